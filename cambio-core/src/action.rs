@@ -1,0 +1,464 @@
+//! Decisions: what they are, how they are written, and the set of those that are legal.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::seat::{Seat, Spot, SpotSet};
+
+/// One choice by one seat.
+///
+/// The text form ([`Display`](fmt::Display), [`FromStr`]) serves records, tests, the command line and agents in other
+/// languages: `draw`, `keep a3`, `swap a1 b3`, `snap b2`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Action {
+    /// Look at one of one's own cards before the first turn.
+    Peek(Spot),
+    /// Draw the top of the stock.
+    Draw,
+    /// Take the top of the pile.
+    Take,
+    /// Call.
+    Call,
+    /// End the turn without a call.
+    End,
+    /// Put the held card onto the pile.
+    Drop,
+    /// Put the held card into an own spot; the card there goes onto the pile.
+    Keep(Spot),
+    /// Look at a card.
+    Look(Spot),
+    /// Let two cards change places. The spots have no order; [`Action::swap`] puts the lower first.
+    Swap(Spot, Spot),
+    /// Name the card of another seat that a reveal shows to all.
+    Show(Spot),
+    /// Decline a power step or a gift.
+    Skip,
+    /// Declare nothing in a snap window, or end a chain.
+    Pass,
+    /// Snap a card.
+    Snap(Spot),
+    /// Touch a card as a bluff.
+    Touch(Spot),
+    /// Give an own card into the gap that one's snap left.
+    Give(Spot),
+    /// Look at an own card for a penalty card (knob `paid_peek`).
+    Cheat(Spot),
+}
+
+impl Action {
+    /// The swap of two spots, the lower one first.
+    pub fn swap(one: Spot, other: Spot) -> Action {
+        Action::Swap(one.min(other), one.max(other))
+    }
+
+    /// The same decision in the one form in which it is written.
+    #[must_use]
+    pub fn canonical(self) -> Action {
+        match self {
+            Action::Swap(one, other) => Action::swap(one, other),
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.canonical() {
+            Action::Peek(spot) => write!(f, "peek {spot}"),
+            Action::Draw => f.write_str("draw"),
+            Action::Take => f.write_str("take"),
+            Action::Call => f.write_str("call"),
+            Action::End => f.write_str("end"),
+            Action::Drop => f.write_str("drop"),
+            Action::Keep(spot) => write!(f, "keep {spot}"),
+            Action::Look(spot) => write!(f, "look {spot}"),
+            Action::Swap(one, other) => write!(f, "swap {one} {other}"),
+            Action::Show(spot) => write!(f, "show {spot}"),
+            Action::Skip => f.write_str("skip"),
+            Action::Pass => f.write_str("pass"),
+            Action::Snap(spot) => write!(f, "snap {spot}"),
+            Action::Touch(spot) => write!(f, "touch {spot}"),
+            Action::Give(spot) => write!(f, "give {spot}"),
+            Action::Cheat(spot) => write!(f, "cheat {spot}"),
+        }
+    }
+}
+
+/// A text that is no decision.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "`{0}` is no decision; decisions are draw, take, call, end, drop, skip, pass, one of peek, keep, look, show, \
+     snap, touch, give, cheat with a spot such as a3, or swap with two spots"
+)]
+pub struct ParseActionError(String);
+
+impl FromStr for Action {
+    type Err = ParseActionError;
+
+    fn from_str(text: &str) -> Result<Action, ParseActionError> {
+        let parse = || {
+            let mut words = text.split(' ');
+            let verb = words.next()?;
+            let mut spot = || words.next()?.parse::<Spot>().ok();
+            let action = match verb {
+                "draw" => Action::Draw,
+                "take" => Action::Take,
+                "call" => Action::Call,
+                "end" => Action::End,
+                "drop" => Action::Drop,
+                "skip" => Action::Skip,
+                "pass" => Action::Pass,
+                "peek" => Action::Peek(spot()?),
+                "keep" => Action::Keep(spot()?),
+                "look" => Action::Look(spot()?),
+                "show" => Action::Show(spot()?),
+                "snap" => Action::Snap(spot()?),
+                "touch" => Action::Touch(spot()?),
+                "give" => Action::Give(spot()?),
+                "cheat" => Action::Cheat(spot()?),
+                "swap" => Action::swap(spot()?, spot()?),
+                _ => return None,
+            };
+            words.next().is_none().then_some(action)
+        };
+        parse().ok_or_else(|| ParseActionError(text.to_owned()))
+    }
+}
+
+/// The verb that goes with the spots of a [`Choices`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verb {
+    Peek,
+    Keep,
+    Look,
+    Show,
+    Snap,
+    Give,
+    Cheat,
+}
+
+impl Verb {
+    const fn of(self, spot: Spot) -> Action {
+        match self {
+            Verb::Peek => Action::Peek(spot),
+            Verb::Keep => Action::Keep(spot),
+            Verb::Look => Action::Look(spot),
+            Verb::Show => Action::Show(spot),
+            Verb::Snap => Action::Snap(spot),
+            Verb::Give => Action::Give(spot),
+            Verb::Cheat => Action::Cheat(spot),
+        }
+    }
+}
+
+/// The decisions that name no spot, in the order in which [`Choices`] lists them.
+const PLAIN: [Action; 7] =
+    [Action::Draw, Action::Take, Action::Call, Action::End, Action::Drop, Action::Skip, Action::Pass];
+
+/// The pairs of spots that may be swapped: any two of `spots`, but for the owners ruled out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Pairs {
+    spots: SpotSet,
+    /// Seats of whose cards no two may be swapped with each other.
+    apart: crate::SeatSet,
+}
+
+impl Pairs {
+    const NONE: Pairs = Pairs { spots: SpotSet::EMPTY, apart: crate::SeatSet::EMPTY };
+
+    /// The spots above `spot` with which it may be swapped.
+    fn partners(&self, spot: Spot) -> SpotSet {
+        let above = self.spots.above(spot);
+        if self.apart.contains(spot.seat()) { above.without(SpotSet::of_seat(spot.seat())) } else { above }
+    }
+
+    fn len(&self) -> usize {
+        let pairs = |n: usize| n * n.saturating_sub(1) / 2;
+        let of = |seat| self.spots.intersection(SpotSet::of_seat(seat)).len();
+        pairs(self.spots.len()) - self.apart.iter().map(|seat| pairs(of(seat))).sum::<usize>()
+    }
+
+    fn nth(&self, mut n: usize) -> Option<(Spot, Spot)> {
+        for spot in self.spots {
+            let partners = self.partners(spot);
+            if n < partners.len() {
+                return Some((spot, partners.nth(n)?));
+            }
+            n -= partners.len();
+        }
+        None
+    }
+
+    fn contains(&self, one: Spot, other: Spot) -> bool {
+        let (low, high) = (one.min(other), one.max(other));
+        low != high && self.spots.contains(low) && self.partners(low).contains(high)
+    }
+}
+
+/// The legal decisions of the seat that is asked: a small set, in a fixed order.
+///
+/// The order is that of [`Choices::nth`] and [`Choices::iter`]: decisions that name no spot (draw, take, call, end,
+/// drop, skip, pass), then those that name one, by seat and slot, then touches, then swaps by their lower spot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choices {
+    plain: u8,
+    verb: Verb,
+    has_touch: bool,
+    spots: SpotSet,
+    pairs: Pairs,
+}
+
+impl Choices {
+    /// No decision at all.
+    pub(crate) const NONE: Choices = Choices::spots(Verb::Peek, SpotSet::EMPTY);
+
+    #[inline]
+    pub(crate) const fn spots(verb: Verb, spots: SpotSet) -> Choices {
+        Choices { plain: 0, verb, has_touch: false, spots, pairs: Pairs::NONE }
+    }
+
+    #[inline]
+    pub(crate) const fn or_plain(mut self, action: Action, legal: Legal) -> Choices {
+        if let (Legal::Yes, Some(bit)) = (legal, plain_bit(action)) {
+            self.plain |= 1 << bit;
+        }
+        self
+    }
+
+    #[inline]
+    pub(crate) const fn or_touches(mut self) -> Choices {
+        self.has_touch = true;
+        self
+    }
+
+    #[inline]
+    pub(crate) const fn or_swaps(mut self, spots: SpotSet, apart: crate::SeatSet) -> Choices {
+        self.pairs = Pairs { spots, apart };
+        self
+    }
+
+    fn touches(&self) -> SpotSet {
+        if self.has_touch { self.spots } else { SpotSet::EMPTY }
+    }
+
+    /// How many decisions are legal.
+    #[inline]
+    pub fn len(&self) -> usize {
+        let spots = self.spots.len();
+        let touches = if self.has_touch { spots } else { 0 };
+        let swaps = if self.pairs.spots.is_empty() { 0 } else { self.pairs.len() };
+        self.plain.count_ones() as usize + spots + touches + swaps
+    }
+
+    /// Whether no decision is legal, which is so only where nobody is asked.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.plain == 0 && self.spots.is_empty() && self.pairs.len() == 0
+    }
+
+    /// The decision with number `n`, counted from 0.
+    #[inline]
+    pub fn nth(&self, n: usize) -> Option<Action> {
+        let plain = self.plain.count_ones() as usize;
+        if n < plain {
+            let mut bits = self.plain;
+            for _ in 0..n {
+                bits &= bits - 1;
+            }
+            return Some(PLAIN[bits.trailing_zeros() as usize]);
+        }
+        let n = n - plain;
+        if let Some(spot) = self.spots.nth(n) {
+            return Some(self.verb.of(spot));
+        }
+        let n = n - self.spots.len();
+        if let Some(spot) = self.touches().nth(n) {
+            return Some(Action::Touch(spot));
+        }
+        let (one, other) = self.pairs.nth(n - self.touches().len())?;
+        Some(Action::Swap(one, other))
+    }
+
+    /// Whether the decision is legal. The spots of a swap may come in either order.
+    #[inline]
+    pub fn contains(&self, action: Action) -> bool {
+        match action {
+            Action::Swap(one, other) => self.pairs.contains(one, other),
+            Action::Touch(spot) => self.touches().contains(spot),
+            Action::Peek(spot) => self.verb == Verb::Peek && self.spots.contains(spot),
+            Action::Keep(spot) => self.verb == Verb::Keep && self.spots.contains(spot),
+            Action::Look(spot) => self.verb == Verb::Look && self.spots.contains(spot),
+            Action::Show(spot) => self.verb == Verb::Show && self.spots.contains(spot),
+            Action::Snap(spot) => self.verb == Verb::Snap && self.spots.contains(spot),
+            Action::Give(spot) => self.verb == Verb::Give && self.spots.contains(spot),
+            Action::Cheat(spot) => self.verb == Verb::Cheat && self.spots.contains(spot),
+            plain => plain_bit(plain).is_some_and(|bit| self.plain >> bit & 1 == 1),
+        }
+    }
+
+    /// The legal decisions in order.
+    pub fn iter(&self) -> impl Iterator<Item = Action> {
+        let this = *self;
+        (0..).map_while(move |n| this.nth(n))
+    }
+
+    /// The spots that go with the one verb that names a spot: what may be kept in, looked at, snapped, given.
+    pub fn targets(&self) -> SpotSet {
+        self.spots
+    }
+
+    /// The spots of which two may be swapped; not every two, see [`Choices::contains`].
+    pub fn swappable(&self) -> SpotSet {
+        self.pairs.spots
+    }
+}
+
+impl fmt::Display for Choices {
+    /// The decisions in notation, joined by commas.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, action) in self.iter().enumerate() {
+            if number > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{action}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether something may be done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Legal {
+    Yes,
+    No,
+}
+
+impl Legal {
+    #[inline]
+    pub(crate) const fn when(condition: bool) -> Legal {
+        if condition { Legal::Yes } else { Legal::No }
+    }
+}
+
+const fn plain_bit(action: Action) -> Option<u32> {
+    match action {
+        Action::Draw => Some(0),
+        Action::Take => Some(1),
+        Action::Call => Some(2),
+        Action::End => Some(3),
+        Action::Drop => Some(4),
+        Action::Skip => Some(5),
+        Action::Pass => Some(6),
+        _ => None,
+    }
+}
+
+/// The dense indices of decisions: fixed per rules and number of seats, for learning code.
+///
+/// Indices are relative to the seat that decides: its own spots come first, then those of the seat that plays
+/// after it, and so on, so that one policy serves every seat.
+///
+/// ```
+/// use cambio_core::{Action, ActionSpace, Rules, Seat};
+///
+/// let space = ActionSpace::new(&Rules::preset("classic").unwrap(), 2);
+/// let snap: Action = "snap b3".parse().unwrap();
+/// let index = space.to_index(snap, Seat::B).unwrap();
+/// assert_eq!(space.from_index(index, Seat::B), Some(snap));
+/// // The same place, seen from the other seat.
+/// assert_eq!(space.from_index(index, Seat::A), Some("snap a3".parse().unwrap()));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ActionSpace {
+    seats: usize,
+    slots: usize,
+}
+
+/// Verbs with an own spot, then verbs with any spot, each a block of the space.
+const OWN: [fn(Spot) -> Action; 4] = [Action::Peek, Action::Keep, Action::Give, Action::Cheat];
+const ANY: [fn(Spot) -> Action; 4] = [Action::Look, Action::Show, Action::Snap, Action::Touch];
+
+impl ActionSpace {
+    /// The space of a table of `seats` seats under these rules.
+    pub fn new(rules: &crate::Rules, seats: usize) -> ActionSpace {
+        ActionSpace { seats, slots: rules.slots() }
+    }
+
+    fn spots(&self) -> usize {
+        self.seats * self.slots
+    }
+
+    /// How many indices there are.
+    pub fn action_count(&self) -> usize {
+        let spots = self.spots();
+        PLAIN.len() + OWN.len() * self.slots + ANY.len() * spots + spots * (spots - 1) / 2
+    }
+
+    /// The index of a decision by `actor`; `None` if it names a spot that the table does not have, or another
+    /// seat's where only an own one makes sense.
+    pub fn to_index(&self, action: Action, actor: Seat) -> Option<usize> {
+        let place = |spot: Spot| {
+            let seat = spot.seat().index();
+            (seat < self.seats && spot.number() <= self.slots)
+                .then(|| spot.seat().distance_from(actor, self.seats) * self.slots + spot.number() - 1)
+        };
+        let own = |block: usize, spot| {
+            place(spot).filter(|&at| at < self.slots).map(|at| PLAIN.len() + block * self.slots + at)
+        };
+        let any =
+            |block: usize, spot| place(spot).map(|at| PLAIN.len() + OWN.len() * self.slots + block * self.spots() + at);
+        match action {
+            Action::Peek(spot) => own(0, spot),
+            Action::Keep(spot) => own(1, spot),
+            Action::Give(spot) => own(2, spot),
+            Action::Cheat(spot) => own(3, spot),
+            Action::Look(spot) => any(0, spot),
+            Action::Show(spot) => any(1, spot),
+            Action::Snap(spot) => any(2, spot),
+            Action::Touch(spot) => any(3, spot),
+            Action::Swap(one, other) => {
+                let (one, other) = (place(one)?, place(other)?);
+                let (low, high) = (one.min(other), one.max(other));
+                let base = PLAIN.len() + OWN.len() * self.slots + ANY.len() * self.spots();
+                (low < high).then(|| base + high * (high - 1) / 2 + low)
+            }
+            plain => plain_bit(plain).map(|bit| bit as usize),
+        }
+    }
+
+    /// The decision of `actor` with this index; `None` beyond [`ActionSpace::action_count`].
+    pub fn from_index(&self, index: usize, actor: Seat) -> Option<Action> {
+        if let Some(&plain) = PLAIN.get(index) {
+            return Some(plain);
+        }
+        let spot = |at: usize| Spot::new(actor.ahead(at / self.slots, self.seats), at % self.slots + 1);
+        let mut at = index - PLAIN.len();
+        if at < OWN.len() * self.slots {
+            return Some(OWN[at / self.slots](spot(at % self.slots)?));
+        }
+        at -= OWN.len() * self.slots;
+        if at < ANY.len() * self.spots() {
+            return Some(ANY[at / self.spots()](spot(at % self.spots())?));
+        }
+        at -= ANY.len() * self.spots();
+        let mut high = 1;
+        while at >= high {
+            at -= high;
+            high += 1;
+        }
+        (high < self.spots()).then(|| Some(Action::swap(spot(at)?, spot(high)?)))?
+    }
+
+    /// Writes which indices are legal for `actor`: true where a choice is, false elsewhere.
+    ///
+    /// # Panics
+    /// If `mask` has another length than [`ActionSpace::action_count`].
+    pub fn mask(&self, choices: &Choices, actor: Seat, mask: &mut [bool]) {
+        assert_eq!(mask.len(), self.action_count(), "a mask has an entry for each index");
+        mask.fill(false);
+        for action in choices.iter() {
+            let index = self.to_index(action, actor).expect("a legal decision has an index");
+            mask[index] = true;
+        }
+    }
+}

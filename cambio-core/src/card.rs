@@ -1,0 +1,229 @@
+//! Cards by kind, what a kind is, and what its power does.
+
+use std::fmt;
+use std::num::NonZeroU8;
+use std::str::FromStr;
+
+/// The most kinds a deck has.
+pub const MAX_KINDS: usize = 128;
+/// The most cards on a table: two decks of 128.
+pub const MAX_CARDS: usize = 256;
+
+/// A card, by its kind: an index into [`Rules::kinds`](crate::Rules::kinds).
+///
+/// Two copies of one kind are the same `Card`: nobody can tell them apart except by having followed where each
+/// lies. `Option<Card>` is one byte.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Card(NonZeroU8);
+
+impl Card {
+    /// The card of the kind with this index, if an index can be that high.
+    pub const fn new(kind: usize) -> Option<Card> {
+        if kind < MAX_KINDS {
+            match NonZeroU8::new(kind as u8 + 1) {
+                Some(raw) => Some(Card(raw)),
+                None => None,
+            }
+        } else {
+            None
+        }
+    }
+
+    /// Stands where no card does.
+    pub(crate) const FILLER: Card = Card(NonZeroU8::MIN);
+
+    /// The index of the card's kind.
+    pub const fn kind(self) -> usize {
+        self.0.get() as usize - 1
+    }
+
+    /// The index of the card's kind plus one, for tables that leave entry 0 unused.
+    pub(crate) const fn raw(self) -> usize {
+        self.0.get() as usize
+    }
+}
+
+impl fmt::Debug for Card {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.kind())
+    }
+}
+
+/// One row of a deck: a kind of card and its number of copies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kind {
+    /// What records and people call the card, such as `6h`. Unique within a deck.
+    pub label: String,
+    /// What snaps compare: a rune, a Jass rank, a rank.
+    pub rank: String,
+    /// The suit or colour; may be empty.
+    pub suit: String,
+    /// What the card counts at the end of a round.
+    pub points: i16,
+    /// What the card may do when it is dropped straight after being drawn.
+    pub power: Power,
+    /// How many such cards one deck holds.
+    pub copies: u8,
+}
+
+/// What a power lets its player do: up to four steps, one after the other.
+///
+/// The text form joins the actions of a step by `or` and the steps by `then`: `look any then look another then
+/// swap`. See [`Step`] for the actions.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct Power([u8; 4]);
+
+/// One step of a [`Power`]: the actions of which one is carried out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Step(u8);
+
+impl Step {
+    const LOOK_OWN: u8 = 1;
+    const LOOK_OTHER: u8 = 2;
+    const LOOK_ANY: u8 = 3;
+    const ANOTHER: u8 = 4;
+    const SWAP: u8 = 8;
+    const REVEAL: u8 = 16;
+
+    const WORDS: [(&'static str, u8); 6] = [
+        ("look own", Step::LOOK_OWN),
+        ("look other", Step::LOOK_OTHER),
+        ("look any", Step::LOOK_ANY),
+        ("look another", Step::LOOK_ANY | Step::ANOTHER),
+        ("swap", Step::SWAP),
+        ("reveal", Step::REVEAL),
+    ];
+
+    /// `look own`: one of the player's own cards may be looked at.
+    pub const fn looks_at_own(self) -> bool {
+        self.0 & Step::LOOK_OWN != 0
+    }
+
+    /// `look other`: one card of another seat may be looked at.
+    pub const fn looks_at_others(self) -> bool {
+        self.0 & Step::LOOK_OTHER != 0
+    }
+
+    /// `look another`: not a card that an earlier step of this power looked at.
+    pub const fn looks_at_another(self) -> bool {
+        self.0 & Step::ANOTHER != 0
+    }
+
+    /// `swap`: two cards change places, faces unseen.
+    pub const fn swaps(self) -> bool {
+        self.0 & Step::SWAP != 0
+    }
+
+    /// `reveal`: one card of every other seat is shown to all.
+    pub const fn reveals(self) -> bool {
+        self.0 & Step::REVEAL != 0
+    }
+
+    fn parse(text: &str) -> Option<Step> {
+        let mut step = 0;
+        for word in text.split(" or ") {
+            step |= Step::WORDS.iter().find(|(name, _)| *name == word.trim())?.1;
+        }
+        // A reveal asks several questions of its own; it does not stand beside other actions.
+        (step & Step::REVEAL == 0 || step == Step::REVEAL).then_some(Step(step))
+    }
+}
+
+impl Power {
+    /// No power.
+    pub const NONE: Power = Power([0; 4]);
+
+    /// Whether the power has no step.
+    pub const fn is_none(self) -> bool {
+        self.0[0] == 0
+    }
+
+    /// The step with this number, counted from 0, if the power has that many.
+    pub const fn step(self, number: usize) -> Option<Step> {
+        if number < 4 && self.0[number] != 0 { Some(Step(self.0[number])) } else { None }
+    }
+}
+
+/// A text that is no power.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "`{0}` is no power; a power is one to four steps joined by `then`, a step one or more of `look own`, \
+     `look other`, `look any`, `look another`, `swap` joined by `or`, or `reveal` alone"
+)]
+pub struct ParsePowerError(String);
+
+impl FromStr for Power {
+    type Err = ParsePowerError;
+
+    fn from_str(text: &str) -> Result<Power, ParsePowerError> {
+        let error = || ParsePowerError(text.to_owned());
+        let mut steps = [0; 4];
+        if text.is_empty() {
+            return Ok(Power(steps));
+        }
+        for (number, step) in text.split(" then ").enumerate() {
+            *steps.get_mut(number).ok_or_else(error)? = Step::parse(step).ok_or_else(error)?.0;
+        }
+        Ok(Power(steps))
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let look = self.0 & (Step::LOOK_ANY | Step::ANOTHER);
+        let rest = self.0 & !(Step::LOOK_ANY | Step::ANOTHER);
+        let words =
+            Step::WORDS.iter().filter(|&&(_, bits)| bits == look || (rest != 0 && bits == rest)).map(|(word, _)| *word);
+        f.write_str(&words.collect::<Vec<_>>().join(" or "))
+    }
+}
+
+impl fmt::Display for Power {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for number in 0..4 {
+            let Some(step) = self.step(number) else { break };
+            if number > 0 {
+                f.write_str(" then ")?;
+            }
+            write!(f, "{step}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Power {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{self}`")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_power_is_written_as_it_is_read() {
+        for text in [
+            "",
+            "look own",
+            "look other or swap",
+            "look any then look another then swap",
+            "look any or swap then look any or swap",
+            "reveal",
+        ] {
+            let power: Power = text.parse().unwrap();
+            assert_eq!(power.to_string(), text);
+        }
+        // Own or other is any.
+        let power: Power = "look own or look other".parse().unwrap();
+        assert_eq!(power.to_string(), "look any");
+    }
+
+    #[test]
+    fn a_power_that_is_none_is_refused() {
+        for text in ["look", "swap then", "reveal or swap", "swap then swap then swap then swap then swap"] {
+            let error = text.parse::<Power>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{text}` is no power")), "{error}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Where the outcomes of chance come from.
+//!
+//! The engine asks for an outcome where one is due and holds no generator itself, so a cloned state does not
+//! contain its future. Three sources stand behind one narrow interface: a dealt deck (real games, replays), an
+//! unordered pool (worlds sampled for search), and whatever enumerates outcomes (exact solving).
+
+use rand::Rng;
+
+use crate::knob::Race as RaceKnob;
+use crate::rng::{Bounded as _, Key, Purpose, Stream};
+use crate::seat::MAX_SEATS;
+use crate::{Card, Rules, Seat, SeatSet};
+
+/// A source of chance.
+pub trait Chance {
+    /// Whether faces that nobody has seen when a round ends are decided then. A solver that averages over them
+    /// says no.
+    const SETTLES: bool = true;
+
+    /// Which of the cards of an unordered pool is seen next: an index into `pool`, which is not empty. Asked only
+    /// of states without a dealt deck.
+    fn draw(&mut self, pool: &[Card]) -> usize;
+
+    /// Orders a new stock; its last card is its top. Asked only of states with a dealt deck.
+    fn shuffle(&mut self, stock: &mut [Card]);
+
+    /// The order of those who snap; asked where two or more do.
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder;
+}
+
+/// Two or more seats that snap in one window.
+#[derive(Clone, Copy, Debug)]
+pub struct Race<'a> {
+    /// The rules, which say how the order is drawn.
+    pub rules: &'a Rules,
+    /// How many seats are at the table.
+    pub seats: usize,
+    /// Whose turn it is.
+    pub turn: Seat,
+    /// The seats that snap.
+    pub snappers: SeatSet,
+}
+
+impl Race<'_> {
+    /// Draws an order as the rules' knob `race` says.
+    pub fn draw(&self, rng: &mut impl Rng) -> RaceOrder {
+        let mut order = RaceOrder::new(self.turn.round(self.seats).filter(|&seat| self.snappers.contains(seat)));
+        match self.rules.spec().race {
+            RaceKnob::TurnOrder => {}
+            RaceKnob::Uniform => rng.shuffle(&mut order.seats[..usize::from(order.len)]),
+            RaceKnob::Weighted => {
+                let rest = &mut order.seats[..usize::from(order.len)];
+                let weight = |seat: Seat| self.rules.spec().race_weights.of(seat);
+                for place in 0..rest.len() {
+                    let total: u32 = rest[place..].iter().map(|&seat| weight(seat)).sum();
+                    let mut ticket = rng.below(total);
+                    let mut next = place;
+                    while ticket >= weight(rest[next]) {
+                        ticket -= weight(rest[next]);
+                        next += 1;
+                    }
+                    rest[place..=next].rotate_right(1);
+                }
+            }
+        }
+        order
+    }
+}
+
+/// An order of seats, the fastest first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RaceOrder {
+    seats: [Seat; MAX_SEATS],
+    len: u8,
+}
+
+impl RaceOrder {
+    /// The order in which the iterator gives the seats; beyond the eighth they are left out.
+    pub fn new(seats: impl IntoIterator<Item = Seat>) -> RaceOrder {
+        let mut order = RaceOrder { seats: Seat::ALL, len: 0 };
+        for seat in seats.into_iter().take(MAX_SEATS) {
+            order.seats[usize::from(order.len)] = seat;
+            order.len += 1;
+        }
+        order
+    }
+
+    /// The seats, the fastest first.
+    pub fn seats(&self) -> &[Seat] {
+        &self.seats[..usize::from(self.len)]
+    }
+}
+
+/// Chance from one generator of random bits, for worlds and random play.
+#[derive(Clone, Debug)]
+pub struct Dice<R>(pub R);
+
+impl<R: Rng> Chance for Dice<R> {
+    #[inline]
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        self.0.below(pool.len() as u32) as usize
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        self.0.shuffle(stock);
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        race.draw(&mut self.0)
+    }
+}
+
+/// Chance from the streams of one round under a [`Key`]: reshuffles and races each have their own.
+#[derive(Clone, Debug)]
+pub struct RoundChance {
+    key: Key,
+    round: u32,
+    reshuffles: Option<Stream>,
+    races: Option<Stream>,
+}
+
+impl RoundChance {
+    /// The chance of the round with this number, counted from 0.
+    pub fn new(key: Key, round: u32) -> RoundChance {
+        RoundChance { key, round, reshuffles: None, races: None }
+    }
+
+    fn reshuffles(&mut self) -> &mut Stream {
+        self.reshuffles.get_or_insert_with(|| self.key.stream(Purpose::Reshuffle, self.round))
+    }
+}
+
+impl Chance for RoundChance {
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        self.reshuffles().below(pool.len() as u32) as usize
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        self.reshuffles().shuffle(stock);
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        let (key, round) = (self.key, self.round);
+        race.draw(self.races.get_or_insert_with(|| key.stream(Purpose::Race, round)))
+    }
+}
+
+impl<C: Chance + ?Sized> Chance for &mut C {
+    const SETTLES: bool = C::SETTLES;
+
+    #[inline]
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        (**self).draw(pool)
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        (**self).shuffle(stock);
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        (**self).race(race)
+    }
+}

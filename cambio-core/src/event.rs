@@ -1,0 +1,258 @@
+//! What happens at the table, as the referee sees it and as a seat perceives it.
+
+use crate::{Card, Seat, SeatSet, Spot};
+
+/// Something that happened.
+///
+/// `Face` is what is known of a face that one seat alone sees: `Card` for the referee, `Option<Card>` for a seat.
+/// Everything else is public and the same for all. An agent takes [`Sighting`]s; a referee's event does not fit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event<Face> {
+    /// A round was dealt: its starter, and the seats that got a card more.
+    Dealt {
+        /// The seat with the first turn.
+        starter: Seat,
+        /// The seats that start with an extra card.
+        extra: SeatSet,
+    },
+    /// A seat saw one of its own cards before the first turn.
+    Peeked {
+        /// The seat.
+        seat: Seat,
+        /// Where the card lies.
+        spot: Spot,
+        /// The card, for its owner.
+        face: Face,
+    },
+    /// The stock's top started the pile.
+    Flipped {
+        /// The card.
+        card: Card,
+    },
+    /// A turn began.
+    TurnBegan {
+        /// Whose turn it is.
+        seat: Seat,
+    },
+    /// A seat drew the top of the stock.
+    Drew {
+        /// The seat.
+        seat: Seat,
+        /// The card, for the drawer.
+        face: Face,
+    },
+    /// A seat took the top of the pile.
+    Took {
+        /// The seat.
+        seat: Seat,
+        /// The card.
+        card: Card,
+    },
+    /// The held card went onto the pile.
+    Dropped {
+        /// The seat.
+        seat: Seat,
+        /// The card.
+        card: Card,
+    },
+    /// The held card went into a spot, the card there onto the pile.
+    Kept {
+        /// The seat.
+        seat: Seat,
+        /// The spot.
+        spot: Spot,
+        /// The card that went onto the pile.
+        replaced: Card,
+    },
+    /// A seat looked at a card.
+    Looked {
+        /// The seat.
+        seat: Seat,
+        /// Where the card lies.
+        spot: Spot,
+        /// The card, for the seat that looked.
+        face: Face,
+    },
+    /// Two cards changed places, faces unseen.
+    Swapped {
+        /// The seat that swapped.
+        seat: Seat,
+        /// One spot.
+        one: Spot,
+        /// The other spot.
+        other: Spot,
+    },
+    /// A card was shown to all.
+    Shown {
+        /// Where the card lies.
+        spot: Spot,
+        /// The card.
+        card: Card,
+    },
+    /// A seat declined a power step or a gift.
+    Skipped {
+        /// The seat.
+        seat: Seat,
+    },
+    /// A seat touched a card in a snap window.
+    Touched {
+        /// The seat.
+        seat: Seat,
+        /// Where the card lies.
+        spot: Spot,
+    },
+    /// A snapped card was turned up.
+    Snapped {
+        /// The seat that snapped.
+        seat: Seat,
+        /// Where the card lay.
+        spot: Spot,
+        /// The card.
+        card: Card,
+        /// What became of it.
+        verdict: Verdict,
+    },
+    /// A seat reached for a card too late; nobody sees for which (`late = "abort"`).
+    Aborted {
+        /// The seat.
+        seat: Seat,
+    },
+    /// A seat got a penalty card, unseen.
+    Penalised {
+        /// The seat.
+        seat: Seat,
+        /// Where the card lies now.
+        spot: Spot,
+    },
+    /// A penalty card was due and could not be had.
+    PenaltyWaived {
+        /// The seat.
+        seat: Seat,
+    },
+    /// The winner of a foreign snap gave a card for it.
+    Gave {
+        /// The seat that gave.
+        seat: Seat,
+        /// Where the card lay.
+        from: Spot,
+        /// Where it lies now.
+        to: Spot,
+    },
+    /// A seat called.
+    Called {
+        /// The seat.
+        seat: Seat,
+    },
+    /// A seat without cards became safe.
+    BecameSafe {
+        /// The seat.
+        seat: Seat,
+    },
+    /// The pile without its top was shuffled into a new stock.
+    Reshuffled {
+        /// How many cards the new stock has.
+        cards: u16,
+    },
+    /// The round ended.
+    Ended {
+        /// Why.
+        reason: Ending,
+    },
+    /// At the end of the round a card was turned up.
+    TurnedUp {
+        /// Where the card lies.
+        spot: Spot,
+        /// The card.
+        card: Card,
+    },
+}
+
+/// What a seat perceives of an event: the faces that others alone saw are `None`.
+pub type Sighting = Event<Option<Card>>;
+
+/// What became of a snapped card.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It matched and went onto the pile.
+    Right,
+    /// It did not match and went back.
+    Wrong,
+    /// It matched after a winner and went back.
+    Late,
+}
+
+/// Why a round ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// The turn came back to the first caller.
+    Call,
+    /// A layout had no cards.
+    EmptyHand,
+    /// The turn limit was reached.
+    TurnLimit,
+    /// Nothing could be drawn.
+    StockOut,
+}
+
+impl Ending {
+    /// The word that records use.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Ending::Call => "call",
+            Ending::EmptyHand => "empty_hand",
+            Ending::TurnLimit => "turn_limit",
+            Ending::StockOut => "stock_out",
+        }
+    }
+}
+
+impl Event<Card> {
+    /// What `seat` perceives of the event: it sees the face only if it is the seat that drew, looked or peeked.
+    #[inline]
+    pub fn seen_from(&self, seat: Seat) -> Sighting {
+        let private = |witness: Seat, card: Card| (witness == seat).then_some(card);
+        match *self {
+            Event::Peeked { seat, spot, face } => Event::Peeked { seat, spot, face: private(seat, face) },
+            Event::Drew { seat, face } => Event::Drew { seat, face: private(seat, face) },
+            Event::Looked { seat, spot, face } => Event::Looked { seat, spot, face: private(seat, face) },
+            Event::Dealt { starter, extra } => Event::Dealt { starter, extra },
+            Event::Flipped { card } => Event::Flipped { card },
+            Event::TurnBegan { seat } => Event::TurnBegan { seat },
+            Event::Took { seat, card } => Event::Took { seat, card },
+            Event::Dropped { seat, card } => Event::Dropped { seat, card },
+            Event::Kept { seat, spot, replaced } => Event::Kept { seat, spot, replaced },
+            Event::Swapped { seat, one, other } => Event::Swapped { seat, one, other },
+            Event::Shown { spot, card } => Event::Shown { spot, card },
+            Event::Skipped { seat } => Event::Skipped { seat },
+            Event::Touched { seat, spot } => Event::Touched { seat, spot },
+            Event::Snapped { seat, spot, card, verdict } => Event::Snapped { seat, spot, card, verdict },
+            Event::Aborted { seat } => Event::Aborted { seat },
+            Event::Penalised { seat, spot } => Event::Penalised { seat, spot },
+            Event::PenaltyWaived { seat } => Event::PenaltyWaived { seat },
+            Event::Gave { seat, from, to } => Event::Gave { seat, from, to },
+            Event::Called { seat } => Event::Called { seat },
+            Event::BecameSafe { seat } => Event::BecameSafe { seat },
+            Event::Reshuffled { cards } => Event::Reshuffled { cards },
+            Event::Ended { reason } => Event::Ended { reason },
+            Event::TurnedUp { spot, card } => Event::TurnedUp { spot, card },
+        }
+    }
+}
+
+/// Takes the referee's events as they happen. `()` takes none, and the compiler leaves them out.
+pub trait Sink {
+    /// Takes one event.
+    fn event(&mut self, event: &Event<Card>);
+}
+
+impl Sink for () {
+    #[inline]
+    fn event(&mut self, _: &Event<Card>) {}
+}
+
+impl<F: FnMut(&Event<Card>)> Sink for F {
+    #[inline]
+    fn event(&mut self, event: &Event<Card>) {
+        self(event);
+    }
+}

@@ -1,0 +1,424 @@
+//! The values that knobs take: how each is read from a rule file and written back.
+
+use serde_json::Value;
+
+/// A type of knob: reads its value, writes it, and says what is allowed.
+pub trait Knob: Sized {
+    /// Reads the value; `None` if it is not allowed.
+    fn read(value: &Value) -> Option<Self>;
+    /// Writes the value as it would be read.
+    fn write(&self) -> Value;
+    /// What is allowed, as the end of a sentence.
+    fn allowed() -> String;
+}
+
+impl Knob for bool {
+    fn read(value: &Value) -> Option<bool> {
+        value.as_bool()
+    }
+
+    fn write(&self) -> Value {
+        Value::from(*self)
+    }
+
+    fn allowed() -> String {
+        "true or false".to_owned()
+    }
+}
+
+/// A whole number from `MIN` to `MAX`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Whole<const MIN: i64, const MAX: i64>(i64);
+
+impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
+    /// The number, if it is within the bounds.
+    pub const fn new(number: i64) -> Option<Self> {
+        if number >= MIN && number <= MAX { Some(Self(number)) } else { None }
+    }
+
+    /// The number.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    /// The number, as a count; 0 if it is negative.
+    pub const fn count(self) -> usize {
+        if self.0 < 0 { 0 } else { self.0 as usize }
+    }
+}
+
+impl<const MIN: i64, const MAX: i64> Knob for Whole<MIN, MAX> {
+    fn read(value: &Value) -> Option<Self> {
+        value.as_i64().and_then(Self::new)
+    }
+
+    fn write(&self) -> Value {
+        Value::from(self.0)
+    }
+
+    fn allowed() -> String {
+        format!("a whole number from {MIN} to {MAX}")
+    }
+}
+
+/// `name(number)` as its two parts.
+fn call_form(text: &str) -> Option<(&str, i64)> {
+    let (name, rest) = text.split_once('(')?;
+    Some((name, rest.strip_suffix(')')?.trim().parse().ok()?))
+}
+
+/// Declares enums of which every variant is one word in a rule file.
+macro_rules! words {
+    ($($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ })+) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum $name { $($(#[$doc])* $variant,)+ }
+
+        impl Knob for $name {
+            fn read(value: &Value) -> Option<$name> {
+                match value.as_str()? {
+                    $($word => Some($name::$variant),)+
+                    _ => None,
+                }
+            }
+
+            fn write(&self) -> Value {
+                Value::from(match self { $($name::$variant => $word,)+ })
+            }
+
+            fn allowed() -> String {
+                one_of(&[$($word),+])
+            }
+        }
+    )+};
+}
+
+fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+words! {
+    /// The way round the table. It names the seats and changes nothing else.
+    Direction {
+        /// As the hands of a clock.
+        Clockwise = "clockwise",
+        /// Against them (003:15).
+        CounterClockwise = "counter_clockwise",
+    }
+    /// Whether the stock's top starts the pile.
+    Flip {
+        /// The pile starts empty.
+        None = "none",
+        /// It does, and a snap window opens before the first turn (004:92–98).
+        Window = "window",
+        /// It does, and no window opens.
+        Silent = "silent",
+    }
+    /// Who deals round 1.
+    FirstDealer {
+        /// Seat a.
+        A = "a",
+        /// A seat drawn from the seed.
+        Drawn = "drawn",
+    }
+    /// Who has the first turn of a round.
+    Starter {
+        /// The dealer, who moves on by one seat each round (000:20–21).
+        Dealer = "dealer",
+        /// The seat after the dealer, who moves on by one (004:92).
+        AfterDealer = "after_dealer",
+        /// Seat a, later the first winner of the last round in playing order after the caller (003:18).
+        Winner = "winner",
+    }
+    /// What becomes of a taken card that is dropped.
+    Redrop {
+        /// It must be kept (003:13).
+        Forbidden = "forbidden",
+        /// It has no power (000:59).
+        NoPower = "no_power",
+        /// It has its power unless a step of it was carried out when it was last dropped.
+        UnspentPower = "unspent_power",
+        /// It has its power (004:138).
+        Power = "power",
+    }
+    /// Whether a power has to be used.
+    PowerUse {
+        /// If any target is legal (000:59).
+        Must = "must",
+        /// Each step may be declined.
+        May = "may",
+    }
+    /// When a snapped card matches.
+    Matching {
+        /// Same rank (000:49, 004:96).
+        Rank = "rank",
+        /// Same points (004:100).
+        Points = "points",
+        /// Own cards by rank, cards of other seats by points.
+        RankOwnPointsForeign = "rank_own_points_foreign",
+    }
+    /// Whose cards may be snapped.
+    SnapTargets {
+        /// Everybody's.
+        Any = "any",
+        /// Only one's own.
+        Own = "own",
+    }
+    /// Whether the winner of a foreign snap gives a card for it.
+    Gift {
+        /// It may decline (000:53, 004:100).
+        May = "may",
+        /// It must, if it has one (003:9).
+        Must = "must",
+    }
+    /// What becomes of a matching card that comes after a winner.
+    Late {
+        /// Shown, goes back, one penalty card (000:124).
+        Penalise = "penalise",
+        /// Shown, goes back, no penalty (004:96).
+        TakeBack = "take_back",
+        /// All see that the seat reached too late, not for which card.
+        Abort = "abort",
+    }
+    /// When the snap window of a discard opens, seen from the card's power.
+    Window {
+        /// Never: nobody snaps.
+        None = "none",
+        /// When the card lands, before its power.
+        Before = "before",
+        /// Once, after its power if it has one.
+        After = "after",
+        /// When it lands, and again after a power that was carried out if nobody has snapped.
+        Both = "both",
+    }
+    /// How the order of those who snap is drawn.
+    Race {
+        /// Every order is equally likely.
+        Uniform = "uniform",
+        /// By `race_weights`: first with probability proportional to weight, then again among the rest.
+        Weighted = "weighted",
+        /// From the seat whose turn it is.
+        TurnOrder = "turn_order",
+    }
+    /// What a caller may still snap.
+    CallerSnaps {
+        /// Nothing (000:135, 003:14).
+        None = "none",
+        /// Cards of other seats.
+        Foreign = "foreign",
+        /// Cards of other seats and its own (004:117).
+        OwnAndForeign = "own_and_foreign",
+    }
+    /// When a seat may call.
+    CallWhen {
+        /// Instead of a turn (000:135, 004:113).
+        InsteadOfTurn = "instead_of_turn",
+        /// After its turn (003:14).
+        AfterTurn = "after_turn",
+    }
+    /// How many may call in a round.
+    Callers {
+        /// One.
+        One = "one",
+        /// In the last lap others too, giving up their last turn (004:119).
+        Several = "several",
+    }
+    /// What becomes of a layout without cards.
+    EmptyHand {
+        /// The round ends at once (000:134).
+        EndsRound = "ends_round",
+        /// The round ends when the next turn would begin.
+        EndsRoundAtTurn = "ends_round_at_turn",
+        /// Its seat is safe: it scores 0 whatever follows (003:6).
+        Safe = "safe",
+        /// Nothing special.
+        Continues = "continues",
+    }
+    /// What becomes of an empty stock.
+    StockEmpty {
+        /// The pile without its top is shuffled into a new one (004:139).
+        Reshuffle = "reshuffle",
+        /// The round ends when the next turn would begin.
+        EndRound = "end_round",
+    }
+    /// Whether the turn limit cuts a last lap short.
+    LimitInLap {
+        /// It does.
+        Ends = "ends",
+        /// The lap is played out.
+        Waits = "waits",
+    }
+    /// What a round adds to the totals.
+    Score {
+        /// The points of the layout, and for a caller `call_success` or `call_failure`.
+        Points = "points",
+        /// The share of the round's win: 1, shared by the winners (003:17).
+        Share = "share",
+        /// Zero-sum: the number of seats times that share, minus 1. For two seats 1 for the winner, −1 for the
+        /// loser, 0 for a tie without a caller.
+        WinLoss = "win_loss",
+    }
+    /// What becomes of a caller who ties for the fewest points.
+    CallerTie {
+        /// The call fails (003:17, 004:127).
+        Fails = "fails",
+        /// The call succeeds.
+        Succeeds = "succeeds",
+    }
+    /// Which total wins a match.
+    Best {
+        /// The fewest.
+        Fewest = "fewest",
+        /// The most.
+        Most = "most",
+    }
+}
+
+/// Which cards a seat sees before the first turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Peek {
+    /// Those in these slots: bit 0 is slot 1.
+    Slots(u16),
+    /// So many of its own choice.
+    Choose(u8),
+}
+
+impl Knob for Peek {
+    fn read(value: &Value) -> Option<Peek> {
+        let text = value.as_str()?;
+        if text == "none" {
+            return Some(Peek::Slots(0));
+        }
+        if let Some(number) = text.strip_prefix("choose ") {
+            return number.parse().ok().filter(|n| (1..=16).contains(n)).map(Peek::Choose);
+        }
+        let mut mask = 0;
+        for word in text.strip_prefix("slots ")?.split(' ') {
+            let slot: u16 = word.parse().ok().filter(|n| (1..=16).contains(n))?;
+            mask |= 1 << (slot - 1);
+        }
+        Some(Peek::Slots(mask))
+    }
+
+    fn write(&self) -> Value {
+        match *self {
+            Peek::Slots(0) => Value::from("none"),
+            Peek::Slots(mask) => {
+                let slots = (0..16).filter(|slot| mask >> slot & 1 == 1);
+                let words: Vec<String> = slots.map(|slot| (slot + 1).to_string()).collect();
+                Value::from(format!("slots {}", words.join(" ")))
+            }
+            Peek::Choose(number) => Value::from(format!("choose {number}")),
+        }
+    }
+
+    fn allowed() -> String {
+        "`none`, slots such as `slots 3 4`, or a number of chosen ones such as `choose 2`".to_owned()
+    }
+}
+
+/// A bound on the points of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cap {
+    /// There is none.
+    None,
+    /// Agents may read it; it changes nothing.
+    Advisory(i16),
+    /// A call is legal only if the caller's own information allows so low a sum.
+    Feasible(i16),
+    /// A call with more points fails at scoring.
+    Score(i16),
+}
+
+impl Knob for Cap {
+    fn read(value: &Value) -> Option<Cap> {
+        let text = value.as_str()?;
+        if text == "none" {
+            return Some(Cap::None);
+        }
+        let (name, number) = call_form(text)?;
+        let number = i16::try_from(number).ok().filter(|n| (-1000..=1000).contains(n))?;
+        match name {
+            "advisory" => Some(Cap::Advisory(number)),
+            "feasible" => Some(Cap::Feasible(number)),
+            "score" => Some(Cap::Score(number)),
+            _ => None,
+        }
+    }
+
+    fn write(&self) -> Value {
+        Value::from(match self {
+            Cap::None => "none".to_owned(),
+            Cap::Advisory(n) => format!("advisory({n})"),
+            Cap::Feasible(n) => format!("feasible({n})"),
+            Cap::Score(n) => format!("score({n})"),
+        })
+    }
+
+    fn allowed() -> String {
+        "`none`, `advisory(5)`, `feasible(5)` or `score(5)` with a number from -1000 to 1000".to_owned()
+    }
+}
+
+/// What ends a match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MatchEnd {
+    /// A total of at least so many points.
+    Total(u16),
+    /// So many rounds.
+    Rounds(u16),
+}
+
+impl Knob for MatchEnd {
+    fn read(value: &Value) -> Option<MatchEnd> {
+        let (name, number) = call_form(value.as_str()?)?;
+        let number = u16::try_from(number).ok().filter(|n| (1..=10_000).contains(n))?;
+        match name {
+            "total" => Some(MatchEnd::Total(number)),
+            "rounds" => Some(MatchEnd::Rounds(number)),
+            _ => None,
+        }
+    }
+
+    fn write(&self) -> Value {
+        Value::from(match self {
+            MatchEnd::Total(n) => format!("total({n})"),
+            MatchEnd::Rounds(n) => format!("rounds({n})"),
+        })
+    }
+
+    fn allowed() -> String {
+        "`total(50)` or `rounds(1)` with a number from 1 to 10000".to_owned()
+    }
+}
+
+/// Race weights by seat, `a` first; a seat beyond the list weighs 1.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Weights(Vec<u32>);
+
+impl Weights {
+    /// The weight of the seat with this index.
+    pub fn of(&self, seat: crate::Seat) -> u32 {
+        self.0.get(seat.index()).copied().unwrap_or(1)
+    }
+}
+
+impl Knob for Weights {
+    fn read(value: &Value) -> Option<Weights> {
+        let list = value.as_array().filter(|list| list.len() <= crate::MAX_SEATS)?;
+        let weight = |value: &Value| value.as_u64().filter(|n| (1..=1000).contains(n)).map(|n| n as u32);
+        list.iter().map(weight).collect::<Option<_>>().map(Weights)
+    }
+
+    fn write(&self) -> Value {
+        Value::from(self.0.clone())
+    }
+
+    fn allowed() -> String {
+        "a list of at most eight whole numbers from 1 to 1000, seat a first".to_owned()
+    }
+}

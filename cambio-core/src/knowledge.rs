@@ -1,0 +1,399 @@
+//! What a seat can deduce from what it saw: logic, exact, and nothing of opinion.
+//!
+//! A seat sees every move and some faces. A face that it knows travels with the card. Of the cards that it has not
+//! seen it knows the multiset, and more: the cards that were hidden when the pile became a new stock cannot be
+//! among that stock, so each *epoch* between two reshuffles has a pool of its own.
+
+use rand::Rng;
+
+use crate::card::{Card, MAX_CARDS, MAX_KINDS};
+use crate::event::{Event, Sighting, Verdict};
+use crate::rng::Bounded as _;
+use crate::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::state::{Hidden, Order, State};
+use crate::table::{Phase, Source};
+use crate::{Observation, Rules};
+
+/// What one seat knows, kept up by its sightings.
+///
+/// Feed it every sighting of one seat in order, from the start of a round on. It forgets nothing; what *others*
+/// let slip by how they play is belief, which is an agent's business. Two logical hints are left to belief too: that a
+/// call under a feasible cap bounds a sum, and that a late hand under known-only snaps held a match.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Dice, Knowledge, Rules, Seat, Setup, State};
+/// use cambio_core::rng::{Key, Purpose};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut stream = Key { seed: 1, deal: 0 }.stream(Purpose::Deck, 0);
+/// let mut knowledge = Knowledge::new(&rules, 2, Seat::B);
+/// let mut sink = |event: &cambio_core::Event<_>| knowledge.notice(&event.seen_from(Seat::B));
+/// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut Dice(stream.clone()), &mut sink).unwrap();
+///
+/// // A world in which seat b knows and sees the same, the rest dealt anew.
+/// let world = knowledge.sample(&state.observe(Seat::B), &mut stream);
+/// assert_eq!(world.observe(Seat::B), state.observe(Seat::B));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Knowledge {
+    seat: Seat,
+    seats: u8,
+    hand: u8,
+    slots: u8,
+    held: Held,
+    held_epoch: u16,
+    epoch: u16,
+    occupied: SpotSet,
+    known: SpotSet,
+    faces: [Option<Card>; SPOTS],
+    epochs: [u16; SPOTS],
+    pile: [u8; MAX_KINDS],
+    top: Option<Card>,
+    deck: Cards,
+    /// The cards of the current epoch that this seat has not seen: those of the stock, and those drawn from it unseen.
+    unseen: Cards,
+    /// The cards of earlier epochs that this seat has not seen, each with its epoch. All lie in layouts.
+    older: [(Card, u16); SPOTS],
+    older_len: u16,
+}
+
+/// A list of cards that never allocates.
+#[derive(Clone, Debug)]
+struct Cards {
+    cards: [Card; MAX_CARDS],
+    len: u16,
+}
+
+impl Cards {
+    const EMPTY: Cards = Cards { cards: [Card::FILLER; MAX_CARDS], len: 0 };
+
+    fn all(&self) -> &[Card] {
+        &self.cards[..usize::from(self.len)]
+    }
+
+    fn push(&mut self, card: Card) {
+        self.cards[usize::from(self.len)] = card;
+        self.len += 1;
+    }
+
+    /// Takes one such card out; says whether there was one.
+    fn take(&mut self, card: Card) -> bool {
+        let Some(place) = self.all().iter().position(|&other| other == card) else { return false };
+        self.len -= 1;
+        self.cards[place] = self.cards[usize::from(self.len)];
+        true
+    }
+}
+
+/// The held card, as one seat knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Held {
+    Nothing,
+    Known(Card),
+    Unknown,
+}
+
+impl Knowledge {
+    /// What `seat` knows before a round is dealt, at a table of `seats` seats.
+    pub fn new(rules: &Rules, seats: usize, seat: Seat) -> Knowledge {
+        let mut deck = Cards::EMPTY;
+        rules.deck().iter().for_each(|&card| deck.push(card));
+        Knowledge {
+            seat,
+            seats: seats as u8,
+            hand: rules.spec().hand.count() as u8,
+            slots: rules.slots() as u8,
+            held: Held::Nothing,
+            held_epoch: 0,
+            epoch: 0,
+            occupied: SpotSet::EMPTY,
+            known: SpotSet::EMPTY,
+            faces: [None; SPOTS],
+            epochs: [0; SPOTS],
+            pile: [0; MAX_KINDS],
+            top: None,
+            unseen: deck.clone(),
+            deck,
+            older: [(Card::FILLER, 0); SPOTS],
+            older_len: 0,
+        }
+    }
+
+    /// The seat whose knowledge this is.
+    pub fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    /// The spots whose cards the seat knows.
+    pub fn known(&self) -> SpotSet {
+        self.known
+    }
+
+    /// The card that lies here, if the seat knows it.
+    pub fn face(&self, spot: Spot) -> Option<Card> {
+        self.faces[spot.index()]
+    }
+
+    /// What an unknown card may be: the multiset of the cards that the seat has not seen and that can lie here.
+    ///
+    /// For a known card this is that card alone, for an empty spot nothing.
+    pub fn candidates(&self, spot: Spot) -> impl Iterator<Item = Card> {
+        let epoch = self.epochs[spot.index()];
+        let is_unknown = self.occupied.contains(spot) && !self.known.contains(spot);
+        let current: &[Card] = if is_unknown && epoch == self.epoch { self.unseen.all() } else { &[] };
+        let older: &[(Card, u16)] = if is_unknown && epoch != self.epoch { self.older() } else { &[] };
+        let older = older.iter().filter(move |(_, of)| *of == epoch).map(|(card, _)| *card);
+        self.face(spot).into_iter().chain(current.iter().copied()).chain(older)
+    }
+
+    /// What the next card of the stock may be: the multiset of unseen cards that can lie in the stock.
+    pub fn stock_candidates(&self) -> &[Card] {
+        self.unseen.all()
+    }
+
+    fn older(&self) -> &[(Card, u16)] {
+        &self.older[..usize::from(self.older_len)]
+    }
+
+    /// Takes in what the seat perceived.
+    ///
+    /// # Panics
+    /// If the sighting contradicts what was seen before, that is, comes from another table, seat or order.
+    pub fn notice(&mut self, sighting: &Sighting) {
+        match *sighting {
+            Event::Dealt { extra, .. } => self.begin(extra),
+            Event::Peeked { spot, face: Some(card), .. }
+            | Event::Looked { spot, face: Some(card), .. }
+            | Event::Shown { spot, card }
+            | Event::TurnedUp { spot, card }
+            | Event::Snapped { spot, card, verdict: Verdict::Wrong | Verdict::Late, .. } => self.learn(spot, card),
+            Event::Snapped { spot, card, verdict: Verdict::Right, .. } => {
+                self.learn(spot, card);
+                self.clear(spot);
+                self.to_pile(card);
+            }
+            Event::Flipped { card } => {
+                self.see(card, self.epoch);
+                self.to_pile(card);
+            }
+            Event::Drew { face, .. } => {
+                self.held_epoch = self.epoch;
+                self.held = match face {
+                    Some(card) => {
+                        self.see(card, self.epoch);
+                        Held::Known(card)
+                    }
+                    None => Held::Unknown,
+                };
+            }
+            Event::Took { card, .. } => {
+                self.pile[card.kind()] -= 1;
+                self.top = None;
+                self.held = Held::Known(card);
+            }
+            Event::Dropped { card, .. } => {
+                if self.held == Held::Unknown {
+                    self.see(card, self.held_epoch);
+                }
+                self.held = Held::Nothing;
+                self.to_pile(card);
+            }
+            Event::Kept { spot, replaced, .. } => {
+                self.learn(spot, replaced);
+                self.clear(spot);
+                self.to_pile(replaced);
+                self.occupied.insert(spot);
+                self.epochs[spot.index()] = self.held_epoch;
+                if let Held::Known(card) = self.held {
+                    self.faces[spot.index()] = Some(card);
+                    self.known.insert(spot);
+                }
+                self.held = Held::Nothing;
+            }
+            Event::Swapped { one, other, .. } => {
+                self.faces.swap(one.index(), other.index());
+                self.epochs.swap(one.index(), other.index());
+                self.renew(one);
+                self.renew(other);
+            }
+            Event::Penalised { spot, .. } => {
+                self.occupied.insert(spot);
+                self.epochs[spot.index()] = self.epoch;
+            }
+            Event::Gave { from, to, .. } => {
+                self.occupied.insert(to);
+                self.faces[to.index()] = self.faces[from.index()];
+                self.epochs[to.index()] = self.epochs[from.index()];
+                self.renew(to);
+                self.clear(from);
+            }
+            Event::Reshuffled { .. } => self.reshuffle(),
+            Event::Peeked { .. }
+            | Event::Looked { .. }
+            | Event::TurnBegan { .. }
+            | Event::Skipped { .. }
+            | Event::Touched { .. }
+            | Event::Aborted { .. }
+            | Event::PenaltyWaived { .. }
+            | Event::Called { .. }
+            | Event::BecameSafe { .. }
+            | Event::Ended { .. } => {}
+        }
+    }
+
+    fn begin(&mut self, extra: SeatSet) {
+        self.unseen = self.deck.clone();
+        self.older_len = 0;
+        self.epoch = 0;
+        self.held = Held::Nothing;
+        self.known = SpotSet::EMPTY;
+        self.faces = [None; SPOTS];
+        self.epochs = [0; SPOTS];
+        self.pile = [0; MAX_KINDS];
+        self.top = None;
+        self.occupied = SpotSet::EMPTY;
+        for seat in SeatSet::first(self.seats.into()).iter() {
+            let more = u8::from(extra.contains(seat) && self.hand < self.slots);
+            self.occupied = self.occupied.union(SpotSet::row(seat, usize::from(self.hand + more)));
+        }
+    }
+
+    /// The seat has seen a card of this epoch that it had not seen before.
+    fn see(&mut self, card: Card, epoch: u16) {
+        let found = if epoch == self.epoch {
+            self.unseen.take(card)
+        } else {
+            let place = self.older().iter().position(|&entry| entry == (card, epoch));
+            if let Some(place) = place {
+                self.older_len -= 1;
+                self.older[place] = self.older[usize::from(self.older_len)];
+            }
+            place.is_some()
+        };
+        assert!(found, "a card is seen that cannot be there: sightings of another table, seat or order");
+    }
+
+    fn learn(&mut self, spot: Spot, card: Card) {
+        if self.faces[spot.index()].is_none() {
+            self.see(card, self.epochs[spot.index()]);
+            self.faces[spot.index()] = Some(card);
+            self.known.insert(spot);
+        }
+    }
+
+    fn clear(&mut self, spot: Spot) {
+        self.occupied.remove(spot);
+        self.known.remove(spot);
+        self.faces[spot.index()] = None;
+    }
+
+    fn renew(&mut self, spot: Spot) {
+        if self.faces[spot.index()].is_some() {
+            self.known.insert(spot);
+        } else {
+            self.known.remove(spot);
+        }
+    }
+
+    fn to_pile(&mut self, card: Card) {
+        self.pile[card.kind()] += 1;
+        self.top = Some(card);
+    }
+
+    /// The stock was empty: what is unseen lies in layouts, and the pile without its top is the new stock.
+    fn reshuffle(&mut self) {
+        for &card in self.unseen.all() {
+            self.older[usize::from(self.older_len)] = (card, self.epoch);
+            self.older_len += 1;
+        }
+        self.epoch += 1;
+        self.unseen.len = 0;
+        for kind in 0..MAX_KINDS {
+            let card = Card::new(kind).expect("the pile has a count for each kind");
+            let stays = u8::from(self.top == Some(card));
+            for _ in stays..self.pile[kind] {
+                self.unseen.push(card);
+            }
+            self.pile[kind] = stays;
+        }
+    }
+
+    /// A world that this seat cannot tell from the true one, each equally likely.
+    ///
+    /// What the seat knows is as it knows it; every other face is dealt anew from the pool of its epoch, and the
+    /// stock is an unordered pool. In a snap window the others' secret declarations are not copied: they are
+    /// asked again. Nothing is allocated.
+    ///
+    /// # Panics
+    /// If `view` is of another seat or table.
+    #[inline]
+    pub fn sample<'v>(&self, view: &Observation<'v>, rng: &mut impl Rng) -> State<'v> {
+        let table = view.table();
+        assert!(
+            view.seat() == self.seat && self.occupied == table.occupied(),
+            "knowledge samples worlds for its own seat and table"
+        );
+        let mut hidden = Hidden {
+            faces: self.faces,
+            stock: self.unseen.cards,
+            pool_len: self.unseen.len,
+            order: Order::Pool,
+            held: view.held(),
+            declared: [None; MAX_SEATS],
+            snappers: SeatSet::EMPTY,
+            touchers: SeatSet::EMPTY,
+            unasked: SeatSet::EMPTY,
+        };
+        if self.older_len > 0 {
+            self.sample_older(&mut hidden, rng);
+        }
+        for spot in self.occupied.without(self.known) {
+            if self.epochs[spot.index()] == self.epoch {
+                hidden.faces[spot.index()] = Some(draw(&mut hidden, rng));
+            }
+        }
+        match (table.phase(), table.asked()) {
+            (Phase::Held(Source::Stock), _) if hidden.held.is_none() => hidden.held = Some(draw(&mut hidden, rng)),
+            (Phase::Window, Some(asked)) => {
+                hidden.unasked = table.may_snap();
+                hidden.unasked.remove(asked);
+            }
+            _ => {}
+        }
+        debug_assert_eq!(usize::from(hidden.pool_len), table.stock_len(), "what is left is the stock");
+        State { table: *table, hidden }
+    }
+
+    /// Deals the unseen cards of earlier epochs to the spots that hold them.
+    #[cold]
+    fn sample_older(&self, hidden: &mut Hidden, rng: &mut impl Rng) {
+        let mut pool = self.older;
+        let mut len = usize::from(self.older_len);
+        for spot in self.occupied.without(self.known) {
+            let epoch = self.epochs[spot.index()];
+            if epoch == self.epoch {
+                continue;
+            }
+            let of_epoch = pool[..len].iter().filter(|(_, of)| *of == epoch).count();
+            let chosen = rng.below(of_epoch as u32) as usize;
+            let place = (0..len)
+                .filter(|&place| pool[place].1 == epoch)
+                .nth(chosen)
+                .expect("an epoch has an unseen card for each spot that holds one");
+            hidden.faces[spot.index()] = Some(pool[place].0);
+            len -= 1;
+            pool.swap(place, len);
+        }
+    }
+}
+
+#[inline]
+fn draw(hidden: &mut Hidden, rng: &mut impl Rng) -> Card {
+    let len = usize::from(hidden.pool_len);
+    let place = rng.below(len as u32) as usize;
+    let card = hidden.stock[place];
+    hidden.stock[place] = hidden.stock[len - 1];
+    hidden.pool_len -= 1;
+    card
+}

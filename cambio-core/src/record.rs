@@ -1,0 +1,405 @@
+//! Records: one match as one line of JSON, complete with every outcome of chance (RULES §10).
+
+use serde_json::{Map, Value};
+
+use crate::chance::RaceOrder;
+use crate::referee::Scribe;
+use crate::{Action, Card, RoundResult, Rules, Score, Seat, Setup, State};
+
+/// The format's name and version.
+pub const FORMAT: &str = "cambio-record/1";
+
+/// The extra field with a round's fingerprint. A reader that does not know it may leave it out of account.
+pub(crate) const FINGERPRINT: &str = "x-fingerprint";
+
+/// A record of one match.
+///
+/// A record read from a file keeps fields that this version does not know, and writes them back.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Record {
+    /// Everything but the rounds, in the order in which it is written.
+    pub fields: Map<String, Value>,
+    /// The rounds.
+    pub rounds: Vec<RoundRecord>,
+}
+
+/// One round of a record.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RoundRecord {
+    /// The seat with the first turn; `None` where the record does not say.
+    pub starter: Option<String>,
+    /// The labels of the shuffled deck, the first card dealt first.
+    pub deck: Vec<String>,
+    /// The decisions in the order in which the engine asked, each with its seat: `a keep a3`.
+    pub decisions: Vec<String>,
+    /// The race order of each window in which two or more seats snapped.
+    pub races: Vec<Vec<String>>,
+    /// Each new stock, its top first.
+    pub reshuffles: Vec<Vec<String>>,
+    /// Everything else: results, and fields that this version does not know.
+    pub fields: Map<String, Value>,
+}
+
+/// What is wrong with a record, and where.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Flaw {
+    /// The round, counted from 1, where one applies.
+    pub round: Option<usize>,
+    /// The decision within its round, counted from 1, where one applies.
+    pub decision: Option<usize>,
+    /// What was found and what is allowed.
+    pub what: String,
+}
+
+impl std::error::Error for Flaw {}
+
+impl std::fmt::Display for Flaw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.round, self.decision) {
+            (Some(round), Some(decision)) => write!(f, "round {round}, decision {decision}: {}", self.what),
+            (Some(round), None) => write!(f, "round {round}: {}", self.what),
+            _ => f.write_str(&self.what),
+        }
+    }
+}
+
+impl Flaw {
+    pub(crate) fn new(what: impl Into<String>) -> Flaw {
+        Flaw { round: None, decision: None, what: what.into() }
+    }
+
+    pub(crate) fn in_round(self, round: usize) -> Flaw {
+        Flaw { round: Some(round), ..self }
+    }
+
+    pub(crate) fn at(self, decision: usize) -> Flaw {
+        Flaw { decision: Some(decision), ..self }
+    }
+}
+
+const ROUND_LISTS: [&str; 5] = ["starter", "deck", "decisions", "races", "reshuffles"];
+
+impl Record {
+    /// Reads one line of JSON.
+    ///
+    /// # Errors
+    /// If the line is not JSON, not an object in this format, or a list holds something else than texts.
+    ///
+    /// # Examples
+    /// ```
+    /// use cambio_core::Record;
+    ///
+    /// let half = r#"{"format":"cambio-record/1","rules":"clas"#;
+    /// assert!(Record::read(half).unwrap_err().what.starts_with("not JSON"));
+    /// ```
+    pub fn read(line: &str) -> Result<Record, Flaw> {
+        let value: Value = serde_json::from_str(line).map_err(|error| Flaw::new(format!("not JSON: {error}")))?;
+        let Value::Object(mut fields) = value else {
+            return Err(Flaw::new("not a record: a record is a JSON object"));
+        };
+        match fields.get("format") {
+            Some(Value::String(format)) if format == FORMAT => {}
+            found => {
+                let found = found.map_or("missing".to_owned(), Value::to_string);
+                return Err(Flaw::new(format!("`format` is {found}; allowed is \"{FORMAT}\"")));
+            }
+        }
+        let rounds = match fields.remove("rounds") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(rounds)) => rounds,
+            Some(other) => return Err(Flaw::new(format!("`rounds` is {}; allowed is a list", brief(&other)))),
+        };
+        let read = |(number, round)| RoundRecord::read(round).map_err(|flaw: Flaw| flaw.in_round(number + 1));
+        let rounds = rounds.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        Ok(Record { fields, rounds })
+    }
+
+    /// The record as one line of JSON.
+    pub fn to_json(&self) -> String {
+        let mut fields = self.fields.clone();
+        let rounds: Value = self.rounds.iter().map(RoundRecord::to_value).collect();
+        fields.insert("rounds".to_owned(), rounds);
+        Value::Object(fields).to_string()
+    }
+}
+
+impl RoundRecord {
+    fn read(value: Value) -> Result<RoundRecord, Flaw> {
+        let Value::Object(mut fields) = value else {
+            return Err(Flaw::new(format!("a round is {}; allowed is an object", brief(&value))));
+        };
+        let starter = match fields.remove("starter") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(starter)) => Some(starter),
+            Some(other) => return Err(Flaw::new(format!("starter is {}; allowed is a seat's letter", brief(&other)))),
+        };
+        let mut list = |name: &str| match fields.remove(name) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Array(list)) => Ok(list),
+            Some(other) => Err(Flaw::new(format!("{name} is {}; allowed is a list", brief(&other)))),
+        };
+        let deck = texts("deck", list("deck")?)?;
+        let mut decisions = Vec::new();
+        for (number, decision) in list("decisions")?.into_iter().enumerate() {
+            match decision {
+                Value::String(decision) => decisions.push(decision),
+                other => {
+                    let what = format!("a decision is {}; allowed is a text such as \"a draw\"", brief(&other));
+                    return Err(Flaw::new(what).at(number + 1));
+                }
+            }
+        }
+        let mut lists = |name: &str| -> Result<Vec<Vec<String>>, Flaw> {
+            list(name)?
+                .into_iter()
+                .map(|inner| match inner {
+                    Value::Array(inner) => texts(name, inner),
+                    other => Err(Flaw::new(format!("{name} has {}; allowed are lists of texts", brief(&other)))),
+                })
+                .collect()
+        };
+        let (races, reshuffles) = (lists("races")?, lists("reshuffles")?);
+        Ok(RoundRecord { starter, deck, decisions, races, reshuffles, fields })
+    }
+
+    fn to_value(&self) -> Value {
+        let mut fields = Map::new();
+        if let Some(starter) = &self.starter {
+            fields.insert("starter".to_owned(), Value::from(starter.clone()));
+        }
+        for (name, value) in ROUND_LISTS[1..].iter().zip([
+            Value::from(self.deck.clone()),
+            Value::from(self.decisions.clone()),
+            Value::from(self.races.clone()),
+            Value::from(self.reshuffles.clone()),
+        ]) {
+            fields.insert((*name).to_owned(), value);
+        }
+        fields.extend(self.fields.clone());
+        Value::Object(fields)
+    }
+}
+
+fn texts(name: &str, list: Vec<Value>) -> Result<Vec<String>, Flaw> {
+    list.into_iter()
+        .map(|value| match value {
+            Value::String(text) => Ok(text),
+            other => Err(Flaw::new(format!("{name} has {}; allowed are texts", brief(&other)))),
+        })
+        .collect()
+}
+
+/// A value as it stands in a sentence: whole if it is short.
+pub(crate) fn brief(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// The results of a round by field name, as records hold them.
+pub(crate) fn results(result: &RoundResult) -> [(&'static str, Value); 4] {
+    [
+        ("ended", Value::from(result.ended.word())),
+        ("callers", result.callers_in_order().map(|seat| Value::from(seat.to_string())).collect()),
+        ("points", Value::from(result.points().to_vec())),
+        ("scores", scores(result.scores())),
+    ]
+}
+
+pub(crate) fn scores(scores: &[Score]) -> Value {
+    let number = |score: &Score| serde_json::from_str::<Value>(&score.to_string()).expect("a score is a number");
+    scores.iter().map(number).collect()
+}
+
+/// A 64-bit fingerprint of play: of decks, decisions, outcomes of chance and results.
+///
+/// Two rounds with the same fingerprint were, for all that one can tell, played alike. It is fixed by value tests: a
+/// change of it is a change of play, or of this function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Fingerprint(u64);
+
+impl Default for Fingerprint {
+    fn default() -> Fingerprint {
+        Fingerprint(0x6361_6d62_696f_2f31)
+    }
+}
+
+impl Fingerprint {
+    /// The fingerprint as a number.
+    pub const fn value(self) -> u64 {
+        self.0
+    }
+
+    /// Takes in one word: the finaliser of `SplitMix64` (Steele, Lea, Flood 2014) over the running value.
+    pub(crate) fn add(&mut self, word: u64) {
+        let mut mixed = self.0.rotate_left(23) ^ word;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        self.0 = mixed ^ mixed >> 31;
+    }
+
+    fn add_cards(&mut self, tag: u64, cards: &[Card]) {
+        self.add(tag << 32 | cards.len() as u64);
+        for chunk in cards.chunks(8) {
+            self.add(chunk.iter().fold(0, |word, card| word << 8 | card.kind() as u64));
+        }
+    }
+}
+
+impl std::fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// Computes the fingerprints of a match as it is played: one of each round, one of all.
+#[derive(Clone, Debug, Default)]
+pub struct Printer {
+    round: Fingerprint,
+    all: Fingerprint,
+}
+
+impl Printer {
+    /// The fingerprint of the last round that ended.
+    pub fn of_round(&self) -> Fingerprint {
+        self.round
+    }
+
+    /// The fingerprint of all rounds so far.
+    pub fn of_match(&self) -> Fingerprint {
+        self.all
+    }
+}
+
+impl Scribe for Printer {
+    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+        self.round = Fingerprint::default();
+        self.round.add((setup.seats as u64) << 8 | setup.starter.index() as u64);
+        self.round.add_cards(1, deck);
+    }
+
+    fn decides(&mut self, _: &State<'_>, seat: Seat, action: Action) {
+        let (verb, one, other) = match action {
+            Action::Draw => (0, 0, 0),
+            Action::Take => (1, 0, 0),
+            Action::Call => (2, 0, 0),
+            Action::End => (3, 0, 0),
+            Action::Drop => (4, 0, 0),
+            Action::Skip => (5, 0, 0),
+            Action::Pass => (6, 0, 0),
+            Action::Peek(spot) => (7, spot.index(), 0),
+            Action::Keep(spot) => (8, spot.index(), 0),
+            Action::Look(spot) => (9, spot.index(), 0),
+            Action::Show(spot) => (10, spot.index(), 0),
+            Action::Snap(spot) => (11, spot.index(), 0),
+            Action::Touch(spot) => (12, spot.index(), 0),
+            Action::Give(spot) => (13, spot.index(), 0),
+            Action::Cheat(spot) => (14, spot.index(), 0),
+            Action::Swap(one, other) => (15, one.index(), other.index()),
+        };
+        self.round.add(2 << 32 | (seat.index() as u64) << 24 | verb << 16 | (one << 8 | other) as u64);
+    }
+
+    fn race(&mut self, order: &RaceOrder) {
+        let seats = order.seats().iter().fold(0, |word, seat| word << 4 | seat.index() as u64 + 1);
+        self.round.add(3 << 32 | seats);
+    }
+
+    fn reshuffle(&mut self, stock: &[Card]) {
+        self.round.add_cards(4, stock);
+    }
+
+    fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
+        let callers = result.callers_in_order().fold(0, |word, seat| word << 4 | seat.index() as u64 + 1);
+        self.round.add(5 << 32 | (result.ended as u64) << 40 | callers);
+        for (points, score) in result.points().iter().zip(result.scores()) {
+            self.round.add(u64::from(*points as u32) << 32 | u64::from(score.units() as u32));
+        }
+        self.all.add(self.round.0);
+    }
+}
+
+/// Writes the record of a match as it is played.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Pairing, Recorder, Rules, Seat, play_match, testing::RandomAgent};
+/// use cambio_core::rng::Key;
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 42, deal: 7 } };
+/// let mut recorder = Recorder::new(&rules);
+/// let result = play_match(&pairing, &mut [RandomAgent::default(), RandomAgent::default()], &mut recorder).unwrap();
+/// let record = recorder.finish(pairing.key, 0, &["random", "random"], &result);
+/// assert_eq!(cambio_core::replay(&record, &mut ()).unwrap(), record);
+/// ```
+#[derive(Debug)]
+pub struct Recorder<'r> {
+    rules: &'r Rules,
+    rounds: Vec<RoundRecord>,
+    printer: Printer,
+}
+
+impl<'r> Recorder<'r> {
+    /// A recorder of a match by these rules.
+    pub fn new(rules: &'r Rules) -> Recorder<'r> {
+        Recorder { rules, rounds: Vec::new(), printer: Printer::default() }
+    }
+
+    /// The record of the match that was played: the key and rotation that it had, and the agents by seat.
+    pub fn finish(self, key: crate::rng::Key, rotation: usize, agents: &[&str], result: &crate::MatchResult) -> Record {
+        let mut fields = Map::new();
+        fields.insert("format".to_owned(), Value::from(FORMAT));
+        fields.insert("rules".to_owned(), self.rules.spec().to_json());
+        fields.insert("seats".to_owned(), Value::from(result.totals.len()));
+        fields.insert("seed".to_owned(), Value::from(key.seed.to_string()));
+        fields.insert("deal".to_owned(), Value::from(key.deal));
+        fields.insert("rotation".to_owned(), Value::from(rotation));
+        fields.insert("agents".to_owned(), Value::from(agents));
+        fields.insert("totals".to_owned(), scores(&result.totals));
+        fields.insert("ranks".to_owned(), Value::from(result.ranks.clone()));
+        Record { fields, rounds: self.rounds }
+    }
+
+    fn round(&mut self) -> &mut RoundRecord {
+        self.rounds.last_mut().expect("a round has begun")
+    }
+
+    fn labels<'a>(&self, cards: impl Iterator<Item = &'a Card>) -> Vec<String> {
+        cards.map(|&card| self.rules.label(card).to_owned()).collect()
+    }
+}
+
+impl Scribe for Recorder<'_> {
+    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+        self.printer.round_begins(setup, deck);
+        let starter = Some(setup.starter.to_string());
+        self.rounds.push(RoundRecord { starter, deck: self.labels(deck.iter()), ..RoundRecord::default() });
+    }
+
+    fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+        self.printer.decides(state, seat, action);
+        self.round().decisions.push(format!("{seat} {action}"));
+    }
+
+    fn race(&mut self, order: &RaceOrder) {
+        self.printer.race(order);
+        self.round().races.push(order.seats().iter().map(Seat::to_string).collect());
+    }
+
+    fn reshuffle(&mut self, stock: &[Card]) {
+        self.printer.reshuffle(stock);
+        let labels = self.labels(stock.iter().rev());
+        self.round().reshuffles.push(labels);
+    }
+
+    fn round_ends(&mut self, state: &State<'_>, result: &RoundResult) {
+        self.printer.round_ends(state, result);
+        let print = self.printer.of_round().to_string();
+        let round = self.round();
+        round.fields.extend(results(result).map(|(name, value)| (name.to_owned(), value)));
+        round.fields.insert(FINGERPRINT.to_owned(), Value::from(print));
+    }
+}

@@ -1,0 +1,261 @@
+//! Plays a match between agents: asks, checks, tells everyone what they perceive, and mends nothing.
+
+use crate::chance::{Chance, Race, RaceOrder, RoundChance};
+use crate::rng::{Bounded as _, Key, Purpose};
+use crate::{
+    Action, Agent, Briefing, Card, Choices, Event, Match, RoundResult, Rules, RulesError, Score, Seat, Setup, Sink,
+    Standing, State,
+};
+
+/// Writes down what happens in a match, for records, statistics and transcripts.
+///
+/// Every method does nothing unless it is overridden.
+pub trait Scribe {
+    /// A round begins with this deck, the first card dealt first.
+    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+        let _ = (setup, deck);
+    }
+
+    /// Something happened, as the referee sees it.
+    fn event(&mut self, event: &Event<Card>) {
+        let _ = event;
+    }
+
+    /// The seat that `state` asks has decided, legally; the decision is carried out next.
+    fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+        let _ = (state, seat, action);
+    }
+
+    /// Two or more seats snapped, and chance ordered them so.
+    fn race(&mut self, order: &RaceOrder) {
+        let _ = order;
+    }
+
+    /// Chance ordered a new stock so, its last card on top.
+    fn reshuffle(&mut self, stock: &[Card]) {
+        let _ = stock;
+    }
+
+    /// The round has ended.
+    fn round_ends(&mut self, state: &State<'_>, result: &RoundResult) {
+        let _ = (state, result);
+    }
+}
+
+impl Scribe for () {}
+
+impl<A: Scribe + ?Sized, B: Scribe + ?Sized> Scribe for (&mut A, &mut B) {
+    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+        self.0.round_begins(setup, deck);
+        self.1.round_begins(setup, deck);
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        self.0.event(event);
+        self.1.event(event);
+    }
+
+    fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+        self.0.decides(state, seat, action);
+        self.1.decides(state, seat, action);
+    }
+
+    fn race(&mut self, order: &RaceOrder) {
+        self.0.race(order);
+        self.1.race(order);
+    }
+
+    fn reshuffle(&mut self, stock: &[Card]) {
+        self.0.reshuffle(stock);
+        self.1.reshuffle(stock);
+    }
+
+    fn round_ends(&mut self, state: &State<'_>, result: &RoundResult) {
+        self.0.round_ends(state, result);
+        self.1.round_ends(state, result);
+    }
+}
+
+/// Which match is played: the rules, the number of seats, and the key of its chance.
+#[derive(Clone, Copy, Debug)]
+pub struct Pairing<'r> {
+    /// The rules.
+    pub rules: &'r Rules,
+    /// How many seats are at the table, 2 to 8.
+    pub seats: usize,
+    /// The key of all chance in the match.
+    pub key: Key,
+}
+
+/// How a match came out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MatchResult {
+    /// How many rounds were played.
+    pub rounds: usize,
+    /// The totals, seat a first.
+    pub totals: Vec<Score>,
+    /// The ranks by total, seat a first; equal totals share a rank.
+    pub ranks: Vec<usize>,
+}
+
+/// An agent decided what is not legal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// The seat that decided.
+    pub seat: Seat,
+    /// The number of the round, counted from 1.
+    pub round: usize,
+    /// The number of the decision within its round, counted from 1.
+    pub decision: usize,
+    /// What was decided.
+    pub action: Action,
+    /// What was legal.
+    pub legal: Choices,
+}
+
+/// Why a match was not played to its end.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum MatchError {
+    /// The rules do not fit the number of seats, or of agents.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// There is not one agent for each seat.
+    #[error("{agents} agents for {seats} seats; allowed is one agent for each seat")]
+    Agents {
+        /// How many agents there are.
+        agents: usize,
+        /// How many seats there are.
+        seats: usize,
+    },
+    /// An agent's decision was illegal.
+    #[error(
+        "seat {} decided `{}`, which is illegal (round {}, decision {}); legal: {}",
+        .0.seat, .0.action, .0.round, .0.decision, .0.legal
+    )]
+    Fault(Box<Fault>),
+}
+
+/// Chance that notes what it draws, for the scribe.
+struct Noted<C> {
+    chance: C,
+    races: Vec<RaceOrder>,
+    stocks: Vec<Vec<Card>>,
+}
+
+impl<C: Chance> Chance for Noted<C> {
+    const SETTLES: bool = C::SETTLES;
+
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        self.chance.draw(pool)
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        self.chance.shuffle(stock);
+        self.stocks.push(stock.to_vec());
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        let order = self.chance.race(race);
+        self.races.push(order);
+        order
+    }
+}
+
+/// Tells every agent what it perceives, and the scribe everything.
+struct Crowd<'a, A, W> {
+    agents: &'a mut [A],
+    scribe: &'a mut W,
+}
+
+impl<A: Agent, W: Scribe> Sink for Crowd<'_, A, W> {
+    fn event(&mut self, event: &Event<Card>) {
+        for (agent, seat) in self.agents.iter_mut().zip(Seat::ALL) {
+            agent.notice(&event.seen_from(seat));
+        }
+        self.scribe.event(event);
+    }
+}
+
+/// Plays a match: the agent in seat a first.
+///
+/// # Errors
+/// If the rules do not fit, or an agent decides what is not legal: then the match ends at once.
+///
+/// # Panics
+/// Only if an agent does.
+///
+/// # Determinism
+/// The match depends on the pairing and the agents alone. The decks do not depend on the agents.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Pairing, Rules, play_match, testing::RandomAgent};
+/// use cambio_core::rng::Key;
+///
+/// let rules = Rules::preset("faessler").unwrap();
+/// let pairing = Pairing { rules: &rules, seats: 3, key: Key { seed: 42, deal: 0 } };
+/// let mut agents: Vec<_> = (0..3).map(|_| RandomAgent::default()).collect();
+/// let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
+/// assert_eq!(result.ranks.len(), 3);
+/// ```
+pub fn play_match<A: Agent, W: Scribe>(
+    pairing: &Pairing<'_>,
+    agents: &mut [A],
+    scribe: &mut W,
+) -> Result<MatchResult, MatchError> {
+    let Pairing { rules, seats, key } = *pairing;
+    let mut game = Match::new(rules, seats, Match::first_starter(rules, seats, key))?;
+    if agents.len() != seats {
+        return Err(MatchError::Agents { agents: agents.len(), seats });
+    }
+    for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
+        agent.begin(&Briefing { rules, seats, seat, stream: key.agent(seat) });
+    }
+    let mut deck = rules.deck().to_vec();
+    while !game.is_over() {
+        deck.copy_from_slice(rules.deck());
+        key.stream(Purpose::Deck, game.rounds() as u32).shuffle(&mut deck);
+        let result = play_round(&game, &deck, key, agents, scribe)?;
+        game.add(&result);
+    }
+    for agent in agents.iter_mut() {
+        agent.match_ends(game.totals());
+    }
+    Ok(MatchResult { rounds: game.rounds(), totals: game.totals().to_vec(), ranks: game.ranks().collect() })
+}
+
+fn play_round<A: Agent, W: Scribe>(
+    game: &Match<'_>,
+    deck: &[Card],
+    key: Key,
+    agents: &mut [A],
+    scribe: &mut W,
+) -> Result<RoundResult, MatchError> {
+    let setup = game.setup();
+    let round = game.rounds();
+    let standing = Standing { round, setup, totals: game.totals() };
+    agents.iter_mut().for_each(|agent| agent.round_begins(&standing));
+    scribe.round_begins(&setup, deck);
+    let chance = RoundChance::new(key, round as u32);
+    let mut chance = Noted { chance, races: Vec::new(), stocks: Vec::new() };
+    let mut state = State::deal(&setup, deck, &mut chance, &mut Crowd { agents, scribe })
+        .expect("a match checks its rules and seats, and its deck is the rules' own");
+    let mut decisions = 0;
+    while let Some(seat) = state.actor() {
+        decisions += 1;
+        let action = agents[seat.index()].decide(&state.observe(seat)).canonical();
+        let legal = state.choices();
+        if !legal.contains(action) {
+            let fault = Fault { seat, round: round + 1, decision: decisions, action, legal };
+            return Err(MatchError::Fault(Box::new(fault)));
+        }
+        scribe.decides(&state, seat, action);
+        state.apply(action, &mut chance, &mut Crowd { agents, scribe }).expect("the decision was just found legal");
+        chance.races.drain(..).for_each(|order| scribe.race(&order));
+        chance.stocks.drain(..).for_each(|stock| scribe.reshuffle(&stock));
+    }
+    let result = RoundResult::of(&state).expect("a round of a dealt deck that is over can be scored");
+    scribe.round_ends(&state, &result);
+    agents.iter_mut().for_each(|agent| agent.round_ends(&result));
+    Ok(result)
+}

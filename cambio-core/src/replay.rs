@@ -1,0 +1,270 @@
+//! Replays records: every decision, outcome of chance and result is checked against the rules.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::chance::{Chance, Race, RaceOrder};
+use crate::event::Event;
+use crate::record::{FINGERPRINT, Flaw, Printer, Record, RoundRecord, brief, results, scores};
+use crate::referee::Scribe;
+use crate::{Action, Card, Match, RoundResult, Rules, RulesSpec, Score, Seat, State};
+
+/// Replays a record, as far as it goes, and fills in the results that it does not give.
+///
+/// `scribe` is told everything that happens, up to the first flaw.
+///
+/// # Errors
+/// The first flaw: an illegal decision, an impossible deck, a missing or left-over outcome of chance, a result that
+/// is not the one given. It names the round, the decision, what was found and what is legal.
+pub fn replay<W: Scribe>(record: &Record, scribe: &mut W) -> Result<Record, Flaw> {
+    let rules = record.fields.get("rules").unwrap_or(&Value::Null);
+    let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate).map_err(|error| {
+        Flaw::new(if record.fields.contains_key("rules") { error.to_string() } else { "`rules` is missing".to_owned() })
+    })?;
+    let seats = match record.fields.get("seats").and_then(Value::as_u64) {
+        Some(seats) if (2..=8).contains(&seats) => seats as usize,
+        _ => {
+            let found = record.fields.get("seats").map_or("missing".to_owned(), brief);
+            return Err(Flaw::new(format!("`seats` is {found}; allowed is a whole number from 2 to 8")));
+        }
+    };
+    let starter = first_starter(&rules, seats, record.rounds.first())?;
+    let mut game = Match::new(&rules, seats, starter).map_err(|error| Flaw::new(error.to_string()))?;
+    let mut filled = record.clone();
+    let mut stopped = false;
+    for (number, round) in filled.rounds.iter_mut().enumerate() {
+        let flaw = |what: &str| Err(Flaw::new(what).in_round(number + 1));
+        if game.is_over() {
+            return flaw("a round follows, but the match is over");
+        }
+        if stopped {
+            return flaw("a round follows, but the one before has not ended");
+        }
+        match replay_round(&game, round, scribe).map_err(|flaw| flaw.in_round(number + 1))? {
+            Some(result) => game.add(&result),
+            None => stopped = true,
+        }
+    }
+    let ranks: Vec<usize> = game.ranks().collect();
+    check_scores(&mut filled.fields, "totals", game.totals(), game.is_over())?;
+    check(&mut filled.fields, "ranks", &Value::from(ranks), game.is_over())?;
+    Ok(filled)
+}
+
+/// The starter of round 1: as the record says, else as the rules have it with seat a as dealer.
+fn first_starter(rules: &Rules, seats: usize, round: Option<&RoundRecord>) -> Result<Seat, Flaw> {
+    match round.and_then(|round| round.starter.as_ref()) {
+        Some(letter) => seat_of(letter, seats).ok_or_else(|| {
+            Flaw::new(format!("starter is {letter:?}; allowed are the {seats} seats from a on")).in_round(1)
+        }),
+        None => Ok(match rules.spec().starter {
+            crate::knob::Starter::AfterDealer => Seat::B,
+            _ => Seat::A,
+        }),
+    }
+}
+
+fn seat_of(letter: &str, seats: usize) -> Option<Seat> {
+    let mut letters = letter.chars();
+    let seat = Seat::from_letter(letters.next()?)?;
+    (letters.next().is_none() && seat.index() < seats).then_some(seat)
+}
+
+/// A result that is given is checked; one that is not is filled in where it is due.
+fn check(fields: &mut serde_json::Map<String, Value>, name: &str, due: &Value, fills: bool) -> Result<(), Flaw> {
+    match fields.get(name) {
+        Some(Value::Null) | None => {
+            if fills {
+                fields.insert(name.to_owned(), due.clone());
+            }
+            Ok(())
+        }
+        Some(given) if given == due => Ok(()),
+        Some(given) => Err(Flaw::new(format!("{name} is given as {}, but is {due}", brief(given)))),
+    }
+}
+
+fn check_scores(
+    fields: &mut serde_json::Map<String, Value>,
+    name: &str,
+    due: &[Score],
+    fills: bool,
+) -> Result<(), Flaw> {
+    if let Some(Value::Array(given)) = fields.get(name)
+        && given.len() == due.len()
+        && due.iter().zip(given).all(|(due, given)| due.is(given))
+    {
+        return Ok(());
+    }
+    check(fields, name, &scores(due), fills)
+}
+
+/// Chance as a record gives it. What is wrong with it is noted, for chance itself cannot fail.
+struct Script<'a> {
+    rules: &'a Rules,
+    round: &'a RoundRecord,
+    races: usize,
+    reshuffles: usize,
+    orders: Vec<RaceOrder>,
+    stocks: Vec<Vec<Card>>,
+    flaw: Option<String>,
+}
+
+impl Script<'_> {
+    fn fail(&mut self, what: String) {
+        self.flaw.get_or_insert(what);
+    }
+}
+
+impl Chance for Script<'_> {
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        pool.len() - 1
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        let number = self.reshuffles + 1;
+        let mut due: BTreeMap<&str, i32> = BTreeMap::new();
+        for &card in stock.iter() {
+            *due.entry(self.rules.label(card)).or_default() += 1;
+        }
+        let Some(labels) = self.round.reshuffles.get(self.reshuffles) else {
+            return self.fail(format!("missing reshuffle {number}: the pile's {} cards become the stock", stock.len()));
+        };
+        self.reshuffles += 1;
+        for label in labels {
+            *due.entry(label).or_default() -= 1;
+        }
+        if let Some((label, copies)) = due.iter().find(|(_, copies)| **copies != 0) {
+            let (found, number_off) = if *copies > 0 { ("too few", *copies) } else { ("too many", -copies) };
+            return self.fail(format!(
+                "reshuffle {number} is not the pile without its top: {number_off} of `{label}` {found}"
+            ));
+        }
+        for (card, label) in stock.iter_mut().rev().zip(labels) {
+            *card = self.rules.card(label).expect("the labels were just found on the pile");
+        }
+        self.stocks.push(stock.to_vec());
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        let number = self.races + 1;
+        let due: Vec<String> = race.snappers.iter().map(|seat| seat.to_string()).collect();
+        let Some(letters) = self.round.races.get(self.races) else {
+            self.fail(format!("missing race {number}; legal: an order of {}", due.join(", ")));
+            return RaceOrder::new(race.snappers.iter());
+        };
+        self.races += 1;
+        let mut sorted = letters.clone();
+        sorted.sort_unstable();
+        if sorted != due {
+            self.fail(format!("race {number} is {letters:?}; legal: an order of {}", due.join(", ")));
+            return RaceOrder::new(race.snappers.iter());
+        }
+        let order = RaceOrder::new(letters.iter().filter_map(|letter| seat_of(letter, race.seats)));
+        self.orders.push(order);
+        order
+    }
+}
+
+/// Tells two scribes: the fingerprint's and the caller's.
+struct Told<'a, W> {
+    scribe: &'a mut W,
+}
+
+impl<W: Scribe> crate::Sink for Told<'_, W> {
+    fn event(&mut self, event: &Event<Card>) {
+        self.scribe.event(event);
+    }
+}
+
+fn replay_round<W: Scribe>(
+    game: &Match<'_>,
+    filled: &mut RoundRecord,
+    scribe: &mut W,
+) -> Result<Option<RoundResult>, Flaw> {
+    let round = filled.clone();
+    let setup = game.setup();
+    let rules = setup.rules;
+    match &filled.starter {
+        None => filled.starter = Some(setup.starter.to_string()),
+        Some(given) if *given == setup.starter.to_string() => {}
+        Some(given) => return Err(Flaw::new(format!("starter is given as {given:?}, but is \"{}\"", setup.starter))),
+    }
+    let deck = round.deck.iter().map(|label| {
+        rules
+            .card(label)
+            .ok_or_else(|| Flaw::new(format!("impossible deck: `{label}` is no card of `{}`", rules.name())))
+    });
+    let deck = deck.collect::<Result<Vec<Card>, Flaw>>()?;
+    let mut printer = Printer::default();
+    let mut scribe = (&mut printer, scribe);
+    let mut script =
+        Script { rules, round: &round, races: 0, reshuffles: 0, orders: Vec::new(), stocks: Vec::new(), flaw: None };
+    scribe.round_begins(&setup, &deck);
+    let mut state = State::deal(&setup, &deck, &mut script, &mut Told { scribe: &mut scribe })
+        .map_err(|error| Flaw::new(error.to_string()))?;
+    for (number, text) in round.decisions.iter().enumerate() {
+        let flaw = |what: String| Flaw::new(what).at(number + 1);
+        let (seat, action) = read_decision(&state, text).map_err(flaw)?;
+        scribe.decides(&state, seat, action);
+        state.apply(action, &mut script, &mut Told { scribe: &mut scribe }).expect("the decision was just found legal");
+        if let Some(what) = script.flaw {
+            return Err(flaw(format!("`{text}`: {what}")));
+        }
+        script.orders.drain(..).for_each(|order| scribe.race(&order));
+        script.stocks.drain(..).for_each(|stock| scribe.reshuffle(&stock));
+    }
+    let last = |what: String| Flaw { decision: Some(round.decisions.len()).filter(|&n| n > 0), ..Flaw::new(what) };
+    if script.races < round.races.len() {
+        return Err(last(format!("{} races are left over", round.races.len() - script.races)));
+    }
+    if script.reshuffles < round.reshuffles.len() {
+        return Err(last(format!("{} reshuffles are left over", round.reshuffles.len() - script.reshuffles)));
+    }
+    let Some(result) = RoundResult::of(&state) else {
+        for name in ["ended", "callers", "points", "scores"] {
+            if filled.fields.get(name).is_some_and(|value| !value.is_null()) {
+                let asked = state.actor().map_or_else(String::new, |seat| format!(": seat {seat} is to decide"));
+                return Err(last(format!("{name} is given, but the round has not ended{asked}")));
+            }
+        }
+        return Ok(None);
+    };
+    scribe.round_ends(&state, &result);
+    let [ended, callers, points, _] = results(&result);
+    for (name, due) in [ended, callers, points] {
+        check(&mut filled.fields, name, &due, true)?;
+    }
+    check_scores(&mut filled.fields, "scores", result.scores(), true)?;
+    if let Some(given) = filled.fields.get(FINGERPRINT) {
+        let due = printer.of_round().to_string();
+        if given.as_str() != Some(&due) {
+            return Err(Flaw::new(format!(
+                "{FINGERPRINT} is given as {}, but is {due}: a decision, card or race was altered, though all are legal",
+                brief(given)
+            )));
+        }
+    }
+    Ok(Some(result))
+}
+
+/// The decision that a text means, if it is legal now.
+fn read_decision(state: &State<'_>, text: &str) -> Result<(Seat, Action), String> {
+    let Some(asked) = state.actor() else {
+        return Err(format!("illegal decision `{text}`; legal: nothing, the round is over"));
+    };
+    let choices = state.choices();
+    let read = || {
+        let (letter, action) = text.split_once(' ')?;
+        let seat = seat_of(letter, state.table().seats())?;
+        Some((seat, action.parse::<Action>().ok()?))
+    };
+    match read() {
+        Some((seat, action)) if seat == asked && choices.contains(action) => Ok((seat, action)),
+        _ => {
+            let legal: Vec<String> = choices.iter().map(|action| format!("{asked} {action}")).collect();
+            Err(format!("illegal decision `{text}`; legal: {}", legal.join(", ")))
+        }
+    }
+}

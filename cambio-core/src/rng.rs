@@ -1,0 +1,171 @@
+//! Streams of chance, keyed so that one game never moves another.
+//!
+//! A stream's key is (seed, deal, round, purpose, seat). Adding games, agents or threads changes no other stream. The
+//! bounded integers and the shuffle are ours and pinned by value tests, so that a new version of `rand` cannot
+//! move results.
+
+use rand::{Rng, SeedableRng, TryRng};
+use rand_chacha::ChaCha8Rng;
+use std::convert::Infallible;
+
+use crate::Seat;
+
+/// What a stream of chance is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Purpose {
+    /// The shuffled deck of a round. Does not depend on who plays.
+    Deck = 1,
+    /// The new stocks of a round.
+    Reshuffle = 2,
+    /// The race orders of a round.
+    Race = 3,
+    /// An agent's own choices, by seat.
+    Agent = 4,
+    /// The dealer of round 1, where the rules draw one.
+    Dealer = 5,
+}
+
+/// Names a stream: which seed, which deal of it, which round of that deal's match.
+///
+/// ```
+/// use cambio_core::rng::{Key, Purpose};
+/// use cambio_core::rng::Bounded as _;
+///
+/// let key = Key { seed: 42, deal: 7 };
+/// let mut first = key.stream(Purpose::Deck, 0);
+/// let mut again = key.stream(Purpose::Deck, 0);
+/// assert_eq!(first.below(1000), again.below(1000));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Key {
+    /// The master seed of an experiment.
+    pub seed: u64,
+    /// The number of the deal under that seed.
+    pub deal: u64,
+}
+
+impl Key {
+    /// The stream for one purpose in one round, counted from 0.
+    pub fn stream(self, purpose: Purpose, round: u32) -> Stream {
+        self.keyed(purpose, round, 0)
+    }
+
+    /// The stream of the agent in `seat`, for a whole match.
+    ///
+    /// Keyed by seat and not by agent, so that two copies of one policy play the same game.
+    pub fn agent(self, seat: Seat) -> Stream {
+        self.keyed(Purpose::Agent, 0, seat as u8)
+    }
+
+    fn keyed(self, purpose: Purpose, round: u32, seat: u8) -> Stream {
+        let mut key = [0; 32];
+        key[0..8].copy_from_slice(&self.seed.to_le_bytes());
+        key[8..16].copy_from_slice(&self.deal.to_le_bytes());
+        key[16..20].copy_from_slice(&round.to_le_bytes());
+        key[20] = purpose as u8;
+        key[21] = seat;
+        key[24..32].copy_from_slice(b"cambio/1");
+        Stream(ChaCha8Rng::from_seed(key))
+    }
+}
+
+/// A stream of random bits: `ChaCha8` under a [`Key`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stream(ChaCha8Rng);
+
+impl TryRng for Stream {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.0.try_next_u32()
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.0.try_next_u64()
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.0.try_fill_bytes(bytes)
+    }
+}
+
+/// Bounded integers and shuffles from any generator of bits.
+pub trait Bounded: Rng {
+    /// A number below `bound`, each equally likely (Lemire 2019, "Fast random integer generation in an interval",
+    /// algorithm 5).
+    ///
+    /// # Panics
+    /// If `bound` is 0.
+    fn below(&mut self, bound: u32) -> u32 {
+        assert!(bound > 0, "there is no number below 0");
+        let mut product = u64::from(self.next_u32()) * u64::from(bound);
+        if (product as u32) < bound {
+            let threshold = bound.wrapping_neg() % bound;
+            while (product as u32) < threshold {
+                product = u64::from(self.next_u32()) * u64::from(bound);
+            }
+        }
+        (product >> 32) as u32
+    }
+
+    /// Whether an event of probability `numerator / denominator` happens.
+    fn chance(&mut self, numerator: u32, denominator: u32) -> bool {
+        self.below(denominator) < numerator
+    }
+
+    /// Puts the items in an order of which each is equally likely (Fisher–Yates, from the end).
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u32 + 1) as usize);
+        }
+    }
+}
+
+impl<R: Rng + ?Sized> Bounded for R {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_pinned_by_value() {
+        let key = Key { seed: 42, deal: 7 };
+        let mut deck = key.stream(Purpose::Deck, 0);
+        let mut order: Vec<u8> = (0..10).collect();
+        deck.shuffle(&mut order);
+        let mut agent = key.agent(Seat::C);
+        let draws: Vec<u32> = (0..6).map(|_| agent.below(100)).collect();
+        assert_eq!((order, draws), (vec![0; 10], vec![0; 6]));
+    }
+
+    #[test]
+    fn streams_of_other_keys_differ() {
+        let base = Key { seed: 1, deal: 2 };
+        let mut seen = Vec::new();
+        for (seed, deal) in [(1, 2), (2, 1), (1, 3)] {
+            let key = Key { seed, deal };
+            seen.push(key.stream(Purpose::Deck, 0));
+            seen.push(key.stream(Purpose::Deck, 1));
+            seen.push(key.stream(Purpose::Race, 0));
+            seen.push(key.agent(Seat::A));
+            seen.push(key.agent(Seat::B));
+        }
+        let mut firsts: Vec<u64> = seen.iter_mut().map(Rng::next_u64).collect();
+        firsts.sort_unstable();
+        firsts.dedup();
+        assert_eq!(firsts.len(), 15);
+        assert_eq!(base.agent(Seat::A), base.agent(Seat::A));
+    }
+
+    #[test]
+    fn numbers_below_a_bound_are_equally_likely() {
+        let mut stream = Key { seed: 3, deal: 0 }.agent(Seat::A);
+        let mut counts = [0f64; 7];
+        for _ in 0..70_000 {
+            counts[stream.below(7) as usize] += 1.0;
+        }
+        let chi_square: f64 = counts.iter().map(|n| (n - 10_000.0).powi(2) / 10_000.0).sum();
+        assert!(chi_square < 22.46, "chi-square {chi_square} with 6 degrees of freedom, 99.9 % limit 22.46");
+    }
+}

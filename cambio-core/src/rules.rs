@@ -1,0 +1,605 @@
+//! Rule systems as data: every knob, the presets, and the gate that a user's own rules pass.
+//!
+//! A [`RulesSpec`] is loose: anybody may fill it in. [`Rules`] is what the engine plays by: validated, immutable.
+//! Nothing in the engine asks which system it plays; it asks knobs.
+
+use serde_json::{Map, Value};
+
+use crate::card::{Card, Kind, MAX_CARDS, MAX_KINDS, Power};
+use crate::knob::{
+    Best, CallWhen, CallerSnaps, CallerTie, Callers, Cap, Direction, EmptyHand, FirstDealer, Flip, Gift, Knob, Late,
+    LimitInLap, MatchEnd, Matching, Peek, PowerUse, Race, Redrop, Score, SnapTargets, Starter, StockEmpty, Weights,
+    Whole, Window,
+};
+use crate::seat::{MAX_SEATS, MAX_SLOTS};
+
+/// The names of the presets, in the order in which they are documented.
+pub const PRESETS: [&str; 6] = ["original", "original-b", "original-c", "original-d", "faessler", "classic"];
+
+const PRESET_FILES: [(&str, &str); 6] = [
+    ("original", include_str!("../presets/original.toml")),
+    ("original-b", include_str!("../presets/original-b.toml")),
+    ("original-c", include_str!("../presets/original-c.toml")),
+    ("original-d", include_str!("../presets/original-d.toml")),
+    ("faessler", include_str!("../presets/faessler.toml")),
+    ("classic", include_str!("../presets/classic.toml")),
+];
+
+const DECK_FILE: &str = include_str!("../presets/decks.toml");
+
+/// Why rules are refused: one sentence that names the field, the value and what is allowed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct RulesError(String);
+
+fn refuse<T>(sentence: impl Into<String>) -> Result<T, RulesError> {
+    Err(RulesError(sentence.into()))
+}
+
+/// What a knob is called and means; see [`KNOBS`].
+#[derive(Clone, Copy, Debug)]
+pub struct KnobDoc {
+    /// The field's name in rule files.
+    pub name: &'static str,
+    /// What it decides.
+    pub doc: &'static str,
+    /// What it may be, as the end of a sentence.
+    pub allowed: fn() -> String,
+}
+
+/// Declares each knob once: field, name in files, type and meaning.
+macro_rules! knobs {
+    ($($(#[doc = $doc:literal])+ $field:ident $name:literal: $type:ty,)+) => {
+        /// A rule system as anybody may write it down: a name, a deck, and a value for every knob.
+        ///
+        /// [`RulesSpec::preset`] and [`RulesSpec::from_toml`] make one; [`RulesSpec::validate`] turns it into
+        /// [`Rules`].
+        #[derive(Clone, PartialEq, Debug)]
+        pub struct RulesSpec {
+            /// What result tables call the system.
+            pub name: String,
+            /// The deck.
+            pub deck: Deck,
+            $($(#[doc = $doc])+ pub $field: $type,)+
+        }
+
+        /// Every knob with its meaning, in the order of the rule files.
+        pub const KNOBS: &[KnobDoc] = &[
+            $(KnobDoc {
+                name: $name,
+                doc: concat!($($doc),+),
+                allowed: <$type as Knob>::allowed,
+            },)+
+        ];
+
+        impl RulesSpec {
+            fn from_fields(name: String, deck: Deck, fields: &Map<String, Value>) -> Result<RulesSpec, RulesError> {
+                Ok(RulesSpec {
+                    name,
+                    deck,
+                    $($field: read_field(fields, $name)?,)+
+                })
+            }
+
+            /// The knobs' values by name, in the order of [`KNOBS`].
+            pub fn knobs(&self) -> Vec<(&'static str, Value)> {
+                vec![$(($name, self.$field.write()),)+]
+            }
+        }
+    };
+}
+
+knobs! {
+    /// How many jokers (kind `JK`) one deck holds.
+    jokers "jokers": Whole<0, 4>,
+    /// How many decks are shuffled together.
+    decks "decks": Whole<1, 2>,
+    /// The way round the table; it only names the seats.
+    direction "direction": Direction,
+    /// How many cards each seat is dealt.
+    hand "hand": Whole<1, 8>,
+    /// How many slots a layout has at most.
+    max_slots "max_slots": Whole<1, 16>,
+    /// Which of its cards each seat sees before the first turn.
+    peek "peek": Peek,
+    /// Whether the stock's top starts the pile, and opens a snap window.
+    flip "flip": Flip,
+    /// Who deals round 1.
+    first_dealer "first_dealer": FirstDealer,
+    /// Who has the first turn of a round.
+    starter "starter": Starter,
+    /// Whether the pile's top may be taken instead of drawing.
+    take "take": bool,
+    /// What becomes of a taken card that is dropped.
+    redrop "redrop": Redrop,
+    /// Whether a drawn card without a power may be dropped by a seat that could keep it.
+    drop_plain "drop_plain": bool,
+    /// Whether a seat may, once on its turn before drawing, look at an own card for a penalty card.
+    paid_peek "paid_peek": bool,
+    /// Whether a power has to be used.
+    power_use "power_use": PowerUse,
+    /// Whether a player may swap two of its own cards.
+    swap_two_own "swap_two_own": bool,
+    /// Whether two cards of the same other seat may be swapped.
+    swap_same_owner "swap_same_owner": bool,
+    /// When a snapped card matches.
+    matching "match": Matching,
+    /// Whose cards may be snapped.
+    snap_targets "snap_targets": SnapTargets,
+    /// Whether a seat may snap only cards that it knows to match, and is asked only if it knows one.
+    snap_known_only "snap_known_only": bool,
+    /// Whether a seat may touch a card as a bluff in a snap window.
+    touch "touch": bool,
+    /// Whether the winner of a foreign snap must give a card for it.
+    gift "gift": Gift,
+    /// What becomes of a matching card that comes after a winner.
+    late "late": Late,
+    /// Whether the winner of a snap may go on snapping, one card at a time.
+    chain "chain": bool,
+    /// Whether a successful snap freezes the pile for the next seat's start.
+    freeze "freeze": bool,
+    /// When the snap window of a discard opens.
+    window "window": Window,
+    /// Whether the discards of a round's last turn have their window.
+    final_window "final_window": bool,
+    /// How the order of those who snap is drawn.
+    race "race": Race,
+    /// The weights of a weighted race, seat a first; a seat beyond the list weighs 1.
+    race_weights "race_weights": Weights,
+    /// Whether a caller's cards may still be looked at.
+    look_at_caller "look_at_caller": bool,
+    /// What a caller may still snap.
+    caller_snaps "caller_snaps": CallerSnaps,
+    /// When a seat may call.
+    call "call": CallWhen,
+    /// How many may call in a round.
+    callers "callers": Callers,
+    /// A bound on the points of a call.
+    cap "cap": Cap,
+    /// What becomes of a layout without cards.
+    empty_hand "empty_hand": EmptyHand,
+    /// What becomes of an empty stock.
+    stock_empty "stock_empty": StockEmpty,
+    /// After how many turns a round ends without a caller.
+    turn_limit "turn_limit": Whole<1, 10000>,
+    /// Whether the turn limit cuts a last lap short.
+    limit_in_lap "limit_in_lap": LimitInLap,
+    /// After how many rounds a match ends on its totals.
+    round_limit "round_limit": Whole<1, 10000>,
+    /// What a round adds to the totals.
+    score "score": Score,
+    /// With `score = "points"`: what a caller with the fewest points adds to its score.
+    call_success "call_success": Whole<-100, 100>,
+    /// With `score = "points"`: what any other caller adds to its score.
+    call_failure "call_failure": Whole<-100, 100>,
+    /// What becomes of a caller who ties for the fewest points.
+    caller_tie "caller_tie": CallerTie,
+    /// Whether a successful caller peeks at one card more in the next round, and any other caller starts it with a card more.
+    carry_over "carry_over": bool,
+    /// What ends a match.
+    match_end "match_end": MatchEnd,
+    /// Which total wins a match.
+    best "best": Best,
+}
+
+fn read_field<K: Knob>(fields: &Map<String, Value>, name: &str) -> Result<K, RulesError> {
+    let Some(value) = fields.get(name) else {
+        return refuse(format!(
+            "field `{name}` is missing; a rule system names every field, or starts from a preset with \
+             `base = \"classic\"`"
+        ));
+    };
+    K::read(value).ok_or_else(|| RulesError(format!("field `{name}` is {value}; allowed is {}", K::allowed())))
+}
+
+/// A deck: one of the named ones, or a table of kinds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Deck {
+    name: Option<String>,
+    kinds: Vec<Kind>,
+}
+
+impl Deck {
+    /// The named deck: the decks have the names of the [`PRESETS`].
+    ///
+    /// # Errors
+    /// If there is no deck of that name.
+    pub fn named(name: &str) -> Result<Deck, RulesError> {
+        let decks: Map<String, Value> = toml::from_str(DECK_FILE).expect("the shipped decks are TOML");
+        match decks.get(name) {
+            Some(kinds) => Ok(Deck { name: Some(name.to_owned()), kinds: read_kinds(kinds)? }),
+            None => refuse(format!(
+                "field `deck` is {name:?}; allowed is a list of kinds or one of the decks {}",
+                PRESETS.join(", ")
+            )),
+        }
+    }
+
+    /// A deck of one's own.
+    pub fn of(kinds: Vec<Kind>) -> Deck {
+        Deck { name: None, kinds }
+    }
+
+    /// The kinds as written, jokers included.
+    pub fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    fn read(value: &Value) -> Result<Deck, RulesError> {
+        match value {
+            Value::String(name) => Deck::named(name),
+            _ => Ok(Deck::of(read_kinds(value)?)),
+        }
+    }
+
+    fn write(&self) -> Value {
+        match &self.name {
+            Some(name) => Value::from(name.clone()),
+            None => self.kinds.iter().map(write_kind).collect(),
+        }
+    }
+}
+
+const KIND_FIELDS: [&str; 6] = ["label", "rank", "suit", "points", "power", "copies"];
+
+fn read_kinds(value: &Value) -> Result<Vec<Kind>, RulesError> {
+    let Some(list) = value.as_array() else {
+        return refuse(format!("field `deck` is {value}; allowed is a deck's name or a list of kinds"));
+    };
+    list.iter().enumerate().map(|(number, value)| read_kind(number + 1, value)).collect()
+}
+
+fn read_kind(number: usize, value: &Value) -> Result<Kind, RulesError> {
+    let Some(fields) = value.as_object() else {
+        return refuse(format!(
+            "kind {number} of the deck is {value}; a kind is a table of {}",
+            KIND_FIELDS.join(", ")
+        ));
+    };
+    if let Some(field) = fields.keys().find(|field| !KIND_FIELDS.contains(&field.as_str())) {
+        return refuse(format!(
+            "kind {number} of the deck has the field `{field}`; a kind has {}",
+            KIND_FIELDS.join(", ")
+        ));
+    }
+    let wrong = |field: &str, allowed: &str| {
+        let found = fields.get(field).map_or("missing".to_owned(), Value::to_string);
+        RulesError(format!("`{field}` of kind {number} of the deck is {found}; allowed is {allowed}"))
+    };
+    let text = |field: &str| fields.get(field).and_then(Value::as_str);
+    let optional = |field: &str| match fields.get(field) {
+        None => Ok(""),
+        Some(value) => value.as_str().ok_or_else(|| wrong(field, "a text")),
+    };
+    let is_label = |label: &&str| !label.is_empty() && label.len() <= 12 && label.chars().all(|c| c.is_ascii_graphic());
+    let whole = |field: &str, from: i64, to: i64| fields.get(field)?.as_i64().filter(|n| (from..=to).contains(n));
+    let label = text("label").filter(is_label).ok_or_else(|| wrong("label", "1 to 12 characters without a space"))?;
+    let rank = text("rank").filter(|rank| !rank.is_empty()).ok_or_else(|| wrong("rank", "a text"))?;
+    let points = whole("points", -100, 100).ok_or_else(|| wrong("points", "a whole number from -100 to 100"))? as i16;
+    let copies = whole("copies", 0, 128).ok_or_else(|| wrong("copies", "a whole number from 0 to 128"))? as u8;
+    let power = optional("power")?
+        .parse()
+        .map_err(|error| RulesError(format!("`power` of kind {number} of the deck: {error}")))?;
+    Ok(Kind {
+        label: label.to_owned(),
+        rank: rank.to_owned(),
+        suit: optional("suit")?.to_owned(),
+        points,
+        power,
+        copies,
+    })
+}
+
+fn write_kind(kind: &Kind) -> Value {
+    serde_json::json!({
+        "label": kind.label, "rank": kind.rank, "suit": kind.suit, "points": kind.points,
+        "power": kind.power.to_string(), "copies": kind.copies,
+    })
+}
+
+impl RulesSpec {
+    /// A preset by name.
+    ///
+    /// # Errors
+    /// If no preset has that name; the sentence lists the names.
+    pub fn preset(name: &str) -> Result<RulesSpec, RulesError> {
+        match PRESET_FILES.iter().find(|(preset, _)| *preset == name) {
+            Some((_, text)) => RulesSpec::from_toml(text),
+            None => refuse(format!("there is no preset `{name}`; the presets are {}", PRESETS.join(", "))),
+        }
+    }
+
+    /// Reads a rule file.
+    ///
+    /// It names every field, or only some after `base = "classic"`, which starts from that preset.
+    ///
+    /// # Errors
+    /// If the text is not TOML, names an unknown field, or gives a field a value that it may not have.
+    ///
+    /// # Examples
+    /// ```
+    /// use cambio_core::RulesSpec;
+    ///
+    /// let mine = RulesSpec::from_toml("base = 'classic'\nname = 'my table'\nhand = 6\n").unwrap();
+    /// assert_eq!(mine.hand.get(), 6);
+    /// let error = RulesSpec::from_toml("base = 'classic'\nlate = 'never'").unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "field `late` is \"never\"; allowed is `penalise`, `take_back` or `abort`",
+    /// );
+    /// ```
+    pub fn from_toml(text: &str) -> Result<RulesSpec, RulesError> {
+        let value: toml::Table = match toml::from_str(text) {
+            Ok(table) => table,
+            Err(error) => return refuse(format!("not TOML: {}", error.to_string().trim().replace('\n', " "))),
+        };
+        match serde_json::to_value(value) {
+            Ok(value) => RulesSpec::from_json(&value),
+            Err(error) => refuse(format!("not a rule file: {error}")),
+        }
+    }
+
+    /// Reads the `rules` of a record: a preset's name, or the fields of a rule file as JSON.
+    ///
+    /// # Errors
+    /// As [`RulesSpec::from_toml`].
+    pub fn from_json(value: &Value) -> Result<RulesSpec, RulesError> {
+        let given = match value {
+            Value::String(name) => return RulesSpec::preset(name),
+            Value::Object(given) => given,
+            _ => return refuse(format!("rules are {value}; allowed is a preset's name or a table of fields")),
+        };
+        let mut fields = Map::new();
+        match given.get("base") {
+            Some(Value::String(base)) => {
+                if let Value::Object(base) = RulesSpec::preset(base)?.to_table() {
+                    fields = base;
+                }
+            }
+            Some(base) => return refuse(format!("field `base` is {base}; allowed is {}", PRESETS.join(", "))),
+            None => {}
+        }
+        for (name, value) in given {
+            if !is_field(name) {
+                let hint = nearest_field(name);
+                return refuse(format!("there is no field `{name}`; {hint}`cambio rules classic` prints all fields"));
+            }
+            fields.insert(name.clone(), value.clone());
+        }
+        let name = match fields.get("name") {
+            None => "custom".to_owned(),
+            Some(Value::String(name)) if !name.is_empty() && name.len() <= 64 => name.clone(),
+            Some(name) => return refuse(format!("field `name` is {name}; allowed is a text of 1 to 64 bytes")),
+        };
+        let deck = match fields.get("deck") {
+            Some(deck) => Deck::read(deck)?,
+            None => return refuse("field `deck` is missing; allowed is a deck's name or a list of kinds"),
+        };
+        RulesSpec::from_fields(name, deck, &fields)
+    }
+
+    /// The whole table as JSON: every field of a rule file.
+    pub fn to_table(&self) -> Value {
+        let mut table = Map::new();
+        table.insert("name".to_owned(), Value::from(self.name.clone()));
+        table.insert("deck".to_owned(), self.deck.write());
+        table.extend(self.knobs().into_iter().map(|(name, value)| (name.to_owned(), value)));
+        Value::Object(table)
+    }
+
+    /// What a record says of these rules: the preset's name if they are a preset, else the whole table.
+    pub fn to_json(&self) -> Value {
+        match RulesSpec::preset(&self.name) {
+            Ok(preset) if preset == *self => Value::from(self.name.clone()),
+            _ => self.to_table(),
+        }
+    }
+
+    /// The rules as a rule file, every field with its meaning and the deck in full.
+    pub fn to_toml(&self) -> String {
+        let mut text = format!("name = {:?}\n\n", self.name);
+        text += "# The deck: a named one, or kinds with label, rank, suit, points, power and copies.\ndeck = [\n";
+        for kind in self.deck.kinds() {
+            let fields: Vec<String> = KIND_FIELDS
+                .iter()
+                .filter_map(|field| {
+                    let value = write_kind(kind)[*field].clone();
+                    (value != Value::from("")).then(|| format!("{field} = {value}"))
+                })
+                .collect();
+            text += &format!("    {{ {} }},\n", fields.join(", "));
+        }
+        text += "]\n";
+        for (knob, (name, value)) in KNOBS.iter().zip(self.knobs()) {
+            text += &format!("\n#{} Allowed: {}.\n{name} = {value}\n", knob.doc, (knob.allowed)());
+        }
+        text
+    }
+
+    /// Checks the fields against each other and makes the rules that the engine plays by.
+    ///
+    /// # Errors
+    /// One sentence that names the field, its value and what is allowed.
+    pub fn validate(self) -> Result<Rules, RulesError> {
+        Rules::new(self)
+    }
+}
+
+fn is_field(name: &str) -> bool {
+    ["base", "name", "deck"].contains(&name) || KNOBS.iter().any(|knob| knob.name == name)
+}
+
+fn nearest_field(name: &str) -> String {
+    let shared = |field: &str| field.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+    match KNOBS.iter().max_by_key(|knob| shared(knob.name)) {
+        Some(knob) if shared(knob.name) >= 3 => format!("did you mean `{}`? ", knob.name),
+        _ => String::new(),
+    }
+}
+
+/// What the engine asks of a card.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Face {
+    pub(crate) points: i16,
+    pub(crate) rank: u8,
+    pub(crate) power: Power,
+}
+
+/// A validated rule system.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rules {
+    spec: RulesSpec,
+    kinds: Vec<Kind>,
+    deck: Vec<Card>,
+    faces: Box<[Face; MAX_KINDS * 2]>,
+}
+
+impl Rules {
+    /// A preset by name; see [`PRESETS`].
+    ///
+    /// # Errors
+    /// If no preset has that name.
+    pub fn preset(name: &str) -> Result<Rules, RulesError> {
+        RulesSpec::preset(name)?.validate()
+    }
+
+    fn new(spec: RulesSpec) -> Result<Rules, RulesError> {
+        let mut kinds = spec.deck.kinds.clone();
+        match kinds.iter_mut().find(|kind| kind.label == "JK") {
+            Some(joker) => joker.copies = spec.jokers.get() as u8,
+            None if spec.jokers.get() > 0 => {
+                return refuse(format!(
+                    "field `jokers` is {}; allowed is 0, for the deck has no kind `JK`",
+                    spec.jokers.get()
+                ));
+            }
+            None => {}
+        }
+        kinds.retain(|kind| kind.copies > 0);
+        for (number, kind) in kinds.iter().enumerate() {
+            if kinds[..number].iter().any(|other| other.label == kind.label) {
+                return refuse(format!("two kinds of the deck have the label `{}`; labels are unique", kind.label));
+            }
+        }
+        let cards: usize = kinds.iter().map(|kind| usize::from(kind.copies)).sum();
+        if cards > MAX_CARDS / 2 {
+            return refuse(format!("the deck has {cards} cards; allowed are at most {}", MAX_CARDS / 2));
+        }
+        let (hand, slots) = (spec.hand.count(), spec.max_slots.count());
+        if slots < hand {
+            return refuse(format!("field `max_slots` is {slots}; allowed is at least `hand`, which is {hand}"));
+        }
+        let beyond = match spec.peek {
+            Peek::Slots(mask) => mask >> hand != 0,
+            Peek::Choose(number) => usize::from(number) > hand,
+        };
+        if beyond {
+            return refuse(format!(
+                "field `peek` is {}; allowed are at most the {hand} cards of the `hand`",
+                spec.peek.write()
+            ));
+        }
+        let mut ranks: Vec<&str> = Vec::new();
+        let mut faces = Box::new([Face::default(); MAX_KINDS * 2]);
+        let mut deck = Vec::new();
+        for (index, kind) in kinds.iter().enumerate() {
+            let rank = ranks.iter().position(|rank| *rank == kind.rank).unwrap_or_else(|| {
+                ranks.push(&kind.rank);
+                ranks.len() - 1
+            });
+            let card = Card::new(index).expect("there are at most 128 cards, so at most 128 kinds");
+            faces[card.raw()] = Face { points: kind.points, rank: rank as u8, power: kind.power };
+            deck.extend(std::iter::repeat_n(card, usize::from(kind.copies) * spec.decks.count()));
+        }
+        let rules = Rules { spec, kinds, deck, faces };
+        rules.covers(2)?;
+        Ok(rules)
+    }
+
+    /// The knobs.
+    pub fn spec(&self) -> &RulesSpec {
+        &self.spec
+    }
+
+    /// What result tables call the system.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// The kinds that are in the deck; a [`Card`] is an index into them.
+    pub fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    /// Every card on the table, by kind.
+    pub fn deck(&self) -> &[Card] {
+        &self.deck
+    }
+
+    /// The kind of a card.
+    ///
+    /// # Panics
+    /// If the card is not of these rules' deck.
+    pub fn kind(&self, card: Card) -> &Kind {
+        &self.kinds[card.kind()]
+    }
+
+    /// The label of a card.
+    ///
+    /// # Panics
+    /// If the card is not of these rules' deck.
+    pub fn label(&self, card: Card) -> &str {
+        &self.kind(card).label
+    }
+
+    /// The card with this label, if the deck has one.
+    pub fn card(&self, label: &str) -> Option<Card> {
+        self.kinds.iter().position(|kind| kind.label == label).and_then(Card::new)
+    }
+
+    /// The points of a card.
+    pub fn points(&self, card: Card) -> i32 {
+        i32::from(self.face(card).points)
+    }
+
+    /// Whether two cards share a rank.
+    pub fn same_rank(&self, one: Card, other: Card) -> bool {
+        self.face(one).rank == self.face(other).rank
+    }
+
+    /// The power of a card; [`Power::NONE`] where it has none.
+    pub fn power(&self, card: Card) -> Power {
+        self.face(card).power
+    }
+
+    #[inline]
+    pub(crate) fn face(&self, card: Card) -> Face {
+        self.faces[card.raw()]
+    }
+
+    /// Whether `seats` seats can play: 2 to 8, and the deck covers the deal and one card more.
+    ///
+    /// # Errors
+    /// One sentence with the number found and what is allowed.
+    pub fn covers(&self, seats: usize) -> Result<(), RulesError> {
+        if !(2..=MAX_SEATS).contains(&seats) {
+            return refuse(format!("a table of {seats} seats; allowed are 2 to {MAX_SEATS} seats"));
+        }
+        let spec = &self.spec;
+        let each = spec.hand.count() + usize::from(spec.carry_over);
+        let needed = seats * each + usize::from(spec.flip != Flip::None) + 1;
+        if self.deck.len() < needed {
+            return refuse(format!(
+                "the deck of `{}` has {} cards, but {seats} seats need {needed} for the deal and a first draw",
+                spec.name,
+                self.deck.len()
+            ));
+        }
+        Ok(())
+    }
+
+    /// The slots that one layout can use, at most [`MAX_SLOTS`].
+    pub fn slots(&self) -> usize {
+        self.spec.max_slots.count().min(MAX_SLOTS)
+    }
+}

@@ -1,0 +1,389 @@
+//! A round in progress: the table and the faces that it hides.
+
+use crate::action::{Action, Choices};
+use crate::card::{Card, MAX_CARDS, MAX_KINDS, Power};
+use crate::chance::Chance;
+use crate::event::{Event, Sink};
+use crate::knob::{Flip, Peek};
+use crate::observation::{Eyes, Observation, Private, choices};
+use crate::rules::{Rules, RulesError};
+use crate::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::table::{Carry, Opening, Phase, Table};
+use crate::turn::Turn;
+
+/// A round in progress.
+///
+/// `State` is the public [`Table`] and the hidden faces. It holds no source of chance, so a clone does not contain
+/// the future, and no agent receives one: agents get an [`Observation`] and [`Sighting`](crate::Sighting)s.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Dice, Rules, Seat, Setup, State};
+/// use cambio_core::rng::{Bounded, Key, Purpose};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut stream = Key { seed: 1, deal: 0 }.stream(Purpose::Deck, 0);
+/// let mut deck = rules.deck().to_vec();
+/// stream.shuffle(&mut deck);
+///
+/// let mut state = State::deal(&Setup::new(&rules, 2), &deck, &mut Dice(stream.clone()), &mut ()).unwrap();
+/// while !state.is_over() {
+///     let choices = state.choices();
+///     let action = choices.nth(stream.below(choices.len() as u32) as usize).unwrap();
+///     state.apply(action, &mut Dice(stream.clone()), &mut ()).unwrap();
+/// }
+/// assert!(state.points(Seat::A).is_some());
+/// ```
+#[derive(Clone, Debug)]
+pub struct State<'r> {
+    pub(crate) table: Table<'r>,
+    pub(crate) hidden: Hidden,
+}
+
+/// The faces that the table hides, and what is declared in secret.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hidden {
+    /// The card of each spot: `None` for a gap, and for a latent card.
+    pub(crate) faces: [Option<Card>; SPOTS],
+    /// The stock, its top last; with latent faces the unordered pool from which they and the stock come.
+    pub(crate) stock: [Card; MAX_CARDS],
+    pub(crate) pool_len: u16,
+    pub(crate) order: Order,
+    pub(crate) held: Option<Card>,
+    pub(crate) declared: [Option<Declared>; MAX_SEATS],
+    pub(crate) snappers: SeatSet,
+    pub(crate) touchers: SeatSet,
+    pub(crate) unasked: SeatSet,
+}
+
+/// Whether the stock has an order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    /// It is a dealt deck.
+    Dealt,
+    /// Chance decides each card when it is first seen.
+    Pool,
+}
+
+/// What a seat declared in a snap window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Declared {
+    Snap(Spot),
+    Touch(Spot),
+}
+
+/// How a round begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'r> {
+    /// The rules.
+    pub rules: &'r Rules,
+    /// How many seats are at the table, 2 to 8.
+    pub seats: usize,
+    /// The seat with the first turn.
+    pub starter: Seat,
+    /// What the seats bring along from the round before.
+    pub carry: Carry,
+}
+
+impl<'r> Setup<'r> {
+    /// A first round that seat a starts.
+    pub fn new(rules: &'r Rules, seats: usize) -> Setup<'r> {
+        Setup { rules, seats, starter: Seat::A, carry: Carry::default() }
+    }
+}
+
+/// Why a round cannot be dealt.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum DealError {
+    /// The rules do not fit the number of seats.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// The starter has no place at the table.
+    #[error("seat {starter} starts; allowed are the {seats} seats of the table")]
+    Starter {
+        /// The seat given.
+        starter: Seat,
+        /// How many seats there are.
+        seats: usize,
+    },
+    /// The cards are not those of the rules' deck.
+    #[error("impossible deck: {found} of `{label}`; allowed are {allowed}")]
+    Deck {
+        /// The label of the first kind of which there are too many or too few.
+        label: String,
+        /// How many there are.
+        found: usize,
+        /// How many there have to be.
+        allowed: usize,
+    },
+}
+
+/// A decision that is not legal. The state is as it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IllegalAction {
+    /// The decision.
+    pub action: Action,
+    /// The seat that was asked, if any was.
+    pub actor: Option<Seat>,
+    /// What is legal.
+    pub legal: Choices,
+}
+
+impl std::error::Error for IllegalAction {}
+
+impl std::fmt::Display for IllegalAction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.actor {
+            Some(seat) => write!(f, "`{}` is illegal for seat {seat}; legal: {}", self.action, self.legal),
+            None => write!(f, "`{}` is illegal: the round is over", self.action),
+        }
+    }
+}
+
+impl<'r> State<'r> {
+    /// Deals a round from a shuffled deck, the first card dealt first, and plays on to the first decision.
+    ///
+    /// # Errors
+    /// If the rules do not fit the seats, the starter has no place, or the deck is not the rules' deck.
+    pub fn deal<C: Chance, S: Sink>(
+        setup: &Setup<'r>,
+        deck: &[Card],
+        chance: &mut C,
+        sink: &mut S,
+    ) -> Result<State<'r>, DealError> {
+        let mut state = State::empty(setup)?;
+        setup.rules.check_deck(deck)?;
+        for (place, &card) in state.hidden.stock.iter_mut().zip(deck.iter().rev()) {
+            *place = card;
+        }
+        state.hidden.order = Order::Dealt;
+        state.begin(chance, sink);
+        Ok(state)
+    }
+
+    /// Deals a round of which chance decides every face when it is first seen.
+    ///
+    /// # Errors
+    /// As [`State::deal`].
+    pub fn deal_latent<C: Chance, S: Sink>(
+        setup: &Setup<'r>,
+        chance: &mut C,
+        sink: &mut S,
+    ) -> Result<State<'r>, DealError> {
+        let mut state = State::empty(setup)?;
+        for (place, &card) in state.hidden.stock.iter_mut().zip(setup.rules.deck()) {
+            *place = card;
+        }
+        state.begin(chance, sink);
+        Ok(state)
+    }
+
+    fn empty(setup: &Setup<'r>) -> Result<State<'r>, DealError> {
+        let Setup { rules, seats, starter, carry } = *setup;
+        rules.covers(seats)?;
+        if starter.index() >= seats {
+            return Err(DealError::Starter { starter, seats });
+        }
+        let cards = rules.deck().len() as u16;
+        let table = Table {
+            rules,
+            occupied: SpotSet::EMPTY,
+            pointed: SpotSet::EMPTY,
+            seen_by: [SeatSet::EMPTY; SPOTS],
+            pile: [0; MAX_KINDS],
+            pile_len: 0,
+            stock_len: cards,
+            reshuffles: 0,
+            turns: 0,
+            seats: seats as u8,
+            starter,
+            turn: starter,
+            asked: None,
+            phase: Phase::Over,
+            opening: Opening::Landing,
+            top: None,
+            top_spent: false,
+            opener: None,
+            power: Power::NONE,
+            step: 0,
+            cheated: false,
+            declined_look: false,
+            carried_out: false,
+            won: false,
+            frozen: false,
+            gap: None,
+            callers: SeatSet::EMPTY,
+            first_caller: None,
+            safe: SeatSet::EMPTY,
+            carry,
+            ended: None,
+        };
+        let hidden = Hidden {
+            faces: [None; SPOTS],
+            stock: [Card::FILLER; MAX_CARDS],
+            pool_len: cards,
+            order: Order::Pool,
+            held: None,
+            declared: [None; MAX_SEATS],
+            snappers: SeatSet::EMPTY,
+            touchers: SeatSet::EMPTY,
+            unasked: SeatSet::EMPTY,
+        };
+        Ok(State { table, hidden })
+    }
+
+    fn begin<C: Chance, S: Sink>(&mut self, chance: &mut C, sink: &mut S) {
+        let spec = self.table.rules.spec();
+        let (hand, seats, starter) = (spec.hand.count(), self.table.seats(), self.table.starter);
+        let carry = self.table.carry;
+        sink.event(&Event::Dealt { starter, extra: carry.extra_card });
+        let mut turn = Turn { state: self, chance, sink };
+        for slot in 1..=hand {
+            for seat in starter.round(seats) {
+                turn.deal_to(Spot::new(seat, slot).expect("a hand has at most eight cards"));
+            }
+        }
+        for seat in starter.round(seats).filter(|&seat| carry.extra_card.contains(seat)) {
+            if let Some(spot) = turn.state.table.penalty_spot(seat) {
+                turn.deal_to(spot);
+            }
+        }
+        match spec.peek {
+            Peek::Slots(mask) => {
+                for seat in starter.round(seats) {
+                    let slots = (0..hand).filter(|slot| mask >> slot & 1 == 1);
+                    for spot in slots.filter_map(|slot| Spot::new(seat, slot + 1)) {
+                        turn.peek(seat, spot);
+                    }
+                }
+                turn.after_peeks();
+            }
+            Peek::Choose(_) => turn.ask_to_peek(starter),
+        }
+    }
+
+    /// The public part: what a spectator sees.
+    pub fn table(&self) -> &Table<'r> {
+        &self.table
+    }
+
+    /// The seat that is asked, if the round is not over.
+    #[inline]
+    pub fn actor(&self) -> Option<Seat> {
+        self.table.asked
+    }
+
+    /// Whether the round is over.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.table.asked.is_none()
+    }
+
+    /// The decisions that are legal for the seat that is asked.
+    #[inline]
+    pub fn choices(&self) -> Choices {
+        choices(&self.table, &Glance(self))
+    }
+
+    /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision.
+    ///
+    /// # Errors
+    /// If the decision is not legal; the state is then as it was.
+    #[inline]
+    pub fn apply<C: Chance, S: Sink>(
+        &mut self,
+        action: Action,
+        chance: &mut C,
+        sink: &mut S,
+    ) -> Result<(), IllegalAction> {
+        let legal = self.choices();
+        if !legal.contains(action) {
+            return Err(IllegalAction { action, actor: self.actor(), legal });
+        }
+        Turn { state: self, chance, sink }.carry_out(action);
+        Ok(())
+    }
+
+    /// What `seat` may know now.
+    pub fn observe(&self, seat: Seat) -> Observation<'_> {
+        let mut faces = [None; SPOTS];
+        for ((known, face), seen_by) in faces.iter_mut().zip(&self.hidden.faces).zip(&self.table.seen_by) {
+            *known = if seen_by.contains(seat) { *face } else { None };
+        }
+        let held = match self.table.phase {
+            Phase::Held(crate::Source::Pile(card)) => Some(card),
+            Phase::Held(crate::Source::Stock) if self.table.turn == seat => self.hidden.held,
+            _ => None,
+        };
+        Observation::new(&self.table, Private { seat, faces, held })
+    }
+
+    /// The card that lies here, for referees and analysis; `None` for an empty spot and a latent face.
+    pub fn face(&self, spot: Spot) -> Option<Card> {
+        self.hidden.faces[spot.index()]
+    }
+
+    /// The held card, for referees and analysis.
+    pub fn held(&self) -> Option<Card> {
+        if matches!(self.table.phase, Phase::Held(_)) { self.hidden.held } else { None }
+    }
+
+    /// The stock, its top first, for referees and analysis. With latent faces it is the unordered pool, in which the
+    /// cards of latent spots lie too.
+    pub fn stock(&self) -> impl Iterator<Item = Card> {
+        self.hidden.stock[..usize::from(self.hidden.pool_len)].iter().rev().copied()
+    }
+
+    /// The points of a seat's layout, 0 for a safe seat; `None` while one of its faces is latent.
+    pub fn points(&self, seat: Seat) -> Option<i32> {
+        let faces = self.table.layout(seat).into_iter().map(|spot| self.face(spot));
+        faces.map(|card| card.map(|card| self.table.rules.points(card))).sum()
+    }
+
+    /// Lets chance decide every latent face of the layouts.
+    pub fn settle<C: Chance>(&mut self, chance: &mut C) {
+        Turn { state: self, chance, sink: &mut () }.settle();
+    }
+}
+
+impl Rules {
+    /// Whether these are the cards of the deck, in any order.
+    fn check_deck(&self, cards: &[Card]) -> Result<(), DealError> {
+        let count = |cards: &[Card]| {
+            let mut counts = [0u16; MAX_KINDS];
+            cards.iter().for_each(|card| counts[card.kind()] = u16::saturating_add(counts[card.kind()], 1));
+            counts
+        };
+        let (found, allowed) = (count(cards), count(self.deck()));
+        match (0..MAX_KINDS).find(|&kind| found[kind] != allowed[kind]) {
+            None => Ok(()),
+            Some(kind) => Err(DealError::Deck {
+                label: self.kinds().get(kind).map_or_else(|| format!("kind {kind}"), |kind| kind.label.clone()),
+                found: found[kind].into(),
+                allowed: allowed[kind].into(),
+            }),
+        }
+    }
+}
+
+/// What the asked seat knows, looked up in the state and nowhere copied.
+pub(crate) struct Glance<'a, 'r>(pub(crate) &'a State<'r>);
+
+impl Eyes for Glance<'_, '_> {
+    #[inline]
+    fn knows(&self, spot: Spot) -> Option<Card> {
+        let seat = self.0.table.asked?;
+        if self.0.table.seen_by[spot.index()].contains(seat) { self.0.hidden.faces[spot.index()] } else { None }
+    }
+
+    #[inline]
+    fn holds(&self) -> Option<Card> {
+        self.0.hidden.held
+    }
+}
+
+impl State<'_> {
+    pub(crate) fn flips(&self) -> Flip {
+        self.table.rules.spec().flip
+    }
+}

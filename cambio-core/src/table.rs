@@ -1,0 +1,359 @@
+//! The table: everything that a spectator may see.
+
+use crate::card::{Card, MAX_KINDS, Power};
+use crate::event::Ending;
+use crate::knob::{CallerSnaps, Callers, Cap, EmptyHand, Redrop, SnapTargets, StockEmpty};
+use crate::seat::{SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::{Rules, Step};
+
+/// What is being decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// A seat chooses which of its own cards to look at before the first turn.
+    Peek,
+    /// A turn starts: draw, take, call.
+    Start,
+    /// A card is held: keep or drop.
+    Held(Source),
+    /// A snap window: every seat that may snap declares in secret.
+    Window,
+    /// The winner of a foreign snap gives a card.
+    Gift,
+    /// The winner of a snap may go on.
+    Chain,
+    /// A step of a power.
+    Power,
+    /// A card of another seat is named for a reveal.
+    Show,
+    /// The end of a turn: call or end.
+    Close,
+    /// Nothing: the round is over.
+    Over,
+}
+
+/// Where a held card comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// The stock: the drawer alone knows it.
+    Stock,
+    /// The pile: all know it.
+    Pile(Card),
+}
+
+/// What opened a snap window, and so what follows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Opening {
+    Flip,
+    Landing,
+    AfterPower,
+}
+
+/// What a seat brings along from the round before (knob `carry_over`).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Carry {
+    /// Seats that start with a card more.
+    pub extra_card: SeatSet,
+    /// Seats that peek at a card more.
+    pub extra_peek: SeatSet,
+}
+
+/// Everything that a spectator may see, and nothing else: which spots hold cards, who could know them, the pile,
+/// the sizes, whose turn it is and what is being decided.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Table<'r> {
+    pub(crate) rules: &'r Rules,
+    pub(crate) occupied: SpotSet,
+    /// The spots that this power looked at, or that this reveal named.
+    pub(crate) pointed: SpotSet,
+    pub(crate) seen_by: [SeatSet; SPOTS],
+    pub(crate) pile: [u8; MAX_KINDS],
+    pub(crate) pile_len: u16,
+    pub(crate) stock_len: u16,
+    pub(crate) reshuffles: u16,
+    pub(crate) turns: u16,
+    pub(crate) seats: u8,
+    pub(crate) starter: Seat,
+    pub(crate) turn: Seat,
+    pub(crate) asked: Option<Seat>,
+    pub(crate) phase: Phase,
+    pub(crate) opening: Opening,
+    pub(crate) top: Option<Card>,
+    /// Whether a step of the top's power was carried out when it was dropped.
+    pub(crate) top_spent: bool,
+    /// The card that opened the window.
+    pub(crate) opener: Option<Card>,
+    pub(crate) power: Power,
+    pub(crate) step: u8,
+    pub(crate) cheated: bool,
+    pub(crate) declined_look: bool,
+    pub(crate) carried_out: bool,
+    pub(crate) won: bool,
+    pub(crate) frozen: bool,
+    pub(crate) gap: Option<Spot>,
+    pub(crate) callers: SeatSet,
+    pub(crate) first_caller: Option<Seat>,
+    pub(crate) safe: SeatSet,
+    pub(crate) carry: Carry,
+    pub(crate) ended: Option<Ending>,
+}
+
+impl<'r> Table<'r> {
+    /// The rules in force.
+    pub fn rules(&self) -> &'r Rules {
+        self.rules
+    }
+
+    /// How many seats are at the table.
+    pub fn seats(&self) -> usize {
+        usize::from(self.seats)
+    }
+
+    /// The seat that had the first turn.
+    pub fn starter(&self) -> Seat {
+        self.starter
+    }
+
+    /// Whose turn it is.
+    pub fn turn(&self) -> Seat {
+        self.turn
+    }
+
+    /// How many turns have begun.
+    pub fn turns(&self) -> usize {
+        usize::from(self.turns)
+    }
+
+    /// Who is asked, if anybody is.
+    pub fn asked(&self) -> Option<Seat> {
+        self.asked
+    }
+
+    /// What is being decided.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The step of a power that is being decided.
+    pub fn step(&self) -> Option<Step> {
+        if matches!(self.phase, Phase::Power | Phase::Show) { self.power.step(self.step.into()) } else { None }
+    }
+
+    /// The spots with a card.
+    pub fn occupied(&self) -> SpotSet {
+        self.occupied
+    }
+
+    /// The spots of `seat` with a card.
+    pub fn layout(&self, seat: Seat) -> SpotSet {
+        self.occupied.intersection(SpotSet::of_seat(seat))
+    }
+
+    /// The seats that have legitimately seen the card that lies here; none for an empty spot.
+    pub fn seen_by(&self, spot: Spot) -> SeatSet {
+        self.seen_by[spot.index()]
+    }
+
+    /// The face-up card on the pile: `None` if there is none, or while the top is held after being taken.
+    pub fn top(&self) -> Option<Card> {
+        self.top
+    }
+
+    /// The card that opened the snap window that is open.
+    pub fn opener(&self) -> Option<Card> {
+        if self.phase == Phase::Window { self.opener } else { None }
+    }
+
+    /// How many cards are on the pile.
+    pub fn pile_len(&self) -> usize {
+        usize::from(self.pile_len)
+    }
+
+    /// How many cards of the kind of `card` are on the pile.
+    pub fn on_pile(&self, card: Card) -> usize {
+        usize::from(self.pile[card.kind()])
+    }
+
+    /// How many cards are in the stock.
+    pub fn stock_len(&self) -> usize {
+        usize::from(self.stock_len)
+    }
+
+    /// How often the pile has become a new stock.
+    pub fn reshuffles(&self) -> usize {
+        usize::from(self.reshuffles)
+    }
+
+    /// Whether the pile is frozen for the next start.
+    pub fn is_frozen(&self) -> bool {
+        self.frozen
+    }
+
+    /// The seats that have called.
+    pub fn callers(&self) -> SeatSet {
+        self.callers
+    }
+
+    /// The callers in the order of their calls.
+    pub fn callers_in_order(&self) -> impl Iterator<Item = Seat> {
+        let callers = self.callers;
+        self.first_caller
+            .into_iter()
+            .flat_map(move |first| first.round(self.seats()))
+            .filter(move |&seat| callers.contains(seat))
+    }
+
+    /// The seats without cards that score 0 whatever follows (knob `empty_hand = "safe"`).
+    pub fn safe(&self) -> SeatSet {
+        self.safe
+    }
+
+    /// The gap that waits for a gift.
+    pub fn gap(&self) -> Option<Spot> {
+        self.gap
+    }
+
+    /// What the seats brought along from the round before.
+    pub fn carry(&self) -> Carry {
+        self.carry
+    }
+
+    /// Why the round ended, if it has.
+    pub fn ended(&self) -> Option<Ending> {
+        self.ended
+    }
+
+    pub(crate) fn can_draw(&self) -> bool {
+        self.stock_len > 0 || (self.rules.spec().stock_empty == StockEmpty::Reshuffle && self.pile_len >= 2)
+    }
+
+    pub(crate) fn can_take(&self) -> bool {
+        let spec = self.rules.spec();
+        spec.take
+            && self.top.is_some()
+            && !self.frozen
+            && (spec.redrop != Redrop::Forbidden || self.can_keep(self.turn))
+    }
+
+    pub(crate) fn can_keep(&self, seat: Seat) -> bool {
+        !self.layout(seat).is_empty()
+    }
+
+    /// Whether the rules let this seat call now, a feasible cap aside.
+    pub(crate) fn can_call(&self, seat: Seat) -> bool {
+        match self.rules.spec().callers {
+            Callers::One => self.callers.is_empty(),
+            Callers::Several => !self.callers.contains(seat),
+        }
+    }
+
+    /// The spot that a penalty card for `seat` would go to.
+    pub(crate) fn penalty_spot(&self, seat: Seat) -> Option<Spot> {
+        if self.safe.contains(seat) {
+            return None;
+        }
+        let rules = self.rules;
+        let extra = SpotSet::row(seat, rules.slots()).without(SpotSet::row(seat, rules.spec().hand.count()));
+        let mut free = extra.without(self.occupied);
+        if let Some(gap) = self.gap {
+            free.remove(gap);
+        }
+        free.lowest()
+    }
+
+    /// The seats that are asked in a snap window, as far as the table tells.
+    pub(crate) fn may_snap(&self) -> SeatSet {
+        let mut seats = SeatSet::first(self.seats());
+        if self.rules.spec().caller_snaps == CallerSnaps::None {
+            seats = seats.without(self.callers);
+        }
+        seats.without(self.safe)
+    }
+
+    /// The spots that `seat` may snap, as far as the table tells.
+    pub(crate) fn snap_targets(&self, seat: Seat) -> SpotSet {
+        let spec = self.rules.spec();
+        let mut locked = self.callers;
+        if spec.caller_snaps == CallerSnaps::OwnAndForeign {
+            locked.remove(seat);
+        }
+        let open = match spec.snap_targets {
+            SnapTargets::Any => self.occupied,
+            SnapTargets::Own => self.layout(seat),
+        };
+        if locked.is_empty() { open } else { open.without(SpotSet::of_seats(locked)) }
+    }
+
+    /// The cards that the step of a power may look at.
+    pub(crate) fn look_targets(&self, step: Step) -> SpotSet {
+        if self.declined_look {
+            return SpotSet::EMPTY;
+        }
+        let own = SpotSet::of_seat(self.turn);
+        let mut spots = match (step.looks_at_own(), step.looks_at_others()) {
+            (true, true) => self.occupied,
+            (true, false) => self.occupied.intersection(own),
+            (false, true) => self.occupied.without(own),
+            (false, false) => return SpotSet::EMPTY,
+        };
+        if step.looks_at_another() {
+            spots = spots.without(self.pointed);
+        }
+        if !self.rules.spec().look_at_caller && !self.callers.is_empty() {
+            spots = spots.without(SpotSet::of_seats(self.callers));
+        }
+        spots
+    }
+
+    /// The cards that a swap may move, and the seats of whose cards no two may be swapped with each other.
+    pub(crate) fn swap_targets(&self, step: Step) -> (SpotSet, SeatSet) {
+        if !step.swaps() {
+            return (SpotSet::EMPTY, SeatSet::EMPTY);
+        }
+        let spec = self.rules.spec();
+        let mut apart = SeatSet::EMPTY;
+        if !spec.swap_same_owner {
+            apart = SeatSet::first(self.seats());
+            apart.remove(self.turn);
+        }
+        if !spec.swap_two_own {
+            apart.insert(self.turn);
+        }
+        (self.occupied.without(SpotSet::of_seats(self.callers)), apart)
+    }
+
+    /// The next seat of whose cards a reveal names one.
+    pub(crate) fn next_shown(&self) -> Option<Seat> {
+        self.turn.round(self.seats()).skip(1).find(|&seat| {
+            let layout = self.layout(seat);
+            !self.callers.contains(seat) && !layout.is_empty() && layout.intersection(self.pointed).is_empty()
+        })
+    }
+
+    /// Whether the turn that is being played is the round's last.
+    pub(crate) fn is_last_turn(&self) -> bool {
+        self.first_caller == Some(self.turn.next(self.seats())) || self.is_limit_reached()
+    }
+
+    pub(crate) fn is_limit_reached(&self) -> bool {
+        let spec = self.rules.spec();
+        self.turns() >= spec.turn_limit.count()
+            && (self.first_caller.is_none() || spec.limit_in_lap == crate::knob::LimitInLap::Ends)
+    }
+
+    /// A seat whose layout is empty and not yet safe, the first from the starter on.
+    pub(crate) fn emptied(&self) -> Option<Seat> {
+        self.starter.round(self.seats()).find(|&seat| self.layout(seat).is_empty() && !self.safe.contains(seat))
+    }
+
+    pub(crate) fn ends_when_empty(&self) -> bool {
+        self.rules.spec().empty_hand == EmptyHand::EndsRound
+    }
+
+    /// The bound under which a call has to be feasible.
+    pub(crate) fn feasible_cap(&self) -> Option<i16> {
+        match self.rules.spec().cap {
+            Cap::Feasible(points) => Some(points),
+            _ => None,
+        }
+    }
+}
