@@ -253,7 +253,11 @@ impl Choices {
     /// Whether no decision is legal, which is so only where nobody is asked.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.plain == 0 && self.spots.is_empty() && self.pairs.len() == 0
+        self.plain == 0 && self.spots.is_empty() && self.has_no_swap()
+    }
+
+    pub(crate) fn has_no_swap(&self) -> bool {
+        self.pairs.spots.is_empty() || self.pairs.len() == 0
     }
 
     /// The decision with number `n`, counted from 0.

@@ -68,7 +68,7 @@ impl<'a> Observation<'a> {
 
     /// The decisions that are legal for this seat now; none if another seat is asked.
     pub fn choices(&self) -> Choices {
-        if self.table.asked() == Some(self.seat()) { choices(self.table, self) } else { Choices::NONE }
+        if self.table.asked() == Some(self.seat()) { choices(self.table, self, |all| all) } else { Choices::NONE }
     }
 }
 
@@ -88,29 +88,22 @@ impl Eyes for Observation<'_> {
     }
 }
 
-/// The decisions of the asked seat: from the table and what that seat itself knows, never from hidden faces.
-#[inline]
-pub(crate) fn choices(table: &Table<'_>, eyes: &impl Eyes) -> Choices {
-    let Some(seat) = table.asked else { return Choices::NONE };
+/// What `then` makes of the decisions of the asked seat: from the table and what that seat itself knows, never from
+/// hidden faces.
+///
+/// It is handed on rather than returned, so that each phase gets code of its own.
+#[inline(always)]
+pub(crate) fn choices<T>(table: &Table<'_>, eyes: &impl Eyes, then: impl Fn(Choices) -> T) -> T {
+    let Some(seat) = table.asked else { return then(Choices::NONE) };
     let spec = table.rules.spec();
     match table.phase {
         Phase::Window | Phase::Chain => {
             let targets =
                 if spec.snap_known_only { known_matches(table, seat, eyes) } else { table.snap_targets(seat) };
             let choices = Choices::spots(Verb::Snap, targets).or_plain(Action::Pass, Legal::Yes);
-            if spec.touch && table.phase == Phase::Window { choices.or_touches() } else { choices }
+            if spec.touch && table.phase == Phase::Window { then(choices.or_touches()) } else { then(choices) }
         }
-        Phase::Start => {
-            let cheats = spec.paid_peek && !table.cheated && table.can_draw() && table.penalty_spot(seat).is_some();
-            let spots = if cheats { table.layout(seat) } else { SpotSet::EMPTY };
-            Choices::spots(Verb::Cheat, spots)
-                .or_plain(Action::Draw, Legal::when(table.can_draw()))
-                .or_plain(Action::Take, Legal::when(table.can_take()))
-                .or_plain(
-                    Action::Call,
-                    Legal::when(spec.call == CallWhen::InsteadOfTurn && may_call(table, seat, eyes)),
-                )
-        }
+        Phase::Start => then(start_choices(table, seat, eyes)),
         Phase::Held(source) => {
             let layout = table.layout(seat);
             let drops = match source {
@@ -121,36 +114,43 @@ pub(crate) fn choices(table: &Table<'_>, eyes: &impl Eyes) -> Choices {
                         || eyes.holds().is_some_and(|card| !table.rules.power(card).is_none())
                 }
             };
-            Choices::spots(Verb::Keep, layout).or_plain(Action::Drop, Legal::when(drops))
+            then(Choices::spots(Verb::Keep, layout).or_plain(Action::Drop, Legal::when(drops)))
         }
-        Phase::Peek => {
-            let mut spots = SpotSet::row(seat, spec.hand.count());
-            for spot in spots {
-                if table.seen_by[spot.index()].contains(seat) {
-                    spots.remove(spot);
-                }
-            }
-            Choices::spots(Verb::Peek, spots)
+        Phase::Power => then(power_choices(table)),
+        Phase::Close => {
+            let calls = Legal::when(may_call(table, seat, eyes));
+            then(Choices::NONE.or_plain(Action::Call, calls).or_plain(Action::End, Legal::Yes))
         }
         Phase::Gift => {
-            Choices::spots(Verb::Give, table.layout(seat)).or_plain(Action::Skip, Legal::when(spec.gift == Gift::May))
+            let skips = Legal::when(spec.gift == Gift::May);
+            then(Choices::spots(Verb::Give, table.layout(seat)).or_plain(Action::Skip, skips))
         }
-        Phase::Power => {
-            let Some(step) = table.power.step(table.step.into()) else { return Choices::NONE };
-            let (spots, apart) = table.swap_targets(step);
-            Choices::spots(Verb::Look, table.look_targets(step))
-                .or_swaps(spots, apart)
-                .or_plain(Action::Skip, Legal::when(spec.power_use == PowerUse::May))
+        Phase::Peek => then(Choices::spots(Verb::Peek, table.unpeeked(seat))),
+        Phase::Show => {
+            let layout = table.next_shown().map_or(SpotSet::EMPTY, |target| table.layout(target));
+            then(Choices::spots(Verb::Show, layout))
         }
-        Phase::Show => match table.next_shown() {
-            Some(target) => Choices::spots(Verb::Show, table.layout(target)),
-            None => Choices::NONE,
-        },
-        Phase::Close => Choices::spots(Verb::Peek, SpotSet::EMPTY)
-            .or_plain(Action::Call, Legal::when(may_call(table, seat, eyes)))
-            .or_plain(Action::End, Legal::Yes),
-        Phase::Over => Choices::NONE,
+        Phase::Over => then(Choices::NONE),
     }
+}
+
+fn start_choices(table: &Table<'_>, seat: Seat, eyes: &impl Eyes) -> Choices {
+    let spec = table.rules.spec();
+    let cheats = spec.paid_peek && !table.cheated && table.can_draw() && table.penalty_spot(seat).is_some();
+    let spots = if cheats { table.layout(seat) } else { SpotSet::EMPTY };
+    let calls = spec.call == CallWhen::InsteadOfTurn && may_call(table, seat, eyes);
+    Choices::spots(Verb::Cheat, spots)
+        .or_plain(Action::Draw, Legal::when(table.can_draw()))
+        .or_plain(Action::Take, Legal::when(table.can_take()))
+        .or_plain(Action::Call, Legal::when(calls))
+}
+
+/// What the step of a power that is due offers; nothing but a skip where it has no legal target.
+pub(crate) fn power_choices(table: &Table<'_>) -> Choices {
+    let Some(step) = table.power.step(table.step.into()) else { return Choices::NONE };
+    let (spots, apart) = table.swap_targets(step);
+    let skips = Legal::when(table.rules.spec().power_use == PowerUse::May);
+    Choices::spots(Verb::Look, table.look_targets(step)).or_swaps(spots, apart).or_plain(Action::Skip, skips)
 }
 
 /// Whether a card matches in the window or chain that is open.

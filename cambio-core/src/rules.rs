@@ -437,6 +437,16 @@ fn nearest_field(name: &str) -> String {
     }
 }
 
+/// How many of each kind there are, modulo 256.
+pub(crate) fn copies(cards: &[Card]) -> [u8; MAX_KINDS] {
+    let mut copies = [0u8; MAX_KINDS];
+    for card in cards {
+        let count = &mut copies[card.kind()];
+        *count = count.wrapping_add(1);
+    }
+    copies
+}
+
 /// What the engine asks of a card.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Face {
@@ -451,6 +461,7 @@ pub struct Rules {
     spec: RulesSpec,
     kinds: Vec<Kind>,
     deck: Vec<Card>,
+    copies: [u8; MAX_KINDS],
     faces: Box<[Face; MAX_KINDS * 2]>,
 }
 
@@ -511,7 +522,7 @@ impl Rules {
             faces[card.raw()] = Face { points: kind.points, rank: rank as u8, power: kind.power };
             deck.extend(std::iter::repeat_n(card, usize::from(kind.copies) * spec.decks.count()));
         }
-        let rules = Rules { spec, kinds, deck, faces };
+        let rules = Rules { spec, kinds, copies: copies(&deck), deck, faces };
         rules.covers(2)?;
         Ok(rules)
     }
@@ -534,6 +545,15 @@ impl Rules {
     /// Every card on the table, by kind.
     pub fn deck(&self) -> &[Card] {
         &self.deck
+    }
+
+    pub(crate) fn copies(&self) -> &[u8; MAX_KINDS] {
+        &self.copies
+    }
+
+    /// How many such cards are on the table.
+    pub fn copies_of(&self, card: Card) -> usize {
+        self.kinds.get(card.kind()).map_or(0, |kind| usize::from(kind.copies) * self.spec.decks.count())
     }
 
     /// The kind of a card.

@@ -6,7 +6,7 @@ use crate::chance::Chance;
 use crate::event::{Event, Sink};
 use crate::knob::{Flip, Peek};
 use crate::observation::{Eyes, Observation, Private, choices};
-use crate::rules::{Rules, RulesError};
+use crate::rules::{Rules, RulesError, copies};
 use crate::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::table::{Carry, Opening, Phase, Table};
 use crate::turn::Turn;
@@ -282,7 +282,7 @@ impl<'r> State<'r> {
     /// The decisions that are legal for the seat that is asked.
     #[inline]
     pub fn choices(&self) -> Choices {
-        choices(&self.table, &Glance(self))
+        choices(&self.table, &Glance(self), |all| all)
     }
 
     /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision.
@@ -296,9 +296,8 @@ impl<'r> State<'r> {
         chance: &mut C,
         sink: &mut S,
     ) -> Result<(), IllegalAction> {
-        let legal = self.choices();
-        if !legal.contains(action) {
-            return Err(IllegalAction { action, actor: self.actor(), legal });
+        if !choices(&self.table, &Glance(self), |all| all.contains(action)) {
+            return Err(IllegalAction { action, actor: self.actor(), legal: self.choices() });
         }
         Turn { state: self, chance, sink }.carry_out(action);
         Ok(())
@@ -307,8 +306,10 @@ impl<'r> State<'r> {
     /// What `seat` may know now.
     pub fn observe(&self, seat: Seat) -> Observation<'_> {
         let mut faces = [None; SPOTS];
-        for ((known, face), seen_by) in faces.iter_mut().zip(&self.hidden.faces).zip(&self.table.seen_by) {
-            *known = if seen_by.contains(seat) { *face } else { None };
+        for spot in self.table.occupied {
+            if self.table.seen_by[spot.index()].contains(seat) {
+                faces[spot.index()] = self.hidden.faces[spot.index()];
+            }
         }
         let held = match self.table.phase {
             Phase::Held(crate::Source::Pile(card)) => Some(card),
@@ -349,18 +350,19 @@ impl<'r> State<'r> {
 impl Rules {
     /// Whether these are the cards of the deck, in any order.
     fn check_deck(&self, cards: &[Card]) -> Result<(), DealError> {
-        let count = |cards: &[Card]| {
-            let mut counts = [0u16; MAX_KINDS];
-            cards.iter().for_each(|card| counts[card.kind()] = u16::saturating_add(counts[card.kind()], 1));
-            counts
-        };
-        let (found, allowed) = (count(cards), count(self.deck()));
-        match (0..MAX_KINDS).find(|&kind| found[kind] != allowed[kind]) {
+        let found = copies(cards);
+        let allowed = self.copies();
+        if cards.len() == self.deck().len() && found == *allowed {
+            return Ok(());
+        }
+        let count = |card| cards.iter().filter(|&&other| other == card).count();
+        let off = (0..MAX_KINDS).filter_map(Card::new).find(|&card| count(card) != self.copies_of(card));
+        match off {
             None => Ok(()),
-            Some(kind) => Err(DealError::Deck {
-                label: self.kinds().get(kind).map_or_else(|| format!("kind {kind}"), |kind| kind.label.clone()),
-                found: found[kind].into(),
-                allowed: allowed[kind].into(),
+            Some(card) => Err(DealError::Deck {
+                label: self.kinds().get(card.kind()).map_or_else(|| format!("{card:?}"), |kind| kind.label.clone()),
+                found: count(card),
+                allowed: self.copies_of(card),
             }),
         }
     }

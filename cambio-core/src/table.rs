@@ -269,9 +269,24 @@ impl<'r> Table<'r> {
         seats.without(self.safe)
     }
 
+    /// The cards of its dealt hand that `seat` has not looked at.
+    pub(crate) fn unpeeked(&self, seat: Seat) -> SpotSet {
+        let mut spots = SpotSet::row(seat, self.rules.spec().hand.count());
+        for spot in spots {
+            if self.seen_by[spot.index()].contains(seat) {
+                spots.remove(spot);
+            }
+        }
+        spots
+    }
+
     /// The spots that `seat` may snap, as far as the table tells.
+    #[inline]
     pub(crate) fn snap_targets(&self, seat: Seat) -> SpotSet {
         let spec = self.rules.spec();
+        if self.callers.is_empty() && spec.snap_targets == SnapTargets::Any {
+            return self.occupied;
+        }
         let mut locked = self.callers;
         if spec.caller_snaps == CallerSnaps::OwnAndForeign {
             locked.remove(seat);
@@ -280,7 +295,7 @@ impl<'r> Table<'r> {
             SnapTargets::Any => self.occupied,
             SnapTargets::Own => self.layout(seat),
         };
-        if locked.is_empty() { open } else { open.without(SpotSet::of_seats(locked)) }
+        open.without(SpotSet::of_seats(locked))
     }
 
     /// The cards that the step of a power may look at.

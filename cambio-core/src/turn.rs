@@ -7,7 +7,7 @@ use crate::card::{Card, Power};
 use crate::chance::{Chance, Race, RaceOrder};
 use crate::event::{Ending, Event, Sink, Verdict};
 use crate::knob::{CallWhen, EmptyHand, Flip, Late, Peek, Redrop, StockEmpty, Window};
-use crate::observation::{known_matches, matches, may_call};
+use crate::observation::{known_matches, matches, may_call, power_choices};
 use crate::seat::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
 use crate::state::{Declared, Glance, Order, State};
 use crate::table::{Opening, Phase, Source};
@@ -99,12 +99,11 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         let hidden = &mut self.state.hidden;
         let len = usize::from(hidden.pool_len);
         let last = len - 1;
-        let place = match hidden.order {
-            Order::Dealt => last,
-            Order::Pool => self.chance.draw(&hidden.stock[..len]),
-        };
-        hidden.stock.swap(place, last);
-        hidden.pool_len -= 1;
+        if hidden.order == Order::Pool {
+            let place = self.chance.draw(&hidden.stock[..len]);
+            hidden.stock.swap(place, last);
+        }
+        hidden.pool_len = last as u16;
         hidden.stock[last]
     }
 
@@ -263,9 +262,8 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         table.turn = seat;
         table.won = false;
         table.cheated = false;
-        let calls = spec.call == CallWhen::InsteadOfTurn && self.may_call(seat);
-        let table = &mut self.state.table;
-        if !(table.can_draw() || calls || table.can_take()) {
+        let has_card = table.can_draw() || table.can_take();
+        if !has_card && !(spec.call == CallWhen::InsteadOfTurn && self.may_call(seat)) {
             return self.end(Ending::StockOut);
         }
         self.sink.event(&Event::TurnBegan { seat });
@@ -389,9 +387,8 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
                     return self.ask(seat, Phase::Show);
                 }
             } else {
-                let (spots, apart) = table.swap_targets(step);
-                let choices = crate::Choices::spots(crate::action::Verb::Look, table.look_targets(step));
-                if !choices.or_swaps(spots, apart).is_empty() {
+                let choices = power_choices(table);
+                if !(choices.targets().is_empty() && choices.has_no_swap()) {
                     let seat = table.turn;
                     return self.ask(seat, Phase::Power);
                 }
