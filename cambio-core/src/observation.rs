@@ -66,6 +66,14 @@ impl<'a> Observation<'a> {
         self.private.held
     }
 
+    /// The cards that this seat knows to match in the window or chain that is open, and may snap.
+    pub fn known_matches(&self) -> SpotSet {
+        match self.table.phase() {
+            Phase::Window | Phase::Chain => known_matches(self.table, self.seat(), self),
+            _ => SpotSet::EMPTY,
+        }
+    }
+
     /// The decisions that are legal for this seat now; none if another seat is asked.
     pub fn choices(&self) -> Choices {
         if self.table.asked() == Some(self.seat()) { choices(self.table, self, |all| all) } else { Choices::NONE }

@@ -1,0 +1,214 @@
+//! The greedy memory player.
+
+use cambio_core::{Action, Agent, Briefing, Card, Observation, Phase, Spot, SpotSet};
+
+use crate::{Param, Range};
+
+/// Remembers every card that it saw, takes an unknown one for the mean of the cards that it has not seen, and in
+/// every decision does what lowers its expected sum most; calls once that sum is at most `call_at`.
+///
+/// It snaps only what it knows to match, and looks ahead no further than the decision at hand.
+#[derive(Clone, Debug)]
+pub struct Greedy {
+    call_at: f64,
+}
+
+/// How many points a taken card has to save: a drawn one may be lower still, and has its power.
+const TAKE_GAIN: f64 = 4.0;
+
+impl Greedy {
+    pub(crate) const PARAMS: &'static [Param] = &[Param {
+        name: "call_at",
+        doc: "Calls when the expected sum of its own cards is at most this.",
+        default: Some(5.0),
+        range: Range::Whole(-20, 100),
+    }];
+
+    /// A greedy player that calls at this expected sum.
+    pub fn new(call_at: f64) -> Greedy {
+        Greedy { call_at }
+    }
+
+    fn start(&self, estimate: &Estimate<'_, '_>) -> Action {
+        let choices = estimate.view.choices();
+        if choices.contains(Action::Call) && estimate.own_sum() <= self.call_at {
+            return Action::Call;
+        }
+        let top = estimate.view.table().top();
+        let saves = top.and_then(|card| estimate.best_place(card)).is_some_and(|(gain, _)| gain >= TAKE_GAIN);
+        if choices.contains(Action::Take) && (saves || !choices.contains(Action::Draw)) {
+            Action::Take
+        } else if choices.contains(Action::Draw) {
+            Action::Draw
+        } else {
+            Action::Call
+        }
+    }
+}
+
+impl Agent for Greedy {
+    fn begin(&mut self, _: &Briefing<'_>) {}
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        let estimate = Estimate::new(view);
+        match view.table().phase() {
+            Phase::Start => self.start(&estimate),
+            Phase::Close if estimate.own_sum() <= self.call_at && view.choices().contains(Action::Call) => Action::Call,
+            Phase::Close => Action::End,
+            Phase::Held(_) => estimate.keep_or_drop(),
+            Phase::Window | Phase::Chain => estimate.snap_or_pass(),
+            Phase::Gift => estimate.give(),
+            Phase::Power => estimate.use_power(),
+            Phase::Peek | Phase::Show | Phase::Over => estimate.first(),
+        }
+    }
+}
+
+/// What the cards are worth, as far as one seat can tell.
+struct Estimate<'v, 'a> {
+    view: &'v Observation<'a>,
+    /// The mean points of the cards that the seat has not seen.
+    mean: f64,
+}
+
+impl Estimate<'_, '_> {
+    fn new<'v, 'a>(view: &'v Observation<'a>) -> Estimate<'v, 'a> {
+        let (rules, table) = (view.rules(), view.table());
+        let (mut points, mut cards) = (0, 0);
+        let mut count = |card: Card, copies: i32| {
+            points += rules.points(card) * copies;
+            cards += copies;
+        };
+        for card in (0..rules.kinds().len()).filter_map(Card::new) {
+            count(card, rules.copies_of(card) as i32 - table.on_pile(card) as i32);
+        }
+        view.known().into_iter().filter_map(|spot| view.face(spot)).for_each(|card| count(card, -1));
+        view.held().into_iter().for_each(|card| count(card, -1));
+        let mean = if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 };
+        Estimate { view, mean }
+    }
+
+    fn points(&self, card: Card) -> f64 {
+        f64::from(self.view.rules().points(card))
+    }
+
+    fn worth(&self, spot: Spot) -> f64 {
+        self.view.face(spot).map_or(self.mean, |card| self.points(card))
+    }
+
+    fn own(&self) -> SpotSet {
+        self.view.table().layout(self.view.seat())
+    }
+
+    fn own_sum(&self) -> f64 {
+        self.own().into_iter().map(|spot| self.worth(spot)).sum()
+    }
+
+    /// The spot with the most points, the first of equals; an unknown one counts a little more than its mean, for to
+    /// replace it also tells what it was.
+    fn worst(&self, spots: SpotSet) -> Option<(f64, Spot)> {
+        let mut worst = None;
+        for spot in spots {
+            let worth = self.worth(spot) + if self.view.face(spot).is_none() { 0.01 } else { 0.0 };
+            if worst.is_none_or(|(most, _)| worth > most) {
+                worst = Some((worth, spot));
+            }
+        }
+        worst
+    }
+
+    /// The spot with the fewest points that is known, of these.
+    fn best_known(&self, spots: SpotSet) -> Option<(f64, Spot)> {
+        let mut best = None;
+        for spot in spots {
+            let worth = self.worth(spot);
+            if self.view.face(spot).is_some() && best.is_none_or(|(least, _)| worth < least) {
+                best = Some((worth, spot));
+            }
+        }
+        best
+    }
+
+    /// Where a card saves most, and how many points.
+    fn best_place(&self, card: Card) -> Option<(f64, Spot)> {
+        self.worst(self.own()).map(|(worth, spot)| (worth - self.points(card), spot))
+    }
+
+    fn first(&self) -> Action {
+        self.view.choices().nth(0).expect("who is asked has a choice")
+    }
+
+    fn keep_or_drop(&self) -> Action {
+        let place = self.view.held().and_then(|card| self.best_place(card));
+        match place {
+            Some((gain, spot)) if gain > 0.0 || !self.view.choices().contains(Action::Drop) => Action::Keep(spot),
+            _ => Action::Drop,
+        }
+    }
+
+    /// Snaps what saves most: an own card its points, a foreign one those of the card that is given for it.
+    fn snap_or_pass(&self) -> Action {
+        let matching = self.view.known_matches();
+        let own = self.worst(matching.intersection(self.own()));
+        let gift = self.worst(self.own()).filter(|_| !matching.without(self.own()).is_empty());
+        match (own, gift) {
+            (Some((saved, spot)), gift) if saved > 0.0 && gift.is_none_or(|(given, _)| saved >= given) => {
+                Action::Snap(spot)
+            }
+            (_, Some((given, _))) if given > 0.0 => {
+                Action::Snap(matching.without(self.own()).lowest().expect("a gift is for a foreign match"))
+            }
+            _ => Action::Pass,
+        }
+    }
+
+    fn give(&self) -> Action {
+        match self.worst(self.own()) {
+            Some((worth, spot)) if worth > 0.0 || !self.view.choices().contains(Action::Skip) => Action::Give(spot),
+            _ => Action::Skip,
+        }
+    }
+
+    /// Looks at an unknown own card, swaps if that saves points, looks at an unknown foreign card, in this order.
+    fn use_power(&self) -> Action {
+        let choices = self.view.choices();
+        let unknown = choices.targets().without(self.view.known());
+        if let Some(spot) = unknown.intersection(self.own()).lowest() {
+            return Action::Look(spot);
+        }
+        let foreign = choices.swappable().without(self.own());
+        if let Some((own, mine)) = self.worst(choices.swappable().intersection(self.own())) {
+            let known = self.best_known(foreign);
+            let blind = foreign.without(self.view.known()).lowest().map(|spot| (self.mean, spot));
+            let best = known.into_iter().chain(blind).min_by(|one, other| one.0.total_cmp(&other.0));
+            if let Some((theirs, spot)) = best
+                && own - theirs >= 1.0
+                && choices.contains(Action::swap(mine, spot))
+            {
+                return Action::swap(mine, spot);
+            }
+        }
+        if let Some(spot) = unknown.lowest() {
+            return Action::Look(spot);
+        }
+        if choices.contains(Action::Skip) {
+            return Action::Skip;
+        }
+        self.least_harm()
+    }
+
+    /// A power that must be used and saves nothing: a look, or the swap that costs least.
+    fn least_harm(&self) -> Action {
+        let own = self.own();
+        let cost = |action: &Action| match *action {
+            Action::Swap(one, other) => match (own.contains(one), own.contains(other)) {
+                (true, false) => self.worth(other) - self.worth(one),
+                (false, true) => self.worth(one) - self.worth(other),
+                _ => 0.0,
+            },
+            _ => 0.0,
+        };
+        let least = self.view.choices().iter().min_by(|one, other| cost(one).total_cmp(&cost(other)));
+        least.expect("who is asked has a choice")
+    }
+}

@@ -1,0 +1,25 @@
+//! Opinions about how to play Cambio.
+//!
+//! An agent is named by a spec string, `greedy(call_at=7)`. A [`Roster`] knows the agents and their parameters; each
+//! parameter is declared once, with its default, range and meaning, and that serves parsing, help and errors.
+//!
+//! ```
+//! use cambio_agents::roster;
+//! use cambio_core::{Pairing, Rules, play_match, rng::Key};
+//!
+//! let roster = roster();
+//! let rules = Rules::preset("faessler").unwrap();
+//! let mut agents = ["greedy(call_at=7)", "random(pass=0.9)"]
+//!     .map(|spec| roster.parse(spec).unwrap().make());
+//! let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 42, deal: 0 } };
+//! let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
+//! assert_eq!(result.totals.len(), 2);
+//! ```
+
+mod greedy;
+mod random;
+mod roster;
+
+pub use greedy::Greedy;
+pub use random::Random;
+pub use roster::{AgentSpec, Entry, Param, Params, Range, Roster, SpecError, roster};

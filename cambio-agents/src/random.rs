@@ -1,0 +1,49 @@
+//! The random player.
+
+use cambio_core::rng::{Bounded as _, Stream};
+use cambio_core::{Action, Agent, Briefing, Observation, Phase};
+
+use crate::{Param, Range};
+
+/// Chooses among the legal decisions, each equally likely; with `pass` it passes snap windows with that probability.
+///
+/// Uniform play snaps in nearly every window, for a window offers one pass and many cards; so it drowns in
+/// penalty cards. `random(pass=0.9)` plays longer and more human games.
+#[derive(Clone, Debug)]
+pub struct Random {
+    pass: Option<u32>,
+    stream: Option<Stream>,
+}
+
+const SCALE: u32 = 1 << 30;
+
+impl Random {
+    pub(crate) const PARAMS: &'static [Param] = &[Param {
+        name: "pass",
+        doc: "The probability of passing a snap window; where it is not given, every legal decision is equally likely.",
+        default: None,
+        range: Range::Real(0.0, 1.0),
+    }];
+
+    /// A random player that passes snap windows with probability `pass`, to the nearest 2⁻³⁰, if it is given.
+    pub fn new(pass: Option<f64>) -> Random {
+        Random { pass: pass.map(|p| (p.clamp(0.0, 1.0) * f64::from(SCALE)).round() as u32), stream: None }
+    }
+}
+
+impl Agent for Random {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        self.stream = Some(briefing.stream.clone());
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        let stream = self.stream.as_mut().expect("a match begins with a briefing");
+        let choices = view.choices();
+        if let (Some(pass), Phase::Window) = (self.pass, view.table().phase())
+            && stream.chance(pass, SCALE)
+        {
+            return Action::Pass;
+        }
+        choices.nth(stream.below(choices.len() as u32) as usize).expect("the number is below the choices")
+    }
+}

@@ -1,0 +1,327 @@
+//! Agents by name, and their parameters, each declared once.
+
+use std::fmt;
+use std::sync::Arc;
+
+use cambio_core::Agent;
+
+use crate::{Greedy, Random};
+
+/// A parameter of an agent.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Param {
+    /// What a spec calls it.
+    pub name: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    /// Its value where a spec does not say; `None` where the parameter then is off.
+    pub default: Option<f64>,
+    /// What it may be.
+    pub range: Range,
+}
+
+/// The values that a parameter may have, bounds included.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Range {
+    /// Whole numbers.
+    Whole(i32, i32),
+    /// Any numbers.
+    Real(f64, f64),
+}
+
+impl Range {
+    fn read(self, text: &str) -> Option<f64> {
+        match self {
+            Range::Whole(from, to) => text.parse().ok().filter(|n| (from..=to).contains(n)).map(f64::from),
+            Range::Real(from, to) => text.parse().ok().filter(|n| (from..=to).contains(n)),
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Range::Whole(from, to) => write!(f, "a whole number from {from} to {to}"),
+            Range::Real(from, to) => write!(f, "a number from {from} to {to}"),
+        }
+    }
+}
+
+/// The values of an agent's parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Params {
+    declared: &'static [Param],
+    given: Vec<Option<f64>>,
+}
+
+impl Params {
+    /// The parameter's value, given or default; `None` where it is off.
+    ///
+    /// # Panics
+    /// If the agent declares no such parameter.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        let place = self.declared.iter().position(|param| param.name == name);
+        let place = place.unwrap_or_else(|| panic!("the agent declares no parameter `{name}`"));
+        self.given[place].or(self.declared[place].default)
+    }
+
+    /// The value of a parameter that has a default.
+    ///
+    /// # Panics
+    /// If the agent declares no such parameter, or one without a default.
+    pub fn value(&self, name: &str) -> f64 {
+        self.get(name).unwrap_or_else(|| panic!("parameter `{name}` has no default"))
+    }
+}
+
+type Make = dyn Fn(&Params) -> Box<dyn Agent> + Send + Sync;
+
+/// An agent of the roster.
+#[derive(Clone)]
+pub struct Entry {
+    /// What a spec calls it.
+    pub name: String,
+    /// What it does, in a sentence.
+    pub about: String,
+    /// Its parameters.
+    pub params: &'static [Param],
+    make: Arc<Make>,
+}
+
+impl Entry {
+    /// An agent with parameters.
+    pub fn new(
+        name: impl Into<String>,
+        about: impl Into<String>,
+        params: &'static [Param],
+        make: impl Fn(&Params) -> Box<dyn Agent> + Send + Sync + 'static,
+    ) -> Entry {
+        Entry { name: name.into(), about: about.into(), params, make: Arc::new(make) }
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("name", &self.name).field("params", &self.params).finish_non_exhaustive()
+    }
+}
+
+/// The agents that specs can name.
+#[derive(Clone, Debug)]
+pub struct Roster {
+    entries: Vec<Entry>,
+}
+
+/// The agents of this crate.
+pub fn roster() -> Roster {
+    Roster {
+        entries: vec![
+            Entry::new("random", "Chooses among the legal decisions, each equally likely.", Random::PARAMS, |params| {
+                Box::new(Random::new(params.get("pass")))
+            }),
+            Entry::new(
+                "greedy",
+                "Remembers what it saw, keeps and snaps what lowers its expected sum, calls at a threshold.",
+                Greedy::PARAMS,
+                |params| Box::new(Greedy::new(params.value("call_at"))),
+            ),
+        ],
+    }
+}
+
+impl Roster {
+    /// The roster with one more agent, without parameters. It replaces one of the same name.
+    ///
+    /// ```
+    /// use cambio_agents::roster;
+    /// use cambio_core::testing::RandomAgent;
+    ///
+    /// let roster = roster().with("mine", "My first bot.", || RandomAgent::default());
+    /// assert!(roster.parse("mine").is_ok());
+    /// ```
+    #[must_use]
+    pub fn with<A: Agent + 'static>(
+        self,
+        name: &str,
+        about: &str,
+        make: impl Fn() -> A + Send + Sync + 'static,
+    ) -> Roster {
+        self.with_entry(Entry::new(name, about, &[], move |_| Box::new(make())))
+    }
+
+    /// The roster with one more agent. It replaces one of the same name.
+    #[must_use]
+    pub fn with_entry(mut self, entry: Entry) -> Roster {
+        self.entries.retain(|other| other.name != entry.name);
+        self.entries.push(entry);
+        self
+    }
+
+    /// The agents.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Reads a spec: a name, and parameters in parentheses: `greedy(call_at=7)`.
+    ///
+    /// # Errors
+    /// If no agent has that name, the agent has no such parameter, or a value is out of its range. The sentence says
+    /// what is allowed.
+    ///
+    /// # Examples
+    /// ```
+    /// let roster = cambio_agents::roster();
+    /// assert_eq!(roster.parse("greedy( call_at = 07 )").unwrap().to_string(), "greedy(call_at=7)");
+    /// assert_eq!(
+    ///     roster.parse("greedy(call=7)").unwrap_err().to_string(),
+    ///     "agent `greedy` has no parameter `call`; it has call_at",
+    /// );
+    /// ```
+    pub fn parse(&self, spec: &str) -> Result<AgentSpec, SpecError> {
+        let spec = spec.trim();
+        let (name, list) = match spec.split_once('(') {
+            None => (spec, ""),
+            Some((name, rest)) => {
+                let list = rest.strip_suffix(')').ok_or_else(|| SpecError::Form { spec: spec.to_owned() })?;
+                (name.trim(), list)
+            }
+        };
+        let Some(entry) = self.entries.iter().find(|entry| entry.name == name) else {
+            let known = self.entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>().join(", ");
+            return Err(SpecError::Agent { name: name.to_owned(), known });
+        };
+        let mut given = vec![None; entry.params.len()];
+        for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (param, value) = part.split_once('=').ok_or_else(|| SpecError::Form { spec: spec.to_owned() })?;
+            let (param, value) = (param.trim(), value.trim());
+            let Some(place) = entry.params.iter().position(|declared| declared.name == param) else {
+                return Err(SpecError::Param { agent: name.to_owned(), param: param.to_owned(), known: names(entry) });
+            };
+            let declared = entry.params[place];
+            if given[place].is_some() {
+                return Err(SpecError::Twice { agent: name.to_owned(), param: param.to_owned() });
+            }
+            given[place] = Some(declared.range.read(value).ok_or_else(|| SpecError::Value {
+                agent: name.to_owned(),
+                param: param.to_owned(),
+                value: value.to_owned(),
+                range: declared.range,
+            })?);
+        }
+        Ok(AgentSpec { params: Params { declared: entry.params, given }, entry: entry.clone() })
+    }
+}
+
+fn names(entry: &Entry) -> String {
+    if entry.params.is_empty() {
+        return "none".to_owned();
+    }
+    entry.params.iter().map(|param| param.name).collect::<Vec<_>>().join(", ")
+}
+
+/// An agent and its parameters. Its text form is the spec, parameters in the order in which they are declared.
+#[derive(Clone, Debug)]
+pub struct AgentSpec {
+    entry: Entry,
+    params: Params,
+}
+
+impl AgentSpec {
+    /// A new agent of this spec.
+    pub fn make(&self) -> Box<dyn Agent> {
+        (self.entry.make)(&self.params)
+    }
+}
+
+impl fmt::Display for AgentSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let given = self.params.declared.iter().zip(&self.params.given);
+        let list: Vec<String> =
+            given.filter_map(|(param, value)| value.map(|value| format!("{}={value}", param.name))).collect();
+        if list.is_empty() {
+            f.write_str(&self.entry.name)
+        } else {
+            write!(f, "{}({})", self.entry.name, list.join(","))
+        }
+    }
+}
+
+/// Why a spec is refused.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum SpecError {
+    /// It has not the form of a spec.
+    #[error("`{spec}` is no agent spec; a spec is a name and parameters in parentheses, such as greedy(call_at=7)")]
+    Form {
+        /// The spec.
+        spec: String,
+    },
+    /// No agent has that name.
+    #[error("there is no agent `{name}`; the agents are {known}")]
+    Agent {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// The agent has no such parameter.
+    #[error("agent `{agent}` has no parameter `{param}`; it has {known}")]
+    Param {
+        /// The agent.
+        agent: String,
+        /// The parameter.
+        param: String,
+        /// The parameters that it has.
+        known: String,
+    },
+    /// A parameter is given twice.
+    #[error("agent `{agent}`: parameter `{param}` is given twice; once is allowed")]
+    Twice {
+        /// The agent.
+        agent: String,
+        /// The parameter.
+        param: String,
+    },
+    /// A value is out of its range.
+    #[error("agent `{agent}`: parameter `{param}` is `{value}`; allowed is {range}")]
+    Value {
+        /// The agent.
+        agent: String,
+        /// The parameter.
+        param: String,
+        /// The value.
+        value: String,
+        /// What is allowed.
+        range: Range,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_is_written_as_it_is_read() {
+        let roster = roster();
+        for spec in ["random", "random(pass=0.9)", "greedy", "greedy(call_at=-3)"] {
+            assert_eq!(roster.parse(spec).unwrap().to_string(), spec);
+        }
+    }
+
+    #[test]
+    fn a_bad_spec_gets_a_sentence_that_says_what_is_allowed() {
+        let roster = roster();
+        for (spec, sentence) in [
+            ("gready", "there is no agent `gready`; the agents are random, greedy"),
+            ("random(pass=1.5)", "agent `random`: parameter `pass` is `1.5`; allowed is a number from 0 to 1"),
+            ("random(pass=NaN)", "agent `random`: parameter `pass` is `NaN`; allowed is a number from 0 to 1"),
+            ("greedy(call_at=2.5)", "allowed is a whole number from -20 to 100"),
+            ("greedy(call_at=1,call_at=2)", "agent `greedy`: parameter `call_at` is given twice; once is allowed"),
+            ("greedy(call_at=1", "`greedy(call_at=1` is no agent spec"),
+            ("greedy(5)", "`greedy(5)` is no agent spec"),
+            ("", "there is no agent ``"),
+        ] {
+            let error = roster.parse(spec).unwrap_err().to_string();
+            assert!(error.contains(sentence), "{spec}: {error}");
+        }
+    }
+}
