@@ -350,16 +350,31 @@ impl<'r> Recorder<'r> {
 
     /// The record of the match that was played: the key and rotation that it had, and the agents by seat.
     pub fn finish(self, key: crate::rng::Key, rotation: usize, agents: &[&str], result: &crate::MatchResult) -> Record {
+        let mut record = self.stop(key, rotation, agents, None);
+        record.fields.insert("totals".to_owned(), scores(&result.totals));
+        record.fields.insert("ranks".to_owned(), Value::from(result.ranks.clone()));
+        record
+    }
+
+    /// The record of a match as far as it was played; the illegal decision that stopped it, if one did, comes last.
+    pub fn stop(
+        mut self,
+        key: crate::rng::Key,
+        rotation: usize,
+        agents: &[&str],
+        fault: Option<&crate::Fault>,
+    ) -> Record {
+        if let (Some(fault), Some(round)) = (fault, self.rounds.last_mut()) {
+            round.decisions.push(format!("{} {}", fault.seat, fault.action));
+        }
         let mut fields = Map::new();
         fields.insert("format".to_owned(), Value::from(FORMAT));
         fields.insert("rules".to_owned(), self.rules.spec().to_json());
-        fields.insert("seats".to_owned(), Value::from(result.totals.len()));
+        fields.insert("seats".to_owned(), Value::from(agents.len()));
         fields.insert("seed".to_owned(), Value::from(key.seed.to_string()));
         fields.insert("deal".to_owned(), Value::from(key.deal));
         fields.insert("rotation".to_owned(), Value::from(rotation));
         fields.insert("agents".to_owned(), Value::from(agents));
-        fields.insert("totals".to_owned(), scores(&result.totals));
-        fields.insert("ranks".to_owned(), Value::from(result.ranks.clone()));
         Record { fields, rounds: self.rounds }
     }
 

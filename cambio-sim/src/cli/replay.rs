@@ -1,0 +1,220 @@
+//! `cambio replay`.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use cambio_core::{Action, Card, Event, Flaw, Record, RoundResult, Rules, Scribe, Seat, Setup, State, Verdict, replay};
+use serde_json::{Value, json};
+
+use super::{CliResult, Exit};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A file of records, one a line; - reads standard input
+    file: PathBuf,
+    /// How the outcome of each record is told
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Print the records with missing results filled in; the outcome goes to standard error
+    #[arg(long)]
+    fill: bool,
+    /// With --fill: add to each round what was legal at every decision, as x-legal
+    #[arg(long, requires = "fill")]
+    legal: bool,
+    /// Print every event of every record
+    #[arg(long, conflicts_with = "fill")]
+    events: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Format {
+    /// A line for each record that failed, and 'N passed, M failed'
+    Text,
+    /// One JSON object for each record
+    Json,
+}
+
+pub(super) fn run(args: &Args) -> CliResult {
+    let mut input: Box<dyn BufRead> = if args.file == Path::new("-") {
+        Box::new(std::io::stdin().lock())
+    } else {
+        let open = File::open(&args.file);
+        Box::new(BufReader::new(open.map_err(|error| format!("cannot read {}: {error}", args.file.display()))?))
+    };
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let (mut passed, mut failed) = (0u64, 0u64);
+    let (mut number, mut line) = (0u64, Vec::new());
+    loop {
+        line.clear();
+        if input
+            .read_until(b'\n', &mut line)
+            .map_err(|error| format!("cannot read {}: {error}", args.file.display()))?
+            == 0
+        {
+            break;
+        }
+        number += 1;
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let checked = check(&line, args, &mut out)?;
+        match &checked {
+            Ok(_) => passed += 1,
+            Err(_) => failed += 1,
+        }
+        if args.fill {
+            if let Ok(record) = &checked {
+                writeln!(out, "{}", record.to_json())?;
+            }
+            tell(args.format, number, checked.err().as_ref(), &mut std::io::stderr().lock())?;
+        } else {
+            tell(args.format, number, checked.err().as_ref(), &mut out)?;
+        }
+    }
+    let sum = format!("{passed} passed, {failed} failed");
+    match (args.format, args.fill) {
+        (Format::Json, _) => {}
+        (Format::Text, true) => eprintln!("{sum}"),
+        (Format::Text, false) => writeln!(out, "{sum}")?,
+    }
+    out.flush()?;
+    Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
+}
+
+fn tell(format: Format, line: u64, flaw: Option<&Flaw>, out: &mut impl Write) -> std::io::Result<()> {
+    match (format, flaw) {
+        (Format::Text, None) => Ok(()),
+        (Format::Text, Some(flaw)) => writeln!(out, "line {line}, {flaw}"),
+        (Format::Json, flaw) => {
+            let told = json!({
+                "line": line,
+                "ok": flaw.is_none(),
+                "round": flaw.and_then(|flaw| flaw.round),
+                "decision": flaw.and_then(|flaw| flaw.decision),
+                "error": flaw.map(|flaw| flaw.what.as_str()),
+            });
+            writeln!(out, "{told}")
+        }
+    }
+}
+
+/// Replays one line; gives the record with its results filled in.
+fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Result<Record, Flaw>> {
+    let flaw = |what: String| Flaw { round: None, decision: None, what };
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => text,
+        Err(error) => return Ok(Err(flaw(format!("not UTF-8: {error}")))),
+    };
+    let record = match Record::read(text.trim()) {
+        Ok(record) => record,
+        Err(flaw) => return Ok(Err(flaw)),
+    };
+    if args.events {
+        let mut transcript = Transcript::default();
+        let replayed = replay(&record, &mut transcript);
+        out.write_all(transcript.text.as_bytes())?;
+        return Ok(replayed);
+    }
+    if args.legal {
+        let mut legal = Legal::default();
+        return Ok(replay(&record, &mut legal).map(|mut filled| {
+            for (round, legal) in filled.rounds.iter_mut().zip(legal.rounds) {
+                round.fields.insert("x-legal".to_owned(), Value::from(legal));
+            }
+            filled
+        }));
+    }
+    Ok(replay(&record, &mut ()))
+}
+
+/// Notes what was legal at every decision.
+#[derive(Default)]
+struct Legal {
+    rounds: Vec<Vec<Vec<String>>>,
+}
+
+impl Scribe for Legal {
+    fn round_begins(&mut self, _: &Setup<'_>, _: &[Card]) {
+        self.rounds.push(Vec::new());
+    }
+
+    fn decides(&mut self, state: &State<'_>, _: Seat, _: Action) {
+        let legal = state.choices().iter().map(|action| action.to_string()).collect();
+        self.rounds.last_mut().expect("a round has begun").push(legal);
+    }
+}
+
+/// Writes what happens, a line each.
+#[derive(Default)]
+struct Transcript {
+    text: String,
+    labels: Vec<String>,
+    rounds: usize,
+}
+
+impl Transcript {
+    fn line(&mut self, line: &str) {
+        self.text += line;
+        self.text.push('\n');
+    }
+
+    fn names(&mut self, rules: &Rules) {
+        self.labels = rules.kinds().iter().map(|kind| kind.label.clone()).collect();
+    }
+}
+
+impl Scribe for Transcript {
+    fn round_begins(&mut self, setup: &Setup<'_>, _: &[Card]) {
+        self.names(setup.rules);
+        self.rounds += 1;
+        let line = format!("round {}: {} seats, seat {} starts", self.rounds, setup.seats, setup.starter);
+        self.line(&line);
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        let name = |card: Card| self.labels[card.kind()].as_str();
+        let line = match *event {
+            Event::Dealt { extra, .. } if extra.is_empty() => return,
+            Event::Dealt { extra, .. } => {
+                let seats: Vec<String> = extra.iter().map(|seat| seat.to_string()).collect();
+                format!("  an extra card for {}", seats.join(", "))
+            }
+            Event::Peeked { seat, spot, face } => format!("  {seat} peeks at {spot}: {}", name(face)),
+            Event::Flipped { card } => format!("  {} is flipped", name(card)),
+            Event::TurnBegan { seat } => format!("  turn of {seat}"),
+            Event::Drew { seat, face } => format!("    {seat} draws {}", name(face)),
+            Event::Took { seat, card } => format!("    {seat} takes {}", name(card)),
+            Event::Dropped { seat, card } => format!("    {seat} drops {}", name(card)),
+            Event::Kept { seat, spot, replaced } => format!("    {seat} keeps it in {spot}, {} goes", name(replaced)),
+            Event::Looked { seat, spot, face } => format!("    {seat} looks at {spot}: {}", name(face)),
+            Event::Swapped { seat, one, other } => format!("    {seat} swaps {one} and {other}"),
+            Event::Shown { spot, card } => format!("    {spot} is shown: {}", name(card)),
+            Event::Skipped { seat } => format!("    {seat} declines"),
+            Event::Touched { seat, spot } => format!("    {seat} touches {spot}"),
+            Event::Snapped { seat, spot, card, verdict } => {
+                let verdict = match verdict {
+                    Verdict::Right => "right",
+                    Verdict::Wrong => "wrong",
+                    Verdict::Late => "late",
+                };
+                format!("    {seat} snaps {spot}: {}, {verdict}", name(card))
+            }
+            Event::Aborted { seat } => format!("    {seat} reaches too late"),
+            Event::Penalised { seat, spot } => format!("    {seat} gets a penalty card in {spot}"),
+            Event::PenaltyWaived { seat } => format!("    a penalty card for {seat} is waived"),
+            Event::Gave { seat, from, to } => format!("    {seat} gives {from} into {to}"),
+            Event::Called { seat } => format!("    {seat} calls"),
+            Event::BecameSafe { seat } => format!("    {seat} is safe"),
+            Event::Reshuffled { cards } => format!("    the pile becomes a stock of {cards}"),
+            Event::Ended { reason } => format!("  the round ends: {}", reason.word()),
+            Event::TurnedUp { spot, card } => format!("    {spot}: {}", name(card)),
+        };
+        self.line(&line);
+    }
+
+    fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
+        let line = format!("  points {:?}, scores {:?}", result.points(), result.scores());
+        self.line(&line);
+    }
+}

@@ -1,0 +1,42 @@
+//! `cambio rules`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use cambio_core::{PRESETS, RulesSpec};
+
+use super::{CliResult, Exit};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The preset to print; without one the presets are listed
+    #[arg(conflicts_with = "check")]
+    preset: Option<String>,
+    /// Check a rule file instead
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> CliResult {
+    let mut out = std::io::stdout().lock();
+    if let Some(path) = &args.check {
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+        let rules = RulesSpec::from_toml(&text).and_then(RulesSpec::validate);
+        let rules = rules.map_err(|error| format!("{shown}: {error}"))?;
+        let most = (2..=8).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
+        let (cards, kinds) = (rules.deck().len(), rules.kinds().len());
+        writeln!(out, "{shown}: `{}`, {cards} cards of {kinds} kinds, 2 to {most} seats", rules.name())?;
+        return Ok(Exit::Done);
+    }
+    match &args.preset {
+        Some(preset) => write!(out, "{}", RulesSpec::preset(preset)?.to_toml())?,
+        None => {
+            for preset in PRESETS {
+                let rules = RulesSpec::preset(preset)?.validate()?;
+                writeln!(out, "{preset:12} {} cards of {} kinds", rules.deck().len(), rules.kinds().len())?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}

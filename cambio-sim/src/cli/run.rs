@@ -1,0 +1,180 @@
+//! `cambio run`.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use cambio_agents::Roster;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{CliResult, Exit};
+use crate::{Experiment, Outcome, Plan, Records, RunFolder, Runner, SummaryRow};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The experiment file
+    spec: PathBuf,
+    /// The folder for the rows; it must not exist
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// How many threads play; 0 takes as many as there are cores. The rows do not depend on it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Write every match to records.jsonl as well
+    #[arg(long)]
+    records: bool,
+    /// Play so many deals instead of those of the file
+    #[arg(long, value_name = "N")]
+    deals: Option<u64>,
+    /// Play under this seed instead of that of the file
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+    /// Tell no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+    let mut experiment = Experiment::read(&args.spec)?;
+    experiment.deals = args.deals.unwrap_or(experiment.deals);
+    experiment.seed = args.seed.unwrap_or(experiment.seed);
+    let plan = experiment.plan(roster, args.spec.parent().unwrap_or(Path::new(".")))?;
+    let records = if args.records { Records::Keep } else { Records::Skip };
+    let mut folder = RunFolder::create(&args.out, &std::fs::read_to_string(&args.spec)?, records)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let on_signal = Arc::clone(&stop);
+    ctrlc::set_handler(move || on_signal.store(true, Ordering::Relaxed))?;
+    let meter = Meter::new(plan.matches(), args.quiet);
+    let runner = Runner { threads: args.threads, records, stop: &stop, progress: &|played| meter.add(played) };
+    let report = runner.run(&plan, &mut folder)?;
+    meter.finish();
+    write_tables(&plan, &report.summary)?;
+    let out = args.out.display();
+    match report.outcome {
+        Outcome::Complete => {
+            eprintln!("{} matches in {out}", report.matches);
+            Ok(Exit::Done)
+        }
+        Outcome::Interrupted => {
+            eprintln!(
+                "interrupted: {} of {} matches are in {out}, whole deal blocks only",
+                report.matches,
+                plan.matches()
+            );
+            Ok(Exit::Interrupted)
+        }
+        Outcome::Fault(fault) => {
+            let record = folder.keep_fault(&fault)?;
+            eprintln!("fault: {}: {}", fault.place, fault.what);
+            eprintln!("{} matches before it are in {out}; see the match up to the fault with", report.matches);
+            eprintln!("    cambio replay --events {}", record.display());
+            Ok(Exit::Fault)
+        }
+    }
+}
+
+/// Tells how far a run is: a bar on a terminal, else a line now and then.
+struct Meter {
+    bar: Option<ProgressBar>,
+    plain: bool,
+    total: u64,
+    played: AtomicU64,
+    begun: Instant,
+    next_line: AtomicU64,
+}
+
+const SECONDS_A_LINE: u64 = 10;
+
+impl Meter {
+    fn new(total: u64, quiet: bool) -> Meter {
+        let is_terminal = std::io::stderr().is_terminal();
+        let bar = (is_terminal && !quiet).then(|| {
+            let style = "{bar:24} {human_pos}/{human_len} matches  {per_sec}  {eta} left";
+            let bar = ProgressBar::new(total);
+            bar.set_style(ProgressStyle::with_template(style).expect("the template is well formed"));
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        Meter {
+            bar,
+            plain: !is_terminal && !quiet,
+            total,
+            played: AtomicU64::new(0),
+            begun: Instant::now(),
+            next_line: AtomicU64::new(SECONDS_A_LINE),
+        }
+    }
+
+    fn add(&self, played: u64) {
+        if let Some(bar) = &self.bar {
+            bar.inc(played);
+        }
+        let played = self.played.fetch_add(played, Ordering::Relaxed) + played;
+        let seconds = self.begun.elapsed().as_secs();
+        let due = self.next_line.load(Ordering::Relaxed);
+        let is_mine = || {
+            let next = seconds + SECONDS_A_LINE;
+            self.next_line.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        };
+        if self.plain && seconds >= due && is_mine() {
+            let rate = played as f64 / seconds as f64;
+            let left = (self.total - played) as f64 / rate;
+            eprintln!("{played}/{} matches, {rate:.0} a second, {left:.0} s left", self.total);
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        if self.bar.is_some() || self.plain {
+            let (played, seconds) = (self.played.load(Ordering::Relaxed), self.begun.elapsed().as_secs_f64());
+            eprintln!("{played} matches in {seconds:.1} s, {:.0} a second", played as f64 / seconds);
+        }
+    }
+}
+
+/// Prints one table for each rule system and number of seats, at most 80 columns wide.
+fn write_tables(plan: &Plan, summary: &[SummaryRow]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let width = plan.labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).clamp(5, 24);
+    for cell in &plan.cells {
+        let rows: Vec<&SummaryRow> =
+            summary.iter().filter(|row| row.rules == cell.rules.name() && row.seats == cell.seats).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        writeln!(out, "{}, {} seats, {} deals", cell.rules.name(), cell.seats, rows[0].deals)?;
+        writeln!(
+            out,
+            "  {:width$} {:>14} {:>5} {:>6} {:>11} {:>14} {:>5}",
+            "agent", "rank points", "win", "points", "calls  ok", "snaps", "turns"
+        )?;
+        for row in rows {
+            writeln!(out, "  {}", table_row(row, width))?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(out, "rank points: 1 best, 0 worst, .5 par, ± 95 % clustered by deal; the rest per round:")?;
+    writeln!(out, "points of the layout, calls and the share that succeeded, snaps right/wrong/late")
+}
+
+fn table_row(row: &SummaryRow, width: usize) -> String {
+    let half = row.rank_points_high.map_or("   –".to_owned(), |high| format!("{:.3}", high - row.rank_points));
+    let success = row.call_success.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+    let label: String = row.agent.chars().take(width).collect();
+    format!(
+        "{label:width$} {:>14} {:>5} {:>6.1} {:>4.2} {:>6} {:>4.2}/{:>4.2}/{:>4.2} {:>5.1}",
+        format!("{:.3} ± {half}", row.rank_points),
+        format!("{:.3}", row.win_share),
+        row.points_per_round,
+        row.calls_per_round,
+        success,
+        row.snaps_right_per_round,
+        row.snaps_wrong_per_round,
+        row.snaps_late_per_round,
+        row.turns_per_round,
+    )
+}

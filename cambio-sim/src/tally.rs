@@ -1,0 +1,130 @@
+//! Counts what each seat does in a match.
+
+use cambio_core::{
+    Action, Card, Event, MAX_SEATS, Printer, RaceOrder, RoundResult, Scribe, Seat, Setup, State, Verdict,
+};
+
+/// What one seat did in a match.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct SeatTally {
+    /// The points of its layouts, summed over the rounds.
+    pub points: i64,
+    /// Rounds won, shared or not.
+    pub rounds_won: u32,
+    /// Calls.
+    pub calls: u32,
+    /// Calls that succeeded.
+    pub calls_succeeded: u32,
+    /// The points of its layouts in rounds in which it called.
+    pub points_at_calls: i64,
+    /// Own cards snapped that matched first.
+    pub snaps_right_own: u32,
+    /// Foreign cards snapped that matched first.
+    pub snaps_right_foreign: u32,
+    /// Wrong snaps.
+    pub snaps_wrong: u32,
+    /// Late snaps, shown or aborted.
+    pub snaps_late: u32,
+    /// Touches.
+    pub touches: u32,
+    /// Penalty cards.
+    pub penalties: u32,
+    /// Gifts.
+    pub gifts: u32,
+    /// Looks.
+    pub looks: u32,
+    /// Swaps.
+    pub swaps: u32,
+    /// Turns.
+    pub turns: u32,
+}
+
+/// How one round came out.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RoundTally {
+    /// The result.
+    pub result: RoundResult,
+    /// How many decisions were made.
+    pub decisions: u32,
+    /// How often the pile became a new stock.
+    pub reshuffles: usize,
+}
+
+/// Counts what happens in a match.
+#[derive(Clone, Default, Debug)]
+pub struct Tally {
+    /// What each seat did, seat a first.
+    pub seats: [SeatTally; MAX_SEATS],
+    /// The rounds.
+    pub rounds: Vec<RoundTally>,
+    /// The fingerprint of play.
+    pub printer: Printer,
+    decisions: u32,
+    shower: Option<Seat>,
+}
+
+impl Scribe for Tally {
+    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+        self.printer.round_begins(setup, deck);
+        self.decisions = 0;
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        let tally = |seat: Seat| seat.index();
+        match *event {
+            Event::TurnBegan { seat } => {
+                self.shower = Some(seat);
+                self.seats[tally(seat)].turns += 1;
+            }
+            Event::Called { seat } => self.seats[tally(seat)].calls += 1,
+            Event::Snapped { seat, spot, verdict, .. } => {
+                let tally = &mut self.seats[tally(seat)];
+                match verdict {
+                    Verdict::Right if spot.seat() == seat => tally.snaps_right_own += 1,
+                    Verdict::Right => tally.snaps_right_foreign += 1,
+                    Verdict::Wrong => tally.snaps_wrong += 1,
+                    Verdict::Late => tally.snaps_late += 1,
+                }
+            }
+            Event::Aborted { seat } => self.seats[tally(seat)].snaps_late += 1,
+            Event::Touched { seat, .. } => self.seats[tally(seat)].touches += 1,
+            Event::Penalised { seat, .. } => self.seats[tally(seat)].penalties += 1,
+            Event::Gave { seat, .. } => self.seats[tally(seat)].gifts += 1,
+            Event::Looked { seat, .. } => self.seats[tally(seat)].looks += 1,
+            Event::Shown { .. } => {
+                if let Some(seat) = self.shower {
+                    self.seats[tally(seat)].looks += 1;
+                }
+            }
+            Event::Swapped { seat, .. } => self.seats[tally(seat)].swaps += 1,
+            _ => {}
+        }
+    }
+
+    fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+        self.printer.decides(state, seat, action);
+        self.decisions += 1;
+    }
+
+    fn race(&mut self, order: &RaceOrder) {
+        self.printer.race(order);
+    }
+
+    fn reshuffle(&mut self, stock: &[Card]) {
+        self.printer.reshuffle(stock);
+    }
+
+    fn round_ends(&mut self, state: &State<'_>, result: &RoundResult) {
+        self.printer.round_ends(state, result);
+        for ((tally, seat), &points) in self.seats.iter_mut().zip(Seat::ALL).zip(result.points()) {
+            tally.points += i64::from(points);
+            tally.rounds_won += u32::from(result.winners.contains(seat));
+            tally.calls_succeeded += u32::from(result.succeeded.contains(seat));
+            if result.callers.contains(seat) {
+                tally.points_at_calls += i64::from(points);
+            }
+        }
+        let reshuffles = state.table().reshuffles();
+        self.rounds.push(RoundTally { result: *result, decisions: self.decisions, reshuffles });
+    }
+}
