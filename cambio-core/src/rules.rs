@@ -3,6 +3,8 @@
 //! A [`RulesSpec`] is loose: anybody may fill it in. [`Rules`] is what the engine plays by: validated, immutable.
 //! Nothing in the engine asks which system it plays; it asks knobs.
 
+use std::sync::OnceLock;
+
 use serde_json::{Map, Value};
 
 use crate::card::{Card, Kind, MAX_CARDS, MAX_KINDS, Power};
@@ -303,8 +305,13 @@ impl RulesSpec {
     /// # Errors
     /// If no preset has that name; the sentence lists the names.
     pub fn preset(name: &str) -> Result<RulesSpec, RulesError> {
-        match PRESET_FILES.iter().find(|(preset, _)| *preset == name) {
-            Some((_, text)) => RulesSpec::from_toml(text),
+        // Those that build on another preset come after it, and each is read once.
+        static READ: [OnceLock<RulesSpec>; 6] = [const { OnceLock::new() }; 6];
+        match PRESET_FILES.iter().zip(&READ).find(|((preset, _), _)| *preset == name) {
+            Some(((_, text), read)) => {
+                let spec = || RulesSpec::from_toml(text).expect("the shipped presets are rule files");
+                Ok(read.get_or_init(spec).clone())
+            }
             None => refuse(format!("there is no preset `{name}`; the presets are {}", PRESETS.join(", "))),
         }
     }

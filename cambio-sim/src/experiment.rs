@@ -172,7 +172,7 @@ impl Experiment {
         let text =
             std::fs::read_to_string(path).map_err(|source| PlanError::Unreadable { path: shown.clone(), source })?;
         toml::from_str(&text).map_err(|error| {
-            let line = error.span().map(|span| text[..span.start].lines().count().max(1));
+            let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
             let place = line.map_or_else(String::new, |line| format!("line {line}: "));
             PlanError::Form { path: shown, what: format!("{place}{}", error.message()) }
         })

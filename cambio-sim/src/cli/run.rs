@@ -136,45 +136,48 @@ impl Meter {
     }
 }
 
-/// Prints one table for each rule system and number of seats, at most 80 columns wide.
+/// The widest label that stands in a column; a longer one has a line of its own.
+const LABEL: usize = 18;
+
+/// Prints one table for each rule system and number of seats, at most 80 columns wide unless a label is wider.
 fn write_tables(plan: &Plan, summary: &[SummaryRow]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    let width = plan.labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).clamp(5, 24);
+    let fits = |label: &str| label.chars().count() <= LABEL;
     for cell in &plan.cells {
         let rows: Vec<&SummaryRow> =
             summary.iter().filter(|row| row.rules == cell.rules.name() && row.seats == cell.seats).collect();
-        if rows.is_empty() {
-            continue;
-        }
-        writeln!(out, "{}, {} seats, {} deals", cell.rules.name(), cell.seats, rows[0].deals)?;
+        let Some(first) = rows.first() else { continue };
+        writeln!(out, "{}, {} seats, {} deals", cell.rules.name(), cell.seats, first.deals)?;
         writeln!(
             out,
-            "  {:width$} {:>14} {:>5} {:>6} {:>11} {:>14} {:>5}",
-            "agent", "rank points", "win", "points", "calls  ok", "snaps", "turns"
+            "  {:LABEL$} {:^13} {:>5} {:>6} {:>5} {:>5} {:>14} {:>5}",
+            "agent", "rank points", "win", "points", "calls", "ok", "snaps r/w/l", "turns"
         )?;
         for row in rows {
-            writeln!(out, "  {}", table_row(row, width))?;
+            if fits(&row.agent) {
+                writeln!(out, "  {:LABEL$} {}", row.agent, figures(row))?;
+            } else {
+                writeln!(out, "  {}\n  {:LABEL$} {}", row.agent, "", figures(row))?;
+            }
         }
         writeln!(out)?;
     }
-    writeln!(out, "rank points: 1 best, 0 worst, .5 par, ± 95 % clustered by deal; the rest per round:")?;
-    writeln!(out, "points of the layout, calls and the share that succeeded, snaps right/wrong/late")
+    writeln!(out, "rank points: 1 best, 0 worst, 0.5 par; ± 95 %, clustered by deal. win: share")?;
+    writeln!(out, "of the match. The rest per round: points of the layout, calls and how many of")?;
+    writeln!(out, "them succeeded, snaps right, wrong and late, turns of all seats.")
 }
 
-fn table_row(row: &SummaryRow, width: usize) -> String {
-    let half = row.rank_points_high.map_or("   –".to_owned(), |high| format!("{:.3}", high - row.rank_points));
+fn figures(row: &SummaryRow) -> String {
+    let half = row.rank_points_high.map_or("–".to_owned(), |high| format!("{:.3}", high - row.rank_points));
     let success = row.call_success.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-    let label: String = row.agent.chars().take(width).collect();
     format!(
-        "{label:width$} {:>14} {:>5} {:>6.1} {:>4.2} {:>6} {:>4.2}/{:>4.2}/{:>4.2} {:>5.1}",
+        "{:<13} {:>5.3} {:>6.1} {:>5.2} {:>5} {:>14} {:>5.1}",
         format!("{:.3} ± {half}", row.rank_points),
-        format!("{:.3}", row.win_share),
+        row.win_share,
         row.points_per_round,
         row.calls_per_round,
         success,
-        row.snaps_right_per_round,
-        row.snaps_wrong_per_round,
-        row.snaps_late_per_round,
+        format!("{:.2}/{:.2}/{:.2}", row.snaps_right_per_round, row.snaps_wrong_per_round, row.snaps_late_per_round),
         row.turns_per_round,
     )
 }

@@ -1,0 +1,342 @@
+//! The command line as a user meets it: what it prints, writes, refuses, and its exit codes.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder of a test's own, empty.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if path.exists() {
+        fs::remove_dir_all(&path).unwrap();
+    }
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn cambio(folder: &Path, words: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
+    command.current_dir(folder).args(words.split(' ')).output().unwrap()
+}
+
+fn piped(folder: &Path, words: &str, input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cambio"))
+        .current_dir(folder)
+        .args(words.split(' '))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+const SPEC: &str = r#"
+seed = 5
+deals = 6
+rules = ["original", "faessler", "classic"]
+seats = [2, 3]
+agents = ["random", "random(pass=0.9)", "greedy"]
+"#;
+
+const TABLES: [&str; 5] = ["matches.csv", "rounds.csv", "players.csv", "summary.csv", "records.jsonl"];
+
+/// Runs the spec with these extra words; gives the written files.
+fn run(folder: &Path, spec: &str, out: &str, words: &str) -> Vec<String> {
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let output = cambio(folder, &format!("run spec.toml --records --quiet --out {out}{words}"));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    TABLES.iter().map(|table| fs::read_to_string(folder.join(out).join(table)).unwrap()).collect()
+}
+
+#[test]
+fn rows_do_not_depend_on_threads_or_on_when_they_are_played() {
+    let folder = folder("threads");
+    let one = run(&folder, SPEC, "one", " --threads 1");
+    assert_eq!(one, run(&folder, SPEC, "two", " --threads 2"));
+    assert_eq!(one, run(&folder, SPEC, "eight", " --threads 8"));
+    assert_eq!(one, run(&folder, SPEC, "again", " --threads 1"));
+    assert_ne!(one[0], run(&folder, SPEC, "other", " --seed 6")[0]);
+}
+
+/// The rows of a table of which the lineup holds all of `agents`.
+fn rows_of<'t>(table: &'t str, lineup: &str) -> Vec<&'t str> {
+    table.lines().filter(|row| row.contains(&format!(",{lineup},"))).collect()
+}
+
+#[test]
+fn fewer_agents_and_more_deals_leave_the_other_rows_as_they_are() {
+    let folder = folder("subsets");
+    let whole = run(&folder, SPEC, "whole", "");
+    let without = SPEC.replace(r#""random", "#, "").replace("seats = [2, 3]", "seats = [2]");
+    let fewer = run(&folder, &without, "fewer", "");
+    let more = run(&folder, SPEC, "more", " --deals 9");
+    let lineup = "random(pass=0.9) | greedy";
+    for table in 0..3 {
+        let rows = rows_of(&whole[table], lineup);
+        assert!(rows.len() >= 3 * 6 * 2, "{}", TABLES[table]);
+        assert_eq!(rows, rows_of(&fewer[table], lineup), "{}", TABLES[table]);
+        let early: Vec<&str> = rows_of(&more[table], lineup)
+            .into_iter()
+            .filter(|row| row.split(',').nth(3).unwrap().parse::<u64>().unwrap() < 6)
+            .collect();
+        assert_eq!(rows, early, "{}", TABLES[table]);
+    }
+}
+
+#[test]
+fn a_run_prints_a_table_and_fits_eighty_columns() {
+    let folder = folder("table");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    let output = cambio(&folder, "run spec.toml --out out");
+    assert_eq!(output.status.code(), Some(0));
+    let table = text(&output.stdout);
+    for title in ["original, 2 seats, 6 deals", "faessler, 3 seats, 6 deals", "classic, 2 seats, 6 deals"] {
+        assert!(table.contains(title), "{table}");
+    }
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    assert!(text(&output.stderr).contains("162 matches in out"), "{}", text(&output.stderr));
+    assert!(cambio(&folder, "run spec.toml --out quiet --quiet").stderr.starts_with(b"162 matches in quiet"));
+}
+
+#[test]
+fn records_are_accepted_from_a_file_and_from_standard_input() {
+    let folder = folder("records");
+    let tables = run(&folder, SPEC, "out", "");
+    let output = cambio(&folder, "replay out/records.jsonl");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "162 passed, 0 failed\n"));
+    let output = piped(&folder, "replay -", &tables[4]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "162 passed, 0 failed\n"));
+}
+
+#[test]
+fn an_altered_record_fails_with_its_round_decision_and_what_was_legal() {
+    let folder = folder("altered");
+    let tables = run(&folder, SPEC, "out", " --deals 1");
+    let record = tables[4].lines().find(|line| line.contains(r#""decisions":["a draw""#)).unwrap();
+    let altered = record.replacen("\"a draw\"", "\"a end\"", 1);
+    let input = format!("{record}\n\n{altered}\n{}\n", &record[..200]);
+    let output = piped(&folder, "replay -", &input);
+    let told = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told.contains("line 3, round 1, decision 1: "), "{told}");
+    assert!(told.contains("illegal decision `a end`; legal: a draw, a call"), "{told}");
+    assert!(told.contains("line 4, not JSON: "), "{told}");
+    assert!(told.ends_with("1 passed, 2 failed\n"), "{told}");
+
+    let output = piped(&folder, "replay --format json -", &input);
+    assert_eq!(output.status.code(), Some(1));
+    let told: Vec<serde_json::Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(told[0], serde_json::json!({"line": 1, "ok": true, "round": null, "decision": null, "error": null}));
+    assert_eq!((&told[1]["line"], &told[1]["ok"], &told[1]["round"]), (&3.into(), &false.into(), &1.into()));
+    assert!(told[1]["decision"].is_u64() && told[1]["error"].as_str().unwrap().contains("legal: a draw"));
+    assert_eq!((&told[2]["line"], &told[2]["round"]), (&4.into(), &serde_json::Value::Null));
+}
+
+#[test]
+fn missing_results_are_filled_in() {
+    let folder = folder("fill");
+    let tables = run(&folder, SPEC, "out", " --deals 1");
+    let mut bare = String::new();
+    for line in tables[4].lines() {
+        let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+        for key in ["totals", "ranks", "agents", "deal", "rotation", "seed"] {
+            record.as_object_mut().unwrap().remove(key);
+        }
+        for round in record["rounds"].as_array_mut().unwrap() {
+            for key in ["ended", "callers", "points", "scores", "starter", "x-fingerprint"] {
+                round.as_object_mut().unwrap().remove(key);
+            }
+        }
+        bare += &format!("{record}\n");
+    }
+    let output = piped(&folder, "replay --fill -", &bare);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for (filled, whole) in text(&output.stdout).lines().zip(tables[4].lines()) {
+        let (filled, whole): (serde_json::Value, serde_json::Value) =
+            (serde_json::from_str(filled).unwrap(), serde_json::from_str(whole).unwrap());
+        for key in ["totals", "ranks"] {
+            assert_eq!(filled[key], whole[key]);
+        }
+        for (filled, whole) in filled["rounds"].as_array().unwrap().iter().zip(whole["rounds"].as_array().unwrap()) {
+            for key in ["ended", "callers", "points", "scores", "starter", "decisions"] {
+                assert_eq!(filled[key], whole[key]);
+            }
+        }
+    }
+    assert!(text(&output.stderr).ends_with("27 passed, 0 failed\n"), "{}", text(&output.stderr));
+    let output = piped(&folder, "replay --fill --legal -", &bare);
+    let record: serde_json::Value = serde_json::from_str(text(&output.stdout).lines().next().unwrap()).unwrap();
+    let round = &record["rounds"][0];
+    assert_eq!(round["x-legal"].as_array().unwrap().len(), round["decisions"].as_array().unwrap().len());
+}
+
+#[test]
+fn events_tell_a_match_as_it_was_played() {
+    let folder = folder("events");
+    run(&folder, SPEC, "out", " --deals 1");
+    let output = cambio(&folder, "replay --events out/records.jsonl");
+    let told = text(&output.stdout);
+    for line in ["round 1: 2 seats, seat a starts", "  turn of a", "  the round ends: call", " peeks at a3: "] {
+        assert!(told.contains(line), "{line}");
+    }
+}
+
+/// Expects a refusal: exit code 1, one line that says this, and nothing on standard output.
+fn refuses(folder: &Path, words: &str, sentence: &str) {
+    let output = cambio(folder, words);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{words}: {told}");
+    assert!(told.contains(sentence), "{words}: {told}");
+    assert_eq!(told.lines().count(), 1, "{words}: {told}");
+    assert!(output.stdout.is_empty(), "{words}");
+}
+
+#[test]
+fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
+    let folder = folder("refusals");
+    let spec = |from: &str, to: &str| {
+        assert!(SPEC.contains(from), "{from}");
+        fs::write(folder.join("bad.toml"), SPEC.replacen(from, to, 1)).unwrap();
+    };
+    let mut cases = 0;
+    let mut check = |from: &str, to: &str, sentence: &str| {
+        spec(from, to);
+        refuses(&folder, "run bad.toml --out out", sentence);
+        assert!(!folder.join("out").exists(), "{sentence}");
+        cases += 1;
+    };
+    check("\"classic\"", "\"clasic\"", "rules `clasic`: there is no preset `clasic`; the presets are original, ");
+    check("\"classic\"", "\"mine.toml\"", "cannot read mine.toml: ");
+    check("\"greedy\"", "\"gready\"", "there is no agent `gready`; the agents are random, greedy");
+    check("\"greedy\"", "\"greedy(call=3)\"", "agent `greedy` has no parameter `call`; it has call_at");
+    check(
+        "\"greedy\"",
+        "\"greedy(call_at=x)\"",
+        "parameter `call_at` is `x`; allowed is a whole number from -20 to 100",
+    );
+    check("\"greedy\"", "\"random\"", "field `agents` is a list with `random` twice; allowed is each agent once");
+    check("deals = 6", "deals = 0", "field `deals` is 0; allowed is at least 1");
+    check("deals = 6", "deals = -1", "bad.toml is not an experiment file: line 3: ");
+    check("deals = 6", "deels = 6", "line 3: unknown field `deels`, expected one of `name`, `seed`, `deals`");
+    check("[2, 3]", "[2, 9]", "a table of 9 seats; allowed are 2 to 8 seats");
+    check("[2, 3]", "[]", "field `seats` is empty; allowed is a list of at least one");
+    check("[2, 3]", "[2, 2]", "field `rules` is `original` at 2 seats twice");
+    check("seed = 5", "", "missing field `seed`");
+    check("seed = 5", "seed = 5\nlineups = [[\"greedy\", \"nobody\"]]", "there is no agent `nobody`");
+    check("seed = 5", "seed = 5\nlineups = [[\"greedy\"]]", "field `lineups` is a list without a lineup for any of");
+    check("seats = [2, 3]", "seats = [2, 3", "bad.toml is not an experiment file: line ");
+    assert_eq!(cases, 16);
+
+    refuses(&folder, "run none.toml --out out", "cannot read none.toml: ");
+    fs::write(folder.join("good.toml"), SPEC).unwrap();
+    fs::create_dir(folder.join("there")).unwrap();
+    fs::write(folder.join("there/matches.csv"), "precious").unwrap();
+    refuses(&folder, "run good.toml --out there", "there exists; a run writes only to a folder that does not exist");
+    assert_eq!(fs::read_to_string(folder.join("there/matches.csv")).unwrap(), "precious");
+    assert_eq!(fs::read_dir(folder.join("there")).unwrap().count(), 1);
+    refuses(&folder, "replay none.jsonl", "cannot read none.jsonl: ");
+    refuses(&folder, "rules nothing", "there is no preset `nothing`; the presets are original, original-b, ");
+    refuses(&folder, "agents --check nobody", "there is no agent `nobody`");
+}
+
+#[test]
+fn a_bad_rule_file_gets_a_sentence_with_field_value_and_what_is_allowed() {
+    let folder = folder("rule-files");
+    let mut check = |rules: &str, sentence: &str| {
+        fs::write(folder.join("mine.toml"), rules).unwrap();
+        refuses(&folder, "rules --check mine.toml", sentence);
+    };
+    check(
+        "base = 'classic'\nlate = 'never'",
+        "field `late` is \"never\"; allowed is `penalise`, `take_back` or `abort`",
+    );
+    check("base = 'classic'\nlatte = 'abort'", "there is no field `latte`; did you mean `late`?");
+    check("base = 'classic'\nhand = 40", "field `hand` is 40; allowed is a whole number from 1 to 8");
+    check("name = 'x'\ndeck = 'classic'", "field `jokers` is missing");
+    check("base = 'classic'\ndeck = [{ label = 'a', rank = 'a', points = 1, copies = 4 }]\njokers = 0", "seats need 9");
+    check("base = 'klassik'", "there is no preset `klassik`");
+    check("base = ", "not TOML: ");
+}
+
+#[test]
+fn a_rule_system_is_printed_as_it_is_read() {
+    let folder = folder("rules");
+    for preset in ["original", "original-b", "original-c", "original-d", "faessler", "classic"] {
+        let printed = cambio(&folder, &format!("rules {preset}"));
+        fs::write(folder.join("printed.toml"), &printed.stdout).unwrap();
+        let checked = cambio(&folder, "rules --check printed.toml");
+        assert!(text(&checked.stdout).starts_with(&format!("printed.toml: `{preset}`, ")), "{}", text(&checked.stderr));
+    }
+    assert_eq!(text(&cambio(&folder, "rules").stdout).lines().count(), 6);
+}
+
+#[test]
+fn a_rule_file_of_ones_own_is_played_and_its_records_are_replayed() {
+    let folder = folder("own-rules");
+    fs::write(folder.join("fast.toml"), "base = 'faessler'\nname = 'fast'\nhand = 3\nmatch_end = 'rounds(2)'\n")
+        .unwrap();
+    let tables = run(&folder, &SPEC.replace("\"classic\"", "\"fast.toml\""), "out", "");
+    assert_eq!(tables[0].lines().filter(|row| row.starts_with("fast,2,") && row.contains(",2,")).count(), 36);
+    assert!(tables[4].lines().any(|record| record.contains("\"hand\":3")));
+    let output = cambio(&folder, "replay out/records.jsonl");
+    assert_eq!(text(&output.stdout), "162 passed, 0 failed\n");
+}
+
+#[test]
+fn agents_are_listed_with_their_parameters_and_checked() {
+    let folder = folder("agents");
+    let listed = cambio(&folder, "agents");
+    let told = text(&listed.stdout);
+    assert!(told.contains("greedy\n") && told.contains("call_at = 5: ") && told.contains("pass = off: "), "{told}");
+    let checked = cambio(&folder, "agents --check greedy --matches 2");
+    assert!(text(&checked.stdout).starts_with("greedy: conforms in 48 matches, "), "{}", text(&checked.stdout));
+}
+
+#[test]
+fn usage_errors_exit_with_one_and_help_with_zero() {
+    let folder = folder("usage");
+    assert_eq!(cambio(&folder, "run").status.code(), Some(1));
+    assert_eq!(cambio(&folder, "frobnicate").status.code(), Some(1));
+    for help in ["--help", "run --help", "replay --help", "rules --help", "agents --help", "--version"] {
+        assert_eq!(cambio(&folder, help).status.code(), Some(0), "{help}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_leaves_whole_blocks_in_canonical_order() {
+    let folder = folder("interrupted");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    let child = Command::new(env!("CARGO_BIN_EXE_cambio"))
+        .current_dir(&folder)
+        .args(["run", "spec.toml", "--out", "out", "--deals", "2000000", "--records"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let written = || fs::metadata(folder.join("out/matches.csv")).map_or(0, |data| data.len());
+    while written() == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("interrupted: "), "{}", text(&output.stderr));
+    let matches = fs::read_to_string(folder.join("out/matches.csv")).unwrap();
+    let rows = matches.lines().count() - 1;
+    assert!(rows > 0 && rows % 2 == 0 && matches.ends_with('\n'));
+    let players = fs::read_to_string(folder.join("out/players.csv")).unwrap();
+    assert_eq!(players.lines().count() - 1, 2 * rows);
+    let summary = fs::read_to_string(folder.join("out/summary.csv")).unwrap();
+    assert!(summary.lines().count() > 1);
+    let short = run(&folder, SPEC, "short", &format!(" --deals {}", (rows / 2).min(50)));
+    assert!(matches.starts_with(&short[0].lines().take(rows.min(101)).collect::<Vec<_>>().join("\n")));
+}
