@@ -44,22 +44,31 @@ pub struct Race<'a> {
 impl Race<'_> {
     /// Draws an order as the rules' knob `race` says.
     pub fn draw(&self, rng: &mut impl Rng) -> RaceOrder {
-        let mut order = RaceOrder::new(self.turn.round(self.seats).filter(|&seat| self.snappers.contains(seat)));
+        let mut order = RaceOrder::EMPTY;
+        let mut left = self.snappers;
+        while let Some(seat) = left.first_from(self.turn) {
+            left.remove(seat);
+            order.push(seat);
+        }
+        let seats = &mut order.seats[..usize::from(order.len)];
         match self.rules.spec().race {
             RaceKnob::TurnOrder => {}
-            RaceKnob::Uniform => rng.shuffle(&mut order.seats[..usize::from(order.len)]),
+            RaceKnob::Uniform => {
+                for last in (1..seats.len()).rev() {
+                    seats.swap(last, rng.below(last as u32 + 1) as usize);
+                }
+            }
             RaceKnob::Weighted => {
-                let rest = &mut order.seats[..usize::from(order.len)];
                 let weight = |seat: Seat| self.rules.spec().race_weights.of(seat);
-                for place in 0..rest.len() {
-                    let total: u32 = rest[place..].iter().map(|&seat| weight(seat)).sum();
+                for place in 0..seats.len() {
+                    let total: u32 = seats[place..].iter().map(|&seat| weight(seat)).sum();
                     let mut ticket = rng.below(total);
                     let mut next = place;
-                    while ticket >= weight(rest[next]) {
-                        ticket -= weight(rest[next]);
+                    while ticket >= weight(seats[next]) {
+                        ticket -= weight(seats[next]);
                         next += 1;
                     }
-                    rest[place..=next].rotate_right(1);
+                    seats[place..=next].rotate_right(1);
                 }
             }
         }
@@ -75,14 +84,22 @@ pub struct RaceOrder {
 }
 
 impl RaceOrder {
+    const EMPTY: RaceOrder = RaceOrder { seats: Seat::ALL, len: 0 };
+
     /// The order in which the iterator gives the seats; beyond the eighth they are left out.
     pub fn new(seats: impl IntoIterator<Item = Seat>) -> RaceOrder {
-        let mut order = RaceOrder { seats: Seat::ALL, len: 0 };
-        for seat in seats.into_iter().take(MAX_SEATS) {
-            order.seats[usize::from(order.len)] = seat;
-            order.len += 1;
-        }
+        let mut order = RaceOrder::EMPTY;
+        seats.into_iter().take(MAX_SEATS).for_each(|seat| order.push(seat));
         order
+    }
+
+    pub(crate) fn only(seat: Seat) -> RaceOrder {
+        RaceOrder { seats: [seat; MAX_SEATS], len: 1 }
+    }
+
+    fn push(&mut self, seat: Seat) {
+        self.seats[usize::from(self.len)] = seat;
+        self.len += 1;
     }
 
     /// The seats, the fastest first.

@@ -90,6 +90,14 @@ impl<'r> Setup<'r> {
     pub fn new(rules: &'r Rules, seats: usize) -> Setup<'r> {
         Setup { rules, seats, starter: Seat::A, carry: Carry::default() }
     }
+
+    fn check(&self) -> Result<(), DealError> {
+        self.rules.covers(self.seats)?;
+        if self.starter.index() >= self.seats {
+            return Err(DealError::Starter { starter: self.starter, seats: self.seats });
+        }
+        Ok(())
+    }
 }
 
 /// Why a round cannot be dealt.
@@ -151,8 +159,9 @@ impl<'r> State<'r> {
         chance: &mut C,
         sink: &mut S,
     ) -> Result<State<'r>, DealError> {
-        let mut state = State::empty(setup)?;
+        setup.check()?;
         setup.rules.check_deck(deck)?;
+        let mut state = State::empty(setup);
         for (place, &card) in state.hidden.stock.iter_mut().zip(deck.iter().rev()) {
             *place = card;
         }
@@ -170,7 +179,8 @@ impl<'r> State<'r> {
         chance: &mut C,
         sink: &mut S,
     ) -> Result<State<'r>, DealError> {
-        let mut state = State::empty(setup)?;
+        setup.check()?;
+        let mut state = State::empty(setup);
         for (place, &card) in state.hidden.stock.iter_mut().zip(setup.rules.deck()) {
             *place = card;
         }
@@ -178,12 +188,10 @@ impl<'r> State<'r> {
         Ok(state)
     }
 
-    fn empty(setup: &Setup<'r>) -> Result<State<'r>, DealError> {
+    /// A table on which nothing lies yet.
+    #[inline]
+    fn empty(setup: &Setup<'r>) -> State<'r> {
         let Setup { rules, seats, starter, carry } = *setup;
-        rules.covers(seats)?;
-        if starter.index() >= seats {
-            return Err(DealError::Starter { starter, seats });
-        }
         let cards = rules.deck().len() as u16;
         let table = Table {
             rules,
@@ -229,7 +237,7 @@ impl<'r> State<'r> {
             touchers: SeatSet::EMPTY,
             unasked: SeatSet::EMPTY,
         };
-        Ok(State { table, hidden })
+        State { table, hidden }
     }
 
     fn begin<C: Chance, S: Sink>(&mut self, chance: &mut C, sink: &mut S) {
@@ -237,12 +245,8 @@ impl<'r> State<'r> {
         let (hand, seats, starter) = (spec.hand.count(), self.table.seats(), self.table.starter);
         let carry = self.table.carry;
         sink.event(&Event::Dealt { starter, extra: carry.extra_card });
+        self.deal_hands(hand, seats);
         let mut turn = Turn { state: self, chance, sink };
-        for slot in 1..=hand {
-            for seat in starter.round(seats) {
-                turn.deal_to(Spot::new(seat, slot).expect("a hand has at most eight cards"));
-            }
-        }
         for seat in starter.round(seats).filter(|&seat| carry.extra_card.contains(seat)) {
             if let Some(spot) = turn.state.table.penalty_spot(seat) {
                 turn.deal_to(spot);
@@ -259,6 +263,29 @@ impl<'r> State<'r> {
                 turn.after_peeks();
             }
             Peek::Choose(_) => turn.ask_to_peek(starter),
+        }
+    }
+
+    /// One card to each seat in turn, from the starter on, `hand` times.
+    fn deal_hands(&mut self, hand: usize, seats: usize) {
+        let State { table, hidden } = self;
+        for seat in SeatSet::first(seats).iter() {
+            table.occupied = table.occupied.union(SpotSet::row(seat, hand));
+        }
+        table.stock_len -= (hand * seats) as u16;
+        if hidden.order == Order::Pool {
+            return;
+        }
+        let mut last = usize::from(hidden.pool_len);
+        hidden.pool_len = table.stock_len;
+        for slot in 1..=hand {
+            let mut seat = table.starter;
+            for _ in 0..seats {
+                last -= 1;
+                let spot = Spot::new(seat, slot).expect("a hand has at most eight cards");
+                hidden.faces[spot.index()] = Some(hidden.stock[last]);
+                seat = seat.next(seats);
+            }
         }
     }
 

@@ -509,8 +509,9 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     fn resolve_snaps(&mut self, snappers: SeatSet, declared: [Option<Declared>; MAX_SEATS]) {
         let table = &self.state.table;
-        let order = if snappers.len() == 1 {
-            RaceOrder::new(snappers.iter())
+        let only = snappers.first_from(table.turn).filter(|&seat| snappers == SeatSet::only(seat));
+        let order = if let Some(seat) = only {
+            RaceOrder::only(seat)
         } else {
             let race = Race { rules: table.rules, seats: table.seats(), turn: table.turn, snappers };
             self.chance.race(&race)

@@ -1,0 +1,67 @@
+//! The engine through its public API, one core: `cargo bench -p cambio-benches`.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use cambio_benches::{Everyone, Faces, Play};
+use cambio_core::rng::{Bounded as _, Key, Purpose};
+use cambio_core::{Knowledge, Rules, Seat};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+const TABLES: [(&str, usize); 5] = [("classic", 2), ("classic", 4), ("classic", 8), ("original", 2), ("faessler", 2)];
+
+/// Uniformly random play, dealing included; one element is one decision.
+fn random_play(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("random play");
+    group.throughput(Throughput::Elements(1));
+    for (preset, seats) in TABLES {
+        let rules = Rules::preset(preset).expect("a preset");
+        for (name, faces) in [("latent", Faces::Latent), ("dealt", Faces::Dealt)] {
+            let mut play = Play::new(&rules, seats, faces);
+            group.bench_function(format!("{preset}/{seats} seats/{name}"), |bencher| {
+                bencher.iter_custom(|decisions| {
+                    let begun = Instant::now();
+                    let played = play.rounds(decisions, &mut ());
+                    begun.elapsed().mul_f64(decisions as f64 / played as f64)
+                });
+            });
+        }
+        let mut play = Play::new(&rules, seats, Faces::Dealt);
+        let mut everyone = Everyone { seats, faces: 0 };
+        group.bench_function(format!("{preset}/{seats} seats/dealt, events for every seat"), |bencher| {
+            bencher.iter_custom(|decisions| {
+                let begun = Instant::now();
+                let played = play.rounds(decisions, &mut everyone);
+                begun.elapsed().mul_f64(decisions as f64 / played as f64)
+            });
+        });
+        assert!(everyone.faces > 0, "somebody drew a card");
+    }
+    group.finish();
+}
+
+/// What search does between decisions: deal, clone, observe, sample.
+fn pieces(criterion: &mut Criterion) {
+    for (preset, seats) in TABLES {
+        let rules = Rules::preset(preset).expect("a preset");
+        let mut group = criterion.benchmark_group(format!("{preset}/{seats} seats"));
+        let mut play = Play::new(&rules, seats, Faces::Dealt);
+        group.bench_function("deal and shuffle", |bencher| bencher.iter(|| black_box(play.deal(&mut ()))));
+        let mut knowledge = Knowledge::new(&rules, seats, Seat::A);
+        let state = play.midgame(12, &mut |event: &cambio_core::Event<_>| knowledge.notice(&event.seen_from(Seat::A)));
+        group.bench_function("clone", |bencher| bencher.iter(|| black_box(black_box(&state).clone())));
+        group.bench_function("observe", |bencher| bencher.iter(|| black_box(black_box(&state).observe(Seat::A))));
+        let view = state.observe(Seat::A);
+        let mut stream = Key { seed: 1, deal: 1 }.stream(Purpose::Agent, 0);
+        group.bench_function("sample a world", |bencher| {
+            bencher.iter(|| black_box(knowledge.sample(black_box(&view), &mut stream)));
+        });
+        group.finish();
+    }
+    let mut stream = Key { seed: 1, deal: 2 }.stream(Purpose::Agent, 0);
+    let mut deck: Vec<u8> = (0..54).collect();
+    criterion.bench_function("shuffle 54 cards", |bencher| bencher.iter(|| stream.shuffle(black_box(&mut deck))));
+}
+
+criterion_group!(benches, random_play, pieces);
+criterion_main!(benches);

@@ -1,0 +1,106 @@
+//! What the benchmarks play: uniformly random rounds through the public API.
+
+use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
+use cambio_core::{Card, Dice, Event, Rules, Seat, Setup, Sink, State};
+
+/// Where the faces of a round come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Faces {
+    /// A deck that is shuffled and dealt, as in real matches.
+    Dealt,
+    /// A pool: chance decides each face when it is first seen, as in search.
+    Latent,
+}
+
+/// Plays uniformly random rounds, one after the other, each on a new deal.
+#[derive(Debug)]
+pub struct Play<'r> {
+    setup: Setup<'r>,
+    deck: Vec<Card>,
+    faces: Faces,
+    dice: Dice<Stream>,
+}
+
+impl<'r> Play<'r> {
+    /// Rounds at a table of `seats` seats, under a fixed seed.
+    pub fn new(rules: &'r Rules, seats: usize, faces: Faces) -> Play<'r> {
+        let dice = Dice(Key { seed: 1, deal: 0 }.stream(Purpose::Deck, 0));
+        Play { setup: Setup::new(rules, seats), deck: rules.deck().to_vec(), faces, dice }
+    }
+
+    /// Deals a round.
+    ///
+    /// # Panics
+    /// If the rules do not fit the seats.
+    pub fn deal(&mut self, sink: &mut impl Sink) -> State<'r> {
+        match self.faces {
+            Faces::Dealt => {
+                self.dice.0.shuffle(&mut self.deck);
+                State::deal(&self.setup, &self.deck, &mut self.dice, sink)
+            }
+            Faces::Latent => State::deal_latent(&self.setup, &mut self.dice, sink),
+        }
+        .expect("the rules fit the seats")
+    }
+
+    /// Decides at random, once.
+    ///
+    /// # Panics
+    /// If the round is over.
+    #[inline]
+    pub fn decide(&mut self, state: &mut State<'r>, sink: &mut impl Sink) {
+        let choices = state.choices();
+        let number = self.dice.0.below(choices.len() as u32) as usize;
+        let action = choices.nth(number).expect("the number is below the choices");
+        state.apply(action, &mut self.dice, sink).expect("the decision is one of the choices");
+    }
+
+    /// Plays whole rounds of at least `least` decisions in all; gives their number.
+    pub fn rounds(&mut self, least: u64, sink: &mut impl Sink) -> u64 {
+        let mut decisions = 0;
+        while decisions < least {
+            let mut state = self.deal(sink);
+            while !state.is_over() {
+                self.decide(&mut state, sink);
+                decisions += 1;
+            }
+        }
+        decisions
+    }
+
+    /// A state some decisions into a round.
+    pub fn midgame(&mut self, decisions: usize, sink: &mut impl Sink) -> State<'r> {
+        loop {
+            let mut state = self.deal(sink);
+            for _ in 0..decisions {
+                if !state.is_over() {
+                    self.decide(&mut state, sink);
+                }
+            }
+            if !state.is_over() {
+                return state;
+            }
+        }
+    }
+}
+
+/// Makes every seat's sighting of every event, and keeps a word of each so that none is left out.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Everyone {
+    /// How many seats perceive.
+    pub seats: usize,
+    /// How many faces of others' private events they saw; at a real table more than none.
+    pub faces: u64,
+}
+
+impl Sink for Everyone {
+    #[inline]
+    fn event(&mut self, event: &Event<Card>) {
+        for seat in &Seat::ALL[..self.seats] {
+            let sighting = std::hint::black_box(event.seen_from(*seat));
+            if let Event::Drew { face: Some(_), .. } = sighting {
+                self.faces += 1;
+            }
+        }
+    }
+}
