@@ -284,7 +284,7 @@ impl Choices {
     }
 
     /// Whether the decision is legal. The spots of a swap may come in either order.
-    #[inline]
+    #[inline(always)]
     pub fn contains(&self, action: Action) -> bool {
         match action {
             Action::Swap(one, other) => self.pairs.contains(one, other),

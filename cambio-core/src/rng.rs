@@ -128,25 +128,31 @@ pub trait Bounded: Rng {
             swap_last::<1, T>(self, &mut items[..left]);
             left -= 1;
         }
-        while left > 1 {
+        while left > 6 {
             swap_last::<6, T>(self, &mut items[..left]);
-            left = left.saturating_sub(6);
+            left -= 6;
+        }
+        match left {
+            6 => swap_last::<5, T>(self, &mut items[..6]),
+            5 => swap_last::<4, T>(self, &mut items[..5]),
+            4 => swap_last::<3, T>(self, &mut items[..4]),
+            3 => swap_last::<2, T>(self, &mut items[..3]),
+            2 => swap_last::<1, T>(self, &mut items[..2]),
+            _ => {}
         }
     }
 }
 
-/// The last `N` steps of a Fisher–Yates shuffle of these items, from one word of random bits.
+/// `N` steps of a Fisher–Yates shuffle, at the end of more than `N` items, from one word of random bits.
 #[inline]
 fn swap_last<const N: usize, T>(rng: &mut (impl Rng + ?Sized), items: &mut [T]) {
-    let left = items.len();
-    // Past the first item the bound stays 1, and the item changes places with itself.
-    let bounds: [u64; N] = std::array::from_fn(|step| left.saturating_sub(step).max(1) as u64);
-    let product: u64 = bounds.iter().product();
+    let left = items.len() as u64;
+    let product: u64 = (0..N as u64).map(|step| left - step).product();
     let mut places = [0; N];
     let mut draw = |word: u64| {
         let mut fraction = word;
-        for (place, bound) in places.iter_mut().zip(bounds) {
-            let scaled = u128::from(fraction) * u128::from(bound);
+        for (place, step) in places.iter_mut().zip(0..) {
+            let scaled = u128::from(fraction) * u128::from(left - step);
             fraction = scaled as u64;
             *place = (scaled >> 64) as usize;
         }
@@ -160,7 +166,7 @@ fn swap_last<const N: usize, T>(rng: &mut (impl Rng + ?Sized), items: &mut [T]) 
         }
     }
     for (step, place) in places.into_iter().enumerate() {
-        items.swap(left.saturating_sub(step + 1), place);
+        items.swap(items.len() - 1 - step, place);
     }
 }
 
