@@ -259,7 +259,6 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         if spec.stock_empty == StockEmpty::EndRound && table.stock_len == 0 {
             return self.end(Ending::StockOut);
         }
-        table.turns += 1;
         table.turn = seat;
         table.won = false;
         table.cheated = false;
@@ -268,6 +267,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         if !(table.can_draw() || calls || table.can_take()) {
             return self.end(Ending::StockOut);
         }
+        table.turns += 1;
         self.sink.event(&Event::TurnBegan { seat });
         self.ask(seat, Phase::Start);
     }
