@@ -303,7 +303,8 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     fn call(&mut self, seat: Seat) {
         let table = &mut self.state.table;
-        table.frozen = false;
+        // A call that ends a turn is no start: the freeze is for the next seat.
+        table.frozen &= table.phase != Phase::Start;
         table.callers.insert(seat);
         table.first_caller.get_or_insert(seat);
         self.sink.event(&Event::Called { seat });
