@@ -143,7 +143,10 @@ pub(crate) fn choices(table: &Table<'_>, eyes: &impl Eyes) -> Choices {
                 .or_plain(Action::Skip, Legal::when(spec.power_use == PowerUse::May))
         }
         Phase::Show => match table.next_shown() {
-            Some(target) => Choices::spots(Verb::Show, table.layout(target)),
+            Some(target) => Choices::spots(Verb::Show, table.layout(target)).or_plain(
+                Action::Skip,
+                Legal::when(spec.power_use == PowerUse::May && table.pointed == SpotSet::EMPTY),
+            ),
             None => Choices::NONE,
         },
         Phase::Close => Choices::spots(Verb::Peek, SpotSet::EMPTY)
