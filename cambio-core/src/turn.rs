@@ -427,7 +427,9 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     fn decline(&mut self, seat: Seat) {
         let table = &mut self.state.table;
-        let looks = table.power.step(table.step.into()).is_some_and(|s| s.looks_at_own() || s.looks_at_others());
+        // A step that could have been a swap is an action declined, not a look: the next is offered in full.
+        let looks = |step: crate::Step| (step.looks_at_own() || step.looks_at_others()) && !step.swaps();
+        let looks = table.power.step(table.step.into()).is_some_and(looks);
         table.declined_look |= looks;
         self.sink.event(&Event::Skipped { seat });
         self.next_step();

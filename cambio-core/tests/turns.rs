@@ -223,6 +223,13 @@ fn declining_a_look_declines_the_looks_that_follow_it() {
 }
 
 #[test]
+fn declining_one_of_two_actions_leaves_the_other_whole() {
+    let mut table = drawn_and_dropped(Stage::of("original", 2).with("power_use = 'may'"), "KR");
+    table.play("a skip");
+    assert!(table.offers("a look a1") && table.offers("a look b1") && table.offers("a swap a1 b1"));
+}
+
+#[test]
 fn the_second_look_of_a_king_is_at_another_card_and_may_be_declined() {
     let mut table = drawn_and_dropped(Stage::of("classic", 2), "Ks");
     table.play("a look b1");
