@@ -246,6 +246,9 @@ fn when_the_stock_runs_out_the_top_of_the_pile_stays() {
     table.play(&format!("{seat} draw"));
     assert_eq!(table.top(), top, "the top stays where it is");
     assert_eq!((table.pile_len(), table.stock_len()), (1, pile - 2), "the rest but the drawn card is the stock");
+    let on_pile = |label: &str| table.state().table().on_pile(table.rules().card(label).unwrap());
+    let kinds = table.rules().kinds().iter().map(|kind| on_pile(&kind.label));
+    assert_eq!((on_pile(&top), kinds.sum::<usize>()), (1, 1), "all know that the others are in the stock");
     let news = table.news();
     assert!(news.starts_with(&format!("{} reshuffled; {seat} draws ", pile - 1)), "{news}");
 }

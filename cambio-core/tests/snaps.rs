@@ -41,6 +41,15 @@ fn a_touch_turns_nothing_and_costs_nothing() {
     assert_eq!(table.legal(), "b: draw, take, call", "a bluff freezes nothing");
 }
 
+#[test]
+fn touches_are_announced_from_the_seat_whose_turn_it_is() {
+    let mut table = Stage::of("original", 3).starter("b").stock("7").deal();
+    table.play("b draw, b drop");
+    table.news();
+    table.play("b touch a1, c touch a2, a touch a3");
+    assert!(table.news().starts_with("b touches a1; c touches a2; a touches a3; "));
+}
+
 /// Seat b gets 9 as a penalty card on b5; the window for the 9 that b drops next is open, a is asked last.
 fn with_a_nine_on_b5(stage: Stage) -> Scene {
     let mut table = stage.holds("a", "1 2 3 4").holds("b", "0 6 5 4").stock("8 9 9 7 7").deal();

@@ -77,6 +77,13 @@ pub(crate) fn a_cap_advises_or_forbids_or_judges() {
     let mut looked = deal("feasible(5)", "KR KR 9 0");
     assert!(looked.offers("a call"));
     looked.idle();
+    // Cards that a has seen elsewhere cannot be hoped for. This deck has two red kings: one lies on the pile, one is
+    // known, and the cheapest for the others are two ones.
+    for (cap, may) in [("feasible(9)", true), ("feasible(8)", false)] {
+        let fields = format!("deck = 'original-d'\nflip = 'silent'\ncap = '{cap}'");
+        let table = Stage::of("original", 2).with(&fields).holds("a", "9 9 9 KR").stock("KR").deal();
+        assert_eq!(table.offers("a call"), may, "{cap}");
+    }
     // 12 points and the fewest: a success, but not under a cap of 11 points.
     let scores = |cap: &str| {
         let mut table = deal(cap, "1 2 9 0");
