@@ -265,6 +265,14 @@ fn no_second_window_opens_after_a_power_that_was_declined() {
 }
 
 #[test]
+fn a_power_that_an_earlier_turn_used_opens_no_second_window_now() {
+    let mut table = Stage::of("classic", 2).stock("7s 8s").deal();
+    table.play("a draw, a drop, a pass, b pass, a look a1, a pass, b pass, a end");
+    table.play("b draw, b drop, b pass, a pass, b skip");
+    assert_eq!((table.phase(), table.asked().as_str()), (Phase::Close, "b"));
+}
+
+#[test]
 fn a_wrong_snap_in_the_first_window_leaves_the_second_open() {
     let mut table = Stage::of("classic", 2).holds("b", "2h 6s 5h 4h").stock("7s 8h").deal();
     table.play("a draw, a drop, a pass, b snap b1, a look a1");

@@ -239,6 +239,17 @@ fn the_second_look_of_a_king_is_at_another_card_and_may_be_declined() {
 }
 
 #[test]
+fn a_king_does_not_remember_what_an_earlier_king_looked_at() {
+    let mut table = drawn_and_dropped(Stage::of("classic", 2), "Ks Kc");
+    table.play("a look b1, a look b2, a skip");
+    table.pass();
+    table.play("a end, b draw, b drop");
+    table.pass();
+    table.play("b look a1");
+    assert!(table.offers("b look b1") && table.offers("b look b2") && !table.offers("b look a1"));
+}
+
+#[test]
 fn the_swap_of_a_faessler_need_not_involve_the_card_that_was_looked_at() {
     let mut table = drawn_and_dropped(Stage::of("faessler", 3).with("flip = 'none'"), "FR");
     table.play("a look b1");

@@ -90,6 +90,8 @@ pub(crate) fn a_paid_peek_costs_a_penalty_card_once_a_turn() {
     assert_eq!(table.legal(), "a: draw, call", "the turn goes on, without another look");
     table.play("a draw, a drop");
     assert!(table.has_window() && !table.offers("a cheat a1"));
+    table.pass();
+    assert!(table.offers("b cheat b1"), "the next turn has its own");
     // Where no penalty card can be had, there is no such look.
     assert!(!Stage::of("original", 2).with("paid_peek = true\nmax_slots = 4").deal().offers("a cheat a1"));
 }
