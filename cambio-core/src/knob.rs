@@ -106,7 +106,7 @@ words! {
     Direction {
         /// As the hands of a clock.
         Clockwise = "clockwise",
-        /// Against them (003:15).
+        /// Against them (003:14).
         CounterClockwise = "counter_clockwise",
     }
     /// Whether the stock's top starts the pile.

@@ -136,7 +136,8 @@ pub(crate) fn choices<T>(table: &Table<'_>, eyes: &impl Eyes, then: impl Fn(Choi
         Phase::Peek => then(Choices::spots(Verb::Peek, table.unpeeked(seat))),
         Phase::Show => {
             let layout = table.next_shown().map_or(SpotSet::EMPTY, |target| table.layout(target));
-            then(Choices::spots(Verb::Show, layout))
+            let skips = Legal::when(spec.power_use == PowerUse::May && table.pointed == SpotSet::EMPTY);
+            then(Choices::spots(Verb::Show, layout).or_plain(Action::Skip, skips))
         }
         Phase::Over => then(Choices::NONE),
     }

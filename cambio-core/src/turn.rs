@@ -258,16 +258,22 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         if spec.stock_empty == StockEmpty::EndRound && table.stock_len == 0 {
             return self.end(Ending::StockOut);
         }
-        table.turns += 1;
         table.turn = seat;
         table.won = false;
         table.cheated = false;
-        let has_card = table.can_draw() || table.can_take();
-        if !has_card && !(spec.call == CallWhen::InsteadOfTurn && self.may_call(seat)) {
+        if !self.can_start(seat) {
             return self.end(Ending::StockOut);
         }
+        self.state.table.turns += 1;
         self.sink.event(&Event::TurnBegan { seat });
         self.ask(seat, Phase::Start);
+    }
+
+    /// Whether a turn of this seat has a legal start.
+    fn can_start(&mut self, seat: Seat) -> bool {
+        let table = &self.state.table;
+        let has_card = table.can_draw() || table.can_take();
+        has_card || (self.spec().call == CallWhen::InsteadOfTurn && self.may_call(seat))
     }
 
     fn may_call(&mut self, seat: Seat) -> bool {
@@ -301,7 +307,8 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     fn call(&mut self, seat: Seat) {
         let table = &mut self.state.table;
-        table.frozen = false;
+        // A call that ends a turn is no start: the freeze is for the next seat.
+        table.frozen &= table.phase != Phase::Start;
         table.callers.insert(seat);
         table.first_caller.get_or_insert(seat);
         self.sink.event(&Event::Called { seat });
@@ -314,6 +321,10 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         self.show_to(spot, SeatSet::only(seat));
         self.sink.event(&Event::Looked { seat, spot, face });
         self.penalise(seat);
+        // The penalty card may have been the last of the stock.
+        if !self.can_start(seat) {
+            return self.end(Ending::StockOut);
+        }
         self.ask(seat, Phase::Start);
     }
 
@@ -423,7 +434,9 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     fn decline(&mut self, seat: Seat) {
         let table = &mut self.state.table;
-        let looks = table.power.step(table.step.into()).is_some_and(|s| s.looks_at_own() || s.looks_at_others());
+        // A step that could have been a swap is an action declined, not a look: the next is offered in full.
+        let looks = |step: crate::Step| (step.looks_at_own() || step.looks_at_others()) && !step.swaps();
+        let looks = table.power.step(table.step.into()).is_some_and(looks);
         table.declined_look |= looks;
         self.sink.event(&Event::Skipped { seat });
         self.next_step();

@@ -1,0 +1,177 @@
+//! Knobs of calls and of the end of a round.
+
+use cambio_core::Phase;
+
+use crate::table::{Scene, Stage};
+
+#[test]
+pub(crate) fn a_callers_cards_can_be_looked_at_or_not() {
+    for look_at_caller in [true, false] {
+        let mut table =
+            Stage::of("original", 3).with(&format!("look_at_caller = {look_at_caller}")).stock("spy").deal();
+        table.play("a call, b draw, b drop");
+        table.pass();
+        assert_eq!(table.offers("b look a1"), look_at_caller);
+        assert!(table.offers("b look c1") && !table.offers("b look b1"));
+    }
+}
+
+#[test]
+pub(crate) fn a_caller_snaps_nothing_or_foreign_cards_or_its_own_too() {
+    let window = |caller_snaps: &str| {
+        let mut table = Stage::of("original", 2).with(&format!("caller_snaps = '{caller_snaps}'")).stock("7").deal();
+        table.play("a call, b draw, b drop");
+        assert!(!table.offers("b snap a1"));
+        table.play("b pass");
+        table
+    };
+    assert!(window("none").asked().is_empty(), "the round is over");
+    let foreign = window("foreign");
+    assert!(foreign.offers("a snap b1") && !foreign.offers("a snap a1") && !foreign.offers("a touch a1"));
+    let both = window("own_and_foreign");
+    assert!(both.offers("a snap b1") && both.offers("a snap a1"));
+}
+
+#[test]
+pub(crate) fn the_call_is_instead_of_a_turn_or_after_it() {
+    let phases = |call: &str| {
+        let mut table = Stage::of("original", 2).with(&format!("call = '{call}'")).stock("7").deal();
+        let at_start = table.offers("a call");
+        table.play("a draw, a drop");
+        table.pass();
+        (at_start, table.offers("a call"), table.phase())
+    };
+    assert_eq!(phases("instead_of_turn"), (true, false, Phase::Start));
+    assert_eq!(phases("after_turn"), (false, true, Phase::Close));
+}
+
+#[test]
+pub(crate) fn one_seat_may_call_or_several() {
+    for (callers, may) in [("one", false), ("several", true)] {
+        let mut table = Stage::of("original", 3).with(&format!("callers = '{callers}'")).stock("7").deal();
+        table.play("a call");
+        assert_eq!(table.offers("b call"), may);
+        // The lap ends with the first caller's turn, whoever calls after it.
+        if may {
+            table.play("b call");
+        } else {
+            table.idle();
+        }
+        table.idle();
+        assert_eq!(table.outcome().0, "call");
+    }
+}
+
+#[test]
+pub(crate) fn a_cap_advises_or_forbids_or_judges() {
+    // a knows of 9 + 0 and of two cards nothing; the cheapest that it can hope for are two red kings at -2 each.
+    let deal = |cap: &str, a: &str| {
+        Stage::of("original", 2).with(&format!("cap = '{cap}'")).holds("a", a).holds("b", "9 9 9 8").stock("7").deal()
+    };
+    for cap in ["none", "advisory(4)", "score(4)", "feasible(5)"] {
+        assert!(deal(cap, "1 2 9 0").offers("a call"), "{cap}");
+    }
+    assert!(!deal("feasible(4)", "1 2 9 0").offers("a call"));
+    // What is forbidden depends on what a knows, not on what lies there.
+    assert!(!deal("feasible(4)", "KR KR 9 0").offers("a call"));
+    let mut looked = deal("feasible(5)", "KR KR 9 0");
+    assert!(looked.offers("a call"));
+    looked.idle();
+    // Cards that a has seen elsewhere cannot be hoped for. This deck has two red kings: one lies on the pile, one is
+    // known, and the cheapest for the others are two ones.
+    for (cap, may) in [("feasible(9)", true), ("feasible(8)", false)] {
+        let fields = format!("deck = 'original-d'\nflip = 'silent'\ncap = '{cap}'");
+        let table = Stage::of("original", 2).with(&fields).holds("a", "9 9 9 KR").stock("KR").deal();
+        assert_eq!(table.offers("a call"), may, "{cap}");
+    }
+    // 12 points and the fewest: a success, but not under a cap of 11 points.
+    let scores = |cap: &str| {
+        let mut table = deal(cap, "1 2 9 0");
+        table.play("a call");
+        table.idle();
+        table.outcome().1
+    };
+    assert_eq!(scores("none"), ["7", "35"]);
+    assert_eq!(scores("advisory(11)"), ["7", "35"]);
+    assert_eq!(scores("score(12)"), ["7", "35"]);
+    assert_eq!(scores("score(11)"), ["17", "35"]);
+}
+
+/// Seat b has just thrown its last card away in a's turn.
+fn emptied(empty_hand: &str) -> Scene {
+    let mut table = Stage::of("original", 2)
+        .with(&format!("empty_hand = '{empty_hand}'\nhand = 1\npeek = 'none'\nchain = false\nfreeze = false"))
+        .holds("a", "9")
+        .holds("b", "look")
+        .stock("look 8 9")
+        .deal();
+    table.play("a draw, a drop");
+    table.news();
+    table.play("a pass, b snap b1");
+    table
+}
+
+#[test]
+pub(crate) fn an_empty_layout_ends_the_round_now_or_later_or_is_safe_or_nothing() {
+    let mut now = emptied("ends_round");
+    assert_eq!(now.news(), "b snaps b1: look right; ended empty_hand; a1 turned up: 9");
+    // The power of the turn is still used, then the round ends.
+    let mut at_turn = emptied("ends_round_at_turn");
+    assert_eq!(at_turn.legal(), "a: look a1");
+    at_turn.news();
+    at_turn.play("a look a1");
+    assert_eq!(at_turn.news(), "a looks a1: 9; ended empty_hand; a1 turned up: 9");
+    let mut safe = emptied("safe");
+    assert_eq!(safe.news(), "b snaps b1: look right; b safe");
+    safe.play("a look a1, b draw, b drop");
+    assert_eq!(safe.pass(), "a", "b is not asked");
+    let mut continues = emptied("continues");
+    continues.play("a look a1, b draw, b drop");
+    assert_eq!(continues.pass(), "ba");
+    assert_eq!(continues.phase(), Phase::Start);
+}
+
+#[test]
+pub(crate) fn an_empty_stock_is_reshuffled_or_ends_the_round() {
+    let drained = |stock_empty: &str| {
+        let deck = "deck = [{label='1', rank='1', points=1, copies=11}]\njokers = 0";
+        let mut table = Stage::of("classic", 2).with(deck).with(&format!("stock_empty = '{stock_empty}'")).deal();
+        table.idle();
+        table.idle();
+        table.idle();
+        table
+    };
+    let reshuffled = drained("reshuffle");
+    assert_eq!((reshuffled.stock_len(), reshuffled.legal().as_str()), (0, "b: draw, take"));
+    let mut reshuffled = reshuffled;
+    reshuffled.play("b draw");
+    assert_eq!((reshuffled.stock_len(), reshuffled.pile_len()), (1, 1));
+    assert_eq!(drained("end_round").outcome().0, "stock_out");
+}
+
+#[test]
+pub(crate) fn the_round_ends_after_so_many_turns() {
+    for limit in [1, 3] {
+        let mut table = Stage::of("classic", 2).with(&format!("turn_limit = {limit}")).deal();
+        for _ in 0..limit {
+            table.idle();
+        }
+        assert_eq!((table.outcome().0, table.result().turns), ("turn_limit", limit));
+    }
+}
+
+#[test]
+pub(crate) fn the_turn_limit_cuts_the_last_lap_or_waits_for_it() {
+    let called = |limit_in_lap: &str| {
+        let fields = format!("turn_limit = 2\nlimit_in_lap = '{limit_in_lap}'");
+        let mut table = Stage::of("original", 3).with(&fields).stock("7 8 9").deal();
+        table.play("a call");
+        table.idle();
+        table
+    };
+    assert_eq!(called("ends").outcome().0, "turn_limit");
+    let mut waits = called("waits");
+    assert_eq!(waits.asked(), "c");
+    waits.idle();
+    assert_eq!((waits.outcome().0, waits.result().turns), ("call", 3));
+}

@@ -1,0 +1,207 @@
+//! What a rule file may not say, and what the refusal tells.
+
+use cambio_core::knob::Knob as _;
+use cambio_core::{KNOBS, PRESETS, Rules, RulesSpec};
+use serde_json::{Value, json};
+
+/// Why a rule file that changes `classic` is refused.
+fn refusal(fields: &str) -> String {
+    let read = RulesSpec::from_toml(&format!("base = 'classic'\n{fields}"));
+    read.and_then(RulesSpec::validate).map(|_| format!("`{fields}` is allowed")).unwrap_err().to_string()
+}
+
+#[test]
+fn every_knob_refuses_a_wrong_value_and_names_field_value_and_what_is_allowed() {
+    for knob in KNOBS {
+        for wrong in
+            [json!("nonsense"), json!(99_999), json!(-99_999), json!(1.5), json!([0]), json!({"a": 1}), json!(null)]
+        {
+            let mut table = RulesSpec::preset("classic").unwrap().to_table();
+            table[knob.name] = wrong.clone();
+            let error = RulesSpec::from_json(&table).map(|_| format!("{} = {wrong}", knob.name)).unwrap_err();
+            let allowed = (knob.allowed)();
+            assert_eq!(error.to_string(), format!("field `{}` is {wrong}; allowed is {allowed}", knob.name));
+        }
+    }
+}
+
+#[test]
+fn numbers_beyond_their_bounds_are_refused() {
+    for (fields, words) in [
+        ("jokers = 5", "a whole number from 0 to 4"),
+        ("decks = 0", "a whole number from 1 to 2"),
+        ("decks = 3", "a whole number from 1 to 2"),
+        ("hand = 0", "a whole number from 1 to 8"),
+        ("hand = 9", "a whole number from 1 to 8"),
+        ("max_slots = 17", "a whole number from 1 to 16"),
+        ("turn_limit = 0", "a whole number from 1 to 10000"),
+        ("round_limit = 10001", "a whole number from 1 to 10000"),
+        ("call_success = -101", "a whole number from -100 to 100"),
+        ("call_failure = 101", "a whole number from -100 to 100"),
+        ("cap = 'feasible(1001)'", "a number from -1000 to 1000"),
+        ("cap = 'score'", "a number from -1000 to 1000"),
+        ("match_end = 'total(0)'", "a number from 1 to 10000"),
+        ("match_end = 'rounds(x)'", "a number from 1 to 10000"),
+        ("race_weights = [1, 0]", "whole numbers from 1 to 1000"),
+        ("race_weights = [1, 1, 1, 1, 1, 1, 1, 1, 1]", "at most eight"),
+        ("peek = 'choose 0'", "`choose 2`"),
+        ("peek = 'slots'", "`slots 3 4`"),
+        ("peek = 'slots 0'", "`slots 3 4`"),
+    ] {
+        let error = refusal(fields);
+        let field = fields.split(' ').next().unwrap();
+        assert!(error.starts_with(&format!("field `{field}` is ")) && error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn an_unknown_field_is_refused_with_the_nearest_one() {
+    assert_eq!(
+        refusal("race_weight = [1]"),
+        "there is no field `race_weight`; did you mean `race_weights`? `cambio rules classic` prints all fields"
+    );
+    assert!(refusal("xyz = 1").starts_with("there is no field `xyz`; `cambio rules classic`"));
+}
+
+#[test]
+fn a_missing_field_is_refused_by_name() {
+    for name in KNOBS.iter().map(|knob| knob.name).chain(["deck"]) {
+        let mut table = RulesSpec::preset("classic").unwrap().to_table();
+        table.as_object_mut().unwrap().remove(name);
+        let error = RulesSpec::from_json(&table).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("field `{name}` is missing; ")), "{error}");
+    }
+}
+
+#[test]
+fn an_unknown_preset_is_refused_with_the_names_of_the_presets() {
+    let due = format!("there is no preset `poker`; the presets are {}", PRESETS.join(", "));
+    assert_eq!(Rules::preset("poker").unwrap_err().to_string(), due);
+    assert_eq!(RulesSpec::from_toml("base = 'poker'").unwrap_err().to_string(), due);
+    assert_eq!(RulesSpec::from_json(&json!("poker")).unwrap_err().to_string(), due);
+    assert!(refusal("deck = 'poker'").starts_with("field `deck` is \"poker\"; allowed is a list of kinds or one of"));
+    assert!(RulesSpec::from_toml("base = 3").unwrap_err().to_string().starts_with("field `base` is 3; allowed is "));
+}
+
+#[test]
+fn what_is_no_rule_table_is_refused() {
+    assert!(RulesSpec::from_toml("hand 4").unwrap_err().to_string().starts_with("not TOML: "));
+    for value in [Value::Null, json!(3), json!([])] {
+        let error = RulesSpec::from_json(&value).unwrap_err().to_string();
+        assert_eq!(error, format!("rules are {value}; allowed is a preset's name or a table of fields"));
+    }
+    assert!(refusal("name = ''").starts_with("field `name` is \"\"; allowed is a text of 1 to 64 bytes"));
+}
+
+const ONE: &str = "{ label = '1', rank = '1', points = 1, copies = 60 }";
+
+#[test]
+fn bad_rows_of_a_deck_are_refused_by_number() {
+    for (row, words) in [
+        ("3", "kind 2 of the deck is 3; a kind is a table of label, rank"),
+        (
+            "{ label = '2', rank = '2', points = 2, copies = 1, color = 'red' }",
+            "kind 2 of the deck has the field `color`",
+        ),
+        ("{ rank = '2', points = 2, copies = 1 }", "`label` of kind 2 of the deck is missing; allowed is 1 to 12"),
+        ("{ label = 'a b', rank = '2', points = 2, copies = 1 }", "`label` of kind 2 of the deck is \"a b\""),
+        ("{ label = '2', points = 2, copies = 1 }", "`rank` of kind 2 of the deck is missing"),
+        (
+            "{ label = '2', rank = '2', points = 200, copies = 1 }",
+            "`points` of kind 2 of the deck is 200; allowed is a whole number from -100 to 100",
+        ),
+        (
+            "{ label = '2', rank = '2', points = 2, copies = -1 }",
+            "`copies` of kind 2 of the deck is -1; allowed is a whole number from 0 to 128",
+        ),
+        (
+            "{ label = '2', rank = '2', points = 2, copies = 1, suit = 3 }",
+            "`suit` of kind 2 of the deck is 3; allowed is a text",
+        ),
+        (
+            "{ label = '2', rank = '2', points = 2, copies = 1, power = 'peep' }",
+            "`power` of kind 2 of the deck: `peep` is no power",
+        ),
+    ] {
+        let error = refusal(&format!("jokers = 0\ndeck = [{ONE}, {row}]"));
+        assert!(error.starts_with(words), "{error}");
+    }
+    assert!(refusal("deck = 7").starts_with("field `deck` is 7; allowed is a deck's name or a list of kinds"));
+}
+
+#[test]
+fn a_label_that_occurs_twice_is_refused() {
+    let error = refusal(&format!("jokers = 0\ndeck = [{ONE}, {ONE}]"));
+    assert_eq!(error, "two kinds of the deck have the label `1`; labels are unique");
+}
+
+#[test]
+fn a_deck_of_more_than_128_cards_is_refused() {
+    let deck = |copies: u8| {
+        format!(
+            "jokers = 0\ndeck = [{{ label = '1', rank = '1', points = 1, copies = 100 }}, {{ label = '2', rank = '2', points = 2, copies = {copies} }}]"
+        )
+    };
+    assert_eq!(refusal(&deck(29)), "the deck has 129 cards; allowed are at most 128");
+    let full = RulesSpec::from_toml(&format!("base = 'classic'\ndecks = 2\n{}", deck(28))).unwrap().validate().unwrap();
+    assert_eq!(full.deck().len(), 256, "128 cards, and two decks of them");
+}
+
+#[test]
+fn jokers_without_a_kind_of_joker_are_refused() {
+    let error = refusal(&format!("jokers = 2\ndeck = [{ONE}]"));
+    assert_eq!(error, "field `jokers` is 2; allowed is 0, for the deck has no kind `JK`");
+}
+
+#[test]
+fn a_peek_beyond_the_hand_is_refused() {
+    for (peek, hand) in [("slots 3 4", 3), ("choose 3", 2), ("slots 16", 8)] {
+        let error = refusal(&format!("peek = '{peek}'\nhand = {hand}"));
+        assert_eq!(error, format!("field `peek` is \"{peek}\"; allowed are at most the {hand} cards of the `hand`"));
+    }
+}
+
+#[test]
+fn fewer_slots_than_the_hand_has_cards_are_refused() {
+    assert_eq!(refusal("max_slots = 3"), "field `max_slots` is 3; allowed is at least `hand`, which is 4");
+}
+
+#[test]
+fn a_deck_that_does_not_cover_the_deal_is_refused() {
+    let deck = |copies: u8, more: &str| {
+        let toml = format!(
+            "base = 'classic'\njokers = 0\n{more}\ndeck = [{{ label = '1', rank = '1', points = 1, copies = {copies} }}]"
+        );
+        RulesSpec::from_toml(&toml).unwrap().validate().map_err(|error| error.to_string())
+    };
+    // Two hands of four and a first draw; a flip and fifth cards need more.
+    assert_eq!(
+        deck(8, "").unwrap_err(),
+        "the deck of `classic` has 8 cards, but 2 seats need 9 for the deal and a first draw"
+    );
+    assert!(deck(9, "").is_ok());
+    assert!(deck(9, "flip = 'silent'").unwrap_err().contains("2 seats need 10"));
+    assert!(deck(10, "carry_over = true").unwrap_err().contains("2 seats need 11"));
+    // More seats are refused when they sit down.
+    assert!(deck(9, "").unwrap().covers(3).unwrap_err().to_string().contains("3 seats need 13"));
+    assert!(Rules::preset("classic").unwrap().covers(1).unwrap_err().to_string().contains("allowed are 2 to 8 seats"));
+    assert!(Rules::preset("classic").unwrap().covers(9).is_err());
+}
+
+#[test]
+fn every_preset_can_seat_two_to_eight_and_is_written_as_it_is_read() {
+    for preset in PRESETS {
+        let rules = Rules::preset(preset).unwrap();
+        assert!((2..=8).all(|seats| rules.covers(seats).is_ok()), "{preset}");
+        let spec = rules.spec();
+        assert_eq!(&RulesSpec::from_json(&spec.to_table()).unwrap(), spec);
+        assert_eq!(spec.to_json(), json!(preset), "a record names a preset");
+        let mut changed = spec.clone();
+        changed.turn_limit = cambio_core::knob::Whole::read(&json!(17)).unwrap();
+        assert_eq!(changed.to_json()["turn_limit"], 17, "and writes out what is none");
+        let again = RulesSpec::from_toml(&changed.to_toml()).unwrap();
+        assert_eq!(again.to_table()["turn_limit"], 17);
+        assert_eq!(again.knobs(), changed.knobs());
+        assert_eq!(again.deck.kinds(), changed.deck.kinds());
+    }
+}

@@ -1,0 +1,116 @@
+//! Knobs of scores and of the match.
+
+use cambio_core::{Carry, Match, RoundResult, Score, Seat, SeatSet};
+
+use crate::table::{Scene, Stage};
+
+/// Seat a calls with `a`, b plays its last turn, and holds `b`.
+fn called(fields: &str, a: &str, b: &str) -> Scene {
+    let mut table = Stage::of("original", 2).with(fields).holds("a", a).holds("b", b).stock("9").deal();
+    table.play("a call");
+    table.idle();
+    table
+}
+
+fn scores(fields: &str, a: &str, b: &str) -> Vec<String> {
+    called(fields, a, b).outcome().1
+}
+
+/// A match that takes in the same result again and again.
+fn repeated(fields: &str, result: &RoundResult, rounds: usize) -> (bool, Vec<Score>, Vec<usize>) {
+    let rules = Stage::of("original", 2).with(fields).rules();
+    let mut game = Match::new(&rules, 2, Seat::A).unwrap();
+    for _ in 0..rounds {
+        assert!(!game.is_over());
+        game.add(result);
+    }
+    (game.is_over(), game.totals().to_vec(), game.ranks().collect())
+}
+
+const LOW: &str = "0 0 1 2";
+const HIGH: &str = "3 3 3 3";
+
+#[test]
+pub(crate) fn the_match_ends_after_so_many_rounds_whatever_the_totals() {
+    let result = called("", LOW, HIGH).result();
+    assert!(repeated("round_limit = 2", &result, 2).0);
+    assert!(!repeated("round_limit = 3", &result, 2).0);
+}
+
+#[test]
+pub(crate) fn a_round_scores_points_or_shares_or_wins_and_losses() {
+    assert_eq!(scores("score = 'points'", LOW, HIGH), ["-2", "12"]);
+    assert_eq!(scores("score = 'share'", LOW, HIGH), ["1", "0"]);
+    assert_eq!(scores("score = 'share'", HIGH, LOW), ["0", "1"]);
+    assert_eq!(scores("score = 'win_loss'", LOW, HIGH), ["1", "-1"]);
+    assert_eq!(scores("score = 'win_loss'", HIGH, LOW), ["-1", "1"]);
+    assert_eq!(scores("score = 'win_loss'", "1 1 1 1", "0 0 2 2"), ["-1", "1"], "a tie with the caller");
+    let uncalled = |score: &str| {
+        let fields = format!("score = '{score}'\nturn_limit = 1");
+        let mut table =
+            Stage::of("original", 2).with(&fields).holds("a", "1 1 1 1").holds("b", "0 0 2 2").stock("9").deal();
+        table.idle();
+        table.outcome().1
+    };
+    assert_eq!(uncalled("win_loss"), ["0", "0"], "a tie without a caller");
+    assert_eq!(uncalled("share"), ["0.5", "0.5"]);
+}
+
+#[test]
+pub(crate) fn a_successful_call_adds_what_the_knob_says() {
+    assert_eq!(scores("call_success = -5", LOW, HIGH), ["-2", "12"]);
+    assert_eq!(scores("call_success = 0", LOW, HIGH), ["3", "12"]);
+    assert_eq!(scores("call_success = -9", HIGH, LOW), ["17", "3"], "a failed call is another knob");
+}
+
+#[test]
+pub(crate) fn a_failed_call_adds_what_the_knob_says() {
+    assert_eq!(scores("call_failure = 5", HIGH, LOW), ["17", "3"]);
+    assert_eq!(scores("call_failure = 30", HIGH, LOW), ["42", "3"]);
+    assert_eq!(scores("call_failure = 30", LOW, HIGH), ["-2", "12"], "a successful call is another knob");
+}
+
+#[test]
+pub(crate) fn a_tie_fails_or_succeeds() {
+    let tie = |caller_tie: &str| {
+        let table = called(&format!("caller_tie = '{caller_tie}'"), "1 1 1 1", "0 0 2 2");
+        (table.outcome().1, table.result().winners)
+    };
+    assert_eq!(tie("fails"), (vec!["9".to_owned(), "4".to_owned()], SeatSet::only(Seat::B)));
+    assert_eq!(tie("succeeds"), (vec!["-1".to_owned(), "4".to_owned()], SeatSet::only(Seat::A)));
+}
+
+#[test]
+pub(crate) fn a_call_is_felt_in_the_next_round_or_not() {
+    let carry = |carry_over: bool, a: &str, b: &str| {
+        let table = called(&format!("carry_over = {carry_over}\npeek = 'none'"), a, b);
+        let mut game = Match::new(table.rules(), 2, Seat::A).unwrap();
+        game.add(&table.result());
+        let next = Stage::of("original", 2).with("peek = 'none'").setup(&game.setup()).deal();
+        (game.setup().carry, next.row("a").split(' ').count())
+    };
+    let (none, only_a) = (SeatSet::EMPTY, SeatSet::only(Seat::A));
+    assert_eq!(carry(true, LOW, HIGH), (Carry { extra_card: none, extra_peek: only_a }, 4));
+    assert_eq!(carry(true, HIGH, LOW), (Carry { extra_card: only_a, extra_peek: none }, 5));
+    assert_eq!(carry(false, LOW, HIGH), (Carry::default(), 4));
+    assert_eq!(carry(false, HIGH, LOW), (Carry::default(), 4));
+}
+
+#[test]
+pub(crate) fn a_match_ends_on_a_total_or_after_rounds() {
+    // b adds twelve points a round.
+    let result = called("", LOW, HIGH).result();
+    assert!(!repeated("match_end = 'total(50)'", &result, 4).0);
+    assert!(repeated("match_end = 'total(50)'", &result, 5).0);
+    assert!(repeated("match_end = 'total(48)'", &result, 4).0);
+    assert!(!repeated("match_end = 'rounds(7)'", &result, 6).0, "72 points do not end it");
+    assert!(repeated("match_end = 'rounds(7)'", &result, 7).0);
+}
+
+#[test]
+pub(crate) fn the_fewest_or_the_most_win_a_match() {
+    let result = called("", LOW, HIGH).result();
+    let (_, totals, ranks) = repeated("best = 'fewest'", &result, 2);
+    assert_eq!((totals, ranks), (vec![Score::points(-4), Score::points(24)], vec![1, 2]));
+    assert_eq!(repeated("best = 'most'", &result, 2).2, [2, 1]);
+}

@@ -1,0 +1,301 @@
+//! The mini games that are solved exactly are rule tables of the same engine: their special procedure.
+
+mod table;
+
+use cambio_core::{Chance, Event, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, Setup, State};
+use table::{Scene, Stage};
+
+/// Two slots each, the first of which its owner sees; known-only snaps of own cards in one window after the power.
+const COMMON: &str = "
+jokers = 0
+decks = 1
+direction = 'clockwise'
+hand = 2
+max_slots = 2
+peek = 'slots 1'
+flip = 'none'
+first_dealer = 'a'
+starter = 'dealer'
+take = false
+redrop = 'forbidden'
+drop_plain = true
+paid_peek = false
+power_use = 'may'
+swap_two_own = false
+swap_same_owner = false
+match = 'rank'
+snap_targets = 'own'
+snap_known_only = true
+touch = false
+gift = 'may'
+late = 'abort'
+chain = false
+freeze = false
+window = 'after'
+final_window = true
+race = 'uniform'
+race_weights = []
+look_at_caller = false
+caller_snaps = 'none'
+call = 'instead_of_turn'
+callers = 'one'
+cap = 'none'
+empty_hand = 'ends_round_at_turn'
+stock_empty = 'end_round'
+limit_in_lap = 'waits'
+round_limit = 1
+score = 'win_loss'
+call_success = 0
+call_failure = 0
+caller_tie = 'fails'
+carry_over = false
+match_end = 'rounds(1)'
+best = 'most'
+";
+
+/// Ranks 1 to 4 twice each, two turns, known-only snaps.
+fn m1() -> String {
+    let kind = |rank: u8| format!("{{ label = '{rank}', rank = '{rank}', points = {rank}, copies = 2 }}");
+    let kinds: Vec<String> = (1..=4).map(kind).collect();
+    format!("name = 'M1'\ndeck = [{}]\nturn_limit = 2\n{COMMON}", kinds.join(", "))
+}
+
+/// As M1 with three turns and powers: 3 looks at an own card, 4 swaps an own card with one of the other's.
+fn m3() -> String {
+    m1().replace("'M1'", "'M3'")
+        .replace("turn_limit = 2", "turn_limit = 3")
+        .replace("points = 3, ", "points = 3, power = 'look own', ")
+        .replace("points = 4, ", "points = 4, power = 'swap', ")
+}
+
+#[test]
+fn the_mini_games_are_rule_tables() {
+    for text in [m1(), m3()] {
+        let rules = RulesSpec::from_toml(&text).unwrap().validate().unwrap();
+        assert_eq!((rules.deck().len(), rules.slots()), (8, 2));
+        let again = RulesSpec::from_json(&rules.spec().to_json()).unwrap();
+        assert_eq!(&again, rules.spec());
+    }
+}
+
+fn stage(text: &str, a: &str, b: &str, stock: &str) -> Stage {
+    Stage::by(text, 2).holds("a", a).holds("b", b).stock(stock)
+}
+
+#[test]
+fn each_seat_sees_its_first_slot_only_and_starts_with_a_draw_or_a_call() {
+    let table = stage(&m1(), "1 2", "3 4", "").deal();
+    assert_eq!(["a1", "a2"].map(|spot| table.knows("a", spot)), ["1", "?"]);
+    assert_eq!(["b1", "b2"].map(|spot| table.knows("b", spot)), ["3", "?"]);
+    assert_eq!(table.legal(), "a: draw, call");
+    let mut table = table;
+    table.play("a draw");
+    assert_eq!(table.legal(), "a: drop, keep a1, keep a2");
+}
+
+#[test]
+fn only_a_seat_that_knows_a_match_is_asked() {
+    // a drops a 2 and holds the other unseen; nobody is asked.
+    let mut nobody = stage(&m1(), "1 2", "3 4", "2").deal();
+    nobody.play("a draw, a drop");
+    assert_eq!((nobody.asked().as_str(), nobody.phase()), ("b", Phase::Start));
+    // b knows the other 3; of its cards only that one, of a's none can be named.
+    let mut b_knows = stage(&m1(), "1 2", "3 4", "3").deal();
+    b_knows.play("a draw, a drop");
+    assert_eq!(b_knows.legal(), "b: pass, snap b1");
+    // The replaced card is matched by a's own known one; the window is asked from the mover on.
+    let mut both = stage(&m1().replace("copies = 2", "copies = 3"), "1 1", "1 4", "2").deal();
+    both.play("a draw, a keep a2");
+    assert_eq!(both.legal(), "a: pass, snap a1");
+    both.play("a pass");
+    assert_eq!(both.legal(), "b: pass, snap b1");
+}
+
+#[test]
+fn of_two_snappers_the_slower_keeps_its_card_unseen_and_unpunished() {
+    let mut table = stage(&m1().replace("copies = 2", "copies = 3"), "1 1", "1 4", "2").races(&["b a"]).deal();
+    table.play("a draw, a keep a2");
+    table.news();
+    table.play("a snap a1, b snap b1");
+    assert_eq!(table.news(), "b snaps b1: 1 right; a too late; b's turn");
+    assert_eq!((table.row("a"), table.row("b")), ("1 2".to_owned(), "- 4".to_owned()));
+    assert_eq!(table.knows("b", "a1"), "?");
+}
+
+#[test]
+fn one_window_opens_and_that_after_the_power() {
+    let mut table = stage(&m3(), "1 2", "3 4", "3").deal();
+    table.play("a draw, a drop");
+    assert_eq!(table.legal(), "a: skip, look a1, look a2", "the power comes first; a known slot may be looked at too");
+    let mut declined = table.clone();
+    table.play("a look a2");
+    assert_eq!((table.knows("a", "a2"), table.legal().as_str()), ("2", "b: pass, snap b1"));
+    table.play("b snap b1");
+    assert_eq!((table.asked().as_str(), table.phase()), ("b", Phase::Start));
+    declined.news();
+    declined.play("a skip");
+    assert_eq!(declined.news_for("b"), "a skips", "that a power was declined is public");
+    assert_eq!(declined.legal(), "b: pass, snap b1");
+}
+
+#[test]
+fn a_swap_is_of_an_own_card_with_one_of_the_other() {
+    let mut table = stage(&m3(), "1 2", "3 1", "4").deal();
+    table.play("a draw, a drop");
+    assert_eq!(table.legal(), "a: skip, swap a1 b1, swap a1 b2, swap a2 b1, swap a2 b2");
+    table.play("a swap a1 b2");
+    assert_eq!((table.row("a"), table.row("b")), ("1 2".to_owned(), "3 1".to_owned()));
+    assert_eq!((table.knows("a", "b2"), table.knows("a", "a1")), ("1", "?"), "what a knew goes with the card");
+}
+
+#[test]
+fn nothing_that_is_the_callers_can_be_swapped_and_it_is_never_asked_in_a_window() {
+    let mut table = stage(&m3(), "3 1", "2 1", "4 3").deal();
+    table.play("a call");
+    assert_eq!(table.legal(), "b: draw", "one call only");
+    table.play("b draw, b drop");
+    assert!(table.result().ended.word() == "call", "the swap has no target: {}", table.legal());
+    let mut table = stage(&m3(), "3 1", "2 1", "3").deal();
+    table.play("a call, b draw, b drop, b skip");
+    assert_eq!(table.outcome().0, "call", "a knows of a 3, and is not asked");
+}
+
+#[test]
+fn the_last_discard_of_the_round_has_its_window() {
+    let mut table = stage(&m1(), "1 1", "2 4", "2").deal();
+    table.play("a call, b draw, b drop");
+    assert_eq!(table.legal(), "b: pass, snap b1");
+    table.play("b snap b1");
+    assert_eq!((table.outcome().0, table.result().points()), ("call", &[2, 4][..]));
+}
+
+#[test]
+fn an_empty_layout_ends_the_round_at_the_start_of_the_next_turn() {
+    // b throws its 2, then its other card in the same way, once it is known by being kept.
+    let text = m3().replace("turn_limit = 3", "turn_limit = 9").replace("copies = 2", "copies = 3");
+    let mut table = stage(&text, "4 4", "2 1", "2 1 3 1").deal();
+    table.play("a draw, a drop, b snap b1");
+    // b keeps the 1 for a 1: the one that lands is matched by the one that b now knows.
+    table.play("b draw, b keep b2, b snap b2");
+    assert_eq!(table.outcome(), ("empty_hand", vec!["-1".to_owned(), "1".to_owned()]));
+    // In a's own turn the power that follows is used before the round ends.
+    let mut table = stage(&text, "4 4", "3 1", "1 1 3 3").deal();
+    table.play("a draw, a drop, b draw, b keep b2, b snap b2, a draw, a drop");
+    assert_eq!(table.legal(), "a: skip, look a1, look a2");
+    table.play("a skip, b snap b1");
+    assert_eq!(table.outcome().0, "empty_hand");
+}
+
+#[test]
+fn the_round_ends_after_its_turns_but_a_last_lap_is_played_past_them() {
+    let mut uncalled = stage(&m1(), "1 2", "3 4", "4 3").deal();
+    uncalled.play("a draw, a drop, b draw, b drop");
+    if uncalled.phase() == Phase::Window {
+        uncalled.pass();
+    }
+    assert_eq!(uncalled.outcome(), ("turn_limit", vec!["1".to_owned(), "-1".to_owned()]));
+    let mut called = stage(&m1(), "1 2", "3 4", "4 1").deal();
+    called.play("a draw, a drop, b call");
+    assert_eq!(called.legal(), "a: draw", "the third turn, though there are two");
+    called.play("a draw, a drop, a pass");
+    assert_eq!((called.outcome().0, called.result().turns), ("call", 3));
+}
+
+#[test]
+fn the_round_ends_when_the_stock_is_empty_at_the_start_of_a_turn() {
+    let text = m1().replace("turn_limit = 2", "turn_limit = 9");
+    let mut table = stage(&text, "1 2", "3 4", "1 2 3 4").deal();
+    for _ in 0..4 {
+        let seat = table.asked();
+        table.play(&format!("{seat} draw, {seat} drop"));
+        while table.phase() == Phase::Window {
+            table.pass();
+        }
+    }
+    assert_eq!((table.outcome().0, table.result().turns), ("stock_out", 4));
+    assert_eq!(table.state().table().reshuffles(), 0);
+}
+
+fn payoffs(a: &str, b: &str, calls: bool) -> Vec<String> {
+    let mut table: Scene = stage(&m1(), a, b, "").deal();
+    for _ in 0..2 {
+        let seat = table.asked();
+        if calls && seat == "a" {
+            table.play("a call");
+        } else {
+            table.play(&format!("{seat} draw, {seat} drop"));
+        }
+        while table.phase() == Phase::Window {
+            table.pass();
+        }
+    }
+    table.outcome().1
+}
+
+#[test]
+fn the_fewer_points_win_one_and_a_tie_is_the_callers_loss() {
+    assert_eq!(payoffs("1 2", "3 4", true), ["1", "-1"]);
+    assert_eq!(payoffs("3 4", "1 2", true), ["-1", "1"]);
+    assert_eq!(payoffs("1 2", "1 2", true), ["-1", "1"], "the caller loses a tie");
+    assert_eq!(payoffs("1 2", "1 2", false), ["0", "0"], "without a caller a tie is worth nothing");
+    assert_eq!(payoffs("3 4", "1 2", false), ["-1", "1"]);
+}
+
+/// Chance that enumerates: it counts the faces that it decides, and never settles the others.
+#[derive(Default)]
+struct Lazy {
+    decided: usize,
+}
+
+impl Chance for Lazy {
+    const SETTLES: bool = false;
+
+    fn draw(&mut self, _: &[cambio_core::Card]) -> usize {
+        self.decided += 1;
+        0
+    }
+
+    fn shuffle(&mut self, _: &mut [cambio_core::Card]) {
+        unreachable!("the stock of a mini game is never reshuffled")
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        RaceOrder::new(race.snappers.iter())
+    }
+}
+
+#[test]
+fn a_latent_face_is_decided_when_it_is_first_seen_and_not_before() {
+    let rules: Rules = Stage::by(&m1(), 2).rules();
+    let mut chance = Lazy::default();
+    let mut peeks = Vec::new();
+    let mut sink = |event: &Event<cambio_core::Card>| {
+        if let Event::Peeked { seat, .. } = event {
+            peeks.push(*seat);
+        }
+    };
+    let mut state = State::deal_latent(&Setup::new(&rules, 2), &mut chance, &mut sink).unwrap();
+    assert_eq!((peeks, chance.decided), (vec![Seat::A, Seat::B], 2), "the two peeks, a's first");
+    let act = |state: &mut State<'_>, chance: &mut Lazy, text: &str| {
+        state.apply(text.parse().unwrap(), chance, &mut ()).unwrap();
+    };
+    act(&mut state, &mut chance, "draw");
+    assert_eq!(chance.decided, 3);
+    act(&mut state, &mut chance, "keep a2");
+    assert_eq!(chance.decided, 4, "the replaced card is seen");
+    while state.table().phase() == Phase::Window {
+        act(&mut state, &mut chance, "pass");
+    }
+    act(&mut state, &mut chance, "call");
+    act(&mut state, &mut chance, "draw");
+    act(&mut state, &mut chance, "drop");
+    while state.table().phase() == Phase::Window {
+        act(&mut state, &mut chance, "pass");
+    }
+    assert!(state.is_over());
+    assert_eq!(chance.decided, 5, "b's second card stays latent");
+    assert!(state.face("b2".parse().unwrap()).is_none() && RoundResult::of(&state).is_none());
+    state.settle(&mut chance);
+    assert_eq!(chance.decided, 6);
+    assert!(RoundResult::of(&state).is_some());
+}

@@ -1,0 +1,356 @@
+//! Snap windows, penalties, gifts and chains: what is easy to get wrong (RULES §2, §5.2, §11).
+
+mod table;
+
+use cambio_core::Phase;
+use table::{Scene, Stage};
+
+#[test]
+fn every_seat_is_asked_whether_or_not_it_holds_a_match() {
+    let mut table = Stage::of("classic", 4).starter("c").stock("5h").deal();
+    table.play("c draw, c drop");
+    assert_eq!(table.pass(), "cdab", "from the seat whose turn it is, in playing order");
+}
+
+#[test]
+fn the_window_of_the_flip_is_asked_from_the_starter_on() {
+    let mut table = Stage::of("faessler", 3).starter("b").with("peek = 'none'").deal();
+    assert_eq!(table.pass(), "bca");
+    assert_eq!(table.asked(), "b");
+}
+
+#[test]
+fn a_declaration_is_secret_until_all_have_declared() {
+    let mut table = Stage::of("original", 3).holds("b", "7 6 5 4").stock("7 8").deal();
+    table.play("a draw, a drop");
+    table.news();
+    table.play("a touch b1, b snap b1");
+    assert_eq!(table.news(), "");
+    table.play("c pass");
+    assert_eq!(table.news(), "a touches b1; b snaps b1: 7 right");
+}
+
+#[test]
+fn a_touch_turns_nothing_and_costs_nothing() {
+    let mut table = Stage::of("original", 2).holds("b", "7 6 5 4").stock("7 8").deal();
+    table.play("a draw, a drop");
+    table.news();
+    table.play("a touch b1, b touch b2");
+    assert_eq!(table.news(), "a touches b1; b touches b2; b's turn");
+    assert_eq!((table.knows("a", "b1"), table.knows("b", "b2")), ("?", "?"));
+    assert_eq!(table.legal(), "b: draw, take, call", "a bluff freezes nothing");
+}
+
+#[test]
+fn touches_are_announced_from_the_seat_whose_turn_it_is() {
+    let mut table = Stage::of("original", 3).starter("b").stock("7").deal();
+    table.play("b draw, b drop");
+    table.news();
+    table.play("b touch a1, c touch a2, a touch a3");
+    assert!(table.news().starts_with("b touches a1; c touches a2; a touches a3; "));
+}
+
+/// Seat b gets 9 as a penalty card on b5; the window for the 9 that b drops next is open, a is asked last.
+fn with_a_nine_on_b5(stage: Stage) -> Scene {
+    let mut table = stage.holds("a", "1 2 3 4").holds("b", "0 6 5 4").stock("8 9 9 7 7").deal();
+    table.play("a draw, a drop, a pass, b snap b1");
+    assert_eq!(table.row("b"), "0 6 5 4 9");
+    table.play("b draw, b drop");
+    table.news();
+    table
+}
+
+#[test]
+fn a_gap_that_waits_for_a_gift_is_not_free_for_a_penalty() {
+    let mut table = with_a_nine_on_b5(Stage::of("original", 2).races(&["a b"]));
+    table.play("b snap b2, a snap b5");
+    assert_eq!(table.news(), "a snaps b5: 9 right; b snaps b2: 6 wrong; b penalty b6");
+    assert_eq!(table.row("b"), "0 6 5 4 - 7");
+    table.play("a give a1");
+    assert_eq!(table.row("b"), "0 6 5 4 1 7");
+}
+
+#[test]
+fn a_penalty_card_goes_to_the_lowest_free_slot_from_five() {
+    let mut table = with_a_nine_on_b5(Stage::of("original", 2));
+    // Slots 1 and 5 are free once b has thrown its 9 and, wrongly, goes on: the penalty lies on 5.
+    table.play("b snap b5, a pass, b snap b1");
+    assert_eq!(table.news(), "b snaps b5: 9 right; b snaps b1: 0 wrong; b penalty b5; a's turn");
+}
+
+#[test]
+fn a_gap_in_the_hand_is_not_filled_by_a_penalty() {
+    let mut table = Stage::of("original", 2).holds("b", "7 6 5 4").stock("7 8").deal();
+    table.play("a draw, a drop, a pass, b snap b1, b snap b2");
+    assert_eq!(table.row("b"), "- 6 5 4 8");
+}
+
+#[test]
+fn a_penalty_without_a_free_slot_is_waived_and_reshuffles_nothing() {
+    let mut table = Stage::of("classic", 2).with("max_slots = 4\nturn_limit = 1000").stock("2s").deal();
+    table.play("a draw, a drop");
+    let stock = table.stock_len();
+    table.news();
+    // Ah and Ad lie on a1 and b1.
+    table.play("a snap a1, b pass");
+    assert_eq!(table.news(), "a snaps a1: Ah wrong; a penalty waived");
+    assert_eq!(table.stock_len(), stock);
+    table.play("a end");
+    while table.stock_len() > 0 {
+        let seat = table.asked();
+        table.play(&format!("{seat} draw, {seat} drop"));
+        if table.stock_len() == 0 {
+            table.news();
+            table.play(&format!("{seat} snap {seat}1"));
+            table.pass();
+            assert!(table.news().contains("1: Ad wrong; b penalty waived"));
+            assert_eq!((table.stock_len(), table.state().table().reshuffles()), (0, 0));
+            break;
+        }
+        table.pass();
+        while table.phase() == Phase::Power {
+            table.play(&format!("{seat} skip"));
+        }
+        table.play(&format!("{seat} end"));
+    }
+    assert_eq!(table.stock_len(), 0);
+}
+
+#[test]
+fn a_penalty_that_finds_the_stock_empty_has_the_pile_reshuffled() {
+    let mut table = Stage::of("classic", 2).deal();
+    while table.stock_len() > 1 {
+        end_turn(&mut table);
+    }
+    let seat = table.asked();
+    table.play(&format!("{seat} draw, {seat} drop"));
+    table.news();
+    table.play(&format!("{seat} snap {seat}1"));
+    table.pass();
+    let news = table.news();
+    assert!(news.contains("wrong; 45 reshuffled;") && news.contains(&format!("{seat} penalty {seat}5")), "{news}");
+    assert_eq!((table.pile_len(), table.stock_len()), (1, 44));
+}
+
+fn end_turn(table: &mut Scene) {
+    let seat = table.asked();
+    table.play(&format!("{seat} draw, {seat} drop"));
+    table.pass();
+    while table.phase() == Phase::Power {
+        table.play(&format!("{seat} skip"));
+    }
+    table.play(&format!("{seat} end"));
+}
+
+#[test]
+fn a_declaration_whose_card_is_gone_is_void() {
+    let mut table =
+        Stage::of("original", 3).holds("b", "7 6 5 4").stock("7 8").races(&["c b"]).holds("c", "1 2 3 4").deal();
+    table.play("a draw, a drop");
+    table.news();
+    table.play("a pass, b snap b1, c snap b1");
+    assert_eq!(table.news(), "c snaps b1: 7 right", "nothing is shown and nothing paid for b's");
+    assert_eq!(table.row("b"), "- 6 5 4");
+}
+
+#[test]
+fn a_late_match_is_taken_back_without_a_penalty_in_the_jass_game() {
+    let mut table = Stage::of("faessler", 2)
+        .with("peek = 'none'")
+        .holds("a", "9S 1R 2R 3R")
+        .holds("b", "9C 4R 5R 6R")
+        .stock("9R")
+        .races(&["b a"])
+        .deal();
+    table.news();
+    table.play("a snap a1, b snap b1");
+    assert_eq!(table.news(), "b snaps b1: 9C right; a snaps a1: 9S late; a's turn");
+    assert_eq!((table.row("a").as_str(), table.knows("b", "a1")), ("9S 1R 2R 3R", "9S"));
+}
+
+#[test]
+fn a_wrong_card_costs_a_penalty_before_and_after_a_winner() {
+    for (order, news) in [
+        ("a b", "a snaps a2: 1R wrong; a penalty a5; b snaps b1: 9C right; a's turn"),
+        ("b a", "b snaps b1: 9C right; a snaps a2: 1R wrong; a penalty a5; a's turn"),
+    ] {
+        let mut table = Stage::of("faessler", 2)
+            .with("peek = 'none'")
+            .holds("a", "9S 1R 2R 3R")
+            .holds("b", "9C 4R 5R 6R")
+            .stock("9R 8R")
+            .races(&[order])
+            .deal();
+        table.news();
+        table.play("a snap a2, b snap b1");
+        assert_eq!(table.news(), news);
+    }
+}
+
+#[test]
+fn a_chain_ends_with_a_wrong_card_and_its_penalty() {
+    let mut table = Stage::of("original", 2).holds("b", "7 7 5 7").stock("7 8").deal();
+    table.play("a draw, a drop, a pass, b snap b1, b snap b2");
+    table.news();
+    table.play("b snap b3");
+    assert_eq!(table.news(), "b snaps b3: 5 wrong; b penalty b5; b's turn");
+    assert_eq!(table.row("b"), "- - 5 7 8");
+}
+
+#[test]
+fn nobody_but_the_winner_is_asked_in_a_chain_and_nobody_may_touch() {
+    let mut table = Stage::of("original", 3).holds("b", "7 7 5 7").stock("7").deal();
+    table.play("a draw, a drop, a pass, b snap b1, c pass");
+    assert!(table.offers("b snap b2") && !table.offers("b touch b2"));
+    assert_eq!(table.pass(), "b");
+    assert_eq!(table.phase(), Phase::Start);
+}
+
+#[test]
+fn one_card_only_is_snapped_where_there_is_no_chain() {
+    let mut table = Stage::of("classic", 2).holds("b", "7h 7d 5h 7c").stock("7s").deal();
+    table.play("a draw, a drop, a pass, b snap b1");
+    // The power of a's 7 comes next, and no second window after it.
+    assert_eq!(table.legal(), "a: skip, look a1, look a2, look a3, look a4");
+    table.play("a look a1");
+    assert_eq!(table.legal(), "a: call, end");
+}
+
+#[test]
+fn a_gift_may_be_declined_in_the_original_and_must_be_given_in_the_international_game() {
+    let mut original = Stage::of("original", 2).holds("b", "7 6 5 4").stock("7").deal();
+    original.play("a draw, a drop, a snap b1, b pass");
+    assert!(original.offers("a skip"));
+    original.play("a skip");
+    assert_eq!((original.row("b").as_str(), original.phase()), ("- 6 5 4", Phase::Chain));
+
+    let mut classic = Stage::of("classic", 2).holds("b", "3h 6s 5h 4h").stock("3s").deal();
+    classic.play("a draw, a drop, a snap b1, b pass");
+    assert_eq!(classic.legal(), "a: give a1, give a2, give a3, give a4");
+}
+
+#[test]
+fn a_seat_without_a_card_to_give_is_not_asked_for_one() {
+    let mut table = Stage::of("faessler", 2)
+        .with("peek = 'none'\nhand = 1")
+        .holds("a", "9S")
+        .holds("b", "8C")
+        .stock("9R 8S")
+        .deal();
+    table.play("a snap a1, b pass, a draw, a drop");
+    table.news();
+    table.play("a snap b1, b pass");
+    // Neither seat has a card left: there is no gift, and the eight has nothing to look at.
+    assert_eq!(table.news(), "a snaps b1: 8C right; b's turn");
+}
+
+#[test]
+fn a_second_window_opens_after_a_power_that_was_carried_out() {
+    let mut table = Stage::of("classic", 3).holds("b", "7h 6s 5h 4h").stock("7s 8h").deal();
+    table.play("a draw, a drop");
+    assert_eq!(table.pass(), "abc");
+    table.play("a look a1");
+    assert!(table.has_window());
+    table.news();
+    table.play("a pass, b snap b1, c pass");
+    assert_eq!(table.news(), "b snaps b1: 7h right", "still for the card that was dropped");
+    assert_eq!(table.phase(), Phase::Close);
+}
+
+#[test]
+fn no_second_window_opens_after_a_power_that_was_declined() {
+    let mut table = Stage::of("classic", 2).stock("7s").deal();
+    table.play("a draw, a drop, a pass, b pass, a skip");
+    assert_eq!(table.phase(), Phase::Close);
+}
+
+#[test]
+fn a_power_that_an_earlier_turn_used_opens_no_second_window_now() {
+    let mut table = Stage::of("classic", 2).stock("7s 8s").deal();
+    table.play("a draw, a drop, a pass, b pass, a look a1, a pass, b pass, a end");
+    table.play("b draw, b drop, b pass, a pass, b skip");
+    assert_eq!((table.phase(), table.asked().as_str()), (Phase::Close, "b"));
+}
+
+#[test]
+fn a_wrong_snap_in_the_first_window_leaves_the_second_open() {
+    let mut table = Stage::of("classic", 2).holds("b", "2h 6s 5h 4h").stock("7s 8h").deal();
+    table.play("a draw, a drop, a pass, b snap b1, a look a1");
+    assert!(table.has_window());
+}
+
+#[test]
+fn one_step_of_several_that_is_carried_out_is_enough_for_a_second_window() {
+    let mut table = Stage::of("classic", 2).stock("Qs").deal();
+    table.play("a draw, a drop, a pass, b pass, a skip, a swap a1 b1");
+    assert!(table.has_window());
+}
+
+#[test]
+fn a_call_uses_the_freeze_up() {
+    let mut table = Stage::of("original", 3).holds("b", "7 6 5 8").stock("7").deal();
+    table.play("a draw, a drop, a pass, b snap b1, c pass, b pass");
+    assert_eq!(table.legal(), "b: draw, call");
+    table.play("b call");
+    assert_eq!(table.legal(), "c: draw, take");
+}
+
+#[test]
+fn a_snap_in_the_second_window_freezes_the_pile_too() {
+    let mut table = Stage::of("original", 2).holds("b", "look 6 5 8").stock("look").deal();
+    table.play("a draw, a drop, a pass, b pass, a look a1, a pass, b snap b1, b pass");
+    assert_eq!(table.legal(), "b: draw, call");
+}
+
+#[test]
+fn a_callers_cards_can_be_neither_snapped_nor_touched_nor_is_the_caller_asked() {
+    let mut table = Stage::of("original", 3).holds("a", "7 1 1 1").stock("7").deal();
+    table.play("a call, b draw, b drop");
+    for decision in ["b snap a1", "b touch a1"] {
+        assert!(!table.offers(decision), "{decision}");
+    }
+    assert!(table.offers("b snap b1") && table.offers("b snap c1"));
+    assert_eq!(table.pass(), "bc");
+}
+
+#[test]
+fn a_caller_of_the_jass_game_may_snap_its_own_cards_and_those_of_others() {
+    let deal = || {
+        let mut table = Stage::of("faessler", 3)
+            .with("peek = 'none'")
+            .holds("a", "3R 1R KR 2R")
+            .holds("c", "3C 4C 5C 6C")
+            .stock("9R 3S")
+            .deal();
+        table.pass();
+        table.play("a call, b draw, b drop");
+        assert!(!table.offers("b snap a1"), "others may not");
+        table.play("b pass, c pass");
+        table
+    };
+    let mut own = deal();
+    own.play("a snap a1");
+    assert_eq!(own.row("a"), "- 1R KR 2R");
+    let mut foreign = deal();
+    foreign.play("a snap c1, a give a3");
+    assert_eq!((foreign.row("a"), foreign.row("c")), ("3R 1R - 2R".to_owned(), "KR 4C 5C 6C".to_owned()));
+}
+
+#[test]
+fn a_wrong_snap_costs_a_caller_of_the_jass_game_a_card_too() {
+    let mut table = Stage::of("faessler", 2).with("peek = 'none'").holds("a", "1R 1S 1C 1E").stock("9R 2R 8R").deal();
+    table.pass();
+    table.play("a call, b draw, b drop, b pass, a snap a1");
+    assert_eq!(table.row("a"), "1R 1S 1C 1E 8R");
+    assert_eq!(table.result().points()[0], 12);
+}
+
+#[test]
+fn the_last_discard_of_a_round_has_its_window() {
+    let mut table = Stage::of("original", 2).holds("b", "7 6 5 8").stock("7").deal();
+    table.play("a call, b draw, b drop");
+    assert!(table.has_window());
+    let before = table.points("b");
+    table.play("b snap b1, b pass");
+    assert_eq!(table.result().points()[1], before - 7);
+}

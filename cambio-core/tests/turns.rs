@@ -1,0 +1,308 @@
+//! Deals, peeks, turns and powers: what is easy to get wrong (RULES §3, §4, §5.1, §8, §11).
+
+mod table;
+
+use cambio_core::Phase;
+use table::{Scene, Stage};
+
+#[test]
+fn cards_are_dealt_one_at_a_time_from_the_starter_on() {
+    // Nothing is stacked: the deck lies in the order Ah Ad Ac As 2h 2d 2c 2s 3h.
+    let table = Stage::of("classic", 2).starter("b").deal();
+    assert_eq!((table.row("b"), table.row("a")), ("Ah Ac 2h 2c".to_owned(), "Ad As 2d 2s".to_owned()));
+}
+
+#[test]
+fn each_seat_sees_its_bottom_row_and_all_see_which_cards_those_are() {
+    for preset in ["original", "classic"] {
+        let mut table = Stage::of(preset, 2).starter("b").deal();
+        let seen =
+            |seat: &str| -> Vec<bool> { (1..=4).map(|n| table.knows(seat, &format!("{seat}{n}")) != "?").collect() };
+        assert_eq!((seen("a"), seen("b")), (vec![false, false, true, true], vec![false, false, true, true]));
+        assert_eq!(table.knows("a", "b3"), "?");
+        let [b3, b4] = [table.face("b3").to_owned(), table.face("b4").to_owned()];
+        assert_eq!(
+            table.news_for("b"),
+            format!("dealt from b; b peeks b3: {b3}; b peeks b4: {b4}; a peeks a3: ?; a peeks a4: ?; b's turn")
+        );
+        assert_eq!(table.top(), "-", "the pile starts empty");
+        table.news();
+    }
+}
+
+#[test]
+fn the_second_peek_is_chosen_after_the_first_was_seen() {
+    let mut table = Stage::of("faessler", 2).starter("b").holds("b", "1R 2R 3R 4R").stock("9R").deal();
+    assert_eq!(table.legal(), "b: peek b1, peek b2, peek b3, peek b4");
+    table.play("b peek b2");
+    assert_eq!(table.knows("b", "b2"), "2R");
+    assert_eq!(table.legal(), "b: peek b1, peek b3, peek b4");
+    table.news();
+    table.play("b peek b4");
+    assert_eq!(table.news_for("a"), "b peeks b4: ?");
+    assert_eq!(table.asked(), "a");
+}
+
+#[test]
+fn the_flip_has_no_power_but_can_be_taken_with_it() {
+    let mut table = Stage::of("faessler", 2).with("peek = 'none'").stock("8R").deal();
+    table.pass();
+    assert_eq!(table.legal(), "a: draw, take, call");
+    table.play("a take, a drop");
+    table.pass();
+    assert!(table.offers("a look b1"));
+}
+
+#[test]
+fn nothing_can_be_taken_from_an_empty_pile() {
+    assert_eq!(Stage::of("classic", 2).deal().legal(), "a: draw");
+    assert_eq!(Stage::of("original", 2).deal().legal(), "a: draw, call");
+}
+
+#[test]
+fn the_drawer_alone_sees_a_drawn_card_and_all_see_what_it_replaces() {
+    let mut table = Stage::of("classic", 2).holds("a", "9h 2h 3h 4h").stock("Qs").deal();
+    table.news();
+    table.play("a draw");
+    assert_eq!((table.news_for("a").as_str(), table.news_for("b").as_str()), ("a draws Qs", "a draws ?"));
+    let held = |seat| table.state().observe(table::seat_of(seat)).held().is_some();
+    assert_eq!((held("a"), held("b")), (true, false));
+    table.news();
+    table.play("a keep a1");
+    assert_eq!(table.news_for("b"), "a keeps a1 for 9h");
+    assert_eq!((table.knows("a", "a1"), table.knows("b", "a1")), ("Qs", "?"));
+}
+
+#[test]
+fn a_kept_card_takes_exactly_the_place_of_the_card_it_replaces() {
+    let mut table = Stage::of("classic", 2).holds("a", "9h 2h 3h 4h").stock("5s").deal();
+    table.play("a draw, a keep a3");
+    assert_eq!((table.row("a").as_str(), table.top()), ("9h 2h 5s 4h", "3h"));
+}
+
+#[test]
+fn only_ones_own_cards_can_be_replaced() {
+    let mut table = Stage::of("classic", 2).deal();
+    table.play("a draw");
+    assert_eq!(table.legal(), "a: drop, keep a1, keep a2, keep a3, keep a4");
+}
+
+#[test]
+fn a_drawn_card_without_power_may_be_dropped_in_every_system() {
+    for (preset, card) in [("original", "energy"), ("faessler", "AR"), ("classic", "As")] {
+        let mut table = Stage::of(preset, 2).with("peek = 'none'\nflip = 'none'").stock(card).deal();
+        table.play("a draw, a drop");
+        assert_eq!(table.top(), card);
+    }
+}
+
+#[test]
+fn a_seat_without_cards_still_draws_uses_powers_and_calls() {
+    let mut table = Stage::of("faessler", 2)
+        .with("peek = 'none'\nhand = 1")
+        .holds("a", "9S")
+        .holds("b", "1R")
+        .stock("9R 8R 2R 3R")
+        .deal();
+    table.play("a snap a1, b pass, a draw");
+    assert_eq!(table.legal(), "a: drop", "there is nothing to keep it for, and still a is asked");
+    table.play("a drop");
+    table.pass();
+    table.play("a look b1");
+    assert_eq!(table.knows("a", "b1"), "1R");
+    table.pass();
+    table.idle();
+    assert_eq!(table.legal(), "a: draw, take, call");
+}
+
+fn drawn_and_dropped(stage: Stage, card: &str) -> Scene {
+    let mut table = stage.with("peek = 'none'").stock(card).deal();
+    table.play("a draw, a drop");
+    table.pass();
+    table
+}
+
+#[test]
+fn each_power_has_the_targets_of_its_system() {
+    for (preset, cards, targets) in [
+        ("original", &["look"][..], "look a1, look a2"),
+        ("original", &["spy"], "look b1, look b2"),
+        ("original", &["swap"], "swap a1 b1, swap a1 b2, swap a2 b1, swap a2 b2, swap b1 b2"),
+        ("faessler", &["10R", "9C"], "skip, look a1, look a2"),
+        ("faessler", &["8S", "7E"], "skip, look b1, look b2"),
+        ("faessler", &["KR", "OS", "UE"], "skip, swap a1 b1, swap a1 b2, swap a2 b1, swap a2 b2, swap b1 b2"),
+        ("faessler", &["FR"], "skip, look a1, look a2, look b1, look b2"),
+        ("classic", &["7h", "8s"], "skip, look a1, look a2"),
+        ("classic", &["9d", "10c"], "skip, look b1, look b2"),
+        ("classic", &["Jh"], "skip, swap a1 a2, swap a1 b1, swap a1 b2, swap a2 b1, swap a2 b2, swap b1 b2"),
+        ("classic", &["Qd", "Kh", "Ks"], "skip, look a1, look a2, look b1, look b2"),
+    ] {
+        for card in cards {
+            let table = drawn_and_dropped(Stage::of(preset, 2).with("hand = 2\nflip = 'none'"), card);
+            assert_eq!(table.legal(), format!("a: {targets}"), "{preset}, {card}");
+        }
+    }
+}
+
+#[test]
+fn cards_without_a_power_ask_for_nothing() {
+    for (preset, cards) in [("original", "0 9 energy"), ("faessler", "1R 6S AE JK"), ("classic", "Ah 6h 2s JK")] {
+        for card in cards.split(' ') {
+            let table = drawn_and_dropped(Stage::of(preset, 2).with("flip = 'none'"), card);
+            assert_ne!(table.phase(), Phase::Power, "{preset}, {card}");
+        }
+    }
+}
+
+#[test]
+fn a_red_king_gives_two_actions_the_second_chosen_after_the_first() {
+    let mut table = drawn_and_dropped(Stage::of("original", 2).holds("a", "1 2 3 4"), "KR");
+    assert!(table.offers("a look a1") && table.offers("a look b1") && table.offers("a swap a1 b1"));
+    assert!(!table.offers("a swap a1 a2") && !table.offers("a skip"));
+    table.play("a look a1");
+    assert_eq!(table.knows("a", "a1"), "1");
+    assert!(table.offers("a look a1"), "the same card twice if one likes");
+    table.play("a swap a1 b1");
+    assert_eq!((table.face("b1"), table.knows("a", "b1")), ("1", "1"));
+    assert!(table.has_window());
+}
+
+#[test]
+fn a_blue_king_shows_nothing_until_the_last_card_is_named() {
+    let mut table =
+        Stage::of("original", 3).starter("b").holds("c", "1 2 3 4").holds("a", "5 6 7 8").stock("KB").deal();
+    table.play("b draw, b drop");
+    table.pass();
+    table.news();
+    assert_eq!(table.legal(), "b: show c1, show c2, show c3, show c4", "playing order from the player on");
+    table.play("b show c2");
+    assert_eq!(table.news(), "");
+    assert_eq!(table.knows("b", "c2"), "?");
+    assert_eq!(table.legal(), "b: show a1, show a2, show a3, show a4");
+    table.play("b show a1");
+    assert_eq!(table.news(), "a1 shown: 5; c2 shown: 2");
+    assert_eq!([table.knows("a", "c2"), table.knows("b", "c2"), table.knows("c", "c2")], ["2"; 3]);
+}
+
+#[test]
+fn a_blue_king_leaves_out_callers_and_empty_layouts() {
+    let mut table = Stage::of("original", 4)
+        .with("hand = 1\npeek = 'none'\nempty_hand = 'continues'")
+        .holds("a", "9")
+        .holds("d", "7")
+        .stock("7 KB")
+        .deal();
+    table.play("a draw, a drop, a pass, b pass, c pass, d snap d1, d pass");
+    table.play("b call, c draw, c drop");
+    table.pass();
+    assert_eq!(table.legal(), "c: show a1", "d has no card, b has called");
+    table.news();
+    table.play("c show a1");
+    assert_eq!(table.news(), "a1 shown: 9");
+    // Where nobody is left to show, nobody is asked.
+    let mut alone = Stage::of("original", 2).stock("KB").deal();
+    alone.play("a call, b draw, b drop");
+    alone.pass();
+    assert_eq!(alone.result().ended.word(), "call");
+}
+
+#[test]
+fn a_power_without_a_legal_target_fizzles() {
+    let mut table = Stage::of("original", 2).stock("spy").deal();
+    table.play("a call, b draw, b drop");
+    table.news();
+    table.play("b pass");
+    assert!(table.news().starts_with("ended call"), "no look is asked for, and no second window opens");
+}
+
+#[test]
+fn declining_a_look_declines_the_looks_that_follow_it() {
+    let mut table = drawn_and_dropped(Stage::of("classic", 2), "Ks");
+    table.play("a skip");
+    assert!(!table.legal().contains("look") && table.offers("a swap a1 b1") && table.offers("a skip"));
+}
+
+#[test]
+fn declining_one_of_two_actions_leaves_the_other_whole() {
+    let mut table = drawn_and_dropped(Stage::of("original", 2).with("power_use = 'may'"), "KR");
+    table.play("a skip");
+    assert!(table.offers("a look a1") && table.offers("a look b1") && table.offers("a swap a1 b1"));
+}
+
+#[test]
+fn the_second_look_of_a_king_is_at_another_card_and_may_be_declined() {
+    let mut table = drawn_and_dropped(Stage::of("classic", 2), "Ks");
+    table.play("a look b1");
+    assert!(!table.offers("a look b1") && table.offers("a look b2") && table.offers("a look a1"));
+    table.play("a skip");
+    assert!(table.offers("a swap b1 b2") && !table.legal().contains("look"));
+}
+
+#[test]
+fn a_king_does_not_remember_what_an_earlier_king_looked_at() {
+    let mut table = drawn_and_dropped(Stage::of("classic", 2), "Ks Kc");
+    table.play("a look b1, a look b2, a skip");
+    table.pass();
+    table.play("a end, b draw, b drop");
+    table.pass();
+    table.play("b look a1");
+    assert!(table.offers("b look b1") && table.offers("b look b2") && !table.offers("b look a1"));
+}
+
+#[test]
+fn the_swap_of_a_faessler_need_not_involve_the_card_that_was_looked_at() {
+    let mut table = drawn_and_dropped(Stage::of("faessler", 3).with("flip = 'none'"), "FR");
+    table.play("a look b1");
+    assert!(table.offers("a swap c1 c2") && table.offers("a swap a1 c4") && !table.offers("a swap a1 a2"));
+    table.play("a swap c4 b2");
+    assert_eq!(table.phase(), Phase::Window);
+}
+
+#[test]
+fn what_is_known_of_a_card_travels_with_it_through_a_swap() {
+    let mut table = Stage::of("classic", 2).holds("a", "9h 2h 3h 4h").holds("b", "5h 5d 8h 8d").stock("Js").deal();
+    table.play("a draw, a drop, a pass, b pass");
+    table.news();
+    table.play("a swap b3 a3");
+    assert_eq!(table.news_for("b"), "a swaps a3 b3", "all see which cards change places, lower spot first");
+    assert_eq!((table.knows("a", "b3"), table.knows("b", "a3")), ("3h", "8h"));
+    assert_eq!((table.knows("a", "a3"), table.knows("b", "b3")), ("?", "?"));
+}
+
+#[test]
+fn a_callers_cards_cannot_be_swapped() {
+    let mut table = Stage::of("faessler", 3).with("peek = 'none'\nflip = 'none'").stock("KR").deal();
+    table.play("a call, b draw, b drop");
+    table.pass();
+    assert!(!table.offers("b swap a1 c1") && !table.offers("b swap a1 b1"));
+    assert!(table.offers("b swap b1 c1") && table.offers("b swap c1 c2"));
+}
+
+#[test]
+fn a_callers_cards_can_be_looked_at_in_the_jass_game_only() {
+    let mut jass = Stage::of("faessler", 2).with("peek = 'none'\nflip = 'none'").stock("8R").deal();
+    jass.play("a call, b draw, b drop");
+    jass.pass();
+    jass.play("b look a2");
+    assert_eq!(jass.knows("b", "a2"), jass.face("a2"));
+
+    let mut original = Stage::of("original", 3).stock("KR").deal();
+    original.play("a call, b draw, b drop");
+    original.pass();
+    assert!(!original.offers("b look a1") && original.offers("b look c1") && original.offers("b look b1"));
+
+    let mut classic = Stage::of("classic", 3).stock("2s Qs").deal();
+    classic.play("a draw, a drop");
+    classic.pass();
+    classic.play("a call, b draw, b drop");
+    classic.pass();
+    assert_eq!(classic.phase(), Phase::Power);
+    assert!(!classic.offers("b look a1") && classic.offers("b look c1") && classic.offers("b look b1"));
+}
+
+#[test]
+fn a_snapped_card_has_no_power() {
+    let mut table = Stage::of("faessler", 2).with("peek = 'none'").holds("a", "8S 1R 2R 3R").stock("8R").deal();
+    table.play("a snap a1, b pass");
+    assert_eq!(table.phase(), Phase::Start);
+}
