@@ -81,7 +81,7 @@ pub trait Agent: Send {
     }
 }
 
-impl<A: Agent + ?Sized> Agent for Box<A> {
+impl<T: Agent + ?Sized> Agent for Box<T> {
     fn begin(&mut self, briefing: &Briefing<'_>) {
         (**self).begin(briefing);
     }

@@ -171,11 +171,11 @@ impl Knowledge {
             Event::Snapped { spot, card, verdict: Verdict::Right, .. } => {
                 self.learn(spot, card);
                 self.clear(spot);
-                self.to_pile(card);
+                self.push_pile(card);
             }
             Event::Flipped { card } => {
                 self.see(card, self.epoch);
-                self.to_pile(card);
+                self.push_pile(card);
             }
             Event::Drew { face, .. } => {
                 self.held_epoch = self.epoch;
@@ -197,12 +197,12 @@ impl Knowledge {
                     self.see(card, self.held_epoch);
                 }
                 self.held = Held::Nothing;
-                self.to_pile(card);
+                self.push_pile(card);
             }
             Event::Kept { spot, replaced, .. } => {
                 self.learn(spot, replaced);
                 self.clear(spot);
-                self.to_pile(replaced);
+                self.push_pile(replaced);
                 self.occupied.insert(spot);
                 self.epochs[spot.index()] = self.held_epoch;
                 if let Held::Known(card) = self.held {
@@ -296,7 +296,7 @@ impl Knowledge {
         }
     }
 
-    fn to_pile(&mut self, card: Card) {
+    fn push_pile(&mut self, card: Card) {
         self.pile[card.kind()] += 1;
         self.top = Some(card);
     }

@@ -100,6 +100,7 @@ impl Eyes for Observation<'_> {
 /// hidden faces.
 ///
 /// It is handed on rather than returned, so that each phase gets code of its own.
+#[expect(clippy::inline_always, reason = "each phase gets code of its own")]
 #[inline(always)]
 pub(crate) fn choices<T>(table: &Table<'_>, eyes: &impl Eyes, then: impl Fn(Choices) -> T) -> T {
     let Some(seat) = table.asked else { return then(Choices::NONE) };
@@ -171,9 +172,8 @@ pub(crate) fn matches(table: &Table<'_>, seat: Seat, spot: Spot, card: Card) -> 
     let (one, other) = (table.rules.face(shown), table.rules.face(card));
     match table.rules.spec().matching {
         Matching::Rank => one.rank == other.rank,
-        Matching::Points => one.points == other.points,
         Matching::RankOwnPointsForeign if spot.seat() == seat => one.rank == other.rank,
-        Matching::RankOwnPointsForeign => one.points == other.points,
+        Matching::RankOwnPointsForeign | Matching::Points => one.points == other.points,
     }
 }
 

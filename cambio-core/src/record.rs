@@ -303,7 +303,7 @@ impl Scribe for Printer {
     }
 
     fn race(&mut self, order: &RaceOrder) {
-        let seats = order.seats().iter().fold(0, |word, seat| word << 4 | seat.index() as u64 + 1);
+        let seats = order.seats().iter().fold(0, |word, seat| (word << 4) | (seat.index() as u64 + 1));
         self.round.add(3 << 32 | seats);
     }
 
@@ -312,7 +312,7 @@ impl Scribe for Printer {
     }
 
     fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
-        let callers = result.callers_in_order().fold(0, |word, seat| word << 4 | seat.index() as u64 + 1);
+        let callers = result.callers_in_order().fold(0, |word, seat| (word << 4) | (seat.index() as u64 + 1));
         self.round.add(5 << 32 | (result.ended as u64) << 40 | callers);
         for (points, score) in result.points().iter().zip(result.scores()) {
             self.round.add(u64::from(*points as u32) << 32 | u64::from(score.units() as u32));

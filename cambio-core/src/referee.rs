@@ -234,7 +234,9 @@ fn play_round<A: Agent, W: Scribe>(
     let setup = game.setup();
     let round = game.rounds();
     let standing = Standing { round, setup, totals: game.totals() };
-    agents.iter_mut().for_each(|agent| agent.round_begins(&standing));
+    for agent in agents.iter_mut() {
+        agent.round_begins(&standing);
+    }
     scribe.round_begins(&setup, deck);
     let chance = RoundChance::new(key, round as u32);
     let mut chance = Noted { chance, races: Vec::new(), stocks: Vec::new() };
@@ -256,6 +258,8 @@ fn play_round<A: Agent, W: Scribe>(
     }
     let result = RoundResult::of(&state).expect("a round of a dealt deck that is over can be scored");
     scribe.round_ends(&state, &result);
-    agents.iter_mut().for_each(|agent| agent.round_ends(&result));
+    for agent in agents.iter_mut() {
+        agent.round_ends(&result);
+    }
     Ok(result)
 }

@@ -206,6 +206,9 @@ impl Deck {
     ///
     /// # Errors
     /// If there is no deck of that name.
+    ///
+    /// # Panics
+    /// Never: the shipped decks are read by a test.
     pub fn named(name: &str) -> Result<Deck, RulesError> {
         let decks: Map<String, Value> = toml::from_str(DECK_FILE).expect("the shipped decks are TOML");
         match decks.get(name) {
@@ -304,6 +307,9 @@ impl RulesSpec {
     ///
     /// # Errors
     /// If no preset has that name; the sentence lists the names.
+    ///
+    /// # Panics
+    /// Never: the shipped presets are read by a test.
     pub fn preset(name: &str) -> Result<RulesSpec, RulesError> {
         // Those that build on another preset come after it, and each is read once.
         static READ: [OnceLock<RulesSpec>; 6] = [const { OnceLock::new() }; 6];
@@ -411,14 +417,15 @@ impl RulesSpec {
                 .iter()
                 .filter_map(|field| {
                     let value = write_kind(kind)[*field].clone();
-                    (value != Value::from("")).then(|| format!("{field} = {value}"))
+                    (value != "").then(|| format!("{field} = {value}"))
                 })
                 .collect();
-            text += &format!("    {{ {} }},\n", fields.join(", "));
+            text.extend(["    { ", &fields.join(", "), " },\n"]);
         }
         text += "]\n";
         for (knob, (name, value)) in KNOBS.iter().zip(self.knobs()) {
-            text += &format!("\n#{} Allowed: {}.\n{name} = {value}\n", knob.doc, (knob.allowed)());
+            let comment = format!("\n#{} Allowed: {}.\n", knob.doc, (knob.allowed)());
+            text.extend([comment, format!("{name} = {value}\n")]);
         }
         text
     }

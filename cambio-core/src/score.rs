@@ -92,7 +92,7 @@ impl fmt::Display for Score {
         }
         let sign = if self.0 < 0 { "-" } else { "" };
         let units = u128::from(self.0.unsigned_abs());
-        let scaled = units * 10_000_000_000_000_000 / Score::UNITS.unsigned_abs() as u128;
+        let scaled = units * 10_000_000_000_000_000 / u128::from(Score::UNITS.unsigned_abs());
         let (whole, fraction) = (scaled / 10_000_000_000_000_000, scaled % 10_000_000_000_000_000);
         let digits = format!("{fraction:016}");
         write!(f, "{sign}{whole}.{}", digits.trim_end_matches('0'))
@@ -267,6 +267,9 @@ impl<'r> Match<'r> {
     }
 
     /// Takes in a round's result.
+    ///
+    /// # Panics
+    /// If the result is of a table with other seats.
     pub fn add(&mut self, result: &RoundResult) {
         let spec = self.rules.spec();
         self.rounds += 1;

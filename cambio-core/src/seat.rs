@@ -54,6 +54,7 @@ impl Seat {
     }
 
     /// The seat that plays next at a table of `seats` seats.
+    #[must_use]
     pub const fn next(self, seats: usize) -> Seat {
         let next = self as usize + 1;
         Seat::wrapped(if next >= seats { 0 } else { next as u8 })
@@ -63,6 +64,7 @@ impl Seat {
     ///
     /// # Panics
     /// If `seats` is 0.
+    #[must_use]
     pub const fn ahead(self, steps: usize, seats: usize) -> Seat {
         assert!(seats > 0, "a table has seats");
         let mut place = self as usize + steps;

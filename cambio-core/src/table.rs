@@ -59,6 +59,7 @@ pub struct Carry {
 
 /// Everything that a spectator may see, and nothing else: which spots hold cards, who could know them, the pile,
 /// the sizes, whose turn it is and what is being decided.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Table<'r> {
     pub(crate) rules: &'r Rules,

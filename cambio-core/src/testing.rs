@@ -232,7 +232,7 @@ fn relive<A: Agent>(
 /// let found = check_agent(RandomAgent::default, &effort).unwrap();
 /// assert!(found.decisions > 1000);
 /// ```
-pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Conformance, Nonconformance> {
+pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Conformance, Box<Nonconformance>> {
     let mut found = Conformance::default();
     for &preset in &effort.presets {
         let rules = Rules::preset(preset).expect("the effort names presets");
@@ -241,7 +241,7 @@ pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Co
             for deal in 0..effort.matches {
                 let key = Key { seed: 0, deal };
                 let checked = check_match(&make, &mut veterans, &Pairing { rules: &rules, seats, key });
-                found.decisions += checked.map_err(|kind| Nonconformance { preset, seats, deal, kind })?;
+                found.decisions += checked.map_err(|kind| Box::new(Nonconformance { preset, seats, deal, kind }))?;
                 found.matches += 1;
             }
         }

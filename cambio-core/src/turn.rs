@@ -90,12 +90,12 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     #[cold]
     fn decide(&mut self, spot: Spot) -> Card {
-        let card = self.from_pool();
+        let card = self.draw_pool();
         self.state.hidden.faces[spot.index()] = Some(card);
         card
     }
 
-    fn from_pool(&mut self) -> Card {
+    fn draw_pool(&mut self) -> Card {
         let hidden = &mut self.state.hidden;
         let len = usize::from(hidden.pool_len);
         let last = len - 1;
@@ -109,10 +109,10 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     /// The top of the stock, seen by somebody.
     #[inline]
-    fn from_stock(&mut self) -> Card {
+    fn draw_stock(&mut self) -> Card {
         self.restock();
         self.state.table.stock_len -= 1;
-        self.from_pool()
+        self.draw_pool()
     }
 
     /// Puts the top of the stock into an empty spot, unseen.
@@ -121,7 +121,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         self.state.table.stock_len -= 1;
         self.state.table.occupied.insert(spot);
         if self.state.hidden.order == Order::Dealt {
-            let card = self.from_pool();
+            let card = self.draw_pool();
             self.state.hidden.faces[spot.index()] = Some(card);
         }
     }
@@ -169,7 +169,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
     }
 
     #[inline]
-    fn to_pile(&mut self, card: Card) {
+    fn push_pile(&mut self, card: Card) {
         let table = &mut self.state.table;
         table.pile[card.kind()] += 1;
         table.pile_len += 1;
@@ -230,8 +230,8 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
     pub(crate) fn after_peeks(&mut self) {
         let flip = self.state.flips();
         if flip != Flip::None {
-            let card = self.from_stock();
-            self.to_pile(card);
+            let card = self.draw_stock();
+            self.push_pile(card);
             self.sink.event(&Event::Flipped { card });
         }
         if flip == Flip::Window {
@@ -288,7 +288,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     fn draw(&mut self, seat: Seat) {
         self.state.table.frozen = false;
-        let card = self.from_stock();
+        let card = self.draw_stock();
         self.state.hidden.held = Some(card);
         self.sink.event(&Event::Drew { seat, face: card });
         self.ask(seat, Phase::Held(Source::Stock));
@@ -337,7 +337,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
             (_, Redrop::UnspentPower) => (!was_spent, was_spent),
             (_, Redrop::NoPower | Redrop::Forbidden) => (false, was_spent),
         };
-        self.to_pile(card);
+        self.push_pile(card);
         self.state.table.top_spent = spent;
         self.sink.event(&Event::Dropped { seat, card });
         self.land(if has_power { power } else { Power::NONE });
@@ -352,7 +352,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         };
         self.state.hidden.faces[spot.index()] = Some(card);
         self.state.table.seen_by[spot.index()] = seen_by;
-        self.to_pile(replaced);
+        self.push_pile(replaced);
         self.sink.event(&Event::Kept { seat, spot, replaced });
         self.land(Power::NONE);
     }
@@ -566,7 +566,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
     /// A snapped card matched: it goes onto the pile.
     fn win(&mut self, seat: Seat, spot: Spot, card: Card) {
         self.lift(spot);
-        self.to_pile(card);
+        self.push_pile(card);
         let table = &mut self.state.table;
         table.won = true;
         table.frozen |= table.rules.spec().freeze;

@@ -56,6 +56,7 @@ type CliResult = Result<Exit, Box<dyn std::error::Error>>;
 ///     cambio_sim::cli::main(roster)
 /// }
 /// ```
+#[expect(clippy::needless_pass_by_value, reason = "the roster is made for this call")]
 pub fn main(roster: Roster) -> ExitCode {
     let exit = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&roster))).unwrap_or_else(|_| {
         eprintln!("error: this is a bug in cambio; the message above says where");

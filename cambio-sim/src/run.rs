@@ -217,7 +217,7 @@ impl Runner<'_> {
 
     /// Plays the blocks of a batch; `None` for those that were not begun before the stop.
     fn play(&self, plan: &Plan, batch: &[Block<'_>]) -> Vec<Option<Result<BlockRows, Box<AgentFault>>>> {
-        let play = |block: &Block<'_>| {
+        let attempt = |block: &Block<'_>| {
             if self.stop.load(Ordering::Relaxed) {
                 return None;
             }
@@ -225,6 +225,6 @@ impl Runner<'_> {
             (self.progress)(block.seats as u64);
             Some(rows)
         };
-        batch.par_iter().map(play).collect()
+        batch.par_iter().map(attempt).collect()
     }
 }

@@ -44,10 +44,13 @@ impl Clusters {
     }
 
     /// The mean and its 95 % interval, clustered: the ratio estimator with the cluster sandwich variance
-    /// D/(D−1) · Σ(S_d − μ n_d)² / (Σ n_d)² (Liang and Zeger 1986), and Student's t with D − 1 degrees of freedom.
+    /// `D/(D−1) · Σ(S_d − μ n_d)² / (Σ n_d)²` (Liang and Zeger 1986), and Student's t with D − 1 degrees of freedom.
     /// With equal clusters it is the t interval of the clusters' means.
     ///
     /// `None` without a match.
+    ///
+    /// # Panics
+    /// Never: with two clusters there is a degree of freedom.
     pub fn interval(&self) -> Option<Interval> {
         let used = || self.sums.iter().filter(|(matches, _)| *matches > 0.0);
         let clusters = used().count() as f64;
@@ -174,7 +177,9 @@ mod tests {
     fn equal_clusters_give_the_t_interval_of_their_means() {
         let mut clusters = Clusters::default();
         for (deal, payoffs) in [[0.0, 1.0], [1.0, 1.0], [0.5, 0.0], [1.0, 0.5], [0.0, 0.0]].iter().enumerate() {
-            payoffs.iter().for_each(|&payoff| clusters.add(deal, payoff));
+            for payoff in payoffs {
+                clusters.add(deal, *payoff);
+            }
         }
         let interval = clusters.interval().unwrap();
         assert!(close(interval.mean, 0.5));

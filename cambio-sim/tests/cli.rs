@@ -155,7 +155,7 @@ fn missing_results_are_filled_in() {
                 round.as_object_mut().unwrap().remove(key);
             }
         }
-        bare += &format!("{record}\n");
+        bare.extend([record.to_string(), "\n".to_owned()]);
     }
     let output = piped(&folder, "replay --fill -", &bare);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -250,7 +250,7 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
 #[test]
 fn a_bad_rule_file_gets_a_sentence_with_field_value_and_what_is_allowed() {
     let folder = folder("rule-files");
-    let mut check = |rules: &str, sentence: &str| {
+    let check = |rules: &str, sentence: &str| {
         fs::write(folder.join("mine.toml"), rules).unwrap();
         refuses(&folder, "rules --check mine.toml", sentence);
     };
@@ -332,7 +332,7 @@ fn an_interrupted_run_leaves_whole_blocks_in_canonical_order() {
     assert!(text(&output.stderr).contains("interrupted: "), "{}", text(&output.stderr));
     let matches = fs::read_to_string(folder.join("out/matches.csv")).unwrap();
     let rows = matches.lines().count() - 1;
-    assert!(rows > 0 && rows % 2 == 0 && matches.ends_with('\n'));
+    assert!(rows > 0 && rows.is_multiple_of(2) && matches.ends_with('\n'));
     let players = fs::read_to_string(folder.join("out/players.csv")).unwrap();
     assert_eq!(players.lines().count() - 1, 2 * rows);
     let summary = fs::read_to_string(folder.join("out/summary.csv")).unwrap();
