@@ -263,13 +263,18 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         table.turn = seat;
         table.won = false;
         table.cheated = false;
-        let calls = spec.call == CallWhen::InsteadOfTurn && self.may_call(seat);
-        let table = &mut self.state.table;
-        if !(table.can_draw() || calls || table.can_take()) {
+        if !self.can_start(seat) {
             return self.end(Ending::StockOut);
         }
         self.sink.event(&Event::TurnBegan { seat });
         self.ask(seat, Phase::Start);
+    }
+
+    /// Whether a turn of this seat has a legal start.
+    fn can_start(&mut self, seat: Seat) -> bool {
+        let calls = self.spec().call == CallWhen::InsteadOfTurn && self.may_call(seat);
+        let table = &self.state.table;
+        calls || table.can_draw() || table.can_take()
     }
 
     fn may_call(&mut self, seat: Seat) -> bool {
@@ -316,6 +321,10 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         self.show_to(spot, SeatSet::only(seat));
         self.sink.event(&Event::Looked { seat, spot, face });
         self.penalise(seat);
+        // The penalty card may have been the last of the stock.
+        if !self.can_start(seat) {
+            return self.end(Ending::StockOut);
+        }
         self.ask(seat, Phase::Start);
     }
 
