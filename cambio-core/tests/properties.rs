@@ -5,6 +5,7 @@
 
 mod play;
 
+use cambio_core::knob::Cap;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
     Action, ActionSpace, Card, Dice, Event, Knowledge, Phase, RaceOrder, RoundResult, Rules, Scribe, Seat, SeatSet,
@@ -162,7 +163,7 @@ impl Scribe for Clerk {
         assert_eq!((listed.len(), choices.is_empty()), (choices.len(), false));
         assert_eq!(choices.nth(listed.len()), None);
         assert_eq!(state.observe(seat).choices(), choices);
-        for other in Seat::ALL[..self_seats(state)].iter().filter(|&&other| other != seat) {
+        for other in Seat::ALL[..seats_of(state)].iter().filter(|&&other| other != seat) {
             assert!(state.observe(*other).choices().is_empty());
         }
         if !self.stream.chance(1, self.thin) {
@@ -210,7 +211,7 @@ impl Scribe for Clerk {
     }
 }
 
-fn self_seats(state: &State<'_>) -> usize {
+fn seats_of(state: &State<'_>) -> usize {
     state.table().seats()
 }
 
@@ -254,7 +255,6 @@ fn blank(sighting: &Sighting, known: SpotKnown<'_>) -> (String, bool) {
         Event::Snapped { seat, spot, .. } if !known(spot) => {
             (text(Event::Snapped { seat, spot, card: filler, verdict: Verdict::Wrong }), true)
         }
-        // The one that goes late may not have been seen by the seat: it tells nothing but that it was late.
         other => (text(other), false),
     }
 }
@@ -268,7 +268,6 @@ fn next_sightings(state: &State<'_>, action: Action, seat: Seat, stream: &Stream
     let mut seen = Vec::new();
     let mut told = false;
     let mut sink = |event: &Event<Card>| {
-        // The seat's own swap or gift moves what it knows; nothing after it in the same decision tells a face.
         if !told {
             let (text, tells) = blank(&event.seen_from(seat), &|spot| known.contains(spot));
             seen.push(text);
@@ -295,8 +294,11 @@ impl Spy {
         assert_eq!(all_cards(world), self.deck);
         if state.actor() == Some(seat) {
             assert_eq!(world.choices(), state.choices());
-            // The declarations of others are asked again, so that a window may resolve otherwise.
-            if state.table().phase() != Phase::Window {
+            // The declarations of others are asked again, so that a window may resolve otherwise. And under two
+            // knobs it tells something, by the rules, who is asked.
+            let spec = state.table().rules().spec();
+            let tells = spec.snap_known_only || matches!(spec.cap, Cap::Feasible(_));
+            if state.table().phase() != Phase::Window && !tells {
                 let truth = next_sightings(state, action, seat, &self.stream);
                 assert_eq!(next_sightings(world, action, seat, &self.stream), truth, "{seat} {action}");
             }
@@ -328,7 +330,7 @@ impl Scribe for Spy {
     }
 
     fn decides(&mut self, state: &State<'_>, _: Seat, action: Action) {
-        for index in 0..self_seats(state) {
+        for index in 0..seats_of(state) {
             let mind = &self.minds.minds[index];
             let world = mind.sample(&state.observe(mind.seat()), &mut self.stream);
             self.check_world(state, &world, Seat::ALL[index], action);
@@ -458,7 +460,7 @@ impl Scribe for Forger<'_> {
             self.window = self.decisions.len() + 1;
         }
         if self.stream.chance(1, 12) {
-            let seat = Seat::ALL[self.stream.below(self_seats(state) as u32) as usize];
+            let seat = Seat::ALL[self.stream.below(seats_of(state) as u32) as usize];
             self.check(state, seat, action);
         }
         self.decisions.push(action);

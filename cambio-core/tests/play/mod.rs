@@ -40,6 +40,12 @@ impl Manner {
     /// Decides.
     pub fn choose(self, view: &Observation<'_>, stream: &mut Stream) -> Action {
         let choices = view.choices();
+        assert!(
+            !choices.is_empty(),
+            "asked without a choice: {:?} {}",
+            view.table().phase(),
+            view.rules().spec().to_table()
+        );
         let any = |stream: &mut Stream| choices.nth(stream.below(choices.len() as u32) as usize).unwrap();
         let calls = match self {
             Manner::Uniform => return any(stream),
