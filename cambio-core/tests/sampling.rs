@@ -206,14 +206,16 @@ const PASSED: [&str; 4] = ["a draw", "a drop", "a pass", "b pass"];
 
 #[test]
 fn worlds_are_uniform_among_those_that_a_seat_cannot_tell_apart() {
+    let mut cells = 0;
     for seat in [Seat::A, Seat::B] {
-        check(&[], false, seat, 1);
-        check(&PASSED, false, seat, 2);
-        check(&["a draw"], false, seat, 3);
-        check(&["a draw", "a keep a2", "a pass", "b pass", "b draw"], false, seat, 4);
+        cells += check(&[], false, seat, 1);
+        cells += check(&PASSED, false, seat, 2);
+        cells += check(&["a draw"], false, seat, 3);
+        cells += check(&["a draw", "a keep a2", "a pass", "b pass", "b draw"], false, seat, 4);
         // A wrong snap shows b2 and costs an unseen card.
-        check(&["a draw", "a drop", "a snap a1", "b snap b2", "b draw", "b keep b1"], false, seat, 9);
+        cells += check(&["a draw", "a drop", "a snap a1", "b snap b2", "b draw", "b keep b1"], false, seat, 9);
     }
+    assert!(cells > 1000, "{cells}");
 }
 
 #[test]
@@ -227,20 +229,22 @@ fn worlds_are_uniform_after_a_reshuffle_and_keep_the_old_cards_apart_from_the_ne
         })
         .collect();
     let then = |more: &[&'static str]| -> Vec<&str> { start.iter().chain(more).copied().collect() };
+    let mut cells = 0;
     for seat in [Seat::A, Seat::B] {
         // The sixth card drawn comes from the new stock.
-        check(&then(&["b draw"]), true, seat, 1);
-        check(&then(&["b draw", "b keep b1"]), true, seat, 2);
+        cells += check(&then(&["b draw"]), true, seat, 1);
+        cells += check(&then(&["b draw", "b keep b1"]), true, seat, 2);
         // Penalty cards of the new stock lie beside the old hidden ones.
-        check(&then(&["b draw", "b keep b1", "b snap b2", "a pass"]), true, seat, 11);
-        check(&then(&["b draw", "b keep b1", "b pass", "a pass", "a draw", "a keep a2"]), true, seat, 4);
-        check(
+        cells += check(&then(&["b draw", "b keep b1", "b snap b2", "a pass"]), true, seat, 11);
+        cells += check(&then(&["b draw", "b keep b1", "b pass", "a pass", "a draw", "a keep a2"]), true, seat, 4);
+        cells += check(
             &then(&["b draw", "b keep b1", "b pass", "a pass", "a draw", "a keep a2", "a snap b1", "b pass"]),
             true,
             seat,
             5,
         );
     }
+    assert!(cells > 300, "{cells}");
 }
 
 /// Plays a round of the tiny game with random players.
