@@ -9,7 +9,7 @@ use cambio_core::knob::Cap;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
     Action, ActionSpace, Card, Dice, Event, Knowledge, Phase, RaceOrder, RoundResult, Rules, Scribe, Seat, SeatSet,
-    Setup, Sighting, Spot, State, Verdict,
+    Setup, Sighting, Sink, Spot, State, Verdict,
 };
 use play::{Game, Manner, Model, Script, Tally, amount, games, odd_games, play};
 
@@ -42,7 +42,7 @@ impl Minds {
         Minds { minds: Seat::ALL[..seats].iter().map(|&seat| Knowledge::new(rules, seats, seat)).collect() }
     }
 
-    fn notice(&mut self, event: &Event<Card>) {
+    fn notice(&mut self, event: Event<Card>) {
         for mind in &mut self.minds {
             mind.notice(&event.seen_from(mind.seat()));
         }
@@ -106,7 +106,7 @@ impl Scribe for Bookkeeper {
 
     fn event(&mut self, event: &Event<Card>) {
         self.model.event(event);
-        self.minds.notice(event);
+        self.minds.notice(*event);
     }
 
     fn decides(&mut self, state: &State<'_>, _: Seat, _: Action) {
@@ -188,7 +188,7 @@ impl Scribe for Clerk {
             assert_eq!(choices.contains(action), legal, "{action}");
             assert_eq!(listed.contains(&action), legal, "{action}");
             if !legal {
-                let error = same.apply(action, &mut Dice(self.stream.clone()), &mut nothing_happens).unwrap_err();
+                let error = same.apply(action, &mut Dice(self.stream.clone()), &mut Deaf).unwrap_err();
                 assert_eq!((error.action, error.actor, error.legal), (action, Some(seat), choices));
                 self.refused += 1;
             }
@@ -206,7 +206,7 @@ impl Scribe for Clerk {
 
     fn round_ends(&mut self, state: &State<'_>, _: &RoundResult) {
         let mut over = state.clone();
-        let error = over.apply(Action::Draw, &mut Dice(self.stream.clone()), &mut nothing_happens).unwrap_err();
+        let error = over.apply(Action::Draw, &mut Dice(self.stream.clone()), &mut Deaf).unwrap_err();
         assert_eq!((error.actor, error.legal.len()), (None, 0));
     }
 }
@@ -215,8 +215,13 @@ fn seats_of(state: &State<'_>) -> usize {
     state.table().seats()
 }
 
-fn nothing_happens(event: &Event<Card>) {
-    panic!("a refused decision told {event:?}");
+/// A sink of which nothing is told.
+struct Deaf;
+
+impl Sink for Deaf {
+    fn event(&mut self, event: &Event<Card>) {
+        panic!("a refused decision told {event:?}");
+    }
 }
 
 fn check_choices(game: &Game, thin: u32) -> u64 {
@@ -241,10 +246,10 @@ fn the_listed_decisions_apply_and_all_others_are_refused_whatever_the_knobs() {
 // Nothing that a seat cannot know changes what it perceives.
 
 /// A sighting without the face that it may tell; `true` if it tells one that the seat did not know.
-fn blank(sighting: &Sighting, known: SpotKnown<'_>) -> (String, bool) {
+fn blank(sighting: Sighting, known: SpotKnown<'_>) -> (String, bool) {
     let text = |sighting: Sighting| format!("{sighting:?}");
     let filler = Card::new(0).unwrap();
-    match *sighting {
+    match sighting {
         Event::Peeked { seat, spot, face: Some(_) } => (text(Event::Peeked { seat, spot, face: None }), true),
         Event::Looked { seat, spot, face: Some(_) } => (text(Event::Looked { seat, spot, face: None }), !known(spot)),
         Event::Drew { seat, face: Some(_) } => (text(Event::Drew { seat, face: None }), true),
@@ -269,7 +274,7 @@ fn next_sightings(state: &State<'_>, action: Action, seat: Seat, stream: &Stream
     let mut told = false;
     let mut sink = |event: &Event<Card>| {
         if !told {
-            let (text, tells) = blank(&event.seen_from(seat), &|spot| known.contains(spot));
+            let (text, tells) = blank(event.seen_from(seat), &|spot| known.contains(spot));
             seen.push(text);
             told = tells;
         }
@@ -326,7 +331,7 @@ impl Spy {
 
 impl Scribe for Spy {
     fn event(&mut self, event: &Event<Card>) {
-        self.minds.notice(event);
+        self.minds.notice(*event);
     }
 
     fn decides(&mut self, state: &State<'_>, _: Seat, action: Action) {
@@ -477,15 +482,15 @@ impl Scribe for Forger<'_> {
 
 #[test]
 fn hidden_cards_and_declarations_changed_behind_its_back_change_nothing_for_a_seat() {
-    let (mut forged, mut redeclared, mut after_reshuffle) = (0, 0, 0);
+    let (mut worlds, mut redeclared, mut after_reshuffle) = (0, 0, 0);
     for game in games(107, amount(1, 12)) {
         let mut forger = Forger::new(&game);
         game.play(&mut forger);
-        forged += forger.forged;
+        worlds += forger.forged;
         redeclared += forger.redeclared;
         after_reshuffle += forger.after_reshuffle;
     }
-    assert!(forged > 1000 && redeclared > 1000 && after_reshuffle > 100, "{forged} {redeclared} {after_reshuffle}");
+    assert!(worlds > 1000 && redeclared > 1000 && after_reshuffle > 100, "{worlds} {redeclared} {after_reshuffle}");
 }
 
 // The sample.

@@ -441,7 +441,7 @@ fn a_record_that_stops_early_is_replayed_as_far_as_it_goes() {
                 if decisions % 7 == 0 {
                     for name in ["ended", "callers", "points", "scores"] {
                         let changed = with(&short, number, |round| {
-                            drop(round.fields.insert(name.to_owned(), results[name].clone()))
+                            drop(round.fields.insert(name.to_owned(), results[name].clone()));
                         });
                         let flaw = assert_found(&changed, number, 0);
                         assert!(
@@ -604,4 +604,25 @@ fn lines_that_are_no_records_are_refused_with_what_is_allowed() {
         let flaw = flaw(&Record::read(&line.to_string()).unwrap());
         assert!(flaw.what.starts_with(what), "{flaw}");
     }
+}
+
+#[test]
+fn rules_by_which_a_total_could_overflow_are_refused() {
+    let table = |rounds: u32| {
+        json!({
+            "base": "original", "hand": 8, "max_slots": 16, "match_end": "rounds(10000)", "round_limit": rounds,
+            "deck": [{"label": "100", "rank": "100", "points": 100, "copies": 128}],
+        })
+    };
+    let rules = |rounds| RulesSpec::from_json(&table(rounds)).unwrap().validate();
+    let error = rules(10_000).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "field `round_limit` is 10000; allowed is at most 1592 where a round can add 1605 points to a total"
+    );
+    // Up to the limit a match can be played: here every round adds about 800 points to each total.
+    let rules = rules(1592).unwrap();
+    let result = play::play(&rules, 8, Key { seed: 217, deal: 0 }, Manner::Moderate, &mut ());
+    assert_eq!(result.rounds, 1592);
+    assert!(result.totals.iter().any(|total| total.units() > i32::MAX / 4), "{:?}", result.totals);
 }

@@ -3,6 +3,8 @@
 //! The deck is small, so that every order of it can be dealt and played: those orders in which a seat perceives
 //! what it did perceive are, each equally likely, what the truth may be. No line of this is shared with the engine.
 
+#![expect(clippy::cast_precision_loss, reason = "counts of samples are far below 2^52")]
+
 mod play;
 
 use std::cell::Cell;

@@ -1,5 +1,5 @@
 //! Random games for the tests: players, tables, a count of what happened, and a model that follows every card.
-#![allow(dead_code, unreachable_pub, reason = "every test file takes its own part")]
+#![allow(dead_code, reason = "every test file takes its own part")]
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use cambio_core::{
 use serde_json::{Value, json};
 
 /// The environment variable that asks for the long versions of the tests.
-pub const FULL: &str = "CAMBIO_FULL";
+pub(crate) const FULL: &str = "CAMBIO_FULL";
 
 /// So many by default, and so many in the long version.
-pub fn amount(small: u64, full: u64) -> u64 {
+pub(crate) fn amount(small: u64, full: u64) -> u64 {
     if std::env::var_os(FULL).is_some_and(|value| value == "1") { full } else { small }
 }
 
 /// How a random player plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Manner {
+pub(crate) enum Manner {
     /// Every legal decision is equally likely: it snaps nearly always, and rounds are short.
     Uniform,
     /// It passes nine windows of ten unless it knows a match, and calls on one turn of twenty.
@@ -33,12 +33,12 @@ pub enum Manner {
 
 impl Manner {
     /// The manner of the players of one deal; all of them come up.
-    pub fn of(deal: u64) -> Manner {
+    pub(crate) fn of(deal: u64) -> Manner {
         [Manner::Moderate, Manner::Patient, Manner::Uniform, Manner::Moderate][(deal % 4) as usize]
     }
 
     /// Decides.
-    pub fn choose(self, view: &Observation<'_>, stream: &mut Stream) -> Action {
+    pub(crate) fn choose(self, view: &Observation<'_>, stream: &mut Stream) -> Action {
         let choices = view.choices();
         assert!(
             !choices.is_empty(),
@@ -88,13 +88,13 @@ impl Manner {
 
 /// A random player as an agent.
 #[derive(Clone, Debug)]
-pub struct Player {
+pub(crate) struct Player {
     manner: Manner,
     stream: Option<Stream>,
 }
 
 impl Player {
-    pub fn new(manner: Manner) -> Player {
+    pub(crate) fn new(manner: Manner) -> Player {
         Player { manner, stream: None }
     }
 }
@@ -110,27 +110,27 @@ impl Agent for Player {
 }
 
 /// Plays one match of random players in one manner.
-pub fn play<W: Scribe>(rules: &Rules, seats: usize, key: Key, manner: Manner, scribe: &mut W) -> MatchResult {
+pub(crate) fn play<W: Scribe>(rules: &Rules, seats: usize, key: Key, manner: Manner, scribe: &mut W) -> MatchResult {
     let mut players: Vec<Player> = (0..seats).map(|_| Player::new(manner)).collect();
     play_match(&Pairing { rules, seats, key }, &mut players, scribe).unwrap()
 }
 
 /// A match to be played: rules, seats, key and manner.
-pub struct Game {
-    pub rules: Rules,
-    pub seats: usize,
-    pub key: Key,
-    pub manner: Manner,
+pub(crate) struct Game {
+    pub(crate) rules: Rules,
+    pub(crate) seats: usize,
+    pub(crate) key: Key,
+    pub(crate) manner: Manner,
 }
 
 impl Game {
-    pub fn play<W: Scribe>(&self, scribe: &mut W) -> MatchResult {
+    pub(crate) fn play<W: Scribe>(&self, scribe: &mut W) -> MatchResult {
         play(&self.rules, self.seats, self.key, self.manner, scribe)
     }
 }
 
 /// Matches of every preset at every number of seats: `deals` of each.
-pub fn games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
+pub(crate) fn games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
     PRESETS.into_iter().enumerate().flat_map(move |(number, preset)| {
         (2..=8).flat_map(move |seats| {
             (0..deals).map(move |deal| Game {
@@ -144,7 +144,7 @@ pub fn games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
 }
 
 /// Matches by rules of which every knob has a random value.
-pub fn odd_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
+pub(crate) fn odd_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
     (0..deals).filter_map(move |deal| {
         let key = Key { seed, deal };
         let mut stream = key.agent(Seat::H);
@@ -206,8 +206,8 @@ fn odd_rules(stream: &mut Stream) -> Option<Rules> {
 
 /// Counts what happens.
 #[derive(Default, Debug)]
-pub struct Tally {
-    pub counts: BTreeMap<String, u64>,
+pub(crate) struct Tally {
+    pub(crate) counts: BTreeMap<String, u64>,
     declared: u64,
     before: Option<Phase>,
 }
@@ -219,7 +219,7 @@ impl Tally {
 
     /// Everything in the list has happened.
     #[track_caller]
-    pub fn assert_seen(&self, what: &[&str]) {
+    pub(crate) fn assert_seen(&self, what: &[&str]) {
         let missing: Vec<&&str> = what.iter().filter(|what| !self.counts.contains_key(**what)).collect();
         assert!(missing.is_empty(), "never happened: {missing:?}; happened: {:#?}", self.counts);
     }
@@ -313,25 +313,25 @@ impl Scribe for Tally {
 
 /// One card of the model: a place in the deck, or in a new stock.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece {
+pub(crate) struct Piece {
     /// `None` only between a reshuffle and the moment when its order is told.
-    pub face: Option<Card>,
-    pub seen_by: SeatSet,
+    pub(crate) face: Option<Card>,
+    pub(crate) seen_by: SeatSet,
     /// How many reshuffles there had been when it lay in the stock.
-    pub epoch: usize,
+    pub(crate) epoch: usize,
 }
 
 /// Follows every card of a round from the referee's events alone, and knows who saw it.
 #[derive(Clone, Debug, Default)]
-pub struct Model {
-    pub pieces: Vec<Piece>,
-    pub spots: BTreeMap<Spot, usize>,
+pub(crate) struct Model {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) spots: BTreeMap<Spot, usize>,
     /// Top last.
-    pub stock: Vec<usize>,
+    pub(crate) stock: Vec<usize>,
     /// Top last.
-    pub pile: Vec<usize>,
-    pub held: Option<usize>,
-    pub epoch: usize,
+    pub(crate) pile: Vec<usize>,
+    pub(crate) held: Option<usize>,
+    pub(crate) epoch: usize,
     seats: usize,
     hand: usize,
     slots: usize,
@@ -352,12 +352,12 @@ impl Model {
     }
 
     /// The cards that are not on the pile: where they lie plays no part.
-    pub fn hidden(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn hidden(&self) -> impl Iterator<Item = usize> {
         self.spots.values().chain(&self.stock).chain(&self.held).copied()
     }
 
     /// The cards of one epoch that a seat has not seen, sorted.
-    pub fn unseen(&self, seat: Seat, epoch: usize) -> Vec<Card> {
+    pub(crate) fn unseen(&self, seat: Seat, epoch: usize) -> Vec<Card> {
         let unseen = self.hidden().map(|piece| self.pieces[piece]);
         let unseen = unseen.filter(|piece| piece.epoch == epoch && !piece.seen_by.contains(seat));
         let mut cards: Vec<Card> = unseen.map(|piece| piece.face.unwrap()).collect();
@@ -374,7 +374,7 @@ impl Model {
 
     /// The state is what the model says.
     #[track_caller]
-    pub fn assert_is(&self, state: &State<'_>) {
+    pub(crate) fn assert_is(&self, state: &State<'_>) {
         let table = state.table();
         let face = |piece: usize| self.pieces[piece].face;
         for spot in Seat::ALL.into_iter().flat_map(|seat| (1..=16).map(move |slot| Spot::new(seat, slot).unwrap())) {
@@ -499,9 +499,9 @@ impl Scribe for Model {
 
 /// Chance that repeats what it was told.
 #[derive(Clone, Debug, Default)]
-pub struct Script {
-    pub races: Vec<RaceOrder>,
-    pub stocks: Vec<Vec<Card>>,
+pub(crate) struct Script {
+    pub(crate) races: Vec<RaceOrder>,
+    pub(crate) stocks: Vec<Vec<Card>>,
 }
 
 impl Chance for Script {
