@@ -42,10 +42,12 @@ fn tiny() -> Rules {
     RulesSpec::from_json(&table).unwrap().validate().unwrap()
 }
 
-/// Chance that gives stocks in an order fixed beforehand, if they are stocks of these cards.
+/// Chance that gives stocks in an order fixed beforehand, if they are stocks of these cards; beyond them it shuffles.
 struct Fixed<'a> {
-    stock: &'a [Card],
+    stocks: &'a [Vec<Card>],
+    given: Vec<Vec<Card>>,
     fits: bool,
+    stream: Stream,
 }
 
 impl Chance for Fixed<'_> {
@@ -59,10 +61,12 @@ impl Chance for Fixed<'_> {
             cards.sort_unstable();
             cards
         };
-        self.fits &= sorted(stock) == sorted(self.stock);
-        if self.fits {
-            stock.copy_from_slice(self.stock);
+        match self.stocks.get(self.given.len()) {
+            None => self.stream.shuffle(stock),
+            Some(fixed) if sorted(stock) == sorted(fixed) => stock.copy_from_slice(fixed),
+            Some(_) => self.fits = false,
         }
+        self.given.push(stock.to_vec());
     }
 
     fn race(&mut self, race: &Race<'_>) -> RaceOrder {
@@ -89,16 +93,17 @@ fn orders(cards: &[Card]) -> Vec<Vec<Card>> {
     all
 }
 
-/// Plays the decisions from a deck; `None` if one of them is not legal, the stock does not fit, or the sink says that
-/// something else happens than should.
+/// Plays the decisions from a deck, and gives the new stocks; `None` if one of them is not legal, a stock does not fit,
+/// or the sink says that something else happens than should.
 fn played<'r>(
     rules: &'r Rules,
     deck: &[Card],
-    stock: &[Card],
+    stocks: &[Vec<Card>],
     decisions: &[&str],
     mut goes_on: impl FnMut(&Event<Card>) -> bool,
-) -> Option<State<'r>> {
-    let mut chance = Fixed { stock, fits: true };
+) -> Option<(State<'r>, Vec<Vec<Card>>)> {
+    let stream = Key { seed: 302, deal: 0 }.stream(Purpose::Reshuffle, 0);
+    let mut chance = Fixed { stocks, given: Vec::new(), fits: true, stream };
     let going = Cell::new(true);
     let mut sink = |event: &Event<Card>| going.set(going.get() && goes_on(event));
     let mut state = State::deal(&Setup::new(rules, 2), deck, &mut chance, &mut sink).unwrap();
@@ -109,7 +114,7 @@ fn played<'r>(
         }
         state.apply(action.parse().unwrap(), &mut chance, &mut sink).ok()?;
     }
-    (chance.fits && going.get()).then_some(state)
+    (chance.fits && going.get()).then_some((state, chance.given))
 }
 
 /// What can be told of a world: its faces, the held card, and which cards the stock has.
@@ -148,53 +153,67 @@ fn assert_fits<K: Ord + std::fmt::Debug>(exact: &BTreeMap<K, f64>, found: &BTree
     cells
 }
 
-/// Holds the worlds that `seat` samples after these decisions against all the orders of the deck.
-fn check(decisions: &[&str], reshuffled: bool, seat: Seat, seed: u64) -> usize {
+type Shapes = BTreeMap<Vec<Option<Card>>, f64>;
+
+/// Every deck and every order of the new stocks, held against what a seat perceived.
+struct Brute<'a> {
+    rules: &'a Rules,
+    decisions: &'a [&'a str],
+    seat: Seat,
+    sightings: &'a [Sighting],
+    orders: Vec<Vec<Vec<Card>>>,
+    exact: Shapes,
+}
+
+impl Brute<'_> {
+    /// Tries all orders of the stocks from the number of those given on. Says how many reshuffles were reached before
+    /// something differed: the order of a stock that was not reached does not matter.
+    fn walk(&mut self, deck: &[Card], given: &mut Vec<Vec<Card>>) -> usize {
+        let level = given.len();
+        if level == self.orders.len() {
+            let (mut perceived, mut reached) = (self.sightings.iter(), 0);
+            let state = played(self.rules, deck, given, self.decisions, |event| {
+                reached += usize::from(matches!(event, Event::Reshuffled { .. }));
+                perceived.next() == Some(&event.seen_from(self.seat))
+            });
+            let Some((state, _)) = state else { return reached };
+            *self.exact.entry(shape(&state)).or_default() += 1.0;
+            return usize::MAX;
+        }
+        for number in 0..self.orders[level].len() {
+            given.push(self.orders[level][number].clone());
+            let reached = self.walk(deck, given);
+            given.pop();
+            if reached <= level {
+                return reached;
+            }
+        }
+        usize::MAX
+    }
+}
+
+/// Holds the worlds that `seat` samples after these decisions against all the orders of the deck and of the stocks.
+fn check(decisions: &[&str], reshuffles: usize, seat: Seat, seed: u64) -> usize {
     let rules = tiny();
     let mut deck = rules.deck().to_vec();
     Key { seed, deal: 0 }.stream(Purpose::Deck, 0).shuffle(&mut deck);
-    // The true new stock: the cards of the pile without its top.
-    let mut stock = Vec::new();
-    if reshuffled {
-        let before = decisions.iter().rposition(|text| *text == "a pass").unwrap();
-        let before = (0..=before).rev().find_map(|end| {
-            let state = played(&rules, &deck, &[], &decisions[..end], |_| true)?;
-            (state.table().reshuffles() == 0 && state.table().stock_len() == 0).then_some(state)
-        });
-        let table = *before.expect("the stock runs out").table();
-        for card in (0..4).filter_map(Card::new) {
-            let copies = table.on_pile(card) - usize::from(table.top() == Some(card));
-            stock.extend(std::iter::repeat_n(card, copies));
-        }
-        Key { seed, deal: 0 }.stream(Purpose::Reshuffle, 0).shuffle(&mut stock);
-    }
     let mut knowledge = Knowledge::new(&rules, 2, seat);
     let mut sightings: Vec<Sighting> = Vec::new();
-    let truth = played(&rules, &deck, &stock, decisions, |event| {
+    let truth = played(&rules, &deck, &[], decisions, |event| {
         sightings.push(event.seen_from(seat));
         knowledge.notice(&event.seen_from(seat));
         true
     });
-    let truth = truth.expect("the decisions are legal in the true deck");
-    assert_eq!(truth.table().reshuffles() > 0, reshuffled);
-    let mut exact: BTreeMap<Vec<Option<Card>>, f64> = BTreeMap::new();
-    let stocks = orders(&stock);
+    let (truth, stocks) = truth.expect("the decisions are legal in the true deck");
+    assert_eq!(stocks.len(), reshuffles);
+    let orders_of_stocks = stocks.iter().map(|stock| orders(stock)).collect();
+    let sightings = &sightings;
+    let mut brute =
+        Brute { rules: &rules, decisions, seat, sightings, orders: orders_of_stocks, exact: Shapes::default() };
     for deck in orders(rules.deck()) {
-        for stock in &stocks {
-            let mut perceived = sightings.iter();
-            let mut reached = false;
-            let state = played(&rules, &deck, stock, decisions, |event| {
-                reached |= matches!(event, Event::Reshuffled { .. });
-                perceived.next() == Some(&event.seen_from(seat))
-            });
-            if let Some(state) = state {
-                *exact.entry(shape(&state)).or_default() += 1.0;
-            } else if !reached {
-                // What differs before the reshuffle differs whatever its order.
-                break;
-            }
-        }
+        brute.walk(&deck, &mut Vec::new());
     }
+    let exact = brute.exact;
     let mut stream = Key { seed, deal: 0 }.agent(seat);
     let mut found: BTreeMap<Vec<Option<Card>>, u64> = BTreeMap::new();
     let samples = amount(12, 400) * exact.len().max(100) as u64;
@@ -210,12 +229,12 @@ const PASSED: [&str; 4] = ["a draw", "a drop", "a pass", "b pass"];
 fn worlds_are_uniform_among_those_that_a_seat_cannot_tell_apart() {
     let mut cells = 0;
     for seat in [Seat::A, Seat::B] {
-        cells += check(&[], false, seat, 1);
-        cells += check(&PASSED, false, seat, 2);
-        cells += check(&["a draw"], false, seat, 3);
-        cells += check(&["a draw", "a keep a2", "a pass", "b pass", "b draw"], false, seat, 4);
+        cells += check(&[], 0, seat, 1);
+        cells += check(&PASSED, 0, seat, 2);
+        cells += check(&["a draw"], 0, seat, 3);
+        cells += check(&["a draw", "a keep a2", "a pass", "b pass", "b draw"], 0, seat, 4);
         // A wrong snap shows b2 and costs an unseen card.
-        cells += check(&["a draw", "a drop", "a snap a1", "b snap b2", "b draw", "b keep b1"], false, seat, 9);
+        cells += check(&["a draw", "a drop", "a snap a1", "b snap b2", "b draw", "b keep b1"], 0, seat, 9);
     }
     assert!(cells > 1000, "{cells}");
 }
@@ -234,17 +253,26 @@ fn worlds_are_uniform_after_a_reshuffle_and_keep_the_old_cards_apart_from_the_ne
     let mut cells = 0;
     for seat in [Seat::A, Seat::B] {
         // The sixth card drawn comes from the new stock.
-        cells += check(&then(&["b draw"]), true, seat, 1);
-        cells += check(&then(&["b draw", "b keep b1"]), true, seat, 2);
+        cells += check(&then(&["b draw"]), 1, seat, 1);
+        cells += check(&then(&["b draw", "b keep b1"]), 1, seat, 2);
         // Penalty cards of the new stock lie beside the old hidden ones.
-        cells += check(&then(&["b draw", "b keep b1", "b snap b2", "a pass"]), true, seat, 11);
-        cells += check(&then(&["b draw", "b keep b1", "b pass", "a pass", "a draw", "a keep a2"]), true, seat, 4);
+        cells += check(&then(&["b draw", "b keep b1", "b snap b2", "a pass"]), 1, seat, 11);
+        cells += check(&then(&["b draw", "b keep b1", "b pass", "a pass", "a draw", "a keep a2"]), 1, seat, 4);
         cells += check(
             &then(&["b draw", "b keep b1", "b pass", "a pass", "a draw", "a keep a2", "a snap b1", "b pass"]),
-            true,
+            1,
             seat,
             5,
         );
+        // Hidden cards of three epochs: of the deal, of the first new stock, and a penalty card of the second.
+        let twice = [
+            ["b draw", "b keep b1", "b pass", "a pass"],
+            ["a draw", "a drop", "a pass", "b pass"],
+            ["b draw", "b keep b2", "b pass", "a pass"],
+            ["a draw", "a drop", "a pass", "b pass"],
+            ["b draw", "b drop", "b snap b3", "a pass"],
+        ];
+        cells += check(&then(&twice.concat()), 2, seat, 3);
     }
     assert!(cells > 300, "{cells}");
 }
