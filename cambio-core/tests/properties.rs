@@ -195,7 +195,8 @@ impl Scribe for Clerk {
         }
         assert_eq!(self.space.from_index(self.mask.len(), seat), None);
         assert_eq!(self.mask.iter().filter(|&&legal| legal).count(), listed.len());
-        // What lies outside the space is refused too.
+        // No card is swapped with itself, and what lies outside the space is refused too.
+        assert!(state.table().occupied().into_iter().all(|spot| !choices.contains(Action::Swap(spot, spot))));
         let beyond = Spot::new(seat, 16).unwrap();
         for action in [Action::Swap(beyond, beyond), Action::Keep(beyond), Action::Snap(beyond), Action::Touch(beyond)]
         {
