@@ -4,6 +4,8 @@ mod agent;
 mod card;
 mod chance;
 mod event;
+#[cfg(doctest)]
+mod fences;
 pub mod knob;
 mod knowledge;
 mod observation;

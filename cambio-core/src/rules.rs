@@ -524,6 +524,18 @@ impl Rules {
                 spec.peek.write()
             ));
         }
+        if spec.score == Score::Points {
+            let dearest = kinds.iter().map(|kind| kind.points.unsigned_abs()).max().map_or(0, usize::from);
+            let call = spec.call_success.get().abs().max(spec.call_failure.get().abs()) as usize;
+            let (round, rounds) = (dearest * slots + call, spec.round_limit.count());
+            let most = i32::MAX as usize / crate::Score::UNITS as usize / round.max(1);
+            if rounds > most {
+                return refuse(format!(
+                    "field `round_limit` is {rounds}; allowed is at most {most} where a round can add {round} points \
+                     to a total"
+                ));
+            }
+        }
         let mut ranks: Vec<&str> = Vec::new();
         let mut faces = Box::new([Face::default(); MAX_KINDS * 2]);
         let mut deck = Vec::new();

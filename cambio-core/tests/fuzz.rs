@@ -1,0 +1,254 @@
+//! Arbitrary bytes: as records, which are refused with a sentence or accepted, and as decisions; nothing panics.
+//!
+//! The same bodies are the targets of the `fuzz` crate.
+
+#[path = "play/bytes.rs"]
+mod bytes;
+mod play;
+
+use bytes::{Lines, decisions, records};
+use cambio_core::knob::MatchEnd;
+use cambio_core::rng::{Bounded as _, Key, Stream};
+use cambio_core::{Recorder, Rules, Seat};
+use play::{Game, Manner, amount, odd_games};
+use serde_json::{Value, json};
+
+/// Short records of every preset, and one by a whole table of rules.
+fn lines() -> Vec<String> {
+    let presets = ["original", "faessler", "classic"].into_iter().map(|preset| Game {
+        rules: Rules::preset(preset).unwrap(),
+        seats: 3,
+        key: Key { seed: 601, deal: 0 },
+        manner: Manner::Moderate,
+    });
+    let line = |game: Game| {
+        let mut recorder = Recorder::new(&game.rules);
+        let result = game.play(&mut recorder);
+        let mut record = recorder.finish(game.key, 0, &["random"; 3], &result);
+        if record.rounds.len() > 1 {
+            record.rounds.truncate(1);
+            record.fields.remove("totals");
+            record.fields.remove("ranks");
+        }
+        record.to_json()
+    };
+    presets.chain(odd_games(602, 10).filter(|game| game.seats == 3).take(1)).map(line).collect()
+}
+
+fn flip(line: &str, stream: &mut Stream) -> Vec<u8> {
+    let mut bytes = line.as_bytes().to_vec();
+    for _ in 0..=stream.below(4) {
+        let place = stream.below(bytes.len() as u32) as usize;
+        match stream.below(5) {
+            0 => bytes[place] ^= 1 << stream.below(8),
+            1 => bytes[place] = stream.below(256) as u8,
+            2 => drop(bytes.remove(place)),
+            3 => bytes.insert(place, b"\"[]{},:0-.eE\\u\n"[stream.below(15) as usize]),
+            _ => {
+                let end = (place + stream.below(40) as usize).min(bytes.len());
+                let piece = bytes[place..end].to_vec();
+                let to = stream.below(bytes.len() as u32) as usize;
+                bytes.splice(to..to, piece);
+            }
+        }
+    }
+    if stream.chance(1, 10) {
+        bytes.truncate(stream.below(bytes.len() as u32) as usize);
+    }
+    bytes
+}
+
+#[test]
+fn flipped_and_truncated_bytes_of_records_never_panic() {
+    let mut stream = Key { seed: 603, deal: 0 }.agent(Seat::A);
+    let mut found = Lines::default();
+    for line in lines() {
+        assert_eq!(records(line.as_bytes()), Lines { accepted: 1, ..Lines::default() });
+        for _ in 0..amount(300, 50_000) {
+            let Lines { unread, refused, accepted } = records(&flip(&line, &mut stream));
+            found.unread += unread;
+            found.refused += refused;
+            found.accepted += accepted;
+        }
+    }
+    assert!(found.unread > 50 && found.refused > 50 && found.accepted > 5, "{found:?}");
+}
+
+/// Values that nobody expects.
+fn strange(stream: &mut Stream) -> Value {
+    let deep = (0..stream.below(200)).fold(json!(1), |inner, _| json!([inner]));
+    let values = [
+        Value::Null,
+        json!(true),
+        json!(-1),
+        json!(0),
+        json!(1),
+        json!(2),
+        json!(8),
+        json!(255),
+        json!(10_000),
+        json!(i64::MIN),
+        json!(u64::MAX),
+        json!(1e300),
+        json!(-0.0),
+        json!(""),
+        json!("a"),
+        json!("ä𝄞\u{0}\u{202e}"),
+        json!("a swap a1"),
+        json!("h snap h16"),
+        json!("a snap a99999999999999999999"),
+        json!("x".repeat(5000)),
+        json!("choose 16"),
+        json!("slots 1 1 16"),
+        json!("rounds(10000)"),
+        json!("total(1)"),
+        json!("feasible(-1000)"),
+        json!("reveal then reveal then swap then look another"),
+        json!([]),
+        json!({}),
+        json!([[["a"], ["b"]]]),
+        json!({"base": "original", "deck": [], "hand": 8}),
+        deep,
+    ];
+    values[stream.below(values.len() as u32) as usize].clone()
+}
+
+/// Somewhere in the value: a part of it.
+fn somewhere<'a>(value: &'a mut Value, stream: &mut Stream) -> &'a mut Value {
+    let len = match value {
+        Value::Array(list) => list.len(),
+        Value::Object(fields) => fields.len(),
+        _ => 0,
+    };
+    if len == 0 || stream.chance(1, 6) {
+        return value;
+    }
+    let place = stream.below(len as u32) as usize;
+    match value {
+        Value::Array(list) => somewhere(&mut list[place], stream),
+        Value::Object(fields) => somewhere(fields.values_mut().nth(place).unwrap(), stream),
+        other => other,
+    }
+}
+
+#[test]
+fn records_with_strange_values_and_exchanged_fields_never_panic() {
+    let mut stream = Key { seed: 604, deal: 0 }.agent(Seat::A);
+    let mut found = Lines::default();
+    for line in lines() {
+        let whole: Value = serde_json::from_str(&line).unwrap();
+        for _ in 0..amount(400, 50_000) {
+            let mut value = whole.clone();
+            for _ in 0..=stream.below(2) {
+                let other = if stream.chance(1, 3) {
+                    somewhere(&mut value.clone(), &mut stream).clone()
+                } else {
+                    strange(&mut stream)
+                };
+                *somewhere(&mut value, &mut stream) = other;
+            }
+            let Lines { unread, refused, accepted } = records(value.to_string().as_bytes());
+            found.unread += unread;
+            found.refused += refused;
+            found.accepted += accepted;
+        }
+    }
+    assert!(found.unread > 50 && found.refused > 50 && found.accepted > 50, "{found:?}");
+}
+
+/// Values that some field of a rule table may have.
+fn plausible(stream: &mut Stream) -> Value {
+    let words = [
+        "a",
+        "JK",
+        "x",
+        "window",
+        "none",
+        "before",
+        "after",
+        "safe",
+        "continues",
+        "ends_round",
+        "own",
+        "any",
+        "points",
+        "rank",
+        "share",
+        "win_loss",
+        "most",
+        "fewest",
+        "must",
+        "may",
+        "one",
+        "several",
+        "abort",
+        "weighted",
+        "power",
+        "unspent_power",
+        "choose 1",
+        "slots 1",
+        "feasible(3)",
+        "score(0)",
+        "rounds(2)",
+        "total(9)",
+        "look any",
+        "look another then swap or look own then swap",
+        "reveal then look other",
+        "swap then reveal",
+        "",
+    ];
+    match stream.below(4) {
+        0 => json!(stream.chance(1, 2)),
+        1 => json!(stream.below(14)),
+        2 => json!(i64::from(stream.below(201)) - 100),
+        _ => json!(words[stream.below(words.len() as u32) as usize]),
+    }
+}
+
+/// Rules of which a few fields are strange, in a record that needs nothing but them and a deck.
+#[test]
+fn strange_rules_never_panic() {
+    let mut stream = Key { seed: 605, deal: 0 }.agent(Seat::A);
+    let (mut dealt, mut refused) = (0, 0);
+    for game in odd_games(606, amount(150, 10_000)) {
+        for _ in 0..8 {
+            let mut table = game.rules.spec().to_table();
+            let value = if stream.chance(1, 3) { strange(&mut stream) } else { plausible(&mut stream) };
+            *somewhere(&mut table, &mut stream) = value;
+            let mut line = json!({"format": "cambio-record/1", "rules": table, "seats": game.seats, "rounds": []});
+            if records(line.to_string().as_bytes()).accepted == 0 {
+                refused += 1;
+                continue;
+            }
+            let rules = cambio_core::RulesSpec::from_json(&table).unwrap().validate().unwrap();
+            let mut deck = rules.deck().to_vec();
+            stream.shuffle(&mut deck);
+            let deck: Vec<&str> = deck.iter().map(|&card| rules.label(card)).collect();
+            line["rounds"] = json!([{ "deck": deck }]);
+            assert_eq!(records(line.to_string().as_bytes()).accepted, 1, "{line}");
+            // And such rules can be played.
+            let ends_soon = matches!(rules.spec().match_end, MatchEnd::Rounds(..=5) | MatchEnd::Total(..=50));
+            if ends_soon && rules.spec().turn_limit.count() <= 400 {
+                play::play(&rules, game.seats, game.key, game.manner, &mut ());
+            }
+            dealt += 1;
+        }
+    }
+    assert!(dealt > 50 && refused > 50, "{dealt} {refused}");
+}
+
+#[test]
+fn decisions_from_arbitrary_bytes_never_panic() {
+    let mut stream = Key { seed: 607, deal: 0 }.agent(Seat::A);
+    let mut made = 0;
+    for _ in 0..amount(400, 40_000) {
+        // Low bytes choose `pass` and `draw` more often.
+        let bound = [16, 240, 256][stream.below(3) as usize];
+        let mut bytes: Vec<u8> = (0..3).map(|_| stream.below(256) as u8).collect();
+        bytes.extend((0..stream.below(2000)).map(|_| stream.below(bound) as u8));
+        made += decisions(&bytes);
+    }
+    assert!(made > 10_000, "{made}");
+    assert_eq!(decisions(&[]), 0);
+    assert_eq!(decisions(&[5, 0, 0]), 0);
+}

@@ -1,0 +1,230 @@
+//! What play is, pinned: whole transcripts to read and to compare, fingerprints of many matches, and the numbers of
+//! sequences of decisions from fixed deals.
+//!
+//! A commit that changes one of them changes play, and says so and why.
+
+mod play;
+
+use std::fmt::Write as _;
+
+use cambio_core::rng::{Bounded as _, Key, Purpose};
+use cambio_core::{
+    Action, Card, Chance, Event, PRESETS, Printer, Race, RaceOrder, RoundResult, Rules, Scribe, Seat, SeatSet, Setup,
+    State,
+};
+use play::{Manner, Tally, play};
+
+// Transcripts.
+
+/// Writes a match down as text: decisions at the margin, what follows from them indented.
+struct Transcript<'r> {
+    rules: &'r Rules,
+    text: String,
+}
+
+impl Transcript<'_> {
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        writeln!(self.text, "{line}").unwrap();
+    }
+
+    fn cards<'a>(&self, cards: impl Iterator<Item = &'a Card>) -> String {
+        let labels: Vec<&str> = cards.map(|&card| self.rules.label(card)).collect();
+        labels.join(" ")
+    }
+}
+
+fn seats(set: SeatSet) -> String {
+    let letters: Vec<String> = set.iter().map(|seat| seat.to_string()).collect();
+    if letters.is_empty() { "nobody".to_owned() } else { letters.join(" ") }
+}
+
+fn list<T: ToString>(items: &[T]) -> String {
+    items.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
+}
+
+impl Scribe for Transcript<'_> {
+    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+        let deck = self.cards(deck.iter());
+        self.line(format_args!("round: {} starts", setup.starter));
+        self.line(format_args!("  deck {deck}"));
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        let rules = self.rules;
+        let label = |card: Card| rules.label(card);
+        match *event {
+            Event::Dealt { extra, .. } => self.line(format_args!("  a card more: {}", seats(extra))),
+            Event::Peeked { seat, spot, face } => self.line(format_args!("  {seat} peeks at {spot}: {}", label(face))),
+            Event::Flipped { card } => self.line(format_args!("  flipped: {}", label(card))),
+            Event::TurnBegan { seat } => self.line(format_args!("turn of {seat}")),
+            Event::Drew { seat, face } => self.line(format_args!("  {seat} draws {}", label(face))),
+            Event::Took { seat, card } => self.line(format_args!("  {seat} takes {}", label(card))),
+            Event::Dropped { seat, card } => self.line(format_args!("  {seat} drops {}", label(card))),
+            Event::Kept { seat, spot, replaced } => {
+                self.line(format_args!("  {seat} keeps it in {spot} for {}", label(replaced)));
+            }
+            Event::Looked { seat, spot, face } => self.line(format_args!("  {seat} looks at {spot}: {}", label(face))),
+            Event::Swapped { seat, one, other } => self.line(format_args!("  {seat} swaps {one} and {other}")),
+            Event::Shown { spot, card } => self.line(format_args!("  {spot} is shown: {}", label(card))),
+            Event::Skipped { seat } => self.line(format_args!("  {seat} declines")),
+            Event::Touched { seat, spot } => self.line(format_args!("  {seat} touches {spot}")),
+            Event::Snapped { seat, spot, card, verdict } => {
+                self.line(format_args!("  {seat} snaps {spot}: {}, {verdict:?}", label(card)));
+            }
+            Event::Aborted { seat } => self.line(format_args!("  {seat} is too late")),
+            Event::Penalised { seat, spot } => self.line(format_args!("  {seat} gets a penalty card in {spot}")),
+            Event::PenaltyWaived { seat } => self.line(format_args!("  a penalty card of {seat} is waived")),
+            Event::Gave { seat, from, to } => self.line(format_args!("  {seat} gives {from} to {to}")),
+            Event::Called { seat } => self.line(format_args!("  {seat} calls")),
+            Event::BecameSafe { seat } => self.line(format_args!("  {seat} is safe")),
+            Event::Reshuffled { cards } => self.line(format_args!("  {cards} cards are the new stock")),
+            Event::Ended { reason } => self.line(format_args!("end: {}", reason.word())),
+            Event::TurnedUp { spot, card } => self.line(format_args!("  {spot}: {}", label(card))),
+        }
+    }
+
+    fn decides(&mut self, _: &State<'_>, seat: Seat, action: Action) {
+        self.line(format_args!("{seat} {action}"));
+    }
+
+    fn race(&mut self, order: &RaceOrder) {
+        self.line(format_args!("  (race: {})", list(order.seats())));
+    }
+
+    fn reshuffle(&mut self, stock: &[Card]) {
+        let stock = self.cards(stock.iter().rev());
+        self.line(format_args!("  (stock: {stock})"));
+    }
+
+    fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
+        self.line(format_args!("  points {}; scores {}", list(result.points()), list(result.scores())));
+        self.line(format_args!("  callers {}; winners {}", seats(result.callers), seats(result.winners)));
+    }
+}
+
+fn transcript(preset: &str, seats: usize, deal: u64) -> String {
+    let rules = Rules::preset(preset).unwrap();
+    let mut transcript = Transcript { rules: &rules, text: String::new() };
+    let result = play(&rules, seats, Key { seed: 401, deal }, Manner::Moderate, &mut transcript);
+    transcript.line(format_args!("totals {}; ranks {}", list(&result.totals), list(&result.ranks)));
+    transcript.text
+}
+
+/// The matches that are written down: short ones in which much happens.
+const WRITTEN: [(&str, usize, u64); 6] = [
+    ("original", 2, 43),
+    ("original", 4, 24),
+    ("faessler", 2, 151),
+    ("faessler", 4, 133),
+    ("classic", 2, 225),
+    ("classic", 4, 214),
+];
+
+#[test]
+fn matches_are_played_as_they_are_written_down() {
+    for (preset, seats, deal) in WRITTEN {
+        insta::assert_snapshot!(format!("{preset}_{seats}"), transcript(preset, seats, deal));
+    }
+}
+
+#[test]
+fn the_matches_that_are_written_down_have_much_of_what_can_happen() {
+    let mut tally = Tally::default();
+    for (preset, seats, deal) in WRITTEN {
+        let rules = Rules::preset(preset).unwrap();
+        play(&rules, seats, Key { seed: 401, deal }, Manner::Moderate, &mut tally);
+    }
+    tally.assert_seen(&[
+        "Right foreign snap",
+        "Right own snap",
+        "Wrong foreign snap",
+        "ended by call",
+        "gift",
+        "penalty",
+        "power declined",
+        "reveal",
+        "second window",
+        "step look own",
+        "step look other",
+        "step swap",
+        "touch",
+    ]);
+}
+
+// Fingerprints.
+
+#[test]
+fn fifty_matches_of_each_preset_have_their_fingerprints() {
+    let mut text = String::new();
+    for preset in PRESETS {
+        let rules = Rules::preset(preset).unwrap();
+        write!(text, "{preset:10}").unwrap();
+        for seats in [2, 4, 8] {
+            let mut printer = Printer::default();
+            for deal in 0..50 {
+                play(&rules, seats, Key { seed: 402, deal }, Manner::of(deal), &mut printer);
+            }
+            write!(text, "  {seats}: {}", printer.of_match()).unwrap();
+        }
+        text.push('\n');
+    }
+    insta::assert_snapshot!("fingerprints", text);
+}
+
+// Numbers of sequences of decisions.
+
+/// Chance without chance: races by seat, new stocks as they are put together.
+struct Settled;
+
+impl Chance for Settled {
+    fn draw(&mut self, _: &[Card]) -> usize {
+        unreachable!("a dealt deck has an order")
+    }
+
+    fn shuffle(&mut self, _: &mut [Card]) {}
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        RaceOrder::new(race.snappers.iter())
+    }
+}
+
+/// How many sequences of `depth` decisions there are.
+fn sequences(state: &State<'_>, depth: usize) -> u64 {
+    let choices = state.choices();
+    if depth == 1 {
+        return choices.len() as u64;
+    }
+    let after = |action| {
+        let mut after = state.clone();
+        after.apply(action, &mut Settled, &mut ()).unwrap();
+        sequences(&after, depth - 1)
+    };
+    choices.iter().map(after).sum()
+}
+
+/// The numbers for depths from 1 on, from a deal that is shuffled under a seed of its own.
+fn count(preset: &str, seats: usize, seed: u64, depth: usize) -> String {
+    let rules = Rules::preset(preset).unwrap();
+    let mut deck = rules.deck().to_vec();
+    Key { seed, deal: 0 }.stream(Purpose::Deck, 0).shuffle(&mut deck);
+    let mut state = State::deal(&Setup::new(&rules, seats), &deck, &mut Settled, &mut ()).unwrap();
+    // The choice of what to peek at is not what is counted.
+    while state.table().turns() == 0 {
+        let choices = state.choices();
+        let first = if choices.contains(Action::Pass) { Action::Pass } else { choices.nth(0).unwrap() };
+        state.apply(first, &mut Settled, &mut ()).unwrap();
+    }
+    let numbers: Vec<u64> = (1..=depth).map(|depth| sequences(&state, depth)).collect();
+    let top = rules.label(state.stock().next().unwrap()).to_owned();
+    format!("{preset}, {seats} seats, {top} on top: {}\n", list(&numbers))
+}
+
+#[test]
+fn the_numbers_of_sequences_of_decisions_are_those_that_were_counted() {
+    let mut text = String::new();
+    text += &count("original", 2, 6, 7);
+    text += &count("original", 3, 15, 6);
+    text += &count("faessler", 2, 5, 7);
+    text += &count("classic", 2, 7, 7);
+    insta::assert_snapshot!("counts", text);
+}

@@ -1,0 +1,97 @@
+//! What is done with arbitrary bytes: the bodies of the fuzz targets, and of a test that needs no fuzzer.
+
+use cambio_core::rng::{Bounded as _, Key, Purpose};
+use cambio_core::{
+    ActionSpace, Event, Knowledge, Match, PRESETS, Record, RoundChance, RoundResult, Rules, Seat, State, replay,
+};
+
+/// What became of the lines.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Lines {
+    /// No record.
+    pub(crate) unread: u64,
+    /// A record with a flaw.
+    pub(crate) refused: u64,
+    /// A record without one.
+    pub(crate) accepted: u64,
+}
+
+/// Reads bytes as lines of records and replays them. Whatever they are, there is an answer and no panic, and what is
+/// accepted is accepted again as it was filled in.
+///
+/// # Panics
+/// If it is not.
+pub(crate) fn records(bytes: &[u8]) -> Lines {
+    let mut lines = Lines::default();
+    for line in String::from_utf8_lossy(bytes).lines() {
+        let record = match Record::read(line) {
+            Ok(record) => record,
+            Err(flaw) => {
+                assert!(!flaw.to_string().is_empty());
+                lines.unread += 1;
+                continue;
+            }
+        };
+        match replay(&record, &mut ()) {
+            Ok(filled) => {
+                let again = Record::read(&filled.to_json()).expect("what is written can be read");
+                assert_eq!(again.rounds.len(), record.rounds.len());
+                assert!(replay(&again, &mut ()).is_ok(), "a filled record is refused: {}", filled.to_json());
+                lines.accepted += 1;
+            }
+            Err(flaw) => {
+                assert!(!flaw.what.is_empty() && flaw.round.is_none_or(|round| round <= record.rounds.len()));
+                lines.refused += 1;
+            }
+        }
+    }
+    lines
+}
+
+/// Plays a match by bytes: which preset, how many seats, which deal, and then one byte for each decision. Gives how many
+/// decisions were made.
+///
+/// # Panics
+/// If the engine does, or breaks one of its promises.
+pub(crate) fn decisions(bytes: &[u8]) -> usize {
+    let [preset, seats, deal, bytes @ ..] = bytes else { return 0 };
+    let rules = Rules::preset(PRESETS[usize::from(*preset) % PRESETS.len()]).expect("a preset");
+    let seats = 2 + usize::from(*seats) % 7;
+    let key = Key { seed: 0, deal: u64::from(*deal) };
+    let space = ActionSpace::new(&rules, seats);
+    let mut game = Match::new(&rules, seats, Seat::A).expect("every preset seats eight");
+    let mut bytes = bytes.iter().map(|&byte| usize::from(byte));
+    let mut stream = key.agent(Seat::A);
+    let mut made = 0;
+    while !game.is_over() {
+        let round = game.rounds() as u32;
+        let mut deck = rules.deck().to_vec();
+        key.stream(Purpose::Deck, round).shuffle(&mut deck);
+        let mut chance = RoundChance::new(key, round);
+        let mut mind = Knowledge::new(&rules, seats, Seat::B);
+        let mut sink = |event: &Event<_>| mind.notice(&event.seen_from(Seat::B));
+        let mut state = State::deal(&game.setup(), &deck, &mut chance, &mut sink).expect("the rules' own deck");
+        while let Some(seat) = state.actor() {
+            let Some(byte) = bytes.next() else { return made };
+            let choices = state.choices();
+            let mut sink = |event: &Event<_>| mind.notice(&event.seen_from(Seat::B));
+            if byte >= 240 {
+                // Any decision at all, legal or not.
+                let index = bytes.next().unwrap_or(0) * 256 + byte * 7;
+                let action = space.from_index(index % space.action_count(), seat).expect("an index below the count");
+                let legal = choices.contains(action);
+                assert_eq!(state.apply(action, &mut chance, &mut sink).is_ok(), legal);
+            } else {
+                let action = choices.nth(byte % choices.len()).expect("a number below the choices");
+                state.apply(action, &mut chance, &mut sink).expect("a listed decision is legal");
+            }
+            made += 1;
+            if made % 16 == 0 && !state.is_over() {
+                let view = state.observe(Seat::B);
+                assert_eq!(mind.sample(&view, &mut stream).observe(Seat::B), view);
+            }
+        }
+        game.add(&RoundResult::of(&state).expect("a round that is over has a result"));
+    }
+    made
+}

@@ -1,0 +1,519 @@
+//! Random games for the tests: players, tables, a count of what happened, and a model that follows every card.
+#![allow(dead_code, reason = "every test file takes its own part")]
+
+use std::collections::BTreeMap;
+
+use cambio_core::rng::{Bounded as _, Key, Stream};
+use cambio_core::{
+    Action, Agent, Briefing, Card, Chance, Ending, Event, MatchResult, Observation, PRESETS, Pairing, Phase, Race,
+    RaceOrder, RoundResult, Rules, RulesSpec, Scribe, Seat, SeatSet, Setup, Spot, State, Verdict, play_match,
+};
+use serde_json::{Value, json};
+
+/// The environment variable that asks for the long versions of the tests.
+pub(crate) const FULL: &str = "CAMBIO_FULL";
+
+/// So many by default, and so many in the long version.
+pub(crate) fn amount(small: u64, full: u64) -> u64 {
+    if std::env::var_os(FULL).is_some_and(|value| value == "1") { full } else { small }
+}
+
+/// How a random player plays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Manner {
+    /// Every legal decision is equally likely: it snaps nearly always, and rounds are short.
+    Uniform,
+    /// It passes nine windows of ten unless it knows a match, and calls on one turn of twenty.
+    Moderate,
+    /// The same, but it calls on one turn of four hundred.
+    Patient,
+    /// The same, but it calls only if nothing else is legal.
+    Mute,
+}
+
+impl Manner {
+    /// The manner of the players of one deal; all of them come up.
+    pub(crate) fn of(deal: u64) -> Manner {
+        [Manner::Moderate, Manner::Patient, Manner::Uniform, Manner::Moderate][(deal % 4) as usize]
+    }
+
+    /// Decides.
+    pub(crate) fn choose(self, view: &Observation<'_>, stream: &mut Stream) -> Action {
+        let choices = view.choices();
+        assert!(
+            !choices.is_empty(),
+            "asked without a choice: {:?} {}",
+            view.table().phase(),
+            view.rules().spec().to_table()
+        );
+        let any = |stream: &mut Stream| choices.nth(stream.below(choices.len() as u32) as usize).unwrap();
+        let calls = match self {
+            Manner::Uniform => return any(stream),
+            Manner::Moderate => 20,
+            Manner::Patient => 1,
+            Manner::Mute => 0,
+        };
+        let table = view.table();
+        match table.phase() {
+            Phase::Window | Phase::Chain => {
+                let shown = table.opener().or(table.top());
+                let matches = |&spot: &Spot| {
+                    view.face(spot).zip(shown).is_some_and(|(one, other)| view.rules().same_rank(one, other))
+                };
+                let known: Vec<Spot> = choices.targets().into_iter().filter(matches).collect();
+                if !known.is_empty() && stream.chance(3, 4) {
+                    Action::Snap(known[stream.below(known.len() as u32) as usize])
+                } else if stream.chance(9, 10) {
+                    Action::Pass
+                } else {
+                    any(stream)
+                }
+            }
+            Phase::Start | Phase::Close if choices.contains(Action::Call) && choices.len() > 1 => {
+                if stream.chance(calls, 400) {
+                    return Action::Call;
+                }
+                loop {
+                    let action = any(stream);
+                    if action != Action::Call {
+                        return action;
+                    }
+                }
+            }
+            Phase::Held(_) if choices.contains(Action::Drop) && stream.chance(1, 2) => Action::Drop,
+            _ => any(stream),
+        }
+    }
+}
+
+/// A random player as an agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Player {
+    manner: Manner,
+    stream: Option<Stream>,
+}
+
+impl Player {
+    pub(crate) fn new(manner: Manner) -> Player {
+        Player { manner, stream: None }
+    }
+}
+
+impl Agent for Player {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        self.stream = Some(briefing.stream.clone());
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        self.manner.choose(view, self.stream.as_mut().unwrap())
+    }
+}
+
+/// Plays one match of random players in one manner.
+pub(crate) fn play<W: Scribe>(rules: &Rules, seats: usize, key: Key, manner: Manner, scribe: &mut W) -> MatchResult {
+    let mut players: Vec<Player> = (0..seats).map(|_| Player::new(manner)).collect();
+    play_match(&Pairing { rules, seats, key }, &mut players, scribe).unwrap()
+}
+
+/// A match to be played: rules, seats, key and manner.
+pub(crate) struct Game {
+    pub(crate) rules: Rules,
+    pub(crate) seats: usize,
+    pub(crate) key: Key,
+    pub(crate) manner: Manner,
+}
+
+impl Game {
+    pub(crate) fn play<W: Scribe>(&self, scribe: &mut W) -> MatchResult {
+        play(&self.rules, self.seats, self.key, self.manner, scribe)
+    }
+}
+
+/// Matches of every preset at every number of seats: `deals` of each.
+pub(crate) fn games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
+    PRESETS.into_iter().enumerate().flat_map(move |(number, preset)| {
+        (2..=8).flat_map(move |seats| {
+            (0..deals).map(move |deal| Game {
+                rules: Rules::preset(preset).unwrap(),
+                seats,
+                key: Key { seed, deal },
+                manner: Manner::of(deal + seats as u64 + number as u64),
+            })
+        })
+    })
+}
+
+/// Matches by rules of which every knob has a random value.
+pub(crate) fn odd_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
+    (0..deals).filter_map(move |deal| {
+        let key = Key { seed, deal };
+        let mut stream = key.agent(Seat::H);
+        let seats = 2 + stream.below(7) as usize;
+        let rules = odd_rules(&mut stream)?;
+        rules.covers(seats).ok()?;
+        Some(Game { rules, seats, key, manner: Manner::of(deal) })
+    })
+}
+
+fn odd_rules(stream: &mut Stream) -> Option<Rules> {
+    let mut table = json!({ "base": PRESETS[stream.below(6) as usize], "name": "odd" });
+    let knobs: [(&str, Value); 38] = [
+        ("decks", json!([1, 1, 2])),
+        ("hand", json!([1, 2, 4, 6])),
+        ("max_slots", json!([6, 8, 12, 16])),
+        ("peek", json!(["none", "slots 1", "choose 1"])),
+        ("flip", json!(["none", "window", "silent"])),
+        ("first_dealer", json!(["a", "drawn"])),
+        ("starter", json!(["dealer", "after_dealer", "winner"])),
+        ("take", json!([true, false])),
+        ("redrop", json!(["forbidden", "no_power", "unspent_power", "power"])),
+        ("drop_plain", json!([true, false])),
+        ("paid_peek", json!([true, false])),
+        ("power_use", json!(["must", "may"])),
+        ("swap_two_own", json!([true, false])),
+        ("swap_same_owner", json!([true, false])),
+        ("match", json!(["rank", "points", "rank_own_points_foreign"])),
+        ("snap_targets", json!(["any", "own"])),
+        ("snap_known_only", json!([false, false, false, true])),
+        ("touch", json!([true, false])),
+        ("gift", json!(["may", "must"])),
+        ("late", json!(["penalise", "take_back", "abort"])),
+        ("chain", json!([true, false])),
+        ("freeze", json!([true, false])),
+        ("window", json!(["none", "before", "after", "both"])),
+        ("final_window", json!([true, false])),
+        ("race", json!(["uniform", "weighted", "turn_order"])),
+        ("race_weights", json!([[], [1, 5], [1000, 1, 3, 7, 2, 2, 2, 9]])),
+        ("look_at_caller", json!([true, false])),
+        ("caller_snaps", json!(["none", "foreign", "own_and_foreign"])),
+        ("call", json!(["instead_of_turn", "after_turn"])),
+        ("callers", json!(["one", "several"])),
+        ("cap", json!(["none", "advisory(5)", "feasible(5)", "score(8)"])),
+        ("empty_hand", json!(["ends_round", "ends_round_at_turn", "safe", "continues"])),
+        ("stock_empty", json!(["reshuffle", "end_round"])),
+        ("turn_limit", json!([7, 60])),
+        ("limit_in_lap", json!(["ends", "waits"])),
+        ("caller_tie", json!(["fails", "succeeds"])),
+        ("carry_over", json!([true, false])),
+        ("match_end", json!(["rounds(1)", "rounds(3)"])),
+    ];
+    for (knob, values) in knobs {
+        let values = values.as_array().unwrap();
+        table[knob] = values[stream.below(values.len() as u32) as usize].clone();
+    }
+    RulesSpec::from_json(&table).unwrap().validate().ok()
+}
+
+/// Counts what happens.
+#[derive(Default, Debug)]
+pub(crate) struct Tally {
+    pub(crate) counts: BTreeMap<String, u64>,
+    declared: u64,
+    before: Option<Phase>,
+}
+
+impl Tally {
+    fn note(&mut self, what: impl Into<String>) {
+        *self.counts.entry(what.into()).or_default() += 1;
+    }
+
+    /// Everything in the list has happened.
+    #[track_caller]
+    pub(crate) fn assert_seen(&self, what: &[&str]) {
+        let missing: Vec<&&str> = what.iter().filter(|what| !self.counts.contains_key(**what)).collect();
+        assert!(missing.is_empty(), "never happened: {missing:?}; happened: {:#?}", self.counts);
+    }
+
+    fn close_window(&mut self) {
+        if std::mem::take(&mut self.declared) > 0 {
+            self.note("void snap");
+        }
+    }
+}
+
+impl Scribe for Tally {
+    fn round_begins(&mut self, setup: &Setup<'_>, _: &[Card]) {
+        self.before = None;
+        self.note("round");
+        if !setup.carry.extra_peek.is_empty() {
+            self.note("third peek");
+        }
+        if !setup.carry.extra_card.is_empty() {
+            self.note("fifth card");
+        }
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        match *event {
+            Event::Reshuffled { .. } => self.note("reshuffle"),
+            Event::Gave { .. } => self.note("gift"),
+            Event::Penalised { .. } => self.note("penalty"),
+            Event::PenaltyWaived { .. } => self.note("penalty waived"),
+            Event::BecameSafe { .. } => self.note("safe seat"),
+            Event::Shown { .. } => self.note("reveal"),
+            Event::Touched { .. } => self.note("touch"),
+            Event::Aborted { .. } => {
+                self.declared -= 1;
+                self.note("aborted");
+            }
+            Event::Snapped { seat, spot, verdict, .. } => {
+                self.declared = self.declared.saturating_sub(1);
+                let whose = if spot.seat() == seat { "own" } else { "foreign" };
+                self.note(format!("{verdict:?} {whose} snap"));
+            }
+            _ => {}
+        }
+    }
+
+    fn decides(&mut self, state: &State<'_>, _: Seat, action: Action) {
+        let table = state.table();
+        self.note("decision");
+        match (table.phase(), action) {
+            (Phase::Window, action) => {
+                if matches!(self.before, Some(Phase::Power | Phase::Show)) {
+                    self.note("second window");
+                    self.before = Some(Phase::Window);
+                }
+                self.declared += u64::from(matches!(action, Action::Snap(_)));
+                return;
+            }
+            (Phase::Chain, Action::Snap(_)) => self.note("chain"),
+            (Phase::Gift, Action::Skip) => self.note("gift declined"),
+            (Phase::Power, Action::Skip) => self.note("power declined"),
+            (Phase::Power | Phase::Show, _) => self.note(format!("step {}", table.step().unwrap())),
+            (Phase::Start, Action::Call) if !table.callers().is_empty() => self.note("second caller"),
+            _ => {}
+        }
+        self.close_window();
+        self.before = Some(table.phase());
+        if table.phase() == Phase::Start && table.is_frozen() {
+            self.note("frozen pile");
+        }
+        if Seat::ALL[..table.seats()].iter().any(|&seat| table.layout(seat).is_empty()) {
+            self.note("empty layout");
+        }
+        if Seat::ALL[..table.seats()].iter().any(|&seat| table.layout(seat).len() == table.rules().slots()) {
+            self.note("full layout");
+        }
+    }
+
+    fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
+        self.close_window();
+        self.note(match result.ended {
+            Ending::Call => "ended by call",
+            Ending::EmptyHand => "ended by an empty hand",
+            Ending::TurnLimit => "ended by the turn limit",
+            Ending::StockOut => "ended by the stock",
+        });
+        if result.callers.len() > 1 {
+            self.note("several callers");
+        }
+    }
+}
+
+/// One card of the model: a place in the deck, or in a new stock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// `None` only between a reshuffle and the moment when its order is told.
+    pub(crate) face: Option<Card>,
+    pub(crate) seen_by: SeatSet,
+    /// How many reshuffles there had been when it lay in the stock.
+    pub(crate) epoch: usize,
+}
+
+/// Follows every card of a round from the referee's events alone, and knows who saw it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Model {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) spots: BTreeMap<Spot, usize>,
+    /// Top last.
+    pub(crate) stock: Vec<usize>,
+    /// Top last.
+    pub(crate) pile: Vec<usize>,
+    pub(crate) held: Option<usize>,
+    pub(crate) epoch: usize,
+    seats: usize,
+    hand: usize,
+    slots: usize,
+    /// The stocks of which the order has not been told yet.
+    untold: Vec<Vec<usize>>,
+}
+
+impl Model {
+    fn see(&mut self, piece: usize, seats: SeatSet, face: Card) {
+        let piece = &mut self.pieces[piece];
+        assert!(piece.face.is_none_or(|own| own == face), "{piece:?} was seen as {face:?}");
+        piece.face = Some(face);
+        piece.seen_by = piece.seen_by.union(seats);
+    }
+
+    fn everyone(&self) -> SeatSet {
+        SeatSet::first(self.seats)
+    }
+
+    /// The cards that are not on the pile: where they lie plays no part.
+    pub(crate) fn hidden(&self) -> impl Iterator<Item = usize> {
+        self.spots.values().chain(&self.stock).chain(&self.held).copied()
+    }
+
+    /// The cards of one epoch that a seat has not seen, sorted.
+    pub(crate) fn unseen(&self, seat: Seat, epoch: usize) -> Vec<Card> {
+        let unseen = self.hidden().map(|piece| self.pieces[piece]);
+        let unseen = unseen.filter(|piece| piece.epoch == epoch && !piece.seen_by.contains(seat));
+        let mut cards: Vec<Card> = unseen.map(|piece| piece.face.unwrap()).collect();
+        cards.sort_unstable();
+        cards
+    }
+
+    fn stock_of(&mut self, cards: impl Iterator<Item = Option<Card>>) {
+        let epoch = self.epoch;
+        let first = self.pieces.len();
+        self.pieces.extend(cards.map(|face| Piece { face, seen_by: SeatSet::EMPTY, epoch }));
+        self.stock = (first..self.pieces.len()).collect();
+    }
+
+    /// The state is what the model says.
+    #[track_caller]
+    pub(crate) fn assert_is(&self, state: &State<'_>) {
+        let table = state.table();
+        let face = |piece: usize| self.pieces[piece].face;
+        for spot in Seat::ALL.into_iter().flat_map(|seat| (1..=16).map(move |slot| Spot::new(seat, slot).unwrap())) {
+            let piece = self.spots.get(&spot).copied();
+            assert_eq!(table.occupied().contains(spot), piece.is_some(), "{spot}");
+            assert_eq!(state.face(spot), piece.and_then(face), "{spot}");
+            let seen_by = piece.map_or(SeatSet::EMPTY, |piece| self.pieces[piece].seen_by);
+            assert_eq!(table.seen_by(spot), seen_by, "{spot}");
+        }
+        assert!(state.stock().eq(self.stock.iter().rev().map(|&piece| face(piece).unwrap())), "the stock's order");
+        assert_eq!(table.stock_len(), self.stock.len());
+        assert_eq!(state.held(), self.held.and_then(face));
+        assert_eq!(table.pile_len(), self.pile.len());
+        for kind in 0..table.rules().kinds().len() {
+            let card = Card::new(kind).unwrap();
+            let copies = self.pile.iter().filter(|&&piece| face(piece) == Some(card)).count();
+            assert_eq!(table.on_pile(card), copies);
+        }
+        let held_top = matches!(table.phase(), Phase::Held(cambio_core::Source::Pile(_)));
+        assert_eq!(table.top(), if held_top { None } else { self.pile.last().and_then(|&piece| face(piece)) });
+    }
+}
+
+impl Scribe for Model {
+    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+        let spec = setup.rules.spec();
+        *self = Model { seats: setup.seats, hand: spec.hand.count(), slots: setup.rules.slots(), ..Model::default() };
+        self.stock_of(deck.iter().rev().map(|&card| Some(card)));
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        let all = self.everyone();
+        match *event {
+            Event::Dealt { starter, extra } => {
+                let order = || starter.round(self.seats);
+                let mut spots: Vec<Spot> =
+                    (1..=self.hand).flat_map(|slot| order().map(move |seat| Spot::new(seat, slot).unwrap())).collect();
+                if self.hand < self.slots {
+                    let extras = order().filter(|&seat| extra.contains(seat));
+                    spots.extend(extras.map(|seat| Spot::new(seat, self.hand + 1).unwrap()));
+                }
+                for spot in spots {
+                    self.spots.insert(spot, self.stock.pop().unwrap());
+                }
+            }
+            Event::Peeked { seat, spot, face } | Event::Looked { seat, spot, face } => {
+                self.see(self.spots[&spot], SeatSet::only(seat), face);
+            }
+            Event::Flipped { card } => {
+                let piece = self.stock.pop().unwrap();
+                self.see(piece, all, card);
+                self.pile.push(piece);
+            }
+            Event::Drew { seat, face } => {
+                let piece = self.stock.pop().unwrap();
+                self.see(piece, SeatSet::only(seat), face);
+                assert!(self.held.replace(piece).is_none());
+            }
+            Event::Took { card, .. } => {
+                let piece = self.pile.pop().unwrap();
+                self.see(piece, all, card);
+                assert!(self.held.replace(piece).is_none());
+            }
+            Event::Dropped { card, .. } => {
+                let piece = self.held.take().unwrap();
+                self.see(piece, all, card);
+                self.pile.push(piece);
+            }
+            Event::Kept { spot, replaced, .. } => {
+                let piece = self.spots.insert(spot, self.held.take().unwrap()).unwrap();
+                self.see(piece, all, replaced);
+                self.pile.push(piece);
+            }
+            Event::Swapped { one, other, .. } => {
+                let (first, second) = (self.spots[&one], self.spots[&other]);
+                self.spots.insert(one, second);
+                self.spots.insert(other, first);
+            }
+            Event::Shown { spot, card } | Event::TurnedUp { spot, card } => self.see(self.spots[&spot], all, card),
+            Event::Snapped { spot, card, verdict, .. } => {
+                self.see(self.spots[&spot], all, card);
+                if verdict == Verdict::Right {
+                    self.pile.push(self.spots.remove(&spot).unwrap());
+                }
+            }
+            Event::Penalised { spot, .. } => {
+                let piece = self.stock.pop().unwrap();
+                assert!(self.spots.insert(spot, piece).is_none());
+            }
+            Event::Gave { from, to, .. } => {
+                let piece = self.spots.remove(&from).unwrap();
+                assert!(self.spots.insert(to, piece).is_none());
+            }
+            Event::Reshuffled { cards } => {
+                assert!(self.stock.is_empty());
+                let top = self.pile.pop().unwrap();
+                assert_eq!(self.pile.len(), usize::from(cards));
+                self.pile = vec![top];
+                self.epoch += 1;
+                self.stock_of((0..cards).map(|_| None));
+                self.untold.push(self.stock.clone());
+            }
+            Event::TurnBegan { .. }
+            | Event::Skipped { .. }
+            | Event::Touched { .. }
+            | Event::Aborted { .. }
+            | Event::PenaltyWaived { .. }
+            | Event::Called { .. }
+            | Event::BecameSafe { .. }
+            | Event::Ended { .. } => {}
+        }
+    }
+
+    fn reshuffle(&mut self, stock: &[Card]) {
+        let pieces = self.untold.remove(0);
+        assert_eq!(pieces.len(), stock.len());
+        for (piece, &card) in pieces.into_iter().zip(stock) {
+            self.see(piece, SeatSet::EMPTY, card);
+        }
+    }
+}
+
+/// Chance that repeats what it was told.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Script {
+    pub(crate) races: Vec<RaceOrder>,
+    pub(crate) stocks: Vec<Vec<Card>>,
+}
+
+impl Chance for Script {
+    fn draw(&mut self, _: &[Card]) -> usize {
+        unreachable!("a dealt deck has an order")
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        stock.copy_from_slice(&self.stocks.remove(0));
+    }
+
+    fn race(&mut self, _: &Race<'_>) -> RaceOrder {
+        self.races.remove(0)
+    }
+}

@@ -1,0 +1,569 @@
+//! Properties that hold in every game: random games of every preset at every number of seats are held against them,
+//! and games by rules of which every knob has a random value.
+//!
+//! `CAMBIO_FULL=1` plays many more games.
+
+mod play;
+
+use cambio_core::knob::Cap;
+use cambio_core::rng::{Bounded as _, Key, Stream};
+use cambio_core::{
+    Action, ActionSpace, Card, Dice, Event, Knowledge, Phase, RaceOrder, RoundResult, Rules, Scribe, Seat, SeatSet,
+    Setup, Sighting, Sink, Spot, State, Verdict,
+};
+use play::{Game, Manner, Model, Script, Tally, amount, games, odd_games, play};
+
+/// The multiset of the cards of a state: layouts, stock, pile, held card.
+fn all_cards(state: &State<'_>) -> Vec<Card> {
+    let table = state.table();
+    let mut cards: Vec<Card> = state.stock().collect();
+    cards.extend(table.occupied().into_iter().map(|spot| state.face(spot).unwrap()));
+    cards.extend(state.held());
+    for kind in (0..table.rules().kinds().len()).filter_map(Card::new) {
+        cards.extend(std::iter::repeat_n(kind, table.on_pile(kind)));
+    }
+    cards.sort_unstable();
+    cards
+}
+
+fn deck_of(rules: &Rules) -> Vec<Card> {
+    let mut deck = rules.deck().to_vec();
+    deck.sort_unstable();
+    deck
+}
+
+/// What each seat knows, kept up from its sightings.
+struct Minds {
+    minds: Vec<Knowledge>,
+}
+
+impl Minds {
+    fn new(rules: &Rules, seats: usize) -> Minds {
+        Minds { minds: Seat::ALL[..seats].iter().map(|&seat| Knowledge::new(rules, seats, seat)).collect() }
+    }
+
+    fn notice(&mut self, event: Event<Card>) {
+        for mind in &mut self.minds {
+            mind.notice(&event.seen_from(mind.seat()));
+        }
+    }
+}
+
+// Every card is in one place, and knowledge is the truth.
+
+struct Bookkeeper {
+    model: Model,
+    minds: Minds,
+    deck: Vec<Card>,
+}
+
+impl Bookkeeper {
+    fn check(&self, state: &State<'_>) {
+        assert_eq!(all_cards(state), self.deck);
+        self.model.assert_is(state);
+        for mind in &self.minds.minds {
+            self.check_mind(mind, state);
+        }
+    }
+
+    fn check_mind(&self, mind: &Knowledge, state: &State<'_>) {
+        let (model, seat) = (&self.model, mind.seat());
+        let view = state.observe(seat);
+        assert_eq!(mind.known(), view.known());
+        for (&spot, &piece) in &model.spots {
+            let piece = model.pieces[piece];
+            let truth = piece.face.unwrap();
+            let mut candidates: Vec<Card> = mind.candidates(spot).collect();
+            candidates.sort_unstable();
+            if piece.seen_by.contains(seat) {
+                assert_eq!((mind.face(spot), view.face(spot)), (Some(truth), Some(truth)));
+                assert_eq!(candidates, [truth]);
+            } else {
+                assert_eq!((mind.face(spot), view.face(spot)), (None, None));
+                assert_eq!(candidates, model.unseen(seat, piece.epoch), "{spot} for {seat}");
+                assert!(candidates.contains(&truth));
+            }
+        }
+        let mut stock = mind.stock_candidates().to_vec();
+        stock.sort_unstable();
+        assert_eq!(stock, model.unseen(seat, model.epoch), "the stock for {seat}");
+        assert!(stock.len() >= state.table().stock_len());
+        let held = model.held.map(|piece| model.pieces[piece]);
+        let held = held.filter(|piece| piece.seen_by.contains(seat)).map(|piece| piece.face.unwrap());
+        assert_eq!(view.held(), held);
+        for spot in Seat::ALL.into_iter().flat_map(|seat| (1..=16).map(move |slot| Spot::new(seat, slot).unwrap())) {
+            if !model.spots.contains_key(&spot) {
+                assert_eq!((mind.candidates(spot).count(), view.face(spot)), (0, None));
+            }
+        }
+    }
+}
+
+impl Scribe for Bookkeeper {
+    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+        self.model.round_begins(setup, deck);
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        self.model.event(event);
+        self.minds.notice(*event);
+    }
+
+    fn decides(&mut self, state: &State<'_>, _: Seat, _: Action) {
+        self.check(state);
+    }
+
+    fn reshuffle(&mut self, stock: &[Card]) {
+        self.model.reshuffle(stock);
+    }
+
+    fn round_ends(&mut self, state: &State<'_>, _: &RoundResult) {
+        assert_eq!(all_cards(state), self.deck);
+        // At the end every layout is turned up.
+        for mind in &self.minds.minds {
+            assert_eq!(mind.known(), state.table().occupied());
+            assert!(mind.known().into_iter().all(|spot| mind.face(spot) == state.face(spot)));
+        }
+    }
+}
+
+fn keep_books(game: &Game) {
+    let Game { rules, seats, .. } = game;
+    let minds = Minds::new(rules, *seats);
+    game.play(&mut Bookkeeper { model: Model::default(), minds, deck: deck_of(rules) });
+}
+
+#[test]
+fn every_card_is_in_one_place_and_each_seat_knows_exactly_what_it_saw() {
+    games(101, amount(1, 12)).for_each(|game| keep_books(&game));
+}
+
+#[test]
+fn every_card_is_in_one_place_and_each_seat_knows_exactly_what_it_saw_whatever_the_knobs() {
+    let played = odd_games(102, amount(120, 2000)).inspect(keep_books).count();
+    assert!(played > 50);
+}
+
+// Decisions.
+
+struct Clerk {
+    space: ActionSpace,
+    stream: Stream,
+    mask: Vec<bool>,
+    /// Of how many decisions one is held against the whole action space.
+    thin: u32,
+    refused: u64,
+}
+
+impl Scribe for Clerk {
+    fn decides(&mut self, state: &State<'_>, seat: Seat, _: Action) {
+        let choices = state.choices();
+        let listed: Vec<Action> = choices.iter().collect();
+        assert!(!listed.is_empty());
+        assert_eq!((listed.len(), choices.is_empty()), (choices.len(), false));
+        assert_eq!(choices.nth(listed.len()), None);
+        assert_eq!(state.observe(seat).choices(), choices);
+        for other in Seat::ALL[..seats_of(state)].iter().filter(|&&other| other != seat) {
+            assert!(state.observe(*other).choices().is_empty());
+        }
+        if !self.stream.chance(1, self.thin) {
+            return;
+        }
+        self.mask.resize(self.space.action_count(), false);
+        self.space.mask(&choices, seat, &mut self.mask);
+        for (number, &action) in listed.iter().enumerate() {
+            assert_eq!(choices.nth(number), Some(action));
+            assert_eq!(action.to_string().parse(), Ok(action));
+            let mut after = state.clone();
+            after.apply(action, &mut Dice(self.stream.clone()), &mut ()).unwrap();
+            assert_eq!(all_cards(&after).len(), state.table().rules().deck().len());
+        }
+        // The index of each decision is its own, and whatever is not listed is refused and changes nothing.
+        let before = format!("{state:?}");
+        let mut same = state.clone();
+        for (index, &legal) in self.mask.iter().enumerate() {
+            let action = self.space.from_index(index, seat).unwrap();
+            assert_eq!(self.space.to_index(action, seat), Some(index), "{action}");
+            assert_eq!(action.to_string().parse(), Ok(action));
+            assert_eq!(choices.contains(action), legal, "{action}");
+            assert_eq!(listed.contains(&action), legal, "{action}");
+            if !legal {
+                let error = same.apply(action, &mut Dice(self.stream.clone()), &mut Deaf).unwrap_err();
+                assert_eq!((error.action, error.actor, error.legal), (action, Some(seat), choices));
+                self.refused += 1;
+            }
+        }
+        assert_eq!(self.space.from_index(self.mask.len(), seat), None);
+        assert_eq!(self.mask.iter().filter(|&&legal| legal).count(), listed.len());
+        // No card is swapped with itself, and what lies outside the space is refused too.
+        assert!(state.table().occupied().into_iter().all(|spot| !choices.contains(Action::Swap(spot, spot))));
+        let beyond = Spot::new(seat, 16).unwrap();
+        for action in [Action::Swap(beyond, beyond), Action::Keep(beyond), Action::Snap(beyond), Action::Touch(beyond)]
+        {
+            assert!(choices.contains(action) || same.apply(action, &mut Dice(self.stream.clone()), &mut ()).is_err());
+        }
+        assert_eq!(format!("{same:?}"), before, "a refused decision changed the state");
+    }
+
+    fn round_ends(&mut self, state: &State<'_>, _: &RoundResult) {
+        let mut over = state.clone();
+        let error = over.apply(Action::Draw, &mut Dice(self.stream.clone()), &mut Deaf).unwrap_err();
+        assert_eq!((error.actor, error.legal.len()), (None, 0));
+    }
+}
+
+fn seats_of(state: &State<'_>) -> usize {
+    state.table().seats()
+}
+
+/// A sink of which nothing is told.
+struct Deaf;
+
+impl Sink for Deaf {
+    fn event(&mut self, event: &Event<Card>) {
+        panic!("a refused decision told {event:?}");
+    }
+}
+
+fn check_choices(game: &Game, thin: u32) -> u64 {
+    let space = ActionSpace::new(&game.rules, game.seats);
+    let mut clerk = Clerk { space, stream: game.key.agent(Seat::H), mask: Vec::new(), thin, refused: 0 };
+    game.play(&mut clerk);
+    clerk.refused
+}
+
+#[test]
+fn the_listed_decisions_apply_and_all_others_are_refused_and_change_nothing() {
+    let refused: u64 = games(103, amount(1, 20)).map(|game| check_choices(&game, 24)).sum();
+    assert!(refused > 100_000);
+}
+
+#[test]
+fn the_listed_decisions_apply_and_all_others_are_refused_whatever_the_knobs() {
+    let refused: u64 = odd_games(104, amount(100, 1500)).map(|game| check_choices(&game, 24)).sum();
+    assert!(refused > 100_000);
+}
+
+// Nothing that a seat cannot know changes what it perceives.
+
+/// A sighting without the face that it may tell; `true` if it tells one that the seat did not know.
+fn blank(sighting: Sighting, known: SpotKnown<'_>) -> (String, bool) {
+    let text = |sighting: Sighting| format!("{sighting:?}");
+    let filler = Card::new(0).unwrap();
+    match sighting {
+        Event::Peeked { seat, spot, face: Some(_) } => (text(Event::Peeked { seat, spot, face: None }), true),
+        Event::Looked { seat, spot, face: Some(_) } => (text(Event::Looked { seat, spot, face: None }), !known(spot)),
+        Event::Drew { seat, face: Some(_) } => (text(Event::Drew { seat, face: None }), true),
+        Event::Flipped { .. } => ("flipped".to_owned(), true),
+        Event::Kept { seat, spot, .. } if !known(spot) => (text(Event::Kept { seat, spot, replaced: filler }), true),
+        Event::Shown { spot, .. } if !known(spot) => (text(Event::Shown { spot, card: filler }), true),
+        Event::TurnedUp { spot, .. } => (format!("turned up {spot}"), !known(spot)),
+        Event::Snapped { seat, spot, .. } if !known(spot) => {
+            (text(Event::Snapped { seat, spot, card: filler, verdict: Verdict::Wrong }), true)
+        }
+        other => (text(other), false),
+    }
+}
+
+type SpotKnown<'a> = &'a dyn Fn(Spot) -> bool;
+
+/// What a seat perceives of a decision, up to and with the first face that it did not know.
+fn next_sightings(state: &State<'_>, action: Action, seat: Seat, stream: &Stream) -> Vec<String> {
+    let mut after = state.clone();
+    let known = state.observe(seat).known();
+    let mut seen = Vec::new();
+    let mut told = false;
+    let mut sink = |event: &Event<Card>| {
+        if !told {
+            let (text, tells) = blank(event.seen_from(seat), &|spot| known.contains(spot));
+            seen.push(text);
+            told = tells;
+        }
+    };
+    after.apply(action, &mut Dice(stream.clone()), &mut sink).unwrap();
+    seen
+}
+
+struct Spy {
+    minds: Minds,
+    stream: Stream,
+    deck: Vec<Card>,
+    /// Of how many worlds one is played to its end.
+    thin: u32,
+    finished: u64,
+}
+
+impl Spy {
+    fn check_world(&mut self, state: &State<'_>, world: &State<'_>, seat: Seat, action: Action) {
+        assert_eq!(world.observe(seat), state.observe(seat));
+        assert_eq!(world.table(), state.table());
+        assert_eq!(all_cards(world), self.deck);
+        if state.actor() == Some(seat) {
+            assert_eq!(world.choices(), state.choices());
+            // The declarations of others are asked again, so that a window may resolve otherwise. And under two
+            // knobs it tells something, by the rules, who is asked.
+            let spec = state.table().rules().spec();
+            let tells = spec.snap_known_only || matches!(spec.cap, Cap::Feasible(_));
+            if state.table().phase() != Phase::Window && !tells {
+                let truth = next_sightings(state, action, seat, &self.stream);
+                assert_eq!(next_sightings(world, action, seat, &self.stream), truth, "{seat} {action}");
+            }
+        }
+        if self.stream.chance(1, self.thin) {
+            self.play_out(world.clone());
+        }
+    }
+
+    fn play_out(&mut self, mut world: State<'_>) {
+        let mut dice = Dice(self.stream.clone());
+        let mut decisions = 0;
+        while let Some(asked) = world.actor() {
+            // Patient at first, so that the stock runs out; then quick, so that it ends.
+            let manner = if decisions < 400 { Manner::Moderate } else { Manner::Uniform };
+            let action = manner.choose(&world.observe(asked), &mut self.stream);
+            world.apply(action, &mut dice, &mut ()).unwrap();
+            decisions += 1;
+        }
+        assert_eq!(all_cards(&world), self.deck);
+        assert!(RoundResult::of(&world).is_some());
+        self.finished += 1;
+    }
+}
+
+impl Scribe for Spy {
+    fn event(&mut self, event: &Event<Card>) {
+        self.minds.notice(*event);
+    }
+
+    fn decides(&mut self, state: &State<'_>, _: Seat, action: Action) {
+        for index in 0..seats_of(state) {
+            let mind = &self.minds.minds[index];
+            let world = mind.sample(&state.observe(mind.seat()), &mut self.stream);
+            self.check_world(state, &world, Seat::ALL[index], action);
+        }
+    }
+}
+
+fn spy_on(game: &Game) -> u64 {
+    let minds = Minds::new(&game.rules, game.seats);
+    let stream = game.key.agent(Seat::H);
+    let mut spy = Spy { minds, stream, deck: deck_of(&game.rules), thin: 200, finished: 0 };
+    game.play(&mut spy);
+    spy.finished
+}
+
+#[test]
+fn a_world_dealt_anew_looks_the_same_to_the_seat_and_can_be_played_to_its_end() {
+    let finished: u64 = games(105, amount(1, 12)).map(|game| spy_on(&game)).sum();
+    assert!(finished > 200, "{finished}");
+}
+
+#[test]
+fn a_world_dealt_anew_looks_the_same_to_the_seat_whatever_the_knobs() {
+    let finished: u64 = odd_games(106, amount(120, 2000)).map(|game| spy_on(&game)).sum();
+    assert!(finished > 50, "{finished}");
+}
+
+/// Plays rounds again from other decks: those that differ only where a seat cannot look.
+struct Forger<'r> {
+    rules: &'r Rules,
+    setup: Option<Setup<'r>>,
+    model: Model,
+    sightings: Vec<Vec<Sighting>>,
+    decisions: Vec<Action>,
+    /// Where the declarations of the window that is open begin.
+    window: usize,
+    races: Vec<RaceOrder>,
+    stream: Stream,
+    forged: u64,
+    redeclared: u64,
+    after_reshuffle: u64,
+}
+
+impl<'r> Forger<'r> {
+    fn new(game: &'r Game) -> Forger<'r> {
+        Forger {
+            rules: &game.rules,
+            setup: None,
+            model: Model::default(),
+            sightings: Vec::new(),
+            decisions: Vec::new(),
+            window: 0,
+            races: Vec::new(),
+            stream: game.key.agent(Seat::H),
+            forged: 0,
+            redeclared: 0,
+            after_reshuffle: 0,
+        }
+    }
+
+    /// The deck and the stocks, with the cards that `seat` has not seen permuted within each.
+    fn forge(&mut self, seat: Seat) -> (Vec<Card>, Vec<Vec<Card>>) {
+        let mut stocks = Vec::new();
+        for epoch in 0..=self.model.epoch {
+            let places: Vec<usize> =
+                (0..self.model.pieces.len()).filter(|&place| self.model.pieces[place].epoch == epoch).collect();
+            let mut cards: Vec<Card> = places.iter().map(|&place| self.model.pieces[place].face.unwrap()).collect();
+            let unseen: Vec<usize> =
+                (0..cards.len()).filter(|&number| !self.model.pieces[places[number]].seen_by.contains(seat)).collect();
+            let mut others: Vec<Card> = unseen.iter().map(|&number| cards[number]).collect();
+            self.stream.shuffle(&mut others);
+            unseen.into_iter().zip(others).for_each(|(number, card)| cards[number] = card);
+            stocks.push(cards);
+        }
+        let mut deck = stocks.remove(0);
+        deck.reverse();
+        (deck, stocks)
+    }
+
+    fn check(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+        let (deck, stocks) = self.forge(seat);
+        let mut script = Script { races: self.races.clone(), stocks };
+        let mut sightings: Vec<Sighting> = Vec::new();
+        let mut sink = |event: &Event<Card>| sightings.push(event.seen_from(seat));
+        let mut forged = State::deal(&self.setup.unwrap(), &deck, &mut script, &mut sink).unwrap();
+        for (number, &action) in self.decisions.iter().enumerate() {
+            let mut action = action;
+            let pending = state.table().phase() == Phase::Window && number >= self.window;
+            // What others declared in the open window is secret too; what the seat itself declared it knows.
+            if pending && forged.actor() != Some(seat) {
+                let choices = forged.choices();
+                action = choices.nth(self.stream.below(choices.len() as u32) as usize).unwrap();
+                self.redeclared += 1;
+            }
+            forged.apply(action, &mut script, &mut sink).unwrap();
+        }
+        assert_eq!(sightings, self.sightings[seat.index()]);
+        assert_eq!(forged.observe(seat), state.observe(seat));
+        assert_eq!(forged.observe(seat).choices(), state.observe(seat).choices());
+        if state.actor() == Some(seat) && state.table().phase() != Phase::Window {
+            let truth = next_sightings(state, action, seat, &self.stream);
+            assert_eq!(next_sightings(&forged, action, seat, &self.stream), truth);
+        }
+        self.forged += 1;
+        self.after_reshuffle += u64::from(self.model.epoch > 0);
+    }
+}
+
+impl Scribe for Forger<'_> {
+    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+        self.setup = Some(Setup { rules: self.rules, ..*setup });
+        self.model.round_begins(setup, deck);
+        self.sightings = vec![Vec::new(); setup.seats];
+        self.decisions.clear();
+        self.races.clear();
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        self.model.event(event);
+        for (sightings, seat) in self.sightings.iter_mut().zip(Seat::ALL) {
+            sightings.push(event.seen_from(seat));
+        }
+    }
+
+    fn decides(&mut self, state: &State<'_>, _: Seat, action: Action) {
+        if state.table().phase() != Phase::Window {
+            self.window = self.decisions.len() + 1;
+        }
+        if self.stream.chance(1, 12) {
+            let seat = Seat::ALL[self.stream.below(seats_of(state) as u32) as usize];
+            self.check(state, seat, action);
+        }
+        self.decisions.push(action);
+    }
+
+    fn race(&mut self, order: &RaceOrder) {
+        self.races.push(*order);
+    }
+
+    fn reshuffle(&mut self, stock: &[Card]) {
+        self.model.reshuffle(stock);
+    }
+}
+
+#[test]
+fn hidden_cards_and_declarations_changed_behind_its_back_change_nothing_for_a_seat() {
+    let (mut worlds, mut redeclared, mut after_reshuffle) = (0, 0, 0);
+    for game in games(107, amount(1, 12)) {
+        let mut forger = Forger::new(&game);
+        game.play(&mut forger);
+        worlds += forger.forged;
+        redeclared += forger.redeclared;
+        after_reshuffle += forger.after_reshuffle;
+    }
+    assert!(worlds > 1000 && redeclared > 1000 && after_reshuffle > 100, "{worlds} {redeclared} {after_reshuffle}");
+}
+
+// The sample.
+
+#[test]
+fn the_random_games_have_everything_that_can_happen() {
+    let mut tally = Tally::default();
+    games(101, amount(2, 40)).for_each(|game| drop(game.play(&mut tally)));
+    let mute = Rules::preset("original").unwrap();
+    play(&mute, 3, Key { seed: 1, deal: 0 }, Manner::Mute, &mut tally);
+    tally.assert_seen(&[
+        "Late foreign snap",
+        "Late own snap",
+        "Right foreign snap",
+        "Right own snap",
+        "Wrong foreign snap",
+        "Wrong own snap",
+        "chain",
+        "empty layout",
+        "ended by an empty hand",
+        "ended by call",
+        "ended by the turn limit",
+        "fifth card",
+        "frozen pile",
+        "full layout",
+        "gift",
+        "gift declined",
+        "penalty",
+        "penalty waived",
+        "power declined",
+        "reshuffle",
+        "reveal",
+        "safe seat",
+        "second caller",
+        "second window",
+        "several callers",
+        "step look another",
+        "step look any",
+        "step look any or swap",
+        "step look other",
+        "step look own",
+        "step reveal",
+        "step swap",
+        "third peek",
+        "touch",
+        "void snap",
+    ]);
+    let mut odd = Tally::default();
+    odd_games(102, amount(120, 2000)).for_each(|game| drop(game.play(&mut odd)));
+    odd.assert_seen(&[
+        "aborted",
+        "ended by an empty hand",
+        "ended by call",
+        "ended by the stock",
+        "ended by the turn limit",
+        "reshuffle",
+        "second window",
+        "void snap",
+    ]);
+}
+
+#[test]
+fn everyone_sees_a_seat_set_of_the_table_only() {
+    // The seats of a smaller table never appear in what was seen.
+    struct Within(usize);
+    impl Scribe for Within {
+        fn decides(&mut self, state: &State<'_>, _: Seat, _: Action) {
+            for spot in state.table().occupied() {
+                assert!(state.table().seen_by(spot).without(SeatSet::first(self.0)).is_empty());
+                assert!(spot.seat().index() < self.0);
+            }
+        }
+    }
+    games(108, 1).for_each(|game| drop(game.play(&mut Within(game.seats))));
+}

@@ -1,0 +1,338 @@
+//! Sampled worlds have the right distribution: that of brute force over all decks.
+//!
+//! The deck is small, so that every order of it can be dealt and played: those orders in which a seat perceives
+//! what it did perceive are, each equally likely, what the truth may be. No line of this is shared with the engine.
+
+#![expect(clippy::cast_precision_loss, reason = "counts of samples are far below 2^52")]
+
+mod play;
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
+use cambio_core::{
+    Action, Card, Chance, Dice, Event, Knowledge, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, Setup,
+    Sighting, Source, State,
+};
+use play::{Manner, amount};
+use serde_json::json;
+
+/// The 99.9 % limit of a chi-square (Wilson and Hilferty 1931), too high by two percent at 3 degrees of freedom, else closer.
+fn limit(freedom: usize) -> f64 {
+    let k = freedom as f64;
+    k * (1.0 - 2.0 / (9.0 * k) + 3.0902 * (2.0 / (9.0 * k)).sqrt()).powi(3)
+}
+
+#[test]
+fn the_limit_is_that_of_the_tables() {
+    for (freedom, tabled) in [(3, 16.27), (10, 29.59), (30, 59.70), (100, 149.45)] {
+        assert!((limit(freedom) / tabled - 1.0).abs() < 0.02, "{freedom}: {} {tabled}", limit(freedom));
+    }
+}
+
+/// Eleven cards of four kinds, none with a power, three each dealt, one of them seen.
+fn tiny() -> Rules {
+    let kind = |label: &str, points: i16, copies: u8| json!({"label": label, "rank": label, "points": points, "copies": copies});
+    let table = json!({
+        "base": "original", "name": "tiny", "hand": 3, "peek": "slots 1", "touch": false, "chain": false,
+        "empty_hand": "continues", "cap": "none", "match_end": "rounds(1)", "turn_limit": 12, "max_slots": 5,
+        "deck": [kind("x", 1, 3), kind("y", 2, 3), kind("z", 3, 3), kind("w", 4, 2)],
+    });
+    RulesSpec::from_json(&table).unwrap().validate().unwrap()
+}
+
+/// Chance that gives stocks in an order fixed beforehand, if they are stocks of these cards; beyond them it shuffles.
+struct Fixed<'a> {
+    stocks: &'a [Vec<Card>],
+    given: Vec<Vec<Card>>,
+    fits: bool,
+    stream: Stream,
+}
+
+impl Chance for Fixed<'_> {
+    fn draw(&mut self, _: &[Card]) -> usize {
+        unreachable!("a dealt deck has an order")
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        let sorted = |cards: &[Card]| {
+            let mut cards = cards.to_vec();
+            cards.sort_unstable();
+            cards
+        };
+        match self.stocks.get(self.given.len()) {
+            None => self.stream.shuffle(stock),
+            Some(fixed) if sorted(stock) == sorted(fixed) => stock.copy_from_slice(fixed),
+            Some(_) => self.fits = false,
+        }
+        self.given.push(stock.to_vec());
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        RaceOrder::new(race.snappers.iter())
+    }
+}
+
+/// The next order of a multiset in lexicographic order.
+fn next_order(cards: &mut [Card]) -> bool {
+    let Some(place) = (1..cards.len()).rev().find(|&place| cards[place - 1] < cards[place]) else { return false };
+    let other = (place..cards.len()).rev().find(|&other| cards[other] > cards[place - 1]).unwrap();
+    cards.swap(place - 1, other);
+    cards[place..].reverse();
+    true
+}
+
+fn orders(cards: &[Card]) -> Vec<Vec<Card>> {
+    let mut cards = cards.to_vec();
+    cards.sort_unstable();
+    let mut all = vec![cards.clone()];
+    while next_order(&mut cards) {
+        all.push(cards.clone());
+    }
+    all
+}
+
+/// Plays the decisions from a deck, and gives the new stocks; `None` if one of them is not legal, a stock does not fit,
+/// or the sink says that something else happens than should.
+fn played<'r>(
+    rules: &'r Rules,
+    deck: &[Card],
+    stocks: &[Vec<Card>],
+    decisions: &[&str],
+    mut goes_on: impl FnMut(&Event<Card>) -> bool,
+) -> Option<(State<'r>, Vec<Vec<Card>>)> {
+    let stream = Key { seed: 302, deal: 0 }.stream(Purpose::Reshuffle, 0);
+    let mut chance = Fixed { stocks, given: Vec::new(), fits: true, stream };
+    let going = Cell::new(true);
+    let mut sink = |event: &Event<Card>| going.set(going.get() && goes_on(event));
+    let mut state = State::deal(&Setup::new(rules, 2), deck, &mut chance, &mut sink).unwrap();
+    for text in decisions {
+        let (seat, action) = text.split_once(' ').unwrap();
+        if !going.get() || state.actor() != Seat::from_letter(seat.chars().next()?) {
+            return None;
+        }
+        state.apply(action.parse().unwrap(), &mut chance, &mut sink).ok()?;
+    }
+    (chance.fits && going.get()).then_some((state, chance.given))
+}
+
+/// What can be told of a world: its faces, the held card, and which cards the stock has.
+fn shape(state: &State<'_>) -> Vec<Option<Card>> {
+    let mut shape: Vec<Option<Card>> = state.table().occupied().into_iter().map(|spot| state.face(spot)).collect();
+    shape.push(state.held());
+    let mut stock: Vec<Card> = state.stock().collect();
+    stock.sort_unstable();
+    shape.extend(stock.into_iter().map(Some));
+    shape
+}
+
+/// Chi-square of samples against exact probabilities, cells below five expected put together.
+#[track_caller]
+fn assert_fits<K: Ord + std::fmt::Debug>(exact: &BTreeMap<K, f64>, found: &BTreeMap<K, u64>) -> usize {
+    let strange: Vec<&K> = found.keys().filter(|key| !exact.contains_key(key)).collect();
+    assert!(strange.is_empty(), "sampled, but impossible: {strange:?}");
+    let (total, samples) = (exact.values().sum::<f64>(), found.values().sum::<u64>() as f64);
+    let (mut square, mut cells, mut few) = (0.0, 0, (0.0, 0.0));
+    for (key, weight) in exact {
+        let (expected, seen) = (weight / total * samples, found.get(key).copied().unwrap_or(0) as f64);
+        if expected < 5.0 {
+            few = (few.0 + expected, few.1 + seen);
+        } else {
+            square += (seen - expected).powi(2) / expected;
+            cells += 1;
+        }
+    }
+    if few.0 > 0.0 {
+        square += (few.1 - few.0).powi(2) / few.0;
+        cells += 1;
+    }
+    assert!(cells > 1, "only one cell");
+    let limit = limit(cells - 1);
+    assert!(square < limit, "chi-square {square} with {} degrees of freedom, 99.9 % limit {limit}", cells - 1);
+    cells
+}
+
+type Shapes = BTreeMap<Vec<Option<Card>>, f64>;
+
+/// Every deck and every order of the new stocks, held against what a seat perceived.
+struct Brute<'a> {
+    rules: &'a Rules,
+    decisions: &'a [&'a str],
+    seat: Seat,
+    sightings: &'a [Sighting],
+    orders: Vec<Vec<Vec<Card>>>,
+    exact: Shapes,
+}
+
+impl Brute<'_> {
+    /// Tries all orders of the stocks from the number of those given on. Says how many reshuffles were reached before
+    /// something differed: the order of a stock that was not reached does not matter.
+    fn walk(&mut self, deck: &[Card], given: &mut Vec<Vec<Card>>) -> usize {
+        let level = given.len();
+        if level == self.orders.len() {
+            let (mut perceived, mut reached) = (self.sightings.iter(), 0);
+            let state = played(self.rules, deck, given, self.decisions, |event| {
+                reached += usize::from(matches!(event, Event::Reshuffled { .. }));
+                perceived.next() == Some(&event.seen_from(self.seat))
+            });
+            let Some((state, _)) = state else { return reached };
+            *self.exact.entry(shape(&state)).or_default() += 1.0;
+            return usize::MAX;
+        }
+        for number in 0..self.orders[level].len() {
+            given.push(self.orders[level][number].clone());
+            let reached = self.walk(deck, given);
+            given.pop();
+            if reached <= level {
+                return reached;
+            }
+        }
+        usize::MAX
+    }
+}
+
+/// Holds the worlds that `seat` samples after these decisions against all the orders of the deck and of the stocks.
+fn check(decisions: &[&str], reshuffles: usize, seat: Seat, seed: u64) -> usize {
+    let rules = tiny();
+    let mut deck = rules.deck().to_vec();
+    Key { seed, deal: 0 }.stream(Purpose::Deck, 0).shuffle(&mut deck);
+    let mut knowledge = Knowledge::new(&rules, 2, seat);
+    let mut sightings: Vec<Sighting> = Vec::new();
+    let truth = played(&rules, &deck, &[], decisions, |event| {
+        sightings.push(event.seen_from(seat));
+        knowledge.notice(&event.seen_from(seat));
+        true
+    });
+    let (truth, stocks) = truth.expect("the decisions are legal in the true deck");
+    assert_eq!(stocks.len(), reshuffles);
+    let orders_of_stocks = stocks.iter().map(|stock| orders(stock)).collect();
+    let sightings = &sightings;
+    let mut brute =
+        Brute { rules: &rules, decisions, seat, sightings, orders: orders_of_stocks, exact: Shapes::default() };
+    for deck in orders(rules.deck()) {
+        brute.walk(&deck, &mut Vec::new());
+    }
+    let exact = brute.exact;
+    let mut stream = Key { seed, deal: 0 }.agent(seat);
+    let mut found: BTreeMap<Vec<Option<Card>>, u64> = BTreeMap::new();
+    let samples = amount(12, 400) * exact.len().max(100) as u64;
+    for _ in 0..samples {
+        *found.entry(shape(&knowledge.sample(&truth.observe(seat), &mut stream))).or_default() += 1;
+    }
+    assert_fits(&exact, &found)
+}
+
+const PASSED: [&str; 4] = ["a draw", "a drop", "a pass", "b pass"];
+
+#[test]
+fn worlds_are_uniform_among_those_that_a_seat_cannot_tell_apart() {
+    let mut cells = 0;
+    for seat in [Seat::A, Seat::B] {
+        cells += check(&[], 0, seat, 1);
+        cells += check(&PASSED, 0, seat, 2);
+        cells += check(&["a draw"], 0, seat, 3);
+        cells += check(&["a draw", "a keep a2", "a pass", "b pass", "b draw"], 0, seat, 4);
+        // A wrong snap shows b2 and costs an unseen card.
+        cells += check(&["a draw", "a drop", "a snap a1", "b snap b2", "b draw", "b keep b1"], 0, seat, 9);
+    }
+    assert!(cells > 1000, "{cells}");
+}
+
+#[test]
+fn worlds_are_uniform_after_a_reshuffle_and_keep_the_old_cards_apart_from_the_new() {
+    let start: Vec<&str> = [["a", "b"], ["b", "a"], ["a", "b"], ["b", "a"], ["a", "b"]]
+        .iter()
+        .flat_map(|[turn, other]| {
+            let all = [["a draw", "a drop", "a pass", "b pass"], ["b draw", "b drop", "b pass", "a pass"]];
+            assert_ne!(turn, other);
+            all[usize::from(*turn == "b")]
+        })
+        .collect();
+    let then = |more: &[&'static str]| -> Vec<&str> { start.iter().chain(more).copied().collect() };
+    let mut cells = 0;
+    for seat in [Seat::A, Seat::B] {
+        // The sixth card drawn comes from the new stock.
+        cells += check(&then(&["b draw"]), 1, seat, 1);
+        cells += check(&then(&["b draw", "b keep b1"]), 1, seat, 2);
+        // Penalty cards of the new stock lie beside the old hidden ones.
+        cells += check(&then(&["b draw", "b keep b1", "b snap b2", "a pass"]), 1, seat, 11);
+        cells += check(&then(&["b draw", "b keep b1", "b pass", "a pass", "a draw", "a keep a2"]), 1, seat, 4);
+        cells += check(
+            &then(&["b draw", "b keep b1", "b pass", "a pass", "a draw", "a keep a2", "a snap b1", "b pass"]),
+            1,
+            seat,
+            5,
+        );
+        // Hidden cards of three epochs: of the deal, of the first new stock, and a penalty card of the second.
+        let twice = [
+            ["b draw", "b keep b1", "b pass", "a pass"],
+            ["a draw", "a drop", "a pass", "b pass"],
+            ["b draw", "b keep b2", "b pass", "a pass"],
+            ["a draw", "a drop", "a pass", "b pass"],
+            ["b draw", "b drop", "b snap b3", "a pass"],
+        ];
+        cells += check(&then(&twice.concat()), 2, seat, 3);
+    }
+    assert!(cells > 300, "{cells}");
+}
+
+/// Plays a round of the tiny game with random players.
+fn play_out(mut state: State<'_>, dice: &mut Dice<Stream>, stream: &mut Stream) -> (i32, i32, usize, Vec<Card>) {
+    let mut tops = Vec::new();
+    while let Some(seat) = state.actor() {
+        let action = match state.table().phase() {
+            Phase::Held(Source::Stock) if stream.chance(1, 2) => Action::Drop,
+            _ => Manner::Patient.choose(&state.observe(seat), stream),
+        };
+        state.apply(action, dice, &mut ()).unwrap();
+        if tops.len() < 2 {
+            tops.extend(state.table().top().filter(|card| tops.last() != Some(card)));
+        }
+    }
+    let result = RoundResult::of(&state).unwrap();
+    (result.points()[0], result.points()[1], state.table().reshuffles(), tops)
+}
+
+#[test]
+fn a_latent_deal_plays_out_like_a_shuffled_deck() {
+    let rules = tiny();
+    let setup = Setup::new(&rules, 2);
+    let games = amount(30_000, 1_000_000);
+    let mut dealt: BTreeMap<_, u64> = BTreeMap::new();
+    let mut latent: BTreeMap<_, u64> = BTreeMap::new();
+    for deal in 0..games {
+        let key = Key { seed: 301, deal };
+        let mut deck = rules.deck().to_vec();
+        key.stream(Purpose::Deck, 0).shuffle(&mut deck);
+        let mut dice = Dice(key.stream(Purpose::Race, 0));
+        let state = State::deal(&setup, &deck, &mut dice, &mut ()).unwrap();
+        *dealt.entry(play_out(state, &mut dice, &mut key.agent(Seat::A))).or_default() += 1;
+        let mut dice = Dice(key.stream(Purpose::Race, 1));
+        let state = State::deal_latent(&setup, &mut dice, &mut ()).unwrap();
+        *latent.entry(play_out(state, &mut dice, &mut key.agent(Seat::B))).or_default() += 1;
+    }
+    // Two samples of one size: chi-square is the sum of (n - m)² / (n + m); rare outcomes are put together.
+    let (mut square, mut cells, mut few) = (0.0, 0, (0.0, 0.0));
+    let mut outcomes: Vec<_> = dealt.keys().chain(latent.keys()).collect();
+    outcomes.sort_unstable();
+    outcomes.dedup();
+    for outcome in outcomes {
+        let count = |sample: &BTreeMap<_, u64>| sample.get(outcome).copied().unwrap_or(0) as f64;
+        let (one, other) = (count(&dealt), count(&latent));
+        if one + other < 20.0 {
+            few = (few.0 + one, few.1 + other);
+        } else {
+            square += (one - other).powi(2) / (one + other);
+            cells += 1;
+        }
+    }
+    square += (few.0 - few.1).powi(2) / (few.0 + few.1).max(1.0);
+    assert!(cells > 100, "{cells}");
+    assert!(outcomes_reshuffle(&dealt) > games / 10);
+    assert!(square < limit(cells), "chi-square {square} with {cells} degrees of freedom, limit {}", limit(cells));
+}
+
+fn outcomes_reshuffle(sample: &BTreeMap<(i32, i32, usize, Vec<Card>), u64>) -> u64 {
+    sample.iter().filter(|((_, _, reshuffles, _), _)| *reshuffles > 0).map(|(_, count)| count).sum()
+}
