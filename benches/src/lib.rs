@@ -33,14 +33,26 @@ impl<'r> Play<'r> {
     /// # Panics
     /// If the rules do not fit the seats.
     pub fn deal(&mut self, sink: &mut impl Sink) -> State<'r> {
-        match self.faces {
+        let state = match self.faces {
             Faces::Dealt => {
                 self.dice.0.shuffle(&mut self.deck);
                 State::deal(&self.setup, &self.deck, &mut self.dice, sink)
             }
             Faces::Latent => State::deal_latent(&self.setup, &mut self.dice, sink),
+        };
+        state.expect("the rules fit the seats")
+    }
+
+    /// Deals the next round in the place of one that is over.
+    #[inline]
+    fn redeal(&mut self, state: &mut State<'r>, sink: &mut impl Sink) {
+        match self.faces {
+            Faces::Dealt => {
+                self.dice.0.shuffle(&mut self.deck);
+                state.redeal(&self.setup, &self.deck, &mut self.dice, sink).expect("the rules fit the seats");
+            }
+            Faces::Latent => *state = self.deal(sink),
         }
-        .expect("the rules fit the seats")
     }
 
     /// Decides at random, once.
@@ -58,12 +70,13 @@ impl<'r> Play<'r> {
     /// Plays whole rounds of at least `least` decisions in all; gives their number.
     pub fn rounds(&mut self, least: u64, sink: &mut impl Sink) -> u64 {
         let mut decisions = 0;
+        let mut state = self.deal(sink);
         while decisions < least {
-            let mut state = self.deal(sink);
             while !state.is_over() {
                 self.decide(&mut state, sink);
                 decisions += 1;
             }
+            self.redeal(&mut state, sink);
         }
         decisions
     }

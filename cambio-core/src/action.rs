@@ -203,38 +203,35 @@ impl Pairs {
 pub struct Choices {
     plain: u8,
     verb: Verb,
-    has_touch: bool,
+    pub(crate) has_touch: bool,
     spots: SpotSet,
     pairs: Pairs,
 }
 
 impl Choices {
     /// No decision at all.
-    pub(crate) const NONE: Choices = Choices::spots(Verb::Peek, SpotSet::EMPTY);
+    pub(crate) const NONE: Choices =
+        Choices { plain: 0, verb: Verb::Peek, has_touch: false, spots: SpotSet::EMPTY, pairs: Pairs::NONE };
 
+    /// Adds a decision that names no spot, if it is legal.
     #[inline]
-    pub(crate) const fn spots(verb: Verb, spots: SpotSet) -> Choices {
-        Choices { plain: 0, verb, has_touch: false, spots, pairs: Pairs::NONE }
-    }
-
-    #[inline]
-    pub(crate) const fn or_plain(mut self, action: Action, legal: Legal) -> Choices {
-        if let (Legal::Yes, Some(bit)) = (legal, plain_bit(action)) {
-            self.plain |= 1 << bit;
+    pub(crate) const fn allow(&mut self, action: Action, legal: Legal) {
+        if let Some(bit) = plain_bit(action) {
+            self.plain |= (legal as u8) << bit;
         }
-        self
     }
 
+    /// Makes these spots the targets of this verb.
     #[inline]
-    pub(crate) const fn or_touches(mut self) -> Choices {
-        self.has_touch = true;
-        self
+    pub(crate) const fn aim(&mut self, verb: Verb, spots: SpotSet) {
+        self.verb = verb;
+        self.spots = spots;
     }
 
+    /// Makes these the spots of which two may be swapped, but no two of a seat in `apart`.
     #[inline]
-    pub(crate) const fn or_swaps(mut self, spots: SpotSet, apart: crate::SeatSet) -> Choices {
+    pub(crate) const fn pair(&mut self, spots: SpotSet, apart: crate::SeatSet) {
         self.pairs = Pairs { spots, apart };
-        self
     }
 
     fn touches(&self) -> SpotSet {
@@ -253,15 +250,12 @@ impl Choices {
     /// Whether no decision is legal, which is so only where nobody is asked.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.plain == 0 && self.spots.is_empty() && self.has_no_swap()
-    }
-
-    pub(crate) fn has_no_swap(&self) -> bool {
-        self.pairs.spots.is_empty() || self.pairs.len() == 0
+        self.plain == 0 && self.spots.is_empty() && (self.pairs.spots.is_empty() || self.pairs.len() == 0)
     }
 
     /// The decision with number `n`, counted from 0.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a set that was just made then stays in registers")]
+    #[inline(always)]
     pub fn nth(&self, n: usize) -> Option<Action> {
         let plain = self.plain.count_ones() as usize;
         if n < plain {
@@ -272,20 +266,14 @@ impl Choices {
             return Some(PLAIN[bits.trailing_zeros() as usize]);
         }
         let n = n - plain;
-        if let Some(spot) = self.spots.nth(n) {
-            return Some(self.verb.of(spot));
+        match self.spots.nth(n) {
+            Some(spot) => Some(self.verb.of(spot)),
+            None => nth_beyond(self.touches(), self.pairs, n - self.spots.len()),
         }
-        let n = n - self.spots.len();
-        if let Some(spot) = self.touches().nth(n) {
-            return Some(Action::Touch(spot));
-        }
-        let (one, other) = self.pairs.nth(n - self.touches().len())?;
-        Some(Action::Swap(one, other))
     }
 
     /// Whether the decision is legal. The spots of a swap may come in either order.
-    #[expect(clippy::inline_always, reason = "with the verb of a phase known, little of it remains")]
-    #[inline(always)]
+    #[inline]
     pub fn contains(&self, action: Action) -> bool {
         match action {
             Action::Swap(one, other) => self.pairs.contains(one, other),
@@ -318,6 +306,14 @@ impl Choices {
     }
 }
 
+/// The decision with number `n` among touches and swaps, apart from the others so that those are quick.
+fn nth_beyond(touches: SpotSet, pairs: Pairs, n: usize) -> Option<Action> {
+    match touches.nth(n) {
+        Some(spot) => Some(Action::Touch(spot)),
+        None => pairs.nth(n - touches.len()).map(|(one, other)| Action::Swap(one, other)),
+    }
+}
+
 impl fmt::Display for Choices {
     /// The decisions in notation, joined by commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -334,8 +330,8 @@ impl fmt::Display for Choices {
 /// Whether something may be done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Legal {
-    Yes,
-    No,
+    No = 0,
+    Yes = 1,
 }
 
 impl Legal {

@@ -1,4 +1,51 @@
-//! The card game Cambio: rules as data, a deterministic engine, observations that cannot leak, records.
+//! The card game Cambio: rules as data, a deterministic engine, observations that cannot leak, exact knowledge, records.
+//!
+//! # A tour
+//!
+//! **Rules are data.** Three published systems are [`PRESETS`]; a [`RulesSpec`] is anybody's, [`Rules`] are checked.
+//!
+//! ```
+//! use cambio_core::{Rules, RulesSpec};
+//!
+//! let classic = Rules::preset("classic")?;
+//! let mine = RulesSpec::from_toml("base = 'classic'\nname = 'six cards'\nhand = 6\npeek = 'choose 2'")?.validate()?;
+//! assert_eq!((classic.deck().len(), mine.spec().hand.get()), (54, 6));
+//! # Ok::<(), cambio_core::RulesError>(())
+//! ```
+//!
+//! **A round is a [`State`]**: the public [`Table`] and the faces that it hides. [`State::choices`] says what is legal,
+//! [`State::apply`] carries it out, [`Chance`] decides what chance decides, a [`Sink`] hears every [`Event`].
+//!
+//! ```
+//! use cambio_core::rng::{Key, Purpose};
+//! use cambio_core::{Dice, Event, Rules, Seat, Setup, State};
+//!
+//! let rules = Rules::preset("classic").unwrap();
+//! let mut dice = Dice(Key { seed: 42, deal: 0 }.stream(Purpose::Deck, 0));
+//! let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut ()).unwrap();
+//! assert_eq!(state.choices().to_string(), "draw");
+//!
+//! let mut heard = Vec::new();
+//! state.apply("draw".parse().unwrap(), &mut dice, &mut |event: &Event<_>| heard.push(*event)).unwrap();
+//! assert_eq!(state.choices().to_string(), "drop, keep a1, keep a2, keep a3, keep a4");
+//!
+//! // The drawer sees its card, nobody else does.
+//! assert!(matches!(heard[0].seen_from(Seat::A), Event::Drew { face: Some(_), .. }));
+//! assert!(matches!(heard[0].seen_from(Seat::B), Event::Drew { face: None, .. }));
+//! assert!(state.observe(Seat::A).held().is_some() && state.observe(Seat::B).held().is_none());
+//! ```
+//!
+//! **A player is an [`Agent`]**: it gets [`Sighting`]s and an [`Observation`], never a state. [`play_match`] is the
+//! referee. [`Knowledge`] is what a seat can deduce; it samples worlds that the seat cannot tell from the true one.
+//! [`testing::check_agent`] checks any agent.
+//!
+//! **A match is a [`Record`]**: one line of JSON with every outcome of chance, which [`replay`] checks decision by
+//! decision, and which programs in other languages can read and write.
+//!
+//! **Learning code** finds dense indices and masks in [`ActionSpace`], and observation tensors in [`TensorSpace`].
+//!
+//! This crate has no threads, no clock, no files and no entropy, and its play has no floating-point number.
+
 mod action;
 mod agent;
 mod card;
@@ -21,19 +68,20 @@ mod table;
 mod tensor;
 pub mod testing;
 mod turn;
-pub use action::*;
-pub use agent::*;
-pub use card::*;
-pub use chance::*;
-pub use event::*;
-pub use knowledge::*;
-pub use observation::*;
-pub use record::*;
-pub use referee::*;
-pub use replay::*;
-pub use rules::*;
-pub use score::*;
-pub use seat::*;
-pub use state::*;
-pub use table::*;
-pub use tensor::*;
+
+pub use action::{Action, ActionSpace, Choices, ParseActionError};
+pub use agent::{Agent, Briefing, Standing};
+pub use card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power, Step};
+pub use chance::{Chance, Dice, Race, RaceOrder, RoundChance};
+pub use event::{Ending, Event, Sighting, Sink, Verdict};
+pub use knowledge::Knowledge;
+pub use observation::Observation;
+pub use record::{FORMAT, Fingerprint, Flaw, Printer, Record, Recorder, RoundRecord};
+pub use referee::{Fault, MatchError, MatchResult, Pairing, Scribe, play_match};
+pub use replay::replay;
+pub use rules::{Deck, KNOBS, KnobDoc, PRESETS, Rules, RulesError, RulesSpec};
+pub use score::{Match, RoundResult, Score};
+pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, Seat, SeatSet, Spot, SpotIter, SpotSet};
+pub use state::{DealError, IllegalAction, Setup, State};
+pub use table::{Carry, Phase, Source, Table};
+pub use tensor::{Block, TensorSpace};

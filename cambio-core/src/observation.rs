@@ -76,7 +76,7 @@ impl<'a> Observation<'a> {
 
     /// The decisions that are legal for this seat now; none if another seat is asked.
     pub fn choices(&self) -> Choices {
-        if self.table.asked() == Some(self.seat()) { choices(self.table, self, |all| all) } else { Choices::NONE }
+        if self.table.asked() == Some(self.seat()) { choices(self.table, self) } else { Choices::NONE }
     }
 }
 
@@ -96,23 +96,30 @@ impl Eyes for Observation<'_> {
     }
 }
 
-/// What `then` makes of the decisions of the asked seat: from the table and what that seat itself knows, never from
-/// hidden faces.
-///
-/// It is handed on rather than returned, so that each phase gets code of its own.
-#[expect(clippy::inline_always, reason = "each phase gets code of its own")]
+/// The decisions of the asked seat: from the table and what that seat itself knows, never from hidden faces.
+#[expect(clippy::inline_always, reason = "its parts then stay in registers")]
 #[inline(always)]
-pub(crate) fn choices<T>(table: &Table<'_>, eyes: &impl Eyes, then: impl Fn(Choices) -> T) -> T {
-    let Some(seat) = table.asked else { return then(Choices::NONE) };
+pub(crate) fn choices(table: &Table<'_>, eyes: &impl Eyes) -> Choices {
+    let mut choices = Choices::NONE;
+    let Some(seat) = table.asked else { return choices };
     let spec = table.rules.spec();
     match table.phase {
         Phase::Window | Phase::Chain => {
+            choices.allow(Action::Pass, Legal::Yes);
             let targets =
                 if spec.snap_known_only { known_matches(table, seat, eyes) } else { table.snap_targets(seat) };
-            let choices = Choices::spots(Verb::Snap, targets).or_plain(Action::Pass, Legal::Yes);
-            if spec.touch && table.phase == Phase::Window { then(choices.or_touches()) } else { then(choices) }
+            choices.aim(Verb::Snap, targets);
+            choices.has_touch = spec.touch && table.phase == Phase::Window;
         }
-        Phase::Start => then(start_choices(table, seat, eyes)),
+        Phase::Start => {
+            choices.allow(Action::Draw, Legal::when(table.can_draw()));
+            choices.allow(Action::Take, Legal::when(table.can_take()));
+            let calls = spec.call == CallWhen::InsteadOfTurn && may_call(table, seat, eyes);
+            choices.allow(Action::Call, Legal::when(calls));
+            if spec.paid_peek && !table.cheated && table.can_draw() && table.penalty_spot(seat).is_some() {
+                choices.aim(Verb::Cheat, table.layout(seat));
+            }
+        }
         Phase::Held(source) => {
             let layout = table.layout(seat);
             let drops = match source {
@@ -123,44 +130,41 @@ pub(crate) fn choices<T>(table: &Table<'_>, eyes: &impl Eyes, then: impl Fn(Choi
                         || eyes.holds().is_some_and(|card| !table.rules.power(card).is_none())
                 }
             };
-            then(Choices::spots(Verb::Keep, layout).or_plain(Action::Drop, Legal::when(drops)))
+            choices.allow(Action::Drop, Legal::when(drops));
+            choices.aim(Verb::Keep, layout);
         }
-        Phase::Power => then(power_choices(table)),
         Phase::Close => {
-            let calls = Legal::when(may_call(table, seat, eyes));
-            then(Choices::NONE.or_plain(Action::Call, calls).or_plain(Action::End, Legal::Yes))
+            choices.allow(Action::Call, Legal::when(may_call(table, seat, eyes)));
+            choices.allow(Action::End, Legal::Yes);
+        }
+        Phase::Power => {
+            choices = power_choices(table);
+            choices.allow(Action::Skip, Legal::when(spec.power_use == PowerUse::May));
+        }
+        Phase::Show => {
+            let skips = spec.power_use == PowerUse::May && table.pointed.is_empty();
+            choices.allow(Action::Skip, Legal::when(skips));
+            choices.aim(Verb::Show, table.next_shown().map_or(SpotSet::EMPTY, |target| table.layout(target)));
         }
         Phase::Gift => {
-            let skips = Legal::when(spec.gift == Gift::May);
-            then(Choices::spots(Verb::Give, table.layout(seat)).or_plain(Action::Skip, skips))
+            choices.allow(Action::Skip, Legal::when(spec.gift == Gift::May));
+            choices.aim(Verb::Give, table.layout(seat));
         }
-        Phase::Peek => then(Choices::spots(Verb::Peek, table.unpeeked(seat))),
-        Phase::Show => {
-            let layout = table.next_shown().map_or(SpotSet::EMPTY, |target| table.layout(target));
-            let skips = Legal::when(spec.power_use == PowerUse::May && table.pointed == SpotSet::EMPTY);
-            then(Choices::spots(Verb::Show, layout).or_plain(Action::Skip, skips))
-        }
-        Phase::Over => then(Choices::NONE),
+        Phase::Peek => choices.aim(Verb::Peek, table.unpeeked(seat)),
+        Phase::Over => {}
     }
+    choices
 }
 
-fn start_choices(table: &Table<'_>, seat: Seat, eyes: &impl Eyes) -> Choices {
-    let spec = table.rules.spec();
-    let cheats = spec.paid_peek && !table.cheated && table.can_draw() && table.penalty_spot(seat).is_some();
-    let spots = if cheats { table.layout(seat) } else { SpotSet::EMPTY };
-    let calls = spec.call == CallWhen::InsteadOfTurn && may_call(table, seat, eyes);
-    Choices::spots(Verb::Cheat, spots)
-        .or_plain(Action::Draw, Legal::when(table.can_draw()))
-        .or_plain(Action::Take, Legal::when(table.can_take()))
-        .or_plain(Action::Call, Legal::when(calls))
-}
-
-/// What the step of a power that is due offers; nothing but a skip where it has no legal target.
+/// The targets of the step of a power that is due.
 pub(crate) fn power_choices(table: &Table<'_>) -> Choices {
-    let Some(step) = table.power.step(table.step.into()) else { return Choices::NONE };
-    let (spots, apart) = table.swap_targets(step);
-    let skips = Legal::when(table.rules.spec().power_use == PowerUse::May);
-    Choices::spots(Verb::Look, table.look_targets(step)).or_swaps(spots, apart).or_plain(Action::Skip, skips)
+    let mut choices = Choices::NONE;
+    if let Some(step) = table.power.step(table.step.into()) {
+        choices.aim(Verb::Look, table.look_targets(step));
+        let (spots, apart) = table.swap_targets(step);
+        choices.pair(spots, apart);
+    }
+    choices
 }
 
 /// Whether a card matches in the window or chain that is open.
@@ -189,6 +193,7 @@ pub(crate) fn known_matches(table: &Table<'_>, seat: Seat, eyes: &impl Eyes) -> 
 }
 
 /// Whether the seat may call, the cap included.
+#[inline]
 pub(crate) fn may_call(table: &Table<'_>, seat: Seat, eyes: &impl Eyes) -> bool {
     table.can_call(seat)
         && table.feasible_cap().is_none_or(|cap| lowest_feasible_sum(table, seat, eyes) <= i32::from(cap))

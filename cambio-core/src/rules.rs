@@ -451,11 +451,12 @@ fn nearest_field(name: &str) -> String {
     }
 }
 
-/// How many of each kind there are, modulo 256.
-pub(crate) fn copies(cards: &[Card]) -> [u8; MAX_KINDS] {
-    let mut copies = [0u8; MAX_KINDS];
+/// How many of each kind there are, modulo 256; the index is that of the kind plus one.
+#[inline]
+pub(crate) fn copies(cards: &[Card]) -> [u8; MAX_KINDS * 2] {
+    let mut copies = [0u8; MAX_KINDS * 2];
     for card in cards {
-        let count = &mut copies[card.kind()];
+        let count = &mut copies[card.raw()];
         *count = count.wrapping_add(1);
     }
     copies
@@ -475,7 +476,7 @@ pub struct Rules {
     spec: RulesSpec,
     kinds: Vec<Kind>,
     deck: Vec<Card>,
-    copies: [u8; MAX_KINDS],
+    copies: [u8; MAX_KINDS * 2],
     faces: Box<[Face; MAX_KINDS * 2]>,
 }
 
@@ -573,7 +574,7 @@ impl Rules {
         &self.deck
     }
 
-    pub(crate) fn copies(&self) -> &[u8; MAX_KINDS] {
+    pub(crate) fn copies(&self) -> &[u8; MAX_KINDS * 2] {
         &self.copies
     }
 

@@ -239,6 +239,28 @@ impl FromStr for Spot {
     }
 }
 
+/// The bits of each seat's slots.
+const SEATS: [u128; MAX_SEATS] = {
+    let mut seats = [0; MAX_SEATS];
+    let mut seat = 0;
+    while seat < MAX_SEATS {
+        seats[seat] = 0xffff << (seat * MAX_SLOTS);
+        seat += 1;
+    }
+    seats
+};
+
+/// The bits of the first so many slots of every seat.
+const ROWS: [u128; MAX_SLOTS + 1] = {
+    let mut rows = [0; MAX_SLOTS + 1];
+    let mut slots = 0;
+    while slots <= MAX_SLOTS {
+        rows[slots] = 0x0001_0001_0001_0001_0001_0001_0001_0001 * ((1 << slots) - 1);
+        slots += 1;
+    }
+    rows
+};
+
 /// A set of spots: one bit for each slot of each seat.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct SpotSet(u128);
@@ -249,12 +271,12 @@ impl SpotSet {
 
     /// The first `slots` slots of `seat`.
     pub(crate) const fn row(seat: Seat, slots: usize) -> SpotSet {
-        SpotSet(((1u128 << slots) - 1) << (seat as u32 * MAX_SLOTS as u32))
+        SpotSet(SEATS[seat as usize] & ROWS[slots])
     }
 
     /// Every slot of `seat`.
     pub const fn of_seat(seat: Seat) -> SpotSet {
-        SpotSet(0xffff << (seat as u32 * MAX_SLOTS as u32))
+        SpotSet(SEATS[seat as usize])
     }
 
     /// Every slot of every seat in `seats`.
@@ -312,6 +334,7 @@ impl SpotSet {
     }
 
     /// The spot of the set with number `n`, counted from 0 in order of seat and slot.
+    #[inline]
     pub const fn nth(self, n: usize) -> Option<Spot> {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
         let in_low = low.count_ones() as usize;
@@ -338,6 +361,7 @@ impl SpotSet {
 
 /// The place of the bit with number `n` in a word that has more than `n` bits, without a branch (Vigna 2008,
 /// "Broadword implementation of rank/select queries", algorithm 2).
+#[inline]
 const fn select(word: u64, n: usize) -> u8 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;

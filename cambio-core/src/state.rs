@@ -153,6 +153,7 @@ impl<'r> State<'r> {
     ///
     /// # Errors
     /// If the rules do not fit the seats, the starter has no place, or the deck is not the rules' deck.
+    #[inline]
     pub fn deal<C: Chance, S: Sink>(
         setup: &Setup<'r>,
         deck: &[Card],
@@ -161,12 +162,8 @@ impl<'r> State<'r> {
     ) -> Result<State<'r>, DealError> {
         setup.check()?;
         setup.rules.check_deck(deck)?;
-        let mut state = State::empty(setup);
-        for (place, &card) in state.hidden.stock.iter_mut().zip(deck.iter().rev()) {
-            *place = card;
-        }
-        state.hidden.order = Order::Dealt;
-        state.begin(chance, sink);
+        let mut state = State::empty(setup, Order::Dealt);
+        state.begin(deck, chance, sink);
         Ok(state)
     }
 
@@ -174,73 +171,95 @@ impl<'r> State<'r> {
     ///
     /// # Errors
     /// As [`State::deal`].
+    #[inline]
     pub fn deal_latent<C: Chance, S: Sink>(
         setup: &Setup<'r>,
         chance: &mut C,
         sink: &mut S,
     ) -> Result<State<'r>, DealError> {
         setup.check()?;
-        let mut state = State::empty(setup);
-        for (place, &card) in state.hidden.stock.iter_mut().zip(setup.rules.deck()) {
-            *place = card;
-        }
-        state.begin(chance, sink);
+        let mut state = State::empty(setup, Order::Pool);
+        state.begin(setup.rules.deck(), chance, sink);
         Ok(state)
+    }
+
+    /// Deals another round into this state, as [`State::deal`] does. What was there is gone; nothing is moved, which
+    /// counts where millions of rounds are dealt.
+    ///
+    /// # Errors
+    /// As [`State::deal`]; the state is then as it was.
+    pub fn redeal<C: Chance, S: Sink>(
+        &mut self,
+        setup: &Setup<'r>,
+        deck: &[Card],
+        chance: &mut C,
+        sink: &mut S,
+    ) -> Result<(), DealError> {
+        setup.check()?;
+        setup.rules.check_deck(deck)?;
+        *self = State::empty(setup, Order::Dealt);
+        self.begin(deck, chance, sink);
+        Ok(())
     }
 
     /// A table on which nothing lies yet.
     #[inline]
-    fn empty(setup: &Setup<'r>) -> State<'r> {
+    fn empty(setup: &Setup<'r>, order: Order) -> State<'r> {
         let Setup { rules, seats, starter, carry } = *setup;
         let cards = rules.deck().len() as u16;
-        let table = Table {
-            rules,
-            occupied: SpotSet::EMPTY,
-            pointed: SpotSet::EMPTY,
-            seen_by: [SeatSet::EMPTY; SPOTS],
-            pile: [0; MAX_KINDS],
-            pile_len: 0,
-            stock_len: cards,
-            reshuffles: 0,
-            turns: 0,
-            seats: seats as u8,
-            starter,
-            turn: starter,
-            asked: None,
-            phase: Phase::Over,
-            opening: Opening::Landing,
-            top: None,
-            top_spent: false,
-            opener: None,
-            power: Power::NONE,
-            step: 0,
-            cheated: false,
-            declined_look: false,
-            carried_out: false,
-            won: false,
-            frozen: false,
-            gap: None,
-            callers: SeatSet::EMPTY,
-            first_caller: None,
-            safe: SeatSet::EMPTY,
-            carry,
-            ended: None,
-        };
-        let hidden = Hidden {
-            faces: [None; SPOTS],
-            stock: [Card::FILLER; MAX_CARDS],
-            pool_len: cards,
-            order: Order::Pool,
-            held: None,
-            declared: [None; MAX_SEATS],
-            snappers: SeatSet::EMPTY,
-            touchers: SeatSet::EMPTY,
-            unasked: SeatSet::EMPTY,
-        };
-        State { table, hidden }
+        State {
+            table: Table {
+                rules,
+                occupied: SpotSet::EMPTY,
+                pointed: SpotSet::EMPTY,
+                seen_by: [SeatSet::EMPTY; SPOTS],
+                pile: [0; MAX_KINDS],
+                pile_len: 0,
+                stock_len: cards,
+                reshuffles: 0,
+                turns: 0,
+                seats: seats as u8,
+                starter,
+                turn: starter,
+                asked: None,
+                phase: Phase::Over,
+                opening: Opening::Landing,
+                top: None,
+                top_spent: false,
+                opener: None,
+                power: Power::NONE,
+                step: 0,
+                cheated: false,
+                declined_look: false,
+                carried_out: false,
+                won: false,
+                frozen: false,
+                gap: None,
+                callers: SeatSet::EMPTY,
+                first_caller: None,
+                safe: SeatSet::EMPTY,
+                carry,
+                ended: None,
+            },
+            hidden: Hidden {
+                faces: [None; SPOTS],
+                stock: [Card::FILLER; MAX_CARDS],
+                pool_len: cards,
+                order,
+                held: None,
+                declared: [None; MAX_SEATS],
+                snappers: SeatSet::EMPTY,
+                touchers: SeatSet::EMPTY,
+                unasked: SeatSet::EMPTY,
+            },
+        }
     }
 
-    fn begin<C: Chance, S: Sink>(&mut self, chance: &mut C, sink: &mut S) {
+    /// Deals from these cards and plays on to the first decision.
+    fn begin<C: Chance, S: Sink>(&mut self, deck: &[Card], chance: &mut C, sink: &mut S) {
+        let stock = &mut self.hidden.stock[..deck.len()];
+        stock.copy_from_slice(deck);
+        stock.reverse();
         let spec = self.table.rules.spec();
         let (hand, seats, starter) = (spec.hand.count(), self.table.seats(), self.table.starter);
         let carry = self.table.carry;
@@ -276,15 +295,12 @@ impl<'r> State<'r> {
         if hidden.order == Order::Pool {
             return;
         }
-        let mut last = usize::from(hidden.pool_len);
+        let top = usize::from(hidden.pool_len) - 1;
         hidden.pool_len = table.stock_len;
-        for slot in 1..=hand {
-            let mut seat = table.starter;
-            for _ in 0..seats {
-                last -= 1;
-                let spot = Spot::new(seat, slot).expect("a hand has at most eight cards");
-                hidden.faces[spot.index()] = Some(hidden.stock[last]);
-                seat = seat.next(seats);
+        for (place, seat) in table.starter.round(seats).enumerate() {
+            for slot in 0..hand {
+                let spot = Spot::new(seat, slot + 1).expect("a hand has at most eight cards");
+                hidden.faces[spot.index()] = Some(hidden.stock[top - slot * seats - place]);
             }
         }
     }
@@ -309,7 +325,7 @@ impl<'r> State<'r> {
     /// The decisions that are legal for the seat that is asked.
     #[inline]
     pub fn choices(&self) -> Choices {
-        choices(&self.table, &Glance(self), |all| all)
+        choices(&self.table, &Glance(self))
     }
 
     /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision.
@@ -323,7 +339,7 @@ impl<'r> State<'r> {
         chance: &mut C,
         sink: &mut S,
     ) -> Result<(), IllegalAction> {
-        if !choices(&self.table, &Glance(self), |all| all.contains(action)) {
+        if !choices(&self.table, &Glance(self)).contains(action) {
             return Err(IllegalAction { action, actor: self.actor(), legal: self.choices() });
         }
         Turn { state: self, chance, sink }.carry_out(action);

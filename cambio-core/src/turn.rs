@@ -8,7 +8,7 @@ use crate::chance::{Chance, Race, RaceOrder};
 use crate::event::{Ending, Event, Sink, Verdict};
 use crate::knob::{CallWhen, EmptyHand, Flip, Late, Peek, Redrop, StockEmpty, Window};
 use crate::observation::{known_matches, matches, may_call, power_choices};
-use crate::seat::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
+use crate::seat::{Seat, SeatSet, Spot, SpotSet};
 use crate::state::{Declared, Glance, Order, State};
 use crate::table::{Opening, Phase, Source};
 use crate::{Action, RulesSpec};
@@ -397,12 +397,9 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
                     let seat = table.turn;
                     return self.ask(seat, Phase::Show);
                 }
-            } else {
-                let choices = power_choices(table);
-                if !(choices.targets().is_empty() && choices.has_no_swap()) {
-                    let seat = table.turn;
-                    return self.ask(seat, Phase::Power);
-                }
+            } else if !power_choices(table).is_empty() {
+                let seat = table.turn;
+                return self.ask(seat, Phase::Power);
             }
             table.step += 1;
         }
@@ -504,11 +501,10 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         let hidden = &mut self.state.hidden;
         let snappers = std::mem::take(&mut hidden.snappers);
         let touchers = std::mem::take(&mut hidden.touchers);
-        let declared = hidden.declared;
         if !touchers.is_empty() {
             let table = &self.state.table;
             for seat in table.turn.round(table.seats()).filter(|&seat| touchers.contains(seat)) {
-                if let Some(Declared::Touch(spot)) = declared[seat.index()] {
+                if let Some(Declared::Touch(spot)) = self.state.hidden.declared[seat.index()] {
                     self.sink.event(&Event::Touched { seat, spot });
                 }
             }
@@ -516,11 +512,11 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         if snappers.is_empty() {
             self.after_window();
         } else {
-            self.resolve_snaps(snappers, declared);
+            self.resolve_snaps(snappers);
         }
     }
 
-    fn resolve_snaps(&mut self, snappers: SeatSet, declared: [Option<Declared>; MAX_SEATS]) {
+    fn resolve_snaps(&mut self, snappers: SeatSet) {
         let table = &self.state.table;
         let only = snappers.first_from(table.turn).filter(|&seat| snappers == SeatSet::only(seat));
         let order = if let Some(seat) = only {
@@ -531,7 +527,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         };
         let mut winner = None;
         for &seat in order.seats() {
-            let Some(Declared::Snap(spot)) = declared[seat.index()] else { continue };
+            let Some(Declared::Snap(spot)) = self.state.hidden.declared[seat.index()] else { continue };
             // Only the winner's card can be gone; nothing else leaves a spot before its gift.
             if !self.state.table.occupied.contains(spot) {
                 continue;

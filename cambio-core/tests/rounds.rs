@@ -390,3 +390,31 @@ fn the_cap_of_the_original_only_advises() {
     let table = Stage::of("original", 2).holds("a", "9 9 9 9").deal();
     assert!(table.offers("a call"), "a knows of 18 points and may call all the same");
 }
+
+#[test]
+fn a_round_dealt_in_the_place_of_another_is_the_round_that_is_dealt() {
+    use cambio_core::rng::{Bounded as _, Key, Purpose};
+    use cambio_core::{Card, Dice, Event, Rules, Setup, State};
+
+    let mut stream = Key { seed: 9, deal: 0 }.stream(Purpose::Deck, 0);
+    for preset in ["original", "faessler", "classic"] {
+        let rules = Rules::preset(preset).unwrap();
+        let mut deck = rules.deck().to_vec();
+        let mut dice = Dice(Key { seed: 9, deal: 0 }.stream(Purpose::Race, 0));
+        let mut used = State::deal(&Setup::new(&rules, 3), &deck, &mut dice, &mut ()).unwrap();
+        for seats in 2..=8 {
+            while let Some(action) = used.choices().nth(0) {
+                used.apply(action, &mut dice, &mut ()).unwrap();
+            }
+            stream.shuffle(&mut deck);
+            let (mut told, mut retold) = (Vec::new(), Vec::new());
+            let setup = Setup::new(&rules, seats);
+            let fresh = State::deal(&setup, &deck, &mut dice, &mut |event: &Event<Card>| told.push(*event)).unwrap();
+            used.redeal(&setup, &deck, &mut dice, &mut |event: &Event<Card>| retold.push(*event)).unwrap();
+            assert_eq!((format!("{fresh:?}"), told), (format!("{used:?}"), retold));
+            let error = used.redeal(&setup, &deck[1..], &mut dice, &mut ()).unwrap_err();
+            assert!(error.to_string().starts_with("impossible deck: "), "{error}");
+            assert_eq!(format!("{fresh:?}"), format!("{used:?}"));
+        }
+    }
+}

@@ -36,3 +36,8 @@ pub use rows::{MatchRow, PlayerRow, RoundRow, SummaryRow};
 pub use run::{Outcome, Report, RunError, RunFolder, Runner};
 pub use summary::{Clusters, Interval, Summary};
 pub use tally::{RoundTally, SeatTally, Tally};
+
+/// The code of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -1,0 +1,55 @@
+//! Records pass an independent replayer in Python, where it is at hand.
+//!
+//! `../shared/referee/referee.py` beside the repository, or the path in `CAMBIO_REFEREE`, is looked for; where it or
+//! Python is missing the test says so and holds. `CAMBIO_FULL=1` plays 1,000 matches of each agent at every table.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn referee() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/referee/referee.py");
+    let path = std::env::var_os("CAMBIO_REFEREE").map_or(beside, PathBuf::from);
+    let has_python = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    (path.is_file() && has_python).then_some(path)
+}
+
+#[test]
+fn records_of_random_and_greedy_players_pass_the_independent_replayer() {
+    let Some(referee) = referee() else {
+        println!("skipped: no referee.py or no python3 here");
+        return;
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("referee");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+    std::fs::create_dir_all(&folder).unwrap();
+    let deals = if std::env::var_os("CAMBIO_FULL").is_some() { 1000 } else { 12 };
+    let spec = format!(
+        "seed = 11\ndeals = {deals}\nseats = [2, 3, 4, 6, 8]\n\
+         rules = ['original', 'original-b', 'original-c', 'original-d', 'faessler', 'classic']\n\
+         agents = ['random', 'random(pass=0.9)', 'greedy', 'greedy(call_at=12)']\nlineups = 'mirror'\n"
+    );
+    std::fs::write(folder.join("spec.toml"), spec).unwrap();
+    let cambio = |words: &str| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(&folder).args(words.split(' ')).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    cambio("run spec.toml --out out --records --quiet");
+    // The rotations of a mirror are one match; what was legal goes along, so that every set of choices is compared.
+    let records = std::fs::read_to_string(folder.join("out/records.jsonl")).unwrap();
+    let first: Vec<&str> = records.lines().filter(|record| record.contains("\"rotation\":0,")).collect();
+    assert_eq!(first.len(), 6 * 5 * 4 * deals);
+    for (number, records) in first.chunks(2000).enumerate() {
+        let file = format!("{number}.jsonl");
+        std::fs::write(folder.join(&file), records.join("\n")).unwrap();
+        let legal = cambio(&format!("replay --fill --legal {file}"));
+        std::fs::write(folder.join(&file), legal).unwrap();
+        let output = Command::new("python3").arg(&referee).arg("--complete").arg(folder.join(&file)).output().unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(told.ends_with(&format!("{} passed, 0 failed\n", records.len())), "{told}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
