@@ -35,7 +35,7 @@ fn random_play(criterion: &mut Criterion) {
                 begun.elapsed().mul_f64(decisions as f64 / played as f64)
             });
         });
-        assert!(everyone.faces > 0, "somebody drew a card");
+        black_box(everyone.faces);
     }
     group.finish();
 }

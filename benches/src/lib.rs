@@ -97,12 +97,12 @@ impl<'r> Play<'r> {
     }
 }
 
-/// Makes every seat's sighting of every event, and keeps a word of each so that none is left out.
+/// Makes every seat's sighting of every event, and keeps a word of each so that the compiler leaves none out.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Everyone {
     /// How many seats perceive.
     pub seats: usize,
-    /// How many faces of others' private events they saw; at a real table more than none.
+    /// How many faces of drawn cards they saw.
     pub faces: u64,
 }
 
