@@ -12,6 +12,11 @@ pub const FORMAT: &str = "cambio-record/1";
 /// The extra field with a round's fingerprint. A reader that does not know it may leave it out of account.
 pub(crate) const FINGERPRINT: &str = "x-fingerprint";
 
+/// The extra field with a round's trace: four hexadecimal digits of the running fingerprint before each decision, and
+/// four after the last. The first ones cover the deck, each later ones a decision and the chance that followed it, so
+/// an altered record is caught at the very decision, even where the altered one is legal.
+pub(crate) const TRACE: &str = "x-trace";
+
 /// A record of one match.
 ///
 /// A record read from a file keeps fields that this version does not know, and writes them back.
@@ -267,6 +272,11 @@ impl Printer {
         self.round
     }
 
+    /// The four digits of a trace at this point of the round.
+    pub(crate) fn digits(&self) -> String {
+        format!("{:04x}", self.round.0 & 0xffff)
+    }
+
     /// The fingerprint of all rounds so far.
     pub fn of_match(&self) -> Fingerprint {
         self.all
@@ -340,12 +350,13 @@ pub struct Recorder<'r> {
     rules: &'r Rules,
     rounds: Vec<RoundRecord>,
     printer: Printer,
+    trace: String,
 }
 
 impl<'r> Recorder<'r> {
     /// A recorder of a match by these rules.
     pub fn new(rules: &'r Rules) -> Recorder<'r> {
-        Recorder { rules, rounds: Vec::new(), printer: Printer::default() }
+        Recorder { rules, rounds: Vec::new(), printer: Printer::default(), trace: String::new() }
     }
 
     /// The record of the match that was played: the key and rotation that it had, and the agents by seat.
@@ -390,11 +401,13 @@ impl<'r> Recorder<'r> {
 impl Scribe for Recorder<'_> {
     fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
         self.printer.round_begins(setup, deck);
+        self.trace.clear();
         let starter = Some(setup.starter.to_string());
         self.rounds.push(RoundRecord { starter, deck: self.labels(deck.iter()), ..RoundRecord::default() });
     }
 
     fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+        self.trace += &self.printer.digits();
         self.printer.decides(state, seat, action);
         self.round().decisions.push(format!("{seat} {action}"));
     }
@@ -411,10 +424,12 @@ impl Scribe for Recorder<'_> {
     }
 
     fn round_ends(&mut self, state: &State<'_>, result: &RoundResult) {
+        let trace = std::mem::take(&mut self.trace) + &self.printer.digits();
         self.printer.round_ends(state, result);
         let print = self.printer.of_round().to_string();
         let round = self.round();
         round.fields.extend(results(result).map(|(name, value)| (name.to_owned(), value)));
+        round.fields.insert(TRACE.to_owned(), Value::from(trace));
         round.fields.insert(FINGERPRINT.to_owned(), Value::from(print));
     }
 }

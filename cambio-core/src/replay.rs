@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::chance::{Chance, Race, RaceOrder};
 use crate::event::Event;
-use crate::record::{FINGERPRINT, Flaw, Printer, Record, RoundRecord, brief, results, scores};
+use crate::record::{FINGERPRINT, Flaw, Printer, Record, RoundRecord, TRACE, brief, results, scores};
 use crate::referee::Scribe;
-use crate::{Action, Card, Match, RoundResult, Rules, RulesSpec, Score, Seat, State};
+use crate::{Action, Card, Choices, Match, RoundResult, Rules, RulesSpec, Score, Seat, State};
 
 /// Replays a record, as far as it goes, and fills in the results that it does not give.
 ///
@@ -204,9 +204,12 @@ fn replay_round<W: Scribe>(
     scribe.round_begins(&setup, &deck);
     let mut state = State::deal(&setup, &deck, &mut script, &mut Told { scribe: &mut scribe })
         .map_err(|error| Flaw::new(error.to_string()))?;
+    let trace = Trace::read(filled)?;
+    trace.check(0, scribe.0, String::new)?;
     for (number, text) in round.decisions.iter().enumerate() {
         let flaw = |what: String| Flaw::new(what).at(number + 1);
         let (seat, action) = read_decision(&state, text).map_err(flaw)?;
+        let choices = state.choices();
         scribe.decides(&state, seat, action);
         state.apply(action, &mut script, &mut Told { scribe: &mut scribe }).expect("the decision was just found legal");
         if let Some(what) = script.flaw {
@@ -214,6 +217,7 @@ fn replay_round<W: Scribe>(
         }
         script.orders.drain(..).for_each(|order| scribe.race(&order));
         script.stocks.drain(..).for_each(|stock| scribe.reshuffle(&stock));
+        trace.check(number + 1, scribe.0, || format!("`{text}`; legal: {}", told(seat, &choices)))?;
     }
     let last = |what: String| Flaw { decision: Some(round.decisions.len()).filter(|&n| n > 0), ..Flaw::new(what) };
     if script.races < round.races.len() {
@@ -262,9 +266,41 @@ fn read_decision(state: &State<'_>, text: &str) -> Result<(Seat, Action), String
     };
     match read() {
         Some((seat, action)) if seat == asked && choices.contains(action) => Ok((seat, action)),
-        _ => {
-            let legal: Vec<String> = choices.iter().map(|action| format!("{asked} {action}")).collect();
-            Err(format!("illegal decision `{text}`; legal: {}", legal.join(", ")))
+        _ => Err(format!("illegal decision `{text}`; legal: {}", told(asked, &choices))),
+    }
+}
+
+/// Decisions of one seat as records write them.
+fn told(seat: Seat, choices: &Choices) -> String {
+    choices.iter().map(|action| format!("{seat} {action}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The trace that a round gives, if it gives one.
+struct Trace {
+    digits: Option<String>,
+}
+
+impl Trace {
+    fn read(round: &RoundRecord) -> Result<Trace, Flaw> {
+        match round.fields.get(TRACE) {
+            None | Some(Value::Null) => Ok(Trace { digits: None }),
+            Some(Value::String(digits)) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                Ok(Trace { digits: Some(digits.clone()) })
+            }
+            Some(other) => Err(Flaw::new(format!("{TRACE} is {}; allowed are hexadecimal digits", brief(other)))),
         }
+    }
+
+    /// Holds the trace against play after so many decisions; the last of them is `told` with what was legal.
+    fn check(&self, decisions: usize, printer: &Printer, told: impl Fn() -> String) -> Result<(), Flaw> {
+        let given = self.digits.as_ref().and_then(|digits| digits.get(4 * decisions..4 * decisions + 4));
+        if given.is_none_or(|given| given == printer.digits()) {
+            return Ok(());
+        }
+        if decisions == 0 {
+            return Err(Flaw::new(format!("the deck or the starter is not the one that was played ({TRACE})")));
+        }
+        let what = "the decision, or the race or new stock after it, is not the one that was played";
+        Err(Flaw::new(format!("{what} ({TRACE}): {}", told())).at(decisions))
     }
 }
