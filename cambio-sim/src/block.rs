@@ -51,7 +51,7 @@ pub struct AgentFault {
 /// The rows depend on the plan's seed and the block alone.
 pub fn play_block(plan: &Plan, block: &Block<'_>, records: Records) -> Result<BlockRows, Box<AgentFault>> {
     let mut rows = BlockRows::default();
-    for rotation in 0..block.lineup.rotations() {
+    for rotation in 0..plan.rotations(block.seats) {
         play_rotation(plan, block, rotation, records, &mut rows)?;
     }
     Ok(rows)

@@ -29,6 +29,20 @@ pub struct Experiment {
     /// Which agents meet.
     #[serde(default)]
     pub lineups: Lineups,
+    /// In which seatings a lineup plays each deal.
+    #[serde(default)]
+    pub rotations: Rotations,
+}
+
+/// In which seatings a lineup plays each deal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rotations {
+    /// Each agent sits in each seat once.
+    #[default]
+    Cyclic,
+    /// Only as the lineup is written. Seats are then not balanced; for mirrors, of which all rotations are the same.
+    One,
 }
 
 /// Which agents meet at one table.
@@ -108,11 +122,6 @@ impl Lineup {
         self.0[(seat + rotation) % self.0.len()]
     }
 
-    /// How many rotations there are: as many as seats.
-    pub fn rotations(&self) -> usize {
-        self.0.len()
-    }
-
     /// The agents, seat a of rotation 0 first.
     pub fn agents(&self) -> &[usize] {
         &self.0
@@ -141,6 +150,8 @@ pub struct Plan {
     pub deals: u64,
     /// The agents.
     pub agents: Vec<AgentSpec>,
+    /// In which seatings a lineup plays each deal.
+    pub rotations: Rotations,
     /// The agents' specs as every row carries them.
     pub labels: Vec<String>,
     /// The tables.
@@ -220,7 +231,8 @@ impl Experiment {
                 "one agent for each seat",
             ));
         }
-        Ok(Plan { name: self.name.clone(), seed: self.seed, deals: self.deals, agents, labels, cells })
+        let (name, seed, deals, rotations) = (self.name.clone(), self.seed, self.deals, self.rotations);
+        Ok(Plan { name, seed, deals, agents, rotations, labels, cells })
     }
 
     fn lineups(&self, seats: usize, roster: &Roster, labels: &[String]) -> Result<Vec<Lineup>, PlanError> {
@@ -288,7 +300,15 @@ pub fn read_rules(name: &str, folder: &Path) -> Result<Rules, PlanError> {
 impl Plan {
     /// How many matches are played.
     pub fn matches(&self) -> u64 {
-        self.cells.iter().map(|cell| (cell.lineups.len() * cell.seats) as u64 * self.deals).sum()
+        self.cells.iter().map(|cell| (cell.lineups.len() * self.rotations(cell.seats)) as u64 * self.deals).sum()
+    }
+
+    /// In how many seatings a lineup of so many seats plays each deal.
+    pub fn rotations(&self, seats: usize) -> usize {
+        match self.rotations {
+            Rotations::Cyclic => seats,
+            Rotations::One => 1,
+        }
     }
 
     /// The blocks in canonical order: by cell, then lineup, then deal.

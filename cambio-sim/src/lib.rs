@@ -15,6 +15,7 @@
 //!     seats: vec![2],
 //!     agents: vec!["random".into(), "greedy(call_at=7)".into()],
 //!     lineups: Default::default(),
+//!     rotations: Default::default(),
 //! };
 //! let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
 //! let block = plan.blocks().next().unwrap();
@@ -31,7 +32,7 @@ mod summary;
 mod tally;
 
 pub use block::{AgentFault, BlockRows, Records, play_block};
-pub use experiment::{Block, Cell, Experiment, Lineup, LineupRule, Lineups, Plan, PlanError, read_rules};
+pub use experiment::{Block, Cell, Experiment, Lineup, LineupRule, Lineups, Plan, PlanError, Rotations, read_rules};
 pub use rows::{MatchRow, PlayerRow, RoundRow, SummaryRow};
 pub use run::{Outcome, Report, RunError, RunFolder, Runner};
 pub use summary::{Clusters, Interval, Summary};

@@ -188,7 +188,7 @@ impl Runner<'_> {
             let mut batch = Vec::new();
             let mut size = 0;
             while let Some(block) = blocks.next_if(|_| size < BATCH) {
-                size += block.seats;
+                size += plan.rotations(block.seats);
                 batch.push(block);
             }
             for (block, played) in batch.iter().zip(pool.install(|| self.play(plan, &batch))) {
@@ -222,7 +222,7 @@ impl Runner<'_> {
                 return None;
             }
             let rows = play_block(plan, block, self.records);
-            (self.progress)(block.seats as u64);
+            (self.progress)(plan.rotations(block.seats) as u64);
             Some(rows)
         };
         batch.par_iter().map(attempt).collect()
