@@ -17,9 +17,13 @@
 //! ```
 
 mod greedy;
+mod heuristic;
+mod memory;
 mod random;
 mod roster;
 
 pub use greedy::Greedy;
+pub use heuristic::{Character, Heuristic, Manner};
+pub use memory::{Forgetting, Memory};
 pub use random::Random;
 pub use roster::{AgentSpec, Entry, Param, Params, Range, Roster, SpecError, roster};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cambio_core::Agent;
 
-use crate::{Greedy, Random};
+use crate::{Character, Forgetting, Greedy, Heuristic, Manner, Random};
 
 /// A parameter of an agent.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -114,19 +114,31 @@ pub struct Roster {
 
 /// The agents of this crate.
 pub fn roster() -> Roster {
-    Roster {
-        entries: vec![
-            Entry::new("random", "Chooses among the legal decisions, each equally likely.", Random::PARAMS, |params| {
-                Box::new(Random::new(params.get("pass")))
-            }),
-            Entry::new(
-                "greedy",
-                "Remembers what it saw, keeps and snaps what lowers its expected sum, calls at a threshold.",
-                Greedy::PARAMS,
-                |params| Box::new(Greedy::new(params.value("call_at"))),
-            ),
-        ],
+    let heuristic = |params: &Params| -> Box<dyn Agent> {
+        Box::new(Heuristic::new(Manner::from_params(params), Forgetting::from_params(params)))
+    };
+    let mut entries = vec![
+        Entry::new("random", "Chooses among the legal decisions, each equally likely.", Random::PARAMS, |params| {
+            Box::new(Random::new(params.get("pass")))
+        }),
+        Entry::new(
+            "greedy",
+            "Remembers what it saw, keeps and snaps what lowers its expected sum, calls at a threshold.",
+            Greedy::PARAMS,
+            |params| Box::new(Greedy::new(params.value("call_at"))),
+        ),
+        Entry::new(
+            "heuristic",
+            "The memory heuristic: keeps, takes, snaps, swaps and calls by expected points, and may forget.",
+            Manner::PARAMS,
+            heuristic,
+        ),
+    ];
+    for character in Character::all() {
+        let about = format!("A heuristic. {}", character.about);
+        entries.push(Entry::new(character.name, about, &character.params, heuristic));
     }
+    Roster { entries }
 }
 
 impl Roster {
@@ -311,7 +323,7 @@ mod tests {
     fn a_bad_spec_gets_a_sentence_that_says_what_is_allowed() {
         let roster = roster();
         for (spec, sentence) in [
-            ("gready", "there is no agent `gready`; the agents are random, greedy"),
+            ("gready", "there is no agent `gready`; the agents are random, greedy, heuristic, "),
             ("random(pass=1.5)", "agent `random`: parameter `pass` is `1.5`; allowed is a number from 0 to 1"),
             ("random(pass=NaN)", "agent `random`: parameter `pass` is `NaN`; allowed is a number from 0 to 1"),
             ("greedy(call_at=2.5)", "allowed is a whole number from -20 to 100"),

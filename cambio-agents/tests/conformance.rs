@@ -25,3 +25,25 @@ fn greedy_conforms() {
     conforms("greedy");
     conforms("greedy(call_at=12)");
 }
+
+#[test]
+fn heuristics_of_every_character_conform() {
+    conforms("heuristic");
+    for character in cambio_agents::Character::all() {
+        let agent = roster().parse(character.name).unwrap();
+        // Who never calls plays every round to the turn limit.
+        let presets =
+            if character.name == "never-calls" { vec!["classic"] } else { vec!["original", "faessler", "classic"] };
+        let effort = Effort { presets, seats: vec![2, 4], matches: 3 };
+        let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{}: {error}", character.name));
+        assert!(found.decisions > 100, "{}: only {} decisions", character.name, found.decisions);
+    }
+}
+
+#[test]
+fn forgetful_heuristics_conform() {
+    conforms("heuristic(decay=0.2)");
+    conforms("heuristic(capacity=2)");
+    conforms("heuristic(threshold=0.7)");
+    conforms("heuristic(confusion=0.5,decay=0.05)");
+}

@@ -66,6 +66,11 @@ impl<'a> Observation<'a> {
         self.private.held
     }
 
+    /// Whether this card would match in the window or chain that is open, if it lay here.
+    pub fn would_match(&self, spot: Spot, card: Card) -> bool {
+        matches!(self.table.phase(), Phase::Window | Phase::Chain) && matches(self.table, self.seat(), spot, card)
+    }
+
     /// The cards that this seat knows to match in the window or chain that is open, and may snap.
     pub fn known_matches(&self) -> SpotSet {
         match self.table.phase() {

@@ -74,6 +74,17 @@ impl Key {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stream(ChaCha8Rng);
 
+impl Stream {
+    /// A stream of its own, keyed by the next bits of this one: for a part of an agent whose draws must not move the
+    /// agent's others.
+    #[must_use]
+    pub fn fork(&mut self) -> Stream {
+        let mut key = [0; 32];
+        self.0.fill_bytes(&mut key);
+        Stream(ChaCha8Rng::from_seed(key))
+    }
+}
+
 impl TryRng for Stream {
     type Error = Infallible;
 
