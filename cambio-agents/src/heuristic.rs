@@ -110,7 +110,7 @@ impl Character {
                 "Calls when it expects to be clearly lowest.",
                 Manner { call_at: 12.0, call_margin: 4.0, ..base },
             ),
-            character("snapper", "Gambles on unknown cards.", Manner { gamble: 0.08, foreign_gain: 0.0, ..base }),
+            character("snapper", "Gambles on unknown cards.", Manner { gamble: 0.15, foreign_gain: 0.0, ..base }),
             character("disruptor", "Moves what others know.", Manner { disrupt: 3.0, swap_gain: 0.5, ..base }),
             character("collector", "Takes from the pile whatever saves a point.", Manner { take_gain: 1.0, ..base }),
             character(
@@ -153,42 +153,83 @@ impl Agent for Heuristic {
     fn decide(&mut self, view: &Observation<'_>) -> Action {
         let memory = self.memory.as_ref().expect("a match begins with a briefing");
         let mind = Mind::new(view, memory, self.manner);
-        let wish = match view.table().phase() {
-            Phase::Start => mind.start(),
-            Phase::Held(_) => mind.keep_or_drop(),
-            Phase::Window => match mind.snap() {
-                Some(snap) => Some(snap),
-                None => self.stream.as_mut().and_then(|stream| mind.bluff(stream)),
-            },
-            Phase::Chain => mind.snap(),
-            Phase::Gift => mind.give(),
-            Phase::Power => mind.use_power(),
-            Phase::Close => mind.call(),
-            Phase::Peek | Phase::Show | Phase::Over => None,
-        };
-        let choices = view.choices();
-        let idle = [Action::Pass, Action::End, Action::Skip, Action::Draw, Action::Drop];
-        let legal = wish.into_iter().chain(idle).find(|&action| choices.contains(action));
-        legal.or_else(|| mind.least_harm()).expect("who is asked has a choice")
+        let action = mind.decide();
+        if action == Action::Pass
+            && view.table().phase() == Phase::Window
+            && let Some(touch) = self.stream.as_mut().and_then(|stream| mind.bluff(stream))
+        {
+            return touch;
+        }
+        action
     }
 }
 
-/// One decision: the view, what is remembered, and what that makes cards worth.
-struct Mind<'v, 'a> {
+/// What a player of this manner decides who has forgotten nothing that it saw. Depends on the view alone.
+pub(crate) fn blueprint(manner: Manner, view: &Observation<'_>) -> Action {
+    Mind::new(view, view, manner).decide()
+}
+
+/// What a player takes the cards on the table to be.
+pub(crate) trait Picture {
+    /// The card that it takes to lie here.
+    fn face(&self, spot: Spot) -> Option<Card>;
+    /// The spots of which it takes itself to know the card.
+    fn known(&self) -> SpotSet;
+}
+
+impl Picture for Memory {
+    fn face(&self, spot: Spot) -> Option<Card> {
+        Memory::face(self, spot)
+    }
+
+    fn known(&self) -> SpotSet {
+        Memory::known(self)
+    }
+}
+
+impl Picture for Observation<'_> {
+    fn face(&self, spot: Spot) -> Option<Card> {
+        Observation::face(self, spot)
+    }
+
+    fn known(&self) -> SpotSet {
+        Observation::known(self)
+    }
+}
+
+/// One decision: the view, what the player takes the cards to be, and what that makes them worth.
+struct Mind<'v, 'a, P> {
     view: &'v Observation<'a>,
-    memory: &'v Memory,
+    picture: &'v P,
     manner: Manner,
     own: SpotSet,
+    known: SpotSet,
     /// The mean points of the cards that are not remembered.
     mean: f64,
 }
 
-impl<'v, 'a> Mind<'v, 'a> {
-    fn new(view: &'v Observation<'a>, memory: &'v Memory, manner: Manner) -> Mind<'v, 'a> {
+impl<'v, 'a, P: Picture> Mind<'v, 'a, P> {
+    fn new(view: &'v Observation<'a>, picture: &'v P, manner: Manner) -> Mind<'v, 'a, P> {
         let own = view.table().layout(view.seat());
-        let mut mind = Mind { view, memory, manner, own, mean: 0.0 };
+        let mut mind = Mind { view, picture, manner, own, known: picture.known(), mean: 0.0 };
         mind.mean = mind.mean_unseen();
         mind
+    }
+
+    fn decide(&self) -> Action {
+        let wish = match self.view.table().phase() {
+            Phase::Start => self.start(),
+            Phase::Held(_) => self.keep_or_drop(),
+            Phase::Window | Phase::Chain => self.snap(),
+            Phase::Gift => self.give(),
+            Phase::Power => self.use_power(),
+            Phase::Close => self.call(),
+            Phase::Peek | Phase::Show | Phase::Over => None,
+        };
+        let choices = self.view.choices();
+        let idle = [Action::Pass, Action::End, Action::Skip, Action::Draw, Action::Drop];
+        let legal = wish.into_iter().chain(idle).find(|&action| choices.contains(action));
+        legal.or_else(|| self.least_harm()).expect("who is asked has a choice")
     }
 
     fn mean_unseen(&self) -> f64 {
@@ -199,7 +240,7 @@ impl<'v, 'a> Mind<'v, 'a> {
             points += rules.points(card) * copies;
             cards += copies;
         }
-        let remembered = self.memory.known().into_iter().filter_map(|spot| self.memory.face(spot));
+        let remembered = self.known.into_iter().filter_map(|spot| self.picture.face(spot));
         for card in remembered.chain(self.view.held()) {
             points -= rules.points(card);
             cards -= 1;
@@ -212,12 +253,12 @@ impl<'v, 'a> Mind<'v, 'a> {
     }
 
     fn knows(&self, spot: Spot) -> bool {
-        self.memory.known().contains(spot)
+        self.known.contains(spot)
     }
 
     /// What the card here is expected to count: one that its owner knows and this player does not is taken for lower.
     fn worth(&self, spot: Spot) -> f64 {
-        match self.memory.face(spot) {
+        match self.picture.face(spot) {
             Some(card) => self.points(card),
             None if spot.seat() != self.view.seat() && self.view.table().seen_by(spot).contains(spot.seat()) => {
                 self.mean - self.manner.hoard
@@ -301,8 +342,8 @@ impl<'v, 'a> Mind<'v, 'a> {
                 best = Some((gain, spot));
             }
         };
-        for spot in targets.intersection(self.memory.known()) {
-            let Some(card) = self.memory.face(spot) else { continue };
+        for spot in targets.intersection(self.known) {
+            let Some(card) = self.picture.face(spot) else { continue };
             if !self.view.would_match(spot, card) {
                 continue;
             }
@@ -315,7 +356,7 @@ impl<'v, 'a> Mind<'v, 'a> {
             }
         }
         if self.manner.gamble > 0.0 {
-            for spot in targets.intersection(self.own).without(self.memory.known()) {
+            for spot in targets.intersection(self.own).without(self.known) {
                 offer(self.gamble(spot), spot);
             }
         }
@@ -328,7 +369,7 @@ impl<'v, 'a> Mind<'v, 'a> {
         let (rules, table) = (self.view.rules(), self.view.table());
         let (mut matching, mut all, mut points) = (0.0, 0.0, 0.0);
         for card in (0..rules.kinds().len()).filter_map(Card::new) {
-            let seen = self.memory.known().into_iter().filter(|&spot| self.memory.face(spot) == Some(card)).count();
+            let seen = self.known.into_iter().filter(|&spot| self.picture.face(spot) == Some(card)).count();
             let copies = rules.copies_of(card).saturating_sub(table.on_pile(card) + seen) as f64;
             all += copies;
             if self.view.would_match(spot, card) {
@@ -360,7 +401,7 @@ impl<'v, 'a> Mind<'v, 'a> {
     /// Looks at an unknown own card, swaps if that saves points, looks at a foreign card, disrupts, in this order.
     fn use_power(&self) -> Option<Action> {
         let choices = self.view.choices();
-        let unknown = choices.targets().without(self.memory.known());
+        let unknown = choices.targets().without(self.known);
         if let Some(spot) = unknown.intersection(self.own).lowest() {
             return Some(Action::Look(spot));
         }

@@ -20,10 +20,12 @@ mod greedy;
 mod heuristic;
 mod memory;
 mod random;
+mod rollout;
 mod roster;
 
 pub use greedy::Greedy;
 pub use heuristic::{Character, Heuristic, Manner};
 pub use memory::{Forgetting, Memory};
 pub use random::Random;
+pub use rollout::{Arm, Rollout, Utility};
 pub use roster::{AgentSpec, Entry, Param, Params, Range, Roster, SpecError, roster};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cambio_core::Agent;
 
-use crate::{Character, Forgetting, Greedy, Heuristic, Manner, Random};
+use crate::{Character, Forgetting, Greedy, Heuristic, Manner, Random, Rollout};
 
 /// A parameter of an agent.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -134,6 +134,12 @@ pub fn roster() -> Roster {
             heuristic,
         ),
     ];
+    entries.push(Entry::new(
+        "rollout",
+        "Searches one ply: samples worlds and plays them out with the heuristic in every seat.",
+        Rollout::PARAMS,
+        |params| Box::new(Rollout::from_params(params)),
+    ));
     for character in Character::all() {
         let about = format!("A heuristic. {}", character.about);
         entries.push(Entry::new(character.name, about, &character.params, heuristic));

@@ -47,3 +47,12 @@ fn forgetful_heuristics_conform() {
     conforms("heuristic(threshold=0.7)");
     conforms("heuristic(confusion=0.5,decay=0.05)");
 }
+
+/// The decision, and what the search found at its root: both have to stay when hidden cards change.
+#[test]
+fn rollout_search_conforms_on_a_small_budget() {
+    let effort = Effort { presets: vec!["original", "faessler", "classic"], seats: vec![2, 3], matches: 1 };
+    let agent = roster().parse("rollout(n=24)").unwrap();
+    let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{error}"));
+    assert!(found.decisions > 100, "only {} decisions", found.decisions);
+}

@@ -290,7 +290,7 @@ impl Choices {
     }
 
     /// The legal decisions in order.
-    pub fn iter(&self) -> impl Iterator<Item = Action> {
+    pub fn iter(&self) -> impl Iterator<Item = Action> + use<> {
         let this = *self;
         (0..).map_while(move |n| this.nth(n))
     }

@@ -365,6 +365,59 @@ impl Knowledge {
         State { table: *table, hidden }
     }
 
+    /// A world as [`Knowledge::sample`] gives it, but weighted by belief: a world is the more likely, the larger the
+    /// product of `weight` over the spots of `evidence` and the cards that lie there.
+    ///
+    /// Drawn by `sweeps` rounds of Metropolis swaps (Metropolis et al. 1953) from a uniform world: each spot of the
+    /// evidence is offered the exchange with a card that is equally hidden, of the stock or of another spot of its
+    /// epoch. Three to five sweeps come close; none gives the uniform world. Weights are relative and above 0.
+    ///
+    /// # Panics
+    /// If `view` is of another seat or table.
+    pub fn sample_weighted<'v>(
+        &self,
+        view: &Observation<'v>,
+        rng: &mut impl Rng,
+        evidence: SpotSet,
+        sweeps: usize,
+        weight: impl Fn(Spot, Card) -> u32,
+    ) -> State<'v> {
+        let mut world = self.sample(view, rng);
+        let hidden = &mut world.hidden;
+        let unknown = self.occupied.without(self.known);
+        let weigh = |spot: Spot, card: Card| {
+            if evidence.contains(spot) { u64::from(weight(spot, card).max(1)) } else { 1 }
+        };
+        for _ in 0..sweeps {
+            for spot in evidence.intersection(unknown) {
+                let in_stock = if self.epochs[spot.index()] == self.epoch { usize::from(hidden.pool_len) } else { 0 };
+                let place = rng.below((in_stock + unknown.len()) as u32) as usize;
+                let own = hidden.faces[spot.index()].expect("a sampled world has every face");
+                let (other_spot, other) = if place < in_stock {
+                    (None, hidden.stock[place])
+                } else {
+                    let partner = unknown.nth(place - in_stock).expect("the number is below their count");
+                    if self.epochs[partner.index()] != self.epochs[spot.index()] {
+                        continue;
+                    }
+                    (Some(partner), hidden.faces[partner.index()].expect("a sampled world has every face"))
+                };
+                let weigh_other = |card| other_spot.map_or(1, |partner| weigh(partner, card));
+                let before = weigh(spot, own) * weigh_other(other);
+                let after = weigh(spot, other) * weigh_other(own);
+                let accepts = after >= before || rng.next_u64() % before < after;
+                if accepts {
+                    hidden.faces[spot.index()] = Some(other);
+                    match other_spot {
+                        Some(partner) => hidden.faces[partner.index()] = Some(own),
+                        None => hidden.stock[place] = own,
+                    }
+                }
+            }
+        }
+        world
+    }
+
     /// Deals the unseen cards of earlier epochs to the spots that hold them.
     #[cold]
     fn sample_older(&self, hidden: &mut Hidden, rng: &mut impl Rng) {
