@@ -5,6 +5,7 @@
 //! decision, let every seat play the blueprint from what it knows *in that world*, and average. Decisions are
 //! tried by UCB1 (Auer, Cesa-Bianchi and Fischer 2002) with a smaller constant.
 
+use cambio_core::knob::Score;
 use cambio_core::rng::Stream;
 use cambio_core::{
     Action, Agent, Briefing, Dice, Knowledge, Observation, Phase, RoundResult, Seat, Sighting, SpotSet, State,
@@ -19,7 +20,7 @@ use crate::{Param, Params, Range};
 pub enum Utility {
     /// Its share of the round's win.
     Win,
-    /// How many points fewer it adds to its total than the others do on average, scaled to 0 to 1.
+    /// How many points fewer it gets than the others do on average, 30 fewer being 1 and 30 more 0.
     Points,
 }
 
@@ -232,9 +233,17 @@ fn play_out(world: &mut State<'_>, action: Action, seat: Seat, manner: Manner, u
         Utility::Win if result.winners.contains(seat) => 1.0 / result.winners.len() as f64,
         Utility::Win => 0.0,
         Utility::Points => {
-            let scores = result.scores().iter().map(|score| f64::from(score.units()) / 840.0);
-            let all: f64 = scores.clone().sum();
-            let own = scores.clone().nth(seat.index()).expect("the seat is at the table");
+            // With what a call adds where rounds are scored in points; elsewhere the layouts alone count.
+            let adds = world.table().rules().spec().score == Score::Points;
+            let counts = |seat: usize| {
+                if adds {
+                    f64::from(result.scores()[seat].units()) / f64::from(cambio_core::Score::UNITS)
+                } else {
+                    f64::from(result.points()[seat])
+                }
+            };
+            let all: f64 = (0..result.seats).map(counts).sum();
+            let own = counts(seat.index());
             let others = (all - own) / (result.seats - 1) as f64;
             (0.5 + (others - own) / 60.0).clamp(0.0, 1.0)
         }

@@ -98,7 +98,10 @@ impl Record {
     /// assert!(Record::read(half).unwrap_err().what.starts_with("not JSON"));
     /// ```
     pub fn read(line: &str) -> Result<Record, Flaw> {
-        let value: Value = serde_json::from_str(line).map_err(|error| Flaw::new(format!("not JSON: {error}")))?;
+        let line = line.trim_start_matches('\u{feff}');
+        let value: Value = serde_json::from_str(line).map_err(|error| {
+            Flaw::new(format!("not JSON: {}", error.to_string().replace(" at line 1 column ", " at column ")))
+        })?;
         let Value::Object(mut fields) = value else {
             return Err(Flaw::new("not a record: a record is a JSON object"));
         };

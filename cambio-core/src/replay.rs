@@ -29,6 +29,7 @@ pub fn replay<W: Scribe>(record: &Record, scribe: &mut W) -> Result<Record, Flaw
             return Err(Flaw::new(format!("`seats` is {found}; allowed is a whole number from 2 to 8")));
         }
     };
+    check_header(record, seats)?;
     let starter = first_starter(&rules, seats, record.rounds.first())?;
     let mut game = Match::new(&rules, seats, starter).map_err(|error| Flaw::new(error.to_string()))?;
     let mut filled = record.clone();
@@ -50,6 +51,26 @@ pub fn replay<W: Scribe>(record: &Record, scribe: &mut W) -> Result<Record, Flaw
     check_scores(&mut filled.fields, "totals", game.totals(), game.is_over())?;
     check(&mut filled.fields, "ranks", &Value::from(ranks), game.is_over())?;
     Ok(filled)
+}
+
+/// What a record says of where it comes from is of the right kind, where it says something.
+fn check_header(record: &Record, seats: usize) -> Result<(), Flaw> {
+    let wrong = |field: &str, value: &Value, allowed: &str| {
+        Err(Flaw::new(format!("`{field}` is {}; allowed is {allowed}", brief(value))))
+    };
+    for (field, value) in &record.fields {
+        match (field.as_str(), value) {
+            (_, Value::Null) => {}
+            ("seed", Value::String(_) | Value::Number(_)) => {}
+            ("seed", _) => return wrong("seed", value, "a text"),
+            ("deal" | "rotation", _) if value.is_u64() => {}
+            ("deal" | "rotation", _) => return wrong(field, value, "a whole number"),
+            ("agents", Value::Array(agents)) if agents.len() == seats && agents.iter().all(Value::is_string) => {}
+            ("agents", _) => return wrong("agents", value, &format!("a list of {seats} texts, one for each seat")),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The starter of round 1: as the record says, else as the rules have it with seat a as dealer.
@@ -167,7 +188,7 @@ impl Chance for Script<'_> {
     }
 }
 
-/// Tells two scribes: the fingerprint's and the caller's.
+/// Tells a scribe what happens.
 struct Told<'a, W> {
     scribe: &'a mut W,
 }
@@ -190,6 +211,10 @@ fn replay_round<W: Scribe>(
         None => filled.starter = Some(setup.starter.to_string()),
         Some(given) if *given == setup.starter.to_string() => {}
         Some(given) => return Err(Flaw::new(format!("starter is given as {given:?}, but is \"{}\"", setup.starter))),
+    }
+    if round.deck.len() != rules.deck().len() {
+        let (found, due) = (round.deck.len(), rules.deck().len());
+        return Err(Flaw::new(format!("impossible deck: {found} cards; allowed are the {due} of `{}`", rules.name())));
     }
     let deck = round.deck.iter().map(|label| {
         rules
@@ -221,10 +246,10 @@ fn replay_round<W: Scribe>(
     }
     let last = |what: String| Flaw { decision: Some(round.decisions.len()).filter(|&n| n > 0), ..Flaw::new(what) };
     if script.races < round.races.len() {
-        return Err(last(format!("{} races are left over", round.races.len() - script.races)));
+        return Err(last(left_over("race", round.races.len() - script.races)));
     }
     if script.reshuffles < round.reshuffles.len() {
-        return Err(last(format!("{} reshuffles are left over", round.reshuffles.len() - script.reshuffles)));
+        return Err(last(left_over("reshuffle", round.reshuffles.len() - script.reshuffles)));
     }
     let Some(result) = RoundResult::of(&state) else {
         for name in ["ended", "callers", "points", "scores"] {
@@ -241,7 +266,7 @@ fn replay_round<W: Scribe>(
         check(&mut filled.fields, name, &due, true)?;
     }
     check_scores(&mut filled.fields, "scores", result.scores(), true)?;
-    if let Some(given) = filled.fields.get(FINGERPRINT) {
+    if let Some(given) = filled.fields.get(FINGERPRINT).filter(|given| !given.is_null()) {
         let due = printer.of_round().to_string();
         if given.as_str() != Some(&due) {
             return Err(Flaw::new(format!(
@@ -251,6 +276,11 @@ fn replay_round<W: Scribe>(
         }
     }
     Ok(Some(result))
+}
+
+fn left_over(what: &str, number: usize) -> String {
+    let (plural, are) = if number == 1 { ("", "is") } else { ("s", "are") };
+    format!("{number} {what}{plural} {are} left over")
 }
 
 /// The decision that a text means, if it is legal now.

@@ -368,6 +368,8 @@ impl RulesSpec {
                 if let Value::Object(base) = RulesSpec::preset(base)?.to_table() {
                     fields = base;
                 }
+                // Rules of one's own do not pass for the preset that they start from.
+                fields.remove("name");
             }
             Some(base) => return refuse(format!("field `base` is {base}; allowed is {}", PRESETS.join(", "))),
             None => {}
@@ -381,8 +383,8 @@ impl RulesSpec {
         }
         let name = match fields.get("name") {
             None => "custom".to_owned(),
-            Some(Value::String(name)) if !name.is_empty() && name.len() <= 64 => name.clone(),
-            Some(name) => return refuse(format!("field `name` is {name}; allowed is a text of 1 to 64 bytes")),
+            Some(Value::String(name)) if is_name(name) => name.clone(),
+            Some(name) => return refuse(format!("field `name` is {name}; allowed is one line of 1 to 64 bytes")),
         };
         let deck = match fields.get("deck") {
             Some(deck) => Deck::read(deck)?,
@@ -410,7 +412,7 @@ impl RulesSpec {
 
     /// The rules as a rule file, every field with its meaning and the deck in full.
     pub fn to_toml(&self) -> String {
-        let mut text = format!("name = {:?}\n\n", self.name);
+        let mut text = format!("name = {}\n\n", Value::from(self.name.clone()));
         text += "# The deck: a named one, or kinds with label, rank, suit, points, power and copies.\ndeck = [\n";
         for kind in self.deck.kinds() {
             let fields: Vec<String> = KIND_FIELDS
@@ -430,13 +432,18 @@ impl RulesSpec {
         text
     }
 
-    /// Checks the fields against each other and makes the rules that the engine plays by.
+    /// Checks the fields against each other and makes the rules that the engine plays by. Rules that bear a preset's
+    /// name and are not that preset get ` (changed)` behind it.
     ///
     /// # Errors
     /// One sentence that names the field, its value and what is allowed.
     pub fn validate(self) -> Result<Rules, RulesError> {
         Rules::new(self)
     }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && !name.contains(char::is_control)
 }
 
 fn is_field(name: &str) -> bool {
@@ -489,9 +496,20 @@ impl Rules {
         RulesSpec::preset(name)?.validate()
     }
 
-    fn new(spec: RulesSpec) -> Result<Rules, RulesError> {
+    fn new(mut spec: RulesSpec) -> Result<Rules, RulesError> {
+        // Rules that were changed do not pass for the preset whose name they bear.
+        if RulesSpec::preset(&spec.name).is_ok_and(|preset| preset != spec) {
+            spec.name += " (changed)";
+        }
         let mut kinds = spec.deck.kinds.clone();
         match kinds.iter_mut().find(|kind| kind.label == "JK") {
+            Some(joker) if spec.deck.name.is_none() && i64::from(joker.copies) != spec.jokers.get() => {
+                return refuse(format!(
+                    "field `jokers` is {}, but kind `JK` of the deck has {} copies; allowed is the same number",
+                    spec.jokers.get(),
+                    joker.copies
+                ));
+            }
             Some(joker) => joker.copies = spec.jokers.get() as u8,
             None if spec.jokers.get() > 0 => {
                 return refuse(format!(

@@ -50,7 +50,7 @@ impl Score {
             Value::String(text) => text.clone(),
             _ => return false,
         };
-        decimal_millionths(&text).is_some_and(|given| {
+        decimal_billionths(&text).is_some_and(|given| {
             let exact = i128::from(self.0) * 1_000_000_000;
             (given * i128::from(Score::UNITS) - exact).abs() <= i128::from(Score::UNITS) * 1_000
         })
@@ -58,7 +58,7 @@ impl Score {
 }
 
 /// A plain decimal in billionths, cut off there.
-fn decimal_millionths(text: &str) -> Option<i128> {
+fn decimal_billionths(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text),

@@ -279,10 +279,10 @@ impl<'r> State<'r> {
                         turn.peek(seat, spot);
                     }
                 }
-                turn.after_peeks();
             }
-            Peek::Choose(_) => turn.ask_to_peek(starter),
+            Peek::Choose(_) => {}
         }
+        turn.ask_to_peek(starter);
     }
 
     /// One card to each seat in turn, from the starter on, `hand` times.

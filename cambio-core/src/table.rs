@@ -213,6 +213,11 @@ impl<'r> Table<'r> {
         self.gap
     }
 
+    /// The spots that the power in progress has looked at, or that the reveal in progress has named.
+    pub fn pointed(&self) -> SpotSet {
+        if matches!(self.phase, Phase::Power | Phase::Show) { self.pointed } else { SpotSet::EMPTY }
+    }
+
     /// What the seats brought along from the round before.
     pub fn carry(&self) -> Carry {
         self.carry
@@ -345,9 +350,11 @@ impl<'r> Table<'r> {
         })
     }
 
-    /// Whether the turn that is being played is the round's last.
+    /// Whether the turn that is being played is the round's last, as far as the table tells.
     pub(crate) fn is_last_turn(&self) -> bool {
-        self.first_caller == Some(self.turn.next(self.seats())) || self.is_limit_reached()
+        self.first_caller == Some(self.turn.next(self.seats()))
+            || self.is_limit_reached()
+            || (self.rules.spec().stock_empty == StockEmpty::EndRound && self.stock_len == 0)
     }
 
     pub(crate) fn is_limit_reached(&self) -> bool {

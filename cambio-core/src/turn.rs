@@ -210,7 +210,10 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     /// Asks `seat`, or the next seat with a peek left, which card it looks at.
     pub(crate) fn ask_to_peek(&mut self, seat: Seat) {
-        let Peek::Choose(number) = self.spec().peek else { return self.after_peeks() };
+        let number = match self.spec().peek {
+            Peek::Slots(slots) => slots.count_ones() as usize,
+            Peek::Choose(number) => usize::from(number),
+        };
         let hand = self.spec().hand.count();
         let table = &self.state.table;
         let (seats, starter) = (table.seats(), table.starter);
@@ -218,7 +221,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
             let own = SpotSet::row(seat, hand);
             let seen = own.into_iter().filter(|spot| table.seen_by[spot.index()].contains(seat)).count();
             let more = usize::from(table.carry.extra_peek.contains(seat));
-            seen < (usize::from(number) + more).min(hand)
+            seen < (number + more).min(hand)
         };
         let rest = (seat.distance_from(starter, seats)..seats).map(|steps| starter.ahead(steps, seats));
         match rest.into_iter().find(|&seat| has_left(seat)) {

@@ -418,3 +418,20 @@ fn a_round_dealt_in_the_place_of_another_is_the_round_that_is_dealt() {
         }
     }
 }
+
+#[test]
+fn a_successful_caller_chooses_its_extra_peek_where_the_others_are_fixed() {
+    use cambio_core::rng::{Key, Purpose};
+    use cambio_core::{Carry, Dice, Phase, RulesSpec, Seat, SeatSet, Setup, State};
+
+    let rules = RulesSpec::from_toml("base = 'classic'\ncarry_over = true").unwrap().validate().unwrap();
+    let mut dice = Dice(Key { seed: 9, deal: 1 }.stream(Purpose::Race, 0));
+    let carry = Carry { extra_peek: SeatSet::only(Seat::B), ..Carry::default() };
+    let setup = Setup { carry, ..Setup::new(&rules, 2) };
+    let mut state = State::deal(&setup, rules.deck(), &mut dice, &mut ()).unwrap();
+    assert_eq!((state.actor(), state.table().phase()), (Some(Seat::B), Phase::Peek));
+    assert_eq!(state.choices().to_string(), "peek b1, peek b2");
+    state.apply("peek b2".parse().unwrap(), &mut dice, &mut ()).unwrap();
+    assert_eq!(state.observe(Seat::B).known().len(), 3);
+    assert_eq!((state.actor(), state.table().phase()), (Some(Seat::A), Phase::Start));
+}

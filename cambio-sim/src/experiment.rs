@@ -185,7 +185,7 @@ impl Experiment {
         toml::from_str(&text).map_err(|error| {
             let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
             let place = line.map_or_else(String::new, |line| format!("line {line}: "));
-            PlanError::Form { path: shown, what: format!("{place}{}", error.message()) }
+            PlanError::Form { path: shown, what: format!("{place}{}", in_plain_words(error.message())) }
         })
     }
 
@@ -208,8 +208,8 @@ impl Experiment {
         }
         let agents = self.agents.iter().map(|spec| roster.parse(spec)).collect::<Result<Vec<_>, _>>()?;
         let labels: Vec<String> = agents.iter().map(AgentSpec::to_string).collect();
-        if let Some((_, twice)) = labels.iter().enumerate().find(|(place, label)| labels[..*place].contains(label)) {
-            return Err(value("agents", format!("a list with `{twice}` twice"), "each agent once"));
+        if let Some(next) = (1..agents.len()).find(|&next| agents[..next].iter().any(|agent| agent.is(&agents[next]))) {
+            return Err(value("agents", format!("a list with `{}` twice", labels[next]), "each agent once"));
         }
         let mut cells: Vec<Cell> = Vec::new();
         for name in &self.rules {
@@ -224,6 +224,11 @@ impl Experiment {
                 cells.push(Cell { rules: rules.clone(), seats, lineups });
             }
         }
+        if let Lineups::Listed(lists) = &self.lineups
+            && let Some(list) = lists.iter().find(|list| !self.seats.contains(&list.len()))
+        {
+            return Err(value("lineups", format!("a list with one of {} agents", list.len()), "one agent for each of `seats`"));
+        }
         if cells.iter().all(|cell| cell.lineups.is_empty()) {
             return Err(value(
                 "lineups",
@@ -231,31 +236,80 @@ impl Experiment {
                 "one agent for each seat",
             ));
         }
+        let matches = |cell: &Cell| cell.lineups.len() as u128 * cell.seats as u128 * u128::from(self.deals);
+        let all: u128 = cells.iter().map(matches).sum();
+        if all > MOST_MATCHES {
+            return Err(value("deals", format!("{}, which makes {all} matches", self.deals), "at most 2^40 matches"));
+        }
         let (name, seed, deals, rotations) = (self.name.clone(), self.seed, self.deals, self.rotations);
         Ok(Plan { name, seed, deals, agents, rotations, labels, cells })
     }
 
     fn lineups(&self, seats: usize, roster: &Roster, labels: &[String]) -> Result<Vec<Lineup>, PlanError> {
         match &self.lineups {
-            Lineups::Unsaid | Lineups::Rule(LineupRule::All) => Ok(evenly(labels.len(), seats)),
+            Lineups::Unsaid | Lineups::Rule(LineupRule::All) => {
+                let count = count_evenly(labels.len(), seats);
+                if count > MOST_LINEUPS {
+                    return Err(PlanError::Value {
+                        field: "lineups",
+                        found: format!("\"all\", which makes {count} of {} agents at {seats} seats", labels.len()),
+                        allowed: format!("at most {MOST_LINEUPS}, or a list of those to play"),
+                    });
+                }
+                Ok(evenly(labels.len(), seats))
+            }
             Lineups::Rule(LineupRule::Mirror) => {
                 Ok((0..labels.len()).map(|agent| Lineup(vec![agent; seats])).collect())
             }
             Lineups::Listed(lists) => {
                 let place = |spec: &String| {
-                    let label = roster.parse(spec)?.to_string();
-                    labels.iter().position(|other| *other == label).ok_or_else(|| PlanError::Value {
+                    let agent = roster.parse(spec)?;
+                    let label = agent.to_string();
+                    let same = |other: &String| roster.parse(other).is_ok_and(|other| other.is(&agent));
+                    labels.iter().position(same).ok_or_else(|| PlanError::Value {
                         field: "lineups",
                         found: format!("a list with `{label}`"),
                         allowed: "the agents of `agents`".to_owned(),
                     })
                 };
                 let of_size = lists.iter().filter(|list| list.len() == seats);
-                of_size.map(|list| list.iter().map(place).collect::<Result<_, _>>().map(Lineup)).collect()
+                let lineups: Vec<Lineup> = of_size
+                    .map(|list| list.iter().map(place).collect::<Result<_, _>>().map(Lineup))
+                    .collect::<Result<_, _>>()?;
+                match (1..lineups.len()).find(|&next| lineups[..next].contains(&lineups[next])) {
+                    None => Ok(lineups),
+                    Some(twice) => Err(PlanError::Value {
+                        field: "lineups",
+                        found: format!("a list with [{}] twice", names(labels, &lineups[twice])),
+                        allowed: "each lineup once".to_owned(),
+                    }),
+                }
             }
         }
     }
 }
+
+/// What the TOML reader says, without the names of Rust's types.
+fn in_plain_words(message: &str) -> String {
+    let lineups = "data did not match any variant of untagged enum Lineups";
+    message
+        .trim()
+        .replace('\n', " ")
+        .replace(lineups, "field `lineups` is neither \"all\" nor \"mirror\" nor a list of lists of agents")
+        .replace(" as i128", "")
+        .replace("expected u64", "expected a whole number from 0 to 18446744073709551615")
+        .replace("expected usize", "expected a whole number from 0 on")
+}
+
+/// How many choices of `seats` out of `agents` [`evenly`] makes.
+fn count_evenly(agents: usize, seats: usize) -> u128 {
+    let extra = (seats % agents) as u128;
+    (0..extra).fold(1, |count, step| count * (agents as u128 - step) / (step + 1))
+}
+
+/// The most lineups of one number of seats, and the most matches of a plan.
+const MOST_LINEUPS: u128 = 100_000;
+const MOST_MATCHES: u128 = 1 << 40;
 
 /// Every choice of `seats` out of `agents` in which no agent comes more than once more often than another.
 fn evenly(agents: usize, seats: usize) -> Vec<Lineup> {
@@ -328,9 +382,13 @@ impl Plan {
 
     /// A lineup's name: its agents, seat a of rotation 0 first.
     pub fn lineup_label(&self, lineup: &Lineup) -> String {
-        let labels: Vec<&str> = lineup.agents().iter().map(|&agent| self.labels[agent].as_str()).collect();
-        labels.join(" | ")
+        names(&self.labels, lineup)
     }
+}
+
+fn names(labels: &[String], lineup: &Lineup) -> String {
+    let names: Vec<&str> = lineup.agents().iter().map(|&agent| labels[agent].as_str()).collect();
+    names.join(" | ")
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ fn what_is_no_rule_table_is_refused() {
         let error = RulesSpec::from_json(&value).unwrap_err().to_string();
         assert_eq!(error, format!("rules are {value}; allowed is a preset's name or a table of fields"));
     }
-    assert!(refusal("name = ''").starts_with("field `name` is \"\"; allowed is a text of 1 to 64 bytes"));
+    assert!(refusal("name = ''").starts_with("field `name` is \"\"; allowed is one line of 1 to 64 bytes"));
 }
 
 const ONE: &str = "{ label = '1', rank = '1', points = 1, copies = 60 }";
@@ -177,7 +177,7 @@ fn a_deck_that_does_not_cover_the_deal_is_refused() {
     // Two hands of four and a first draw; a flip and fifth cards need more.
     assert_eq!(
         deck(8, "").unwrap_err(),
-        "the deck of `classic` has 8 cards, but 2 seats need 9 for the deal and a first draw"
+        "the deck of `custom` has 8 cards, but 2 seats need 9 for the deal and a first draw"
     );
     assert!(deck(9, "").is_ok());
     assert!(deck(9, "flip = 'silent'").unwrap_err().contains("2 seats need 10"));
@@ -204,4 +204,30 @@ fn every_preset_can_seat_two_to_eight_and_is_written_as_it_is_read() {
         assert_eq!(again.knobs(), changed.knobs());
         assert_eq!(again.deck.kinds(), changed.deck.kinds());
     }
+}
+
+#[test]
+fn changed_rules_do_not_pass_for_the_preset_that_they_start_from() {
+    use cambio_core::RulesSpec;
+    let name = |text: &str| RulesSpec::from_toml(text).unwrap().validate().unwrap().name().to_owned();
+    assert_eq!(name("base = 'classic'"), "custom");
+    assert_eq!(name("base = 'classic'\nname = 'classic'"), "classic");
+    assert_eq!(name("base = 'classic'\nname = 'classic'\nhand = 6"), "classic (changed)");
+    assert_eq!(name("base = 'classic'\nname = 'mine'\nhand = 6"), "mine");
+}
+
+#[test]
+fn a_number_of_jokers_beside_the_copies_of_an_own_deck_is_refused() {
+    use cambio_core::RulesSpec;
+    let printed = RulesSpec::preset("classic").unwrap().to_toml();
+    let altered = printed.replace(
+        "label = \"JK\", rank = \"JK\", points = -1, copies = 2",
+        "label = \"JK\", rank = \"JK\", points = -1, copies = 4",
+    );
+    assert_ne!(printed, altered);
+    let error = RulesSpec::from_toml(&altered).unwrap().validate().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "field `jokers` is 2, but kind `JK` of the deck has 4 copies; allowed is the same number"
+    );
 }
