@@ -35,6 +35,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     for entry in roster.entries() {
         writeln!(out, "{}\n    {}", entry.name, entry.about)?;
+        if let Some(text) = entry.text {
+            writeln!(out, "    {}(\"{}\"): {}", entry.name, text.name, text.doc)?;
+        }
         for param in entry.params {
             let default = param.default.map_or("off".to_owned(), |value| value.to_string());
             writeln!(out, "    {} = {default}: {} ({})", param.name, param.doc, param.range)?;
