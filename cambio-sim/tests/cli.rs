@@ -300,6 +300,72 @@ fn agents_are_listed_with_their_parameters_and_checked() {
     assert!(text(&checked.stdout).starts_with("greedy: conforms in 48 matches, "), "{}", text(&checked.stdout));
 }
 
+/// An experiment in which the bot with this command meets `greedy`, in TOML.
+fn against_greedy(command: &str) -> String {
+    let agents = format!("agents = ['greedy', 'external(\"{command}\",start_ms=60000)']");
+    SPEC.lines().filter(|line| !line.starts_with("agents")).collect::<Vec<_>>().join("\n") + "\n" + &agents
+}
+
+#[test]
+fn a_bot_in_another_process_plays_an_experiment_and_is_checked() {
+    let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        println!("left out: there is no python3");
+        return;
+    }
+    let folder = folder("external");
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/bot.py"), folder.join("bot.py")).unwrap();
+    let spec = against_greedy("python3 bot.py");
+    let one = run(&folder, &spec, "one", " --deals 2 --threads 1");
+    assert_eq!(one, run(&folder, &spec, "two", " --deals 2 --threads 2"));
+    assert!(one[2].contains(r#","external(""python3 bot.py"",start_ms=60000)","#), "{}", one[2]);
+    let output = cambio(&folder, "replay one/records.jsonl");
+    assert!(text(&output.stdout).ends_with(" passed, 0 failed\n"), "{}", text(&output.stdout));
+
+    let mut check = Command::new(env!("CARGO_BIN_EXE_cambio"));
+    let check = check.args(["agents", "--matches", "0", "--check", r#"external("python3 bot.py")"#]).output().unwrap();
+    let told = text(&check.stdout);
+    assert_eq!(told, "external(\"python3 bot.py\"): conforms in 0 matches, 0 decisions\n", "{}", text(&check.stderr));
+    assert!(text(&cambio(&folder, "agents").stdout).contains("external(\"command\"): The program and its words"));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_bot_in_another_process_that_misbehaves_stops_the_run_with_its_reason() {
+    let folder = folder("misbehaving");
+    let hello = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'"#;
+    for (name, loop_body, reason) in [
+        ("exits", "exit 7", "cannot go on: the bot exited instead of answering `decide` (exit status: 7) (round 1, "),
+        ("babbles", "echo hi", "cannot go on: the bot answered `decide` with what is not JSON: `hi` (round 1, "),
+        ("cheats", r#"echo '{"decision":"keep h9"}'"#, " decided `keep h9`, which is illegal (round 1, decision "),
+    ] {
+        let script = format!("{hello}\nwhile read line; do case $line in *decide*) {loop_body};; esac; done\n");
+        fs::write(folder.join(format!("{name}.sh")), script).unwrap();
+        fs::write(folder.join("spec.toml"), against_greedy(&format!("sh {name}.sh"))).unwrap();
+        let output = cambio(&folder, &format!("run spec.toml --quiet --out {name}"));
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.starts_with("fault: original, 2 seats, ") && told.contains(reason), "{told}");
+        assert!(told.contains("    cambio replay --events "), "{told}");
+        let record = fs::read_to_string(folder.join(name).join("fault.jsonl")).unwrap();
+        let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+        let decisions = record["rounds"][0]["decisions"].as_array().unwrap();
+        assert_eq!(decisions.last().is_some_and(|last| last.as_str().unwrap().ends_with(" keep h9")), name == "cheats");
+        let replayed = cambio(&folder, &format!("replay --events {name}/fault.jsonl"));
+        assert_eq!(replayed.status.code(), Some(i32::from(name == "cheats")), "{}", text(&replayed.stdout));
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
+        .args(["agents", "--check", r#"external("no-such-bot")"#])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = text(&output.stdout);
+    assert!(
+        told.contains("does not conform: original, 2 seats, deal 0: seat a cannot go on: the bot `no-such"),
+        "{told}"
+    );
+}
+
 #[test]
 fn usage_errors_exit_with_one_and_help_with_zero() {
     let folder = folder("usage");
