@@ -17,6 +17,7 @@ pub const PROTOCOL: u32 = 1;
 
 const DEADLINE_MS: u64 = 5000;
 const START_MS: u64 = 10_000;
+const DAY_MS: u64 = 86_400_000;
 
 /// Why a command is no command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -61,13 +62,13 @@ impl External {
             name: "deadline_ms",
             doc: "How long a decision may take, in milliseconds.",
             default: Some(DEADLINE_MS as f64),
-            range: Range::Whole(1, 86_400_000),
+            range: Range::Whole(1, DAY_MS as i32),
         },
         Param {
             name: "start_ms",
             doc: "How long the process may take to start and say hello, in milliseconds.",
             default: Some(START_MS as f64),
-            range: Range::Whole(1, 86_400_000),
+            range: Range::Whole(1, DAY_MS as i32),
         },
     ];
 
@@ -102,16 +103,16 @@ impl External {
         })
     }
 
-    /// The bot, with this deadline for a decision, in milliseconds.
+    /// The bot, with this deadline for a decision, in milliseconds, at most a day.
     #[must_use]
     pub fn deadline_ms(self, deadline_ms: u64) -> External {
-        External { deadline_ms, ..self }
+        External { deadline_ms: deadline_ms.min(DAY_MS), ..self }
     }
 
-    /// The bot, with this deadline for its start, in milliseconds.
+    /// The bot, with this deadline for its start, in milliseconds, at most a day.
     #[must_use]
     pub fn start_ms(self, start_ms: u64) -> External {
-        External { start_ms, ..self }
+        External { start_ms: start_ms.min(DAY_MS), ..self }
     }
 
     /// Puts a message into the next sending.

@@ -79,6 +79,37 @@ fn the_python_bot_conforms() {
     assert!(found.decisions > 100, "only {} decisions", found.decisions);
 }
 
+#[test]
+fn the_match_in_the_protocol_page_was_played() {
+    if !has_python() {
+        return;
+    }
+    let page = std::fs::read_to_string(root().join("PROTOCOL.md")).unwrap();
+    let (_, told) = page.split_once("## A match").unwrap();
+    let lines = |mark: &str| -> Vec<String> {
+        let whole = told.lines().filter_map(|line| line.strip_prefix(mark)).filter(|line| !line.contains('…'));
+        whole.map(str::to_owned).collect()
+    };
+    let (said, answered) = (lines("> "), lines("< "));
+    assert!(said.len() > 10 && answered.len() > 2);
+
+    let logs = ["said", "answered"].map(|log| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(log));
+    let bot = root().join("examples/bot.py");
+    let pipes = format!("tee '{}' | python3 '{}' | tee '{}'", logs[0].display(), bot.display(), logs[1].display());
+    let rules = Rules::preset("classic").unwrap();
+    let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 3, deal: 0 } };
+    let mut agents: [Box<dyn Agent>; 2] = [roster().parse("greedy").unwrap().make(), Box::new(shell(&pipes))];
+    play_match(&pairing, &mut agents, &mut ()).unwrap();
+    drop(agents);
+    for (log, lines) in logs.iter().zip([said, answered]) {
+        let log = std::fs::read_to_string(log).unwrap();
+        let mut played = log.lines();
+        for line in lines {
+            assert!(played.any(|other| other == line), "{line}");
+        }
+    }
+}
+
 /// Answers hello, in the shell.
 const HELLO: &str = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'; "#;
 
