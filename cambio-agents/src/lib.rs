@@ -2,6 +2,7 @@
 //!
 //! An agent is named by a spec string, `greedy(call_at=7)`. A [`Roster`] knows the agents and their parameters; each
 //! parameter is declared once, with its default, range and meaning, and that serves parsing, help and errors.
+//! [`External`] is an agent in any language, over standard input and output.
 //!
 //! ```
 //! use cambio_agents::roster;
@@ -16,6 +17,7 @@
 //! assert_eq!(result.totals.len(), 2);
 //! ```
 
+mod external;
 mod greedy;
 mod heuristic;
 mod memory;
@@ -23,9 +25,10 @@ mod random;
 mod rollout;
 mod roster;
 
+pub use external::{CommandError, External, PROTOCOL};
 pub use greedy::Greedy;
 pub use heuristic::{Character, Heuristic, Manner};
 pub use memory::{Forgetting, Memory};
 pub use random::Random;
 pub use rollout::{Arm, Rollout, Utility};
-pub use roster::{AgentSpec, Entry, Param, Params, Range, Roster, SpecError, roster};
+pub use roster::{AgentSpec, Entry, Param, Params, Range, Roster, SpecError, Text, roster};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cambio_core::Agent;
 
-use crate::{Character, Forgetting, Greedy, Heuristic, Manner, Random, Rollout};
+use crate::{Character, External, Forgetting, Greedy, Heuristic, Manner, Random, Rollout};
 
 /// A parameter of an agent.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -47,9 +47,21 @@ impl fmt::Display for Range {
     }
 }
 
-/// The values of an agent's parameters.
+/// A text in quotes that an agent takes before its parameters: `external("python3 bot.py")`.
+#[derive(Clone, Copy, Debug)]
+pub struct Text {
+    /// What help and errors call it.
+    pub name: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    /// Says what is wrong with a text, if anything is, as in "it has no words".
+    pub check: fn(&str) -> Result<(), String>,
+}
+
+/// The values of an agent's parameters, and its text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Params {
+    text: Option<String>,
     declared: &'static [Param],
     given: Vec<Option<f64>>,
 }
@@ -72,6 +84,14 @@ impl Params {
     pub fn value(&self, name: &str) -> f64 {
         self.get(name).unwrap_or_else(|| panic!("parameter `{name}` has no default"))
     }
+
+    /// The agent's text.
+    ///
+    /// # Panics
+    /// If the agent takes none.
+    pub fn text(&self) -> &str {
+        self.text.as_deref().expect("the agent takes a text")
+    }
 }
 
 type Make = dyn Fn(&Params) -> Box<dyn Agent> + Send + Sync;
@@ -85,6 +105,8 @@ pub struct Entry {
     pub about: String,
     /// Its parameters.
     pub params: &'static [Param],
+    /// The text that it takes before them, if it takes one.
+    pub text: Option<Text>,
     make: Arc<Make>,
 }
 
@@ -96,7 +118,13 @@ impl Entry {
         params: &'static [Param],
         make: impl Fn(&Params) -> Box<dyn Agent> + Send + Sync + 'static,
     ) -> Entry {
-        Entry { name: name.into(), about: about.into(), params, make: Arc::new(make) }
+        Entry { name: name.into(), about: about.into(), params, text: None, make: Arc::new(make) }
+    }
+
+    /// The agent, taking a text in quotes before its parameters; a spec then has to give one.
+    #[must_use]
+    pub fn with_text(self, text: Text) -> Entry {
+        Entry { text: Some(text), ..self }
     }
 }
 
@@ -140,6 +168,7 @@ pub fn roster() -> Roster {
         Rollout::PARAMS,
         |params| Box::new(Rollout::from_params(params)),
     ));
+    entries.push(External::entry());
     for character in Character::all() {
         let about = format!("A heuristic. {}", character.about);
         entries.push(Entry::new(character.name, about, &character.params, heuristic));
@@ -180,11 +209,12 @@ impl Roster {
         &self.entries
     }
 
-    /// Reads a spec: a name, and parameters in parentheses: `greedy(call_at=7)`.
+    /// Reads a spec: a name, and parameters in parentheses: `greedy(call_at=7)`. An agent that takes a text has it
+    /// first, in double quotes, with `\"` for a quote and `\\` for a backslash: `external("bot --fast", deadline_ms=50)`.
     ///
     /// # Errors
-    /// If no agent has that name, the agent has no such parameter, or a value is out of its range. The sentence says
-    /// what is allowed.
+    /// If no agent has that name, the agent has no such parameter, a value is out of its range, or a text is missing,
+    /// unwanted or no good. The sentence says what is allowed.
     ///
     /// # Examples
     /// ```
@@ -208,9 +238,29 @@ impl Roster {
             let known = self.entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>().join(", ");
             return Err(SpecError::Agent { name: name.to_owned(), known });
         };
+        let form = || SpecError::Form { spec: spec.to_owned() };
+        let (text, list) = match (&entry.text, list.trim_start().strip_prefix('"')) {
+            (None, None) => (None, list),
+            (None, Some(_)) => return Err(SpecError::Unwanted { agent: name.to_owned(), known: names(entry) }),
+            (Some(declared), None) => {
+                return Err(SpecError::Missing { agent: name.to_owned(), text: declared.name });
+            }
+            (Some(declared), Some(quoted)) => {
+                let (text, rest) = unquote(quoted).ok_or_else(form)?;
+                let rest = rest.trim_start();
+                let rest = if rest.is_empty() { rest } else { rest.strip_prefix(',').ok_or_else(form)? };
+                let checked = if text.contains(char::is_control) {
+                    Err("it has a control character".to_owned())
+                } else {
+                    (declared.check)(&text)
+                };
+                checked.map_err(|what| SpecError::Text { agent: name.to_owned(), text: declared.name, what })?;
+                (Some(text), rest)
+            }
+        };
         let mut given = vec![None; entry.params.len()];
         for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let (param, value) = part.split_once('=').ok_or_else(|| SpecError::Form { spec: spec.to_owned() })?;
+            let (param, value) = part.split_once('=').ok_or_else(form)?;
             let (param, value) = (param.trim(), value.trim());
             let Some(place) = entry.params.iter().position(|declared| declared.name == param) else {
                 return Err(SpecError::Param { agent: name.to_owned(), param: param.to_owned(), known: names(entry) });
@@ -226,8 +276,26 @@ impl Roster {
                 range: declared.range,
             })?);
         }
-        Ok(AgentSpec { params: Params { declared: entry.params, given }, entry: entry.clone() })
+        Ok(AgentSpec { params: Params { text, declared: entry.params, given }, entry: entry.clone() })
     }
+}
+
+/// Reads a text up to its closing quote, and gives what follows; `None` if none closes it.
+fn unquote(quoted: &str) -> Option<(String, &str)> {
+    let mut text = String::new();
+    let mut chars = quoted.char_indices();
+    while let Some((place, char)) = chars.next() {
+        match char {
+            '"' => return Some((text, &quoted[place + 1..])),
+            '\\' => text.push(chars.next().map(|(_, char)| char).filter(|char| matches!(char, '"' | '\\'))?),
+            char => text.push(char),
+        }
+    }
+    None
+}
+
+fn quote(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 fn names(entry: &Entry) -> String {
@@ -237,7 +305,8 @@ fn names(entry: &Entry) -> String {
     entry.params.iter().map(|param| param.name).collect::<Vec<_>>().join(", ")
 }
 
-/// An agent and its parameters. Its text form is the spec, parameters in the order in which they are declared.
+/// An agent and its parameters. Its text form is the spec, parameters in the order in which they are declared, those
+/// alone that were given.
 #[derive(Clone, Debug)]
 pub struct AgentSpec {
     entry: Entry,
@@ -245,6 +314,14 @@ pub struct AgentSpec {
 }
 
 impl AgentSpec {
+    /// Whether this is the same agent with the same values, given or default.
+    pub fn is(&self, other: &AgentSpec) -> bool {
+        let values = |spec: &AgentSpec| -> Vec<Option<f64>> {
+            spec.params.declared.iter().map(|param| spec.params.get(param.name)).collect()
+        };
+        self.entry.name == other.entry.name && self.params.text == other.params.text && values(self) == values(other)
+    }
+
     /// A new agent of this spec.
     pub fn make(&self) -> Box<dyn Agent> {
         (self.entry.make)(&self.params)
@@ -254,8 +331,8 @@ impl AgentSpec {
 impl fmt::Display for AgentSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let given = self.params.declared.iter().zip(&self.params.given);
-        let list: Vec<String> =
-            given.filter_map(|(param, value)| value.map(|value| format!("{}={value}", param.name))).collect();
+        let given = given.filter_map(|(param, value)| value.map(|value| format!("{}={value}", param.name)));
+        let list: Vec<String> = self.params.text.as_deref().map(quote).into_iter().chain(given).collect();
         if list.is_empty() {
             f.write_str(&self.entry.name)
         } else {
@@ -272,6 +349,32 @@ pub enum SpecError {
     Form {
         /// The spec.
         spec: String,
+    },
+    /// The agent takes a text, and there is none.
+    #[error("agent `{agent}` needs its {text} first, in double quotes, such as {agent}(\"python3 bot.py\")")]
+    Missing {
+        /// The agent.
+        agent: String,
+        /// What the text is.
+        text: &'static str,
+    },
+    /// The agent takes no text, and there is one.
+    #[error("agent `{agent}` takes no text in quotes; it has {known}")]
+    Unwanted {
+        /// The agent.
+        agent: String,
+        /// The parameters that it has.
+        known: String,
+    },
+    /// The text is no good.
+    #[error("agent `{agent}`: the {text} is no good: {what}")]
+    Text {
+        /// The agent.
+        agent: String,
+        /// What the text is.
+        text: &'static str,
+        /// What is wrong with it.
+        what: String,
     },
     /// No agent has that name.
     #[error("there is no agent `{name}`; the agents are {known}")]
@@ -320,7 +423,14 @@ mod tests {
     #[test]
     fn a_spec_is_written_as_it_is_read() {
         let roster = roster();
-        for spec in ["random", "random(pass=0.9)", "greedy", "greedy(call_at=-3)"] {
+        for spec in [
+            "random",
+            "random(pass=0.9)",
+            "greedy",
+            "greedy(call_at=-3)",
+            r#"external("python3 bot.py")"#,
+            r#"external("bot --name \"a, b)\" 'c\\d' x=1",deadline_ms=50,start_ms=7)"#,
+        ] {
             assert_eq!(roster.parse(spec).unwrap().to_string(), spec);
         }
     }
@@ -336,6 +446,17 @@ mod tests {
             ("greedy(call_at=1,call_at=2)", "agent `greedy`: parameter `call_at` is given twice; once is allowed"),
             ("greedy(call_at=1", "`greedy(call_at=1` is no agent spec"),
             ("greedy(5)", "`greedy(5)` is no agent spec"),
+            (r#"greedy("5")"#, "agent `greedy` takes no text in quotes; it has call_at"),
+            ("external", r#"agent `external` needs its command first, in double quotes, such as external("python3 b"#),
+            ("external(bot)", "agent `external` needs its command first, in double quotes"),
+            (r#"external(start_ms=5,"bot")"#, "agent `external` needs its command first, in double quotes"),
+            (r#"external("bot)"#, "is no agent spec"),
+            (r#"external("bot" deadline_ms=5)"#, "is no agent spec"),
+            (r#"external("bot \n")"#, "is no agent spec"),
+            ("external(\"bot\tx\")", "agent `external`: the command is no good: it has a control character"),
+            (r#"external("  ")"#, "agent `external`: the command is no good: it has no words"),
+            (r#"external("bot 'x")"#, "agent `external`: the command is no good: a quote in it is not closed"),
+            (r#"external("bot",deadline_ms=0)"#, "parameter `deadline_ms` is `0`; allowed is a whole number from 1 to"),
             ("", "there is no agent ``"),
         ] {
             let error = roster.parse(spec).unwrap_err().to_string();

@@ -70,6 +70,15 @@ pub trait Agent: Send {
     /// Decides. Must return one of [`Observation::choices`]; anything else is a fault.
     fn decide(&mut self, view: &Observation<'_>) -> Action;
 
+    /// Why the agent cannot go on, if it cannot: one clause, such as "the bot has exited".
+    ///
+    /// For agents that live elsewhere, in another process or on another machine, and can be lost. The referee asks after
+    /// [`begin`](Agent::begin) and after each [`decide`](Agent::decide); a reason ends the match, and what was decided
+    /// with it counts for nothing.
+    fn trouble(&mut self) -> Option<String> {
+        None
+    }
+
     /// A round has ended.
     fn round_ends(&mut self, result: &RoundResult) {
         let _ = result;
@@ -96,6 +105,10 @@ impl<T: Agent + ?Sized> Agent for Box<T> {
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
         (**self).decide(view)
+    }
+
+    fn trouble(&mut self) -> Option<String> {
+        (**self).trouble()
     }
 
     fn round_ends(&mut self, result: &RoundResult) {

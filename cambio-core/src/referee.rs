@@ -113,6 +113,29 @@ pub struct Fault {
     pub legal: Choices,
 }
 
+/// An agent could not go on ([`Agent::trouble`]).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trouble {
+    /// The seat.
+    pub seat: Seat,
+    /// The number of the round, counted from 1; 0 before the first round.
+    pub round: usize,
+    /// The number of the decision within its round, counted from 1; 0 before the first round.
+    pub decision: usize,
+    /// Why.
+    pub reason: String,
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "seat {} cannot go on: {} ", self.seat, self.reason)?;
+        match self.round {
+            0 => f.write_str("(before round 1)"),
+            round => write!(f, "(round {round}, decision {})", self.decision),
+        }
+    }
+}
+
 /// Why a match was not played to its end.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum MatchError {
@@ -133,6 +156,17 @@ pub enum MatchError {
         .0.seat, .0.action, .0.round, .0.decision, .0.legal
     )]
     Fault(Box<Fault>),
+    /// An agent could not go on.
+    #[error("{0}")]
+    Trouble(Box<Trouble>),
+}
+
+/// Asks an agent whether it is in trouble.
+fn ask_after<A: Agent>(agent: &mut A, seat: Seat, round: usize, decision: usize) -> Result<(), MatchError> {
+    match agent.trouble() {
+        None => Ok(()),
+        Some(reason) => Err(MatchError::Trouble(Box::new(Trouble { seat, round, decision, reason }))),
+    }
 }
 
 /// Chance that notes what it draws, for the scribe.
@@ -179,7 +213,7 @@ impl<A: Agent, W: Scribe> Sink for Crowd<'_, A, W> {
 /// Plays a match: the agent in seat a first.
 ///
 /// # Errors
-/// If the rules do not fit, or an agent decides what is not legal: then the match ends at once.
+/// If the rules do not fit, or an agent decides what is not legal or cannot go on: then the match ends at once.
 ///
 /// # Panics
 /// Only if an agent does.
@@ -210,6 +244,7 @@ pub fn play_match<A: Agent, W: Scribe>(
     }
     for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
         agent.begin(&Briefing { rules, seats, seat, stream: key.agent(seat) });
+        ask_after(agent, seat, 0, 0)?;
     }
     let mut deck = rules.deck().to_vec();
     while !game.is_over() {
@@ -245,7 +280,9 @@ fn play_round<A: Agent, W: Scribe>(
     let mut decisions = 0;
     while let Some(seat) = state.actor() {
         decisions += 1;
-        let action = agents[seat.index()].decide(&state.observe(seat)).canonical();
+        let agent = &mut agents[seat.index()];
+        let action = agent.decide(&state.observe(seat)).canonical();
+        ask_after(agent, seat, round + 1, decisions)?;
         let legal = state.choices();
         if !legal.contains(action) {
             let fault = Fault { seat, round: round + 1, decision: decisions, action, legal };

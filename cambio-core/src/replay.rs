@@ -60,8 +60,7 @@ fn check_header(record: &Record, seats: usize) -> Result<(), Flaw> {
     };
     for (field, value) in &record.fields {
         match (field.as_str(), value) {
-            (_, Value::Null) => {}
-            ("seed", Value::String(_) | Value::Number(_)) => {}
+            (_, Value::Null) | ("seed", Value::String(_) | Value::Number(_)) => {}
             ("seed", _) => return wrong("seed", value, "a text"),
             ("deal" | "rotation", _) if value.is_u64() => {}
             ("deal" | "rotation", _) => return wrong(field, value, "a whole number"),

@@ -405,9 +405,14 @@ impl RulesSpec {
     /// What a record says of these rules: the preset's name if they are a preset, else the whole table.
     pub fn to_json(&self) -> Value {
         match RulesSpec::preset(&self.name) {
-            Ok(preset) if preset == *self => Value::from(self.name.clone()),
+            Ok(preset) if preset.plays_as(self) => Value::from(self.name.clone()),
             _ => self.to_table(),
         }
+    }
+
+    /// Whether the two have the same cards and the same knobs, whatever they are called.
+    fn plays_as(&self, other: &RulesSpec) -> bool {
+        self.deck.kinds == other.deck.kinds && self.knobs() == other.knobs()
     }
 
     /// The rules as a rule file, every field with its meaning and the deck in full.
@@ -498,7 +503,7 @@ impl Rules {
 
     fn new(mut spec: RulesSpec) -> Result<Rules, RulesError> {
         // Rules that were changed do not pass for the preset whose name they bear.
-        if RulesSpec::preset(&spec.name).is_ok_and(|preset| preset != spec) {
+        if RulesSpec::preset(&spec.name).is_ok_and(|preset| !preset.plays_as(&spec)) {
             spec.name += " (changed)";
         }
         let mut kinds = spec.deck.kinds.clone();

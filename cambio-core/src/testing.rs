@@ -3,7 +3,7 @@
 use crate::rng::{Bounded as _, Key, Stream};
 use crate::{
     Action, Agent, Briefing, Card, Event, Fault, Knowledge, MatchError, Observation, PRESETS, Pairing, RaceOrder,
-    RoundResult, Rules, Score, Scribe, Seat, Setup, Sighting, Standing, State, play_match,
+    RoundResult, Rules, Score, Scribe, Seat, Setup, Sighting, Standing, State, Trouble, play_match,
 };
 
 /// Chooses among the legal decisions, each equally likely.
@@ -71,6 +71,9 @@ pub enum Failing {
     /// It decides what is not legal.
     #[error("{}", MatchError::Fault(Box::new(*.0)))]
     Illegal(Fault),
+    /// It cannot go on.
+    #[error("{0}")]
+    Trouble(Trouble),
     /// The same briefing and sightings lead to another decision.
     #[error("seat {seat} decides `{second}` where it decided `{first}` before, on the same briefing and sightings")]
     Unsteady {
@@ -107,7 +110,7 @@ pub enum Failing {
 enum Moment<'r> {
     RoundBegins(Setup<'r>, usize, Vec<Score>),
     Sighting(Sighting),
-    Decision { truth: Box<State<'r>>, other: Box<State<'r>>, action: Action },
+    Decision { truth: Box<State<'r>>, other: Box<State<'r>>, action: Action, number: usize },
     RoundEnds(Box<RoundResult>),
 }
 
@@ -120,6 +123,8 @@ struct Diary<'r> {
     rounds: usize,
     stream: Stream,
     decisions: u64,
+    /// How many of the decisions were in this round.
+    number: usize,
 }
 
 impl<'r> Diary<'r> {
@@ -132,6 +137,7 @@ impl<'r> Diary<'r> {
             rounds: 0,
             stream: Key { seed: !key.seed, ..key }.agent(Seat::A),
             decisions: 0,
+            number: 0,
         }
     }
 }
@@ -149,6 +155,7 @@ impl Scribe for Diary<'_> {
             moments.push(Moment::RoundBegins(setup, self.rounds, self.totals.clone()));
         }
         self.rounds += 1;
+        self.number = 0;
     }
 
     fn event(&mut self, event: &Event<Card>) {
@@ -162,7 +169,8 @@ impl Scribe for Diary<'_> {
     fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
         let other = self.knowledge[seat.index()].sample(&state.observe(seat), &mut self.stream);
         let (truth, other) = (rebound(state, self.rules), rebound(&other, self.rules));
-        self.moments[seat.index()].push(Moment::Decision { truth, other, action });
+        self.number += 1;
+        self.moments[seat.index()].push(Moment::Decision { truth, other, action, number: self.number });
         self.decisions += 1;
     }
 
@@ -190,31 +198,42 @@ fn relive<A: Agent>(
     agent: &mut A,
     briefing: &Briefing<'_>,
     moments: &[Moment<'_>],
+    totals: &[Score],
     shown: Shown,
-) -> Option<(Action, Action)> {
+) -> Result<Option<(Action, Action)>, Trouble> {
+    let seat = briefing.seat;
+    let ask_after = |agent: &mut A, round, decision| match agent.trouble() {
+        None => Ok(()),
+        Some(reason) => Err(Trouble { seat, round, decision, reason }),
+    };
     agent.begin(briefing);
+    ask_after(agent, 0, 0)?;
+    let mut current = 0;
     for moment in moments {
         match moment {
             Moment::RoundBegins(setup, round, totals) => {
+                current = round + 1;
                 agent.round_begins(&Standing { round: *round, setup: *setup, totals });
             }
             Moment::Sighting(sighting) => agent.notice(sighting),
-            Moment::Decision { truth, other, action } => {
+            Moment::Decision { truth, other, action, number } => {
                 let world = if shown == Shown::Truth { truth } else { other };
-                let again = agent.decide(&world.observe(briefing.seat)).canonical();
+                let again = agent.decide(&world.observe(seat)).canonical();
+                ask_after(agent, current, *number)?;
                 if again != *action {
-                    return Some((*action, again));
+                    return Ok(Some((*action, again)));
                 }
             }
             Moment::RoundEnds(result) => agent.round_ends(result),
         }
     }
-    None
+    agent.match_ends(totals);
+    Ok(None)
 }
 
 /// Checks an agent, made anew by `make` as often as it is needed.
 ///
-/// It has to be legal in every match; the same briefing and sightings have to lead to the same decisions; earlier
+/// It has to be legal in every match and never be in trouble; the same briefing and sightings have to lead to the same decisions; earlier
 /// matches must change nothing; and the cards that it cannot know must change nothing: at every decision everything
 /// hidden from the seat is dealt anew, the stock's order included, and the decision has to stay.
 ///
@@ -256,17 +275,20 @@ fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pa
     match play_match(pairing, &mut agents, &mut diary) {
         Ok(_) => {}
         Err(MatchError::Fault(fault)) => return Err(Failing::Illegal(*fault)),
+        Err(MatchError::Trouble(trouble)) => return Err(Failing::Trouble(*trouble)),
         Err(error) => panic!("{error}"),
     }
     for ((moments, veteran), seat) in diary.moments.iter().zip(veterans).zip(Seat::ALL) {
         let briefing = Briefing { rules, seats, seat, stream: key.agent(seat) };
-        if let Some((first, second)) = relive(&mut make(), &briefing, moments, Shown::Truth) {
+        let again =
+            |agent: &mut A, shown| relive(agent, &briefing, moments, &diary.totals, shown).map_err(Failing::Trouble);
+        if let Some((first, second)) = again(&mut make(), Shown::Truth)? {
             return Err(Failing::Unsteady { seat, first, second });
         }
-        if let Some((first, second)) = relive(&mut make(), &briefing, moments, Shown::Other) {
+        if let Some((first, second)) = again(&mut make(), Shown::Other)? {
             return Err(Failing::Clairvoyant { seat, first, second });
         }
-        if let Some((first, second)) = relive(veteran, &briefing, moments, Shown::Truth) {
+        if let Some((first, second)) = again(veteran, Shown::Truth)? {
             return Err(Failing::Stateful { seat, first, second });
         }
     }

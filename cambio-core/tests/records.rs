@@ -601,7 +601,7 @@ fn lines_that_are_no_records_are_refused_with_what_is_allowed() {
         (json!({"rules": "classic"}), "`seats` is missing; allowed is a whole number from 2 to 8"),
         (json!({"rules": "classic", "seats": 9}), "`seats` is 9; allowed"),
         (json!({"rules": "classic", "seats": 2.5}), "`seats` is 2.5; allowed"),
-        (json!({"rules": {"base": "classic", "hand": 8, "max_slots": 12}, "seats": 8}), "the deck of `classic` has 54"),
+        (json!({"rules": {"base": "classic", "hand": 8, "max_slots": 12}, "seats": 8}), "the deck of `custom` has 54"),
     ] {
         let mut line = fields;
         line["format"] = json!("cambio-record/1");

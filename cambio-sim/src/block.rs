@@ -1,11 +1,13 @@
 //! Plays one deal block: a lineup on one deal in all its rotations.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use cambio_core::rng::Key;
-use cambio_core::{Agent, MatchError, MatchResult, Pairing, Record, Recorder, Score, Seat, SeatSet, play_match};
+use cambio_core::{
+    Action, Agent, Briefing, MatchError, MatchResult, Observation, Pairing, Record, Recorder, Score, Scribe, Seat,
+    SeatSet, State, play_match,
+};
 
 use crate::experiment::{Block, Plan};
+use crate::guard::Guarded;
 use crate::rows::{MatchRow, PlayerRow, RoundRow};
 use crate::tally::Tally;
 
@@ -31,7 +33,7 @@ pub struct BlockRows {
     pub records: Vec<Record>,
 }
 
-/// An agent did what a player may not: it decided illegally, or panicked.
+/// An agent did what a player may not: it decided illegally, could not go on, or panicked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AgentFault {
     /// Where: rule system, lineup, deal and rotation.
@@ -45,14 +47,19 @@ pub struct AgentFault {
 /// Plays a block.
 ///
 /// # Errors
-/// If an agent decides what is not legal, or panics.
+/// If an agent decides what is not legal, cannot go on, or panics.
 ///
 /// # Determinism
 /// The rows depend on the plan's seed and the block alone.
 pub fn play_block(plan: &Plan, block: &Block<'_>, records: Records) -> Result<BlockRows, Box<AgentFault>> {
     let mut rows = BlockRows::default();
+    let places = (0..block.seats).map(|seat| block.lineup.agent(seat, 0));
+    let mut agents: Vec<_> = places.map(|agent| Guarded::new(plan.agents[agent].make())).collect();
     for rotation in 0..plan.rotations(block.seats) {
-        play_rotation(plan, block, rotation, records, &mut rows)?;
+        play_rotation(plan, block, rotation, records, &mut agents, &mut rows)?;
+        // Everybody moves on by one seat. An agent forgets at the start of a match, and one that lives in a process of
+        // its own need not start again.
+        agents.rotate_left(1);
     }
     Ok(rows)
 }
@@ -62,6 +69,7 @@ fn play_rotation(
     block: &Block<'_>,
     rotation: usize,
     records: Records,
+    agents: &mut [Guarded<Box<dyn Agent>>],
     rows: &mut BlockRows,
 ) -> Result<(), Box<AgentFault>> {
     let Block { rules, seats, lineup, deal, .. } = *block;
@@ -69,48 +77,79 @@ fn play_rotation(
     let labels: Vec<&str> = places.iter().map(|&agent| plan.labels[agent].as_str()).collect();
     let key = Key { seed: plan.seed, deal };
     let pairing = Pairing { rules, seats, key };
-    let mut agents: Vec<Box<dyn Agent>> = places.iter().map(|&agent| plan.agents[agent].make()).collect();
     let mut tally = Tally::default();
+    let mut script = Script::default();
     let result = match records {
-        Records::Skip => catch_unwind(AssertUnwindSafe(|| play_match(&pairing, &mut agents, &mut tally))),
+        Records::Skip => play_match(&pairing, agents, &mut (&mut tally, &mut script)),
         Records::Keep => {
             let mut recorder = Recorder::new(rules);
-            let result =
-                catch_unwind(AssertUnwindSafe(|| play_match(&pairing, &mut agents, &mut (&mut tally, &mut recorder))));
-            if let Ok(Ok(result)) = &result {
+            let mut scribe = (&mut tally, &mut script);
+            let result = play_match(&pairing, agents, &mut (&mut scribe, &mut recorder));
+            if let Ok(result) = &result {
                 rows.records.push(recorder.finish(key, rotation, &labels, result));
             }
             result
         }
     };
-    let result = match result {
-        Ok(Ok(result)) => result,
-        Ok(Err(error)) => return Err(fault(plan, block, rotation, &labels, error.to_string())),
-        Err(panic) => {
-            let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-            let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-            return Err(fault(plan, block, rotation, &labels, format!("an agent panicked: {text}")));
-        }
-    };
+    let result = result.map_err(|error| fault(plan, block, rotation, &labels, &script, &error))?;
     write_rows(plan, block, rotation, &places, &tally, &result, rows);
     Ok(())
 }
 
-/// Plays the match again to have its record up to the fault.
-fn fault(plan: &Plan, block: &Block<'_>, rotation: usize, labels: &[&str], what: String) -> Box<AgentFault> {
+/// The decisions of a match in order, with their seats.
+#[derive(Default)]
+struct Script(Vec<(Seat, Action)>);
+
+impl Scribe for Script {
+    fn decides(&mut self, _: &State<'_>, seat: Seat, action: Action) {
+        self.0.push((seat, action));
+    }
+}
+
+/// Decides what a script says, as far as it goes.
+struct Scripted<'s> {
+    decisions: Box<dyn Iterator<Item = Action> + Send + 's>,
+    is_over: bool,
+}
+
+impl Agent for Scripted<'_> {
+    fn begin(&mut self, _: &Briefing<'_>) {}
+
+    fn decide(&mut self, _: &Observation<'_>) -> Action {
+        let next = self.decisions.next();
+        self.is_over = next.is_none();
+        next.unwrap_or(Action::Pass)
+    }
+
+    fn trouble(&mut self) -> Option<String> {
+        self.is_over.then(|| "the script is over".to_owned())
+    }
+}
+
+/// Plays a match that stopped again from its script, to have its record: an agent might not do the same twice.
+fn fault(
+    plan: &Plan,
+    block: &Block<'_>,
+    rotation: usize,
+    labels: &[&str],
+    script: &Script,
+    error: &MatchError,
+) -> Box<AgentFault> {
     let Block { rules, seats, deal, .. } = *block;
     let key = Key { seed: plan.seed, deal };
-    let mut agents: Vec<Box<dyn Agent>> =
-        (0..seats).map(|seat| plan.agents[block.lineup.agent(seat, rotation)].make()).collect();
+    let of = |seat| script.0.iter().filter(move |decision| decision.0 == seat).map(|decision| decision.1);
+    let agents = Seat::ALL[..seats].iter().map(|&seat| Scripted { decisions: Box::new(of(seat)), is_over: false });
     let mut recorder = Recorder::new(rules);
-    let pairing = Pairing { rules, seats, key };
-    let again = catch_unwind(AssertUnwindSafe(|| play_match(&pairing, &mut agents, &mut recorder)));
-    let illegal = match again {
-        Ok(Err(MatchError::Fault(fault))) => Some(*fault),
+    // It ends where the match stopped, in the trouble of a script that is over.
+    let _ = play_match(&Pairing { rules, seats, key }, &mut agents.collect::<Vec<_>>(), &mut recorder);
+    let illegal = match error {
+        MatchError::Fault(fault) => Some(&**fault),
         _ => None,
     };
     let place = format!("{}, {seats} seats, {}, deal {deal}, rotation {rotation}", rules.name(), labels.join(" | "));
-    Box::new(AgentFault { place, what, record: recorder.stop(key, rotation, labels, illegal.as_ref()) })
+    let mut record = recorder.stop(key, rotation, labels, illegal);
+    record.fields.insert("x-fault".to_owned(), error.to_string().into());
+    Box::new(AgentFault { place, what: error.to_string(), record })
 }
 
 fn write_rows(

@@ -174,19 +174,20 @@ pub struct Block<'p> {
 }
 
 impl Experiment {
-    /// Reads an experiment file.
+    /// Reads an experiment file; gives its text as well.
     ///
     /// # Errors
     /// If it cannot be read or is not an experiment; the sentence names the line and what is allowed.
-    pub fn read(path: &Path) -> Result<Experiment, PlanError> {
+    pub fn read(path: &Path) -> Result<(Experiment, String), PlanError> {
         let shown = path.display().to_string();
         let text =
             std::fs::read_to_string(path).map_err(|source| PlanError::Unreadable { path: shown.clone(), source })?;
-        toml::from_str(&text).map_err(|error| {
+        let experiment = toml::from_str(&text).map_err(|error| {
             let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
             let place = line.map_or_else(String::new, |line| format!("line {line}: "));
             PlanError::Form { path: shown, what: format!("{place}{}", in_plain_words(error.message())) }
-        })
+        })?;
+        Ok((experiment, text))
     }
 
     /// Checks everything and writes out what is played. `folder` is where relative paths of rule files start.
@@ -227,7 +228,11 @@ impl Experiment {
         if let Lineups::Listed(lists) = &self.lineups
             && let Some(list) = lists.iter().find(|list| !self.seats.contains(&list.len()))
         {
-            return Err(value("lineups", format!("a list with one of {} agents", list.len()), "one agent for each of `seats`"));
+            return Err(value(
+                "lineups",
+                format!("a list with one of {} agents", list.len()),
+                "one agent for each of `seats`",
+            ));
         }
         if cells.iter().all(|cell| cell.lineups.is_empty()) {
             return Err(value(

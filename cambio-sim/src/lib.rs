@@ -26,6 +26,7 @@
 mod block;
 pub mod cli;
 mod experiment;
+mod guard;
 mod rows;
 mod run;
 mod summary;
@@ -33,6 +34,7 @@ mod tally;
 
 pub use block::{AgentFault, BlockRows, Records, play_block};
 pub use experiment::{Block, Cell, Experiment, Lineup, LineupRule, Lineups, Plan, PlanError, Rotations, read_rules};
+pub use guard::Guarded;
 pub use rows::{MatchRow, PlayerRow, RoundRow, SummaryRow};
 pub use run::{Outcome, Report, RunError, RunFolder, Runner};
 pub use summary::{Clusters, Interval, Summary};

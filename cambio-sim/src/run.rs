@@ -9,9 +9,12 @@ use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use serde::Serialize;
 
 use crate::block::{AgentFault, BlockRows, Records, play_block};
-use crate::experiment::{Block, Plan};
+use crate::experiment::{Block, Cell, Plan, Rotations};
 use crate::rows::SummaryRow;
 use crate::summary::Summary;
+
+/// The most threads that play.
+pub(crate) const MOST_THREADS: usize = 1024;
 
 /// How many matches are played before their rows are written.
 const BATCH: usize = 2048;
@@ -56,11 +59,12 @@ fn unwritable(path: &Path) -> impl Fn(String) -> RunError {
 }
 
 impl RunFolder {
-    /// Makes the folder. `spec` is the experiment file, kept beside the rows.
+    /// Makes the folder, with `manifest.json`: what is played, in full, and that it is not yet complete. `spec` is the
+    /// experiment file as it was read, kept beside the rows.
     ///
     /// # Errors
     /// If there is something at the path already, or it cannot be written.
-    pub fn create(path: &Path, spec: &str, records: Records) -> Result<RunFolder, RunError> {
+    pub fn create(path: &Path, spec: &str, plan: &Plan, records: Records) -> Result<RunFolder, RunError> {
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(|error| unwritable(parent)(error.to_string()))?;
         }
@@ -76,6 +80,7 @@ impl RunFolder {
             File::create_new(&file).map(BufWriter::new).map_err(|error| unwritable(&file)(error.to_string()))
         };
         create("spec.toml")?.write_all(spec.as_bytes()).map_err(|error| unwritable(path)(error.to_string()))?;
+        write_manifest(path, plan, "begun", 0)?;
         let csv = |name| create(name).map(csv::Writer::from_writer);
         Ok(RunFolder {
             path: path.to_owned(),
@@ -114,14 +119,16 @@ impl RunFolder {
         Ok(())
     }
 
-    fn finish(&mut self, summary: &[SummaryRow]) -> Result<(), RunError> {
+    fn finish(&mut self, plan: &Plan, report: &Report) -> Result<(), RunError> {
         self.flush()?;
+        let summary = &report.summary;
         let path = self.path.join("summary.csv");
         let fail = unwritable(&path);
         let file = File::create_new(&path).map_err(|error| fail(error.to_string()))?;
         let mut csv = csv::Writer::from_writer(BufWriter::new(file));
         summary.iter().try_for_each(|row| csv.serialize(row)).map_err(|error| fail(error.to_string()))?;
-        csv.flush().map_err(|error| fail(error.to_string()))
+        csv.flush().map_err(|error| fail(error.to_string()))?;
+        write_manifest(&self.path, plan, report.outcome.word(), report.matches)
     }
 
     /// Keeps the record of a match that a fault stopped, and says where.
@@ -135,6 +142,29 @@ impl RunFolder {
     }
 }
 
+/// Writes down what is played, in full, and how far it came.
+fn write_manifest(folder: &Path, plan: &Plan, outcome: &str, matches: u64) -> Result<(), RunError> {
+    let cell = |cell: &Cell| {
+        let lineups: Vec<String> = cell.lineups.iter().map(|lineup| plan.lineup_label(lineup)).collect();
+        serde_json::json!({ "rules": cell.rules.spec().to_json(), "seats": cell.seats, "lineups": lineups })
+    };
+    let manifest = serde_json::json!({
+        "format": "cambio-run/1",
+        "version": env!("CARGO_PKG_VERSION"),
+        "name": plan.name,
+        "outcome": outcome,
+        "matches": matches,
+        "planned_matches": plan.matches(),
+        "seed": plan.seed.to_string(),
+        "deals": plan.deals,
+        "rotations": if plan.rotations == Rotations::One { "one" } else { "cyclic" },
+        "agents": plan.labels,
+        "tables": plan.cells.iter().map(cell).collect::<Vec<_>>(),
+    });
+    let path = folder.join("manifest.json");
+    std::fs::write(&path, format!("{manifest:#}\n")).map_err(|error| unwritable(&path)(error.to_string()))
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub enum Outcome {
@@ -144,6 +174,17 @@ pub enum Outcome {
     Interrupted,
     /// An agent was at fault; the blocks before it are on disk.
     Fault(Box<AgentFault>),
+}
+
+impl Outcome {
+    /// The word of the manifest.
+    fn word(&self) -> &'static str {
+        match self {
+            Outcome::Complete => "complete",
+            Outcome::Interrupted => "interrupted",
+            Outcome::Fault(_) => "fault",
+        }
+    }
 }
 
 /// What a run gave.
@@ -178,8 +219,9 @@ impl Runner<'_> {
     /// # Determinism
     /// The files are the same for any number of threads.
     pub fn run(&self, plan: &Plan, folder: &mut RunFolder) -> Result<Report, RunError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
-        let pool = pool.map_err(|error| RunError::Threads { threads: self.threads, what: error.to_string() })?;
+        let threads = self.threads.min(MOST_THREADS);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| RunError::Threads { threads, what: error.to_string() })?;
         let mut summary = Summary::new(plan);
         let mut outcome = Outcome::Complete;
         let mut matches = 0;
@@ -210,9 +252,9 @@ impl Runner<'_> {
                 }
             }
         }
-        let summary = summary.rows(plan);
-        folder.finish(&summary)?;
-        Ok(Report { outcome, matches, summary })
+        let report = Report { outcome, matches, summary: summary.rows(plan) };
+        folder.finish(plan, &report)?;
+        Ok(report)
     }
 
     /// Plays the blocks of a batch; `None` for those that were not begun before the stop.

@@ -3,9 +3,11 @@
 use std::io::Write as _;
 
 use cambio_agents::Roster;
+use cambio_core::PRESETS;
 use cambio_core::testing::{Effort, check_agent};
 
 use super::{CliResult, Exit};
+use crate::Guarded;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -13,16 +15,29 @@ pub(super) struct Args {
     #[arg(long, value_name = "SPEC")]
     check: Option<String>,
     /// With --check: how many matches on each preset and number of seats
-    #[arg(long, value_name = "N", default_value_t = 50, requires = "check")]
+    #[arg(long, value_name = "N", default_value_t = 12, requires = "check",
+        value_parser = clap::value_parser!(u64).range(1..))]
     matches: u64,
+    /// With --check: only on this preset; may be given several times
+    #[arg(long, value_name = "PRESET", requires = "check", value_parser = PRESETS)]
+    rules: Vec<String>,
+    /// With --check: only at so many seats; may be given several times
+    #[arg(long, value_name = "N", requires = "check", value_parser = clap::value_parser!(u8).range(2..=8))]
+    seats: Vec<u8>,
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let mut out = std::io::stdout().lock();
     if let Some(spec) = &args.check {
         let agent = roster.parse(spec)?;
-        let effort = Effort { matches: args.matches, ..Effort::default() };
-        return match check_agent(|| agent.make(), &effort) {
+        let mut effort = Effort { matches: args.matches, ..Effort::default() };
+        if !args.rules.is_empty() {
+            effort.presets.retain(|preset| args.rules.iter().any(|rules| rules == preset));
+        }
+        if !args.seats.is_empty() {
+            effort.seats = args.seats.iter().copied().map(usize::from).collect();
+        }
+        return match check_agent(|| Guarded::new(agent.make()), &effort) {
             Ok(found) => {
                 writeln!(out, "{agent}: conforms in {} matches, {} decisions", found.matches, found.decisions)?;
                 Ok(Exit::Done)
@@ -35,6 +50,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     for entry in roster.entries() {
         writeln!(out, "{}\n    {}", entry.name, entry.about)?;
+        if let Some(text) = entry.text {
+            writeln!(out, "    {}(\"{}\"): {}", entry.name, text.name, text.doc)?;
+        }
         for param in entry.params {
             let default = param.default.map_or("off".to_owned(), |value| value.to_string());
             writeln!(out, "    {} = {default}: {} ({})", param.name, param.doc, param.range)?;

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use cambio_agents::Roster;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::{CliResult, Exit};
-use crate::{Experiment, Outcome, Plan, Records, RunFolder, Runner, SummaryRow};
+use crate::run::MOST_THREADS;
+use crate::{Experiment, Outcome, Plan, Records, Report, RunError, RunFolder, Runner, SummaryRow};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -20,7 +21,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// How many threads play; 0 takes as many as there are cores. The rows do not depend on it
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     threads: usize,
     /// Write every match to records.jsonl as well
     #[arg(long)]
@@ -36,13 +37,20 @@ pub(super) struct Args {
     quiet: bool,
 }
 
+fn threads(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|n| *n <= MOST_THREADS)
+        .ok_or_else(|| format!("allowed is a number from 0 to {MOST_THREADS}"))
+}
+
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let mut experiment = Experiment::read(&args.spec)?;
+    let (mut experiment, text) = Experiment::read(&args.spec)?;
     experiment.deals = args.deals.unwrap_or(experiment.deals);
     experiment.seed = args.seed.unwrap_or(experiment.seed);
     let plan = experiment.plan(roster, args.spec.parent().unwrap_or(Path::new(".")))?;
     let records = if args.records { Records::Keep } else { Records::Skip };
-    let mut folder = RunFolder::create(&args.out, &std::fs::read_to_string(&args.spec)?, records)?;
+    let mut folder = RunFolder::create(&args.out, &text, &plan, records)?;
     let stop = Arc::new(AtomicBool::new(false));
     let on_signal = Arc::clone(&stop);
     ctrlc::set_handler(move || on_signal.store(true, Ordering::Relaxed))?;
@@ -50,26 +58,36 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let runner = Runner { threads: args.threads, records, stop: &stop, progress: &|played| meter.add(played) };
     let report = runner.run(&plan, &mut folder)?;
     meter.finish();
-    write_tables(&plan, &report.summary)?;
-    let out = args.out.display();
-    match report.outcome {
+    let exit = tell_outcome(args, &plan, &folder, &report)?;
+    match write_tables(&plan, &report.summary) {
+        // Whoever read the table had enough of it; the rows are on disk.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+        Err(error) => eprintln!("error: cannot print the table: {error}; it is in summary.csv"),
+        Ok(()) => {}
+    }
+    Ok(exit)
+}
+
+/// Says on standard error how the run ended, and keeps the match of a fault.
+fn tell_outcome(args: &Args, plan: &Plan, folder: &RunFolder, report: &Report) -> Result<Exit, RunError> {
+    let (out, matches) = (args.out.display(), report.matches);
+    match &report.outcome {
         Outcome::Complete => {
-            eprintln!("{} matches in {out}", report.matches);
+            if !args.quiet {
+                eprintln!("{matches} matches in {out}");
+            }
             Ok(Exit::Done)
         }
         Outcome::Interrupted => {
-            eprintln!(
-                "interrupted: {} of {} matches are in {out}, whole deal blocks only",
-                report.matches,
-                plan.matches()
-            );
+            eprintln!("interrupted: {matches} of {} matches are in {out}, whole deal blocks only", plan.matches());
             Ok(Exit::Interrupted)
         }
         Outcome::Fault(fault) => {
-            let record = folder.keep_fault(&fault)?;
+            let record = folder.keep_fault(fault)?;
+            let program = std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string());
             eprintln!("fault: {}: {}", fault.place, fault.what);
-            eprintln!("{} matches before it are in {out}; see the match up to the fault with", report.matches);
-            eprintln!("    cambio replay --events {}", record.display());
+            eprintln!("{matches} matches before it are in {out}; see the match up to the fault with");
+            eprintln!("    {program} replay --events {}", record.display());
             Ok(Exit::Fault)
         }
     }
@@ -91,9 +109,14 @@ impl Meter {
     fn new(total: u64, quiet: bool) -> Meter {
         let is_terminal = std::io::stderr().is_terminal();
         let bar = (is_terminal && !quiet).then(|| {
-            let style = "{bar:24} {human_pos}/{human_len} matches  {per_sec}  {eta} left";
+            let style = "{bar:20} {human_pos}/{human_len} matches  {rate}/s  {eta} left";
+            let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                // A row that cannot be drawn is not worth a word.
+                let _ = write!(out, "{:.0}", state.per_sec());
+            };
             let bar = ProgressBar::new(total);
-            bar.set_style(ProgressStyle::with_template(style).expect("the template is well formed"));
+            let style = ProgressStyle::with_template(style).expect("the template is well formed");
+            bar.set_style(style.with_key("rate", rate));
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
@@ -131,7 +154,7 @@ impl Meter {
         }
         if self.bar.is_some() || self.plain {
             let (played, seconds) = (self.played.load(Ordering::Relaxed), self.begun.elapsed().as_secs_f64());
-            eprintln!("{played} matches in {seconds:.1} s, {:.0} a second", played as f64 / seconds);
+            eprintln!("played {played} matches in {seconds:.1} s, {:.0} a second", played as f64 / seconds);
         }
     }
 }

@@ -1,0 +1,185 @@
+//! The messages of the protocol: PROTOCOL.md, sentence by sentence.
+
+use cambio_core::rng::Stream;
+use cambio_core::{
+    Action, Briefing, Card, Event, Observation, Phase, RoundResult, Rules, Score, SeatSet, Sighting, Spot, SpotSet,
+    Standing, Verdict,
+};
+use rand::Rng as _;
+use serde_json::{Map, Value, json};
+
+use super::PROTOCOL;
+use super::process::shown;
+
+pub(super) fn hello() -> Value {
+    json!({"type": "hello", "protocol": PROTOCOL})
+}
+
+pub(super) fn begin(briefing: &Briefing<'_>) -> Value {
+    let rules = briefing.rules;
+    let card = |card: Card| {
+        let kind = rules.kind(card);
+        json!({
+            "label": kind.label, "rank": kind.rank, "suit": kind.suit, "points": kind.points,
+            "power": kind.power.to_string(), "copies": rules.copies_of(card),
+        })
+    };
+    let cards: Value = (0..rules.kinds().len()).filter_map(Card::new).map(card).collect();
+    json!({
+        "type": "begin", "rules": rules.spec().to_json(), "cards": cards, "seats": briefing.seats,
+        "seat": briefing.seat.to_string(), "seed": seed(briefing.stream.clone()),
+    })
+}
+
+/// A seed for the bot's own chance, below 2⁵³: JSON readers that know only doubles read it exactly.
+fn seed(mut stream: Stream) -> u64 {
+    stream.next_u64() >> 11
+}
+
+pub(super) fn round(standing: &Standing<'_>) -> Value {
+    let setup = standing.setup;
+    json!({
+        "type": "round", "round": standing.round + 1, "starter": setup.starter.to_string(),
+        "extra_cards": seats(setup.carry.extra_card), "extra_peeks": seats(setup.carry.extra_peek),
+        "totals": scores(standing.totals),
+    })
+}
+
+pub(super) fn event(rules: &Rules, sighting: Sighting) -> Value {
+    let label = |card: Card| Value::from(rules.label(card));
+    let face = |face: Option<Card>| face.map_or(Value::Null, label);
+    let message = |event: &str, fields: &[(&str, Value)]| {
+        let mut message = Map::new();
+        message.insert("type".to_owned(), "event".into());
+        message.insert("event".to_owned(), event.into());
+        message.extend(fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        Value::Object(message)
+    };
+    let by = |seat: cambio_core::Seat| ("seat", Value::from(seat.to_string()));
+    let at = |spot: Spot| ("spot", Value::from(spot.to_string()));
+    match sighting {
+        Event::Dealt { starter, extra } => {
+            message("dealt", &[("starter", starter.to_string().into()), ("extra_cards", seats(extra))])
+        }
+        Event::Peeked { seat, spot, face: card } => message("peeked", &[by(seat), at(spot), ("card", face(card))]),
+        Event::Flipped { card } => message("flipped", &[("card", label(card))]),
+        Event::TurnBegan { seat } => message("turn_began", &[by(seat)]),
+        Event::Drew { seat, face: card } => message("drew", &[by(seat), ("card", face(card))]),
+        Event::Took { seat, card } => message("took", &[by(seat), ("card", label(card))]),
+        Event::Dropped { seat, card } => message("dropped", &[by(seat), ("card", label(card))]),
+        Event::Kept { seat, spot, replaced } => message("kept", &[by(seat), at(spot), ("replaced", label(replaced))]),
+        Event::Looked { seat, spot, face: card } => message("looked", &[by(seat), at(spot), ("card", face(card))]),
+        Event::Swapped { seat, one, other } => {
+            message("swapped", &[by(seat), ("spots", json!([one.to_string(), other.to_string()]))])
+        }
+        Event::Shown { spot, card } => message("shown", &[at(spot), ("card", label(card))]),
+        Event::Skipped { seat } => message("skipped", &[by(seat)]),
+        Event::Touched { seat, spot } => message("touched", &[by(seat), at(spot)]),
+        Event::Snapped { seat, spot, card, verdict } => {
+            let verdict = match verdict {
+                Verdict::Right => "right",
+                Verdict::Wrong => "wrong",
+                Verdict::Late => "late",
+            };
+            message("snapped", &[by(seat), at(spot), ("card", label(card)), ("verdict", verdict.into())])
+        }
+        Event::Aborted { seat } => message("aborted", &[by(seat)]),
+        Event::Penalised { seat, spot } => message("penalised", &[by(seat), at(spot)]),
+        Event::PenaltyWaived { seat } => message("penalty_waived", &[by(seat)]),
+        Event::Gave { seat, from, to } => {
+            message("gave", &[by(seat), ("from", from.to_string().into()), ("to", to.to_string().into())])
+        }
+        Event::Called { seat } => message("called", &[by(seat)]),
+        Event::BecameSafe { seat } => message("became_safe", &[by(seat)]),
+        Event::Reshuffled { cards } => message("reshuffled", &[("cards", cards.into())]),
+        Event::Ended { reason } => message("ended", &[("reason", reason.word().into())]),
+        Event::TurnedUp { spot, card } => message("turned_up", &[at(spot), ("card", label(card))]),
+    }
+}
+
+pub(super) fn decide(round: usize, view: &Observation<'_>) -> Value {
+    let (rules, table) = (view.rules(), view.table());
+    let label = |card: Option<Card>| card.map_or(Value::Null, |card| rules.label(card).into());
+    let phase = match table.phase() {
+        Phase::Peek => "peek",
+        Phase::Start => "start",
+        Phase::Held(_) => "held",
+        Phase::Window => "window",
+        Phase::Gift => "gift",
+        Phase::Chain => "chain",
+        Phase::Power => "power",
+        Phase::Show => "show",
+        Phase::Close => "close",
+        Phase::Over => "over",
+    };
+    let known: Map<String, Value> =
+        view.known().into_iter().map(|spot| (spot.to_string(), label(view.face(spot)))).collect();
+    let legal: Value = view.choices().iter().map(|action| action.to_string()).collect();
+    json!({
+        "type": "decide", "round": round, "turn": table.turns(), "phase": phase, "legal": legal,
+        "spots": spots(table.occupied()), "known": known, "matches": spots(view.known_matches()),
+        "held": label(view.held()), "top": label(table.top()), "stock": table.stock_len(),
+    })
+}
+
+pub(super) fn round_end(result: &RoundResult) -> Value {
+    json!({
+        "type": "round_end", "ended": result.ended.word(),
+        "callers": result.callers_in_order().map(|seat| seat.to_string()).collect::<Vec<_>>(),
+        "points": result.points(), "scores": scores(result.scores()),
+    })
+}
+
+pub(super) fn end(totals: &[Score]) -> Value {
+    json!({"type": "end", "totals": scores(totals)})
+}
+
+fn seats(set: SeatSet) -> Value {
+    set.iter().map(|seat| seat.to_string()).collect()
+}
+
+fn spots(set: SpotSet) -> Value {
+    set.into_iter().map(|spot| spot.to_string()).collect()
+}
+
+fn scores(scores: &[Score]) -> Value {
+    let number = |score: &Score| serde_json::from_str::<Value>(&score.to_string()).expect("a score is a number");
+    scores.iter().map(number).collect()
+}
+
+/// Reads an answer as a JSON object.
+fn read(question: &str, answer: &[u8]) -> Result<Map<String, Value>, String> {
+    let refuse = |what: &str| format!("the bot answered `{question}` with {what}: {}", shown(answer));
+    let text = std::str::from_utf8(answer).map_err(|_| refuse("what is not UTF-8"))?;
+    match serde_json::from_str(text) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Err(refuse("JSON that is no object")),
+        Err(_) => Err(refuse("what is not JSON")),
+    }
+}
+
+pub(super) fn read_hello(answer: &[u8]) -> Result<(), String> {
+    let fields = read("hello", answer)?;
+    let field = |name: &str| fields.get(name).map_or("missing".to_owned(), Value::to_string);
+    if fields.get("protocol").and_then(Value::as_u64) != Some(u64::from(PROTOCOL)) {
+        let found = shown(field("protocol").as_bytes());
+        return Err(format!("the bot answered `hello` with the field `protocol` {found}; allowed is {PROTOCOL}"));
+    }
+    for name in ["name", "version"] {
+        if !fields.get(name).is_some_and(Value::is_string) {
+            let found = shown(field(name).as_bytes());
+            return Err(format!("the bot answered `hello` with the field `{name}` {found}; allowed is a text"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn read_decision(answer: &[u8]) -> Result<Action, String> {
+    let fields = read("decide", answer)?;
+    match fields.get("decision") {
+        Some(Value::String(text)) => text.parse().map_err(|_| {
+            format!("the bot answered `decide` with {}, which is no decision in any phase", shown(text.as_bytes()))
+        }),
+        _ => Err(format!("the bot answered `decide` without a text in the field `decision`: {}", shown(answer))),
+    }
+}

@@ -1,0 +1,343 @@
+//! Agents in other processes: the Python bot plays, and whatever a bot does wrong is a fault with its own reason, in
+//! time, and with nothing left behind.
+#![cfg(unix)]
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use cambio_agents::{External, roster};
+use cambio_core::rng::Key;
+use cambio_core::testing::{Effort, Failing, RandomAgent, check_agent};
+use cambio_core::{Agent, MatchError, Pairing, Recorder, Rules, play_match};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+/// Whether Python 3 is here; a test that needs it says that it is left out.
+fn has_python() -> bool {
+    let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        println!("left out: there is no python3");
+    }
+    found
+}
+
+/// The spec of the example bot.
+fn example() -> String {
+    format!("external(\"python3 '{}'\",start_ms=60000,deadline_ms=60000)", root().join("examples/bot.py").display())
+}
+
+fn record(rules: &str, seats: usize, deal: u64, agents: &mut [Box<dyn Agent>]) -> String {
+    let rules = Rules::preset(rules).unwrap();
+    let key = Key { seed: 42, deal };
+    let mut recorder = Recorder::new(&rules);
+    let result = play_match(&Pairing { rules: &rules, seats, key }, agents, &mut recorder).unwrap();
+    recorder.finish(key, 0, &vec!["bot"; seats], &result).to_json()
+}
+
+#[test]
+fn the_python_bot_plays_on_every_preset_and_its_process_serves_many_matches() {
+    if !has_python() {
+        return;
+    }
+    let roster = roster();
+    let (bot, greedy) = (roster.parse(&example()).unwrap(), roster.parse("greedy").unwrap());
+    let mut agents = [bot.make(), greedy.make(), bot.make()];
+    for rules in ["original", "faessler", "classic"] {
+        for deal in 0..3 {
+            let played = cambio_core::Record::read(&record(rules, 3, deal, &mut agents)).unwrap();
+            assert_eq!(cambio_core::replay(&played, &mut ()).unwrap(), played);
+        }
+    }
+}
+
+#[test]
+fn the_python_bot_plays_the_same_under_the_same_seed() {
+    if !has_python() {
+        return;
+    }
+    let bot = roster().parse(&example()).unwrap();
+    let mut veterans = [bot.make(), bot.make()];
+    let first: Vec<String> = (0..4).map(|deal| record("original", 2, deal, &mut veterans)).collect();
+    for (deal, first) in first.iter().enumerate() {
+        assert_eq!(*first, record("original", 2, deal as u64, &mut [bot.make(), bot.make()]));
+    }
+    assert_ne!(first[0], first[1]);
+}
+
+#[test]
+fn the_python_bot_conforms() {
+    if !has_python() {
+        return;
+    }
+    let bot = roster().parse(&example()).unwrap();
+    let effort = Effort { presets: vec!["original", "faessler", "classic"], seats: vec![2, 4], matches: 1 };
+    let found = check_agent(|| bot.make(), &effort).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found.matches, 6);
+    assert!(found.decisions > 100, "only {} decisions", found.decisions);
+}
+
+#[test]
+fn the_match_in_the_protocol_page_was_played() {
+    if !has_python() {
+        return;
+    }
+    let page = std::fs::read_to_string(root().join("PROTOCOL.md")).unwrap();
+    let (_, told) = page.split_once("## A match").unwrap();
+    let lines = |mark: &str| -> Vec<String> {
+        let whole = told.lines().filter_map(|line| line.strip_prefix(mark)).filter(|line| !line.contains('…'));
+        whole.map(str::to_owned).collect()
+    };
+    let (said, answered) = (lines("> "), lines("< "));
+    assert!(said.len() > 10 && answered.len() > 2);
+
+    let logs = ["said", "answered"].map(|log| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(log));
+    let bot = root().join("examples/bot.py");
+    let pipes = format!("tee '{}' | python3 '{}' | tee '{}'", logs[0].display(), bot.display(), logs[1].display());
+    let rules = Rules::preset("classic").unwrap();
+    let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 3, deal: 0 } };
+    let mut agents: [Box<dyn Agent>; 2] = [roster().parse("greedy").unwrap().make(), Box::new(shell(&pipes))];
+    play_match(&pairing, &mut agents, &mut ()).unwrap();
+    drop(agents);
+    for (log, lines) in logs.iter().zip([said, answered]) {
+        let log = std::fs::read_to_string(log).unwrap();
+        let mut played = log.lines();
+        for line in lines {
+            assert!(played.any(|other| other == line), "{line}");
+        }
+    }
+}
+
+/// Answers hello, in the shell.
+const HELLO: &str = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'; "#;
+
+/// A bot that is a shell script.
+fn shell(script: &str) -> External {
+    let script = script.replace('\'', r"'\''");
+    External::new(&format!("sh -c '{script}'")).unwrap().start_ms(20_000).deadline_ms(20_000)
+}
+
+/// Plays the bot in seat b against a random player; gives why the match stopped, and holds that it stopped in time.
+fn stops(bot: External) -> String {
+    let rules = Rules::preset("classic").unwrap();
+    let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 42, deal: 0 } };
+    let mut agents: [Box<dyn Agent>; 2] = [Box::<RandomAgent>::default(), Box::new(bot)];
+    let begun = Instant::now();
+    let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
+    assert!(begun.elapsed() < Duration::from_secs(15), "{error}: after {:?}", begun.elapsed());
+    error.to_string()
+}
+
+/// Expects a bot to be at fault for a reason that begins like this.
+fn faults(bot: External, reason: &str) {
+    let told = stops(bot);
+    let found = told.strip_prefix("seat b cannot go on: the bot ").unwrap_or_else(|| panic!("{told}"));
+    assert!(found.starts_with(reason), "{told}");
+    assert!(told.ends_with(')') && told.contains(" (round 1, decision ") || told.contains("before round 1"), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+}
+
+#[test]
+fn a_bot_that_cannot_be_started_is_at_fault() {
+    faults(External::new("no-such-bot --fast").unwrap(), "`no-such-bot` cannot be started: ");
+    faults(External::new("/").unwrap(), "`/` cannot be started: ");
+}
+
+#[test]
+fn a_bot_that_exits_at_once_is_at_fault() {
+    faults(shell("exit 3"), "exited instead of answering `hello` (exit status: 3) (before round 1)");
+    faults(shell("read line"), "exited instead of answering `hello` (exit status: 0)");
+}
+
+#[test]
+fn a_bot_that_exits_in_the_middle_is_at_fault() {
+    let until_asked = format!("{HELLO} while read line; do case $line in *decide*) exit 4;; esac; done");
+    faults(shell(&until_asked), "exited instead of answering `decide` (exit status: 4) (round 1, decision ");
+    faults(shell(&format!("{HELLO} read line; kill -9 $$")), "closed its output or was killed ");
+    faults(shell(&format!("{HELLO} exec >&-; sleep 1000")), "closed its output or was killed ");
+    let half = format!("{HELLO} read line; printf '{{\"deci'; exit 0");
+    let told = stops(shell(&half));
+    assert!(told.contains("exited instead of answering `decide`") || told.contains("wrote before it was"), "{told}");
+}
+
+#[test]
+fn a_silent_bot_is_at_fault_after_its_deadline() {
+    faults(shell("sleep 1000").start_ms(300), "gave no answer to `hello` within 300 ms (before round 1)");
+    let silent = format!("{HELLO} sleep 1000");
+    faults(shell(&silent).deadline_ms(300), "gave no answer to `decide` within 300 ms (round 1, decision ");
+    let half = r#"printf '{"name":'; sleep 1000"#;
+    faults(shell(half).start_ms(300), "gave no whole line to answer `hello` within 300 ms, only `{\"name\":`");
+}
+
+#[test]
+fn a_slow_bot_is_at_fault_after_its_deadline() {
+    let slow = format!(
+        "{HELLO} while read line; do case $line in *decide*) sleep 2; echo '{{\"decision\":\"pass\"}}';; esac; done"
+    );
+    faults(shell(&slow).deadline_ms(200), "gave no answer to `decide` within 200 ms (round 1, decision ");
+}
+
+/// A bot that answers every question with this, as the shell writes it.
+fn answering(command: &str) -> External {
+    shell(&format!("{HELLO} while read line; do case $line in *decide*) {command};; esac; done"))
+}
+
+#[test]
+fn an_answer_that_is_no_answer_is_a_fault_that_shows_it() {
+    faults(shell("echo hi; cat"), "answered `hello` with what is not JSON: `hi` (before round 1)");
+    faults(
+        shell(r#"echo '{"protocol":2,"name":"x","version":"0"}'; cat"#),
+        "answered `hello` with the field `protocol` `2`; allowed is 1",
+    );
+    faults(shell(r#"echo '{"protocol":1,"name":7}'; cat"#), "answered `hello` with the field `name` `7`; allowed is a");
+    faults(answering("echo garbage"), "answered `decide` with what is not JSON: `garbage` (round 1, decision ");
+    faults(answering(r"printf '\377\376\n'"), "answered `decide` with what is not UTF-8: ");
+    faults(answering(r#"echo '["draw"]'"#), "answered `decide` with JSON that is no object: `[\"draw\"]`");
+    faults(answering(r#"echo '{"move":"draw"}'"#), "answered `decide` without a text in the field `decision`: ");
+    faults(answering(r#"echo '{"decision":5}'"#), "answered `decide` without a text in the field `decision`: ");
+    faults(answering(r#"echo '{"decision":"fly a1"}'"#), "answered `decide` with `fly a1`, which is no decision ");
+    faults(answering("echo"), "answered `decide` with what is not JSON: `` ");
+}
+
+#[test]
+fn an_illegal_decision_of_a_bot_is_the_ordinary_fault() {
+    let told = stops(answering(r#"echo '{"decision":"keep h9"}'"#));
+    assert!(told.starts_with("seat b decided `keep h9`, which is illegal (round 1, decision "), "{told}");
+    assert!(told.contains("legal: "), "{told}");
+}
+
+#[test]
+fn a_flood_is_cut_off() {
+    let reason = "wrote a line of more than 65536 bytes to answer";
+    faults(shell("tr '\\0' x < /dev/zero"), &format!("{reason} `hello`"));
+    faults(answering("tr '\\0' x < /dev/zero"), &format!("{reason} `decide`"));
+    faults(shell("yes"), "answered `hello` with what is not JSON: `y`");
+    faults(answering("yes '{\"decision\":\"fly\"}'"), "answered `decide` with `fly`, which is no decision");
+}
+
+#[test]
+fn a_bot_that_writes_before_it_is_asked_is_at_fault() {
+    let hello = r#"{"protocol":1,"name":"sh","version":"0"}"#;
+    let early = format!("read line; printf '{hello}\\n{{\"decision\":\"pass\"}}\\n'; cat > /dev/null");
+    faults(shell(&early), "wrote before it was asked: `{\"decision\":\"pass\"}` (round 1, decision ");
+    let twice = answering(r#"printf '{"decision":"pass"}\n{"decision":"pass"}\n'"#);
+    faults(twice, "wrote before it was asked: `{\"decision\":\"pass\"}` (round 1, decision ");
+}
+
+#[test]
+fn a_bot_that_never_reads_stops_nobody() {
+    let deaf = format!("{HELLO} sleep 1000");
+    let mut bot = shell(&deaf).deadline_ms(300);
+    let rules = Rules::preset("classic").unwrap();
+    let begun = Instant::now();
+    for deal in 0..200 {
+        let key = Key { seed: 1, deal };
+        let seat = cambio_core::Seat::A;
+        bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: key.agent(seat) });
+        bot.match_ends(&[]);
+        if let Some(reason) = bot.trouble() {
+            assert_eq!(reason, "the bot does not read its input");
+            assert!(begun.elapsed() < Duration::from_secs(15));
+            return;
+        }
+    }
+    panic!("200 matches were sent to a bot that does not read");
+}
+
+#[test]
+fn the_conformance_suite_tells_of_trouble() {
+    let effort = Effort { presets: vec!["classic"], seats: vec![2], matches: 1 };
+    let failing = check_agent(|| answering("exit 9"), &effort).unwrap_err();
+    assert!(matches!(&failing.kind, Failing::Trouble(trouble) if trouble.round == 1), "{failing}");
+    assert!(failing.to_string().contains("exited instead of answering `decide` (exit status: 9)"), "{failing}");
+}
+
+#[test]
+fn a_bot_after_a_fault_starts_anew_with_the_next_match() {
+    let mut agents: [Box<dyn Agent>; 2] = [Box::<RandomAgent>::default(), Box::new(answering("exit 9"))];
+    let rules = Rules::preset("classic").unwrap();
+    for deal in 0..2 {
+        let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 42, deal } };
+        let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
+        assert!(matches!(&error, MatchError::Trouble(trouble) if trouble.round == 1), "{error}");
+    }
+}
+
+/// Whether any process has this word among its arguments, zombies left out.
+fn lives(word: &str) -> bool {
+    let output = Command::new("ps").args(["-eo", "stat=,args="]).output().unwrap();
+    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+    listed.lines().any(|line| line.contains(word) && !line.starts_with('Z') && !line.contains("sh -c"))
+}
+
+/// How many zombies this process has.
+fn zombies() -> usize {
+    let output = Command::new("ps").args(["-eo", "ppid=,stat="]).output().unwrap();
+    let own = std::process::id().to_string();
+    let of = |line: &&str| {
+        let mut words = line.split_whitespace();
+        words.next() == Some(&own) && words.next().is_some_and(|stat| stat.starts_with('Z'))
+    };
+    String::from_utf8_lossy(&output.stdout).lines().filter(of).count()
+}
+
+/// Waits a while for something to come true: the end of a process that was killed takes a moment to be seen.
+fn soon(what: impl Fn() -> bool) -> bool {
+    let end = Instant::now() + Duration::from_secs(5);
+    while Instant::now() < end {
+        if what() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    what()
+}
+
+#[test]
+fn no_process_of_the_group_survives() {
+    // Each sleeps for a time of its own, by which it is found.
+    let number = std::process::id();
+    let grandchild = |kind: u32| format!("sleep {}", 1_000_000 + u64::from(number) * 10 + u64::from(kind));
+
+    let sleeper = grandchild(1);
+    let mut bot = shell(&format!("{sleeper} & {HELLO} wait")).deadline_ms(300);
+    let rules = Rules::preset("classic").unwrap();
+    let seat = cambio_core::Seat::A;
+    let briefing =
+        || cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: Key { seed: 1, deal: 0 }.agent(seat) };
+    bot.begin(&briefing());
+    assert!(soon(|| lives(&sleeper)), "the grandchild has started");
+    drop(bot);
+    assert!(soon(|| !lives(&sleeper)), "it ended with its agent");
+
+    let sleeper = grandchild(2);
+    faults(shell(&format!("{sleeper} & {HELLO} wait")).deadline_ms(300), "gave no answer to `decide` within 300 ms");
+    assert!(soon(|| !lives(&sleeper)), "it ended with the deadline");
+
+    // The leader is gone, and its child keeps the pipes.
+    let sleeper = grandchild(3);
+    faults(shell(&format!("{sleeper} & {HELLO} exit 0")).deadline_ms(300), "gave no answer to `decide` within 300 ms");
+    assert!(soon(|| !lives(&sleeper)), "it ended after its parent");
+
+    let sleeper = grandchild(4);
+    faults(shell(&format!("{sleeper} > /dev/null & exit 5")), "exited instead of answering `hello` (exit status: 5)");
+    assert!(soon(|| !lives(&sleeper)), "it ended with its parent");
+
+    assert!(soon(|| zombies() == 0), "nobody is left unburied");
+}
+
+#[test]
+fn a_bot_may_finish_its_work_when_its_input_ends() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let diary = folder.join("finished");
+    let _ = std::fs::remove_file(&diary);
+    let mut bot = shell(&format!("{HELLO} cat > /dev/null; echo done > '{}'", diary.display()));
+    let rules = Rules::preset("classic").unwrap();
+    let seat = cambio_core::Seat::A;
+    let stream = Key { seed: 1, deal: 0 }.agent(seat);
+    bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream });
+    drop(bot);
+    assert_eq!(std::fs::read_to_string(&diary).unwrap(), "done\n");
+}

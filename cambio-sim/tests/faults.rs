@@ -1,0 +1,73 @@
+//! What an agent does wrong is its fault: named, with the match up to there, and nobody else's.
+
+use std::path::Path;
+
+use cambio_agents::roster;
+use cambio_core::testing::{Effort, check_agent};
+use cambio_core::{Action, Agent, Briefing, Observation, replay};
+use cambio_sim::{AgentFault, Experiment, Guarded, Records, play_block};
+
+/// Passes and draws until its third turn, then does what it is made for.
+struct Rogue {
+    deed: fn() -> Action,
+}
+
+impl Agent for Rogue {
+    fn begin(&mut self, _: &Briefing<'_>) {}
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        if view.table().turns() >= 5 {
+            return (self.deed)();
+        }
+        let idle = [Action::Pass, Action::End, Action::Draw, Action::Drop, Action::Skip];
+        let choices = view.choices();
+        idle.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap()
+    }
+}
+
+fn fault(deed: fn() -> Action) -> AgentFault {
+    let experiment = Experiment {
+        name: String::new(),
+        seed: 1,
+        deals: 1,
+        rules: vec!["original".into()],
+        seats: vec![2],
+        agents: vec!["never-calls".into(), "rogue".into()],
+        lineups: cambio_sim::Lineups::default(),
+        rotations: cambio_sim::Rotations::default(),
+    };
+    let roster = roster().with("rogue", "Does wrong.", move || Rogue { deed });
+    let plan = experiment.plan(&roster, Path::new(".")).unwrap();
+    let block = plan.blocks().next().unwrap();
+    *play_block(&plan, &block, Records::Skip).unwrap_err()
+}
+
+#[test]
+fn a_panic_is_the_fault_of_its_seat_and_the_match_up_to_there_replays() {
+    let fault = fault(|| panic!("out of ideas"));
+    assert!(
+        fault.what.starts_with("seat b cannot go on: it panicked: out of ideas (round 1, decision "),
+        "{}",
+        fault.what
+    );
+    assert_eq!(fault.place, "original, 2 seats, never-calls | rogue, deal 0, rotation 0");
+    assert_eq!(fault.record.fields["x-fault"], fault.what);
+    assert!(fault.record.rounds[0].decisions.len() > 5);
+    replay(&fault.record, &mut ()).unwrap();
+}
+
+#[test]
+fn an_illegal_decision_is_the_last_of_the_record_and_replay_says_what_was_legal() {
+    let fault = fault(|| Action::End);
+    assert!(fault.what.starts_with("seat b decided `end`, which is illegal (round 1, decision "), "{}", fault.what);
+    let flaw = replay(&fault.record, &mut ()).unwrap_err();
+    assert_eq!(flaw.decision, Some(fault.record.rounds[0].decisions.len()));
+    assert!(flaw.what.starts_with("illegal decision `b end`; legal: b "), "{flaw}");
+}
+
+#[test]
+fn the_conformance_suite_tells_a_panic_from_its_own() {
+    let effort = Effort { presets: vec!["classic"], seats: vec![2], matches: 1 };
+    let error = check_agent(|| Guarded::new(Rogue { deed: || panic!("out of ideas") }), &effort).unwrap_err();
+    assert!(error.to_string().contains("it panicked: out of ideas"), "{error}");
+}
