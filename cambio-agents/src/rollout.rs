@@ -81,7 +81,7 @@ impl Rollout {
         Param {
             name: "utility",
             doc: "What a round is worth: 0 the share of its win, 1 its points against the others'.",
-            default: Some(0.0),
+            default: Some(1.0),
             range: Range::Whole(0, 1),
         },
         Param {
@@ -104,13 +104,13 @@ impl Rollout {
         },
     ];
 
-    /// A search of so many iterations, by the share of the round's win, over the default heuristic. `belief` is the
+    /// A search of so many iterations, by points, over the default heuristic. `belief` is the
     /// factor by which each point more makes a card that its owner knows less likely.
     pub fn new(iterations: u32, belief: f64) -> Rollout {
         Rollout {
             iterations,
             exploration: 0.3,
-            utility: Utility::Win,
+            utility: Utility::Points,
             manner: Manner::default(),
             weights: weights(belief),
             stream: None,

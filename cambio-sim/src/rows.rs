@@ -48,7 +48,7 @@ pub struct RoundRow {
     pub ended: &'static str,
     /// The callers in the order of their calls; empty without one.
     pub callers: String,
-    /// The seats that won the round.
+    /// The seats that won the round: the callers who succeeded, else those with the fewest points who did not call.
     pub winners: String,
     /// How many turns began.
     pub turns: usize,
@@ -91,7 +91,7 @@ pub struct PlayerRow {
     pub rounds: u32,
     /// The points of its layouts, summed over the rounds.
     pub points: i64,
-    /// How often it won a round, shared or not.
+    /// How often it won a round, shared or not, by the measure of rounds.csv.
     pub rounds_won: u32,
     /// How often it called.
     pub calls: u32,
