@@ -87,7 +87,7 @@ impl Rollout {
         Param {
             name: "c",
             doc: "How much is explored: the constant of UCB on utilities from 0 to 1.",
-            default: Some(0.3),
+            default: Some(0.7),
             range: Range::Real(0.0, 10.0),
         },
         Param {
@@ -109,7 +109,7 @@ impl Rollout {
     pub fn new(iterations: u32, belief: f64) -> Rollout {
         Rollout {
             iterations,
-            exploration: 0.3,
+            exploration: 0.7,
             utility: Utility::Points,
             manner: Manner::default(),
             weights: weights(belief),
