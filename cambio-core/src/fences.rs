@@ -115,7 +115,7 @@ struct HiddenFaces;
 /// use cambio_core::{Observation, Seat, State};
 ///
 /// fn see<'a>(state: &'a State<'_>) -> Observation<'a> {
-///     Observation::new(state.table(), todo!())
+///     Observation::new(state.table(), panic!())
 /// }
 /// ```
 ///
