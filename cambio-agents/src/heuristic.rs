@@ -1,5 +1,6 @@
 //! The memory heuristic: one decision at a time, by what the player remembers and expects.
 
+use std::cell::OnceCell;
 use std::sync::OnceLock;
 
 use cambio_core::knob::{Gift, Late};
@@ -204,16 +205,14 @@ struct Mind<'v, 'a, P> {
     manner: Manner,
     own: SpotSet,
     known: SpotSet,
-    /// The mean points of the cards that are not remembered.
-    mean: f64,
+    /// The mean points of the cards that are not remembered, once it is asked for.
+    mean: OnceCell<f64>,
 }
 
 impl<'v, 'a, P: Picture> Mind<'v, 'a, P> {
     fn new(view: &'v Observation<'a>, picture: &'v P, manner: Manner) -> Mind<'v, 'a, P> {
         let own = view.table().layout(view.seat());
-        let mut mind = Mind { view, picture, manner, own, known: picture.known(), mean: 0.0 };
-        mind.mean = mind.mean_unseen();
-        mind
+        Mind { view, picture, manner, own, known: picture.known(), mean: OnceCell::new() }
     }
 
     fn decide(&self) -> Action {
@@ -230,6 +229,10 @@ impl<'v, 'a, P: Picture> Mind<'v, 'a, P> {
         let idle = [Action::Pass, Action::End, Action::Skip, Action::Draw, Action::Drop];
         let legal = wish.into_iter().chain(idle).find(|&action| choices.contains(action));
         legal.or_else(|| self.least_harm()).expect("who is asked has a choice")
+    }
+
+    fn mean(&self) -> f64 {
+        *self.mean.get_or_init(|| self.mean_unseen())
     }
 
     fn mean_unseen(&self) -> f64 {
@@ -261,9 +264,9 @@ impl<'v, 'a, P: Picture> Mind<'v, 'a, P> {
         match self.picture.face(spot) {
             Some(card) => self.points(card),
             None if spot.seat() != self.view.seat() && self.view.table().seen_by(spot).contains(spot.seat()) => {
-                self.mean - self.manner.hoard
+                self.mean() - self.manner.hoard
             }
-            None => self.mean,
+            None => self.mean(),
         }
     }
 
@@ -381,7 +384,7 @@ impl<'v, 'a, P: Picture> Mind<'v, 'a, P> {
             return 0.0;
         }
         let late = if rules.spec().late == Late::Penalise { 0.2 } else { 0.0 };
-        let (gain, loss) = (points / all, ((all - matching) / all + late * matching / all) * self.mean.max(0.0));
+        let (gain, loss) = (points / all, ((all - matching) / all + late * matching / all) * self.mean().max(0.0));
         if gain > self.manner.gamble * loss { gain } else { 0.0 }
     }
 
