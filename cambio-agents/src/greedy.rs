@@ -74,16 +74,13 @@ struct Estimate<'v, 'a> {
 impl Estimate<'_, '_> {
     fn new<'v, 'a>(view: &'v Observation<'a>) -> Estimate<'v, 'a> {
         let (rules, table) = (view.rules(), view.table());
-        let (mut points, mut cards) = (0, 0);
-        let mut count = |card: Card, copies: i32| {
-            points += rules.points(card) * copies;
-            cards += copies;
-        };
-        for card in (0..rules.kinds().len()).filter_map(Card::new) {
-            count(card, rules.copies_of(card) as i32 - table.on_pile(card) as i32);
+        let mut points = rules.deck_points() - table.pile_points();
+        let mut cards = rules.deck().len() as i32 - table.pile_len() as i32;
+        let seen = view.known().into_iter().filter_map(|spot| view.face(spot)).chain(view.held());
+        for card in seen {
+            points -= rules.points(card);
+            cards -= 1;
         }
-        view.known().into_iter().filter_map(|spot| view.face(spot)).for_each(|card| count(card, -1));
-        view.held().into_iter().for_each(|card| count(card, -1));
         let mean = if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 };
         Estimate { view, mean }
     }

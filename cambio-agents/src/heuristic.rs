@@ -237,12 +237,8 @@ impl<'v, 'a, P: Picture> Mind<'v, 'a, P> {
 
     fn mean_unseen(&self) -> f64 {
         let (rules, table) = (self.view.rules(), self.view.table());
-        let (mut points, mut cards) = (0, 0);
-        for card in (0..rules.kinds().len()).filter_map(Card::new) {
-            let copies = rules.copies_of(card) as i32 - table.on_pile(card) as i32;
-            points += rules.points(card) * copies;
-            cards += copies;
-        }
+        let mut points = rules.deck_points() - table.pile_points();
+        let mut cards = rules.deck().len() as i32 - table.pile_len() as i32;
         let remembered = self.known.into_iter().filter_map(|spot| self.picture.face(spot));
         for card in remembered.chain(self.view.held()) {
             points -= rules.points(card);

@@ -174,6 +174,12 @@ impl<'r> Table<'r> {
         usize::from(self.pile[card.kind()])
     }
 
+    /// The points of the cards on the pile together.
+    pub fn pile_points(&self) -> i32 {
+        let counted = self.pile.iter().zip(self.rules.kind_points());
+        counted.map(|(&copies, &points)| i32::from(copies) * i32::from(points)).sum()
+    }
+
     /// How many cards are in the stock.
     pub fn stock_len(&self) -> usize {
         usize::from(self.stock_len)
