@@ -282,7 +282,11 @@ impl<'r> State<'r> {
             }
             Peek::Choose(_) => {}
         }
-        turn.ask_to_peek(starter);
+        if matches!(spec.peek, Peek::Slots(_)) && carry.extra_peek.is_empty() {
+            turn.after_peeks();
+        } else {
+            turn.ask_to_peek(starter);
+        }
     }
 
     /// One card to each seat in turn, from the starter on, `hand` times.
