@@ -2,6 +2,7 @@
 
 use cambio_core::{Action, Agent, Briefing, Card, Observation, Phase, Spot, SpotSet};
 
+use crate::heuristic::mean_unseen;
 use crate::{Param, Range};
 
 /// Remembers every card that it saw, takes an unknown one for the mean of the cards that it has not seen, and in
@@ -73,16 +74,7 @@ struct Estimate<'v, 'a> {
 
 impl Estimate<'_, '_> {
     fn new<'v, 'a>(view: &'v Observation<'a>) -> Estimate<'v, 'a> {
-        let (rules, table) = (view.rules(), view.table());
-        let mut points = rules.deck_points() - table.pile_points();
-        let mut cards = rules.deck().len() as i32 - table.pile_len() as i32;
-        let seen = view.known().into_iter().filter_map(|spot| view.face(spot)).chain(view.held());
-        for card in seen {
-            points -= rules.points(card);
-            cards -= 1;
-        }
-        let mean = if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 };
-        Estimate { view, mean }
+        Estimate { view, mean: mean_unseen(view, view) }
     }
 
     fn points(&self, card: Card) -> f64 {

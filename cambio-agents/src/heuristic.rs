@@ -178,6 +178,19 @@ pub(crate) trait Picture {
     fn known(&self) -> SpotSet;
 }
 
+/// The mean points of the cards that are neither on the pile nor held nor in the picture; 0 where none is left.
+pub(crate) fn mean_unseen(view: &Observation<'_>, picture: &impl Picture) -> f64 {
+    let (rules, table) = (view.rules(), view.table());
+    let mut points = rules.deck_points() - table.pile_points();
+    let mut cards = rules.deck().len() as i32 - table.pile_len() as i32;
+    let seen = picture.known().into_iter().filter_map(|spot| picture.face(spot));
+    for card in seen.chain(view.held()) {
+        points -= rules.points(card);
+        cards -= 1;
+    }
+    if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 }
+}
+
 impl Picture for Memory {
     fn face(&self, spot: Spot) -> Option<Card> {
         Memory::face(self, spot)
@@ -232,19 +245,7 @@ impl<'v, 'a, P: Picture> Mind<'v, 'a, P> {
     }
 
     fn mean(&self) -> f64 {
-        *self.mean.get_or_init(|| self.mean_unseen())
-    }
-
-    fn mean_unseen(&self) -> f64 {
-        let (rules, table) = (self.view.rules(), self.view.table());
-        let mut points = rules.deck_points() - table.pile_points();
-        let mut cards = rules.deck().len() as i32 - table.pile_len() as i32;
-        let remembered = self.known.into_iter().filter_map(|spot| self.picture.face(spot));
-        for card in remembered.chain(self.view.held()) {
-            points -= rules.points(card);
-            cards -= 1;
-        }
-        if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 }
+        *self.mean.get_or_init(|| mean_unseen(self.view, self.picture))
     }
 
     fn points(&self, card: Card) -> f64 {

@@ -4,7 +4,7 @@ use crate::action::{Action, Choices};
 use crate::card::{Card, MAX_CARDS, MAX_KINDS, Power};
 use crate::chance::Chance;
 use crate::event::{Event, Sink};
-use crate::knob::{Flip, Peek};
+use crate::knob::Peek;
 use crate::observation::{Eyes, Observation, Private, choices};
 use crate::rules::{Rules, RulesError, copies};
 use crate::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
@@ -428,11 +428,5 @@ impl Eyes for Glance<'_, '_> {
     #[inline]
     fn holds(&self) -> Option<Card> {
         self.0.hidden.held
-    }
-}
-
-impl State<'_> {
-    pub(crate) fn flips(&self) -> Flip {
-        self.table.rules.spec().flip
     }
 }

@@ -231,7 +231,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
     }
 
     pub(crate) fn after_peeks(&mut self) {
-        let flip = self.state.flips();
+        let flip = self.spec().flip;
         if flip != Flip::None {
             let card = self.draw_stock();
             self.push_pile(card);
