@@ -20,6 +20,7 @@
 mod external;
 mod greedy;
 mod heuristic;
+mod manner;
 mod memory;
 mod random;
 mod rollout;
@@ -27,7 +28,8 @@ mod roster;
 
 pub use external::{CommandError, External, PROTOCOL};
 pub use greedy::Greedy;
-pub use heuristic::{Character, Heuristic, Manner};
+pub use heuristic::Heuristic;
+pub use manner::{Character, Manner};
 pub use memory::{Forgetting, Memory};
 pub use random::Random;
 pub use rollout::{Arm, Rollout, Utility};

@@ -109,6 +109,11 @@ impl Memory {
         }
     }
 
+    /// The seat whose memory this is.
+    pub fn seat(&self) -> Seat {
+        self.seat
+    }
+
     /// The card that is remembered here. After a confusion it may be the wrong one.
     pub fn face(&self, spot: Spot) -> Option<Card> {
         self.traces[spot.index()].map(|trace| trace.card)

@@ -12,8 +12,8 @@ use cambio_core::{
 };
 use rand::{Rng as _, TryRng};
 
-use crate::heuristic::{Manner, blueprint};
-use crate::{Param, Params, Range};
+use crate::heuristic::blueprint;
+use crate::{Manner, Param, Params, Range};
 
 /// What a round is worth to a seat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -149,7 +149,7 @@ impl Rollout {
             let mut bits = Bits::new(base, iteration);
             let place = select(&self.arms, iteration, self.exploration);
             let mut world = knowledge.sample_weighted(view, &mut bits, evidence, SWEEPS, weight);
-            let worth = play_out(&mut world, self.arms[place].action, view.seat(), self.manner, self.utility, bits);
+            let worth = play_out(&mut world, self.arms[place].action, view.seat(), &self.manner, self.utility, bits);
             self.arms[place].visits += 1;
             self.arms[place].sum += worth;
         }
@@ -172,7 +172,7 @@ impl Agent for Rollout {
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
-        let wish = blueprint(self.manner, view);
+        let wish = blueprint(&self.manner, view);
         self.arms.clear();
         self.arms.extend(plausible(view, wish).map(|action| Arm { action, visits: 0, sum: 0.0 }));
         if self.arms.len() == 1 { self.arms[0].action } else { self.search(view) }
@@ -221,11 +221,12 @@ fn logarithm(number: u32) -> f64 {
 }
 
 /// Carries a decision out in a world, plays the round to its end by the blueprint, and says what it is worth to `seat`.
-fn play_out(world: &mut State<'_>, action: Action, seat: Seat, manner: Manner, utility: Utility, bits: Bits) -> f64 {
+fn play_out(world: &mut State<'_>, action: Action, seat: Seat, manner: &Manner, utility: Utility, bits: Bits) -> f64 {
     let mut dice = Dice(bits);
+    world.ask_knowing_only();
     world.apply(action, &mut dice, &mut ()).expect("what is legal for the seat is legal in every world that it allows");
     while let Some(actor) = world.actor() {
-        let action = blueprint(manner, &world.observe(actor));
+        let action = blueprint(manner, &world.glance(actor));
         world.apply(action, &mut dice, &mut ()).expect("the blueprint decides legally");
     }
     let result = RoundResult::of(world).expect("the round is over and settled");

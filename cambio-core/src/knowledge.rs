@@ -345,6 +345,7 @@ impl Knowledge {
             snappers: SeatSet::EMPTY,
             touchers: SeatSet::EMPTY,
             unasked: SeatSet::EMPTY,
+            asks_knowing: false,
         };
         if self.older_len > 0 {
             self.sample_older(&mut hidden, rng);

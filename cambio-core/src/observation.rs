@@ -52,13 +52,7 @@ impl<'a> Observation<'a> {
 
     /// The spots whose cards this seat has legitimately seen.
     pub fn known(&self) -> SpotSet {
-        let mut known = SpotSet::EMPTY;
-        for spot in self.table.occupied() {
-            if self.face(spot).is_some() {
-                known.insert(spot);
-            }
-        }
-        known
+        View::known(self)
     }
 
     /// The held card, if this seat knows it: its own, or one taken from the pile.
@@ -68,43 +62,100 @@ impl<'a> Observation<'a> {
 
     /// Whether this card would match in the window or chain that is open, if it lay here.
     pub fn would_match(&self, spot: Spot, card: Card) -> bool {
-        matches!(self.table.phase(), Phase::Window | Phase::Chain) && matches(self.table, self.seat(), spot, card)
+        View::would_match(self, spot, card)
     }
 
     /// The cards that this seat knows to match in the window or chain that is open, and may snap.
     pub fn known_matches(&self) -> SpotSet {
-        match self.table.phase() {
-            Phase::Window | Phase::Chain => known_matches(self.table, self.seat(), self),
-            _ => SpotSet::EMPTY,
-        }
+        View::known_matches(self)
     }
 
     /// The decisions that are legal for this seat now; none if another seat is asked.
     pub fn choices(&self) -> Choices {
-        if self.table.asked() == Some(self.seat()) { choices(self.table, self) } else { Choices::NONE }
+        View::choices(self)
     }
 }
 
-/// What the asked seat knows, as far as it bears on what is legal.
-pub(crate) trait Eyes {
-    fn knows(&self, spot: Spot) -> Option<Card>;
-    fn holds(&self) -> Option<Card>;
-}
+/// What a policy sees when it decides: the table, and what one seat has legitimately seen.
+///
+/// An [`Observation`] is one, which agents get; a [`Glance`](crate::Glance) is one, which copies nothing. A policy that takes
+/// any view serves as an agent and in playouts.
+pub trait View {
+    /// The table as everybody sees it.
+    fn table(&self) -> &Table<'_>;
+    /// The seat that observes.
+    fn seat(&self) -> Seat;
+    /// The card that lies here, if the seat has legitimately seen it.
+    fn face(&self, spot: Spot) -> Option<Card>;
+    /// The held card, if the seat knows it.
+    fn held(&self) -> Option<Card>;
 
-impl Eyes for Observation<'_> {
-    fn knows(&self, spot: Spot) -> Option<Card> {
-        self.face(spot)
+    /// The rules in force.
+    #[inline]
+    fn rules(&self) -> &Rules {
+        self.table().rules
     }
 
-    fn holds(&self) -> Option<Card> {
-        self.held()
+    /// The spots whose cards the seat has legitimately seen.
+    #[inline]
+    fn known(&self) -> SpotSet {
+        self.table().seen(self.seat())
+    }
+
+    /// Whether this card would match in the window or chain that is open, if it lay here.
+    #[inline]
+    fn would_match(&self, spot: Spot, card: Card) -> bool {
+        matches!(self.table().phase, Phase::Window | Phase::Chain) && matches(self.table(), self.seat(), spot, card)
+    }
+
+    /// The cards that the seat knows to match in the window or chain that is open, and may snap.
+    #[inline]
+    fn known_matches(&self) -> SpotSet
+    where
+        Self: Sized,
+    {
+        match self.table().phase {
+            Phase::Window | Phase::Chain => known_matches(self.table(), self.seat(), self),
+            _ => SpotSet::EMPTY,
+        }
+    }
+
+    /// The decisions that are legal for the seat now; none if another seat is asked.
+    #[inline]
+    fn choices(&self) -> Choices
+    where
+        Self: Sized,
+    {
+        if self.table().asked == Some(self.seat()) { choices(self.table(), self) } else { Choices::NONE }
+    }
+}
+
+impl View for Observation<'_> {
+    #[inline]
+    fn table(&self) -> &Table<'_> {
+        self.table
+    }
+
+    #[inline]
+    fn seat(&self) -> Seat {
+        self.private.seat
+    }
+
+    #[inline]
+    fn face(&self, spot: Spot) -> Option<Card> {
+        self.private.faces[spot.index()]
+    }
+
+    #[inline]
+    fn held(&self) -> Option<Card> {
+        self.private.held
     }
 }
 
 /// The decisions of the asked seat: from the table and what that seat itself knows, never from hidden faces.
 #[expect(clippy::inline_always, reason = "its parts then stay in registers")]
 #[inline(always)]
-pub(crate) fn choices(table: &Table<'_>, eyes: &impl Eyes) -> Choices {
+pub(crate) fn choices(table: &Table<'_>, view: &impl View) -> Choices {
     let mut choices = Choices::NONE;
     let Some(seat) = table.asked else { return choices };
     let spec = table.rules.spec();
@@ -112,14 +163,14 @@ pub(crate) fn choices(table: &Table<'_>, eyes: &impl Eyes) -> Choices {
         Phase::Window | Phase::Chain => {
             choices.allow(Action::Pass, Legal::Yes);
             let targets =
-                if spec.snap_known_only { known_matches(table, seat, eyes) } else { table.snap_targets(seat) };
+                if spec.snap_known_only { known_matches(table, seat, view) } else { table.snap_targets(seat) };
             choices.aim(Verb::Snap, targets);
             choices.has_touch = spec.touch && table.phase == Phase::Window;
         }
         Phase::Start => {
             choices.allow(Action::Draw, Legal::when(table.can_draw()));
             choices.allow(Action::Take, Legal::when(table.can_take()));
-            let calls = spec.call == CallWhen::InsteadOfTurn && may_call(table, seat, eyes);
+            let calls = spec.call == CallWhen::InsteadOfTurn && may_call(table, seat, view);
             choices.allow(Action::Call, Legal::when(calls));
             if spec.paid_peek && !table.cheated && table.can_draw() && table.penalty_spot(seat).is_some() {
                 choices.aim(Verb::Cheat, table.layout(seat));
@@ -132,14 +183,14 @@ pub(crate) fn choices(table: &Table<'_>, eyes: &impl Eyes) -> Choices {
                 Source::Stock => {
                     spec.drop_plain
                         || layout.is_empty()
-                        || eyes.holds().is_some_and(|card| !table.rules.power(card).is_none())
+                        || view.held().is_some_and(|card| !table.rules.power(card).is_none())
                 }
             };
             choices.allow(Action::Drop, Legal::when(drops));
             choices.aim(Verb::Keep, layout);
         }
         Phase::Close => {
-            choices.allow(Action::Call, Legal::when(may_call(table, seat, eyes)));
+            choices.allow(Action::Call, Legal::when(may_call(table, seat, view)));
             choices.allow(Action::End, Legal::Yes);
         }
         Phase::Power => {
@@ -187,10 +238,10 @@ pub(crate) fn matches(table: &Table<'_>, seat: Seat, spot: Spot, card: Card) -> 
 }
 
 /// The cards that a seat may snap because it knows that they match.
-pub(crate) fn known_matches(table: &Table<'_>, seat: Seat, eyes: &impl Eyes) -> SpotSet {
-    let mut spots = table.snap_targets(seat);
+pub(crate) fn known_matches(table: &Table<'_>, seat: Seat, view: &impl View) -> SpotSet {
+    let mut spots = table.snap_targets(seat).intersection(table.seen(seat));
     for spot in spots {
-        if !eyes.knows(spot).is_some_and(|card| matches(table, seat, spot, card)) {
+        if !view.face(spot).is_some_and(|card| matches(table, seat, spot, card)) {
             spots.remove(spot);
         }
     }
@@ -199,14 +250,14 @@ pub(crate) fn known_matches(table: &Table<'_>, seat: Seat, eyes: &impl Eyes) -> 
 
 /// Whether the seat may call, the cap included.
 #[inline]
-pub(crate) fn may_call(table: &Table<'_>, seat: Seat, eyes: &impl Eyes) -> bool {
+pub(crate) fn may_call(table: &Table<'_>, seat: Seat, view: &impl View) -> bool {
     table.can_call(seat)
-        && table.feasible_cap().is_none_or(|cap| lowest_feasible_sum(table, seat, eyes) <= i32::from(cap))
+        && table.feasible_cap().is_none_or(|cap| lowest_feasible_sum(table, seat, view) <= i32::from(cap))
 }
 
 /// The lowest sum that `seat` can have as far as it can tell: the faces it knows, and for each card it does not
 /// know the cheapest of the cards that it sees nowhere.
-fn lowest_feasible_sum(table: &Table<'_>, seat: Seat, eyes: &impl Eyes) -> i32 {
+fn lowest_feasible_sum(table: &Table<'_>, seat: Seat, view: &impl View) -> i32 {
     let rules = table.rules;
     let mut unseen = [0u16; MAX_KINDS];
     for &card in rules.deck() {
@@ -217,7 +268,7 @@ fn lowest_feasible_sum(table: &Table<'_>, seat: Seat, eyes: &impl Eyes) -> i32 {
     }
     let (mut sum, mut unknown) = (0, 0);
     for spot in table.occupied {
-        match eyes.knows(spot) {
+        match view.face(spot) {
             Some(card) => {
                 unseen[card.kind()] -= 1;
                 if spot.seat() == seat {

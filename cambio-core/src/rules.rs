@@ -489,7 +489,6 @@ pub struct Rules {
     kinds: Vec<Kind>,
     deck: Vec<Card>,
     copies: [u8; MAX_KINDS * 2],
-    kind_points: [i16; MAX_KINDS],
     deck_points: i32,
     faces: Box<[Face; MAX_KINDS * 2]>,
 }
@@ -574,12 +573,8 @@ impl Rules {
             faces[card.raw()] = Face { points: kind.points, rank: rank as u8, power: kind.power };
             deck.extend(std::iter::repeat_n(card, usize::from(kind.copies) * spec.decks.count()));
         }
-        let mut kind_points = [0; MAX_KINDS];
-        for (points, kind) in kind_points.iter_mut().zip(&kinds) {
-            *points = kind.points;
-        }
-        let deck_points = deck.iter().map(|&card| i32::from(kind_points[card.kind()])).sum();
-        let rules = Rules { spec, kinds, copies: copies(&deck), kind_points, deck_points, deck, faces };
+        let deck_points = deck.iter().map(|&card| i32::from(faces[card.raw()].points)).sum();
+        let rules = Rules { spec, kinds, copies: copies(&deck), deck_points, deck, faces };
         rules.covers(2)?;
         Ok(rules)
     }
@@ -642,11 +637,6 @@ impl Rules {
     /// The points of every card on the table together.
     pub fn deck_points(&self) -> i32 {
         self.deck_points
-    }
-
-    /// The points by kind, 0 beyond the kinds that there are.
-    pub(crate) fn kind_points(&self) -> &[i16; MAX_KINDS] {
-        &self.kind_points
     }
 
     /// Whether two cards share a rank.

@@ -5,10 +5,10 @@ use crate::card::{Card, MAX_CARDS, MAX_KINDS, Power};
 use crate::chance::Chance;
 use crate::event::{Event, Sink};
 use crate::knob::Peek;
-use crate::observation::{Eyes, Observation, Private, choices};
+use crate::observation::{Observation, Private, View, choices};
 use crate::rules::{Rules, RulesError, copies};
 use crate::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
-use crate::table::{Carry, Opening, Phase, Table};
+use crate::table::{Carry, Opening, Phase, Source, Table};
 use crate::turn::Turn;
 
 /// A round in progress.
@@ -54,6 +54,8 @@ pub(crate) struct Hidden {
     pub(crate) snappers: SeatSet,
     pub(crate) touchers: SeatSet,
     pub(crate) unasked: SeatSet,
+    /// Whether seats that know no card that matches are left out of snap windows.
+    pub(crate) asks_knowing: bool,
 }
 
 /// Whether the stock has an order.
@@ -212,8 +214,9 @@ impl<'r> State<'r> {
                 rules,
                 occupied: SpotSet::EMPTY,
                 pointed: SpotSet::EMPTY,
-                seen_by: [SeatSet::EMPTY; SPOTS],
+                seen: [SpotSet::EMPTY; MAX_SEATS],
                 pile: [0; MAX_KINDS],
+                pile_points: 0,
                 pile_len: 0,
                 stock_len: cards,
                 reshuffles: 0,
@@ -251,6 +254,7 @@ impl<'r> State<'r> {
                 snappers: SeatSet::EMPTY,
                 touchers: SeatSet::EMPTY,
                 unasked: SeatSet::EMPTY,
+                asks_knowing: false,
             },
         }
     }
@@ -329,7 +333,7 @@ impl<'r> State<'r> {
     /// The decisions that are legal for the seat that is asked.
     #[inline]
     pub fn choices(&self) -> Choices {
-        choices(&self.table, &Glance(self))
+        self.table.asked.map_or(Choices::NONE, |seat| choices(&self.table, &self.glance(seat)))
     }
 
     /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision.
@@ -343,7 +347,7 @@ impl<'r> State<'r> {
         chance: &mut C,
         sink: &mut S,
     ) -> Result<(), IllegalAction> {
-        if !choices(&self.table, &Glance(self)).contains(action) {
+        if !self.choices().contains(action) {
             return Err(IllegalAction { action, actor: self.actor(), legal: self.choices() });
         }
         Turn { state: self, chance, sink }.carry_out(action);
@@ -353,17 +357,17 @@ impl<'r> State<'r> {
     /// What `seat` may know now.
     pub fn observe(&self, seat: Seat) -> Observation<'_> {
         let mut faces = [None; SPOTS];
-        for spot in self.table.occupied {
-            if self.table.seen_by[spot.index()].contains(seat) {
-                faces[spot.index()] = self.hidden.faces[spot.index()];
-            }
+        for spot in self.table.seen(seat) {
+            faces[spot.index()] = self.hidden.faces[spot.index()];
         }
-        let held = match self.table.phase {
-            Phase::Held(crate::Source::Pile(card)) => Some(card),
-            Phase::Held(crate::Source::Stock) if self.table.turn == seat => self.hidden.held,
-            _ => None,
-        };
-        Observation::new(&self.table, Private { seat, faces, held })
+        Observation::new(&self.table, Private { seat, faces, held: self.glance(seat).held() })
+    }
+
+    /// What `seat` may know now, looked up where it is needed and copied nowhere: for policies that decide in millions
+    /// of sampled worlds.
+    #[inline]
+    pub fn glance(&self, seat: Seat) -> Glance<'_> {
+        Glance { state: self, seat }
     }
 
     /// The card that lies here, for referees and analysis; `None` for an empty spot and a latent face.
@@ -386,6 +390,14 @@ impl<'r> State<'r> {
     pub fn points(&self, seat: Seat) -> Option<i32> {
         let faces = self.table.layout(seat).into_iter().map(|spot| self.face(spot));
         faces.map(|card| card.map(|card| self.table.rules.points(card))).sum()
+    }
+
+    /// From now on only a seat that knows a card that matches is asked in snap windows and chains.
+    ///
+    /// In a world where nobody snaps what it does not know, this changes nothing but how many decisions are asked for:
+    /// playouts of policies that never gamble save most of theirs.
+    pub fn ask_knowing_only(&mut self) {
+        self.hidden.asks_knowing = true;
     }
 
     /// Lets chance decide every latent face of the layouts.
@@ -415,18 +427,38 @@ impl Rules {
     }
 }
 
-/// What the asked seat knows, looked up in the state and nowhere copied.
-pub(crate) struct Glance<'a, 'r>(pub(crate) &'a State<'r>);
+/// What one seat may know, as an [`Observation`] tells it, looked up in the state and copied nowhere.
+///
+/// No agent receives one: it borrows the state. Policies of playouts do, which decide in worlds that were sampled.
+#[derive(Clone, Copy)]
+pub struct Glance<'a> {
+    state: &'a State<'a>,
+    seat: Seat,
+}
 
-impl Eyes for Glance<'_, '_> {
+impl View for Glance<'_> {
     #[inline]
-    fn knows(&self, spot: Spot) -> Option<Card> {
-        let seat = self.0.table.asked?;
-        if self.0.table.seen_by[spot.index()].contains(seat) { self.0.hidden.faces[spot.index()] } else { None }
+    fn table(&self) -> &Table<'_> {
+        &self.state.table
     }
 
     #[inline]
-    fn holds(&self) -> Option<Card> {
-        self.0.hidden.held
+    fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    #[inline]
+    fn face(&self, spot: Spot) -> Option<Card> {
+        let is_seen = self.state.table.seen(self.seat).contains(spot);
+        if is_seen { self.state.hidden.faces[spot.index()] } else { None }
+    }
+
+    #[inline]
+    fn held(&self) -> Option<Card> {
+        match self.state.table.phase {
+            Phase::Held(Source::Pile(card)) => Some(card),
+            Phase::Held(Source::Stock) if self.state.table.turn == self.seat => self.state.hidden.held,
+            _ => None,
+        }
     }
 }

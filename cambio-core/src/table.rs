@@ -3,7 +3,7 @@
 use crate::card::{Card, MAX_KINDS, Power};
 use crate::event::Ending;
 use crate::knob::{CallerSnaps, Callers, Cap, EmptyHand, Redrop, SnapTargets, StockEmpty};
-use crate::seat::{SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::seat::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
 use crate::{Rules, Step};
 
 /// What is being decided.
@@ -66,8 +66,10 @@ pub struct Table<'r> {
     pub(crate) occupied: SpotSet,
     /// The spots that this power looked at, or that this reveal named.
     pub(crate) pointed: SpotSet,
-    pub(crate) seen_by: [SeatSet; SPOTS],
+    /// The spots whose cards each seat has seen.
+    pub(crate) seen: [SpotSet; MAX_SEATS],
     pub(crate) pile: [u8; MAX_KINDS],
+    pub(crate) pile_points: i32,
     pub(crate) pile_len: u16,
     pub(crate) stock_len: u16,
     pub(crate) reshuffles: u16,
@@ -151,7 +153,36 @@ impl<'r> Table<'r> {
 
     /// The seats that have legitimately seen the card that lies here; none for an empty spot.
     pub fn seen_by(&self, spot: Spot) -> SeatSet {
-        self.seen_by[spot.index()]
+        let saw = |seat: &Seat| self.seen[seat.index()].contains(spot);
+        Seat::ALL.into_iter().filter(saw).collect()
+    }
+
+    /// The spots whose cards `seat` has legitimately seen.
+    #[inline]
+    pub fn seen(&self, seat: Seat) -> SpotSet {
+        self.seen[seat.index()]
+    }
+
+    /// The spots whose cards their owners have seen.
+    pub fn seen_by_owners(&self) -> SpotSet {
+        let own = Seat::ALL.iter().map(|&seat| self.seen(seat).intersection(SpotSet::of_seat(seat)));
+        own.fold(SpotSet::EMPTY, SpotSet::union)
+    }
+
+    /// These seats have seen the card that lies here.
+    #[inline]
+    pub(crate) fn show_to(&mut self, spot: Spot, seats: SeatSet) {
+        for seat in seats.iter() {
+            self.seen[seat.index()].insert(spot);
+        }
+    }
+
+    /// Nobody has seen what lies here from now on.
+    #[inline]
+    pub(crate) fn forget(&mut self, spot: Spot) {
+        for seen in &mut self.seen {
+            seen.remove(spot);
+        }
     }
 
     /// The face-up card on the pile: `None` if there is none, or while the top is held after being taken.
@@ -176,8 +207,7 @@ impl<'r> Table<'r> {
 
     /// The points of the cards on the pile together.
     pub fn pile_points(&self) -> i32 {
-        let counted = self.pile.iter().zip(self.rules.kind_points());
-        counted.map(|(&copies, &points)| i32::from(copies) * i32::from(points)).sum()
+        self.pile_points
     }
 
     /// How many cards are in the stock.
@@ -283,13 +313,7 @@ impl<'r> Table<'r> {
 
     /// The cards of its dealt hand that `seat` has not looked at.
     pub(crate) fn unpeeked(&self, seat: Seat) -> SpotSet {
-        let mut spots = SpotSet::row(seat, self.rules.spec().hand.count());
-        for spot in spots {
-            if self.seen_by[spot.index()].contains(seat) {
-                spots.remove(spot);
-            }
-        }
-        spots
+        SpotSet::row(seat, self.rules.spec().hand.count()).without(self.seen(seat))
     }
 
     /// The spots that `seat` may snap, as far as the table tells.

@@ -9,7 +9,7 @@ use crate::event::{Ending, Event, Sink, Verdict};
 use crate::knob::{CallWhen, EmptyHand, Flip, Late, Peek, Redrop, StockEmpty, Window};
 use crate::observation::{known_matches, matches, may_call, power_choices};
 use crate::seat::{Seat, SeatSet, Spot, SpotSet};
-use crate::state::{Declared, Glance, Order, State};
+use crate::state::{Declared, Order, State};
 use crate::table::{Opening, Phase, Source};
 use crate::{Action, RulesSpec};
 
@@ -149,6 +149,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
             }
         }
         table.pile[top.kind()] = 1;
+        table.pile_points = table.rules.points(top);
         table.pile_len = 1;
         table.stock_len = len as u16;
         table.reshuffles += 1;
@@ -172,21 +173,21 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
     fn push_pile(&mut self, card: Card) {
         let table = &mut self.state.table;
         table.pile[card.kind()] += 1;
+        table.pile_points += table.rules.points(card);
         table.pile_len += 1;
         table.top = Some(card);
         table.top_spent = false;
     }
 
     fn show_to(&mut self, spot: Spot, seats: SeatSet) {
-        let seen_by = &mut self.state.table.seen_by[spot.index()];
-        *seen_by = seen_by.union(seats);
+        self.state.table.show_to(spot, seats);
     }
 
     /// Takes the card away from a spot: a gap remains.
-    fn lift(&mut self, spot: Spot) -> (Option<Card>, SeatSet) {
+    fn lift(&mut self, spot: Spot) -> Option<Card> {
         self.state.table.occupied.remove(spot);
-        let seen_by = std::mem::take(&mut self.state.table.seen_by[spot.index()]);
-        (self.state.hidden.faces[spot.index()].take(), seen_by)
+        self.state.table.forget(spot);
+        self.state.hidden.faces[spot.index()].take()
     }
 
     /// One penalty card, unseen, for `seat` (000:124, 003:8, 004:143).
@@ -218,8 +219,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         let table = &self.state.table;
         let (seats, starter) = (table.seats(), table.starter);
         let has_left = |seat: Seat| {
-            let own = SpotSet::row(seat, hand);
-            let seen = own.into_iter().filter(|spot| table.seen_by[spot.index()].contains(seat)).count();
+            let seen = SpotSet::row(seat, hand).intersection(table.seen(seat)).len();
             let more = usize::from(table.carry.extra_peek.contains(seat));
             seen < (number + more).min(hand)
         };
@@ -281,7 +281,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     fn may_call(&mut self, seat: Seat) -> bool {
         self.state.table.asked = Some(seat);
-        may_call(&self.state.table, seat, &Glance(self.state))
+        may_call(&self.state.table, seat, &self.state.glance(seat))
     }
 
     fn next_turn(&mut self) {
@@ -302,6 +302,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         table.frozen = false;
         let card = table.top.take().expect("a card is taken from a pile with a top");
         table.pile[card.kind()] -= 1;
+        table.pile_points -= table.rules.points(card);
         table.pile_len -= 1;
         self.state.hidden.held = Some(card);
         self.sink.event(&Event::Took { seat, card });
@@ -354,7 +355,8 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
             _ => SeatSet::only(seat),
         };
         self.state.hidden.faces[spot.index()] = Some(card);
-        self.state.table.seen_by[spot.index()] = seen_by;
+        self.state.table.forget(spot);
+        self.show_to(spot, seen_by);
         self.push_pile(replaced);
         self.sink.event(&Event::Kept { seat, spot, replaced });
         self.land(Power::NONE);
@@ -425,7 +427,9 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     fn swap(&mut self, seat: Seat, one: Spot, other: Spot) {
         self.state.hidden.faces.swap(one.index(), other.index());
-        self.state.table.seen_by.swap(one.index(), other.index());
+        for seen in &mut self.state.table.seen {
+            seen.swap(one, other);
+        }
         let (one, other) = (one.min(other), one.max(other));
         self.sink.event(&Event::Swapped { seat, one, other });
         self.state.table.carried_out = true;
@@ -486,6 +490,12 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         self.ask_next();
     }
 
+    /// Whether only seats are asked that know a card that matches.
+    #[inline]
+    fn asks_knowing(&self) -> bool {
+        self.spec().snap_known_only || self.state.hidden.asks_knowing
+    }
+
     /// Asks the next seat that may snap to declare; after the last the declarations are resolved.
     #[inline]
     fn ask_next(&mut self) {
@@ -493,7 +503,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         while let Some(seat) = self.state.hidden.unasked.first_from(self.state.table.turn) {
             self.state.hidden.unasked.remove(seat);
             self.state.table.asked = Some(seat);
-            if !self.spec().snap_known_only || !known_matches(&self.state.table, seat, &Glance(self.state)).is_empty() {
+            if !self.asks_knowing() || !known_matches(&self.state.table, seat, &self.state.glance(seat)).is_empty() {
                 return;
             }
         }
@@ -584,10 +594,11 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     fn give(&mut self, seat: Seat, from: Spot) {
         let to = self.state.table.gap.expect("a gift goes into a gap");
-        let (face, seen_by) = self.lift(from);
+        let seen_by = self.state.table.seen_by(from);
+        let face = self.lift(from);
         self.state.table.occupied.insert(to);
         self.state.hidden.faces[to.index()] = face;
-        self.state.table.seen_by[to.index()] = seen_by;
+        self.show_to(to, seen_by);
         self.sink.event(&Event::Gave { seat, from, to });
         self.after_success(seat);
     }
@@ -609,7 +620,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
             return self.after_window();
         }
         self.ask(winner, Phase::Chain);
-        if spec.snap_known_only && known_matches(&self.state.table, winner, &Glance(self.state)).is_empty() {
+        if self.asks_knowing() && known_matches(&self.state.table, winner, &self.state.glance(winner)).is_empty() {
             self.after_window();
         }
     }
