@@ -18,7 +18,7 @@ fn decisions(criterion: &mut Criterion) {
     for seats in [2, 4, 8] {
         let mut play = Play::new(&rules, seats, Faces::Dealt);
         let stream = Key { seed: 1, deal: 1 }.agent(Seat::A);
-        let mut search = Rollout::new(ITERATIONS, 0.7);
+        let mut search = Rollout::new(ITERATIONS);
         search.begin(&Briefing { rules: &rules, seats, seat: Seat::A, stream });
         // The first turn of seat a: it draws, which is its one choice, and has a card to keep or drop.
         let mut state = play.deal(&mut |event: &Event<_>| search.notice(&event.seen_from(Seat::A)));

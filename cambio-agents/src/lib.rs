@@ -17,20 +17,29 @@
 //! assert_eq!(result.totals.len(), 2);
 //! ```
 
+mod belief;
+mod bits;
 mod external;
 mod greedy;
 mod heuristic;
 mod manner;
 mod memory;
+mod playout;
 mod random;
 mod rollout;
 mod roster;
+mod search;
+mod value;
 
+pub use belief::{Belief, Likelihood};
 pub use external::{CommandError, External, PROTOCOL};
 pub use greedy::Greedy;
 pub use heuristic::Heuristic;
 pub use manner::{Character, Manner};
 pub use memory::{Forgetting, Memory};
+pub use playout::Knows;
 pub use random::Random;
-pub use rollout::{Arm, Rollout, Utility};
+pub use rollout::Rollout;
 pub use roster::{AgentSpec, Entry, Param, Params, Range, Roster, SpecError, Text, roster};
+pub use search::Arm;
+pub use value::{MatchValues, Utility};

@@ -27,6 +27,8 @@ pub enum Range {
     Whole(i32, i32),
     /// Any numbers.
     Real(f64, f64),
+    /// One of these words; the value is its place among them.
+    Words(&'static [&'static str]),
 }
 
 impl Range {
@@ -34,6 +36,15 @@ impl Range {
         match self {
             Range::Whole(from, to) => text.parse().ok().filter(|n| (from..=to).contains(n)).map(f64::from),
             Range::Real(from, to) => text.parse().ok().filter(|n| (from..=to).contains(n)),
+            Range::Words(words) => words.iter().position(|word| *word == text).map(|place| place as f64),
+        }
+    }
+
+    /// A value as specs write it.
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Range::Words(words) => words.get(value as usize).map_or_else(|| value.to_string(), |&word| word.to_owned()),
+            Range::Whole(..) | Range::Real(..) => value.to_string(),
         }
     }
 }
@@ -43,6 +54,7 @@ impl fmt::Display for Range {
         match self {
             Range::Whole(from, to) => write!(f, "a whole number from {from} to {to}"),
             Range::Real(from, to) => write!(f, "a number from {from} to {to}"),
+            Range::Words(words) => write!(f, "one of {}", words.join(", ")),
         }
     }
 }
@@ -331,7 +343,8 @@ impl AgentSpec {
 impl fmt::Display for AgentSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let given = self.params.declared.iter().zip(&self.params.given);
-        let given = given.filter_map(|(param, value)| value.map(|value| format!("{}={value}", param.name)));
+        let given =
+            given.filter_map(|(param, value)| value.map(|value| format!("{}={}", param.name, param.range.show(value))));
         let list: Vec<String> = self.params.text.as_deref().map(quote).into_iter().chain(given).collect();
         if list.is_empty() {
             f.write_str(&self.entry.name)

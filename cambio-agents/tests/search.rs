@@ -22,7 +22,7 @@ fn searcher(
     for (player, seat) in players.iter_mut().zip(Seat::ALL) {
         player.begin(&briefing(seat));
     }
-    let mut search = Rollout::new(16, 0.7);
+    let mut search = Rollout::new(16);
     search.begin(&briefing(Seat::A));
     let mut knowledge = Knowledge::new(rules, seats, Seat::A);
     let mut heard: Vec<Event<_>> = Vec::new();

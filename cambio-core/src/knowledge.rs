@@ -44,9 +44,12 @@ pub struct Knowledge {
     slots: u8,
     held: Held,
     held_epoch: u16,
+    /// The seats that know the held card.
+    held_seen: SeatSet,
     epoch: u16,
     occupied: SpotSet,
-    known: SpotSet,
+    /// The spots whose cards each seat has seen, this one included.
+    seen: [SpotSet; MAX_SEATS],
     faces: [Option<Card>; SPOTS],
     epochs: [u16; SPOTS],
     pile: [u8; MAX_KINDS],
@@ -107,9 +110,10 @@ impl Knowledge {
             slots: rules.slots() as u8,
             held: Held::Nothing,
             held_epoch: 0,
+            held_seen: SeatSet::EMPTY,
             epoch: 0,
             occupied: SpotSet::EMPTY,
-            known: SpotSet::EMPTY,
+            seen: [SpotSet::EMPTY; MAX_SEATS],
             faces: [None; SPOTS],
             epochs: [0; SPOTS],
             pile: [0; MAX_KINDS],
@@ -128,7 +132,28 @@ impl Knowledge {
 
     /// The spots whose cards the seat knows.
     pub fn known(&self) -> SpotSet {
-        self.known
+        self.seen(self.seat)
+    }
+
+    /// The spots whose cards another seat has seen. Who has seen what is common knowledge; the cards are not.
+    pub fn seen(&self, seat: Seat) -> SpotSet {
+        self.seen[seat.index()]
+    }
+
+    /// Whether another seat holds a card that this one has not seen.
+    pub fn holds_unknown(&self) -> bool {
+        self.held == Held::Unknown
+    }
+
+    /// The spots with a card.
+    pub fn occupied(&self) -> SpotSet {
+        self.occupied
+    }
+
+    /// Whether the card here was in the pool from which the stock is drawn now. After a reshuffle older cards, dealt or
+    /// drawn before, are not.
+    pub fn is_of_stock(&self, spot: Spot) -> bool {
+        self.epochs[spot.index()] == self.epoch
     }
 
     /// The card that lies here, if the seat knows it.
@@ -141,7 +166,7 @@ impl Knowledge {
     /// For a known card this is that card alone, for an empty spot nothing.
     pub fn candidates(&self, spot: Spot) -> impl Iterator<Item = Card> {
         let epoch = self.epochs[spot.index()];
-        let is_unknown = self.occupied.contains(spot) && !self.known.contains(spot);
+        let is_unknown = self.occupied.contains(spot) && !self.known().contains(spot);
         let current: &[Card] = if is_unknown && epoch == self.epoch { self.unseen.all() } else { &[] };
         let older: &[(Card, u16)] = if is_unknown && epoch != self.epoch { self.older() } else { &[] };
         let older = older.iter().filter(move |(_, of)| *of == epoch).map(|(card, _)| *card);
@@ -164,11 +189,18 @@ impl Knowledge {
     pub fn notice(&mut self, sighting: &Sighting) {
         match *sighting {
             Event::Dealt { extra, .. } => self.begin(extra),
-            Event::Peeked { spot, face: Some(card), .. }
-            | Event::Looked { spot, face: Some(card), .. }
-            | Event::Shown { spot, card }
+            Event::Peeked { seat, spot, face } | Event::Looked { seat, spot, face } => {
+                if let Some(card) = face {
+                    self.learn(spot, card);
+                }
+                self.show_to(spot, SeatSet::only(seat));
+            }
+            Event::Shown { spot, card }
             | Event::TurnedUp { spot, card }
-            | Event::Snapped { spot, card, verdict: Verdict::Wrong | Verdict::Late, .. } => self.learn(spot, card),
+            | Event::Snapped { spot, card, verdict: Verdict::Wrong | Verdict::Late, .. } => {
+                self.learn(spot, card);
+                self.show_to(spot, self.everyone());
+            }
             Event::Snapped { spot, card, verdict: Verdict::Right, .. } => {
                 self.learn(spot, card);
                 self.clear(spot);
@@ -178,8 +210,9 @@ impl Knowledge {
                 self.see(card, self.epoch);
                 self.push_pile(card);
             }
-            Event::Drew { face, .. } => {
+            Event::Drew { seat, face } => {
                 self.held_epoch = self.epoch;
+                self.held_seen = SeatSet::only(seat);
                 self.held = match face {
                     Some(card) => {
                         self.see(card, self.epoch);
@@ -192,6 +225,7 @@ impl Knowledge {
                 self.pile[card.kind()] -= 1;
                 self.top = None;
                 self.held = Held::Known(card);
+                self.held_seen = self.everyone();
             }
             Event::Dropped { card, .. } => {
                 if self.held == Held::Unknown {
@@ -206,17 +240,18 @@ impl Knowledge {
                 self.push_pile(replaced);
                 self.occupied.insert(spot);
                 self.epochs[spot.index()] = self.held_epoch;
+                self.show_to(spot, self.held_seen);
                 if let Held::Known(card) = self.held {
                     self.faces[spot.index()] = Some(card);
-                    self.known.insert(spot);
                 }
                 self.held = Held::Nothing;
             }
             Event::Swapped { one, other, .. } => {
                 self.faces.swap(one.index(), other.index());
                 self.epochs.swap(one.index(), other.index());
-                self.renew(one);
-                self.renew(other);
+                for seen in &mut self.seen {
+                    seen.swap(one, other);
+                }
             }
             Event::Penalised { spot, .. } => {
                 self.occupied.insert(spot);
@@ -226,13 +261,13 @@ impl Knowledge {
                 self.occupied.insert(to);
                 self.faces[to.index()] = self.faces[from.index()];
                 self.epochs[to.index()] = self.epochs[from.index()];
-                self.renew(to);
+                for seen in &mut self.seen {
+                    seen.swap(from, to);
+                }
                 self.clear(from);
             }
             Event::Reshuffled { .. } => self.reshuffle(),
-            Event::Peeked { .. }
-            | Event::Looked { .. }
-            | Event::TurnBegan { .. }
+            Event::TurnBegan { .. }
             | Event::Skipped { .. }
             | Event::Touched { .. }
             | Event::Aborted { .. }
@@ -248,7 +283,7 @@ impl Knowledge {
         self.older_len = 0;
         self.epoch = 0;
         self.held = Held::Nothing;
-        self.known = SpotSet::EMPTY;
+        self.seen = [SpotSet::EMPTY; MAX_SEATS];
         self.faces = [None; SPOTS];
         self.epochs = [0; SPOTS];
         self.pile = [0; MAX_KINDS];
@@ -279,21 +314,24 @@ impl Knowledge {
         if self.faces[spot.index()].is_none() {
             self.see(card, self.epochs[spot.index()]);
             self.faces[spot.index()] = Some(card);
-            self.known.insert(spot);
         }
     }
 
     fn clear(&mut self, spot: Spot) {
         self.occupied.remove(spot);
-        self.known.remove(spot);
         self.faces[spot.index()] = None;
+        for seen in &mut self.seen {
+            seen.remove(spot);
+        }
     }
 
-    fn renew(&mut self, spot: Spot) {
-        if self.faces[spot.index()].is_some() {
-            self.known.insert(spot);
-        } else {
-            self.known.remove(spot);
+    fn everyone(&self) -> SeatSet {
+        SeatSet::first(self.seats.into())
+    }
+
+    fn show_to(&mut self, spot: Spot, seats: SeatSet) {
+        for seat in seats.iter() {
+            self.seen[seat.index()].insert(spot);
         }
     }
 
@@ -330,6 +368,17 @@ impl Knowledge {
     /// If `view` is of another seat or table.
     #[inline]
     pub fn sample<'v>(&self, view: &Observation<'v>, rng: &mut impl Rng) -> State<'v> {
+        self.sample_around(view, rng, &[])
+    }
+
+    /// A world as [`Knowledge::sample`] gives it, but with these cards in these spots, each named by its place in
+    /// [`Knowledge::stock_candidates`]. What is not placed is dealt uniformly around it.
+    ///
+    /// # Panics
+    /// If `view` is of another seat or table. If a place is named twice or is not there, or a spot is not one whose card
+    /// is unknown and [of the stock](Knowledge::is_of_stock), it panics or the world is not one of this seat's.
+    #[inline]
+    pub fn sample_around<'v>(&self, view: &Observation<'v>, rng: &mut impl Rng, placed: &[(Spot, usize)]) -> State<'v> {
         let table = view.table();
         assert!(
             view.seat() == self.seat && self.occupied == table.occupied(),
@@ -350,7 +399,12 @@ impl Knowledge {
         if self.older_len > 0 {
             self.sample_older(&mut hidden, rng);
         }
-        for spot in self.occupied.without(self.known) {
+        let mut unknown = self.occupied.without(self.known());
+        take_placed(&mut hidden, placed);
+        for &(spot, _) in placed {
+            unknown.remove(spot);
+        }
+        for spot in unknown {
             if self.epochs[spot.index()] == self.epoch {
                 hidden.faces[spot.index()] = Some(draw(&mut hidden, rng));
             }
@@ -386,7 +440,7 @@ impl Knowledge {
     ) -> State<'v> {
         let mut world = self.sample(view, rng);
         let hidden = &mut world.hidden;
-        let unknown = self.occupied.without(self.known);
+        let unknown = self.occupied.without(self.known());
         let weigh = |spot: Spot, card: Card| {
             if evidence.contains(spot) { u64::from(weight(spot, card).max(1)) } else { 1 }
         };
@@ -425,7 +479,7 @@ impl Knowledge {
     fn sample_older(&self, hidden: &mut Hidden, rng: &mut impl Rng) {
         let mut pool = self.older;
         let mut len = usize::from(self.older_len);
-        for spot in self.occupied.without(self.known) {
+        for spot in self.occupied.without(self.known()) {
             let epoch = self.epochs[spot.index()];
             if epoch == self.epoch {
                 continue;
@@ -451,4 +505,20 @@ fn draw(hidden: &mut Hidden, rng: &mut impl Rng) -> Card {
     hidden.stock[place] = hidden.stock[len - 1];
     hidden.pool_len -= 1;
     card
+}
+
+/// Puts cards of the pool, by their places in it, into spots.
+#[inline]
+fn take_placed(hidden: &mut Hidden, placed: &[(Spot, usize)]) {
+    let mut below = usize::MAX;
+    for &(spot, place) in placed {
+        hidden.faces[spot.index()] = Some(hidden.stock[place]);
+    }
+    // From the highest place down, so that what fills a hole is never one that is still to be taken.
+    for _ in placed {
+        let next = placed.iter().map(|&(_, place)| place).filter(|&place| place < below).max();
+        below = next.expect("each card is placed once");
+        hidden.pool_len -= 1;
+        hidden.stock[below] = hidden.stock[usize::from(hidden.pool_len)];
+    }
 }

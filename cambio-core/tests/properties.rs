@@ -70,6 +70,9 @@ impl Bookkeeper {
         let (model, seat) = (&self.model, mind.seat());
         let view = state.observe(seat);
         assert_eq!(mind.known(), view.known());
+        for other in Seat::ALL {
+            assert_eq!(mind.seen(other), state.table().seen(other), "what {other} has seen, for {seat}");
+        }
         for (&spot, &piece) in &model.spots {
             let piece = model.pieces[piece];
             let truth = piece.face.unwrap();

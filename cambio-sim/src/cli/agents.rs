@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             writeln!(out, "    {}(\"{}\"): {}", entry.name, text.name, text.doc)?;
         }
         for param in entry.params {
-            let default = param.default.map_or("off".to_owned(), |value| value.to_string());
+            let default = param.default.map_or("off".to_owned(), |value| param.range.show(value));
             writeln!(out, "    {} = {default}: {} ({})", param.name, param.doc, param.range)?;
         }
     }

@@ -1,0 +1,559 @@
+//! What a seat makes of how the others play: which cards lie where, beyond what it can deduce.
+//!
+//! [`Knowledge`] is logic; belief is opinion. It takes the other seats for heuristics of one manner, and asks of every
+//! decision that it sees how likely it was for each card that the seat could have had: a card kept over one that
+//! counts 9 is hardly a king, one that was not snapped is hardly of that rank. A decision has probability
+//! (1 − ε) if the manner would have made it and ε besides, shared by the alternatives, so that a player of another
+//! manner is never impossible. The evidence lies with the card and travels with it.
+//!
+//! Worlds are then drawn in proportion to the product of the evidence: exactly where few cards bear any, and by
+//! Metropolis swaps (Metropolis et al. 1953) where many do.
+
+use cambio_core::knob::{CallerSnaps, SnapTargets, Window};
+use cambio_core::rng::Bounded as _;
+use cambio_core::{
+    Briefing, Card, Event, Knowledge, MAX_SEATS, Observation, Seat, SeatSet, Sighting, Spot, SpotSet, State, Verdict,
+};
+use rand::Rng;
+
+use crate::Manner;
+
+/// How the others are taken to play.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Likelihood {
+    /// The manner that they are taken to have.
+    pub manner: Manner,
+    /// The probability with which a decision is taken to be any other, from 0 (never) to 1: nothing is learnt.
+    pub epsilon: f64,
+}
+
+impl Default for Likelihood {
+    /// The default manner, and three decisions in ten of any other: of what was tried (0.1 to 0.3) the one that does no
+    /// harm among players who forget, and it costs little among players of that manner.
+    fn default() -> Likelihood {
+        Likelihood { manner: Manner::default(), epsilon: 0.3 }
+    }
+}
+
+/// Up to so many cards with evidence are drawn exactly; above, by Metropolis swaps.
+const EXACT: usize = 5;
+
+/// How often an exact draw is tried before Metropolis takes over: where the evidence wants the same few cards in many
+/// places, most tries clash.
+const TRIES: usize = 64;
+
+/// How many sweeps of Metropolis swaps make a world.
+const SWEEPS: usize = 4;
+
+/// Fills places that are not used.
+const ANYWHERE: Spot = Spot::new(Seat::A, 1).expect("a seat has a first slot");
+
+/// What one seat believes.
+#[derive(Clone, Debug)]
+pub struct Belief {
+    likelihood: Likelihood,
+    knowledge: Knowledge,
+    rules: Facts,
+    /// For each spot and kind how much the evidence speaks for it, relatively.
+    evidence: Box<[[f32; KINDS]; SPOTS]>,
+    /// The spots of which the evidence says anything.
+    marked: SpotSet,
+    /// The pile's top, as far as it bears on decisions.
+    top: Option<Card>,
+    callers: SeatSet,
+    /// The window that is open or may be: the card that opened it, and the seats that reached in it.
+    window: Option<(Card, SeatSet)>,
+    sampler: Sampler,
+}
+
+const SPOTS: usize = 128;
+const KINDS: usize = cambio_core::MAX_KINDS;
+
+/// What belief has to know of the rules, without borrowing them.
+#[derive(Clone, Debug)]
+struct Facts {
+    points: Vec<f64>,
+    ranks: Vec<u8>,
+    has_power: Vec<bool>,
+    takes: bool,
+    freezes: bool,
+    window: Window,
+    snap_targets: SnapTargets,
+    caller_snaps: CallerSnaps,
+    seats: usize,
+}
+
+impl Belief {
+    /// What the seat of this briefing believes before a round.
+    pub fn new(briefing: &Briefing<'_>, likelihood: Likelihood) -> Belief {
+        let rules = briefing.rules;
+        let cards = || (0..rules.kinds().len()).filter_map(Card::new);
+        let rank = |card: Card| cards().position(|other| rules.same_rank(card, other)).unwrap_or(0) as u8;
+        let spec = rules.spec();
+        Belief {
+            likelihood,
+            knowledge: Knowledge::new(rules, briefing.seats, briefing.seat),
+            rules: Facts {
+                points: cards().map(|card| f64::from(rules.points(card))).collect(),
+                ranks: cards().map(rank).collect(),
+                has_power: cards().map(|card| !rules.power(card).is_none()).collect(),
+                takes: spec.take,
+                freezes: spec.freeze,
+                window: spec.window,
+                snap_targets: spec.snap_targets,
+                caller_snaps: spec.caller_snaps,
+                seats: briefing.seats,
+            },
+            evidence: Box::new([[1.0; KINDS]; SPOTS]),
+            marked: SpotSet::EMPTY,
+            top: None,
+            callers: SeatSet::EMPTY,
+            window: None,
+            sampler: Sampler::default(),
+        }
+    }
+
+    /// What the seat knows for certain.
+    pub fn knowledge(&self) -> &Knowledge {
+        &self.knowledge
+    }
+
+    /// How much the evidence speaks for this card in this spot, relatively; 1 where there is none.
+    pub fn weight(&self, spot: Spot, card: Card) -> f64 {
+        f64::from(self.evidence[spot.index()][card.kind()])
+    }
+
+    /// Takes in what the seat perceived.
+    ///
+    /// # Panics
+    /// If the sighting contradicts what was seen before, that is, comes from another table, seat or order.
+    pub fn notice(&mut self, sighting: &Sighting) {
+        if self.likelihood.epsilon < 1.0 {
+            self.weigh(sighting);
+        }
+        self.knowledge.notice(sighting);
+        self.carry(sighting);
+    }
+
+    /// What a decision tells, before it changes the table.
+    fn weigh(&mut self, sighting: &Sighting) {
+        let own = self.knowledge.seat();
+        let manner = self.likelihood.manner;
+        match *sighting {
+            Event::TurnBegan { .. } | Event::Called { .. } | Event::Ended { .. } => self.close_window(),
+            Event::Looked { .. } | Event::Swapped { .. } | Event::Skipped { .. } | Event::Shown { .. }
+                if self.rules.window != Window::After =>
+            {
+                self.close_window();
+            }
+            _ => {}
+        }
+        match *sighting {
+            // It did not take the top: nothing that it knows to have is so much worse.
+            Event::Drew { seat, .. } if seat != own => {
+                if let (Some(top), true) = (self.top, self.rules.takes) {
+                    let most = self.points(top) + manner.take_gain;
+                    self.bound(seat, None, |points| points < most);
+                }
+            }
+            // It did not keep what it drew: nothing that it knows to have is worse by more than that was worth to it.
+            Event::Dropped { seat, card } if seat != own && self.knowledge.holds_unknown() => {
+                let gain = manner.keep_gain.max(if self.has_power(card) { manner.power_worth } else { 0.0 });
+                let most = self.points(card) + gain;
+                self.bound(seat, None, |points| points <= most);
+            }
+            // It kept a card here: what lay here was the worst that it knew, or not known and worse than the rest.
+            Event::Kept { seat, spot, replaced } if seat != own => {
+                let knew = self.knowledge.seen(seat).contains(spot);
+                let worth = if knew { self.points(replaced) } else { self.mean() + manner.curiosity };
+                self.bound(seat, Some(spot), |points| points <= worth);
+                self.flatten(spot);
+                if self.knowledge.holds_unknown() {
+                    // What it kept saves points here. The spot will be its own to know.
+                    for kind in 0..self.rules.points.len() {
+                        let gain = worth - self.rules.points[kind] - manner.keep_gain;
+                        let power = if self.rules.has_power[kind] { manner.power_worth } else { 0.0 };
+                        let keeps = gain > 0.0 && gain > power;
+                        self.multiply(spot, kind, keeps);
+                    }
+                }
+            }
+            Event::Swapped { seat, one, other } if seat != own && (one.seat() == seat) != (other.seat() == seat) => {
+                let (mine, theirs) = if one.seat() == seat { (one, other) } else { (other, one) };
+                self.weigh_swap(seat, mine, theirs);
+            }
+            Event::Gave { seat, from, .. } if seat != own => {
+                let knew = self.knowledge.seen(seat).contains(from);
+                match (knew, self.knowledge.face(from)) {
+                    (true, Some(card)) => {
+                        let most = self.points(card);
+                        self.bound(seat, Some(from), |points| points <= most);
+                    }
+                    (true, None) => {
+                        let unknown = self.own_layout(seat).without(self.knowledge.seen(seat));
+                        if !unknown.is_empty() {
+                            let least = self.mean() + manner.curiosity;
+                            self.bound_spot(from, |points| points >= least);
+                        }
+                    }
+                    (false, _) => {
+                        let most = self.mean() + manner.curiosity;
+                        self.bound(seat, Some(from), |points| points <= most);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// It gave a card for one of another seat: for fewer points, as far as it knew.
+    fn weigh_swap(&mut self, seat: Seat, mine: Spot, theirs: Spot) {
+        let manner = self.likelihood.manner;
+        let seen = self.knowledge.seen(seat);
+        let (knew_mine, knew_theirs) = (seen.contains(mine), seen.contains(theirs));
+        let worth = |belief: &Belief, spot: Spot, knew: bool| match (knew, belief.knowledge.face(spot)) {
+            (true, Some(card)) => Some(belief.points(card)),
+            (true, None) => None,
+            (false, _) if spot.seat() == seat => Some(belief.mean() + manner.curiosity),
+            (false, _) if belief.knowledge.seen(spot.seat()).contains(spot) => Some(belief.mean() - manner.hoard),
+            (false, _) => Some(belief.mean()),
+        };
+        let (gives, gets) = (worth(self, mine, knew_mine), worth(self, theirs, knew_theirs));
+        if let (true, Some(gets)) = (knew_mine, gets) {
+            self.bound_spot(mine, |points| points >= gets + manner.swap_gain);
+        }
+        if let (true, Some(gives)) = (knew_theirs, gives) {
+            self.bound_spot(theirs, |points| points <= gives - manner.swap_gain);
+        }
+        if let Some(gives) = gives {
+            self.bound(seat, Some(mine), |points| points <= gives);
+        }
+    }
+
+    /// A window is over: who did not reach had no card to snap, as far as it knew.
+    fn close_window(&mut self) {
+        let Some((opener, reached)) = self.window.take() else { return };
+        if self.rules.window == Window::None {
+            return;
+        }
+        let own = self.knowledge.seat();
+        for seat in Seat::ALL[..self.rules.seats].iter().copied() {
+            let may_snap = self.rules.caller_snaps != CallerSnaps::None || !self.callers.contains(seat);
+            if seat == own || reached.contains(seat) || !may_snap {
+                continue;
+            }
+            for spot in self.unknown_to_me(self.knowledge.seen(seat)) {
+                let is_own = spot.seat() == seat;
+                let locked = self.callers.contains(spot.seat())
+                    && !(is_own && self.rules.caller_snaps == CallerSnaps::OwnAndForeign);
+                if locked || (!is_own && self.rules.snap_targets == SnapTargets::Own) {
+                    continue;
+                }
+                for kind in 0..self.rules.points.len() {
+                    let matches = self.rules.ranks[kind] == self.rules.ranks[opener.kind()];
+                    let saves = !is_own || self.rules.points[kind] > 0.0;
+                    self.multiply(spot, kind, !(matches && saves));
+                }
+            }
+        }
+    }
+
+    /// What happens to the evidence when cards move.
+    fn carry(&mut self, sighting: &Sighting) {
+        match *sighting {
+            Event::Dealt { .. } => {
+                *self.evidence = [[1.0; KINDS]; SPOTS];
+                self.marked = SpotSet::EMPTY;
+                self.top = None;
+                self.window = None;
+                self.callers = SeatSet::EMPTY;
+            }
+            Event::Flipped { card } | Event::Dropped { card, .. } => self.land(card),
+            Event::Kept { replaced, .. } => self.land(replaced),
+            Event::Took { .. } => self.top = None,
+            Event::Called { seat } => self.callers.insert(seat),
+            Event::Snapped { seat, spot, card, verdict } => {
+                if let Some((_, reached)) = &mut self.window {
+                    reached.insert(seat);
+                }
+                if verdict == Verdict::Right {
+                    self.top = if self.rules.freezes { None } else { Some(card) };
+                    self.flatten(spot);
+                }
+            }
+            Event::Aborted { seat } => {
+                if let Some((_, reached)) = &mut self.window {
+                    reached.insert(seat);
+                }
+            }
+            Event::Swapped { one, other, .. } => {
+                self.evidence.swap(one.index(), other.index());
+                let (had_one, had_other) = (self.marked.contains(one), self.marked.contains(other));
+                self.mark(one, had_other);
+                self.mark(other, had_one);
+            }
+            Event::Gave { from, to, .. } => {
+                self.evidence[to.index()] = self.evidence[from.index()];
+                self.mark(to, self.marked.contains(from));
+                self.flatten(from);
+            }
+            Event::Penalised { spot, .. } => self.flatten(spot),
+            _ => {}
+        }
+    }
+
+    fn land(&mut self, card: Card) {
+        self.top = Some(card);
+        self.window = Some((card, SeatSet::EMPTY));
+    }
+
+    fn points(&self, card: Card) -> f64 {
+        self.rules.points[card.kind()]
+    }
+
+    fn has_power(&self, card: Card) -> bool {
+        self.rules.has_power[card.kind()]
+    }
+
+    /// The mean points of the cards that this seat has not seen.
+    fn mean(&self) -> f64 {
+        let unseen = self.knowledge.stock_candidates();
+        let points: f64 = unseen.iter().map(|&card| self.points(card)).sum();
+        if unseen.is_empty() { 0.0 } else { points / unseen.len() as f64 }
+    }
+
+    fn own_layout(&self, seat: Seat) -> SpotSet {
+        self.knowledge.occupied().intersection(SpotSet::of_seat(seat))
+    }
+
+    fn unknown_to_me(&self, spots: SpotSet) -> SpotSet {
+        spots.without(self.knowledge.known())
+    }
+
+    /// Each card that a seat knows to have, but for one spot, has points that the decision agrees with.
+    fn bound(&mut self, seat: Seat, but: Option<Spot>, agrees: impl Fn(f64) -> bool) {
+        let own = self.own_layout(seat).intersection(self.knowledge.seen(seat));
+        for spot in self.unknown_to_me(own).into_iter().filter(|&spot| Some(spot) != but) {
+            self.bound_spot(spot, &agrees);
+        }
+    }
+
+    fn bound_spot(&mut self, spot: Spot, agrees: impl Fn(f64) -> bool) {
+        if self.knowledge.known().contains(spot) {
+            return;
+        }
+        for kind in 0..self.rules.points.len() {
+            let agrees = agrees(self.rules.points[kind]);
+            self.multiply(spot, kind, agrees);
+        }
+    }
+
+    /// One decision of two alternatives: (1 − ε) + ε/2 if it agrees, ε/2 if not, relatively.
+    fn multiply(&mut self, spot: Spot, kind: usize, agrees: bool) {
+        const LEAST: f32 = 1e-12;
+        self.marked.insert(spot);
+        if !agrees {
+            let miss = self.likelihood.epsilon / (2.0 - self.likelihood.epsilon);
+            let weight = &mut self.evidence[spot.index()][kind];
+            *weight = (*weight * miss as f32).max(LEAST);
+        }
+    }
+
+    fn flatten(&mut self, spot: Spot) {
+        self.evidence[spot.index()] = [1.0; KINDS];
+        self.marked.remove(spot);
+    }
+
+    fn mark(&mut self, spot: Spot, marked: bool) {
+        if marked {
+            self.marked.insert(spot);
+        } else {
+            self.marked.remove(spot);
+        }
+    }
+
+    /// Makes ready to draw worlds for one decision; has to come before [`Belief::sample`].
+    pub fn prepare(&mut self, view: &Observation<'_>) {
+        let evidence = self.unknown_to_me(self.marked.intersection(self.knowledge.occupied()));
+        let cards = self.knowledge.stock_candidates();
+        let rules = view.rules();
+        let sampler = &mut self.sampler;
+        sampler.spots.clear();
+        sampler.alias.clear();
+        sampler.evidence = evidence;
+        sampler.cards = cards.len();
+        sampler.sums = Sums::new(&self.knowledge, self.callers, &self.likelihood, &self.rules.points);
+        sampler.is_exact = evidence.len() <= EXACT && evidence.into_iter().all(|spot| self.knowledge.is_of_stock(spot));
+        for spot in evidence {
+            let row = &self.evidence[spot.index()];
+            sampler.spots.push(spot);
+            let row = |card: Card| row[card.kind()];
+            if sampler.is_exact {
+                sampler.build.weights.clear();
+                sampler.build.weights.extend(cards.iter().map(|&card| f64::from(row(card))));
+                sampler.build.append(&mut sampler.alias);
+            }
+        }
+        // Whole numbers for Metropolis, which also takes over where the exact draw clashes too often.
+        sampler.scaled.resize(SPOTS * KINDS, 0);
+        for spot in evidence {
+            let row = &self.evidence[spot.index()][..rules.kinds().len()];
+            let most = row.iter().copied().fold(0.0, f32::max);
+            for (scaled, weight) in sampler.scaled[spot.index() * KINDS..].iter_mut().zip(row) {
+                *scaled = (weight / most * 65_536.0) as u32;
+            }
+        }
+    }
+
+    /// A world that the seat cannot tell from the true one, drawn in proportion to the evidence. Nothing is allocated.
+    ///
+    /// # Panics
+    /// If `view` is not the one that [`Belief::prepare`] was given.
+    #[inline]
+    pub fn sample<'v>(&self, view: &Observation<'v>, rng: &mut impl Rng) -> State<'v> {
+        let sampler = &self.sampler;
+        if sampler.spots.is_empty() && sampler.sums.is_empty() {
+            return self.knowledge.sample(view, rng);
+        }
+        let mut world = None;
+        for _ in 0..TRIES {
+            let drawn = if sampler.is_exact {
+                let mut placed = [(ANYWHERE, 0); EXACT];
+                let Some(placed) = sampler.place(&mut placed, rng) else { continue };
+                self.knowledge.sample_around(view, rng, placed)
+            } else {
+                self.metropolis(view, rng)
+            };
+            let is_accepted = sampler.sums.accepts(&drawn, rng);
+            world = Some(drawn);
+            if is_accepted {
+                break;
+            }
+        }
+        world.unwrap_or_else(|| self.metropolis(view, rng))
+    }
+
+    fn metropolis<'v>(&self, view: &Observation<'v>, rng: &mut impl Rng) -> State<'v> {
+        let sampler = &self.sampler;
+        let weight = |spot: Spot, card: Card| sampler.scaled[spot.index() * KINDS + card.kind()];
+        self.knowledge.sample_weighted(view, rng, sampler.evidence, SWEEPS, weight)
+    }
+}
+
+/// Where the evidence of one decision's worlds is drawn from.
+#[derive(Clone, Debug, Default)]
+struct Sampler {
+    /// The spots with evidence.
+    spots: Vec<Spot>,
+    evidence: SpotSet,
+    /// How many cards the pool has.
+    cards: usize,
+    is_exact: bool,
+    /// For each spot an alias table over the pool (Walker 1977): a threshold of 2³², and the card beyond it.
+    alias: Vec<(u32, u16)>,
+    build: AliasBuild,
+    /// The evidence in whole numbers, for Metropolis.
+    scaled: Vec<u32>,
+    sums: Sums,
+}
+
+impl Sampler {
+    /// Draws a card of the pool for each spot, each spot alone; `None` if two spots want the same card. What is kept of
+    /// such draws is distributed as the product of the evidence over distinct cards: rejection makes it exact.
+    #[inline]
+    fn place<'p>(&self, placed: &'p mut [(Spot, usize); EXACT], rng: &mut impl Rng) -> Option<&'p [(Spot, usize)]> {
+        for (number, &spot) in self.spots.iter().enumerate() {
+            let word = rng.next_u64();
+            let column = ((word >> 32) * self.cards as u64 >> 32) as usize;
+            let (threshold, other) = self.alias[number * self.cards + column];
+            let card = if (word as u32) < threshold { column } else { usize::from(other) };
+            if placed[..number].iter().any(|&(_, place)| place == card) {
+                return None;
+            }
+            placed[number] = (spot, card);
+        }
+        Some(&placed[..self.spots.len()])
+    }
+}
+
+/// What making an alias table needs.
+#[derive(Clone, Debug, Default)]
+struct AliasBuild {
+    weights: Vec<f64>,
+    small: Vec<u16>,
+    large: Vec<u16>,
+}
+
+impl AliasBuild {
+    /// Appends the table of the weights (Vose 1991).
+    fn append(&mut self, table: &mut Vec<(u32, u16)>) {
+        let cards = self.weights.len();
+        let total: f64 = self.weights.iter().sum();
+        self.small.clear();
+        self.large.clear();
+        for (place, weight) in self.weights.iter_mut().enumerate() {
+            *weight *= cards as f64 / total;
+            if *weight < 1.0 { self.small.push(place as u16) } else { self.large.push(place as u16) }
+        }
+        let first = table.len();
+        table.extend((0..cards).map(|place| (u32::MAX, place as u16)));
+        while let (Some(small), Some(&large)) = (self.small.pop(), self.large.last()) {
+            let share = self.weights[usize::from(small)];
+            table[first + usize::from(small)] = ((share * 4_294_967_296.0) as u32, large);
+            let rest = &mut self.weights[usize::from(large)];
+            *rest -= 1.0 - share;
+            if *rest < 1.0 {
+                self.large.pop();
+                self.small.push(large);
+            }
+        }
+    }
+}
+
+/// What calls tell: the sum that the caller expected was low. Joint over the cards of a layout, and so judged last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    /// For each caller, the cards that it knew, what the others were worth to it, and the sum at which it would call.
+    callers: [Option<(SpotSet, f64)>; MAX_SEATS],
+    is_any: bool,
+    call_at: f64,
+    least: f64,
+}
+
+impl Sums {
+    fn new(knowledge: &Knowledge, callers: SeatSet, likelihood: &Likelihood, points: &[f64]) -> Sums {
+        let mut sums = Sums { call_at: likelihood.manner.call_at, least: likelihood.epsilon / 2.0, ..Sums::default() };
+        if likelihood.epsilon >= 1.0 {
+            return sums;
+        }
+        let unseen = knowledge.stock_candidates();
+        let total: f64 = unseen.iter().map(|&card| points[card.kind()]).sum();
+        let mean = if unseen.is_empty() { 0.0 } else { total / unseen.len() as f64 };
+        for seat in callers.iter().filter(|&seat| seat != knowledge.seat()) {
+            let layout = knowledge.occupied().intersection(SpotSet::of_seat(seat));
+            let knew = layout.intersection(knowledge.seen(seat));
+            if !knew.without(knowledge.known()).is_empty() {
+                sums.callers[seat.index()] = Some((knew, mean * layout.without(knew).len() as f64));
+                sums.is_any = true;
+            }
+        }
+        sums
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.is_any
+    }
+
+    /// Accepts a world with the probability of the calls in it: 1 up to the sum at which the manner calls, falling to
+    /// ε/2 over the next six points, for nobody knows another's threshold.
+    fn accepts(&self, world: &State<'_>, rng: &mut impl Rng) -> bool {
+        const FALLS_OVER: f64 = 6.0;
+        let rules = world.table().rules();
+        self.callers.iter().flatten().all(|&(knew, rest)| {
+            let points: i32 = knew.into_iter().filter_map(|spot| world.face(spot)).map(|card| rules.points(card)).sum();
+            let over = f64::from(points) + rest - self.call_at;
+            let probability = (1.0 - over / FALLS_OVER).clamp(self.least, 1.0);
+            probability >= 1.0 || f64::from(rng.below(1 << 20)) < probability * f64::from(1 << 20)
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! Playing a sampled world out to the end of the round.
+
+use cambio_core::rng::Bounded as _;
+use cambio_core::{Action, Card, Choices, Dice, Glance, Seat, Spot, SpotSet, State, View};
+
+use crate::Manner;
+use crate::bits::Bits;
+use crate::heuristic::{Mind, Picture, blueprint};
+
+/// What the other seats know in playouts. Anything but [`Knows::AsSeen`] is wrong, and there to measure what it costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Knows {
+    /// What they have seen in the sampled world.
+    #[default]
+    AsSeen,
+    /// Every card on the table.
+    All,
+    /// No card.
+    Nothing,
+}
+
+/// Who plays a world out.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Policy {
+    /// Uniformly random decisions.
+    Uniform,
+    /// A heuristic of this manner in every seat, with what the others know.
+    Blueprint(Manner, Knows),
+}
+
+impl Policy {
+    /// Makes a sampled world ready: under a policy that never gambles only seats with a match are asked in windows.
+    #[inline]
+    pub(crate) fn enter(&self, world: &mut State<'_>) {
+        if let Policy::Blueprint(manner, Knows::AsSeen) = self
+            && manner.gamble == 0.0
+        {
+            world.ask_knowing_only();
+        }
+    }
+
+    /// What the asked seat decides; `searcher` always plays by what it has seen.
+    #[inline]
+    pub(crate) fn decide(&self, world: &State<'_>, actor: Seat, searcher: Seat, dice: &mut Dice<Bits>) -> Action {
+        match self {
+            Policy::Uniform => {
+                let choices = world.choices();
+                choices.nth(dice.0.below(choices.len() as u32) as usize).expect("the number is below the choices")
+            }
+            Policy::Blueprint(manner, Knows::AsSeen) => blueprint(manner, &world.glance(actor)),
+            Policy::Blueprint(manner, knows) => {
+                let glance = world.glance(actor);
+                if actor == searcher {
+                    return blueprint(manner, &glance);
+                }
+                let fancy = Fancied { glance, world, knows: *knows };
+                Mind::new(&glance, &fancy, manner).decide()
+            }
+        }
+    }
+
+    /// Plays a world to the end of its round.
+    #[inline]
+    pub(crate) fn finish(&self, world: &mut State<'_>, searcher: Seat, dice: &mut Dice<Bits>) {
+        while let Some(actor) = world.actor() {
+            let action = self.decide(world, actor, searcher, dice);
+            world.apply(action, dice, &mut ()).expect("a policy decides legally");
+        }
+    }
+}
+
+/// What a seat would know that saw all or nothing.
+struct Fancied<'a> {
+    glance: Glance<'a>,
+    world: &'a State<'a>,
+    knows: Knows,
+}
+
+impl Picture for Fancied<'_> {
+    fn face(&self, spot: Spot) -> Option<Card> {
+        if self.knows == Knows::All { self.world.face(spot) } else { None }
+    }
+
+    fn known(&self) -> SpotSet {
+        if self.knows == Knows::All { self.glance.table().occupied() } else { SpotSet::EMPTY }
+    }
+}
+
+/// The decisions worth a try at `view`: `wish`, which is the blueprint's, and of the others neither bluffs, nor snaps of
+/// cards that are not known to match, nor swaps of two cards of which none is its own.
+pub(crate) fn is_plausible(view: &impl View, choices: &Choices, action: Action) -> bool {
+    use cambio_core::Phase;
+    let own = view.table().layout(view.seat());
+    choices.contains(action)
+        && match action {
+            Action::Touch(_) | Action::Cheat(_) => false,
+            Action::Snap(spot) => {
+                matches!(view.table().phase(), Phase::Window | Phase::Chain)
+                    && view.face(spot).is_some_and(|card| view.would_match(spot, card))
+            }
+            Action::Swap(one, other) => own.contains(one) != own.contains(other),
+            _ => true,
+        }
+}

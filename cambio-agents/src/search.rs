@@ -1,0 +1,225 @@
+//! What every search has: a budget, a belief, a policy for playouts, and a measure of what a round is worth.
+
+use std::time::{Duration, Instant};
+
+use cambio_core::rng::Stream;
+use cambio_core::{Briefing, Sighting, Standing};
+use rand::Rng as _;
+
+use crate::belief::{Belief, Likelihood};
+use crate::playout::{Knows, Policy};
+use crate::value::{Utility, Valuer};
+use crate::{Character, Manner, Param, Params, Range};
+
+/// The parameters that every search has.
+pub(crate) const UTILITY: Param = Param {
+    name: "utility",
+    doc: "What a round is worth: the share of its win, its points against the others', or the chance to win the match.",
+    default: Some(1.0),
+    range: Range::Words(&["win", "points", "match"]),
+};
+pub(crate) const EPSILON: Param = Param {
+    name: "epsilon",
+    doc: "Belief: how likely a decision of another seat is to be any other than the blueprint's; 1 believes nothing.",
+    default: Some(0.3),
+    range: Range::Real(0.001, 1.0),
+};
+pub(crate) const BLUEPRINT: Param = Param {
+    name: "blueprint",
+    doc: "Who plays on in playouts, and whom it takes the others for.",
+    default: Some(0.0),
+    range: Range::Words(&[
+        "heuristic",
+        "cautious",
+        "bold",
+        "patient",
+        "snapper",
+        "disruptor",
+        "collector",
+        "looker",
+        "bluffer",
+        "never-calls",
+    ]),
+};
+pub(crate) const CALL_AT: Param = Param {
+    name: "call_at",
+    doc: "At which expected sum the blueprint calls, if not at its own.",
+    default: None,
+    range: Range::Real(-1000.0, 1000.0),
+};
+pub(crate) const KNOWS: Param = Param {
+    name: "knows",
+    doc: "What the others know in playouts: what they have seen, all or nothing; the last two are wrong, for comparison.",
+    default: Some(0.0),
+    range: Range::Words(&["seen", "all", "nothing"]),
+};
+pub(crate) const TIME: Param = Param {
+    name: "time_ms",
+    doc: "Searches for so long instead of so often, in milliseconds; what it does can then not be reproduced.",
+    default: None,
+    range: Range::Whole(1, 3_600_000),
+};
+pub(crate) const C: Param = Param {
+    name: "c",
+    doc: "How much is explored: the constant of UCB on utilities from 0 to 1.",
+    default: Some(0.7),
+    range: Range::Real(0.0, 10.0),
+};
+pub(crate) const FINAL: Param = Param {
+    name: "final",
+    doc: "Which decision is made: the one most often tried, or the one of the best mean.",
+    default: Some(0.0),
+    range: Range::Words(&["visits", "mean"]),
+};
+
+/// How the last word is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Final {
+    Visits,
+    Mean,
+}
+
+/// How a search is set up.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) iterations: u32,
+    pub(crate) time: Option<Duration>,
+    pub(crate) exploration: f64,
+    pub(crate) utility: Utility,
+    pub(crate) last: Final,
+    pub(crate) likelihood: Likelihood,
+    pub(crate) manner: Manner,
+    pub(crate) knows: Knows,
+}
+
+impl Settings {
+    pub(crate) fn from_params(params: &Params, iterations: &str) -> Settings {
+        let place = params.value("blueprint") as usize;
+        // The first word is the default heuristic; the others are the characters in their order.
+        let base = place.checked_sub(1).map_or_else(Manner::default, |place| Character::all()[place].manner);
+        let manner = Manner { call_at: params.get("call_at").unwrap_or(base.call_at), ..base };
+        let knows = [Knows::AsSeen, Knows::All, Knows::Nothing][params.value("knows") as usize];
+        Settings {
+            iterations: params.value(iterations) as u32,
+            time: params.get("time_ms").map(|time| Duration::from_millis(time as u64)),
+            exploration: params.value("c"),
+            utility: [Utility::Win, Utility::Points, Utility::Match][params.value("utility") as usize],
+            last: if params.value("final") == 0.0 { Final::Visits } else { Final::Mean },
+            likelihood: Likelihood { manner, epsilon: params.value("epsilon") },
+            manner,
+            knows,
+        }
+    }
+
+    pub(crate) fn blueprint(&self) -> Policy {
+        Policy::Blueprint(self.manner, self.knows)
+    }
+
+    pub(crate) fn budget(&self) -> Budget {
+        Budget { iterations: self.iterations, time: self.time, begun: None, done: 0 }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            iterations: 1000,
+            time: None,
+            exploration: 0.7,
+            utility: Utility::default(),
+            last: Final::Visits,
+            likelihood: Likelihood::default(),
+            manner: Manner::default(),
+            knows: Knows::default(),
+        }
+    }
+}
+
+/// Counts the iterations of a decision.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget {
+    iterations: u32,
+    time: Option<Duration>,
+    begun: Option<Instant>,
+    done: u32,
+}
+
+impl Budget {
+    /// The number of the next iteration, from 0; `None` when the budget is spent.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<u32> {
+        let number = self.done;
+        let goes_on = match self.time {
+            None => number < self.iterations,
+            Some(time) => self.has_time(time),
+        };
+        self.done += 1;
+        goes_on.then_some(number)
+    }
+
+    /// The clock is asked every 16 iterations.
+    #[cold]
+    fn has_time(&mut self, time: Duration) -> bool {
+        let begun = *self.begun.get_or_insert_with(Instant::now);
+        self.done % 16 != 0 || self.done == 0 || begun.elapsed() < time
+    }
+}
+
+/// A searching player at a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Seated {
+    pub(crate) stream: Stream,
+    pub(crate) belief: Belief,
+    pub(crate) valuer: Valuer,
+}
+
+impl Seated {
+    pub(crate) fn new(briefing: &Briefing<'_>, settings: &Settings) -> Seated {
+        Seated {
+            stream: briefing.stream.clone(),
+            belief: Belief::new(briefing, settings.likelihood),
+            valuer: Valuer::new(settings.utility),
+        }
+    }
+
+    /// The base of the counter-based bits of one decision.
+    pub(crate) fn base(&mut self) -> u64 {
+        self.stream.next_u64()
+    }
+
+    pub(crate) fn notice(&mut self, sighting: &Sighting) {
+        self.belief.notice(sighting);
+    }
+
+    pub(crate) fn round_begins(&mut self, standing: &Standing<'_>) {
+        self.valuer.round_begins(standing);
+    }
+}
+
+/// A decision that was tried.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Arm {
+    /// The decision.
+    pub action: cambio_core::Action,
+    /// How often it was tried.
+    pub visits: u32,
+    /// The sum of what it was worth.
+    pub sum: f64,
+}
+
+impl Arm {
+    pub(crate) fn new(action: cambio_core::Action) -> Arm {
+        Arm { action, visits: 0, sum: 0.0 }
+    }
+
+    /// What it was worth on average; 0 if it was never tried.
+    pub fn mean(&self) -> f64 {
+        if self.visits == 0 { 0.0 } else { self.sum / f64::from(self.visits) }
+    }
+}
+
+/// The arm that is chosen in the end: the most visited, of equals the better mean, then the first; or by mean alone.
+pub(crate) fn choose(arms: &[Arm], last: Final) -> Option<Arm> {
+    let key = |arm: &Arm| (if last == Final::Visits { arm.visits } else { 0 }, arm.mean());
+    arms.iter().copied().reduce(|best, arm| if key(&arm) > key(&best) { arm } else { best })
+}
