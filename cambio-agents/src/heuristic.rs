@@ -243,11 +243,9 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         {
             return false;
         }
-        if self.manner.call_chance > 0.0 {
-            return self.chance_of_lowest() >= self.manner.call_chance;
-        }
         own <= self.manner.call_at
             && (self.manner.call_margin <= -1000.0 || own + self.manner.call_margin <= self.lowest_other())
+            && (self.manner.call_chance <= 0.0 || self.chance_of_lowest(own) >= self.manner.call_chance)
     }
 
     fn others(&self) -> impl Iterator<Item = Seat> {
@@ -260,33 +258,31 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         sums.fold(f64::INFINITY, f64::min)
     }
 
-    /// The chance that no other seat ends below the player, nor level where a tie fails a call.
+    /// The chance that no other seat ends below the player, nor level where a tie fails a call; 0 where it is clearly
+    /// below `call_chance`.
     ///
-    /// Sums are taken for independent and normal, with the variance of the unseen cards for each that is not known, and
+    /// Sums are taken for independent and normal, with the variance of the deck for each card that is not known, and
     /// every other seat for `last_turn` points better after its last turn.
-    fn chance_of_lowest(&self) -> f64 {
+    fn chance_of_lowest(&self, own: f64) -> f64 {
         let (rules, table) = (self.view.rules(), self.view.table());
-        let (mut cards, mut squares) = (0.0, 0.0);
-        for card in (0..rules.kinds().len()).filter_map(Card::new) {
-            let off = self.points(card) - self.mean();
-            let hidden = rules.copies_of(card).saturating_sub(table.on_pile(card)) as f64;
-            cards += hidden;
-            squares += hidden * off * off;
-        }
-        let variance = if cards > 0.0 { squares / cards } else { 0.0 };
+        let cards = rules.deck().len() as f64;
+        let mean = f64::from(rules.deck_points()) / cards;
+        let variance = f64::from(rules.deck_squares()) / cards - mean * mean;
         let spread = |spots: SpotSet| variance * spots.without(self.known).len() as f64;
         let tie = if rules.spec().caller_tie == CallerTie::Fails { -0.5 } else { 0.5 };
-        let own = self.own_sum();
-        self.others()
-            .map(|seat| {
-                let layout = table.layout(seat);
-                let ahead = self.sum(layout) - self.manner.last_turn - own + tie;
-                // The normal distribution function to within 0.03, by an algebraic curve with its slope at 0: a library's
-                // may differ in the last digit from machine to machine.
-                let deviations = ahead / (spread(self.own) + spread(layout) + 1.0).sqrt();
-                0.5 + 0.5 * deviations / (deviations * deviations + std::f64::consts::FRAC_PI_2).sqrt()
-            })
-            .product()
+        let mut chance = 1.0;
+        for seat in self.others() {
+            let layout = table.layout(seat);
+            let ahead = self.sum(layout) - self.manner.last_turn - own + tie;
+            if ahead < 0.0 && self.manner.call_chance > 0.5 {
+                return 0.0;
+            }
+            // The normal distribution function to within 0.03, by an algebraic curve with its slope at 0: a library's
+            // may differ in the last digit from machine to machine.
+            let deviations = ahead / (spread(self.own) + spread(layout) + 1.0).sqrt();
+            chance *= 0.5 + 0.5 * deviations / (deviations * deviations + std::f64::consts::FRAC_PI_2).sqrt();
+        }
+        chance
     }
 
     fn start(&self, may_call: bool) -> Option<Action> {

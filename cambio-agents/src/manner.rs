@@ -48,15 +48,14 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// Calls when the expected sum of its own cards is at most this.
-    call_at = 5.0 in Range::Real(-1000.0, 1000.0),
+    /// Calls when the expected sum of its own cards is at most this, and call_chance agrees.
+    call_at = 1000.0 in Range::Real(-1000.0, 1000.0),
     /// Calls only if it expects so many points fewer than the lowest other seat; a large negative number never minds.
     call_margin = -1000.0 in Range::Real(-1000.0, 1000.0),
-    /// If above 0, calls by this instead of call_at: when its chance to be the lowest at the end, as it reckons, is at
-    /// least so large.
-    call_chance = 0.0 in Range::Real(0.0, 1.0),
+    /// Calls when its chance to be the lowest at the end is, as it reckons, at least this; 0 calls by call_at alone.
+    call_chance = 0.7 in Range::Real(0.0, 1.0),
     /// How many points it expects each other seat to lose in its last turn, for call_chance.
-    last_turn = 2.0 in Range::Real(0.0, 20.0),
+    last_turn = 4.0 in Range::Real(0.0, 20.0),
     /// Where totals of points decide a match: raises call_at by so many points for each 10 points that it is behind.
     chase = 0.0 in Range::Real(-20.0, 20.0),
     /// What it takes a card for that another seat knows and it does not: so many points below the mean.
@@ -66,9 +65,9 @@ parameters! {
     /// What a power is worth: a card with one is kept only if it saves so much more.
     power_worth = 1.5 in Range::Real(0.0, 20.0),
     /// What it is worth to know an own card that it does not know.
-    curiosity = 0.5 in Range::Real(0.0, 20.0),
+    curiosity = 2.0 in Range::Real(0.0, 20.0),
     /// Takes the pile's top if that saves so many points.
-    take_gain = 4.0 in Range::Real(0.0, 30.0),
+    take_gain = 6.0 in Range::Real(0.0, 30.0),
     /// Swaps if that saves so many points.
     swap_gain = 1.0 in Range::Real(0.0, 30.0),
     /// What it is worth to move a card that its owner knows and nobody else; 0 leaves others' knowledge alone.
@@ -105,16 +104,16 @@ impl Character {
         let base = Manner::default();
         let character = |name, about, manner: Manner| Character { name, about, manner, params: manner.params() };
         vec![
-            character("cautious", "Calls only with next to nothing.", Manner { call_at: 1.0, ..base }),
-            character("bold", "Calls early.", Manner { call_at: 11.0, ..base }),
+            character("cautious", "Calls only with next to nothing.", Manner { call_at: 1.0, call_chance: 0.0, ..base }),
+            character("bold", "Calls early.", Manner { call_at: 11.0, call_chance: 0.0, ..base }),
             character(
                 "patient",
                 "Calls when it expects to be clearly lowest.",
-                Manner { call_at: 12.0, call_margin: 4.0, ..base },
+                Manner { call_at: 12.0, call_margin: 4.0, call_chance: 0.0, ..base },
             ),
             character("snapper", "Gambles on unknown cards.", Manner { gamble: 0.15, foreign_gain: 0.0, ..base }),
             character("disruptor", "Moves what others know.", Manner { disrupt: 3.0, swap_gain: 0.5, ..base }),
-            character("collector", "Takes from the pile whatever saves a point.", Manner { take_gain: 1.0, ..base }),
+            character("collector", "Takes from the pile whatever saves a point.", Manner { take_gain: 2.0, ..base }),
             character(
                 "looker",
                 "Drops powers to use them, whatever their points.",

@@ -1,7 +1,7 @@
 //! Playing a sampled world out to the end of the round.
 
 use cambio_core::rng::Bounded as _;
-use cambio_core::{Action, Card, Choices, Dice, Glance, Seat, Spot, SpotSet, State, View};
+use cambio_core::{Action, Card, Choices, Dice, Glance, Phase, Seat, Spot, SpotSet, State, View};
 
 use crate::Manner;
 use crate::bits::Bits;
@@ -22,7 +22,7 @@ pub enum Knows {
 /// Who plays a world out.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Policy {
-    /// Uniformly random decisions.
+    /// Uniformly random decisions, of those that are [plausible](is_plausible) in windows: nobody snaps blindly.
     Uniform,
     /// A heuristic of this manner in every seat, with what the others know.
     Blueprint(Manner, Knows),
@@ -32,9 +32,11 @@ impl Policy {
     /// Makes a sampled world ready: under a policy that never gambles only seats with a match are asked in windows.
     #[inline]
     pub(crate) fn enter(&self, world: &mut State<'_>) {
-        if let Policy::Blueprint(manner, Knows::AsSeen) = self
-            && manner.gamble == 0.0
-        {
+        let gambles = match self {
+            Policy::Uniform => false,
+            Policy::Blueprint(manner, knows) => manner.gamble > 0.0 || *knows != Knows::AsSeen,
+        };
+        if !gambles {
             world.ask_knowing_only();
         }
     }
@@ -45,7 +47,16 @@ impl Policy {
         match self {
             Policy::Uniform => {
                 let choices = world.choices();
-                choices.nth(dice.0.below(choices.len() as u32) as usize).expect("the number is below the choices")
+                let draw = |dice: &mut Dice<Bits>| {
+                    choices.nth(dice.0.below(choices.len() as u32) as usize).expect("the number is below the choices")
+                };
+                match world.table().phase() {
+                    Phase::Window | Phase::Chain => {
+                        let matching = world.glance(actor).known_matches();
+                        matching.nth(dice.0.below(matching.len() as u32 + 1) as usize).map_or(Action::Pass, Action::Snap)
+                    }
+                    _ => draw(dice),
+                }
             }
             Policy::Blueprint(manner, Knows::AsSeen) => blueprint(manner, &world.glance(actor)),
             Policy::Blueprint(manner, knows) => {
@@ -89,7 +100,6 @@ impl Picture for Fancied<'_> {
 /// The decisions worth a try at `view`: `wish`, which is the blueprint's, and of the others neither bluffs, nor snaps of
 /// cards that are not known to match, nor swaps of two cards of which none is its own.
 pub(crate) fn is_plausible(view: &impl View, choices: &Choices, action: Action) -> bool {
-    use cambio_core::Phase;
     let own = view.table().layout(view.seat());
     choices.contains(action)
         && match action {

@@ -46,7 +46,7 @@ impl Rollout {
 
     /// The search that a spec describes.
     pub fn from_params(params: &Params) -> Rollout {
-        Rollout { settings: Settings::from_params(params, "n"), seated: None, arms: Vec::new() }
+        Rollout { settings: Settings::from_params(params, "n", params.value("utility"), params.value("epsilon")), seated: None, arms: Vec::new() }
     }
 
     /// What was tried for the last decision: the root statistics, in the order of the choices.

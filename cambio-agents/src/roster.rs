@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cambio_core::Agent;
 
-use crate::{Character, External, Forgetting, Greedy, Heuristic, Manner, Random, Rollout};
+use crate::{Character, External, Forgetting, Greedy, Heuristic, Ismcts, Manner, Random, Rollout};
 
 /// A parameter of an agent.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -179,6 +179,13 @@ pub fn roster() -> Roster {
         "Searches one ply: samples worlds and plays them out with the heuristic in every seat.",
         Rollout::PARAMS,
         |params| Box::new(Rollout::from_params(params)),
+    ));
+    entries.push(Entry::new(
+        "ismcts",
+        "Information set Monte Carlo tree search: the others follow the blueprint, or the textbook's single or multiple \
+         observer.",
+        Ismcts::PARAMS,
+        |params| Box::new(Ismcts::from_params(params)),
     ));
     entries.push(External::entry());
     for character in Character::all() {

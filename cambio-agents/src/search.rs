@@ -93,7 +93,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    pub(crate) fn from_params(params: &Params, iterations: &str) -> Settings {
+    pub(crate) fn from_params(params: &Params, iterations: &str, utility: f64, epsilon: f64) -> Settings {
         let place = params.value("blueprint") as usize;
         // The first word is the default heuristic; the others are the characters in their order.
         let base = place.checked_sub(1).map_or_else(Manner::default, |place| Character::all()[place].manner);
@@ -103,9 +103,9 @@ impl Settings {
             iterations: params.value(iterations) as u32,
             time: params.get("time_ms").map(|time| Duration::from_millis(time as u64)),
             exploration: params.value("c"),
-            utility: [Utility::Win, Utility::Points, Utility::Match][params.value("utility") as usize],
+            utility: [Utility::Win, Utility::Points, Utility::Match][utility as usize],
             last: if params.value("final") == 0.0 { Final::Visits } else { Final::Mean },
-            likelihood: Likelihood { manner, epsilon: params.value("epsilon") },
+            likelihood: Likelihood { manner, epsilon },
             manner,
             knows,
         }

@@ -314,11 +314,6 @@ impl Valuer {
         }
     }
 
-    /// A match begins: the values of another one may not fit.
-    pub(crate) fn begin(&mut self) {
-        self.matches = None;
-    }
-
     /// What the end of this round is worth to each seat, seat a first, from 0 to 1.
     ///
     /// # Panics

@@ -490,6 +490,7 @@ pub struct Rules {
     deck: Vec<Card>,
     copies: [u8; MAX_KINDS * 2],
     deck_points: i32,
+    deck_squares: i32,
     faces: Box<[Face; MAX_KINDS * 2]>,
 }
 
@@ -573,8 +574,10 @@ impl Rules {
             faces[card.raw()] = Face { points: kind.points, rank: rank as u8, power: kind.power };
             deck.extend(std::iter::repeat_n(card, usize::from(kind.copies) * spec.decks.count()));
         }
-        let deck_points = deck.iter().map(|&card| i32::from(faces[card.raw()].points)).sum();
-        let rules = Rules { spec, kinds, copies: copies(&deck), deck_points, deck, faces };
+        let points = |card: &Card| i32::from(faces[card.raw()].points);
+        let deck_points = deck.iter().map(points).sum();
+        let deck_squares = deck.iter().map(|card| points(card) * points(card)).sum();
+        let rules = Rules { spec, kinds, copies: copies(&deck), deck_points, deck_squares, deck, faces };
         rules.covers(2)?;
         Ok(rules)
     }
@@ -637,6 +640,11 @@ impl Rules {
     /// The points of every card on the table together.
     pub fn deck_points(&self) -> i32 {
         self.deck_points
+    }
+
+    /// The squares of the points of every card on the table together.
+    pub fn deck_squares(&self) -> i32 {
+        self.deck_squares
     }
 
     /// Whether two cards share a rank.

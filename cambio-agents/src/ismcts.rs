@@ -1,0 +1,264 @@
+//! Information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012), textbook and strong.
+//!
+//! The textbook forms, single and multiple observer with random playouts, are weak in this game: averaging over exploring
+//! and badly playing future selves makes going on look worse than calling. What makes the search strong is that the
+//! others follow a policy inside the tree, a node is added only after some visits, the blueprint plays out, worlds come from
+//! belief, and the call is estimated apart.
+
+use cambio_core::{Action, Agent, Briefing, Dice, Observation, Sighting, Standing, State};
+
+use crate::bits::Bits;
+use crate::playout::{Policy, is_plausible};
+use crate::search::{self, Arm, Seated, Settings, choose};
+use crate::tree::{Growth, Histories, Mode, Next, Tree};
+use crate::{Param, Params, Range};
+
+/// Information set Monte Carlo tree search.
+#[derive(Clone, Debug)]
+pub struct Ismcts {
+    searcher: Searcher,
+    seated: Option<Seated>,
+    arms: Vec<Arm>,
+}
+
+/// A tree search, wherever its worlds come from.
+#[derive(Clone, Debug)]
+pub(crate) struct Searcher {
+    pub(crate) settings: Settings,
+    pub(crate) mode: Mode,
+    pub(crate) policy: Policy,
+    pub(crate) expand: u32,
+    /// Whether calling is tried by itself, and not as one more edge of the tree.
+    pub(crate) calls_apart: bool,
+    pub(crate) tree: Tree,
+    /// The root's arms at half time.
+    half: Vec<Arm>,
+}
+
+/// One in so many iterations tries the call, where it is tried apart.
+const CALL_SHARE: u32 = 8;
+
+impl Searcher {
+    pub(crate) fn new(settings: Settings, mode: Mode) -> Searcher {
+        let is_policy = mode == Mode::Policy;
+        Searcher {
+            policy: if is_policy { settings.blueprint() } else { Policy::Uniform },
+            settings,
+            mode,
+            expand: if is_policy { 30 } else { 1 },
+            calls_apart: is_policy,
+            tree: Tree::default(),
+            half: Vec::new(),
+        }
+    }
+
+    /// Searches from `view` in worlds that `draw` gives, and leaves the root statistics in `arms`.
+    pub(crate) fn search<'w>(
+        &mut self,
+        view: &Observation<'_>,
+        seated: &mut Seated,
+        arms: &mut Vec<Arm>,
+        mut draw: impl FnMut(&Seated, &mut Bits) -> State<'w>,
+    ) -> Action {
+        let choices = view.choices();
+        let base = seated.base();
+        let apart = self.calls_apart && choices.contains(Action::Call);
+        let tried = |action: &Action| is_plausible(view, &choices, *action) && !(apart && *action == Action::Call);
+        arms.clear();
+        arms.extend(choices.iter().filter(tried).map(Arm::new));
+        if arms.is_empty() {
+            arms.extend(choices.nth(0).map(Arm::new));
+        }
+        if arms.len() == 1 && !apart {
+            return arms[0].action;
+        }
+        self.tree.plant(view.seat(), arms.iter().map(|arm| arm.action), self.settings.iterations);
+        let mut call = apart.then(|| Arm::new(Action::Call));
+        let growth = Growth {
+            mode: self.mode,
+            searcher: view.seat(),
+            exploration: self.settings.exploration,
+            expand: self.expand,
+        };
+        let half_time = self.settings.iterations / 2;
+        self.half.clear();
+        let mut budget = self.settings.budget();
+        while let Some(iteration) = budget.next() {
+            if iteration == half_time {
+                self.half.extend(self.tree.root());
+            }
+            let mut dice = Dice(Bits::new(base, iteration));
+            let mut world = draw(seated, &mut dice.0);
+            self.policy.enter(&mut world);
+            match &mut call {
+                Some(call) if iteration % CALL_SHARE == 0 => {
+                    world.apply(Action::Call, &mut dice, &mut ()).expect("the seat may call");
+                    self.policy.finish(&mut world, view.seat(), &mut dice);
+                    call.visits += 1;
+                    call.sum += seated.valuer.values(&world)[view.seat().index()];
+                }
+                _ => {
+                    self.iterate(&mut world, &growth, &mut dice);
+                    self.tree.learn(&seated.valuer.values(&world));
+                }
+            }
+        }
+        arms.clear();
+        arms.extend(self.tree.root());
+        let best = choose(arms, self.settings.last).expect("who is asked has a choice");
+        let Some(call) = call else { return best.action };
+        arms.push(call);
+        if call.mean() >= self.late_mean(&best) { Action::Call } else { best.action }
+    }
+
+    /// The mean of the second half, in which the tree plays better than in the first.
+    fn late_mean(&self, best: &Arm) -> f64 {
+        let before = self.half.iter().find(|arm| arm.action == best.action);
+        match before {
+            Some(before) if before.visits < best.visits => {
+                (best.sum - before.sum) / f64::from(best.visits - before.visits)
+            }
+            _ => best.mean(),
+        }
+    }
+
+    /// One iteration: through the tree, one node more at most, and a playout.
+    #[inline]
+    fn iterate(&mut self, world: &mut State<'_>, growth: &Growth, dice: &mut Dice<Bits>) {
+        let mut histories = Histories::at_root(world, growth.searcher, growth.mode);
+        self.tree.descend();
+        loop {
+            let action = self.tree.select(world, growth);
+            world.apply(action, dice, &mut histories).expect("a node's decisions are legal in every world that it allows");
+            if let Next::Leaf = self.go_on(world, &mut histories, growth, dice) {
+                break;
+            }
+        }
+        self.policy.finish(world, growth.searcher, dice);
+    }
+
+    /// Goes on to the next decision that has a node, or out of the tree.
+    #[inline]
+    fn go_on(
+        &mut self,
+        world: &mut State<'_>,
+        histories: &mut Histories,
+        growth: &Growth,
+        dice: &mut Dice<Bits>,
+    ) -> Next {
+        while let Some(actor) = world.actor() {
+            let action = if growth.mode == Mode::Policy && actor != growth.searcher {
+                self.policy.decide(world, actor, growth.searcher, dice)
+            } else {
+                match self.tree.follow(world, actor, histories, growth) {
+                    Ok(next) => return next,
+                    Err(forced) => forced,
+                }
+            };
+            world.apply(action, dice, histories).expect("the decision was offered");
+        }
+        Next::Leaf
+    }
+}
+
+impl Ismcts {
+    pub(crate) const PARAMS: &'static [Param] = &[
+        Param {
+            name: "iterations",
+            doc: "How many worlds are searched for a decision.",
+            default: Some(1000.0),
+            range: Range::Whole(1, 1_000_000),
+        },
+        search::TIME,
+        Param {
+            name: "mode",
+            doc: "Whose information the nodes of the others hold: the searcher's, their own, or none, for they follow \
+                  the blueprint. The first two are the textbook's, and weak.",
+            default: Some(2.0),
+            range: Range::Words(&["so", "mo", "policy"]),
+        },
+        Param {
+            name: "playout",
+            doc: "Who plays a world out; if not said the blueprint in mode policy, else uniformly random.",
+            default: None,
+            range: Range::Words(&["uniform", "blueprint"]),
+        },
+        Param {
+            name: "expand",
+            doc: "How often a decision is tried before what follows it gets a node; if not said 30 in mode policy, else 1.",
+            default: None,
+            range: Range::Whole(1, 1_000_000),
+        },
+        Param {
+            name: "call",
+            doc: "Whether calling is an edge of the tree or tried apart; if not said apart in mode policy, else an edge.",
+            default: None,
+            range: Range::Words(&["edge", "apart"]),
+        },
+        Param { default: None, doc: "As for rollout; if not said points in mode policy, else win.", ..search::UTILITY },
+        Param { default: None, doc: "As for rollout; if not said 0.3 in mode policy, else 1.", ..search::EPSILON },
+        search::BLUEPRINT,
+        search::CALL_AT,
+        search::KNOWS,
+        search::C,
+        search::FINAL,
+    ];
+
+    /// A search of so many iterations in this mode, all else by default.
+    pub fn new(iterations: u32, mode: Mode) -> Ismcts {
+        let mut settings = Settings { iterations, ..Settings::default() };
+        if mode != Mode::Policy {
+            settings.utility = crate::Utility::Win;
+            settings.likelihood.epsilon = 1.0;
+        }
+        Ismcts { searcher: Searcher::new(settings, mode), seated: None, arms: Vec::new() }
+    }
+
+    /// The search that a spec describes.
+    pub fn from_params(params: &Params) -> Ismcts {
+        let mode = [Mode::Single, Mode::Multiple, Mode::Policy][params.value("mode") as usize];
+        let is_policy = mode == Mode::Policy;
+        let or = |name: &str, policy: f64, textbook: f64| {
+            params.get(name).unwrap_or(if is_policy { policy } else { textbook })
+        };
+        let settings = Settings::from_params(params, "iterations", or("utility", 1.0, 0.0), or("epsilon", 0.3, 1.0));
+        let mut searcher = Searcher::new(settings, mode);
+        searcher.policy =
+            if or("playout", 1.0, 0.0) == 1.0 { searcher.settings.blueprint() } else { Policy::Uniform };
+        searcher.expand = or("expand", 30.0, 1.0) as u32;
+        searcher.calls_apart = or("call", 1.0, 0.0) == 1.0;
+        Ismcts { searcher, seated: None, arms: Vec::new() }
+    }
+
+    /// What was tried for the last decision: the root statistics, in the order of the choices; a call that was tried
+    /// apart comes last.
+    pub fn arms(&self) -> &[Arm] {
+        &self.arms
+    }
+
+    /// How many information sets the tree of the last decision has.
+    pub fn nodes(&self) -> usize {
+        self.searcher.tree.len()
+    }
+}
+
+impl Agent for Ismcts {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        self.seated = Some(Seated::new(briefing, &self.searcher.settings));
+        self.arms.clear();
+    }
+
+    fn round_begins(&mut self, standing: &Standing<'_>) {
+        self.seated.as_mut().expect("a match begins with a briefing").round_begins(standing);
+    }
+
+    fn notice(&mut self, sighting: &Sighting) {
+        self.seated.as_mut().expect("a match begins with a briefing").notice(sighting);
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        let seated = self.seated.as_mut().expect("a match begins with a briefing");
+        seated.belief.prepare(view);
+        self.searcher.search(view, seated, &mut self.arms, |seated, bits| seated.belief.sample(view, bits))
+    }
+}
