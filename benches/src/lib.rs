@@ -1,7 +1,7 @@
 //! What the benchmarks play: uniformly random rounds through the public API.
 
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{Card, Dice, Event, Rules, Seat, Setup, Sink, State};
+use cambio_core::{Agent, Briefing, Card, Dice, Event, Rules, Seat, Setup, Sink, State};
 
 /// Where the faces of a round come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,4 +116,68 @@ impl Sink for Everyone {
             }
         }
     }
+}
+
+/// A searching player in the middle of a round, where it has a choice.
+pub struct Position<'r, A> {
+    /// The player, which has seen what its seat saw.
+    pub agent: A,
+    /// The state; the player sits where it asks.
+    pub state: State<'r>,
+}
+
+/// Positions of rounds of heuristic players in which somebody has a real choice, spread over rounds and seats.
+///
+/// # Panics
+/// If the rules do not fit the seats.
+pub fn positions<'r, A: Agent + Clone>(
+    rules: &'r Rules,
+    seats: usize,
+    count: usize,
+    player: &dyn Fn() -> Box<dyn Agent>,
+    searcher: &A,
+) -> Vec<Position<'r, A>> {
+    let mut found = Vec::new();
+    let mut deal = 0;
+    while found.len() < count {
+        let key = Key { seed: 2, deal };
+        deal += 1;
+        let briefing = |seat| Briefing { rules, seats, seat, stream: key.agent(seat) };
+        let mut players: Vec<_> = (0..seats).map(|_| player()).collect();
+        let mut searchers = vec![searcher.clone(); seats];
+        for seat in 0..seats {
+            players[seat].begin(&briefing(Seat::ALL[seat]));
+            searchers[seat].begin(&briefing(Seat::ALL[seat]));
+        }
+        let mut heard: Vec<Event<Card>> = Vec::new();
+        let mut deck = rules.deck().to_vec();
+        key.stream(Purpose::Deck, 0).shuffle(&mut deck);
+        let mut dice = Dice(key.stream(Purpose::Race, 0));
+        let setup = Setup::new(rules, seats);
+        let mut state = State::deal(&setup, &deck, &mut dice, &mut |e: &Event<Card>| heard.push(*e))
+            .expect("the rules fit the seats");
+        let mut asked = 0;
+        loop {
+            for event in heard.drain(..) {
+                for seat in 0..seats {
+                    let sighting = event.seen_from(Seat::ALL[seat]);
+                    players[seat].notice(&sighting);
+                    searchers[seat].notice(&sighting);
+                }
+            }
+            let Some(seat) = state.actor() else { break };
+            let is_window = state.table().phase() == cambio_core::Phase::Window;
+            let choices = state.choices().len();
+            // Every fifth question with a choice, windows aside: there mostly nothing is known to match.
+            if !is_window && choices > 1 {
+                asked += 1;
+                if asked % 5 == deal as usize % 5 && found.len() < count {
+                    found.push(Position { agent: searchers[seat.index()].clone(), state: state.clone() });
+                }
+            }
+            let action = players[seat.index()].decide(&state.observe(seat));
+            state.apply(action, &mut dice, &mut |e: &Event<Card>| heard.push(*e)).expect("players decide legally");
+        }
+    }
+    found
 }

@@ -6,11 +6,10 @@
 //! (1 − ε) if the manner would have made it and ε besides, shared by the alternatives, so that a player of another
 //! manner is never impossible. The evidence lies with the card and travels with it.
 //!
-//! Worlds are then drawn in proportion to the product of the evidence: exactly where few cards bear any, and by
-//! Metropolis swaps (Metropolis et al. 1953) where many do.
+//! Worlds are then drawn in proportion to the product of the evidence, and to how likely calls were: exactly where few
+//! cards bear any, and by sweeps of exchanges (Metropolis et al. 1953, Hastings 1970) where many do.
 
 use cambio_core::knob::{CallerSnaps, SnapTargets, Window};
-use cambio_core::rng::Bounded as _;
 use cambio_core::{
     Briefing, Card, Event, Knowledge, MAX_SEATS, Observation, Seat, SeatSet, Sighting, Spot, SpotSet, State, Verdict,
 };
@@ -38,12 +37,12 @@ impl Default for Likelihood {
 /// Up to so many cards with evidence are drawn exactly; above, by Metropolis swaps.
 const EXACT: usize = 5;
 
-/// How often an exact draw is tried before Metropolis takes over: where the evidence wants the same few cards in many
-/// places, most tries clash.
+/// How often an exact draw is tried before sweeps take over: where the evidence wants the same few cards in many places,
+/// or a call is a surprise, most tries fail.
 const TRIES: usize = 64;
 
-/// How many sweeps of Metropolis swaps make a world.
-const SWEEPS: usize = 4;
+/// How many sweeps make a world.
+const SWEEPS: usize = 3;
 
 /// Fills places that are not used.
 const ANYWHERE: Spot = Spot::new(Seat::A, 1).expect("a seat has a first slot");
@@ -373,107 +372,139 @@ impl Belief {
     }
 
     /// Makes ready to draw worlds for one decision; has to come before [`Belief::sample`].
-    pub fn prepare(&mut self, view: &Observation<'_>) {
-        let evidence = self.unknown_to_me(self.marked.intersection(self.knowledge.occupied()));
-        let cards = self.knowledge.stock_candidates();
-        let rules = view.rules();
+    pub fn prepare(&mut self) {
+        let calls = Calls::new(self);
+        // What a caller knew bears on its sum, whether or not there is other evidence.
+        let evidence = self.unknown_to_me(self.marked.intersection(self.knowledge.occupied())).union(calls.spots);
         let sampler = &mut self.sampler;
         sampler.spots.clear();
         sampler.alias.clear();
-        sampler.evidence = evidence;
-        sampler.cards = cards.len();
-        sampler.sums = Sums::new(&self.knowledge, self.callers, &self.likelihood, &self.rules.points);
-        sampler.is_exact = evidence.len() <= EXACT && evidence.into_iter().all(|spot| self.knowledge.is_of_stock(spot));
-        for spot in evidence {
+        sampler.weights.clear();
+        sampler.points.clear();
+        sampler.spots.extend(evidence);
+        for &spot in &sampler.spots {
             let row = &self.evidence[spot.index()];
-            sampler.spots.push(spot);
-            let row = |card: Card| row[card.kind()];
-            if sampler.is_exact {
-                sampler.build.weights.clear();
-                sampler.build.weights.extend(cards.iter().map(|&card| f64::from(row(card))));
-                sampler.build.append(&mut sampler.alias);
-            }
+            sampler.build.weights.clear();
+            let weigh = |(card, fits): (Card, bool)| if fits { f64::from(row[card.kind()]) } else { 0.0 };
+            sampler.build.weights.extend(self.knowledge.unseen(spot).map(weigh));
+            sampler.weights.extend_from_slice(&sampler.build.weights);
+            sampler.build.append(&mut sampler.alias);
         }
-        // Whole numbers for Metropolis, which also takes over where the exact draw clashes too often.
-        sampler.scaled.resize(SPOTS * KINDS, 0);
-        for spot in evidence {
-            let row = &self.evidence[spot.index()][..rules.kinds().len()];
-            let most = row.iter().copied().fold(0.0, f32::max);
-            for (scaled, weight) in sampler.scaled[spot.index() * KINDS..].iter_mut().zip(row) {
-                *scaled = (weight / most * 65_536.0) as u32;
-            }
+        if let Some(&spot) = sampler.spots.first() {
+            sampler.points.extend(self.knowledge.unseen(spot).map(|(card, _)| self.rules.points[card.kind()]));
         }
+        sampler.calls = calls;
     }
 
     /// A world that the seat cannot tell from the true one, drawn in proportion to the evidence. Nothing is allocated.
     ///
     /// # Panics
-    /// If `view` is not the one that [`Belief::prepare`] was given.
+    /// If [`Belief::prepare`] did not come before, or `view` is of another seat or table.
     #[inline]
     pub fn sample<'v>(&self, view: &Observation<'v>, rng: &mut impl Rng) -> State<'v> {
-        let sampler = &self.sampler;
-        if sampler.spots.is_empty() && sampler.sums.is_empty() {
+        if self.sampler.spots.is_empty() {
             return self.knowledge.sample(view, rng);
         }
-        let mut world = None;
-        for _ in 0..TRIES {
-            let drawn = if sampler.is_exact {
-                let mut placed = [(ANYWHERE, 0); EXACT];
-                let Some(placed) = sampler.place(&mut placed, rng) else { continue };
-                self.knowledge.sample_around(view, rng, placed)
-            } else {
-                self.metropolis(view, rng)
-            };
-            let is_accepted = sampler.sums.accepts(&drawn, rng);
-            world = Some(drawn);
-            if is_accepted {
-                break;
-            }
-        }
-        world.unwrap_or_else(|| self.metropolis(view, rng))
-    }
-
-    fn metropolis<'v>(&self, view: &Observation<'v>, rng: &mut impl Rng) -> State<'v> {
-        let sampler = &self.sampler;
-        let weight = |spot: Spot, card: Card| sampler.scaled[spot.index() * KINDS + card.kind()];
-        self.knowledge.sample_weighted(view, rng, sampler.evidence, SWEEPS, weight)
+        let mut placed = [(ANYWHERE, 0); SPOTS];
+        let placed = &mut placed[..self.sampler.spots.len()];
+        self.sampler.draw(placed, rng);
+        self.knowledge.sample_around(view, rng, placed)
     }
 }
 
-/// Where the evidence of one decision's worlds is drawn from.
+/// Where the cards with evidence are drawn from in one decision.
 #[derive(Clone, Debug, Default)]
 struct Sampler {
     /// The spots with evidence.
     spots: Vec<Spot>,
-    evidence: SpotSet,
-    /// How many cards the pool has.
-    cards: usize,
-    is_exact: bool,
-    /// For each spot an alias table over the pool (Walker 1977): a threshold of 2³², and the card beyond it.
+    /// For each spot an alias table over the unseen cards (Walker 1977): a threshold of 2³², and the card beyond it.
     alias: Vec<(u32, u16)>,
+    /// For each spot the weight of each unseen card.
+    weights: Vec<f64>,
+    /// The points of the unseen cards.
+    points: Vec<f64>,
     build: AliasBuild,
-    /// The evidence in whole numbers, for Metropolis.
-    scaled: Vec<u32>,
-    sums: Sums,
+    calls: Calls,
 }
 
 impl Sampler {
-    /// Draws a card of the pool for each spot, each spot alone; `None` if two spots want the same card. What is kept of
-    /// such draws is distributed as the product of the evidence over distinct cards: rejection makes it exact.
+    /// Draws which unseen card lies in each spot.
     #[inline]
-    fn place<'p>(&self, placed: &'p mut [(Spot, usize); EXACT], rng: &mut impl Rng) -> Option<&'p [(Spot, usize)]> {
-        for (number, &spot) in self.spots.iter().enumerate() {
-            let word = rng.next_u64();
-            let column = ((word >> 32) * self.cards as u64 >> 32) as usize;
-            let (threshold, other) = self.alias[number * self.cards + column];
-            let card = if (word as u32) < threshold { column } else { usize::from(other) };
-            if placed[..number].iter().any(|&(_, place)| place == card) {
-                return None;
-            }
-            placed[number] = (spot, card);
+    fn draw(&self, placed: &mut [(Spot, usize)], rng: &mut impl Rng) {
+        let is_drawn = self.spots.len() <= EXACT && (0..TRIES).any(|_| self.draw_exactly(placed, rng));
+        if !is_drawn {
+            self.draw_by_sweeps(placed, rng);
         }
-        Some(&placed[..self.spots.len()])
     }
+
+    /// A card for the spot with this number, in proportion to its evidence.
+    #[inline]
+    fn card(&self, number: usize, rng: &mut impl Rng) -> usize {
+        let (cards, word) = (self.points.len(), rng.next_u64());
+        let column = ((word >> 32) * cards as u64 >> 32) as usize;
+        let (threshold, other) = self.alias[number * cards + column];
+        if (word as u32) < threshold { column } else { usize::from(other) }
+    }
+
+    /// Draws a card for each spot, each alone. The draw counts if all are different and the calls accept their sums;
+    /// what is kept so is distributed as the evidence says, exactly (rejection).
+    #[inline]
+    fn draw_exactly(&self, placed: &mut [(Spot, usize)], rng: &mut impl Rng) -> bool {
+        for number in 0..placed.len() {
+            let card = self.card(number, rng);
+            if placed[..number].iter().any(|&(_, other)| other == card) {
+                return false;
+            }
+            placed[number] = (self.spots[number], card);
+        }
+        !self.calls.is_any || happens(self.calls.probability(placed, &self.points), rng)
+    }
+
+    /// Draws one after the other what is not taken, then lets sweeps correct it: each spot is offered another card in
+    /// proportion to its evidence, or, if that one lies elsewhere, to exchange the two (Metropolis and Hastings).
+    fn draw_by_sweeps(&self, placed: &mut [(Spot, usize)], rng: &mut impl Rng) {
+        for number in 0..placed.len() {
+            let is_free = |placed: &[(Spot, usize)], card| placed[..number].iter().all(|&(_, other)| other != card);
+            let wish = (0..8).map(|_| self.card(number, rng)).find(|&card| is_free(placed, card));
+            let row = &self.weights[number * self.points.len()..][..self.points.len()];
+            let any = || (0..row.len()).find(|&card| row[card] > 0.0 && is_free(placed, card));
+            let card = wish.or_else(any).expect("an epoch has an unseen card for each spot that holds one");
+            placed[number] = (self.spots[number], card);
+        }
+        let weight = |number: usize, card: usize| self.weights[number * self.points.len() + card];
+        let mut called = self.calls.probability(placed, &self.points);
+        for _ in 0..SWEEPS {
+            for number in 0..placed.len() {
+                let (old, new) = (placed[number].1, self.card(number, rng));
+                let holder = placed.iter().position(|&(_, card)| card == new);
+                // The proposal is in proportion to the evidence, so that it cancels where the card is free.
+                let ratio = holder.map_or(1.0, |holder| {
+                    let (gives, gets) = (weight(holder, new), weight(holder, old));
+                    gets / gives
+                });
+                placed[number].1 = new;
+                if let Some(holder) = holder.filter(|&holder| holder != number) {
+                    placed[holder].1 = old;
+                }
+                let now = self.calls.probability(placed, &self.points);
+                if !happens(ratio * now / called, rng) {
+                    if let Some(holder) = holder.filter(|&holder| holder != number) {
+                        placed[holder].1 = new;
+                    }
+                    placed[number].1 = old;
+                } else {
+                    called = now;
+                }
+            }
+        }
+    }
+}
+
+/// Whether something of this probability happens; above 1 it does.
+#[inline]
+fn happens(probability: f64, rng: &mut impl Rng) -> bool {
+    const SCALE: f64 = 4_294_967_296.0;
+    probability >= 1.0 || f64::from(rng.next_u32()) < probability * SCALE
 }
 
 /// What making an alias table needs.
@@ -510,50 +541,58 @@ impl AliasBuild {
     }
 }
 
-/// What calls tell: the sum that the caller expected was low. Joint over the cards of a layout, and so judged last.
+/// What calls tell: the sum that the caller expected was low. Joint over the cards of a layout.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    /// For each caller, the cards that it knew, what the others were worth to it, and the sum at which it would call.
-    callers: [Option<(SpotSet, f64)>; MAX_SEATS],
+struct Calls {
     is_any: bool,
+    /// The cards that callers knew and this seat does not.
+    spots: SpotSet,
+    /// For each caller what its other cards were worth to it.
+    rest: [f64; MAX_SEATS],
+    callers: SeatSet,
     call_at: f64,
     least: f64,
 }
 
-impl Sums {
-    fn new(knowledge: &Knowledge, callers: SeatSet, likelihood: &Likelihood, points: &[f64]) -> Sums {
-        let mut sums = Sums { call_at: likelihood.manner.call_at, least: likelihood.epsilon / 2.0, ..Sums::default() };
-        if likelihood.epsilon >= 1.0 {
-            return sums;
+impl Calls {
+    fn new(belief: &Belief) -> Calls {
+        let knowledge = &belief.knowledge;
+        let mut calls =
+            Calls { call_at: EXPECTED_CALL, least: belief.likelihood.epsilon / 2.0, ..Calls::default() };
+        if belief.likelihood.epsilon >= 1.0 {
+            return calls;
         }
-        let unseen = knowledge.stock_candidates();
-        let total: f64 = unseen.iter().map(|&card| points[card.kind()]).sum();
-        let mean = if unseen.is_empty() { 0.0 } else { total / unseen.len() as f64 };
-        for seat in callers.iter().filter(|&seat| seat != knowledge.seat()) {
-            let layout = knowledge.occupied().intersection(SpotSet::of_seat(seat));
+        for seat in belief.callers.iter().filter(|&seat| seat != knowledge.seat()) {
+            let layout = belief.own_layout(seat);
             let knew = layout.intersection(knowledge.seen(seat));
-            if !knew.without(knowledge.known()).is_empty() {
-                sums.callers[seat.index()] = Some((knew, mean * layout.without(knew).len() as f64));
-                sums.is_any = true;
+            let hidden = belief.unknown_to_me(knew);
+            if !hidden.is_empty() {
+                let faces = knew.into_iter().filter_map(|spot| knowledge.face(spot));
+                let seen: f64 = faces.map(|card| belief.points(card)).sum();
+                calls.rest[seat.index()] = seen + belief.mean() * layout.without(knew).len() as f64;
+                calls.callers.insert(seat);
+                calls.spots = calls.spots.union(hidden);
+                calls.is_any = true;
             }
         }
-        sums
+        calls
     }
 
-    fn is_empty(&self) -> bool {
-        !self.is_any
-    }
-
-    /// Accepts a world with the probability of the calls in it: 1 up to the sum at which the manner calls, falling to
-    /// ε/2 over the next six points, for nobody knows another's threshold.
-    fn accepts(&self, world: &State<'_>, rng: &mut impl Rng) -> bool {
-        const FALLS_OVER: f64 = 6.0;
-        let rules = world.table().rules();
-        self.callers.iter().flatten().all(|&(knew, rest)| {
-            let points: i32 = knew.into_iter().filter_map(|spot| world.face(spot)).map(|card| rules.points(card)).sum();
-            let over = f64::from(points) + rest - self.call_at;
-            let probability = (1.0 - over / FALLS_OVER).clamp(self.least, 1.0);
-            probability >= 1.0 || f64::from(rng.below(1 << 20)) < probability * f64::from(1 << 20)
-        })
+    /// How likely the calls were with these cards: 1 up to the sum at which a call is expected, falling to ε/2 over the
+    /// next eight points, for nobody knows another's threshold.
+    #[inline]
+    fn probability(&self, placed: &[(Spot, usize)], points: &[f64]) -> f64 {
+        const FALLS_OVER: f64 = 8.0;
+        let mut probability = 1.0;
+        for seat in self.callers.iter() {
+            let of_seat = placed.iter().filter(|(spot, _)| spot.seat() == seat && self.spots.contains(*spot));
+            let sum: f64 = of_seat.map(|&(_, card)| points[card]).sum();
+            let over = sum + self.rest[seat.index()] - self.call_at;
+            probability *= (1.0 - over / FALLS_OVER).clamp(self.least, 1.0);
+        }
+        probability
     }
 }
+
+/// The sum up to which a call surprises nobody.
+const EXPECTED_CALL: f64 = 6.0;

@@ -28,11 +28,14 @@ pub(crate) struct Searcher {
     pub(crate) mode: Mode,
     pub(crate) policy: Policy,
     pub(crate) expand: u32,
+    pub(crate) prior: f64,
+    /// Whether the worlds are the truth.
+    pub(crate) sees_all: bool,
     /// Whether calling is tried by itself, and not as one more edge of the tree.
     pub(crate) calls_apart: bool,
     pub(crate) tree: Tree,
     /// The root's arms at half time.
-    half: Vec<Arm>,
+    pub(crate) half: Vec<Arm>,
 }
 
 /// One in so many iterations tries the call, where it is tried apart.
@@ -46,7 +49,9 @@ impl Searcher {
             settings,
             mode,
             expand: if is_policy { 30 } else { 1 },
+            prior: if is_policy { 0.9 } else { 0.0 },
             calls_apart: is_policy,
+            sees_all: false,
             tree: Tree::default(),
             half: Vec::new(),
         }
@@ -63,7 +68,10 @@ impl Searcher {
         let choices = view.choices();
         let base = seated.base();
         let apart = self.calls_apart && choices.contains(Action::Call);
-        let tried = |action: &Action| is_plausible(view, &choices, *action) && !(apart && *action == Action::Call);
+        let truth = self.sees_all.then(|| draw(seated, &mut Bits::new(base, u32::MAX)));
+        let face = |spot| truth.as_ref().map_or_else(|| view.face(spot), |world| world.face(spot));
+        let tried =
+            |action: &Action| is_plausible(view, &choices, *action, face) && !(apart && *action == Action::Call);
         arms.clear();
         arms.extend(choices.iter().filter(tried).map(Arm::new));
         if arms.is_empty() {
@@ -77,8 +85,10 @@ impl Searcher {
         let growth = Growth {
             mode: self.mode,
             searcher: view.seat(),
+            sees_all: self.sees_all,
             exploration: self.settings.exploration,
             expand: self.expand,
+            prior: self.prior,
         };
         let half_time = self.settings.iterations / 2;
         self.half.clear();
@@ -150,7 +160,8 @@ impl Searcher {
             let action = if growth.mode == Mode::Policy && actor != growth.searcher {
                 self.policy.decide(world, actor, growth.searcher, dice)
             } else {
-                match self.tree.follow(world, actor, histories, growth) {
+                let wish = || (growth.prior > 0.0).then(|| self.policy.decide(world, actor, growth.searcher, dice));
+                match self.tree.follow(world, actor, histories, growth, wish) {
                     Ok(next) => return next,
                     Err(forced) => forced,
                 }
@@ -190,6 +201,13 @@ impl Ismcts {
             range: Range::Whole(1, 1_000_000),
         },
         Param {
+            name: "prior",
+            doc: "How much of its trials a node below the root gives to the blueprint's decision at first; if not said 0.9 \
+                  in mode policy, else 0, which tries all alike.",
+            default: None,
+            range: Range::Real(0.0, 0.99),
+        },
+        Param {
             name: "call",
             doc: "Whether calling is an edge of the tree or tried apart; if not said apart in mode policy, else an edge.",
             default: None,
@@ -226,6 +244,7 @@ impl Ismcts {
         searcher.policy =
             if or("playout", 1.0, 0.0) == 1.0 { searcher.settings.blueprint() } else { Policy::Uniform };
         searcher.expand = or("expand", 30.0, 1.0) as u32;
+        searcher.prior = or("prior", 0.9, 0.0);
         searcher.calls_apart = or("call", 1.0, 0.0) == 1.0;
         Ismcts { searcher, seated: None, arms: Vec::new() }
     }
@@ -258,7 +277,7 @@ impl Agent for Ismcts {
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
         let seated = self.seated.as_mut().expect("a match begins with a briefing");
-        seated.belief.prepare(view);
+        seated.belief.prepare();
         self.searcher.search(view, seated, &mut self.arms, |seated, bits| seated.belief.sample(view, bits))
     }
 }

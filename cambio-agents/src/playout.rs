@@ -26,6 +26,8 @@ pub(crate) enum Policy {
     Uniform,
     /// A heuristic of this manner in every seat, with what the others know.
     Blueprint(Manner, Knows),
+    /// The same, but the searching seat knows every card: for an oracle alone.
+    Clairvoyant(Manner),
 }
 
 impl Policy {
@@ -35,6 +37,7 @@ impl Policy {
         let gambles = match self {
             Policy::Uniform => false,
             Policy::Blueprint(manner, knows) => manner.gamble > 0.0 || *knows != Knows::AsSeen,
+            Policy::Clairvoyant(_) => true,
         };
         if !gambles {
             world.ask_knowing_only();
@@ -59,14 +62,9 @@ impl Policy {
                 }
             }
             Policy::Blueprint(manner, Knows::AsSeen) => blueprint(manner, &world.glance(actor)),
-            Policy::Blueprint(manner, knows) => {
-                let glance = world.glance(actor);
-                if actor == searcher {
-                    return blueprint(manner, &glance);
-                }
-                let fancy = Fancied { glance, world, knows: *knows };
-                Mind::new(&glance, &fancy, manner).decide()
-            }
+            Policy::Blueprint(manner, knows) if actor != searcher => fancied(world, actor, manner, *knows),
+            Policy::Clairvoyant(manner) if actor == searcher => fancied(world, actor, manner, Knows::All),
+            Policy::Blueprint(manner, _) | Policy::Clairvoyant(manner) => blueprint(manner, &world.glance(actor)),
         }
     }
 
@@ -78,6 +76,12 @@ impl Policy {
             world.apply(action, dice, &mut ()).expect("a policy decides legally");
         }
     }
+}
+
+/// What a seat decides that takes itself to know all or nothing.
+fn fancied(world: &State<'_>, actor: Seat, manner: &Manner, knows: Knows) -> Action {
+    let glance = world.glance(actor);
+    Mind::new(&glance, &Fancied { glance, world, knows }, manner).decide()
 }
 
 /// What a seat would know that saw all or nothing.
@@ -97,16 +101,21 @@ impl Picture for Fancied<'_> {
     }
 }
 
-/// The decisions worth a try at `view`: `wish`, which is the blueprint's, and of the others neither bluffs, nor snaps of
-/// cards that are not known to match, nor swaps of two cards of which none is its own.
-pub(crate) fn is_plausible(view: &impl View, choices: &Choices, action: Action) -> bool {
+/// Whether a decision is worth a try: neither bluffs are, nor snaps of cards that do not match as far as `face` tells, nor
+/// swaps of two cards of which none is the seat's own.
+pub(crate) fn is_plausible(
+    view: &impl View,
+    choices: &Choices,
+    action: Action,
+    face: impl Fn(Spot) -> Option<Card>,
+) -> bool {
     let own = view.table().layout(view.seat());
     choices.contains(action)
         && match action {
             Action::Touch(_) | Action::Cheat(_) => false,
             Action::Snap(spot) => {
                 matches!(view.table().phase(), Phase::Window | Phase::Chain)
-                    && view.face(spot).is_some_and(|card| view.would_match(spot, card))
+                    && face(spot).is_some_and(|card| view.would_match(spot, card))
             }
             Action::Swap(one, other) => own.contains(one) != own.contains(other),
             _ => true,

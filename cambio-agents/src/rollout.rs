@@ -58,7 +58,7 @@ impl Rollout {
         let seated = self.seated.as_mut().expect("a match begins with a briefing");
         let base = seated.base();
         let policy = self.settings.blueprint();
-        seated.belief.prepare(view);
+        seated.belief.prepare();
         let mut budget = self.settings.budget();
         while let Some(iteration) = budget.next() {
             let place = select(&self.arms, iteration, self.settings.exploration);
@@ -93,7 +93,7 @@ impl Agent for Rollout {
         let wish = blueprint(&self.settings.manner, view);
         let choices = view.choices();
         self.arms.clear();
-        let tried = choices.iter().filter(|&action| action == wish || is_plausible(view, &choices, action));
+        let tried = choices.iter().filter(|&action| action == wish || is_plausible(view, &choices, action, |spot| view.face(spot)));
         self.arms.extend(tried.map(Arm::new));
         if self.arms.len() == 1 { self.arms[0].action } else { self.search(view) }
     }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cambio_core::Agent;
+use cambio_core::{Agent, Scribe};
 
-use crate::{Character, External, Forgetting, Greedy, Heuristic, Ismcts, Manner, Random, Rollout};
+use crate::{Character, External, Forgetting, Greedy, Heuristic, Ismcts, Manner, Oracle, Random, Rollout};
 
 /// A parameter of an agent.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -108,6 +108,19 @@ impl Params {
 
 type Make = dyn Fn(&Params) -> Box<dyn Agent> + Send + Sync;
 
+/// A scribe that may move to another thread with its agent.
+pub type SendScribe = dyn Scribe + Send;
+
+type MakeSeeing = dyn Fn(&Params) -> (Box<dyn Agent>, Box<SendScribe>) + Send + Sync;
+
+/// How an agent is made.
+#[derive(Clone)]
+enum Maker {
+    Player(Arc<Make>),
+    /// With the scribe through which it sees every card.
+    Analyst(Arc<MakeSeeing>),
+}
+
 /// An agent of the roster.
 #[derive(Clone)]
 pub struct Entry {
@@ -119,7 +132,7 @@ pub struct Entry {
     pub params: &'static [Param],
     /// The text that it takes before them, if it takes one.
     pub text: Option<Text>,
-    make: Arc<Make>,
+    make: Maker,
 }
 
 impl Entry {
@@ -130,7 +143,23 @@ impl Entry {
         params: &'static [Param],
         make: impl Fn(&Params) -> Box<dyn Agent> + Send + Sync + 'static,
     ) -> Entry {
-        Entry { name: name.into(), about: about.into(), params, text: None, make: Arc::new(make) }
+        Entry { name: name.into(), about: about.into(), params, text: None, make: Maker::Player(Arc::new(make)) }
+    }
+
+    /// An analyst that sees every card, and the scribe through which it does. It is no player: experiments name it only
+    /// where they say that they are analyses.
+    pub fn analyst(
+        name: impl Into<String>,
+        about: impl Into<String>,
+        params: &'static [Param],
+        make: impl Fn(&Params) -> (Box<dyn Agent>, Box<SendScribe>) + Send + Sync + 'static,
+    ) -> Entry {
+        Entry { name: name.into(), about: about.into(), params, text: None, make: Maker::Analyst(Arc::new(make)) }
+    }
+
+    /// Whether the agent sees every card.
+    pub fn sees_all(&self) -> bool {
+        matches!(self.make, Maker::Analyst(_))
     }
 
     /// The agent, taking a text in quotes before its parameters; a spec then has to give one.
@@ -188,6 +217,15 @@ pub fn roster() -> Roster {
         |params| Box::new(Ismcts::from_params(params)),
     ));
     entries.push(External::entry());
+    entries.push(Entry::analyst(
+        "oracle",
+        "Sees every card, the stock's order included: a ceiling for analyses, and no player.",
+        Oracle::PARAMS,
+        |params| {
+            let (oracle, eye) = Oracle::from_params(params);
+            (Box::new(oracle), Box::new(eye))
+        },
+    ));
     for character in Character::all() {
         let about = format!("A heuristic. {}", character.about);
         entries.push(Entry::new(character.name, about, &character.params, heuristic));
@@ -341,9 +379,36 @@ impl AgentSpec {
         self.entry.name == other.entry.name && self.params.text == other.params.text && values(self) == values(other)
     }
 
-    /// A new agent of this spec.
+    /// A new agent of this spec. One that sees every card is blind then, and in trouble at its first decision.
     pub fn make(&self) -> Box<dyn Agent> {
-        (self.entry.make)(&self.params)
+        self.make_with_eye().0
+    }
+
+    /// A new agent of this spec, and for one that sees every card the scribe that has to watch its matches.
+    pub fn make_with_eye(&self) -> (Box<dyn Agent>, Option<Box<SendScribe>>) {
+        match &self.entry.make {
+            Maker::Player(make) => (make(&self.params), None),
+            Maker::Analyst(make) => {
+                let (agent, eye) = make(&self.params);
+                (agent, Some(eye))
+            }
+        }
+    }
+
+    /// The values of the agent's parameters.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// Whether the agent sees every card, and so may be named only in an analysis.
+    pub fn sees_all(&self) -> bool {
+        self.entry.sees_all()
+    }
+
+    /// Whether the same seed gives the same play: not where the agent has a budget of time.
+    pub fn is_reproducible(&self) -> bool {
+        let is_timed = |(param, given): (&Param, &Option<f64>)| param.name == "time_ms" && given.is_some();
+        !self.params.declared.iter().zip(&self.params.given).any(is_timed)
     }
 }
 

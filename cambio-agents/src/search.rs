@@ -72,6 +72,11 @@ pub(crate) const FINAL: Param = Param {
     range: Range::Words(&["visits", "mean"]),
 };
 
+/// The utility that a value of [`UTILITY`] means.
+pub(crate) fn utility(value: f64) -> Utility {
+    [Utility::Win, Utility::Points, Utility::Match][value as usize]
+}
+
 /// How the last word is found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Final {
@@ -103,7 +108,7 @@ impl Settings {
             iterations: params.value(iterations) as u32,
             time: params.get("time_ms").map(|time| Duration::from_millis(time as u64)),
             exploration: params.value("c"),
-            utility: [Utility::Win, Utility::Points, Utility::Match][utility as usize],
+            utility: self::utility(utility),
             last: if params.value("final") == 0.0 { Final::Visits } else { Final::Mean },
             likelihood: Likelihood { manner, epsilon },
             manner,

@@ -5,7 +5,7 @@
 //! and Whitehouse 2012, "Information Set Monte Carlo Tree Search"). Chance has no edges: two outcomes that the seat
 //! cannot tell apart lead to one node, two that it can to two.
 
-use cambio_core::{Action, Card, Event, MAX_SEATS, Phase, Seat, Sink, State};
+use cambio_core::{Action, Card, Event, MAX_SEATS, Phase, Seat, Sink, State, View as _};
 
 use crate::bits::{logarithm, mix};
 use crate::playout::is_plausible;
@@ -178,9 +178,13 @@ pub(crate) struct Tree {
 pub(crate) struct Growth {
     pub(crate) mode: Mode,
     pub(crate) searcher: Seat,
+    /// Whether the searcher knows every card: for an oracle alone.
+    pub(crate) sees_all: bool,
     pub(crate) exploration: f64,
     /// How often a decision is tried before what follows it gets a node.
     pub(crate) expand: u32,
+    /// How much of its trials a node below the root gives to the blueprint's decision at first; 0 tries all alike.
+    pub(crate) prior: f64,
 }
 
 /// Where an iteration went on to.
@@ -228,9 +232,13 @@ impl Tree {
         let here = self.path.len() - 1;
         let node = self.path[here].node as usize;
         let edge = if self.nodes[node].is_fixed {
-            self.select_fixed(node, growth.exploration)
+            if node == 0 || growth.prior == 0.0 {
+                self.select_fixed(node, growth.exploration)
+            } else {
+                self.select_prior(node, growth)
+            }
         } else {
-            self.select_available(node, world, growth.exploration)
+            self.select_available(node, world, growth)
         };
         self.path[here].edge = edge as u32;
         self.edges[edge].arm.action
@@ -255,9 +263,33 @@ impl Tree {
         best
     }
 
+    /// PUCT (Rosin 2011, as used by Silver et al. 2017): the blueprint's decision, which comes first, is tried before the
+    /// others have shown to be better, so that the mean of a node does not suffer from what it explores.
+    #[inline]
+    fn select_prior(&mut self, node: usize, growth: &Growth) -> usize {
+        let Node { first, edges, visits, .. } = self.nodes[node];
+        let first = first as usize;
+        if visits == 0 {
+            return first;
+        }
+        let reach = growth.exploration * f64::from(visits).sqrt();
+        let rest = (1.0 - growth.prior) / f64::from(edges - 1);
+        let blueprint = self.edges[first];
+        let (mut best, mut most) = (first, f64::NEG_INFINITY);
+        for (place, edge) in self.edges[first..first + usize::from(edges)].iter().enumerate() {
+            let prior = if place == 0 { growth.prior } else { rest };
+            let mean = if edge.arm.visits == 0 { blueprint.mean } else { edge.mean };
+            let bound = mean + reach * prior / f64::from(edge.arm.visits + 1);
+            if bound > most {
+                (best, most) = (first + place, bound);
+            }
+        }
+        best
+    }
+
     /// UCB over the decisions that this world offers, each by how often it was available.
-    fn select_available(&mut self, node: usize, world: &State<'_>, exploration: f64) -> usize {
-        self.offer(world);
+    fn select_available(&mut self, node: usize, world: &State<'_>, growth: &Growth) -> usize {
+        self.offer(world, growth);
         let offered = std::mem::take(&mut self.offered);
         self.merge(node, &offered);
         let Node { first, edges, .. } = self.nodes[node];
@@ -272,7 +304,7 @@ impl Tree {
             let bound = if edge.arm.visits == 0 {
                 f64::INFINITY
             } else {
-                edge.mean + exploration * logarithm(edge.available).sqrt() * edge.width
+                edge.mean + growth.exploration * logarithm(edge.available).sqrt() * edge.width
             };
             if bound > most {
                 (best, most) = (Some(place), bound);
@@ -283,11 +315,13 @@ impl Tree {
     }
 
     /// Notes the plausible decisions of the seat that is asked.
-    fn offer(&mut self, world: &State<'_>) {
+    fn offer(&mut self, world: &State<'_>, growth: &Growth) {
+        let Growth { searcher, sees_all, .. } = *growth;
         self.offered.clear();
         let Some(actor) = world.actor() else { return };
         let (glance, choices) = (world.glance(actor), world.choices());
-        self.offered.extend(choices.iter().filter(|&action| is_plausible(&glance, &choices, action)));
+        let face = |spot| if sees_all && actor == searcher { world.face(spot) } else { glance.face(spot) };
+        self.offered.extend(choices.iter().filter(|&action| is_plausible(&glance, &choices, action, face)));
         if self.offered.is_empty() {
             self.offered.extend(choices.nth(0));
         }
@@ -322,6 +356,7 @@ impl Tree {
         actor: Seat,
         histories: &Histories,
         growth: &Growth,
+        wish: impl FnOnce() -> Option<Action>,
     ) -> Result<Next, Action> {
         let key = histories.key(growth.mode, actor, growth.searcher, world.table().phase());
         if let Some(node) = self.find(key) {
@@ -332,9 +367,14 @@ impl Tree {
         if self.edges[last.edge as usize].arm.visits + 1 < growth.expand {
             return Ok(Next::Leaf);
         }
-        self.offer(world);
+        self.offer(world, growth);
         if let [forced] = self.offered[..] {
             return Err(forced);
+        }
+        if let Some(wish) = wish()
+            && let Some(place) = self.offered.iter().position(|action| *action == wish)
+        {
+            self.offered[..=place].rotate_right(1);
         }
         self.grow(key, actor, growth.mode != Mode::Single || actor == growth.searcher);
         Ok(Next::Leaf)

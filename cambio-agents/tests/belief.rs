@@ -55,7 +55,7 @@ fn losses(rules: &Rules, specs: &[&str], rounds: u64) -> (f64, f64) {
     let (mut believed, mut counted, mut cards) = (0.0, 0.0, 0.0);
     watch(rules, specs, rounds, Likelihood::default(), |belief, state, stream| {
         let view = state.observe(Seat::A);
-        belief.prepare(&view);
+        belief.prepare();
         let worlds: Vec<State<'_>> = (0..WORLDS).map(|_| belief.sample(&view, stream)).collect();
         for spot in hidden(state) {
             let truth = state.face(spot).unwrap();
@@ -160,7 +160,7 @@ fn worlds_come_in_proportion_to_the_evidence() {
             return;
         }
         let exact = marginals(belief, &spots, rules.kinds().len());
-        belief.prepare(&view);
+        belief.prepare();
         let mut counts = vec![vec![0.0; rules.kinds().len()]; spots.len()];
         for _ in 0..WORLDS {
             let world = belief.sample(&view, stream);

@@ -178,6 +178,14 @@ impl Knowledge {
         self.unseen.all()
     }
 
+    /// Every card that the seat has not seen: first those of the stock's epoch, then older ones, each with whether it can
+    /// lie in this spot. A card lies only where others of its epoch do.
+    pub fn unseen(&self, spot: Spot) -> impl Iterator<Item = (Card, bool)> {
+        let epoch = self.epochs[spot.index()];
+        let current = self.unseen.all().iter().map(move |&card| (card, epoch == self.epoch));
+        current.chain(self.older().iter().map(move |&(card, of)| (card, of == epoch && epoch != self.epoch)))
+    }
+
     fn older(&self) -> &[(Card, u16)] {
         &self.older[..usize::from(self.older_len)]
     }
@@ -372,11 +380,11 @@ impl Knowledge {
     }
 
     /// A world as [`Knowledge::sample`] gives it, but with these cards in these spots, each named by its place in
-    /// [`Knowledge::stock_candidates`]. What is not placed is dealt uniformly around it.
+    /// [`Knowledge::unseen`]. What is not placed is dealt uniformly around it.
     ///
     /// # Panics
     /// If `view` is of another seat or table. If a place is named twice or is not there, or a spot is not one whose card
-    /// is unknown and [of the stock](Knowledge::is_of_stock), it panics or the world is not one of this seat's.
+    /// is unknown and of the epoch of the card, it panics or the world is not one of this seat's.
     #[inline]
     pub fn sample_around<'v>(&self, view: &Observation<'v>, rng: &mut impl Rng, placed: &[(Spot, usize)]) -> State<'v> {
         let table = view.table();
@@ -396,13 +404,17 @@ impl Knowledge {
             unasked: SeatSet::EMPTY,
             asks_knowing: false,
         };
-        if self.older_len > 0 {
-            self.sample_older(&mut hidden, rng);
-        }
         let mut unknown = self.occupied.without(self.known());
-        take_placed(&mut hidden, placed);
-        for &(spot, _) in placed {
+        for (spot, place) in from_the_highest(placed) {
             unknown.remove(spot);
+            if place < usize::from(self.unseen.len) {
+                hidden.faces[spot.index()] = Some(hidden.stock[place]);
+                hidden.pool_len -= 1;
+                hidden.stock[place] = hidden.stock[usize::from(hidden.pool_len)];
+            }
+        }
+        if self.older_len > 0 {
+            self.sample_older(&mut hidden, rng, placed);
         }
         for spot in unknown {
             if self.epochs[spot.index()] == self.epoch {
@@ -421,67 +433,20 @@ impl Knowledge {
         State { table: *table, hidden }
     }
 
-    /// A world as [`Knowledge::sample`] gives it, but weighted by belief: a world is the more likely, the larger the
-    /// product of `weight` over the spots of `evidence` and the cards that lie there.
-    ///
-    /// Drawn by `sweeps` rounds of Metropolis swaps (Metropolis et al. 1953) from a uniform world: each spot of the
-    /// evidence is offered the exchange with a card that is equally hidden, of the stock or of another spot of its
-    /// epoch. Three to five sweeps come close; none gives the uniform world. Weights are relative and above 0.
-    ///
-    /// # Panics
-    /// If `view` is of another seat or table.
-    pub fn sample_weighted<'v>(
-        &self,
-        view: &Observation<'v>,
-        rng: &mut impl Rng,
-        evidence: SpotSet,
-        sweeps: usize,
-        weight: impl Fn(Spot, Card) -> u32,
-    ) -> State<'v> {
-        let mut world = self.sample(view, rng);
-        let hidden = &mut world.hidden;
-        let unknown = self.occupied.without(self.known());
-        let weigh = |spot: Spot, card: Card| {
-            if evidence.contains(spot) { u64::from(weight(spot, card).max(1)) } else { 1 }
-        };
-        for _ in 0..sweeps {
-            for spot in evidence.intersection(unknown) {
-                let in_stock = if self.epochs[spot.index()] == self.epoch { usize::from(hidden.pool_len) } else { 0 };
-                let place = rng.below((in_stock + unknown.len()) as u32) as usize;
-                let own = hidden.faces[spot.index()].expect("a sampled world has every face");
-                let (other_spot, other) = if place < in_stock {
-                    (None, hidden.stock[place])
-                } else {
-                    let partner = unknown.nth(place - in_stock).expect("the number is below their count");
-                    if self.epochs[partner.index()] != self.epochs[spot.index()] {
-                        continue;
-                    }
-                    (Some(partner), hidden.faces[partner.index()].expect("a sampled world has every face"))
-                };
-                let weigh_other = |card| other_spot.map_or(1, |partner| weigh(partner, card));
-                let before = weigh(spot, own) * weigh_other(other);
-                let after = weigh(spot, other) * weigh_other(own);
-                let accepts = after >= before || rng.next_u64() % before < after;
-                if accepts {
-                    hidden.faces[spot.index()] = Some(other);
-                    match other_spot {
-                        Some(partner) => hidden.faces[partner.index()] = Some(own),
-                        None => hidden.stock[place] = own,
-                    }
-                }
-            }
-        }
-        world
-    }
-
-    /// Deals the unseen cards of earlier epochs to the spots that hold them.
+    /// Deals the unseen cards of earlier epochs to the spots that hold them, but for what is placed.
     #[cold]
-    fn sample_older(&self, hidden: &mut Hidden, rng: &mut impl Rng) {
+    fn sample_older(&self, hidden: &mut Hidden, rng: &mut impl Rng, placed: &[(Spot, usize)]) {
+        let current = usize::from(self.unseen.len);
         let mut pool = self.older;
         let mut len = usize::from(self.older_len);
+        for (spot, place) in from_the_highest(placed).take_while(|&(_, place)| place >= current) {
+            hidden.faces[spot.index()] = Some(pool[place - current].0);
+            len -= 1;
+            pool[place - current] = pool[len];
+        }
         for spot in self.occupied.without(self.known()) {
             let epoch = self.epochs[spot.index()];
-            if epoch == self.epoch {
+            if epoch == self.epoch || hidden.faces[spot.index()].is_some() {
                 continue;
             }
             let of_epoch = pool[..len].iter().filter(|(_, of)| *of == epoch).count();
@@ -507,18 +472,14 @@ fn draw(hidden: &mut Hidden, rng: &mut impl Rng) -> Card {
     card
 }
 
-/// Puts cards of the pool, by their places in it, into spots.
+/// What is placed, from the highest place down, so that what fills a hole is never a card that is still to be taken.
 #[inline]
-fn take_placed(hidden: &mut Hidden, placed: &[(Spot, usize)]) {
+fn from_the_highest(placed: &[(Spot, usize)]) -> impl Iterator<Item = (Spot, usize)> {
     let mut below = usize::MAX;
-    for &(spot, place) in placed {
-        hidden.faces[spot.index()] = Some(hidden.stock[place]);
-    }
-    // From the highest place down, so that what fills a hole is never one that is still to be taken.
-    for _ in placed {
-        let next = placed.iter().map(|&(_, place)| place).filter(|&place| place < below).max();
-        below = next.expect("each card is placed once");
-        hidden.pool_len -= 1;
-        hidden.stock[below] = hidden.stock[usize::from(hidden.pool_len)];
-    }
+    placed.iter().map(move |_| {
+        let next = placed.iter().copied().filter(|&(_, place)| place < below).max_by_key(|&(_, place)| place);
+        let (spot, place) = next.expect("each card is placed once");
+        below = place;
+        (spot, place)
+    })
 }

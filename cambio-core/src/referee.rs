@@ -21,6 +21,11 @@ pub trait Scribe {
         let _ = event;
     }
 
+    /// The seat that `state` asks is about to be asked.
+    fn asks(&mut self, state: &State<'_>, seat: Seat) {
+        let _ = (state, seat);
+    }
+
     /// The seat that `state` asks has decided, legally; the decision is carried out next.
     fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
         let _ = (state, seat, action);
@@ -53,6 +58,11 @@ impl<A: Scribe + ?Sized, B: Scribe + ?Sized> Scribe for (&mut A, &mut B) {
     fn event(&mut self, event: &Event<Card>) {
         self.0.event(event);
         self.1.event(event);
+    }
+
+    fn asks(&mut self, state: &State<'_>, seat: Seat) {
+        self.0.asks(state, seat);
+        self.1.asks(state, seat);
     }
 
     fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
@@ -280,6 +290,7 @@ fn play_round<A: Agent, W: Scribe>(
     let mut decisions = 0;
     while let Some(seat) = state.actor() {
         decisions += 1;
+        scribe.asks(&state, seat);
         let agent = &mut agents[seat.index()];
         let action = agent.decide(&state.observe(seat)).canonical();
         ask_after(agent, seat, round + 1, decisions)?;

@@ -338,8 +338,8 @@ fn outcomes_reshuffle(sample: &BTreeMap<(i32, i32, usize, Vec<Card>), u64>) -> u
 }
 
 #[test]
-fn weighted_worlds_are_as_likely_as_their_weights_say() {
-    use cambio_core::{Card, Dice, Event, Knowledge, RulesSpec, Seat, Setup, Spot, SpotSet, State};
+fn worlds_are_uniform_around_what_is_placed() {
+    use cambio_core::{Card, Dice, Event, Knowledge, RulesSpec, Seat, Setup, Spot, State};
     let rules = RulesSpec::from_toml(
         "base = 'classic'\nhand = 2\npeek = 'slots 1'\njokers = 0\n\
          deck = [{ label = 'x', rank = 'x', points = 0, copies = 3 }, { label = 'y', rank = 'y', points = 1, copies = 4 },\n\
@@ -350,30 +350,32 @@ fn weighted_worlds_are_as_likely_as_their_weights_say() {
     let mut knowledge = Knowledge::new(&rules, 2, Seat::A);
     let mut sink = |event: &Event<Card>| knowledge.notice(&event.seen_from(Seat::A));
     let mut dice = Dice(stream.clone());
-    // Seat a is dealt an x first and knows it; the other cards are hidden from it, b1 is known to its owner.
+    // Seat a is dealt an x first and knows it; eleven cards are hidden from it.
     let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut sink).unwrap();
-    let spot: Spot = "b1".parse().unwrap();
-    let mut evidence = SpotSet::EMPTY;
-    evidence.insert(spot);
-    let weights = [7u32, 3, 1];
-    let left = [2.0, 4.0, 5.0];
-    let whole: f64 = weights.iter().zip(left).map(|(&weight, copies)| f64::from(weight) * copies).sum();
-    let draws = 30_000;
-    let mut counts = [0.0; 3];
-    for _ in 0..draws {
-        let weight = |_, card: Card| weights[card.kind()];
-        let world = knowledge.sample_weighted(&state.observe(Seat::A), &mut stream, evidence, 12, weight);
-        counts[world.face(spot).unwrap().kind()] += 1.0;
-        let mut cards: Vec<Card> = world.stock().collect();
-        cards.extend(world.table().occupied().into_iter().map(|spot| world.face(spot).unwrap()));
-        cards.sort_unstable();
-        assert_eq!(cards, rules.deck(), "every card is in one place");
+    let [one, other, free]: [Spot; 3] = ["b1", "a2", "b2"].map(|spot| spot.parse().unwrap());
+    let unseen: Vec<Card> = knowledge.unseen(one).map(|(card, fits)| (fits, card).1).collect();
+    assert_eq!(unseen.len(), 11);
+    let (mut square, mut cells) = (0.0, 0);
+    for (first, second) in [(0, 10), (10, 0), (9, 10), (3, 4)] {
+        let draws = 20_000;
+        let mut counts = [0.0; 3];
+        for _ in 0..draws {
+            let placed = [(one, first), (other, second)];
+            let world = knowledge.sample_around(&state.observe(Seat::A), &mut stream, &placed);
+            assert_eq!((world.face(one), world.face(other)), (Some(unseen[first]), Some(unseen[second])));
+            counts[world.face(free).unwrap().kind()] += 1.0;
+            let mut cards: Vec<Card> = world.stock().collect();
+            cards.extend(world.table().occupied().into_iter().map(|spot| world.face(spot).unwrap()));
+            cards.sort_unstable();
+            assert_eq!(cards, rules.deck(), "every card is in one place");
+        }
+        for (kind, count) in counts.into_iter().enumerate() {
+            let rest = unseen.iter().enumerate().filter(|(place, _)| *place != first && *place != second);
+            let left = rest.filter(|(_, card)| card.kind() == kind).count() as f64;
+            let expected = f64::from(draws) * left / 9.0;
+            square += (count - expected).powi(2) / expected;
+        }
+        cells += 2;
     }
-    let chi_square: f64 = (0..3)
-        .map(|kind| {
-            let expected = f64::from(draws) * f64::from(weights[kind]) * left[kind] / whole;
-            (counts[kind] - expected).powi(2) / expected
-        })
-        .sum();
-    assert!(chi_square < 13.82, "chi-square {chi_square} with 2 degrees of freedom, 99.9 % limit 13.82: {counts:?}");
+    assert!(square < limit(cells), "chi-square {square} with {cells} degrees of freedom, limit {}", limit(cells));
 }

@@ -1,0 +1,113 @@
+//! An analyst that sees every card: a ceiling to measure players against, and no player.
+//!
+//! Agents never receive a state, so an oracle is in two parts. The [`Oracle`] sits at the table like any agent and decides what
+//! it is told; its [`Eye`] is a scribe, which whoever plays the match has to let watch. Without the eye the oracle is in
+//! trouble at its first decision: it cannot be entered by mistake.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cambio_core::{Action, Agent, Briefing, Observation, Scribe, Seat, Sighting, Standing, State};
+
+use crate::ismcts::Searcher;
+use crate::playout::Policy;
+use crate::search::{self, Seated, Settings};
+use crate::tree::Mode;
+use crate::{Param, Params, Range};
+
+/// Decides what its [`Eye`] has seen to be best.
+#[derive(Clone, Debug)]
+pub struct Oracle {
+    mind: Arc<Mutex<Mind>>,
+    is_blind: bool,
+}
+
+/// Sees the state before each decision of its [`Oracle`].
+#[derive(Clone, Debug)]
+pub struct Eye {
+    mind: Arc<Mutex<Mind>>,
+}
+
+#[derive(Clone, Debug)]
+struct Mind {
+    searcher: Searcher,
+    at: Option<(Seat, Seated)>,
+    advice: Option<Action>,
+}
+
+fn lock(mind: &Mutex<Mind>) -> MutexGuard<'_, Mind> {
+    mind.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Oracle {
+    pub(crate) const PARAMS: &'static [Param] = &[
+        Param {
+            name: "iterations",
+            doc: "How often the true course of the round is searched for a decision.",
+            default: Some(1000.0),
+            range: Range::Whole(1, 1_000_000),
+        },
+        search::UTILITY,
+        search::CALL_AT,
+    ];
+
+    /// The oracle that a spec describes, and its eye.
+    pub fn from_params(params: &Params) -> (Oracle, Eye) {
+        let manner = crate::Manner { call_at: params.get("call_at").unwrap_or(crate::Manner::default().call_at), ..crate::Manner::default() };
+        let settings = Settings {
+            iterations: params.value("iterations") as u32,
+            utility: search::utility(params.value("utility")),
+            manner,
+            ..Settings::default()
+        };
+        let searcher = Searcher {
+            policy: Policy::Clairvoyant(manner),
+            expand: 2,
+            prior: 0.5,
+            sees_all: true,
+            ..Searcher::new(settings, Mode::Policy)
+        };
+        let mind = Arc::new(Mutex::new(Mind { searcher, at: None, advice: None }));
+        (Oracle { mind: Arc::clone(&mind), is_blind: false }, Eye { mind })
+    }
+}
+
+impl Scribe for Eye {
+    fn asks(&mut self, state: &State<'_>, seat: Seat) {
+        let mind = &mut *lock(&self.mind);
+        if let Some((at, seated)) = &mut mind.at
+            && *at == seat
+        {
+            let view = state.observe(seat);
+            let advice = mind.searcher.search(&view, seated, &mut Vec::new(), |_, _| state.clone());
+            mind.advice = Some(advice);
+        }
+    }
+}
+
+impl Agent for Oracle {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        let mind = &mut *lock(&self.mind);
+        let seated = Seated::new(briefing, &mind.searcher.settings);
+        mind.at = Some((briefing.seat, seated));
+        mind.advice = None;
+        self.is_blind = false;
+    }
+
+    fn round_begins(&mut self, standing: &Standing<'_>) {
+        if let Some((_, seated)) = &mut lock(&self.mind).at {
+            seated.round_begins(standing);
+        }
+    }
+
+    fn notice(&mut self, _: &Sighting) {}
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        let advice = lock(&self.mind).advice.take();
+        self.is_blind = advice.is_none();
+        advice.or_else(|| view.choices().nth(0)).expect("who is asked has a choice")
+    }
+
+    fn trouble(&mut self) -> Option<String> {
+        self.is_blind.then(|| "an oracle sees every card, and nobody shows them to it here".to_owned())
+    }
+}

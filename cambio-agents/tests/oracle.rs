@@ -1,0 +1,51 @@
+//! The oracle: above all where somebody shows it the cards, and nowhere else.
+
+use cambio_agents::roster;
+use cambio_core::rng::Key;
+use cambio_core::{MatchError, Pairing, Rules, play_match};
+
+#[test]
+fn an_oracle_that_nobody_shows_the_cards_is_in_trouble() {
+    let rules = Rules::preset("classic").unwrap();
+    let roster = roster();
+    let mut agents = ["oracle", "heuristic"].map(|spec| roster.parse(spec).unwrap().make());
+    let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 1, deal: 0 } };
+    let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
+    assert!(matches!(error, MatchError::Trouble(_)), "{error}");
+    assert!(error.to_string().contains("an oracle sees every card, and nobody shows them to it here"), "{error}");
+}
+
+#[test]
+fn an_oracle_with_its_eye_beats_everyone() {
+    let deals: u64 = if std::env::var_os("CAMBIO_FULL").is_some() { 400 } else { 30 };
+    let roster = roster();
+    for preset in ["classic", "original", "faessler"] {
+        let rules = Rules::preset(preset).unwrap();
+        let deals = if preset == "classic" { deals } else { deals / 5 };
+        let mut won = 0.0;
+        for deal in 0..deals {
+            for seat in 0..2 {
+                let (oracle, eye) = roster.parse("oracle(iterations=300)").unwrap().make_with_eye();
+                let mut eye = eye.expect("an oracle has an eye");
+                let mut agents = vec![roster.parse("heuristic").unwrap().make()];
+                agents.insert(seat, oracle);
+                let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 78, deal } };
+                let result = play_match(&pairing, &mut agents, &mut (&mut *eye, &mut ())).unwrap();
+                won += if result.ranks == [1, 1] { 0.5 } else { f64::from(u8::from(result.ranks[seat] == 1)) };
+            }
+        }
+        let share = won / (2 * deals) as f64;
+        println!("{preset}: {share:.3}");
+        // Fixed deals: the share is one number, far above what any player reaches.
+        assert!(share > 0.8, "{preset}: {share}");
+    }
+}
+
+#[test]
+fn only_an_analyst_sees_all() {
+    let roster = roster();
+    let seeing: Vec<&str> = roster.entries().iter().filter(|entry| entry.sees_all()).map(|e| e.name.as_str()).collect();
+    assert_eq!(seeing, ["oracle"]);
+    assert!(!roster.parse("rollout(time_ms=5)").unwrap().is_reproducible());
+    assert!(roster.parse("rollout(n=5)").unwrap().is_reproducible());
+}
