@@ -27,12 +27,16 @@ pub struct Likelihood {
 }
 
 impl Default for Likelihood {
-    /// The default manner, and three decisions in ten of any other: of what was tried (0.1 to 0.3) the one that does no
-    /// harm among players who forget, and it costs little among players of that manner.
+    /// The default manner, and 15 decisions in 100 of any other: of what was tried (0.1 to 0.3) one that does little
+    /// harm among players who forget, and that costs little among players of that manner.
     fn default() -> Likelihood {
-        Likelihood { manner: Manner::default(), epsilon: 0.3 }
+        Likelihood { manner: Manner::default(), epsilon: 0.15 }
     }
 }
+
+/// How often a seat is taken to have forgotten a card that it saw before. Of what was tried (0 to 0.3) the value with which
+/// belief does no harm among players who forget three cards in ten at every turn.
+const FORGOTTEN: f64 = 0.2;
 
 /// Up to so many cards with evidence are drawn exactly; above, by Metropolis swaps.
 const EXACT: usize = 5;
@@ -173,7 +177,7 @@ impl Belief {
                         let gain = worth - self.rules.points[kind] - manner.keep_gain;
                         let power = if self.rules.has_power[kind] { manner.power_worth } else { 0.0 };
                         let keeps = gain > 0.0 && gain > power;
-                        self.multiply(spot, kind, keeps);
+                        self.multiply(spot, kind, keeps, self.likelihood.epsilon);
                     }
                 }
             }
@@ -251,7 +255,7 @@ impl Belief {
                 for kind in 0..self.rules.points.len() {
                     let matches = self.rules.ranks[kind] == self.rules.ranks[opener.kind()];
                     let saves = !is_own || self.rules.points[kind] > 0.0;
-                    self.multiply(spot, kind, !(matches && saves));
+                    self.multiply(spot, kind, !(matches && saves), self.doubt());
                 }
             }
         }
@@ -343,16 +347,22 @@ impl Belief {
         }
         for kind in 0..self.rules.points.len() {
             let agrees = agrees(self.rules.points[kind]);
-            self.multiply(spot, kind, agrees);
+            self.multiply(spot, kind, agrees, self.doubt());
         }
     }
 
+    /// ε for what a seat made of a card that it saw some time ago: it may have forgotten it.
+    fn doubt(&self) -> f64 {
+        let epsilon = self.likelihood.epsilon;
+        epsilon + (1.0 - epsilon) * FORGOTTEN
+    }
+
     /// One decision of two alternatives: (1 − ε) + ε/2 if it agrees, ε/2 if not, relatively.
-    fn multiply(&mut self, spot: Spot, kind: usize, agrees: bool) {
+    fn multiply(&mut self, spot: Spot, kind: usize, agrees: bool, epsilon: f64) {
         const LEAST: f32 = 1e-12;
         self.marked.insert(spot);
         if !agrees {
-            let miss = self.likelihood.epsilon / (2.0 - self.likelihood.epsilon);
+            let miss = epsilon / (2.0 - epsilon);
             let weight = &mut self.evidence[spot.index()][kind];
             *weight = (*weight * miss as f32).max(LEAST);
         }

@@ -128,15 +128,26 @@ pub(crate) struct Mind<'v, V, P> {
     manner: &'v Manner,
     own: SpotSet,
     known: SpotSet,
-    /// The mean points of the cards that are not remembered, once it is asked for.
-    mean: OnceCell<f64>,
+    /// What the known cards come to, once it is asked for.
+    survey: OnceCell<Survey>,
+}
+
+/// What the known cards come to.
+#[derive(Clone, Copy)]
+struct Survey {
+    /// The mean points of the cards that are not remembered.
+    mean: f64,
+    /// The points of the own cards that are known.
+    own: i32,
+    /// The worst of them, the first of equals.
+    worst: Option<(i32, Spot)>,
 }
 
 impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     #[inline]
     pub(crate) fn new(view: &'v V, picture: &'v P, manner: &'v Manner) -> Mind<'v, V, P> {
         let own = view.table().layout(view.seat());
-        Mind { view, picture, manner, own, known: picture.known(), mean: OnceCell::new() }
+        Mind { view, picture, manner, own, known: picture.known(), survey: OnceCell::new() }
     }
 
     #[inline]
@@ -162,7 +173,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     }
 
     fn mean(&self) -> f64 {
-        *self.mean.get_or_init(|| mean_unseen(self.view, self.picture))
+        self.survey().mean
     }
 
     fn points(&self, card: Card) -> f64 {
@@ -197,31 +208,62 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         spots.into_iter().map(|spot| self.worth(spot)).sum()
     }
 
+    /// One walk over the known cards serves most decisions.
+    #[inline]
+    fn survey(&self) -> &Survey {
+        self.survey.get_or_init(|| {
+            let (rules, table) = (self.view.rules(), self.view.table());
+            let mut points = rules.deck_points() - table.pile_points();
+            let mut cards = rules.deck().len() as i32 - table.pile_len() as i32;
+            if let Some(card) = self.view.held() {
+                points -= rules.points(card);
+                cards -= 1;
+            }
+            let (mut own, mut worst) = (0, None);
+            for spot in self.known.without(self.own) {
+                let Some(card) = self.picture.face(spot) else { continue };
+                points -= rules.points(card);
+                cards -= 1;
+            }
+            for spot in self.known.intersection(self.own) {
+                let Some(card) = self.picture.face(spot) else { continue };
+                let counts = rules.points(card);
+                points -= counts;
+                cards -= 1;
+                own += counts;
+                if worst.is_none_or(|(most, _)| counts > most) {
+                    worst = Some((counts, spot));
+                }
+            }
+            let mean = if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 };
+            Survey { mean, own, worst }
+        })
+    }
+
     fn own_sum(&self) -> f64 {
-        let mut points = 0;
-        for spot in self.own.intersection(self.known) {
-            points += self.picture.face(spot).map_or(0, |card| self.view.rules().points(card));
-        }
-        match self.own.without(self.known).len() {
-            0 => f64::from(points),
-            unknown => f64::from(points) + unknown as f64 * self.mean(),
-        }
+        let Survey { mean, own, .. } = *self.survey();
+        f64::from(own) + self.own.without(self.known).len() as f64 * mean
     }
 
     /// The own spot that is worst to have, the first of equals, a known one before an unknown one; not to know a card is
     /// worth something too.
     fn worst(&self, spots: SpotSet) -> Option<(f64, Spot)> {
-        let mut worst: Option<(i32, Spot)> = None;
-        for spot in spots.intersection(self.known) {
-            let points = self.picture.face(spot).map_or(0, |card| self.view.rules().points(card));
-            if worst.is_none_or(|(most, _)| points > most) {
-                worst = Some((points, spot));
+        let known = if spots == self.own {
+            self.survey().worst
+        } else {
+            let mut worst: Option<(i32, Spot)> = None;
+            for spot in spots.intersection(self.known) {
+                let points = self.picture.face(spot).map_or(0, |card| self.view.rules().points(card));
+                if worst.is_none_or(|(most, _)| points > most) {
+                    worst = Some((points, spot));
+                }
             }
-        }
-        let worst = worst.map(|(points, spot)| (f64::from(points), spot));
-        let Some(unknown) = spots.without(self.known).lowest() else { return worst };
+            worst
+        };
+        let known = known.map(|(points, spot)| (f64::from(points), spot));
+        let Some(unknown) = spots.without(self.known).lowest() else { return known };
         let worth = self.mean() + self.curiosity();
-        worst.filter(|(points, _)| *points >= worth).or(Some((worth, unknown)))
+        known.filter(|(points, _)| *points >= worth).or(Some((worth, unknown)))
     }
 
     /// The spot of which the fewest points are expected, the first of equals.
@@ -245,7 +287,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         }
         own <= self.manner.call_at
             && (self.manner.call_margin <= -1000.0 || own + self.manner.call_margin <= self.lowest_other())
-            && (self.manner.call_chance <= 0.0 || self.chance_of_lowest(own) >= self.manner.call_chance)
+            && (self.manner.call_chance <= 0.0 || self.expects_lowest(own))
     }
 
     fn others(&self) -> impl Iterator<Item = Seat> {
@@ -258,31 +300,34 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         sums.fold(f64::INFINITY, f64::min)
     }
 
-    /// The chance that no other seat ends below the player, nor level where a tie fails a call; 0 where it is clearly
-    /// below `call_chance`.
+    /// Whether the chance that no other seat ends below the player, nor level where a tie fails a call, is as large as
+    /// `call_chance` for each of them.
     ///
     /// Sums are taken for independent and normal, with the variance of the deck for each card that is not known, and
     /// every other seat for `last_turn` points better after its last turn.
-    fn chance_of_lowest(&self, own: f64) -> f64 {
+    fn expects_lowest(&self, own: f64) -> bool {
         let (rules, table) = (self.view.rules(), self.view.table());
         let cards = rules.deck().len() as f64;
         let mean = f64::from(rules.deck_points()) / cards;
         let variance = f64::from(rules.deck_squares()) / cards - mean * mean;
         let spread = |spots: SpotSet| variance * spots.without(self.known).len() as f64;
         let tie = if rules.spec().caller_tie == CallerTie::Fails { -0.5 } else { 0.5 };
-        let mut chance = 1.0;
+        let (mut chance, mut wanted) = (1.0, 1.0);
+        for _ in self.others() {
+            wanted *= self.manner.call_chance;
+        }
         for seat in self.others() {
             let layout = table.layout(seat);
             let ahead = self.sum(layout) - self.manner.last_turn - own + tie;
-            if ahead < 0.0 && self.manner.call_chance > 0.5 {
-                return 0.0;
-            }
             // The normal distribution function to within 0.03, by an algebraic curve with its slope at 0: a library's
             // may differ in the last digit from machine to machine.
             let deviations = ahead / (spread(self.own) + spread(layout) + 1.0).sqrt();
             chance *= 0.5 + 0.5 * deviations / (deviations * deviations + std::f64::consts::FRAC_PI_2).sqrt();
+            if chance < wanted {
+                return false;
+            }
         }
-        chance
+        true
     }
 
     fn start(&self, may_call: bool) -> Option<Action> {

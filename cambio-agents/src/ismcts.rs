@@ -102,7 +102,7 @@ impl Searcher {
             self.policy.enter(&mut world);
             match &mut call {
                 Some(call) if iteration % CALL_SHARE == 0 => {
-                    world.apply(Action::Call, &mut dice, &mut ()).expect("the seat may call");
+                    world.carry_out(Action::Call, &mut dice, &mut ());
                     self.policy.finish(&mut world, view.seat(), &mut dice);
                     call.visits += 1;
                     call.sum += seated.valuer.values(&world)[view.seat().index()];
@@ -139,7 +139,8 @@ impl Searcher {
         self.tree.descend();
         loop {
             let action = self.tree.select(world, growth);
-            world.apply(action, dice, &mut histories).expect("a node's decisions are legal in every world that it allows");
+            // A node's decisions are legal in every world that comes there.
+            world.carry_out(action, dice, &mut histories);
             if let Next::Leaf = self.go_on(world, &mut histories, growth, dice) {
                 break;
             }
@@ -166,7 +167,7 @@ impl Searcher {
                     Err(forced) => forced,
                 }
             };
-            world.apply(action, dice, histories).expect("the decision was offered");
+            world.carry_out(action, dice, histories);
         }
         Next::Leaf
     }
@@ -214,9 +215,10 @@ impl Ismcts {
             range: Range::Words(&["edge", "apart"]),
         },
         Param { default: None, doc: "As for rollout; if not said points in mode policy, else win.", ..search::UTILITY },
-        Param { default: None, doc: "As for rollout; if not said 0.3 in mode policy, else 1.", ..search::EPSILON },
+        Param { default: None, doc: "As for rollout; if not said 0.15 in mode policy, else 1.", ..search::EPSILON },
         search::BLUEPRINT,
         search::CALL_AT,
+        search::CALL_CHANCE,
         search::KNOWS,
         search::C,
         search::FINAL,
@@ -239,7 +241,7 @@ impl Ismcts {
         let or = |name: &str, policy: f64, textbook: f64| {
             params.get(name).unwrap_or(if is_policy { policy } else { textbook })
         };
-        let settings = Settings::from_params(params, "iterations", or("utility", 1.0, 0.0), or("epsilon", 0.3, 1.0));
+        let settings = Settings::from_params(params, "iterations", or("utility", 1.0, 0.0), or("epsilon", 0.15, 1.0));
         let mut searcher = Searcher::new(settings, mode);
         searcher.policy =
             if or("playout", 1.0, 0.0) == 1.0 { searcher.settings.blueprint() } else { Policy::Uniform };

@@ -52,10 +52,11 @@ parameters! {
     call_at = 1000.0 in Range::Real(-1000.0, 1000.0),
     /// Calls only if it expects so many points fewer than the lowest other seat; a large negative number never minds.
     call_margin = -1000.0 in Range::Real(-1000.0, 1000.0),
-    /// Calls when its chance to be the lowest at the end is, as it reckons, at least this; 0 calls by call_at alone.
+    /// Calls when its chance to end below another seat is, as it reckons, at least this, in the geometric mean over the
+    /// other seats; 0 calls by call_at alone.
     call_chance = 0.7 in Range::Real(0.0, 1.0),
     /// How many points it expects each other seat to lose in its last turn, for call_chance.
-    last_turn = 4.0 in Range::Real(0.0, 20.0),
+    last_turn = 3.0 in Range::Real(0.0, 20.0),
     /// Where totals of points decide a match: raises call_at by so many points for each 10 points that it is behind.
     chase = 0.0 in Range::Real(-20.0, 20.0),
     /// What it takes a card for that another seat knows and it does not: so many points below the mean.
@@ -63,13 +64,13 @@ parameters! {
     /// Keeps a card that saves more points than this.
     keep_gain = 0.0 in Range::Real(-20.0, 20.0),
     /// What a power is worth: a card with one is kept only if it saves so much more.
-    power_worth = 1.5 in Range::Real(0.0, 20.0),
+    power_worth = 2.0 in Range::Real(0.0, 20.0),
     /// What it is worth to know an own card that it does not know.
-    curiosity = 2.0 in Range::Real(0.0, 20.0),
+    curiosity = 4.0 in Range::Real(0.0, 20.0),
     /// Takes the pile's top if that saves so many points.
-    take_gain = 6.0 in Range::Real(0.0, 30.0),
+    take_gain = 8.0 in Range::Real(0.0, 30.0),
     /// Swaps if that saves so many points.
-    swap_gain = 1.0 in Range::Real(0.0, 30.0),
+    swap_gain = 0.0 in Range::Real(0.0, 30.0),
     /// What it is worth to move a card that its owner knows and nobody else; 0 leaves others' knowledge alone.
     disrupt = 0.0 in Range::Real(0.0, 20.0),
     /// Snaps an unknown own card if its expected gain is so many times its expected loss; 0 never does.
@@ -112,7 +113,7 @@ impl Character {
                 Manner { call_at: 12.0, call_margin: 4.0, call_chance: 0.0, ..base },
             ),
             character("snapper", "Gambles on unknown cards.", Manner { gamble: 0.15, foreign_gain: 0.0, ..base }),
-            character("disruptor", "Moves what others know.", Manner { disrupt: 3.0, swap_gain: 0.5, ..base }),
+            character("disruptor", "Moves what others know.", Manner { disrupt: 3.0, ..base }),
             character("collector", "Takes from the pile whatever saves a point.", Manner { take_gain: 2.0, ..base }),
             character(
                 "looker",

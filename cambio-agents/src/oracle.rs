@@ -12,7 +12,7 @@ use crate::ismcts::Searcher;
 use crate::playout::Policy;
 use crate::search::{self, Seated, Settings};
 use crate::tree::Mode;
-use crate::{Param, Params, Range};
+use crate::{Manner, Param, Params, Range};
 
 /// Decides what its [`Eye`] has seen to be best.
 #[derive(Clone, Debug)]
@@ -47,12 +47,11 @@ impl Oracle {
             range: Range::Whole(1, 1_000_000),
         },
         search::UTILITY,
-        search::CALL_AT,
     ];
 
     /// The oracle that a spec describes, and its eye.
     pub fn from_params(params: &Params) -> (Oracle, Eye) {
-        let manner = crate::Manner { call_at: params.get("call_at").unwrap_or(crate::Manner::default().call_at), ..crate::Manner::default() };
+        let manner = Manner::default();
         let settings = Settings {
             iterations: params.value("iterations") as u32,
             utility: search::utility(params.value("utility")),

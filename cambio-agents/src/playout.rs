@@ -73,7 +73,7 @@ impl Policy {
     pub(crate) fn finish(&self, world: &mut State<'_>, searcher: Seat, dice: &mut Dice<Bits>) {
         while let Some(actor) = world.actor() {
             let action = self.decide(world, actor, searcher, dice);
-            world.apply(action, dice, &mut ()).expect("a policy decides legally");
+            world.carry_out(action, dice, &mut ());
         }
     }
 }

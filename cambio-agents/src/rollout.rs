@@ -34,6 +34,7 @@ impl Rollout {
         search::EPSILON,
         search::BLUEPRINT,
         search::CALL_AT,
+        search::CALL_CHANCE,
         search::KNOWS,
         search::C,
         search::FINAL,
@@ -65,8 +66,8 @@ impl Rollout {
             let mut dice = Dice(Bits::new(base, iteration));
             let mut world = seated.belief.sample(view, &mut dice.0);
             policy.enter(&mut world);
-            let legal = world.apply(self.arms[place].action, &mut dice, &mut ());
-            legal.expect("what is legal for the seat is legal in every world that it allows");
+            // What is legal for the seat is legal in every world that it allows.
+            world.carry_out(self.arms[place].action, &mut dice, &mut ());
             policy.finish(&mut world, view.seat(), &mut dice);
             self.arms[place].visits += 1;
             self.arms[place].sum += seated.valuer.values(&world)[view.seat().index()];

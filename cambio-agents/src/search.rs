@@ -21,7 +21,7 @@ pub(crate) const UTILITY: Param = Param {
 pub(crate) const EPSILON: Param = Param {
     name: "epsilon",
     doc: "Belief: how likely a decision of another seat is to be any other than the blueprint's; 1 believes nothing.",
-    default: Some(0.3),
+    default: Some(0.15),
     range: Range::Real(0.001, 1.0),
 };
 pub(crate) const BLUEPRINT: Param = Param {
@@ -46,6 +46,12 @@ pub(crate) const CALL_AT: Param = Param {
     doc: "At which expected sum the blueprint calls, if not at its own.",
     default: None,
     range: Range::Real(-1000.0, 1000.0),
+};
+pub(crate) const CALL_CHANCE: Param = Param {
+    name: "call_chance",
+    doc: "At which chance to be lowest the blueprint calls, if not at its own.",
+    default: None,
+    range: Range::Real(0.0, 1.0),
 };
 pub(crate) const KNOWS: Param = Param {
     name: "knows",
@@ -102,7 +108,11 @@ impl Settings {
         let place = params.value("blueprint") as usize;
         // The first word is the default heuristic; the others are the characters in their order.
         let base = place.checked_sub(1).map_or_else(Manner::default, |place| Character::all()[place].manner);
-        let manner = Manner { call_at: params.get("call_at").unwrap_or(base.call_at), ..base };
+        let manner = Manner {
+            call_at: params.get("call_at").unwrap_or(base.call_at),
+            call_chance: params.get("call_chance").unwrap_or(base.call_chance),
+            ..base
+        };
         let knows = [Knows::AsSeen, Knows::All, Knows::Nothing][params.value("knows") as usize];
         Settings {
             iterations: params.value(iterations) as u32,

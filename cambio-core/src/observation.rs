@@ -226,9 +226,18 @@ pub(crate) fn power_choices(table: &Table<'_>) -> Choices {
 /// Whether a card matches in the window or chain that is open.
 #[inline]
 pub(crate) fn matches(table: &Table<'_>, seat: Seat, spot: Spot, card: Card) -> bool {
+    shown(table).is_some_and(|shown| match_each_other(table, seat, spot, shown, card))
+}
+
+/// The card that others are compared with.
+#[inline]
+fn shown(table: &Table<'_>) -> Option<Card> {
+    if table.phase == Phase::Chain { table.top } else { table.opener }
+}
+
+#[inline]
+fn match_each_other(table: &Table<'_>, seat: Seat, spot: Spot, shown: Card, card: Card) -> bool {
     use crate::knob::Matching;
-    let shown = if table.phase == Phase::Chain { table.top } else { table.opener };
-    let Some(shown) = shown else { return false };
     let (one, other) = (table.rules.face(shown), table.rules.face(card));
     match table.rules.spec().matching {
         Matching::Rank => one.rank == other.rank,
@@ -239,13 +248,35 @@ pub(crate) fn matches(table: &Table<'_>, seat: Seat, spot: Spot, card: Card) -> 
 
 /// The cards that a seat may snap because it knows that they match.
 pub(crate) fn known_matches(table: &Table<'_>, seat: Seat, view: &impl View) -> SpotSet {
-    let mut spots = table.snap_targets(seat).intersection(table.seen(seat));
-    for spot in spots {
-        if !view.face(spot).is_some_and(|card| matches(table, seat, spot, card)) {
-            spots.remove(spot);
+    let mut matching = SpotSet::EMPTY;
+    each_known_match(table, seat, view, |spot| {
+        matching.insert(spot);
+        true
+    });
+    matching
+}
+
+/// Whether a seat knows a card that matches and that it may snap.
+#[inline]
+pub(crate) fn knows_match(table: &Table<'_>, seat: Seat, view: &impl View) -> bool {
+    let mut knows = false;
+    each_known_match(table, seat, view, |_| {
+        knows = true;
+        false
+    });
+    knows
+}
+
+/// Calls `found` with each card that a seat knows to match and may snap, while it says to go on.
+#[inline]
+fn each_known_match(table: &Table<'_>, seat: Seat, view: &impl View, mut found: impl FnMut(Spot) -> bool) {
+    let Some(shown) = shown(table) else { return };
+    for spot in table.snap_targets(seat).intersection(table.seen(seat)) {
+        let Some(card) = view.face(spot) else { continue };
+        if match_each_other(table, seat, spot, shown, card) && !found(spot) {
+            return;
         }
     }
-    spots
 }
 
 /// Whether the seat may call, the cap included.

@@ -291,8 +291,10 @@ impl SpotSet {
     }
 
     /// Whether the spot is in the set.
+    #[inline]
     pub const fn contains(self, spot: Spot) -> bool {
-        self.0 >> spot.0 & 1 == 1
+        let word = if spot.0 < 64 { self.0 as u64 } else { (self.0 >> 64) as u64 };
+        word >> (spot.0 & 63) & 1 == 1
     }
 
     /// Adds a spot.
@@ -406,21 +408,34 @@ impl IntoIterator for SpotSet {
 
     /// The spots of the set by seat, then slot.
     fn into_iter(self) -> SpotIter {
-        SpotIter(self.0)
+        SpotIter { low: self.0 as u64, high: (self.0 >> 64) as u64 }
     }
 }
 
 /// Iterates over a [`SpotSet`].
 #[derive(Clone, Debug)]
-pub struct SpotIter(u128);
+pub struct SpotIter {
+    low: u64,
+    high: u64,
+}
 
 impl Iterator for SpotIter {
     type Item = Spot;
 
+    // By words, for a word has an instruction for its lowest bit. Four seats fit into the low one.
+    #[inline]
     fn next(&mut self) -> Option<Spot> {
-        let spot = SpotSet(self.0).lowest()?;
-        self.0 &= self.0 - 1;
-        Some(spot)
+        if self.low != 0 {
+            let spot = Spot(self.low.trailing_zeros() as u8);
+            self.low &= self.low - 1;
+            Some(spot)
+        } else if self.high != 0 {
+            let spot = Spot(64 + self.high.trailing_zeros() as u8);
+            self.high &= self.high - 1;
+            Some(spot)
+        } else {
+            None
+        }
     }
 }
 

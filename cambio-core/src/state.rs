@@ -354,6 +354,18 @@ impl<'r> State<'r> {
         Ok(())
     }
 
+    /// Carries out a decision that is one of [`State::choices`], as [`State::apply`] does, and does not ask again whether it
+    /// is: for policies in millions of sampled worlds, which choose from the choices.
+    ///
+    /// # Panics
+    /// Where debug assertions are on, if the decision is not legal. Elsewhere the round may then go on in any way, or
+    /// panic later.
+    #[inline]
+    pub fn carry_out<C: Chance, S: Sink>(&mut self, action: Action, chance: &mut C, sink: &mut S) {
+        debug_assert!(self.choices().contains(action), "`{action}` is not one of {}", self.choices());
+        Turn { state: self, chance, sink }.carry_out(action);
+    }
+
     /// What `seat` may know now.
     pub fn observe(&self, seat: Seat) -> Observation<'_> {
         let mut faces = [None; SPOTS];

@@ -7,7 +7,7 @@ use crate::card::{Card, Power};
 use crate::chance::{Chance, Race, RaceOrder};
 use crate::event::{Ending, Event, Sink, Verdict};
 use crate::knob::{CallWhen, EmptyHand, Flip, Late, Peek, Redrop, StockEmpty, Window};
-use crate::observation::{known_matches, matches, may_call, power_choices};
+use crate::observation::{knows_match, matches, may_call, power_choices};
 use crate::seat::{Seat, SeatSet, Spot, SpotSet};
 use crate::state::{Declared, Order, State};
 use crate::table::{Opening, Phase, Source};
@@ -503,7 +503,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         while let Some(seat) = self.state.hidden.unasked.first_from(self.state.table.turn) {
             self.state.hidden.unasked.remove(seat);
             self.state.table.asked = Some(seat);
-            if !self.asks_knowing() || !known_matches(&self.state.table, seat, &self.state.glance(seat)).is_empty() {
+            if !self.asks_knowing() || knows_match(&self.state.table, seat, &self.state.glance(seat)) {
                 return;
             }
         }
@@ -620,7 +620,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
             return self.after_window();
         }
         self.ask(winner, Phase::Chain);
-        if self.asks_knowing() && known_matches(&self.state.table, winner, &self.state.glance(winner)).is_empty() {
+        if self.asks_knowing() && !knows_match(&self.state.table, winner, &self.state.glance(winner)) {
             self.after_window();
         }
     }
