@@ -602,7 +602,8 @@ impl CellSums<'_> {
             let wide = rating.and_then(|rating| rating.error).zip(factor).map(|(error, factor)| error * factor);
             let strength = rating.map(|rating| rating.mean);
             let elo = |value: Option<f64>| value.map(|value| value * ELO);
-            let share = |list: &Option<Vec<f64>>| list.as_ref().map(|list| list[agent]);
+            // To nine places: beyond them is only what a limit has not reached.
+            let share = |list: &Option<Vec<f64>>| list.as_ref().map(|list| (list[agent] * 1e9).round() / 1e9);
             RatingRow {
                 rules: self.rules(),
                 seats: self.seat_count(),

@@ -18,7 +18,7 @@ use crate::plan::{Plan, lock_differences};
 use crate::rows::{MatchRow, PlayerRow, RoundRow, header};
 
 /// How long finished rows wait at most for being synced.
-const COMMIT_EVERY: Duration = Duration::from_millis(500);
+const COMMIT_EVERY: Duration = Duration::from_millis(250);
 
 /// Why a run folder cannot be written or read: one sentence.
 #[derive(Debug, thiserror::Error)]

@@ -407,7 +407,7 @@ impl Plan {
     /// How many blocks a line of the ledger covers: few enough that little is lost with slow agents, enough that the
     /// ledger stays short. Depends on the plan alone, so that the ledger does as well.
     fn blocks_a_line(&self) -> u64 {
-        let wanted = (self.matches() / 1024).clamp(16, 4096);
+        let wanted = (self.matches() / 256).clamp(16, 4096);
         let in_block = self.cells.iter().map(|cell| cell.seatings.len()).max().unwrap_or(1) as u64;
         (wanted / in_block).max(1)
     }
