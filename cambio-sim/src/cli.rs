@@ -6,12 +6,16 @@
 mod agents;
 mod merge;
 mod meter;
+mod plan;
 mod replay;
 mod report;
 mod rules;
 mod run;
+mod setting;
 mod shell;
+mod sprt;
 mod tables;
+mod tune;
 mod verify;
 
 use std::process::ExitCode;
@@ -39,6 +43,12 @@ enum Command {
     Report(report::Args),
     /// Check a run: hashes, derived files, and a part or all of it played again
     Verify(verify::Args),
+    /// Play two agents until it is decided which is better
+    Sprt(sprt::Args),
+    /// Say how many deals a comparison needs
+    Plan(plan::Args),
+    /// Find the best value of an agent's parameter
+    Tune(tune::Args),
     /// Check records: replay every decision, outcome of chance and result
     Replay(replay::Args),
     /// Print a rule system as TOML, or check a rule file
@@ -102,6 +112,9 @@ fn run(roster: &Roster) -> Exit {
         Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Verify(args) => verify::run(&args, roster),
+        Command::Sprt(args) => sprt::run(&args, roster),
+        Command::Plan(args) => plan::run(&args),
+        Command::Tune(args) => tune::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Agents(args) => agents::run(&args, roster),
@@ -114,10 +127,13 @@ fn run(roster: &Roster) -> Exit {
             return Exit::Done;
         }
         eprintln!("error: {error}");
-        match error.downcast_ref::<crate::RunError>() {
-            Some(crate::RunError::Damaged { .. }) => Exit::Wrong,
-            _ => Exit::Failed,
+        if matches!(error.downcast_ref(), Some(crate::RunError::Damaged { .. })) {
+            return Exit::Wrong;
         }
+        if matches!(error.downcast_ref(), Some(crate::tune::MeasureError::Fault(_))) {
+            return Exit::Fault;
+        }
+        Exit::Failed
     })
 }
 

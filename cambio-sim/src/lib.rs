@@ -31,8 +31,10 @@ mod plan;
 mod reading;
 pub mod rows;
 mod run;
+pub mod sequential;
 pub mod stats;
 mod tally;
+pub mod tune;
 
 pub use block::{AgentFault, BlockRows, play_block};
 pub use derived::{BehaviourRow, Derived, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};

@@ -105,6 +105,40 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     corrected
 }
 
+/// Who cannot be told from the best: i is out if another's mean is above its own by more than chance gives the largest of
+/// such differences (Edwards and Hsu 1983, "Multiple comparisons with the best treatment", eq. 2.2, with the joint
+/// distribution by simulation). The best is in the set with probability `level` or more.
+pub fn best_set(
+    means: &[f64],
+    covariance: &DMatrix<f64>,
+    freedom: f64,
+    level: f64,
+    rng: &mut Resampling,
+) -> Vec<bool> {
+    let size = means.len();
+    let deviation = |i: usize, l: usize| {
+        let variance: f64 = covariance[(i, i)] + covariance[(l, l)] - 2.0 * covariance[(i, l)];
+        variance.max(0.0).sqrt()
+    };
+    let draws = Draws::new(covariance, freedom.max(1.0));
+    let drawn: Vec<DVector<f64>> = (0..DRAWS).map(|_| draws.draw(rng)).collect();
+    let is_in = |i: usize| {
+        let rivals: Vec<(usize, f64)> = (0..size).filter(|&l| l != i).map(|l| (l, deviation(i, l))).collect();
+        let (varying, fixed): (Vec<_>, Vec<_>) = rivals.into_iter().partition(|rival| rival.1 > 1e-150);
+        if fixed.iter().any(|&(l, _)| means[l] > means[i]) {
+            return false;
+        }
+        let largest = |drawn: &DVector<f64>| {
+            varying.iter().map(|&(l, deviation)| (drawn[l] - drawn[i]) / deviation).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let mut sizes: Vec<f64> = drawn.iter().map(largest).collect();
+        sizes.sort_by(f64::total_cmp);
+        let factor = sizes[((level * DRAWS as f64).ceil() as usize).min(DRAWS) - 1];
+        varying.iter().all(|&(l, deviation)| means[l] - means[i] <= factor * deviation)
+    };
+    (0..size).map(is_in).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -53,7 +53,7 @@ pub fn normal_quantile(probability: f64) -> f64 {
 }
 
 /// Random numbers for statistics: a stream of its own, which no game uses.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Resampling(Stream);
 
 impl Resampling {
