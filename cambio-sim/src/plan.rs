@@ -229,7 +229,11 @@ impl Unit {
             return rules;
         }
         let mut table = rules.spec().to_table();
+        if table["match_end"] == "rounds(1)" {
+            return rules;
+        }
         table["match_end"] = json!("rounds(1)");
+        table["name"] = json!(format!("{} (one round)", rules.name()));
         let spec = RulesSpec::from_json(&table).expect("one round is allowed, and the rest was");
         spec.validate().expect("rules of one round are as good as those of a match")
     }

@@ -253,7 +253,7 @@ impl Game {
     }
 
     /// The α-rank of a single population at two seats (Omidshafiei and others 2019, "α-Rank: Multi-agent evaluation by
-    /// evolution", eq. 3 to 5, with the local selection of its single-population form); `None` at more.
+    /// evolution", eq. 3 to 5, with the selection by single encounters that OpenSpiel calls local); `None` at more.
     ///
     /// The stationary distribution of a population of `individuals` in which now and then one changes its strategy.
     pub fn alpha_rank(&self, alpha: f64, individuals: f64) -> Option<Vec<f64>> {
@@ -263,7 +263,7 @@ impl Game {
         for from in 0..size {
             let mut stay = 1.0;
             for to in (0..size).filter(|&to| to != from) {
-                let gain = alpha * individuals / (individuals - 1.0) * (matrix[(to, from)] - 0.5);
+                let gain = alpha * (matrix[(to, from)] - matrix[(from, to)]);
                 moves[(from, to)] = fixation(gain, individuals) / (size - 1) as f64;
                 stay -= moves[(from, to)];
             }
