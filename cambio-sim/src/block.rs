@@ -1,13 +1,15 @@
 //! Plays one deal block: a lineup on one deal in all its rotations.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use cambio_core::rng::Key;
 use cambio_core::{
     Action, Agent, Briefing, MatchError, MatchResult, Observation, Pairing, Record, Recorder, Score, Scribe, Seat,
-    SeatSet, State, play_match,
+    SeatSet, State, Trouble, play_match,
 };
 
 use crate::experiment::FaultPolicy;
-use crate::guard::Guarded;
+use crate::guard::{Watch, message};
 use crate::plan::{Block, Plan};
 use crate::rows::{BySeat, MatchRow, PlayerRow, RoundRow};
 use crate::tally::Tally;
@@ -61,16 +63,36 @@ pub struct AgentFault {
 /// # Determinism
 /// The rows depend on the plan's seed and the block alone.
 pub fn play_block<'p>(plan: &'p Plan, block: &Block<'p>) -> Result<BlockRows<'p>, Box<AgentFault>> {
-    let mut rows = BlockRows::default();
-    let seats = block.cell.seats;
+    play_block_with(plan, block, &mut Scratch::default())
+}
+
+/// What is used again from block to block, to save making it anew.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    tally: Tally,
+    script: Script,
+}
+
+/// Plays a block, with paper that was used before.
+pub(crate) fn play_block_with<'p>(
+    plan: &'p Plan,
+    block: &Block<'p>,
+    scratch: &mut Scratch,
+) -> Result<BlockRows<'p>, Box<AgentFault>> {
+    let (seats, rotations) = (block.cell.seats, block.cell.seatings.len());
+    let mut rows = BlockRows {
+        matches: Vec::with_capacity(rotations),
+        rounds: Vec::with_capacity(rotations),
+        players: Vec::with_capacity(rotations * seats),
+        ..BlockRows::default()
+    };
     // An agent forgets at the start of a match, and one that lives in a process of its own need not start again.
-    let mut agents: Vec<_> =
-        block.lineup.agents().iter().map(|&agent| Some(Guarded::new(plan.agents[agent].make()))).collect();
+    let mut agents: Vec<_> = block.lineup.agents().iter().map(|&agent| Some(plan.agents[agent].make())).collect();
     let mut seated = Vec::with_capacity(seats);
-    for rotation in 0..block.cell.seatings.len() {
+    for rotation in 0..rotations {
         let seating = &block.cell.seatings[rotation];
         seated.extend(seating.iter().map(|&place| agents[place].take().expect("each place sits once")));
-        let outcome = play_rotation(plan, block, rotation, &mut seated, &mut rows);
+        let outcome = play_rotation(plan, block, rotation, &mut seated, scratch, &mut rows);
         for (&place, agent) in seating.iter().zip(seated.drain(..)) {
             agents[place] = Some(agent);
         }
@@ -93,35 +115,45 @@ fn play_rotation<'p>(
     plan: &'p Plan,
     block: &Block<'p>,
     rotation: usize,
-    agents: &mut [Guarded<Box<dyn Agent>>],
+    agents: &mut [Box<dyn Agent>],
+    scratch: &mut Scratch,
     rows: &mut BlockRows<'p>,
 ) -> Result<(), Box<AgentFault>> {
     let (rules, seats, deal) = (&block.cell.rules, block.cell.seats, block.deal);
     let key = Key { seed: plan.seed, deal };
     let pairing = Pairing { rules, seats, key };
-    let mut tally = Tally::default();
-    let mut script = Script::default();
+    let Scratch { tally, script } = scratch;
+    tally.clear(rules);
+    script.0.clear();
     let mut recorder = None;
-    let outcome = if plan.records {
-        let recorder = recorder.insert(Recorder::new(rules));
-        let mut scribe = (&mut tally, &mut script);
-        play_match(&pairing, agents, &mut (&mut scribe, recorder))
-    } else {
-        play_match(&pairing, agents, &mut (&mut tally, &mut script))
-    };
-    let labels = || -> Vec<&str> {
-        (0..seats).map(|seat| plan.labels[block.agent(seat, rotation)].as_str()).collect()
-    };
+    let watch = Watch::new();
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let agents = &mut watch.over(agents)[..];
+        if plan.records {
+            let mut scribe = (&mut *tally, &mut *script);
+            play_match(&pairing, agents, &mut (&mut scribe, recorder.insert(Recorder::new(rules))))
+        } else {
+            play_match(&pairing, agents, &mut (&mut *tally, &mut *script))
+        }
+    }));
+    let outcome = outcome.unwrap_or_else(|panic| {
+        // Where no agent was asked it is a bug of ours.
+        let Some((seat, is_deciding)) = watch.busy() else { resume_unwind(panic) };
+        let (round, decided) = tally.place();
+        let trouble = Trouble { seat, round, decision: decided + usize::from(is_deciding), reason: message(&*panic) };
+        Err(MatchError::Trouble(Box::new(trouble)))
+    });
+    let labels = || -> Vec<&str> { (0..seats).map(|seat| plan.labels[block.agent(seat, rotation)].as_str()).collect() };
     match outcome {
         Ok(result) => {
             rows.records.extend(recorder.map(|recorder| recorder.finish(key, rotation, &labels(), &result)));
-            write_rows(plan, block, rotation, &tally, &Ending::Played(&result), rows);
+            write_rows(plan, block, rotation, tally, &Ending::Played(&result), rows);
             Ok(())
         }
         Err(error) => {
-            let fault = fault(plan, block, rotation, &labels(), &script, &error);
+            let fault = fault(plan, block, rotation, &labels(), script, &error);
             if plan.faults == FaultPolicy::Forfeit {
-                write_rows(plan, block, rotation, &tally, &Ending::Forfeit(fault.seat), rows);
+                write_rows(plan, block, rotation, tally, &Ending::Forfeit(fault.seat), rows);
             }
             Err(fault)
         }
@@ -211,11 +243,11 @@ fn write_rows<'p>(
     rows: &mut BlockRows<'p>,
 ) {
     let (rules, seats, deal, lineup) = (block.cell.rules.name(), block.cell.seats, block.deal, block.lineup.label());
-    let ranks: [usize; cambio_core::MAX_SEATS] = std::array::from_fn(|seat| {
-        if seat < seats { ending.rank(seat, seats) } else { 0 }
-    });
+    let ranks: [usize; cambio_core::MAX_SEATS] =
+        std::array::from_fn(|seat| if seat < seats { ending.rank(seat, seats) } else { 0 });
     let ranks = &ranks[..seats];
-    let winners: SeatSet = Seat::ALL.into_iter().zip(ranks).filter(|(_, rank)| **rank == 1).map(|(seat, _)| seat).collect();
+    let winners: SeatSet =
+        Seat::ALL.into_iter().zip(ranks).filter(|(_, rank)| **rank == 1).map(|(seat, _)| seat).collect();
     let analysis = plan.is_analysis(block.lineup);
     rows.matches.push(MatchRow {
         rules,

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "A Cambio experiment")]
+#[expect(clippy::struct_excessive_bools, reason = "a file has the fields that it has")]
 pub struct Experiment {
     /// What the experiment is called.
     #[serde(default)]

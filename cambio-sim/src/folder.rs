@@ -9,6 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -238,7 +239,10 @@ impl StoredRun {
         let manifest: Value = serde_json::from_str(&read("manifest.json")?)
             .map_err(|error| damaged(&file, format!("not JSON: {error}")))?;
         if manifest["run_id"] != plan.run_id().as_str() {
-            return Err(damaged(&file, format!("its run id is {}, that of the lock {}", manifest["run_id"], plan.run_id())));
+            return Err(damaged(
+                &file,
+                format!("its run id is {}, that of the lock {}", manifest["run_id"], plan.run_id()),
+            ));
         }
         let share = match (manifest["share"]["index"].as_u64(), manifest["share"]["of"].as_u64()) {
             (Some(index), Some(of)) if index < of => Some(Share { index, of }),
@@ -350,6 +354,7 @@ pub struct RunFolder {
     committed: Instant,
     matches: u64,
     next_line: u64,
+    syncing: Option<JoinHandle<Result<(), RunError>>>,
 }
 
 impl RunFolder {
@@ -390,6 +395,7 @@ impl RunFolder {
             committed: Instant::now(),
             matches: 0,
             next_line: Share::lines(share, plan).start,
+            syncing: None,
         };
         // Last: a folder with a manifest has everything that resuming needs.
         folder.write_manifest("begun")?;
@@ -454,6 +460,7 @@ impl RunFolder {
             committed: Instant::now(),
             matches: stored.matches(),
             next_line: stored.lines().start + stored.entries.len() as u64,
+            syncing: None,
         })
     }
 
@@ -485,20 +492,41 @@ impl RunFolder {
         self.matches += entry.segments[0].rows;
         self.next_line = entry.line + 1;
         self.pending.push(entry);
-        if self.committed.elapsed() > COMMIT_EVERY { self.commit() } else { Ok(()) }
+        self.commit_if_due()
     }
 
-    /// Syncs the rows that were handed in, then writes their lines of the ledger.
+    /// Has the rows that were handed in synced, and then written down in the ledger, if that was not done lately; in the
+    /// background, and one after the other.
+    pub(crate) fn commit_if_due(&mut self) -> Result<(), RunError> {
+        if self.committed.elapsed() < COMMIT_EVERY || self.pending.is_empty() {
+            return Ok(());
+        }
+        if self.syncing.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            return Ok(());
+        }
+        self.await_sync()?;
+        let clone = |(path, file): &(PathBuf, File)| Ok((path.clone(), file.try_clone().map_err(unwritable(path))?));
+        let files: Vec<(PathBuf, File)> = self.files.iter().map(clone).collect::<Result<_, RunError>>()?;
+        let ledger = clone(&self.ledger)?;
+        let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
+        self.committed = Instant::now();
+        let spawned = std::thread::Builder::new().spawn(move || sync(&files, ledger, &text));
+        self.syncing = Some(spawned.map_err(unwritable(&self.path))?);
+        Ok(())
+    }
+
+    fn await_sync(&mut self) -> Result<(), RunError> {
+        self.syncing.take().map_or(Ok(()), |thread| thread.join().expect("syncing does not panic"))
+    }
+
+    /// Syncs the rows that were handed in, then writes their lines of the ledger, and waits for that.
     pub(crate) fn commit(&mut self) -> Result<(), RunError> {
+        self.await_sync()?;
         if !self.pending.is_empty() {
-            for (path, file) in &self.files {
-                file.sync_data().map_err(unwritable(path))?;
-            }
-            let text: String = self.pending.iter().map(|entry| entry.to_text(&self.plan)).collect();
-            let (path, file) = &mut self.ledger;
-            file.write_all(text.as_bytes()).map_err(unwritable(path))?;
-            file.sync_data().map_err(unwritable(path))?;
-            self.pending.clear();
+            let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
+            let (path, file) = &self.ledger;
+            let ledger = (path.clone(), file.try_clone().map_err(unwritable(path))?);
+            sync(&self.files, ledger, &text)?;
         }
         self.committed = Instant::now();
         Ok(())
@@ -532,6 +560,15 @@ impl RunFolder {
         });
         write_whole(&self.path.join("manifest.json"), format!("{manifest:#}\n").as_bytes())
     }
+}
+
+/// Syncs rows, and then says so in the ledger.
+fn sync(files: &[(PathBuf, File)], (path, mut ledger): (PathBuf, File), text: &str) -> Result<(), RunError> {
+    for (path, file) in files {
+        file.sync_data().map_err(unwritable(path))?;
+    }
+    ledger.write_all(text.as_bytes()).map_err(unwritable(&path))?;
+    ledger.sync_data().map_err(unwritable(&path))
 }
 
 /// Writes a file so that it is there as a whole or not at all.

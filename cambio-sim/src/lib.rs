@@ -33,11 +33,12 @@ pub mod rows;
 mod run;
 pub mod sequential;
 pub mod stats;
+mod tables;
 mod tally;
 pub mod tune;
 
 pub use block::{AgentFault, BlockRows, play_block};
-pub use derived::{BehaviourRow, Derived, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
+pub use derived::Derived;
 pub use experiment::{
     Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,
 };
@@ -46,6 +47,7 @@ pub use guard::Guarded;
 pub use plan::{Block, Cell, Lineup, Plan};
 pub use reading::{Findings, Replay, derive, merge, verify};
 pub use run::{Outcome, Progress, Report, Runner, keep_fault};
+pub use tables::{BehaviourRow, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
 pub use tally::{RoundTally, SeatTally, Tally};
 
 /// The code of the README compiles.

@@ -67,6 +67,7 @@ pub struct Cell {
 
 /// What is played.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "as the experiment's fields")]
 pub struct Plan {
     /// What the experiment is called.
     pub name: String,
@@ -316,7 +317,8 @@ impl Names<'_> {
                 from_pools(&pools)
             }
         };
-        if let Some(twice) = (1..chosen.len()).find(|&next| chosen.len() <= 1000 && chosen[..next].contains(&chosen[next]))
+        if let Some(twice) =
+            (1..chosen.len()).find(|&next| chosen.len() <= 1000 && chosen[..next].contains(&chosen[next]))
         {
             let found = format!("a list with [{}] twice", Lineup::new(chosen[twice].clone(), self.labels).label);
             return Err(PlanError::value("lineups", found, "each lineup once"));
@@ -566,7 +568,11 @@ pub(crate) fn lock_differences(one: &str, other: &str) -> Vec<String> {
             _ => {
                 let short = |value: &Value| {
                     let text = value.to_string();
-                    if text.chars().count() > 60 { format!("{}…", text.chars().take(60).collect::<String>()) } else { text }
+                    if text.chars().count() > 60 {
+                        format!("{}…", text.chars().take(60).collect::<String>())
+                    } else {
+                        text
+                    }
                 };
                 found.push(format!("`{path}` was {} and is now {}", short(one), short(other)));
             }

@@ -37,7 +37,10 @@ pub(crate) fn read_line(
         let block = plan.block(number);
         let (rules, seats, lineup) = (block.cell.rules.name(), block.cell.seats, block.lineup.label());
         let is_of = |row: &MatchRow<'_>, rotation: usize| {
-            row.rules == rules && row.seats == seats && row.lineup == lineup && row.deal == block.deal
+            row.rules == rules
+                && row.seats == seats
+                && row.lineup == lineup
+                && row.deal == block.deal
                 && row.rotation == rotation
         };
         let rotations = block.cell.seatings.len();
@@ -50,8 +53,12 @@ pub(crate) fn read_line(
         }
         let seated = |row: &PlayerRow<'_>, count: usize| {
             let (rotation, seat) = (count / seats, count % seats);
-            row.rules == rules && row.seats == seats && row.lineup == lineup && row.deal == block.deal
-                && row.rotation == rotation && row.seat.index() == seat
+            row.rules == rules
+                && row.seats == seats
+                && row.lineup == lineup
+                && row.deal == block.deal
+                && row.rotation == rotation
+                && row.seat.index() == seat
                 && row.agent == plan.labels[block.agent(seat, rotation)]
                 && (1..=seats).contains(&row.rank)
         };
@@ -149,10 +156,9 @@ pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay) -> Result<Finding
             None => findings.not_reproducible += 1,
             Some(Ok(true)) => findings.replayed += 1,
             Some(Ok(false)) => findings.wrong.push(format!("shard {} played again gives other rows", entry.line)),
-            Some(Err(fault)) => findings.wrong.push(format!(
-                "shard {} cannot be played again: {}: {}",
-                entry.line, fault.place, fault.what
-            )),
+            Some(Err(fault)) => findings
+                .wrong
+                .push(format!("shard {} cannot be played again: {}: {}", entry.line, fault.place, fault.what)),
         }
     }
     Ok(findings)
@@ -171,7 +177,11 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<StoredRun, RunError> {
     let (id, name) = (first.plan.run_id(), shown(first));
     for part in &parts {
         if part.plan.run_id() != id {
-            let what = format!("{} is of run {}, {name} of run {id}; they do not go together", shown(part), part.plan.run_id());
+            let what = format!(
+                "{} is of run {}, {name} of run {id}; they do not go together",
+                shown(part),
+                part.plan.run_id()
+            );
             return Err(RunError::Parts(what));
         }
         if !part.is_complete() || part.is_torn {
@@ -180,14 +190,15 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<StoredRun, RunError> {
         }
     }
     parts.sort_by_key(|part| part.lines().start);
-    if let Some(pair) = parts.windows(2).find(|pair| pair[0].lines().end > pair[1].lines().start) {
-        let what = format!("{} and {} overlap; each shard may be there once", shown(&pair[0]), shown(&pair[1]));
+    let mut neighbours = parts.iter().zip(&parts[1..]);
+    if let Some((one, other)) = neighbours.find(|(one, other)| one.lines().end > other.lines().start) {
+        let what = format!("{} and {} overlap; each shard may be there once", shown(one), shown(other));
         return Err(RunError::Parts(what));
     }
     let all = parts[0].plan.line_count();
     let mut missing = Vec::new();
     let mut next = 0;
-    for lines in parts.iter().map(StoredRun::lines).chain([all..all]) {
+    for lines in parts.iter().map(StoredRun::lines).chain(std::iter::once(all..all)) {
         if lines.start > next {
             let of = parts[0].share.map(|share| share.of);
             let shares = of.into_iter().flat_map(|of| {

@@ -33,7 +33,17 @@ impl<'a> Field<'a> for &'a str {
 }
 
 /// Writes a whole number, without the machinery of formatting.
-fn put_whole(mut number: u64, out: &mut Vec<u8>) {
+#[inline]
+fn put_whole(number: u64, out: &mut Vec<u8>) {
+    // Most are small.
+    match number {
+        0..10 => out.push(b'0' + number as u8),
+        10..100 => out.extend([b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]),
+        _ => put_large(number, out),
+    }
+}
+
+fn put_large(mut number: u64, out: &mut Vec<u8>) {
     let mut digits = [0; 20];
     let mut from = digits.len();
     loop {
@@ -77,6 +87,13 @@ whole! {
 
 impl Field<'_> for f64 {
     fn put(&self, out: &mut Vec<u8>) {
+        // Payoffs are these more often than not.
+        for (number, text) in [(0.0_f64, b"0.0"), (1.0, b"1.0"), (0.5, b"0.5")] {
+            if self.to_bits() == number.to_bits() {
+                out.extend(text);
+                return;
+            }
+        }
         let thousandths = self * 1000.0;
         if thousandths.fract() != 0.0 || thousandths.abs() > 1e12 || (*self == 0.0 && self.is_sign_negative()) {
             write!(out, "{self:?}").expect("a vector takes everything");
@@ -93,10 +110,10 @@ impl Field<'_> for f64 {
         put_whole(thousandths.unsigned_abs() / 1000, out);
         let fraction = thousandths.unsigned_abs() % 1000;
         out.extend([b'.', b'0' + (fraction / 100) as u8]);
-        if fraction % 100 > 0 {
+        if !fraction.is_multiple_of(100) {
             out.push(b'0' + (fraction / 10 % 10) as u8);
         }
-        if fraction % 10 > 0 {
+        if !fraction.is_multiple_of(10) {
             out.push(b'0' + (fraction % 10) as u8);
         }
     }
@@ -261,8 +278,11 @@ pub trait Row<'a>: Sized {
     /// The fields' names.
     const HEADER: &'static [&'static str];
 
-    /// Writes the row and a line feed.
-    fn put(&self, out: &mut Vec<u8>);
+    /// Writes the cells that say which match the row is of, each with a comma behind it.
+    fn put_key(&self, out: &mut Vec<u8>);
+
+    /// Writes the other cells and a line feed.
+    fn put_rest(&self, out: &mut Vec<u8>);
 
     /// Reads a row from its cells.
     ///
@@ -276,16 +296,43 @@ pub fn header<'a, R: Row<'a>>() -> Vec<u8> {
     (R::HEADER.join(",") + "\n").into_bytes()
 }
 
+/// Declares a row: every one begins with the cells that say which match it is of.
 macro_rules! row {
     ($(#[$doc:meta])* $name:ident<$life:lifetime> { $($(#[$field_doc:meta])+ $field:ident: $type:ty,)+ }) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Debug)]
-        pub struct $name<$life> { $($(#[$field_doc])+ pub $field: $type,)+ }
+        pub struct $name<$life> {
+            /// The rule system.
+            pub rules: &$life str,
+            /// The number of seats.
+            pub seats: usize,
+            /// The agents of the lineup, seat a of rotation 0 first.
+            pub lineup: &$life str,
+            /// The deal.
+            pub deal: u64,
+            /// The rotation: which of the lineup's seatings.
+            pub rotation: usize,
+            $($(#[$field_doc])+ pub $field: $type,)+
+        }
 
         impl<$life> Row<$life> for $name<$life> {
-            const HEADER: &'static [&'static str] = &[$(stringify!($field)),+];
+            const HEADER: &'static [&'static str] =
+                &["rules", "seats", "lineup", "deal", "rotation", $(stringify!($field)),+];
 
-            fn put(&self, out: &mut Vec<u8>) {
+            fn put_key(&self, out: &mut Vec<u8>) {
+                self.rules.put(out);
+                out.push(b',');
+                self.seats.put(out);
+                out.push(b',');
+                self.lineup.put(out);
+                out.push(b',');
+                self.deal.put(out);
+                out.push(b',');
+                self.rotation.put(out);
+                out.push(b',');
+            }
+
+            fn put_rest(&self, out: &mut Vec<u8>) {
                 $(Field::put(&self.$field, out); out.push(b',');)+
                 if let Some(last) = out.last_mut() {
                     *last = b'\n';
@@ -294,10 +341,16 @@ macro_rules! row {
 
             fn read(cells: &$life csv::StringRecord) -> Result<Self, &'static str> {
                 let mut cells = cells.iter();
+                let mut next = || cells.next();
                 let row = $name {
-                    $($field: cells.next().and_then(Field::read).ok_or(stringify!($field))?,)+
+                    rules: next().and_then(Field::read).ok_or("rules")?,
+                    seats: next().and_then(Field::read).ok_or("seats")?,
+                    lineup: next().and_then(Field::read).ok_or("lineup")?,
+                    deal: next().and_then(Field::read).ok_or("deal")?,
+                    rotation: next().and_then(Field::read).ok_or("rotation")?,
+                    $($field: next().and_then(Field::read).ok_or(stringify!($field))?,)+
                 };
-                if cells.next().is_some() { Err("the end of the row") } else { Ok(row) }
+                if next().is_some() { Err("the end of the row") } else { Ok(row) }
             }
         }
     };
@@ -306,16 +359,6 @@ macro_rules! row {
 row! {
     /// A row of `matches.csv`: one match.
     MatchRow<'a> {
-        /// The rule system.
-        rules: &'a str,
-        /// The number of seats.
-        seats: usize,
-        /// The agents of the lineup, seat a of rotation 0 first.
-        lineup: &'a str,
-        /// The deal.
-        deal: u64,
-        /// The rotation: which of the lineup's seatings.
-        rotation: usize,
         /// How many rounds were played.
         rounds: usize,
         /// How many turns began.
@@ -336,16 +379,6 @@ row! {
 row! {
     /// A row of `rounds.csv`: one round.
     RoundRow<'a> {
-        /// The rule system.
-        rules: &'a str,
-        /// The number of seats.
-        seats: usize,
-        /// The agents of the lineup.
-        lineup: &'a str,
-        /// The deal.
-        deal: u64,
-        /// The rotation.
-        rotation: usize,
         /// The round, counted from 1.
         round: usize,
         /// The seat with the first turn.
@@ -374,16 +407,6 @@ row! {
 row! {
     /// A row of `players.csv`: one agent in one match.
     PlayerRow<'a> {
-        /// The rule system.
-        rules: &'a str,
-        /// The number of seats.
-        seats: usize,
-        /// The agents of the lineup.
-        lineup: &'a str,
-        /// The deal.
-        deal: u64,
-        /// The rotation.
-        rotation: usize,
         /// The agent's seat.
         seat: Seat,
         /// The agent.
@@ -463,7 +486,9 @@ mod tests {
 
     #[test]
     fn numbers_are_written_in_the_shortest_form_that_reads_back() {
-        for number in [0.0, -0.0, 1.0, 0.5, -2.25, 1.0 / 3.0, 0.1, 0.123, 1e-7, 123_456.789, 1e15, -0.001, 0.07, 7.0 / 6.0] {
+        for number in
+            [0.0, -0.0, 1.0, 0.5, -2.25, 1.0 / 3.0, 0.1, 0.123, 1e-7, 123_456.789, 1e15, -0.001, 0.07, 7.0 / 6.0]
+        {
             assert_eq!(put(&number), format!("{number:?}"));
             assert_eq!(f64::read(&put(&number)).map(f64::to_bits), Some(number.to_bits()));
         }
@@ -494,7 +519,8 @@ mod tests {
             call_turn: None,
         };
         let mut text = header::<RoundRow<'_>>();
-        row.put(&mut text);
+        row.put_key(&mut text);
+        row.put_rest(&mut text);
         let line = "\"ru\"\"les\",2,\"a(b=1,c=2) | d\",7,0,1,b,call,ba,a,4,20,0,3 -1,0.5 5,\n";
         assert_eq!(std::str::from_utf8(&text).unwrap().lines().nth(1).unwrap(), line.trim_end());
         let cells = csv::Reader::from_reader(&text[..]).records().next().unwrap().unwrap();

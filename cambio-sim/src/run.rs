@@ -9,9 +9,12 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::block::{AgentFault, BlockRows, play_block};
+use cambio_core::Record;
+
+use crate::block::{AgentFault, BlockRows, Scratch, play_block_with};
 use crate::derived::Derived;
-use crate::folder::{Entry, RunError, RunFolder, Share, StoredRun, packed, row_files, unreadable, write_whole};
+use crate::experiment::FaultPolicy;
+use crate::folder::{Entry, RunError, RunFolder, Share, StoredRun, packed, unreadable, write_whole};
 use crate::plan::Plan;
 use crate::reading::read_line;
 use crate::rows::Row as _;
@@ -94,13 +97,14 @@ fn play_line<'p>(
     stop: &AtomicBool,
     played: &AtomicU64,
 ) -> Option<Result<PlayedLine<'p>, Box<AgentFault>>> {
-    let mut blocks = Vec::new();
+    let mut blocks = Vec::with_capacity(plan.line(line).count());
+    let mut scratch = Scratch::default();
     for number in plan.line(line) {
         if stop.load(Ordering::Relaxed) {
             return None;
         }
         let block = plan.block(number);
-        match play_block(plan, &block) {
+        match play_block_with(plan, &block, &mut scratch) {
             Ok(rows) => blocks.push((number, rows)),
             Err(fault) => return Some(Err(fault)),
         }
@@ -112,38 +116,52 @@ fn play_line<'p>(
 
 /// What goes to disk for a line's blocks: for each file its bytes and how many rows they are.
 fn line_files(plan: &Plan, blocks: &[(u64, BlockRows<'_>)]) -> Vec<(Vec<u8>, u64)> {
-    let rows = || blocks.iter().map(|(_, rows)| rows);
-    let file = |name: &str| {
-        let mut out = Vec::new();
-        let mut count = 0;
-        let mut text = |text: String| {
-            count += 1;
-            out.extend(text.as_bytes());
-            out.push(b'\n');
-        };
-        match name {
-            "records.jsonl" => rows().flat_map(|rows| &rows.records).for_each(|record| text(record.to_json())),
-            "faults.jsonl" => {
-                for (number, rows) in blocks {
-                    rows.faults.iter().for_each(|fault| text(fault.to_json(plan, *number)));
-                }
+    let rows = |count: fn(&BlockRows<'_>) -> usize| blocks.iter().map(|(_, rows)| count(rows)).sum::<usize>();
+    // About what rows are long.
+    let mut matches = Vec::with_capacity(96 * rows(|rows| rows.matches.len()));
+    let mut rounds = Vec::with_capacity(96 * rows(|rows| rows.rounds.len()));
+    let mut players = Vec::with_capacity(160 * rows(|rows| rows.players.len()));
+    let mut key = Vec::new();
+    let mut counts = [0; 3];
+    for (_, rows) in blocks {
+        let (mut rounds_left, mut players_left) = (&rows.rounds[..], &rows.players[..]);
+        for row in &rows.matches {
+            // The rows of one match begin alike.
+            key.clear();
+            row.put_key(&mut key);
+            matches.extend_from_slice(&key);
+            row.put_rest(&mut matches);
+            let (own, left) = rounds_left.split_at(row.rounds);
+            rounds_left = left;
+            for row in own {
+                rounds.extend_from_slice(&key);
+                row.put_rest(&mut rounds);
             }
-            "matches.csv" => {
-                rows().flat_map(|rows| &rows.matches).for_each(|row| row.put(&mut out));
-                count = rows().map(|rows| rows.matches.len() as u64).sum();
-            }
-            "rounds.csv" => {
-                rows().flat_map(|rows| &rows.rounds).for_each(|row| row.put(&mut out));
-                count = rows().map(|rows| rows.rounds.len() as u64).sum();
-            }
-            _ => {
-                rows().flat_map(|rows| &rows.players).for_each(|row| row.put(&mut out));
-                count = rows().map(|rows| rows.players.len() as u64).sum();
+            let (own, left) = players_left.split_at(row.seats);
+            players_left = left;
+            for row in own {
+                players.extend_from_slice(&key);
+                row.put_rest(&mut players);
             }
         }
-        (packed(plan, out), count)
+        let block = [rows.matches.len(), rows.rounds.len(), rows.players.len()];
+        counts.iter_mut().zip(block).for_each(|(count, rows)| *count += rows as u64);
+    }
+    let mut files = vec![(matches, counts[0]), (rounds, counts[1]), (players, counts[2])];
+    let lines = |lines: Vec<String>| {
+        let count = lines.len() as u64;
+        (lines.into_iter().flat_map(|line| (line + "\n").into_bytes()).collect(), count)
     };
-    row_files(plan).iter().map(|row_file| file(row_file.name)).collect()
+    if plan.records {
+        files.push(lines(blocks.iter().flat_map(|(_, rows)| &rows.records).map(Record::to_json).collect()));
+    }
+    if plan.faults != FaultPolicy::Stop {
+        let of_block = |(number, rows): &(u64, BlockRows<'_>)| {
+            rows.faults.iter().map(|fault| fault.to_json(plan, *number)).collect::<Vec<_>>()
+        };
+        files.push(lines(blocks.iter().flat_map(of_block).collect()));
+    }
+    files.into_iter().map(|(rows, count)| (packed(plan, rows), count)).collect()
 }
 
 /// Plays a line again and compares its bytes with the ledger's; `None` where its agents may decide differently.
@@ -209,8 +227,9 @@ impl Runner<'_> {
             threads => threads,
         };
         let mut outcome = self.play(plan, folder, lines, threads, (&mut digest, &mut faults))?;
-        if !matches!(outcome, Outcome::Unwritable(_))
-            && let Err(error) = folder.commit()
+        // Also on a disk that takes no more rows: those that it took may still find their lines.
+        if let Err(error) = folder.commit()
+            && !matches!(outcome, Outcome::Unwritable(_))
         {
             outcome = Outcome::Unwritable(error);
         }
@@ -296,7 +315,7 @@ impl Runner<'_> {
                             early.insert(line, result);
                         }
                         Err(RecvTimeoutError::Timeout) => {
-                            if let Err(error) = folder.commit() {
+                            if let Err(error) = folder.commit_if_due() {
                                 return end(Outcome::Unwritable(error));
                             }
                         }
@@ -331,7 +350,7 @@ fn write_timing(folder: &Path, threads: usize, matches: u64, time: Duration) -> 
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "threads,matches,seconds\n".to_owned(),
         Err(error) => return Err(unreadable(&path)(error)),
     };
-    text += &format!("{threads},{matches},{:.3}\n", time.as_secs_f64());
+    text.extend([format!("{threads},{matches},{:.3}\n", time.as_secs_f64())]);
     write_whole(&path, text.as_bytes())
 }
 

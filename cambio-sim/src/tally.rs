@@ -1,7 +1,7 @@
 //! Counts what each seat does in a match.
 
 use cambio_core::{
-    Action, Card, Event, MAX_SEATS, Printer, RaceOrder, RoundResult, Scribe, Seat, Setup, State, Verdict,
+    Action, Card, Event, MAX_SEATS, Printer, RaceOrder, RoundResult, Rules, Scribe, Seat, Setup, State, Verdict,
 };
 
 /// What one seat did in a match.
@@ -76,6 +76,7 @@ pub struct Tally {
     /// The fingerprint of play.
     pub printer: Printer,
     decisions: u32,
+    begun: usize,
     shower: Option<Seat>,
     /// The points of each kind of card.
     points: Vec<i16>,
@@ -84,10 +85,28 @@ pub struct Tally {
     call_turn: Option<u32>,
 }
 
+impl Tally {
+    /// Forgets everything, before a match by these rules.
+    pub fn clear(&mut self, rules: &Rules) {
+        self.seats = [SeatTally::default(); MAX_SEATS];
+        self.rounds.clear();
+        self.printer = Printer::default();
+        self.points.clear();
+        self.points.extend(rules.kinds().iter().map(|kind| kind.points));
+        (self.decisions, self.shower, self.begun) = (0, None, 0);
+    }
+
+    /// The round that is being played, counted from 1, 0 before the first; and how many decisions it has.
+    pub fn place(&self) -> (usize, usize) {
+        (self.begun, self.decisions as usize)
+    }
+}
+
 impl Scribe for Tally {
     fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
         self.printer.round_begins(setup, deck);
         self.decisions = 0;
+        self.begun += 1;
         self.turns = [0; MAX_SEATS];
         self.call_turn = None;
         if self.points.is_empty() {

@@ -149,7 +149,11 @@ fn another_experiment_is_not_resumed_and_the_fields_are_named() {
     fs::create_dir(folder.join("mine")).unwrap();
     fs::write(folder.join("mine/matches.csv"), "precious").unwrap();
     let output = cambio(&folder, "run spec.toml --out mine --resume");
-    assert!(said(&output).contains("mine exists; a run writes only to a folder that does not exist"), "{}", said(&output));
+    assert!(
+        said(&output).contains("mine exists; a run writes only to a folder that does not exist"),
+        "{}",
+        said(&output)
+    );
     assert_eq!(fs::read_to_string(folder.join("mine/matches.csv")).unwrap(), "precious");
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -245,7 +249,10 @@ fn a_full_disk_is_told_and_what_the_ledger_says_is_there() {
         let output = limited(blocks);
         let told = said(&output);
         assert_eq!(output.status.code(), Some(3), "{told}");
-        assert!(told.contains("error: cannot write full/") && told.contains("; once it can be written again"), "{told}");
+        assert!(
+            told.contains("error: cannot write full/") && told.contains("; once it can be written again"),
+            "{told}"
+        );
         let checked = cambio(&folder, "verify full");
         // What was written of the line that did not fit is not covered, and nothing else is wrong.
         let wrong: Vec<String> =

@@ -12,13 +12,14 @@ const PACKAGES: [&str; 6] = ["numpy", "scipy>=1.13", "statsmodels>=0.14", "choix
 fn python() -> Option<PathBuf> {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle-venv");
     let python = home.join("bin/python");
-    let works = |code: &str| Command::new(&python).args(["-c", code]).output().is_ok_and(|output| output.status.success());
+    let works =
+        |code: &str| Command::new(&python).args(["-c", code]).output().is_ok_and(|output| output.status.success());
     if !works("import scipy, statsmodels, choix") {
         let made = Command::new("python3").args(["-m", "venv"]).arg(&home).output();
         made.ok().filter(|output| output.status.success())?;
         let pip = |packages: &[&str]| {
-            let words = ["-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "30"];
-            Command::new(&python).args(words).args(packages).output().is_ok_and(|output| output.status.success())
+            let install = ["-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "30"];
+            Command::new(&python).args(install).args(packages).output().is_ok_and(|output| output.status.success())
         };
         if !pip(&PACKAGES) {
             return None;

@@ -77,12 +77,19 @@ impl Meter<'_> {
     fn leader(&self, progress: &Progress<'_>) -> String {
         let cell = &progress.digest.cells[progress.cell];
         let of = |agent: usize| cell.payoff(agent, Payoff::RankPoints).map(|interval| (agent, interval));
-        let leader = (0..self.plan.labels.len()).filter_map(of).max_by(|one, other| one.1.mean.total_cmp(&other.1.mean));
+        let leader =
+            (0..self.plan.labels.len()).filter_map(of).max_by(|one, other| one.1.mean.total_cmp(&other.1.mean));
         leader.map_or_else(String::new, |(agent, interval)| {
             let half = interval.half_width.map_or_else(String::new, |half| format!(" ± {half:.3}"));
             let label: String = self.plan.labels[agent].chars().take(24).collect();
             let table = &self.plan.cells[progress.cell];
-            format!("{} {}: {label} {:.3}{half} of {} deals", table.rules.name(), table.seats, interval.mean, interval.clusters)
+            format!(
+                "{} {}: {label} {:.3}{half} of {} deals",
+                table.rules.name(),
+                table.seats,
+                interval.mean,
+                interval.clusters
+            )
         })
     }
 

@@ -37,7 +37,11 @@ pub(super) fn run(args: &Args) -> CliResult {
     let folder = args.run.as_ref().ok_or("--run or --deviation is needed")?;
     let stored = StoredRun::open(folder)?;
     let derived = derive(&stored)?;
-    writeln!(out, "{:>10} {:>9}  to find {} with power {} at level {}", "deals", "deviation", args.detect, args.power, args.alpha)?;
+    writeln!(
+        out,
+        "{:>10} {:>9}  to find {} with power {} at level {}",
+        "deals", "deviation", args.detect, args.power, args.alpha
+    )?;
     for pair in &derived.pairwise {
         let Some(error) = pair.error else { continue };
         let deviation = error * (pair.deals as f64).sqrt();

@@ -21,7 +21,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> CliResult {
     let stored = StoredRun::open(&args.folder)?;
     if stored.share.is_some() {
-        return Err(format!("{} is one part of a run; put the parts together with `merge`", args.folder.display()).into());
+        return Err(
+            format!("{} is one part of a run; put the parts together with `merge`", args.folder.display()).into()
+        );
     }
     let derived = derive(&stored)?;
     if !args.dry {

@@ -90,13 +90,19 @@ pub(super) fn shard(args: &ShardArgs, roster: &Roster) -> CliResult {
     Ok(play(&args.playing, Some(share), roster)?.2)
 }
 
-fn play(args: &Playing, share: Option<Share>, roster: &Roster) -> Result<(Plan, Report, Exit), Box<dyn std::error::Error>> {
+fn play(
+    args: &Playing,
+    share: Option<Share>,
+    roster: &Roster,
+) -> Result<(Plan, Report, Exit), Box<dyn std::error::Error>> {
     let (mut experiment, text) = Experiment::read(&args.spec)?;
     experiment.deals = args.deals.unwrap_or(experiment.deals);
     experiment.seed = args.seed.unwrap_or(experiment.seed);
     experiment.records |= args.records;
     let plan = experiment.plan(roster, args.spec.parent().unwrap_or(Path::new(".")))?;
-    let mut folder = if args.resume { RunFolder::reopen(&args.out, &text, &plan, share)? } else {
+    let mut folder = if args.resume {
+        RunFolder::reopen(&args.out, &text, &plan, share)?
+    } else {
         RunFolder::create(&args.out, &text, &plan, share)?
     };
     let stop = stop_on_signal()?;

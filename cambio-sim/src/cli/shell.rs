@@ -33,8 +33,7 @@ pub(super) fn completions(args: &CompletionArgs) -> CliResult {
 }
 
 pub(super) fn man(args: &ManArgs) -> CliResult {
-    std::fs::create_dir_all(&args.folder)
-        .map_err(|error| format!("cannot make {}: {error}", args.folder.display()))?;
+    std::fs::create_dir_all(&args.folder).map_err(|error| format!("cannot make {}: {error}", args.folder.display()))?;
     clap_mangen::generate_to(Cli::command(), &args.folder)
         .map_err(|error| format!("cannot write to {}: {error}", args.folder.display()))?;
     Ok(Exit::Done)

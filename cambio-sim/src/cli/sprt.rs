@@ -92,8 +92,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     let (agent, other) = (&args.agent, &args.other);
     match answer.verdict {
-        Verdict::Second => writeln!(out, "{agent} is better than {other} by {elo_1} {word} rather than {elo_0}")?,
-        Verdict::First => writeln!(out, "{agent} is better than {other} by {elo_0} {word} rather than {elo_1}")?,
+        Verdict::Second => writeln!(out, "{agent} over {other}: {elo_1} {word} accepted, {elo_0} rejected")?,
+        Verdict::First => writeln!(out, "{agent} over {other}: {elo_0} {word} accepted, {elo_1} rejected")?,
         Verdict::Undecided => writeln!(out, "undecided between {elo_0} and {elo_1} {word}")?,
     }
     let (low, high) = answer.bounds;

@@ -65,7 +65,11 @@ fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
     for (row, rating) in derived.summary.iter().zip(&derived.ratings) {
         let (points, elo) = (plus_minus(row.rank_points, row.rank_points_high, 3), elo(rating));
         let win = plus_minus(row.win_share, row.win_share_high, 3);
-        writeln!(out, "| {} | {} | `{}` | {} | {points} | {win} | {elo} |", row.rules, row.seats, row.agent, row.deals)?;
+        writeln!(
+            out,
+            "| {} | {} | `{}` | {} | {points} | {win} | {elo} |",
+            row.rules, row.seats, row.agent, row.deals
+        )?;
     }
     Ok(())
 }
@@ -124,8 +128,8 @@ fn is_among_best(row: &SummaryRow, rows: &[&SummaryRow], pairs: &[&PairRow]) -> 
     }
     let is_pair = |pair: &PairRow, one: &str, other: &str| pair.agent == one && pair.other == other;
     pairs.iter().any(|pair| {
-        let straddles = pair.low_simultaneous.is_none_or(|low| low <= 0.0)
-            && pair.high_simultaneous.is_none_or(|high| high >= 0.0);
+        let straddles =
+            pair.low_simultaneous.is_none_or(|low| low <= 0.0) && pair.high_simultaneous.is_none_or(|high| high >= 0.0);
         straddles && (is_pair(pair, &row.agent, &best.agent) || is_pair(pair, &best.agent, &row.agent))
     })
 }

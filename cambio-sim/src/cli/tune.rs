@@ -1,8 +1,11 @@
 //! `cambio tune`.
 
+use std::cell::Cell;
+use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use cambio_agents::Roster;
 use serde_json::json;
@@ -20,7 +23,7 @@ use crate::tune::{Bench, MeasureError, threads};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The agent, with a question mark for each value that is looked for: 'greedy(call_at=?)'
+    /// The agent, with a question mark for each value that is looked for: `greedy(call_at=?)`
     #[arg(long, value_name = "SPEC")]
     agent: String,
     /// The values of a question mark, ends included: 0..15, or 0..1:0.1 with a step; one for each, in order
@@ -117,10 +120,13 @@ impl Values {
 /// The agent with these values in place of its question marks.
 fn filled(agent: &str, values: &[f64]) -> String {
     let mut values = values.iter();
-    agent.chars().map(|char| match char {
-        '?' => values.next().map_or_else(|| "?".to_owned(), ToString::to_string),
-        char => char.to_string(),
-    }).collect()
+    agent
+        .chars()
+        .map(|char| match char {
+            '?' => values.next().map_or_else(|| "?".to_owned(), ToString::to_string),
+            char => char.to_string(),
+        })
+        .collect()
 }
 
 /// The agent without what is looked for: with its default values.
@@ -139,24 +145,33 @@ struct Task<'a> {
     roster: &'a Roster,
     pool: &'a rayon::ThreadPool,
     ranges: Vec<Values>,
+    told: Cell<Instant>,
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let marks = args.agent.matches('?').count();
     if marks == 0 || marks != args.range.len() {
         let (agent, ranges) = (&args.agent, args.range.len());
-        return Err(format!("`{agent}` has {marks} question marks and {ranges} ranges; allowed is one range for each").into());
+        return Err(
+            format!("`{agent}` has {marks} question marks and {ranges} ranges; allowed is one range for each").into()
+        );
     }
     if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
-        return Err(format!("{} exists; the curve is written only to a folder that does not exist", out.display()).into());
+        return Err(
+            format!("{} exists; the curve is written only to a folder that does not exist", out.display()).into()
+        );
     }
     let ranges = args.range.iter().map(|text| Values::read(text)).collect::<Result<Vec<_>, _>>()?;
     let pool = threads(args.setting.threads)?;
-    let task = Task { args, roster, pool: &pool, ranges };
-    let outcome = if args.field.iter().any(|field| field == "self") { task.against_itself()? } else { task.against_field()? };
+    let task = Task { args, roster, pool: &pool, ranges, told: Cell::new(Instant::now()) };
+    let outcome =
+        if args.field.iter().any(|field| field == "self") { task.against_itself()? } else { task.against_field()? };
     outcome.write(args)?;
     Ok(Exit::Done)
 }
+
+/// The points of a search, which of them is best, how many blocks were played, and how many deals were used.
+type Found = (Vec<Point>, usize, u64, u64);
 
 /// What tuning found.
 struct Outcome {
@@ -186,12 +201,14 @@ impl Task<'_> {
     }
 
     fn tell(&self, what: &str) {
-        if !self.args.setting.quiet {
-            if std::io::stderr().is_terminal() {
-                eprint!("\r\u{1b}[2K{what}");
-            } else {
-                eprintln!("{what}");
-            }
+        if self.args.setting.quiet {
+            return;
+        }
+        if std::io::stderr().is_terminal() {
+            eprint!("\r\u{1b}[2K{what}");
+        } else if self.told.get().elapsed() > Duration::from_secs(10) {
+            self.told.set(Instant::now());
+            eprintln!("{what}");
         }
     }
 
@@ -232,8 +249,9 @@ impl Task<'_> {
         let (rules, seats) = (&args.setting.rules, args.setting.seats);
         let mut text = format!("{} on {rules}, {seats} seats, against {shown}\n", args.agent);
         text += &table(&points, best);
-        text += &format!("\nbest: {} with {:.4}, {blocks} deal blocks\n", winner.agent, winner.mean);
-        let validation = (args.validate > 1).then(|| self.validate(&winner.agent, &incumbent, &field, used)).transpose()?;
+        writeln!(text, "\nbest: {} with {:.4}, {blocks} deal blocks", winner.agent, winner.mean)?;
+        let validation =
+            (args.validate > 1).then(|| self.validate(&winner.agent, &incumbent, &field, used)).transpose()?;
         if let Some(validation) = &validation {
             text += &validation.text;
         }
@@ -247,7 +265,7 @@ impl Task<'_> {
     }
 
     /// Sweep, race or halving: the points, which is best, how many blocks were played, and deals used.
-    fn choose(&self, field: &[String]) -> Result<(Vec<Point>, usize, u64, u64), Box<dyn std::error::Error>> {
+    fn choose(&self, field: &[String]) -> Result<Found, Box<dyn std::error::Error>> {
         let args = self.args;
         let grid = self.grid()?;
         let candidates: Vec<String> = grid.iter().map(|values| filled(&args.agent, values)).collect();
@@ -294,7 +312,7 @@ impl Task<'_> {
         Ok((points, best, blocks, last))
     }
 
-    fn search(&self, field: &[String]) -> Result<(Vec<Point>, usize, u64, u64), Box<dyn std::error::Error>> {
+    fn search(&self, field: &[String]) -> Result<Found, Box<dyn std::error::Error>> {
         let args = self.args;
         let sign = if args.payoff == Payoff::Points { -1.0 } else { 1.0 };
         let mut search = Search::new(self.ranges.len(), args.setting.seed);
@@ -360,7 +378,10 @@ impl Task<'_> {
         let half = difference.half_width.unwrap_or(f64::NAN);
         let text = format!(
             "on {} fresh deals: {winner} {:.4}, incumbent {incumbent} {:.4}, difference {:+.4} ± {half:.4}\n",
-            self.args.validate, mean(&scores[0]), mean(&scores[1]), difference.mean,
+            self.args.validate,
+            mean(&scores[0]),
+            mean(&scores[1]),
+            difference.mean,
         );
         let found = json!({
             "deals": self.args.validate, "winner": mean(&scores[0]), "incumbent": incumbent,
@@ -395,27 +416,38 @@ impl Task<'_> {
             for (place, point) in curve.iter().enumerate() {
                 matrix[(place, rival)] = point.mean;
             }
-            let best = (0..size).rev().max_by(|&one, &other| curve[one].mean.total_cmp(&curve[other].mean)).unwrap_or(0);
-            let set: Vec<&str> = curve.iter().filter(|point| point.among_best == Some(true)).map(|point| &*point.value).collect();
+            let best =
+                (0..size).rev().max_by(|&one, &other| curve[one].mean.total_cmp(&curve[other].mean)).unwrap_or(0);
+            let set: Vec<&str> =
+                curve.iter().filter(|point| point.among_best == Some(true)).map(|point| &*point.value).collect();
             let is_own = curve[rival].among_best == Some(true);
             if is_own {
                 equilibria.push(values[rival].clone());
             }
             let (own, value) = (if is_own { "*" } else { " " }, &values[rival]);
-            lines += &format!("{own} {value:>8}  {:>8}  {:+.4}  {}\n", values[best], curve[best].mean - curve[rival].mean, set.join(" "));
+            writeln!(
+                lines,
+                "{own} {value:>8}  {:>8}  {:+.4}  {}",
+                values[best],
+                curve[best].mean - curve[rival].mean,
+                set.join(" ")
+            )?;
             points.extend(curve);
         }
         self.end_telling();
         let (rules, seats) = (&args.setting.rules, args.setting.seats);
-        let mut text = format!("{} on {rules}, {seats} seats, against tables of itself, {} deals\n", args.agent, args.deals);
+        let mut text =
+            format!("{} on {rules}, {seats} seats, against tables of itself, {} deals\n", args.agent, args.deals);
         text += "     field  best reply  gain  cannot be told from the best reply\n";
         text += &lines;
         text += "* a best reply to itself, for all that can be told: a symmetric equilibrium\n";
-        let nash = (seats == 2 && args.payoff == Payoff::RankPoints && size > 1).then(|| Game::of_matrix(&matrix).nash()).flatten();
+        let nash = (seats == 2 && args.payoff == Payoff::RankPoints && size > 1)
+            .then(|| Game::of_matrix(&matrix).nash())
+            .flatten();
         if let Some(nash) = &nash {
             let shares = nash.iter().zip(&values).filter(|(share, _)| **share > 0.005);
             let shares: Vec<String> = shares.map(|(share, value)| format!("{value}: {:.0} %", share * 100.0)).collect();
-            text += &format!("equilibrium of the measured game: {}\n", shares.join(", "));
+            writeln!(text, "equilibrium of the measured game: {}", shares.join(", "))?;
         }
         let found = json!({
             "agent": args.agent, "ranges": args.range, "rules": rules, "seats": seats, "field": "self",
@@ -457,11 +489,13 @@ fn table(points: &[Point], best: usize) -> String {
             Some(true) => "=",
             _ => " ",
         };
-        let half = |high: Option<f64>| high.map_or_else(|| "–".to_owned(), |high| format!("± {:.4}", high - point.mean));
+        let half =
+            |high: Option<f64>| high.map_or_else(|| "–".to_owned(), |high| format!("± {:.4}", high - point.mean));
         let share = point.best_share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
         let mean = format!("{:.4} {}", point.mean, half(point.high));
         let (value, deals, band) = (&point.value, point.deals, half(point.high_simultaneous));
-        text += &format!("{mark} {value:>12} {deals:>7} {mean:>16} {band:>16} {share:>6}\n");
+        writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>16} {band:>16} {share:>6}")
+            .expect("a string takes everything");
     }
     text += "* best, = cannot be told from the best; best: how often it is, deals drawn again\n";
     text

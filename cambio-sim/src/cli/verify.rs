@@ -33,7 +33,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let (shards, wanted, matches) = (stored.entries.len(), lines.end - lines.start, stored.matches());
     writeln!(out, "{shards} of {wanted} shards, {matches} matches; {} shards played again", findings.replayed)?;
     if findings.not_reproducible > 0 {
-        writeln!(out, "{} shards have agents that decide by the clock and cannot be checked", findings.not_reproducible)?;
+        writeln!(
+            out,
+            "{} shards have agents that decide by the clock and cannot be checked",
+            findings.not_reproducible
+        )?;
     }
     if !findings.wrong.is_empty() {
         return Ok(Exit::Wrong);

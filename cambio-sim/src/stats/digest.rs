@@ -360,10 +360,10 @@ impl CellDigest {
         let fitted_values = &inverse * &sums / deals;
         // Σ g gᵀ with g = Xᵀy − XᵀXβ, whose sum over the deals is 0.
         let mean = &design * &fitted_values;
-        let meat = DMatrix::from_fn(size, size, |i, j| {
+        let spread = DMatrix::from_fn(size, size, |i, j| {
             self.complete.products(quantity(i), quantity(j)) / (scale * scale) - deals * mean[i] * mean[j]
         });
-        let covariance = &inverse * meat * &inverse / (deals * deals) * (deals / (deals - 1.0));
+        let covariance = &inverse * spread * &inverse / (deals * deals) * (deals / (deals - 1.0));
         let effects: Vec<f64> = (0..fitted).map(|seat| fitted_values[k + seat]).collect();
         let of_seats = covariance.view((k, k), (fitted, fitted)).into_owned();
         let vector = DVector::from_vec(effects.clone());

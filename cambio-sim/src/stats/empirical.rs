@@ -30,13 +30,18 @@ pub struct GameSums {
 
 fn composition(lineup: &[usize], agents: usize) -> Vec<u8> {
     let mut counts = vec![0; agents];
-    lineup.iter().for_each(|&agent| counts[agent] += 1);
+    for &agent in lineup {
+        counts[agent] += 1;
+    }
     counts
 }
 
 impl GameSums {
     /// Sums for these lineups; `None` if they lack a composition of the agents that they name, mirrors apart, or there
     /// are too many.
+    ///
+    /// # Panics
+    /// Never.
     pub fn new(lineups: &[&[usize]], agents: usize) -> Option<GameSums> {
         let seats = lineups.first()?.len();
         let mut compositions: Vec<Vec<u8>> = lineups.iter().map(|lineup| composition(lineup, agents)).collect();
@@ -44,7 +49,7 @@ impl GameSums {
         compositions.dedup();
         let mixed = compositions.iter().filter(|counts| counts.iter().filter(|count| **count > 0).count() > 1).count();
         let wanted = (0..seats as u128).fold(1, |count, step| count * (agents as u128 + step) / (step + 1));
-        if agents < 2 || agents > MOST_AGENTS || compositions.len() > MOST_COMPOSITIONS {
+        if !(2..=MOST_AGENTS).contains(&agents) || compositions.len() > MOST_COMPOSITIONS {
             return None;
         }
         if mixed as u128 + agents as u128 != wanted {
@@ -56,6 +61,9 @@ impl GameSums {
     }
 
     /// Adds payoffs of the present deal: of an agent in a lineup the number of matches and their sum.
+    ///
+    /// # Panics
+    /// Never.
     pub fn add(&mut self, lineup: usize, agent: usize, n: i64, s: i64) {
         if self.in_group == 0 {
             self.groups.push(vec![(0, 0); self.compositions.len() * self.agents]);
@@ -215,7 +223,9 @@ impl Game {
                 *share += step / 6.0 * (k1[agent] + 2.0 * k2[agent] + 2.0 * k3[agent] + k4[agent]);
             }
             let sum: f64 = shares.iter().sum();
-            shares.iter_mut().for_each(|share| *share /= sum);
+            for share in &mut shares {
+                *share /= sum;
+            }
         }
         shares
     }
@@ -253,7 +263,7 @@ impl Game {
     }
 
     /// The α-rank of a single population at two seats (Omidshafiei and others 2019, "α-Rank: Multi-agent evaluation by
-    /// evolution", eq. 3 to 5, with the selection by single encounters that OpenSpiel calls local); `None` at more.
+    /// evolution", eq. 3 to 5, with the selection by single encounters that `OpenSpiel` calls local); `None` at more.
     ///
     /// The stationary distribution of a population of `individuals` in which now and then one changes its strategy.
     pub fn alpha_rank(&self, alpha: f64, individuals: f64) -> Option<Vec<f64>> {

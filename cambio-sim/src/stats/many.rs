@@ -32,8 +32,7 @@ impl Draws {
 fn chi_square(freedom: f64, rng: &mut Resampling) -> f64 {
     let shape = freedom / 2.0;
     // Below 1 from one more (their section 6).
-    let (used, boost) =
-        if shape < 1.0 { (shape + 1.0, rng.uniform().powf(1.0 / shape)) } else { (shape, 1.0) };
+    let (used, boost) = if shape < 1.0 { (shape + 1.0, rng.uniform().powf(1.0 / shape)) } else { (shape, 1.0) };
     let d = used - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();
     loop {
@@ -81,9 +80,9 @@ pub fn simultaneous_factor(
     let draws = Draws::new(covariance, freedom);
     let mut largest: Vec<f64> = (0..DRAWS)
         .map(|_| {
-            let drawn = draws.draw(rng);
+            let estimates = draws.draw(rng);
             let size = |&(one, other, deviation): &(usize, Option<usize>, f64)| {
-                (drawn[one] - other.map_or(0.0, |other| drawn[other])).abs() / deviation
+                (estimates[one] - other.map_or(0.0, |other| estimates[other])).abs() / deviation
             };
             used.iter().map(size).fold(0.0, f64::max)
         })
@@ -108,30 +107,24 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 /// Who cannot be told from the best: i is out if another's mean is above its own by more than chance gives the largest of
 /// such differences (Edwards and Hsu 1983, "Multiple comparisons with the best treatment", eq. 2.2, with the joint
 /// distribution by simulation). The best is in the set with probability `level` or more.
-pub fn best_set(
-    means: &[f64],
-    covariance: &DMatrix<f64>,
-    freedom: f64,
-    level: f64,
-    rng: &mut Resampling,
-) -> Vec<bool> {
+pub fn best_set(means: &[f64], covariance: &DMatrix<f64>, freedom: f64, level: f64, rng: &mut Resampling) -> Vec<bool> {
     let size = means.len();
     let deviation = |i: usize, l: usize| {
         let variance: f64 = covariance[(i, i)] + covariance[(l, l)] - 2.0 * covariance[(i, l)];
         variance.max(0.0).sqrt()
     };
     let draws = Draws::new(covariance, freedom.max(1.0));
-    let drawn: Vec<DVector<f64>> = (0..DRAWS).map(|_| draws.draw(rng)).collect();
+    let samples: Vec<DVector<f64>> = (0..DRAWS).map(|_| draws.draw(rng)).collect();
     let is_in = |i: usize| {
         let rivals: Vec<(usize, f64)> = (0..size).filter(|&l| l != i).map(|l| (l, deviation(i, l))).collect();
         let (varying, fixed): (Vec<_>, Vec<_>) = rivals.into_iter().partition(|rival| rival.1 > 1e-150);
         if fixed.iter().any(|&(l, _)| means[l] > means[i]) {
             return false;
         }
-        let largest = |drawn: &DVector<f64>| {
-            varying.iter().map(|&(l, deviation)| (drawn[l] - drawn[i]) / deviation).fold(f64::NEG_INFINITY, f64::max)
+        let largest = |sample: &DVector<f64>| {
+            varying.iter().map(|&(l, deviation)| (sample[l] - sample[i]) / deviation).fold(f64::NEG_INFINITY, f64::max)
         };
-        let mut sizes: Vec<f64> = drawn.iter().map(largest).collect();
+        let mut sizes: Vec<f64> = samples.iter().map(largest).collect();
         sizes.sort_by(f64::total_cmp);
         let factor = sizes[((level * DRAWS as f64).ceil() as usize).min(DRAWS) - 1];
         varying.iter().all(|&(l, deviation)| means[l] - means[i] <= factor * deviation)

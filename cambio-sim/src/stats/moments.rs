@@ -102,8 +102,8 @@ impl Moments {
         }
         let n = self.n as f64;
         let clusters = self.clusters as f64;
-        let error = (self.clusters > 1)
-            .then(|| (clusters / (clusters - 1.0) * self.squares()).sqrt() / (n * n) / scale);
+        let error =
+            (self.clusters > 1).then(|| (clusters / (clusters - 1.0) * self.squares()).sqrt() / (n * n) / scale);
         Some(Interval::new(self.s as f64 / n / scale, error, self.clusters))
     }
 }
@@ -158,12 +158,12 @@ impl Joint {
         (self.n[a] as f64, self.s[a] as f64)
     }
 
-    /// Σ S_a·S_b over the deals.
+    /// Σ `S_a·S_b` over the deals.
     pub(crate) fn products(&self, a: usize, b: usize) -> f64 {
         self.ss[a * self.size + b] as f64
     }
 
-    /// N_a·N_b·Σ(S_a − μ_a·n_a)(S_b − μ_b·n_b), exact where 128 bits hold it.
+    /// `N_a·N_b·Σ(S_a − μ_a·n_a)(S_b − μ_b·n_b)`, exact where 128 bits hold it.
     fn cross(&self, a: usize, b: usize) -> f64 {
         let (ab, ba) = (a * self.size + b, b * self.size + a);
         let exact = || {
@@ -253,7 +253,9 @@ mod tests {
     fn a_paired_difference_is_that_of_the_deals() {
         let deals = [(3_i64, 1_i64), (4, 4), (0, 2), (5, 1), (2, 2), (4, 1)];
         let mut joint = Joint::new(2);
-        deals.iter().for_each(|(a, b)| joint.add(&[2, 2], &[*a, *b]));
+        for (a, b) in deals {
+            joint.add(&[2, 2], &[a, b]);
+        }
         let differences: Vec<f64> = deals.iter().map(|(a, b)| (a - b) as f64 / 2.0).collect();
         let mean = differences.iter().sum::<f64>() / 6.0;
         let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / 5.0 / 6.0;

@@ -178,9 +178,9 @@ fn part(players: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Part {
     let mut part = Part { likelihood: 0.0, score: [0.0; MAX_SEATS], hessian: [[0.0; MAX_SEATS]; MAX_SEATS] };
     for rank in 1..=n {
         let tied: Vec<bool> = players.iter().map(|player| player.1 == rank).collect();
-        let ties = tied.iter().filter(|tied| **tied).count();
-        for step in 0..ties {
-            let less = step as f64 / ties as f64;
+        let together = tied.iter().filter(|tied| **tied).count();
+        for step in 0..together {
+            let less = step as f64 / together as f64;
             let left = |player: usize| match players[player].1 {
                 other if other < rank => 0.0,
                 _ if tied[player] => weights[player] * (1.0 - less),

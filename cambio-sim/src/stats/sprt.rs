@@ -2,7 +2,7 @@
 //!
 //! The generalized test of Van den Bergh ("A practical introduction to the GSPRT", and "Comments on normalized Elo"): an
 //! outcome is the mean of a deal block, which lies on a finite grid; under each hypothesis the frequencies are those of
-//! maximum likelihood (support of "support_MLE_multinomial"). Blocks are read in the order of the deals, never in that
+//! maximum likelihood (his "Support for the MLE of a multinomial distribution"). Blocks are read in the order of the deals, never in that
 //! of their arrival: a fast block is no random one.
 
 /// What the two hypotheses are about.
@@ -221,7 +221,8 @@ mod tests {
     fn wrong_verdicts_are_as_rare_as_promised() {
         let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 5000 } else { 400 };
         for (elo_0, elo_1, normalized) in [(0.0, 40.0, false), (-10.0, 30.0, false), (0.0, 50.0, true)] {
-            let grid: Vec<(f64, f64)> = [0.06, 0.14, 0.5, 0.2, 0.1].iter().zip(0..).map(|(p, x)| (f64::from(x) / 4.0, *p)).collect();
+            let grid: Vec<(f64, f64)> =
+                [0.06, 0.14, 0.5, 0.2, 0.1].iter().zip(0..).map(|(p, x)| (f64::from(x) / 4.0, *p)).collect();
             let hypotheses = if normalized {
                 Hypotheses::Normalized(t_of_normalized_elo(elo_0, 2), t_of_normalized_elo(elo_1, 2))
             } else {

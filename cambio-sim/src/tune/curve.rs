@@ -47,9 +47,8 @@ pub fn curve(field: &str, agents: &[String], values: &[String], scores: &[Vec<f6
     let covariance = covariance_of_means(scores, deals);
     let freedom = deals as f64 - 1.0;
     let mut rng = Resampling::new(seed, 4 << 16);
-    let band = is_common
-        .then(|| simultaneous_factor(&covariance, freedom, Contrasts::Single, LEVEL, &mut rng))
-        .flatten();
+    let band =
+        is_common.then(|| simultaneous_factor(&covariance, freedom, Contrasts::Single, LEVEL, &mut rng)).flatten();
     let means: Vec<f64> = scores.iter().map(|scores| scores.iter().sum::<f64>() / scores.len() as f64).collect();
     let best = is_common.then(|| best_set(&means, &covariance, freedom, LEVEL, &mut rng));
     let shares = is_common.then(|| best_shares(scores, deals, &mut rng));

@@ -56,7 +56,7 @@ impl Search {
         let population = self.population();
         let parents = population / 2;
         let raw: Vec<f64> =
-            (0..parents).map(|place| ((population as f64 + 1.0) / 2.0).ln() - (place as f64 + 1.0).ln()).collect();
+            (0..parents).map(|place| f64::midpoint(population as f64, 1.0).ln() - (place as f64 + 1.0).ln()).collect();
         let sum: f64 = raw.iter().sum();
         let weights: Vec<f64> = raw.iter().map(|weight| weight / sum).collect();
         let effective = 1.0 / weights.iter().map(|weight| weight * weight).sum::<f64>();
@@ -70,7 +70,8 @@ impl Search {
         let eigen = SymmetricEigen::new(self.covariance.clone());
         let roots = eigen.eigenvalues.map(|value| value.max(1e-20).sqrt());
         let root = &eigen.eigenvectors * DMatrix::from_diagonal(&roots);
-        let inverse_root = &eigen.eigenvectors * DMatrix::from_diagonal(&roots.map(|root| 1.0 / root))
+        let inverse_root = &eigen.eigenvectors
+            * DMatrix::from_diagonal(&roots.map(|root| 1.0 / root))
             * eigen.eigenvectors.transpose();
         let rng = &mut self.rng;
         let steps: Vec<DVector<f64>> = (0..population)
