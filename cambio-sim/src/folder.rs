@@ -218,6 +218,8 @@ pub struct StoredRun {
     pub(crate) entries: Vec<Entry>,
     /// How many bytes of the ledger are whole lines.
     ledger_bytes: u64,
+    /// Whether the manifest says that the run was finished.
+    pub(crate) claims_complete: bool,
     /// Whether the ledger ends in the middle of a line.
     pub(crate) is_torn: bool,
 }
@@ -261,7 +263,8 @@ impl StoredRun {
         }
         let (path, ledger_bytes) = (path.to_owned(), whole as u64);
         let is_torn = whole < text.len();
-        Ok(StoredRun { spec: read("spec.toml")?, path, plan, share, entries, ledger_bytes, is_torn })
+        let claims_complete = manifest["outcome"].as_str().is_some_and(|outcome| outcome.starts_with("complete"));
+        Ok(StoredRun { spec: read("spec.toml")?, path, plan, share, entries, ledger_bytes, claims_complete, is_torn })
     }
 
     /// The lines that this folder is to hold.

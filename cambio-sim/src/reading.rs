@@ -105,6 +105,8 @@ pub enum Replay {
 pub struct Findings {
     /// What is wrong, a sentence each.
     pub wrong: Vec<String>,
+    /// What a run that was stopped left behind, a sentence each: resuming cuts it off.
+    pub unfinished: Vec<String>,
     /// How many shards were played again and gave the same bytes.
     pub replayed: u64,
     /// How many were chosen to be played again and have agents that may decide differently.
@@ -117,18 +119,30 @@ pub struct Findings {
 /// If the folder is no run at all. What is wrong with a run is found, not an error.
 pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay) -> Result<Findings, RunError> {
     let mut findings = Findings::default();
+    let mut loose = Vec::new();
     if stored.is_torn {
-        findings.wrong.push(format!("{}/ledger.jsonl ends in the middle of a line", stored.path.display()));
+        loose.push(format!("{}/ledger.jsonl ends in the middle of a line", stored.path.display()));
     }
     for (path, bytes) in stored.covered() {
         match std::fs::metadata(&path) {
             Ok(found) if found.len() > bytes => {
-                let what = format!("{} has {} bytes; its ledger covers {bytes}", path.display(), found.len());
-                findings.wrong.push(what);
+                loose.push(format!("{} has {} bytes; its ledger covers {bytes}", path.display(), found.len()));
             }
             // What is missing is found while reading.
             Ok(_) | Err(_) => {}
         }
+    }
+    if stored.claims_complete {
+        findings.wrong = loose;
+        if !stored.is_complete() {
+            let (found, lines) = (stored.entries.len(), stored.lines());
+            let what =
+                format!("the manifest says complete, and the ledger has {found} of {} shards", lines.end - lines.start);
+            findings.wrong.push(what);
+        }
+    } else {
+        // A run that was stopped in the middle of writing.
+        findings.unfinished = loose;
     }
     match derive(stored) {
         Err(error) => findings.wrong.push(error.to_string()),

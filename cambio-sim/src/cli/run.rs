@@ -77,7 +77,10 @@ pub(super) fn stop_on_signal() -> Result<Arc<AtomicBool>, ctrlc::Error> {
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let (plan, report, exit) = play(&args.playing, None, roster)?;
-    tables::print(&plan, &report.derived, args.format);
+    // Where the disk took no more the table would be of rows that are not there.
+    if !matches!(report.outcome, Outcome::Unwritable(_)) {
+        tables::print(&plan, &report.derived, args.format);
+    }
     Ok(exit)
 }
 

@@ -29,6 +29,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     for wrong in &findings.wrong {
         writeln!(out, "wrong: {wrong}")?;
     }
+    for left in &findings.unfinished {
+        writeln!(out, "unfinished: {left}; resuming cuts off the rest")?;
+    }
     let lines = stored.lines();
     let (shards, wanted, matches) = (stored.entries.len(), lines.end - lines.start, stored.matches());
     writeln!(out, "{shards} of {wanted} shards, {matches} matches; {} shards played again", findings.replayed)?;

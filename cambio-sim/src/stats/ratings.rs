@@ -299,7 +299,8 @@ pub fn fit(rankings: &Rankings, agents: usize, anchor: Option<usize>, effects: S
         (at[place], covariance[(place, place)].max(0.0).sqrt())
     };
     Some(Strengths {
-        strengths: strengths.iter().copied().collect(),
+        // Adding 0 makes an anchor of −0 one of 0.
+        strengths: strengths.iter().map(|strength| strength + 0.0).collect(),
         covariance: &change * of_agents * change.transpose(),
         seats: (0..fitted_seats).map(seat).collect(),
         clusters,
