@@ -1,5 +1,5 @@
-//! The engine and two random players with no arena around them, to measure what the arena costs:
-//! `cargo run --release --example bare -- classic 2 400000`, then `cambio run` on as many matches.
+//! The engine and copies of one player with no arena around them, to measure what the arena costs:
+//! `cargo run --release --example bare -- random classic 2 400000`, then `cambio run` on as many matches.
 
 use std::time::Instant;
 
@@ -8,13 +8,13 @@ use cambio_core::{Agent, Pairing, Rules, play_match};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [preset, seats, matches] = &words[..] else {
-        eprintln!("error: give a preset, a number of seats and a number of matches");
+    let [agent, preset, seats, matches] = &words[..] else {
+        eprintln!("error: give an agent, a preset, a number of seats and a number of matches");
         std::process::exit(1);
     };
     let rules = Rules::preset(preset).expect("a preset");
     let (seats, matches): (usize, u64) = (seats.parse().expect("seats"), matches.parse().expect("matches"));
-    let spec = cambio_agents::roster().parse("random").expect("random is on the roster");
+    let spec = cambio_agents::roster().parse(agent).expect("an agent");
     let begun = Instant::now();
     let mut rounds = 0;
     for number in 0..matches {

@@ -12,6 +12,13 @@ pub trait Field<'a>: Sized {
     /// Writes it at the end of a line.
     fn put(&self, out: &mut Vec<u8>);
 
+    /// Writes it with a comma behind it.
+    #[inline]
+    fn put_cell(&self, out: &mut Vec<u8>) {
+        self.put(out);
+        out.push(b',');
+    }
+
     /// Reads it; `None` if the text is not one.
     fn read(text: &'a str) -> Option<Self>;
 }
@@ -71,6 +78,18 @@ macro_rules! whole {
                 $put(*self as $wide, out);
             }
 
+            #[inline]
+            fn put_cell(&self, out: &mut Vec<u8>) {
+                // Most are small, and there are many.
+                let wide = *self as $wide;
+                if (0..10).contains(&wide) {
+                    out.extend_from_slice(&[b'0' + wide as u8, b',']);
+                } else {
+                    $put(wide, out);
+                    out.push(b',');
+                }
+            }
+
             fn read(text: &str) -> Option<$type> {
                 text.parse().ok()
             }
@@ -90,7 +109,7 @@ impl Field<'_> for f64 {
         // Payoffs are these more often than not.
         for (number, text) in [(0.0_f64, b"0.0"), (1.0, b"1.0"), (0.5, b"0.5")] {
             if self.to_bits() == number.to_bits() {
-                out.extend(text);
+                out.extend_from_slice(text);
                 return;
             }
         }
@@ -125,7 +144,12 @@ impl Field<'_> for f64 {
 
 impl Field<'_> for bool {
     fn put(&self, out: &mut Vec<u8>) {
-        out.extend(if *self { &b"true"[..] } else { b"false" });
+        out.extend_from_slice(if *self { b"true" } else { b"false" });
+    }
+
+    #[inline]
+    fn put_cell(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if *self { b"true," } else { b"false," });
     }
 
     fn read(text: &str) -> Option<bool> {
@@ -136,6 +160,11 @@ impl Field<'_> for bool {
 impl Field<'_> for Seat {
     fn put(&self, out: &mut Vec<u8>) {
         out.push(self.letter() as u8);
+    }
+
+    #[inline]
+    fn put_cell(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[self.letter() as u8, b',']);
     }
 
     fn read(text: &str) -> Option<Seat> {
@@ -333,7 +362,7 @@ macro_rules! row {
             }
 
             fn put_rest(&self, out: &mut Vec<u8>) {
-                $(Field::put(&self.$field, out); out.push(b',');)+
+                $(Field::put_cell(&self.$field, out);)+
                 if let Some(last) = out.last_mut() {
                     *last = b'\n';
                 }
