@@ -183,14 +183,15 @@ struct Turnstile {
 }
 
 impl Turnstile {
-    /// The next line to play; `None` after the last, or when stopped.
-    fn next(&self, stop: &AtomicBool) -> Option<u64> {
+    /// The next line to play; `None` after the last, or when the run is stopped: by the user, or because it has ended.
+    fn next(&self, stops: [&AtomicBool; 2]) -> Option<u64> {
+        let is_stopped = || stops.iter().any(|stop| stop.load(Ordering::Relaxed));
         let mut state = self.state.lock().expect("nobody panics with it");
-        while state.0 < self.end && state.0 >= state.1 + self.ahead && !stop.load(Ordering::Relaxed) {
+        while state.0 < self.end && state.0 >= state.1 + self.ahead && !is_stopped() {
             let waited = self.moved.wait_timeout(state, Duration::from_millis(100));
             state = waited.expect("nobody panics with it").0;
         }
-        if state.0 >= self.end || stop.load(Ordering::Relaxed) {
+        if state.0 >= self.end || is_stopped() {
             return None;
         }
         state.0 += 1;
@@ -200,6 +201,17 @@ impl Turnstile {
     fn written(&self, line: u64) {
         self.state.lock().expect("nobody panics with it").1 = line + 1;
         self.moved.notify_all();
+    }
+}
+
+/// Ends the run if a worker panics: nobody waits for the line that it had.
+struct HaltOnPanic<'h>(&'h AtomicBool);
+
+impl Drop for HaltOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -269,7 +281,8 @@ impl Runner<'_> {
                 let (sender, turnstile, played, halt) = (sender.clone(), &turnstile, &played, &halt);
                 let stop = self.stop;
                 let work = move || {
-                    while let Some(line) = turnstile.next(halt) {
+                    let _halts = HaltOnPanic(halt);
+                    while let Some(line) = turnstile.next([halt, stop]) {
                         let Some(result) = play_line(plan, line, stop, played) else { break };
                         // Nobody listens any more: the run has ended.
                         if sender.send((line, result)).is_err() {

@@ -272,3 +272,26 @@ fn a_folder_that_cannot_be_written_is_named() {
     assert!(said(&output).starts_with("error: cannot write /proc/cambio: "), "{}", said(&output));
     fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Slow agents and many threads: workers wait for one another when the signal comes.
+#[test]
+#[cfg(unix)]
+fn an_interrupt_ends_a_run_of_slow_agents_soon_and_resuming_gives_the_whole() {
+    let folder = folder("interrupt");
+    let spec = "seed = 4\ndeals = 60\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'rollout(n=20)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    assert!(cambio(&folder, "run spec.toml --out whole --quiet").status.success());
+    for (threads, wait) in [(1, 100), (3, 200), (8, 300), (8, 500)] {
+        let words = format!("run spec.toml --out stopped --quiet --resume --threads {threads}");
+        let child = command(&folder, &words).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let begun = std::time::Instant::now();
+        let output = child.wait_with_output().unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", said(&output));
+        assert!(begun.elapsed() < Duration::from_secs(20), "{threads} threads: {:?}", begun.elapsed());
+    }
+    assert!(cambio(&folder, "run spec.toml --out stopped --quiet --resume").status.success());
+    assert_same(&folder.join("whole"), &folder.join("stopped"));
+    fs::remove_dir_all(&folder).unwrap();
+}
