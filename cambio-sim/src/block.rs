@@ -1,36 +1,41 @@
 //! Plays one deal block: a lineup on one deal in all its rotations.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use cambio_core::rng::Key;
 use cambio_core::{
     Action, Agent, Briefing, MatchError, MatchResult, Observation, Pairing, Record, Recorder, Score, Scribe, Seat,
-    SeatSet, State, play_match,
+    SeatSet, State, Trouble, play_match,
 };
 
-use crate::experiment::{Block, Plan};
-use crate::guard::Guarded;
-use crate::rows::{MatchRow, PlayerRow, RoundRow};
+use crate::experiment::FaultPolicy;
+use crate::guard::{Watch, message};
+use crate::plan::{Block, Plan};
+use crate::rows::{BySeat, MatchRow, PlayerRow, RoundRow};
 use crate::tally::Tally;
-
-/// Whether full records are kept.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Records {
-    /// They are.
-    Keep,
-    /// They are not.
-    Skip,
-}
 
 /// The rows of one block, in canonical order: by rotation, then round or seat.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct BlockRows {
+pub struct BlockRows<'p> {
     /// One row a match.
-    pub matches: Vec<MatchRow>,
+    pub matches: Vec<MatchRow<'p>>,
     /// One row a round.
-    pub rounds: Vec<RoundRow>,
-    /// One row a seat of each match, with the agent's place in the plan.
-    pub players: Vec<(usize, PlayerRow)>,
+    pub rounds: Vec<RoundRow<'p>>,
+    /// One row a seat of each match.
+    pub players: Vec<PlayerRow<'p>>,
     /// One record a match, where they are kept.
     pub records: Vec<Record>,
+    /// What agents did wrong, where that does not stop the run.
+    pub faults: Vec<AgentFault>,
+}
+
+impl BlockRows<'_> {
+    fn clear(&mut self) {
+        self.matches.clear();
+        self.rounds.clear();
+        self.players.clear();
+        self.records.clear();
+    }
 }
 
 /// An agent did what a player may not: it decided illegally, could not go on, or panicked.
@@ -38,6 +43,12 @@ pub struct BlockRows {
 pub struct AgentFault {
     /// Where: rule system, lineup, deal and rotation.
     pub place: String,
+    /// The seat at fault.
+    pub seat: Seat,
+    /// The round, counted from 1; 0 before the first.
+    pub round: usize,
+    /// The decision within the round, counted from 1.
+    pub decision: usize,
     /// What it did.
     pub what: String,
     /// The match up to there.
@@ -47,53 +58,106 @@ pub struct AgentFault {
 /// Plays a block.
 ///
 /// # Errors
-/// If an agent decides what is not legal, cannot go on, or panics.
+/// If an agent decides what is not legal, cannot go on, or panics, and the plan's policy is to stop at that.
 ///
 /// # Determinism
 /// The rows depend on the plan's seed and the block alone.
-pub fn play_block(plan: &Plan, block: &Block<'_>, records: Records) -> Result<BlockRows, Box<AgentFault>> {
-    let mut rows = BlockRows::default();
-    let places = (0..block.seats).map(|seat| block.lineup.agent(seat, 0));
-    let mut agents: Vec<_> = places.map(|agent| Guarded::new(plan.agents[agent].make())).collect();
-    for rotation in 0..plan.rotations(block.seats) {
-        play_rotation(plan, block, rotation, records, &mut agents, &mut rows)?;
-        // Everybody moves on by one seat. An agent forgets at the start of a match, and one that lives in a process of
-        // its own need not start again.
-        agents.rotate_left(1);
+pub fn play_block<'p>(plan: &'p Plan, block: &Block<'p>) -> Result<BlockRows<'p>, Box<AgentFault>> {
+    play_block_with(plan, block, &mut Scratch::default())
+}
+
+/// What is used again from block to block, to save making it anew.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    tally: Tally,
+    script: Script,
+}
+
+/// Plays a block, with paper that was used before.
+pub(crate) fn play_block_with<'p>(
+    plan: &'p Plan,
+    block: &Block<'p>,
+    scratch: &mut Scratch,
+) -> Result<BlockRows<'p>, Box<AgentFault>> {
+    let (seats, rotations) = (block.cell.seats, block.cell.seatings.len());
+    let mut rows = BlockRows {
+        matches: Vec::with_capacity(rotations),
+        rounds: Vec::with_capacity(rotations),
+        players: Vec::with_capacity(rotations * seats),
+        ..BlockRows::default()
+    };
+    // An agent forgets at the start of a match, and one that lives in a process of its own need not start again.
+    let mut agents: Vec<_> = block.lineup.agents().iter().map(|&agent| Some(plan.agents[agent].make())).collect();
+    let mut seated = Vec::with_capacity(seats);
+    for rotation in 0..rotations {
+        let seating = &block.cell.seatings[rotation];
+        seated.extend(seating.iter().map(|&place| agents[place].take().expect("each place sits once")));
+        let outcome = play_rotation(plan, block, rotation, &mut seated, scratch, &mut rows);
+        for (&place, agent) in seating.iter().zip(seated.drain(..)) {
+            agents[place] = Some(agent);
+        }
+        if let Err(fault) = outcome {
+            match plan.faults {
+                FaultPolicy::Stop => return Err(fault),
+                FaultPolicy::Forfeit => rows.faults.push(*fault),
+                FaultPolicy::Void => {
+                    rows.clear();
+                    rows.faults.push(*fault);
+                    break;
+                }
+            }
+        }
     }
     Ok(rows)
 }
 
-fn play_rotation(
-    plan: &Plan,
-    block: &Block<'_>,
+fn play_rotation<'p>(
+    plan: &'p Plan,
+    block: &Block<'p>,
     rotation: usize,
-    records: Records,
-    agents: &mut [Guarded<Box<dyn Agent>>],
-    rows: &mut BlockRows,
+    agents: &mut [Box<dyn Agent>],
+    scratch: &mut Scratch,
+    rows: &mut BlockRows<'p>,
 ) -> Result<(), Box<AgentFault>> {
-    let Block { rules, seats, lineup, deal, .. } = *block;
-    let places: Vec<usize> = (0..seats).map(|seat| lineup.agent(seat, rotation)).collect();
-    let labels: Vec<&str> = places.iter().map(|&agent| plan.labels[agent].as_str()).collect();
+    let (rules, seats, deal) = (&block.cell.rules, block.cell.seats, block.deal);
     let key = Key { seed: plan.seed, deal };
     let pairing = Pairing { rules, seats, key };
-    let mut tally = Tally::default();
-    let mut script = Script::default();
-    let result = match records {
-        Records::Skip => play_match(&pairing, agents, &mut (&mut tally, &mut script)),
-        Records::Keep => {
-            let mut recorder = Recorder::new(rules);
-            let mut scribe = (&mut tally, &mut script);
-            let result = play_match(&pairing, agents, &mut (&mut scribe, &mut recorder));
-            if let Ok(result) = &result {
-                rows.records.push(recorder.finish(key, rotation, &labels, result));
-            }
-            result
+    let Scratch { tally, script } = scratch;
+    tally.clear(rules);
+    script.0.clear();
+    let mut recorder = None;
+    let watch = Watch::new();
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let agents = &mut watch.over(agents)[..];
+        if plan.records {
+            let mut scribe = (&mut *tally, &mut *script);
+            play_match(&pairing, agents, &mut (&mut scribe, recorder.insert(Recorder::new(rules))))
+        } else {
+            play_match(&pairing, agents, &mut (&mut *tally, &mut *script))
         }
-    };
-    let result = result.map_err(|error| fault(plan, block, rotation, &labels, &script, &error))?;
-    write_rows(plan, block, rotation, &places, &tally, &result, rows);
-    Ok(())
+    }));
+    let outcome = outcome.unwrap_or_else(|panic| {
+        // Where no agent was asked it is a bug of ours.
+        let Some((seat, is_deciding)) = watch.busy() else { resume_unwind(panic) };
+        let (round, decided) = tally.place();
+        let trouble = Trouble { seat, round, decision: decided + usize::from(is_deciding), reason: message(&*panic) };
+        Err(MatchError::Trouble(Box::new(trouble)))
+    });
+    let labels = || -> Vec<&str> { (0..seats).map(|seat| plan.labels[block.agent(seat, rotation)].as_str()).collect() };
+    match outcome {
+        Ok(result) => {
+            rows.records.extend(recorder.map(|recorder| recorder.finish(key, rotation, &labels(), &result)));
+            write_rows(plan, block, rotation, tally, &Ending::Played(&result), rows);
+            Ok(())
+        }
+        Err(error) => {
+            let fault = fault(plan, block, rotation, &labels(), script, &error);
+            if plan.faults == FaultPolicy::Forfeit {
+                write_rows(plan, block, rotation, tally, &Ending::Forfeit(fault.seat), rows);
+            }
+            Err(fault)
+        }
+    }
 }
 
 /// The decisions of a match in order, with their seats.
@@ -135,107 +199,137 @@ fn fault(
     script: &Script,
     error: &MatchError,
 ) -> Box<AgentFault> {
-    let Block { rules, seats, deal, .. } = *block;
+    let (rules, seats, deal) = (&block.cell.rules, block.cell.seats, block.deal);
     let key = Key { seed: plan.seed, deal };
     let of = |seat| script.0.iter().filter(move |decision| decision.0 == seat).map(|decision| decision.1);
     let agents = Seat::ALL[..seats].iter().map(|&seat| Scripted { decisions: Box::new(of(seat)), is_over: false });
     let mut recorder = Recorder::new(rules);
     // It ends where the match stopped, in the trouble of a script that is over.
     let _ = play_match(&Pairing { rules, seats, key }, &mut agents.collect::<Vec<_>>(), &mut recorder);
-    let illegal = match error {
-        MatchError::Fault(fault) => Some(&**fault),
-        _ => None,
+    let (illegal, seat, round, decision) = match error {
+        MatchError::Fault(fault) => (Some(&**fault), fault.seat, fault.round, fault.decision),
+        MatchError::Trouble(trouble) => (None, trouble.seat, trouble.round, trouble.decision),
+        MatchError::Rules(_) | MatchError::Agents { .. } => unreachable!("a plan has checked rules and seats: {error}"),
     };
     let place = format!("{}, {seats} seats, {}, deal {deal}, rotation {rotation}", rules.name(), labels.join(" | "));
     let mut record = recorder.stop(key, rotation, labels, illegal);
     record.fields.insert("x-fault".to_owned(), error.to_string().into());
-    Box::new(AgentFault { place, what: error.to_string(), record })
+    Box::new(AgentFault { place, seat, round, decision, what: error.to_string(), record })
 }
 
-fn write_rows(
-    plan: &Plan,
-    block: &Block<'_>,
+/// How a match ended.
+enum Ending<'a> {
+    Played(&'a MatchResult),
+    /// This seat was at fault: it has the last rank, the others share the first.
+    Forfeit(Seat),
+}
+
+impl Ending<'_> {
+    fn rank(&self, seat: usize, seats: usize) -> usize {
+        match self {
+            Ending::Played(result) => result.ranks[seat],
+            Ending::Forfeit(loser) if loser.index() == seat => seats,
+            Ending::Forfeit(_) => 1,
+        }
+    }
+}
+
+fn write_rows<'p>(
+    plan: &'p Plan,
+    block: &Block<'p>,
     rotation: usize,
-    places: &[usize],
     tally: &Tally,
-    result: &MatchResult,
-    rows: &mut BlockRows,
+    ending: &Ending<'_>,
+    rows: &mut BlockRows<'p>,
 ) {
-    let (rules, seats, deal) = (block.rules.name().to_owned(), block.seats, block.deal);
-    let lineup = plan.lineup_label(block.lineup);
-    let best = result.ranks.iter().filter(|&&rank| rank == 1).count();
-    let winners = Seat::ALL.iter().zip(&result.ranks).filter(|(_, rank)| **rank == 1).map(|(seat, _)| seat.letter());
+    let (rules, seats, deal, lineup) = (block.cell.rules.name(), block.cell.seats, block.deal, block.lineup.label());
+    let ranks: [usize; cambio_core::MAX_SEATS] =
+        std::array::from_fn(|seat| if seat < seats { ending.rank(seat, seats) } else { 0 });
+    let ranks = &ranks[..seats];
+    let winners: SeatSet =
+        Seat::ALL.into_iter().zip(ranks).filter(|(_, rank)| **rank == 1).map(|(seat, _)| seat).collect();
+    let analysis = plan.is_analysis(block.lineup);
     rows.matches.push(MatchRow {
-        rules: rules.clone(),
+        rules,
         seats,
-        lineup: lineup.clone(),
+        lineup,
         deal,
         rotation,
-        rounds: result.rounds,
+        rounds: tally.rounds.len(),
         turns: tally.seats.iter().map(|seat| seat.turns).sum(),
         decisions: tally.rounds.iter().map(|round| round.decisions).sum(),
-        winners: winners.collect(),
-        fingerprint: tally.printer.of_match().to_string(),
+        winners,
+        fingerprint: tally.printer.of_match().into(),
+        analysis,
+        reproducible: plan.is_reproducible(block.lineup),
     });
     for (number, round) in tally.rounds.iter().enumerate() {
-        let letters = |seats: SeatSet| seats.iter().map(Seat::letter).collect();
         rows.rounds.push(RoundRow {
-            rules: rules.clone(),
+            rules,
             seats,
-            lineup: lineup.clone(),
+            lineup,
             deal,
             rotation,
             round: number + 1,
-            starter: round.result.starter.to_string(),
+            starter: round.result.starter,
             ended: round.result.ended.word(),
-            callers: round.result.callers_in_order().map(Seat::letter).collect(),
-            winners: letters(round.result.winners),
+            callers: round.result.callers_in_order().collect(),
+            winners: round.result.winners,
             turns: round.result.turns,
             decisions: round.decisions,
             reshuffles: round.reshuffles,
-            points: spaced(round.result.points()),
-            scores: spaced(round.result.scores()),
+            points: BySeat::new(round.result.points()),
+            scores: BySeat::new(round.result.scores()),
+            call_turn: round.call_turn,
         });
     }
-    for (seat, (&agent, did)) in places.iter().zip(&tally.seats).enumerate() {
-        let rank = result.ranks[seat];
-        let tied = result.ranks.iter().filter(|&&other| other == rank).count();
-        let midrank = rank as f64 + (tied - 1) as f64 / 2.0;
-        rows.players.push((
-            agent,
-            PlayerRow {
-                rules: rules.clone(),
-                seats,
-                lineup: lineup.clone(),
-                deal,
-                rotation,
-                seat: Seat::ALL[seat].letter(),
-                agent: plan.labels[agent].clone(),
-                total: f64::from(result.totals[seat].units()) / f64::from(Score::UNITS),
-                rank,
-                rank_points: (seats as f64 - midrank) / (seats - 1) as f64,
-                win: if rank == 1 { 1.0 / best as f64 } else { 0.0 },
-                rounds: result.rounds as u32,
-                points: did.points,
-                rounds_won: did.rounds_won,
-                calls: did.calls,
-                calls_succeeded: did.calls_succeeded,
-                points_at_calls: (did.calls > 0).then_some(did.points_at_calls),
-                snaps_right_own: did.snaps_right_own,
-                snaps_right_foreign: did.snaps_right_foreign,
-                snaps_wrong: did.snaps_wrong,
-                snaps_late: did.snaps_late,
-                touches: did.touches,
-                penalties: did.penalties,
-                gifts: did.gifts,
-                looks: did.looks,
-                swaps: did.swaps,
-                turns: did.turns,
+    let table_points: i64 = tally.seats[..seats].iter().map(|did| did.points).sum();
+    for (seat, did) in tally.seats[..seats].iter().enumerate() {
+        let rank = ranks[seat];
+        let tied = ranks.iter().filter(|&&other| other == rank).count();
+        // Twice the midrank, so that the numbers stay whole until the one division.
+        let midrank = 2 * rank + tied - 1;
+        rows.players.push(PlayerRow {
+            rules,
+            seats,
+            lineup,
+            deal,
+            rotation,
+            seat: Seat::ALL[seat],
+            agent: plan.labels[block.agent(seat, rotation)].as_str(),
+            total: match ending {
+                Ending::Played(result) => Some(f64::from(result.totals[seat].units()) / f64::from(Score::UNITS)),
+                Ending::Forfeit(_) => None,
             },
-        ));
+            rank,
+            rank_points: (2 * seats - midrank) as f64 / (2 * (seats - 1)) as f64,
+            win: if rank == 1 { 1.0 / winners.len() as f64 } else { 0.0 },
+            rounds: tally.rounds.len() as u32,
+            points: did.points,
+            rounds_won: did.rounds_won,
+            calls: did.calls,
+            calls_succeeded: did.calls_succeeded,
+            points_at_calls: (did.calls > 0).then_some(did.points_at_calls),
+            snaps_right_own: did.snaps_right_own,
+            snaps_right_foreign: did.snaps_right_foreign,
+            snaps_wrong: did.snaps_wrong,
+            snaps_late: did.snaps_late,
+            touches: did.touches,
+            penalties: did.penalties,
+            gifts: did.gifts,
+            looks: did.looks,
+            swaps: did.swaps,
+            turns: did.turns,
+            margin: (table_points - seats as i64 * did.points) as f64 / seats as f64,
+            call_turns: (did.calls > 0).then_some(did.call_turns),
+            cards: did.cards,
+            cards_known: did.cards_known,
+            dealt: did.dealt,
+            dealt_points: did.dealt_points,
+            drawn: did.drawn,
+            drawn_points: did.drawn_points,
+            analysis,
+            forfeit: matches!(ending, Ending::Forfeit(loser) if loser.index() == seat),
+        });
     }
-}
-
-fn spaced<T: ToString>(list: &[T]) -> String {
-    list.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }

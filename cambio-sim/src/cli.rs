@@ -1,12 +1,22 @@
 //! The command line.
 //!
 //! Standard output is data, standard error is progress and errors. Exit codes: 0 done, 1 usage, input or a record that
-//! failed, 2 an agent at fault, 3 interrupted, 70 a bug of ours.
+//! failed, 2 an agent at fault, 3 interrupted but resumable, 4 a run that is not what it should be, 70 a bug of ours.
 
 mod agents;
+mod merge;
+mod meter;
+mod plan;
 mod replay;
+mod report;
 mod rules;
 mod run;
+mod setting;
+mod shell;
+mod sprt;
+mod tables;
+mod tune;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -25,12 +35,32 @@ struct Cli {
 enum Command {
     /// Play an experiment and write its rows as CSV
     Run(run::Args),
+    /// Play one part of an experiment, for machines that share it
+    Shard(run::ShardArgs),
+    /// Put the parts of an experiment together: the same bytes as of a run in one piece
+    Merge(merge::Args),
+    /// Make the derived files of a run again from its rows, and print its tables
+    Report(report::Args),
+    /// Check a run: hashes, derived files, and a part or all of it played again
+    Verify(verify::Args),
+    /// Play two agents until it is decided which is better
+    Sprt(sprt::Args),
+    /// Say how many deals a comparison needs
+    Plan(plan::Args),
+    /// Find the best value of an agent's parameter
+    Tune(tune::Args),
     /// Check records: replay every decision, outcome of chance and result
     Replay(replay::Args),
     /// Print a rule system as TOML, or check a rule file
     Rules(rules::Args),
     /// List the agents and their parameters, or check one for conformance
     Agents(agents::Args),
+    /// Print the JSON Schema of experiment files, for editors
+    Schema,
+    /// Print completions for a shell
+    Completions(shell::CompletionArgs),
+    /// Write manual pages into a folder
+    Man(shell::ManArgs),
 }
 
 /// How a command ends.
@@ -40,6 +70,7 @@ enum Exit {
     Failed = 1,
     Fault = 2,
     Interrupted = 3,
+    Wrong = 4,
     Bug = 70,
 }
 
@@ -77,15 +108,31 @@ fn run(roster: &Roster) -> Exit {
     };
     let result = match cli.command {
         Command::Run(args) => run::run(&args, roster),
+        Command::Shard(args) => run::shard(&args, roster),
+        Command::Merge(args) => merge::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Verify(args) => verify::run(&args, roster),
+        Command::Sprt(args) => sprt::run(&args, roster),
+        Command::Plan(args) => plan::run(&args),
+        Command::Tune(args) => tune::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Agents(args) => agents::run(&args, roster),
+        Command::Schema => shell::schema(),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     };
     result.unwrap_or_else(|error| {
         if is_broken_pipe(error.as_ref()) {
             return Exit::Done;
         }
         eprintln!("error: {error}");
+        if matches!(error.downcast_ref(), Some(crate::RunError::Damaged { .. })) {
+            return Exit::Wrong;
+        }
+        if matches!(error.downcast_ref(), Some(crate::tune::MeasureError::Fault(_))) {
+            return Exit::Fault;
+        }
         Exit::Failed
     })
 }

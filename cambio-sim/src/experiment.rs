@@ -1,17 +1,19 @@
-//! Experiment files, and the plan that becomes of one.
+//! Experiment files: what a user writes.
 //!
-//! An [`Experiment`] is what a file says; a [`Plan`] is what is played: rules read, agents parsed, lineups written
-//! out, every number checked.
+//! An [`Experiment`] is what a file says; the [`Plan`](crate::Plan) that becomes of one is what is played.
 
 use std::path::Path;
 
-use cambio_agents::{AgentSpec, Roster, SpecError};
+use cambio_agents::SpecError;
 use cambio_core::{Rules, RulesError, RulesSpec};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// An experiment as a file says it.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "A Cambio experiment")]
+#[expect(clippy::struct_excessive_bools, reason = "a file has the fields that it has")]
 pub struct Experiment {
     /// What the experiment is called.
     #[serde(default)]
@@ -19,12 +21,16 @@ pub struct Experiment {
     /// The master seed.
     pub seed: u64,
     /// How many deals each lineup plays; each in all its rotations.
+    #[schemars(range(min = 1))]
     pub deals: u64,
     /// Presets by name, or rule files by path, relative to the experiment file.
+    #[schemars(length(min = 1))]
     pub rules: Vec<String>,
     /// The numbers of seats.
+    #[schemars(length(min = 1), inner(range(min = 2, max = 8)))]
     pub seats: Vec<usize>,
     /// The agents' specs.
+    #[schemars(length(min = 1))]
     pub agents: Vec<String>,
     /// Which agents meet.
     #[serde(default)]
@@ -32,27 +38,136 @@ pub struct Experiment {
     /// In which seatings a lineup plays each deal.
     #[serde(default)]
     pub rotations: Rotations,
+    /// What a deal is played for: a whole match, or its first round alone.
+    #[serde(default)]
+    pub unit: Unit,
+    /// What differences, ratings and seat effects are measured in.
+    #[serde(default)]
+    pub payoff: Payoff,
+    /// What becomes of a match in which an agent is at fault.
+    #[serde(default)]
+    pub faults: FaultPolicy,
+    /// Whether every match is written to records.jsonl.
+    #[serde(default)]
+    pub records: bool,
+    /// Whether the rows are compressed with zstd; needs the feature `zstd`.
+    #[serde(default)]
+    pub compress: bool,
+    /// Whether agents that see hidden cards may take part; their rows are marked.
+    #[serde(default)]
+    pub analysis: bool,
+    /// Whether ratings take the seat into account.
+    #[serde(default)]
+    pub seat_effects: bool,
+    /// The agent whose rating is 0; without one the ratings' sum is 0.
+    #[serde(default)]
+    pub anchor: Option<String>,
 }
 
 /// In which seatings a lineup plays each deal.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rotations {
     /// Each agent sits in each seat once.
     #[default]
     Cyclic,
+    /// Each agent sits in each seat, and in the seat after each other agent, equally often (Williams 1949): as many
+    /// seatings as seats where that is even, else twice as many. The step from the last seat to the first is not counted.
+    Williams,
+    /// Every order of the lineup; at most 6 seats.
+    All,
     /// Only as the lineup is written. Seats are then not balanced; for mirrors, of which all rotations are the same.
     One,
 }
 
+impl Rotations {
+    /// The seatings of a table of so many seats: for each, which place of the lineup sits in seat a, b and so on.
+    ///
+    /// Williams 1949, "Experimental designs balanced for the estimation of residual effects of treatments": the columns
+    /// 0, 1, n−1, 2, n−2, … and their shifts; with an odd number of seats the reversed square as well.
+    pub fn seatings(self, seats: usize) -> Vec<Vec<usize>> {
+        let shifted = |base: &[usize], by: usize| base.iter().map(|place| (place + by) % seats).collect::<Vec<_>>();
+        match self {
+            Rotations::One => vec![(0..seats).collect()],
+            Rotations::Cyclic => (0..seats).map(|by| shifted(&(0..seats).collect::<Vec<_>>(), by)).collect(),
+            Rotations::Williams => {
+                let zigzag = |step: usize| if step % 2 == 1 { step.div_ceil(2) } else { (seats - step / 2) % seats };
+                let base: Vec<usize> = (0..seats).map(zigzag).collect();
+                let mut square: Vec<Vec<usize>> = (0..seats).map(|by| shifted(&base, by)).collect();
+                if !seats.is_multiple_of(2) {
+                    let reversed: Vec<Vec<usize>> =
+                        square.iter().map(|row| row.iter().rev().copied().collect()).collect();
+                    square.extend(reversed);
+                }
+                square
+            }
+            Rotations::All => {
+                let mut orders = vec![Vec::new()];
+                for _ in 0..seats {
+                    let longer = |order: Vec<usize>| {
+                        let left: Vec<usize> = (0..seats).filter(|place| !order.contains(place)).collect();
+                        left.into_iter().map(move |place| order.iter().copied().chain([place]).collect())
+                    };
+                    orders = orders.into_iter().flat_map(longer).collect();
+                }
+                orders
+            }
+        }
+    }
+}
+
+/// What a deal is played for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// A whole match, to the end that the rules set.
+    #[default]
+    Match,
+    /// One round, whatever the rules say of the match.
+    Rounds,
+}
+
+/// What an agent gets out of a match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[clap(rename_all = "snake_case")]
+pub enum Payoff {
+    /// (seats − midrank) / (seats − 1): 1 for the best, 0 for the worst, ½ for par; the mean pairwise score.
+    #[default]
+    RankPoints,
+    /// The share of the win: 1 / k with k winners.
+    Win,
+    /// The points of the layouts over the match's rounds; fewer are better.
+    Points,
+    /// The table's mean points less the own: more is better, 0 is par.
+    Margin,
+}
+
+/// What becomes of a match in which an agent is at fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultPolicy {
+    /// The run stops, and says how to see the match.
+    #[default]
+    Stop,
+    /// The agent has the last rank, the others share the first.
+    Forfeit,
+    /// The whole deal block is dropped.
+    Void,
+}
+
 /// Which agents meet at one table.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Lineups {
-    /// A rule: `all` or `mirror`.
+    /// A rule by name.
     Rule(LineupRule),
     /// The lineups themselves, each a list of agent specs with one for each seat. Tables of other sizes are left out.
     Listed(Vec<Vec<String>>),
+    /// Each of some agents against a fixed field.
+    Focal(Focal),
+    /// Seats filled from pools in turn.
+    Pools(Pools),
     /// Not said: `all`.
     #[default]
     #[serde(skip)]
@@ -60,7 +175,7 @@ pub enum Lineups {
 }
 
 /// A rule for which agents meet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LineupRule {
     /// Every set of as many different agents as there are seats; where there are fewer agents, all of them, repeated
@@ -68,6 +183,29 @@ pub enum LineupRule {
     All,
     /// Each agent against copies of itself.
     Mirror,
+    /// Every choice of agents with repetition, mirrors left out: the payoff table of an empirical game.
+    Compositions,
+}
+
+/// Each of some agents, in every seat, against a fixed field.
+#[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Focal {
+    /// The agents to be measured; without them all of `agents` that are not in the field.
+    #[serde(default)]
+    pub focal: Vec<String>,
+    /// Who they sit with: one agent for all other seats, or one for each.
+    #[schemars(length(min = 1, max = 7))]
+    pub field: Vec<String>,
+}
+
+/// Lineups take their first seat from the first pool, the second from the second, and round again; every choice once.
+#[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pools {
+    /// The pools: lists of agents.
+    #[schemars(length(min = 1))]
+    pub pools: Vec<Vec<String>>,
 }
 
 /// Why an experiment cannot be planned: one sentence.
@@ -112,65 +250,10 @@ pub enum PlanError {
     },
 }
 
-/// Some agents at one table, seat a of rotation 0 first, by their place in [`Plan::agents`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lineup(Vec<usize>);
-
-impl Lineup {
-    /// The agent that sits in `seat` in this rotation: everybody moves on by one seat each time.
-    pub fn agent(&self, seat: usize, rotation: usize) -> usize {
-        self.0[(seat + rotation) % self.0.len()]
+impl PlanError {
+    pub(crate) fn value(field: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> PlanError {
+        PlanError::Value { field, found: found.into(), allowed: allowed.into() }
     }
-
-    /// The agents, seat a of rotation 0 first.
-    pub fn agents(&self) -> &[usize] {
-        &self.0
-    }
-}
-
-/// One rule system at one number of seats, and the lineups that play there.
-#[derive(Clone, Debug)]
-pub struct Cell {
-    /// The rules.
-    pub rules: Rules,
-    /// The number of seats.
-    pub seats: usize,
-    /// Who meets.
-    pub lineups: Vec<Lineup>,
-}
-
-/// What is played.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// What the experiment is called.
-    pub name: String,
-    /// The master seed.
-    pub seed: u64,
-    /// How many deals each lineup plays.
-    pub deals: u64,
-    /// The agents.
-    pub agents: Vec<AgentSpec>,
-    /// In which seatings a lineup plays each deal.
-    pub rotations: Rotations,
-    /// The agents' specs as every row carries them.
-    pub labels: Vec<String>,
-    /// The tables.
-    pub cells: Vec<Cell>,
-}
-
-/// One deal block: a lineup on one deal in all its rotations. The unit of randomness and of scheduling.
-#[derive(Clone, Copy, Debug)]
-pub struct Block<'p> {
-    /// Which cell of the plan.
-    pub cell: usize,
-    /// The rules.
-    pub rules: &'p Rules,
-    /// The number of seats.
-    pub seats: usize,
-    /// Who meets.
-    pub lineup: &'p Lineup,
-    /// The deal.
-    pub deal: u64,
 }
 
 impl Experiment {
@@ -190,155 +273,24 @@ impl Experiment {
         Ok((experiment, text))
     }
 
-    /// Checks everything and writes out what is played. `folder` is where relative paths of rule files start.
-    ///
-    /// # Errors
-    /// One sentence: what was found, where, and what is allowed.
-    pub fn plan(&self, roster: &Roster, folder: &Path) -> Result<Plan, PlanError> {
-        let value =
-            |field, found: String, allowed: &str| PlanError::Value { field, found, allowed: allowed.to_owned() };
-        if self.deals == 0 {
-            return Err(value("deals", "0".to_owned(), "at least 1"));
-        }
-        for (field, is_empty) in
-            [("rules", self.rules.is_empty()), ("seats", self.seats.is_empty()), ("agents", self.agents.is_empty())]
-        {
-            if is_empty {
-                return Err(value(field, "empty".to_owned(), "a list of at least one"));
-            }
-        }
-        let agents = self.agents.iter().map(|spec| roster.parse(spec)).collect::<Result<Vec<_>, _>>()?;
-        let labels: Vec<String> = agents.iter().map(AgentSpec::to_string).collect();
-        if let Some(next) = (1..agents.len()).find(|&next| agents[..next].iter().any(|agent| agent.is(&agents[next]))) {
-            return Err(value("agents", format!("a list with `{}` twice", labels[next]), "each agent once"));
-        }
-        let mut cells: Vec<Cell> = Vec::new();
-        for name in &self.rules {
-            let rules = read_rules(name, folder)?;
-            for &seats in &self.seats {
-                rules.covers(seats).map_err(|source| PlanError::Rules { name: name.clone(), source })?;
-                if cells.iter().any(|cell| cell.rules.name() == rules.name() && cell.seats == seats) {
-                    let found = format!("`{}` at {seats} seats twice", rules.name());
-                    return Err(value("rules", found, "each name and number of seats once"));
-                }
-                let lineups = self.lineups(seats, roster, &labels)?;
-                cells.push(Cell { rules: rules.clone(), seats, lineups });
-            }
-        }
-        if let Lineups::Listed(lists) = &self.lineups
-            && let Some(list) = lists.iter().find(|list| !self.seats.contains(&list.len()))
-        {
-            return Err(value(
-                "lineups",
-                format!("a list with one of {} agents", list.len()),
-                "one agent for each of `seats`",
-            ));
-        }
-        if cells.iter().all(|cell| cell.lineups.is_empty()) {
-            return Err(value(
-                "lineups",
-                "a list without a lineup for any of `seats`".to_owned(),
-                "one agent for each seat",
-            ));
-        }
-        let matches = |cell: &Cell| cell.lineups.len() as u128 * cell.seats as u128 * u128::from(self.deals);
-        let all: u128 = cells.iter().map(matches).sum();
-        if all > MOST_MATCHES {
-            return Err(value("deals", format!("{}, which makes {all} matches", self.deals), "at most 2^40 matches"));
-        }
-        let (name, seed, deals, rotations) = (self.name.clone(), self.seed, self.deals, self.rotations);
-        Ok(Plan { name, seed, deals, agents, rotations, labels, cells })
-    }
-
-    fn lineups(&self, seats: usize, roster: &Roster, labels: &[String]) -> Result<Vec<Lineup>, PlanError> {
-        match &self.lineups {
-            Lineups::Unsaid | Lineups::Rule(LineupRule::All) => {
-                let count = count_evenly(labels.len(), seats);
-                if count > MOST_LINEUPS {
-                    return Err(PlanError::Value {
-                        field: "lineups",
-                        found: format!("\"all\", which makes {count} of {} agents at {seats} seats", labels.len()),
-                        allowed: format!("at most {MOST_LINEUPS}, or a list of those to play"),
-                    });
-                }
-                Ok(evenly(labels.len(), seats))
-            }
-            Lineups::Rule(LineupRule::Mirror) => {
-                Ok((0..labels.len()).map(|agent| Lineup(vec![agent; seats])).collect())
-            }
-            Lineups::Listed(lists) => {
-                let place = |spec: &String| {
-                    let agent = roster.parse(spec)?;
-                    let label = agent.to_string();
-                    let same = |other: &String| roster.parse(other).is_ok_and(|other| other.is(&agent));
-                    labels.iter().position(same).ok_or_else(|| PlanError::Value {
-                        field: "lineups",
-                        found: format!("a list with `{label}`"),
-                        allowed: "the agents of `agents`".to_owned(),
-                    })
-                };
-                let of_size = lists.iter().filter(|list| list.len() == seats);
-                let lineups: Vec<Lineup> = of_size
-                    .map(|list| list.iter().map(place).collect::<Result<_, _>>().map(Lineup))
-                    .collect::<Result<_, _>>()?;
-                match (1..lineups.len()).find(|&next| lineups[..next].contains(&lineups[next])) {
-                    None => Ok(lineups),
-                    Some(twice) => Err(PlanError::Value {
-                        field: "lineups",
-                        found: format!("a list with [{}] twice", names(labels, &lineups[twice])),
-                        allowed: "each lineup once".to_owned(),
-                    }),
-                }
-            }
-        }
+    /// The JSON Schema of experiment files, for editors.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Experiment).to_value()
     }
 }
 
 /// What the TOML reader says, without the names of Rust's types.
 fn in_plain_words(message: &str) -> String {
     let lineups = "data did not match any variant of untagged enum Lineups";
+    let allowed = "field `lineups` is neither \"all\" nor \"mirror\" nor a list of lists of agents, nor \
+                   \"compositions\", { focal, field } or { pools }";
     message
         .trim()
         .replace('\n', " ")
-        .replace(lineups, "field `lineups` is neither \"all\" nor \"mirror\" nor a list of lists of agents")
+        .replace(lineups, allowed)
         .replace(" as i128", "")
         .replace("expected u64", "expected a whole number from 0 to 18446744073709551615")
         .replace("expected usize", "expected a whole number from 0 on")
-}
-
-/// How many choices of `seats` out of `agents` [`evenly`] makes.
-fn count_evenly(agents: usize, seats: usize) -> u128 {
-    let extra = (seats % agents) as u128;
-    (0..extra).fold(1, |count, step| count * (agents as u128 - step) / (step + 1))
-}
-
-/// The most lineups of one number of seats, and the most matches of a plan.
-const MOST_LINEUPS: u128 = 100_000;
-const MOST_MATCHES: u128 = 1 << 40;
-
-/// Every choice of `seats` out of `agents` in which no agent comes more than once more often than another.
-fn evenly(agents: usize, seats: usize) -> Vec<Lineup> {
-    let each = seats / agents;
-    let extra = seats % agents;
-    let mut chosen = Vec::new();
-    combinations(agents, extra, 0, &mut Vec::new(), &mut chosen);
-    let lineup = |extra: &Vec<usize>| {
-        let copies = |agent: usize| each + usize::from(extra.contains(&agent));
-        Lineup((0..agents).flat_map(|agent| std::iter::repeat_n(agent, copies(agent))).collect())
-    };
-    chosen.iter().map(lineup).collect()
-}
-
-fn combinations(of: usize, size: usize, from: usize, chosen: &mut Vec<usize>, all: &mut Vec<Vec<usize>>) {
-    if chosen.len() == size {
-        all.push(chosen.clone());
-        return;
-    }
-    for next in from..of {
-        chosen.push(next);
-        combinations(of, size, next + 1, chosen, all);
-        chosen.pop();
-    }
 }
 
 /// A preset by name, or a rule file by path.
@@ -356,66 +308,39 @@ pub fn read_rules(name: &str, folder: &Path) -> Result<Rules, PlanError> {
     RulesSpec::from_toml(&text).and_then(RulesSpec::validate).map_err(refuse)
 }
 
-impl Plan {
-    /// How many matches are played.
-    pub fn matches(&self) -> u64 {
-        self.cells.iter().map(|cell| (cell.lineups.len() * self.rotations(cell.seats)) as u64 * self.deals).sum()
-    }
-
-    /// In how many seatings a lineup of so many seats plays each deal.
-    pub fn rotations(&self, seats: usize) -> usize {
-        match self.rotations {
-            Rotations::Cyclic => seats,
-            Rotations::One => 1,
-        }
-    }
-
-    /// The blocks in canonical order: by cell, then lineup, then deal.
-    pub fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
-        self.cells.iter().enumerate().flat_map(move |(place, cell)| {
-            cell.lineups.iter().flat_map(move |lineup| {
-                (0..self.deals).map(move |deal| Block {
-                    cell: place,
-                    rules: &cell.rules,
-                    seats: cell.seats,
-                    lineup,
-                    deal,
-                })
-            })
-        })
-    }
-
-    /// A lineup's name: its agents, seat a of rotation 0 first.
-    pub fn lineup_label(&self, lineup: &Lineup) -> String {
-        names(&self.labels, lineup)
-    }
-}
-
-fn names(labels: &[String], lineup: &Lineup) -> String {
-    let names: Vec<&str> = lineup.agents().iter().map(|&agent| labels[agent].as_str()).collect();
-    names.join(" | ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn fewer_agents_than_seats_repeat_as_evenly_as_possible() {
-        let lineups = |agents, seats| evenly(agents, seats).into_iter().map(|l| l.0).collect::<Vec<_>>();
-        assert_eq!(lineups(3, 2), [[0, 1], [0, 2], [1, 2]]);
-        assert_eq!(lineups(3, 4), [[0, 0, 1, 2], [0, 1, 1, 2], [0, 1, 2, 2]]);
-        assert_eq!(lineups(2, 4), [[0, 0, 1, 1]]);
-        assert_eq!(lineups(1, 2), [[0, 0]]);
+    fn every_place_sits_in_every_seat_equally_often() {
+        for seats in 2..=6 {
+            for rotations in [Rotations::Cyclic, Rotations::Williams, Rotations::All] {
+                let seatings = rotations.seatings(seats);
+                for seat in 0..seats {
+                    for place in 0..seats {
+                        let times = seatings.iter().filter(|seating| seating[seat] == place).count();
+                        assert_eq!(times * seats, seatings.len(), "{rotations:?} at {seats} seats");
+                    }
+                }
+            }
+        }
     }
 
     #[test]
-    fn every_agent_sits_in_every_seat_once_in_a_cyclic_rotation() {
-        let lineup = Lineup(vec![4, 2, 7]);
-        for seat in 0..3 {
-            let mut sitters: Vec<usize> = (0..3).map(|rotation| lineup.agent(seat, rotation)).collect();
-            sitters.sort_unstable();
-            assert_eq!(sitters, [2, 4, 7]);
+    fn in_a_williams_design_everybody_follows_everybody_else_equally_often() {
+        for seats in 2..=8 {
+            let mut after = vec![vec![0; seats]; seats];
+            let seatings = Rotations::Williams.seatings(seats);
+            for pair in seatings.iter().flat_map(|seating| seating.windows(2)) {
+                after[pair[0]][pair[1]] += 1;
+            }
+            let each = if seats % 2 == 0 { 1 } else { 2 };
+            for (one, row) in after.iter().enumerate() {
+                for (other, &times) in row.iter().enumerate() {
+                    assert_eq!(times, if one == other { 0 } else { each }, "{seats} seats");
+                }
+            }
         }
     }
 }

@@ -5,39 +5,49 @@
 //!
 //! ```
 //! use std::path::Path;
-//! use cambio_sim::{Experiment, Records, play_block};
+//! use cambio_sim::{Experiment, play_block};
 //!
 //! let experiment = Experiment {
-//!     name: "doc".into(),
 //!     seed: 42,
 //!     deals: 2,
 //!     rules: vec!["classic".into()],
 //!     seats: vec![2],
 //!     agents: vec!["random".into(), "greedy(call_at=7)".into()],
-//!     lineups: Default::default(),
-//!     rotations: Default::default(),
+//!     ..Experiment::default()
 //! };
 //! let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
 //! let block = plan.blocks().next().unwrap();
-//! let rows = play_block(&plan, &block, Records::Skip).unwrap();
+//! let rows = play_block(&plan, &block).unwrap();
 //! assert_eq!(rows.matches.len(), 2);
 //! ```
 
 mod block;
 pub mod cli;
+mod derived;
 mod experiment;
+mod folder;
 mod guard;
-mod rows;
+mod plan;
+mod reading;
+pub mod rows;
 mod run;
-mod summary;
+pub mod sequential;
+pub mod stats;
+mod tables;
 mod tally;
+pub mod tune;
 
-pub use block::{AgentFault, BlockRows, Records, play_block};
-pub use experiment::{Block, Cell, Experiment, Lineup, LineupRule, Lineups, Plan, PlanError, Rotations, read_rules};
+pub use block::{AgentFault, BlockRows, play_block};
+pub use derived::Derived;
+pub use experiment::{
+    Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,
+};
+pub use folder::{RunError, RunFolder, Share, StoredRun};
 pub use guard::Guarded;
-pub use rows::{MatchRow, PlayerRow, RoundRow, SummaryRow};
-pub use run::{Outcome, Report, RunError, RunFolder, Runner};
-pub use summary::{Clusters, Interval, Summary};
+pub use plan::{Block, Cell, Lineup, Plan};
+pub use reading::{Findings, Replay, derive, merge, verify};
+pub use run::{Outcome, Progress, Report, Runner, keep_fault};
+pub use tables::{BehaviourRow, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
 pub use tally::{RoundTally, SeatTally, Tally};
 
 /// The code of the README compiles.

@@ -1,188 +1,50 @@
-//! Plays a plan and writes its rows: many blocks at a time, in canonical order, whatever the number of threads.
+//! Plays a plan and writes its rows: many lines of the ledger at a time, in canonical order, whatever the number of
+//! threads.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Condvar, Mutex};
+use std::time::{Duration, Instant};
 
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
-use serde::Serialize;
+use cambio_core::Record;
 
-use crate::block::{AgentFault, BlockRows, Records, play_block};
-use crate::experiment::{Block, Cell, Plan, Rotations};
-use crate::rows::SummaryRow;
-use crate::summary::Summary;
+use crate::block::{AgentFault, BlockRows, Scratch, play_block_with};
+use crate::derived::Derived;
+use crate::experiment::FaultPolicy;
+use crate::folder::{Entry, RunError, RunFolder, Share, StoredRun, packed, unreadable, write_whole};
+use crate::plan::Plan;
+use crate::reading::read_line;
+use crate::rows::Row as _;
+use crate::stats::digest::Digest;
 
 /// The most threads that play.
 pub(crate) const MOST_THREADS: usize = 1024;
-
-/// How many matches are played before their rows are written.
-const BATCH: usize = 2048;
-
-/// Where rows go: a folder with one CSV file a table.
-#[derive(Debug)]
-pub struct RunFolder {
-    path: PathBuf,
-    matches: csv::Writer<BufWriter<File>>,
-    rounds: csv::Writer<BufWriter<File>>,
-    players: csv::Writer<BufWriter<File>>,
-    records: Option<BufWriter<File>>,
-}
-
-/// Why rows cannot be written: one sentence.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// There is something at the path.
-    #[error("{0} exists; a run writes only to a folder that does not exist")]
-    Exists(String),
-    /// The folder or a file cannot be made or written.
-    #[error("cannot write {path}: {what}")]
-    Unwritable {
-        /// The path.
-        path: String,
-        /// Why.
-        what: String,
-    },
-    /// The worker threads cannot be started.
-    #[error("cannot start {threads} threads: {what}")]
-    Threads {
-        /// How many.
-        threads: usize,
-        /// Why.
-        what: String,
-    },
-}
-
-fn unwritable(path: &Path) -> impl Fn(String) -> RunError {
-    let path = path.display().to_string();
-    move |what| RunError::Unwritable { path: path.clone(), what }
-}
-
-impl RunFolder {
-    /// Makes the folder, with `manifest.json`: what is played, in full, and that it is not yet complete. `spec` is the
-    /// experiment file as it was read, kept beside the rows.
-    ///
-    /// # Errors
-    /// If there is something at the path already, or it cannot be written.
-    pub fn create(path: &Path, spec: &str, plan: &Plan, records: Records) -> Result<RunFolder, RunError> {
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(|error| unwritable(parent)(error.to_string()))?;
-        }
-        match std::fs::create_dir(path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                return Err(RunError::Exists(path.display().to_string()));
-            }
-            Err(error) => return Err(unwritable(path)(error.to_string())),
-        }
-        let create = |name: &str| {
-            let file = path.join(name);
-            File::create_new(&file).map(BufWriter::new).map_err(|error| unwritable(&file)(error.to_string()))
-        };
-        create("spec.toml")?.write_all(spec.as_bytes()).map_err(|error| unwritable(path)(error.to_string()))?;
-        write_manifest(path, plan, "begun", 0)?;
-        let csv = |name| create(name).map(csv::Writer::from_writer);
-        Ok(RunFolder {
-            path: path.to_owned(),
-            matches: csv("matches.csv")?,
-            rounds: csv("rounds.csv")?,
-            players: csv("players.csv")?,
-            records: if records == Records::Keep { Some(create("records.jsonl")?) } else { None },
-        })
-    }
-
-    fn write(&mut self, rows: &BlockRows) -> Result<(), RunError> {
-        fn all<R: Serialize>(csv: &mut csv::Writer<BufWriter<File>>, rows: &[R]) -> Result<(), String> {
-            rows.iter().try_for_each(|row| csv.serialize(row)).map_err(|error| error.to_string())
-        }
-        let fail = unwritable(&self.path);
-        all(&mut self.matches, &rows.matches).map_err(&fail)?;
-        all(&mut self.rounds, &rows.rounds).map_err(&fail)?;
-        let players: Vec<_> = rows.players.iter().map(|(_, row)| row).collect();
-        all(&mut self.players, &players).map_err(&fail)?;
-        if let Some(records) = &mut self.records {
-            for record in &rows.records {
-                writeln!(records, "{}", record.to_json()).map_err(|error| fail(error.to_string()))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), RunError> {
-        let fail = unwritable(&self.path);
-        for csv in [&mut self.matches, &mut self.rounds, &mut self.players] {
-            csv.flush().map_err(|error| fail(error.to_string()))?;
-        }
-        if let Some(records) = &mut self.records {
-            records.flush().map_err(|error| fail(error.to_string()))?;
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, plan: &Plan, report: &Report) -> Result<(), RunError> {
-        self.flush()?;
-        let summary = &report.summary;
-        let path = self.path.join("summary.csv");
-        let fail = unwritable(&path);
-        let file = File::create_new(&path).map_err(|error| fail(error.to_string()))?;
-        let mut csv = csv::Writer::from_writer(BufWriter::new(file));
-        summary.iter().try_for_each(|row| csv.serialize(row)).map_err(|error| fail(error.to_string()))?;
-        csv.flush().map_err(|error| fail(error.to_string()))?;
-        write_manifest(&self.path, plan, report.outcome.word(), report.matches)
-    }
-
-    /// Keeps the record of a match that a fault stopped, and says where.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn keep_fault(&self, fault: &AgentFault) -> Result<PathBuf, RunError> {
-        let path = self.path.join("fault.jsonl");
-        std::fs::write(&path, fault.record.to_json() + "\n").map_err(|error| unwritable(&path)(error.to_string()))?;
-        Ok(path)
-    }
-}
-
-/// Writes down what is played, in full, and how far it came.
-fn write_manifest(folder: &Path, plan: &Plan, outcome: &str, matches: u64) -> Result<(), RunError> {
-    let cell = |cell: &Cell| {
-        let lineups: Vec<String> = cell.lineups.iter().map(|lineup| plan.lineup_label(lineup)).collect();
-        serde_json::json!({ "rules": cell.rules.spec().to_json(), "seats": cell.seats, "lineups": lineups })
-    };
-    let manifest = serde_json::json!({
-        "format": "cambio-run/1",
-        "version": env!("CARGO_PKG_VERSION"),
-        "name": plan.name,
-        "outcome": outcome,
-        "matches": matches,
-        "planned_matches": plan.matches(),
-        "seed": plan.seed.to_string(),
-        "deals": plan.deals,
-        "rotations": if plan.rotations == Rotations::One { "one" } else { "cyclic" },
-        "agents": plan.labels,
-        "tables": plan.cells.iter().map(cell).collect::<Vec<_>>(),
-    });
-    let path = folder.join("manifest.json");
-    std::fs::write(&path, format!("{manifest:#}\n")).map_err(|error| unwritable(&path)(error.to_string()))
-}
 
 /// How a run ended.
 #[derive(Debug)]
 pub enum Outcome {
     /// Everything was played.
     Complete,
-    /// It was stopped; whole blocks in canonical order are on disk.
+    /// It was stopped; whole shards in canonical order are on disk, and it can be resumed.
     Interrupted,
-    /// An agent was at fault; the blocks before it are on disk.
+    /// An agent was at fault; the shards before it are on disk.
     Fault(Box<AgentFault>),
+    /// The disk took no more; what the ledger says is there, and the run can be resumed.
+    Unwritable(RunError),
 }
 
 impl Outcome {
     /// The word of the manifest.
-    fn word(&self) -> &'static str {
+    fn word(&self, share: Option<Share>) -> &'static str {
         match self {
+            Outcome::Complete if share.is_some() => "complete share",
             Outcome::Complete => "complete",
             Outcome::Interrupted => "interrupted",
             Outcome::Fault(_) => "fault",
+            Outcome::Unwritable(_) => "unwritable",
         }
     }
 }
@@ -194,79 +56,323 @@ pub struct Report {
     pub outcome: Outcome,
     /// How many matches have their rows on disk.
     pub matches: u64,
-    /// The rows of `summary.csv`.
-    pub summary: Vec<SummaryRow>,
+    /// The derived files; nothing in them where only a share was played.
+    pub derived: Derived,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// How many matches of this session were played.
+    pub played: u64,
+    /// How many matches of this session there are.
+    pub of: u64,
+    /// The sums of what was handed in so far.
+    pub digest: &'a Digest,
+    /// The cell that was handed in last.
+    pub cell: usize,
 }
 
 /// How a plan is played.
 pub struct Runner<'a> {
     /// How many threads play; 0 takes as many as there are cores.
     pub threads: usize,
-    /// Whether full records are written.
-    pub records: Records,
     /// Set from outside to stop.
     pub stop: &'a AtomicBool,
-    /// Told how many matches were played, from any thread.
-    pub progress: &'a (dyn Fn(u64) + Sync),
+    /// Told now and then how far the run is.
+    pub progress: &'a dyn Fn(&Progress<'_>),
+}
+
+/// A line that was played.
+struct PlayedLine<'p> {
+    entry: Entry,
+    files: Vec<(Vec<u8>, u64)>,
+    blocks: Vec<(u64, BlockRows<'p>)>,
+}
+
+/// Plays the blocks of a line and writes their rows into memory; `None` if it was stopped.
+fn play_line<'p>(
+    plan: &'p Plan,
+    line: u64,
+    stop: &AtomicBool,
+    played: &AtomicU64,
+) -> Option<Result<PlayedLine<'p>, Box<AgentFault>>> {
+    let mut blocks = Vec::with_capacity(plan.line(line).count());
+    let mut scratch = Scratch::default();
+    for number in plan.line(line) {
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let block = plan.block(number);
+        match play_block_with(plan, &block, &mut scratch) {
+            Ok(rows) => blocks.push((number, rows)),
+            Err(fault) => return Some(Err(fault)),
+        }
+        played.fetch_add(block.cell.seatings.len() as u64, Ordering::Relaxed);
+    }
+    let files = line_files(plan, &blocks);
+    Some(Ok(PlayedLine { entry: Entry::new(line, &files), files, blocks }))
+}
+
+/// What goes to disk for a line's blocks: for each file its bytes and how many rows they are.
+fn line_files(plan: &Plan, blocks: &[(u64, BlockRows<'_>)]) -> Vec<(Vec<u8>, u64)> {
+    let rows = |count: fn(&BlockRows<'_>) -> usize| blocks.iter().map(|(_, rows)| count(rows)).sum::<usize>();
+    // About what rows are long.
+    let mut matches = Vec::with_capacity(96 * rows(|rows| rows.matches.len()));
+    let mut rounds = Vec::with_capacity(96 * rows(|rows| rows.rounds.len()));
+    let mut players = Vec::with_capacity(160 * rows(|rows| rows.players.len()));
+    let mut key = Vec::new();
+    let mut counts = [0; 3];
+    for (_, rows) in blocks {
+        let (mut rounds_left, mut players_left) = (&rows.rounds[..], &rows.players[..]);
+        for row in &rows.matches {
+            // The rows of one match begin alike.
+            key.clear();
+            row.put_key(&mut key);
+            matches.extend_from_slice(&key);
+            row.put_rest(&mut matches);
+            let (own, left) = rounds_left.split_at(row.rounds);
+            rounds_left = left;
+            for row in own {
+                rounds.extend_from_slice(&key);
+                row.put_rest(&mut rounds);
+            }
+            let (own, left) = players_left.split_at(row.seats);
+            players_left = left;
+            for row in own {
+                players.extend_from_slice(&key);
+                row.put_rest(&mut players);
+            }
+        }
+        let block = [rows.matches.len(), rows.rounds.len(), rows.players.len()];
+        counts.iter_mut().zip(block).for_each(|(count, rows)| *count += rows as u64);
+    }
+    let mut files = vec![(matches, counts[0]), (rounds, counts[1]), (players, counts[2])];
+    let lines = |lines: Vec<String>| {
+        let count = lines.len() as u64;
+        (lines.into_iter().flat_map(|line| (line + "\n").into_bytes()).collect(), count)
+    };
+    if plan.records {
+        files.push(lines(blocks.iter().flat_map(|(_, rows)| &rows.records).map(Record::to_json).collect()));
+    }
+    if plan.faults != FaultPolicy::Stop {
+        let of_block = |(number, rows): &(u64, BlockRows<'_>)| {
+            rows.faults.iter().map(|fault| fault.to_json(plan, *number)).collect::<Vec<_>>()
+        };
+        files.push(lines(blocks.iter().flat_map(of_block).collect()));
+    }
+    files.into_iter().map(|(rows, count)| (packed(plan, rows), count)).collect()
+}
+
+/// Plays a line again and compares its bytes with the ledger's; `None` where its agents may decide differently.
+pub(crate) fn replay_line(plan: &Plan, entry: &Entry) -> Option<Result<bool, Box<AgentFault>>> {
+    let blocks = plan.line(entry.line);
+    if !blocks.clone().all(|number| plan.is_reproducible(plan.block(number).lineup)) {
+        return None;
+    }
+    let played = play_line(plan, entry.line, &AtomicBool::new(false), &AtomicU64::new(0))?;
+    Some(played.map(|line| line.entry == *entry))
+}
+
+/// Which lines are to be played next: not too far ahead of those that were written, so that memory stays small.
+struct Turnstile {
+    state: Mutex<(u64, u64)>,
+    moved: Condvar,
+    end: u64,
+    ahead: u64,
+}
+
+impl Turnstile {
+    /// The next line to play; `None` after the last, or when the run is stopped: by the user, or because it has ended.
+    fn next(&self, stops: [&AtomicBool; 2]) -> Option<u64> {
+        let is_stopped = || stops.iter().any(|stop| stop.load(Ordering::Relaxed));
+        let mut state = self.state.lock().expect("nobody panics with it");
+        while state.0 < self.end && state.0 >= state.1 + self.ahead && !is_stopped() {
+            let waited = self.moved.wait_timeout(state, Duration::from_millis(100));
+            state = waited.expect("nobody panics with it").0;
+        }
+        if state.0 >= self.end || is_stopped() {
+            return None;
+        }
+        state.0 += 1;
+        Some(state.0 - 1)
+    }
+
+    fn written(&self, line: u64) {
+        self.state.lock().expect("nobody panics with it").1 = line + 1;
+        self.moved.notify_all();
+    }
+}
+
+/// Ends the run if a worker panics: nobody waits for the line that it had.
+struct HaltOnPanic<'h>(&'h AtomicBool);
+
+impl Drop for HaltOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Runner<'_> {
-    /// Plays a plan into a folder.
+    /// Plays a plan into a folder, from where the folder is on. What the folder has already is read for the summary.
     ///
     /// # Errors
-    /// If rows cannot be written or threads not started. Faults of agents are an [`Outcome`].
+    /// If what is there cannot be read, or threads cannot be started. Faults of agents and a disk that takes no more are
+    /// an [`Outcome`].
     ///
     /// # Determinism
-    /// The files are the same for any number of threads.
+    /// The files are the same for any number of threads, and however often the run was interrupted; `timing.csv` is not.
     pub fn run(&self, plan: &Plan, folder: &mut RunFolder) -> Result<Report, RunError> {
-        let threads = self.threads.min(MOST_THREADS);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|error| RunError::Threads { threads, what: error.to_string() })?;
-        let mut summary = Summary::new(plan);
-        let mut outcome = Outcome::Complete;
-        let mut matches = 0;
-        let mut blocks = plan.blocks().peekable();
-        'run: while blocks.peek().is_some() {
-            let mut batch = Vec::new();
-            let mut size = 0;
-            while let Some(block) = blocks.next_if(|_| size < BATCH) {
-                size += plan.rotations(block.seats);
-                batch.push(block);
-            }
-            for (block, played) in batch.iter().zip(pool.install(|| self.play(plan, &batch))) {
-                let rows = match played {
-                    None => {
-                        outcome = Outcome::Interrupted;
-                        break 'run;
-                    }
-                    Some(Err(fault)) => {
-                        outcome = Outcome::Fault(fault);
-                        break 'run;
-                    }
-                    Some(Ok(rows)) => rows,
-                };
-                folder.write(&rows)?;
-                matches += rows.matches.len() as u64;
-                for (agent, row) in &rows.players {
-                    summary.add(block.cell, *agent, row, rows.matches[row.rotation].turns);
-                }
+        let begun = Instant::now();
+        let lines = folder.lines_left();
+        let before = folder.matches();
+        let mut digest = Digest::new(plan);
+        let mut faults = Vec::new();
+        if before > 0 {
+            let stored = StoredRun::open(folder.path())?;
+            stored.for_each_line(|entry, rows| read_line(&stored, entry, &rows, &mut digest, &mut faults))?;
+        }
+        let threads = match self.threads.min(MOST_THREADS) {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            threads => threads,
+        };
+        let mut outcome = self.play(plan, folder, lines, threads, (&mut digest, &mut faults))?;
+        // Also on a disk that takes no more rows: those that it took may still find their lines.
+        if let Err(error) = folder.commit()
+            && !matches!(outcome, Outcome::Unwritable(_))
+        {
+            outcome = Outcome::Unwritable(error);
+        }
+        digest.finish();
+        let derived = if folder.share().is_some() { Derived::default() } else { Derived::new(plan, &digest, &faults) };
+        if !matches!(outcome, Outcome::Unwritable(_)) {
+            let finish = || {
+                derived.write(folder.path())?;
+                write_timing(folder.path(), threads, folder.matches() - before, begun.elapsed())?;
+                folder.write_manifest(outcome.word(folder.share()))
+            };
+            if let Err(error) = finish() {
+                outcome = Outcome::Unwritable(error);
             }
         }
-        let report = Report { outcome, matches, summary: summary.rows(plan) };
-        folder.finish(plan, &report)?;
-        Ok(report)
+        Ok(Report { outcome, matches: folder.matches(), derived })
     }
 
-    /// Plays the blocks of a batch; `None` for those that were not begun before the stop.
-    fn play(&self, plan: &Plan, batch: &[Block<'_>]) -> Vec<Option<Result<BlockRows, Box<AgentFault>>>> {
-        let attempt = |block: &Block<'_>| {
-            if self.stop.load(Ordering::Relaxed) {
-                return None;
+    fn play(
+        &self,
+        plan: &Plan,
+        folder: &mut RunFolder,
+        lines: Range<u64>,
+        threads: usize,
+        (digest, faults): (&mut Digest, &mut Vec<String>),
+    ) -> Result<Outcome, RunError> {
+        let ahead = 4 * threads as u64 + 4;
+        let turnstile =
+            Turnstile { state: Mutex::new((lines.start, lines.start)), moved: Condvar::new(), end: lines.end, ahead };
+        let halt = AtomicBool::new(false);
+        let played = AtomicU64::new(0);
+        let blocks = if lines.is_empty() { 0..0 } else { plan.line(lines.start).start..plan.line(lines.end - 1).end };
+        let of = blocks_matches(plan, blocks);
+        std::thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            for _ in 0..threads.min((lines.end - lines.start) as usize) {
+                let (sender, turnstile, played, halt) = (sender.clone(), &turnstile, &played, &halt);
+                let stop = self.stop;
+                let work = move || {
+                    let _halts = HaltOnPanic(halt);
+                    while let Some(line) = turnstile.next([halt, stop]) {
+                        let Some(result) = play_line(plan, line, stop, played) else { break };
+                        // Nobody listens any more: the run has ended.
+                        if sender.send((line, result)).is_err() {
+                            break;
+                        }
+                    }
+                };
+                let spawned = std::thread::Builder::new().spawn_scoped(scope, work);
+                if let Err(error) = spawned {
+                    halt.store(true, Ordering::Relaxed);
+                    return Err(RunError::Threads { threads, what: error.to_string() });
+                }
             }
-            let rows = play_block(plan, block, self.records);
-            (self.progress)(plan.rotations(block.seats) as u64);
-            Some(rows)
-        };
-        batch.par_iter().map(attempt).collect()
+            drop(sender);
+            let mut early = BTreeMap::new();
+            let mut next = lines.start;
+            let mut cell = 0;
+            let end = |outcome| {
+                halt.store(true, Ordering::Relaxed);
+                turnstile.moved.notify_all();
+                Ok(outcome)
+            };
+            while next < lines.end {
+                if let Some(result) = early.remove(&next) {
+                    let line: PlayedLine<'_> = match result {
+                        Ok(line) => line,
+                        Err(fault) => return end(Outcome::Fault(fault)),
+                    };
+                    if let Err(error) = folder.append(line.entry, &line.files) {
+                        return end(Outcome::Unwritable(error));
+                    }
+                    for (number, rows) in &line.blocks {
+                        let block = plan.block(*number);
+                        cell = block.place;
+                        digest.add(&block, &rows.matches, &rows.players);
+                        faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, *number)));
+                    }
+                    turnstile.written(next);
+                    next += 1;
+                } else {
+                    match receiver.recv_timeout(Duration::from_millis(100)) {
+                        Ok((line, result)) => {
+                            early.insert(line, result);
+                        }
+                        Err(RecvTimeoutError::Timeout) => {
+                            if let Err(error) = folder.commit_if_due() {
+                                return end(Outcome::Unwritable(error));
+                            }
+                        }
+                        // All workers have gone, and the next line is not there: they were stopped.
+                        Err(RecvTimeoutError::Disconnected) => return end(Outcome::Interrupted),
+                    }
+                }
+                (self.progress)(&Progress { played: played.load(Ordering::Relaxed), of, digest, cell });
+            }
+            end(Outcome::Complete)
+        })
     }
+}
+
+fn blocks_matches(plan: &Plan, blocks: Range<u64>) -> u64 {
+    let mut from = 0;
+    let mut matches = 0;
+    for cell in &plan.cells {
+        let to = from + cell.lineups.len() as u64 * plan.deals;
+        let inside = blocks.end.min(to).saturating_sub(blocks.start.max(from));
+        matches += inside * cell.seatings.len() as u64;
+        from = to;
+    }
+    matches
+}
+
+/// Notes what depends on the host, and only that: a row for each session of the run.
+fn write_timing(folder: &Path, threads: usize, matches: u64, time: Duration) -> Result<(), RunError> {
+    let path = folder.join("timing.csv");
+    let mut text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "threads,matches,seconds\n".to_owned(),
+        Err(error) => return Err(unreadable(&path)(error)),
+    };
+    text.extend([format!("{threads},{matches},{:.3}\n", time.as_secs_f64())]);
+    write_whole(&path, text.as_bytes())
+}
+
+/// Keeps the record of a match that a fault stopped, and says where.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn keep_fault(folder: &Path, fault: &AgentFault) -> Result<PathBuf, RunError> {
+    let path = folder.join("fault.jsonl");
+    write_whole(&path, (fault.record.to_json() + "\n").as_bytes())?;
+    Ok(path)
 }

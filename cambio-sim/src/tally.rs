@@ -1,7 +1,7 @@
 //! Counts what each seat does in a match.
 
 use cambio_core::{
-    Action, Card, Event, MAX_SEATS, Printer, RaceOrder, RoundResult, Scribe, Seat, Setup, State, Verdict,
+    Action, Card, Event, MAX_SEATS, Printer, RaceOrder, RoundResult, Rules, Scribe, Seat, Setup, State, Verdict,
 };
 
 /// What one seat did in a match.
@@ -37,6 +37,20 @@ pub struct SeatTally {
     pub swaps: u32,
     /// Turns.
     pub turns: u32,
+    /// The turns of its calls, each its own turn counted from 1 within the round, summed.
+    pub call_turns: u32,
+    /// Cards of its layouts at the ends of the rounds.
+    pub cards: u32,
+    /// Those of them that it had seen.
+    pub cards_known: u32,
+    /// Cards dealt to it.
+    pub dealt: u32,
+    /// Their points.
+    pub dealt_points: i64,
+    /// Cards drawn from the stock.
+    pub drawn: u32,
+    /// Their points.
+    pub drawn_points: i64,
 }
 
 /// How one round came out.
@@ -48,6 +62,8 @@ pub struct RoundTally {
     pub decisions: u32,
     /// How often the pile became a new stock.
     pub reshuffles: usize,
+    /// The turn of the first call, counted from 1.
+    pub call_turn: Option<u32>,
 }
 
 /// Counts what happens in a match.
@@ -60,13 +76,42 @@ pub struct Tally {
     /// The fingerprint of play.
     pub printer: Printer,
     decisions: u32,
+    begun: usize,
     shower: Option<Seat>,
+    /// The points of each kind of card.
+    points: Vec<i16>,
+    /// The turns that each seat began in this round.
+    turns: [u32; MAX_SEATS],
+    call_turn: Option<u32>,
+}
+
+impl Tally {
+    /// Forgets everything, before a match by these rules.
+    pub fn clear(&mut self, rules: &Rules) {
+        self.seats = [SeatTally::default(); MAX_SEATS];
+        self.rounds.clear();
+        self.printer = Printer::default();
+        self.points.clear();
+        self.points.extend(rules.kinds().iter().map(|kind| kind.points));
+        (self.decisions, self.shower, self.begun) = (0, None, 0);
+    }
+
+    /// The round that is being played, counted from 1, 0 before the first; and how many decisions it has.
+    pub fn place(&self) -> (usize, usize) {
+        (self.begun, self.decisions as usize)
+    }
 }
 
 impl Scribe for Tally {
     fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
         self.printer.round_begins(setup, deck);
         self.decisions = 0;
+        self.begun += 1;
+        self.turns = [0; MAX_SEATS];
+        self.call_turn = None;
+        if self.points.is_empty() {
+            self.points = setup.rules.kinds().iter().map(|kind| kind.points).collect();
+        }
     }
 
     fn event(&mut self, event: &Event<Card>) {
@@ -75,8 +120,18 @@ impl Scribe for Tally {
             Event::TurnBegan { seat } => {
                 self.shower = Some(seat);
                 self.seats[tally(seat)].turns += 1;
+                self.turns[tally(seat)] += 1;
             }
-            Event::Called { seat } => self.seats[tally(seat)].calls += 1,
+            Event::Drew { seat, face } => {
+                let tally = &mut self.seats[tally(seat)];
+                tally.drawn += 1;
+                tally.drawn_points += i64::from(self.points[face.kind()]);
+            }
+            Event::Called { seat } => {
+                self.seats[tally(seat)].calls += 1;
+                self.seats[tally(seat)].call_turns += self.turns[tally(seat)];
+                self.call_turn = self.call_turn.or(Some(self.turns.iter().sum()));
+            }
             Event::Snapped { seat, spot, verdict, .. } => {
                 let tally = &mut self.seats[tally(seat)];
                 match verdict {
@@ -102,6 +157,15 @@ impl Scribe for Tally {
     }
 
     fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+        if self.decisions == 0 {
+            // Nothing has moved since the deal.
+            for (seat, tally) in Seat::ALL.into_iter().zip(&mut self.seats).take(state.table().seats()) {
+                for spot in state.table().layout(seat) {
+                    tally.dealt += 1;
+                    tally.dealt_points += state.face(spot).map_or(0, |card| i64::from(self.points[card.kind()]));
+                }
+            }
+        }
         self.printer.decides(state, seat, action);
         self.decisions += 1;
     }
@@ -117,6 +181,10 @@ impl Scribe for Tally {
     fn round_ends(&mut self, state: &State<'_>, result: &RoundResult) {
         self.printer.round_ends(state, result);
         for ((tally, seat), &points) in self.seats.iter_mut().zip(Seat::ALL).zip(result.points()) {
+            for spot in state.table().layout(seat) {
+                tally.cards += 1;
+                tally.cards_known += u32::from(state.table().seen_by(spot).contains(seat));
+            }
             tally.points += i64::from(points);
             tally.rounds_won += u32::from(result.winners.contains(seat));
             tally.calls_succeeded += u32::from(result.succeeded.contains(seat));
@@ -125,6 +193,7 @@ impl Scribe for Tally {
             }
         }
         let reshuffles = state.table().reshuffles();
-        self.rounds.push(RoundTally { result: *result, decisions: self.decisions, reshuffles });
+        let (decisions, call_turn) = (self.decisions, self.call_turn);
+        self.rounds.push(RoundTally { result: *result, decisions, reshuffles, call_turn });
     }
 }

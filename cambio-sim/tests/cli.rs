@@ -430,7 +430,7 @@ fn an_interrupted_run_leaves_whole_blocks_in_canonical_order() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let written = || fs::metadata(folder.join("out/matches.csv")).map_or(0, |data| data.len());
+    let written = || fs::metadata(folder.join("out/ledger.jsonl")).map_or(0, |data| data.len());
     while written() == 0 {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use cambio_agents::roster;
 use cambio_core::testing::{Effort, check_agent};
 use cambio_core::{Action, Agent, Briefing, Observation, replay};
-use cambio_sim::{AgentFault, Experiment, Guarded, Records, play_block};
+use cambio_sim::{AgentFault, Experiment, Guarded, play_block};
 
 /// Passes and draws until its third turn, then does what it is made for.
 struct Rogue {
@@ -27,19 +27,17 @@ impl Agent for Rogue {
 
 fn fault(deed: fn() -> Action) -> AgentFault {
     let experiment = Experiment {
-        name: String::new(),
         seed: 1,
         deals: 1,
         rules: vec!["original".into()],
         seats: vec![2],
         agents: vec!["never-calls".into(), "rogue".into()],
-        lineups: cambio_sim::Lineups::default(),
-        rotations: cambio_sim::Rotations::default(),
+        ..Experiment::default()
     };
     let roster = roster().with("rogue", "Does wrong.", move || Rogue { deed });
     let plan = experiment.plan(&roster, Path::new(".")).unwrap();
     let block = plan.blocks().next().unwrap();
-    *play_block(&plan, &block, Records::Skip).unwrap_err()
+    *play_block(&plan, &block).unwrap_err()
 }
 
 #[test]

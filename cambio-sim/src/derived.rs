@@ -1,0 +1,449 @@
+//! The derived files of a run: tables that are made from its rows, and can be made again.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::block::AgentFault;
+use crate::experiment::Payoff;
+use crate::folder::{RunError, write_whole};
+use crate::plan::Plan;
+use crate::stats::digest::{CellDigest, Digest};
+use crate::stats::many::{Contrasts, holm, simultaneous_factor};
+use crate::stats::moments::Interval;
+use crate::stats::ratings::{SeatEffects, Strengths, fit};
+use crate::stats::sprt::elo_of_score;
+use crate::stats::{ELO, LEVEL, Resampling, normal_cdf, t_p_value};
+use crate::tables::{BehaviourRow, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
+
+impl AgentFault {
+    /// The line of `faults.jsonl`: the match up to the fault, and where and what it is.
+    pub(crate) fn to_json(&self, plan: &Plan, block: u64) -> String {
+        let block = plan.block(block);
+        let mut record = self.record.clone();
+        let rotation = record.fields.get("rotation").and_then(Value::as_u64).unwrap_or(0);
+        let about = serde_json::json!({
+            "rules": block.cell.rules.name(),
+            "seats": block.cell.seats,
+            "lineup": block.lineup.label(),
+            "seat": self.seat.to_string(),
+            "agent": plan.labels[block.agent(self.seat.index(), rotation as usize)],
+            "round": self.round,
+            "decision": self.decision,
+            "policy": plan.faults,
+        });
+        record.fields.insert("x-fault-of".to_owned(), about);
+        record.to_json()
+    }
+}
+
+fn fault_row(line: &str) -> Option<FaultRow> {
+    let record: Value = serde_json::from_str(line).ok()?;
+    let about = &record["x-fault-of"];
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    Some(FaultRow {
+        rules: text(&about["rules"])?,
+        seats: about["seats"].as_u64()? as usize,
+        lineup: text(&about["lineup"])?,
+        deal: record["deal"].as_u64()?,
+        rotation: record["rotation"].as_u64()?,
+        seat: text(&about["seat"])?,
+        agent: text(&about["agent"])?,
+        round: about["round"].as_u64()?,
+        decision: about["decision"].as_u64()?,
+        policy: text(&about["policy"])?,
+        what: text(&record["x-fault"])?,
+    })
+}
+
+/// The derived tables of a run.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Derived {
+    /// `summary.csv`.
+    pub summary: Vec<SummaryRow>,
+    /// `ratings.csv`.
+    pub ratings: Vec<RatingRow>,
+    /// `pairwise.csv`.
+    pub pairwise: Vec<PairRow>,
+    /// `seats.csv`.
+    pub seats: Vec<SeatRow>,
+    /// `behaviour.csv`.
+    pub behaviour: Vec<BehaviourRow>,
+    /// `faults.csv`.
+    pub faults: Vec<FaultRow>,
+    is_whole: bool,
+}
+
+/// Streams of resampling, by what they are for; each cell has its own.
+const RATINGS: u32 = 1 << 16;
+const PAIRS: u32 = 2 << 16;
+const GAMES: u32 = 3 << 16;
+/// How many resamples an empirical game's intervals are from.
+const RESAMPLES: usize = 200;
+
+impl Derived {
+    /// Makes the tables of a digest that is finished.
+    pub fn new(plan: &Plan, digest: &Digest, faults: &[String]) -> Derived {
+        let mut derived = Derived { is_whole: true, ..Derived::default() };
+        for place in 0..plan.cells.len() {
+            let sums = CellSums { plan, cell: &digest.cells[place], place };
+            derived.summary.extend(sums.summary());
+            derived.pairwise.extend(sums.pairwise());
+            derived.behaviour.extend(sums.behaviour());
+            let effects = if plan.seat_effects { SeatEffects::Fitted } else { SeatEffects::Ignored };
+            let strengths = sums.strengths(effects);
+            derived.ratings.extend(sums.ratings(strengths.as_ref()));
+            derived.seats.extend(sums.seats(strengths.as_ref()));
+        }
+        derived.faults = faults.iter().filter_map(|line| fault_row(line)).collect();
+        derived
+    }
+
+    /// The files: names and text. None of a share.
+    pub fn files(&self) -> Vec<(&'static str, String)> {
+        if !self.is_whole {
+            return Vec::new();
+        }
+        vec![
+            ("summary.csv", table(&self.summary)),
+            ("ratings.csv", table(&self.ratings)),
+            ("pairwise.csv", table(&self.pairwise)),
+            ("seats.csv", table(&self.seats)),
+            ("behaviour.csv", table(&self.behaviour)),
+            ("faults.csv", table(&self.faults)),
+        ]
+    }
+
+    /// Writes the files.
+    ///
+    /// # Errors
+    /// If one cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), RunError> {
+        self.files().into_iter().try_for_each(|(name, text)| write_whole(&folder.join(name), text.as_bytes()))
+    }
+}
+
+/// A table as CSV; one without rows has its header.
+fn table<R: Serialize + Default>(rows: &[R]) -> String {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let empty = [R::default()];
+    let written = if rows.is_empty() { &empty[..] } else { rows };
+    written.iter().try_for_each(|row| csv.serialize(row)).expect("rows of plain cells can be written");
+    let mut text = String::from_utf8(csv.into_inner().expect("memory takes everything")).expect("CSV of text is text");
+    if rows.is_empty() {
+        text.truncate(text.find('\n').map_or(0, |end| end + 1));
+    }
+    text
+}
+
+/// The sums of a cell, and what its rows are called.
+struct CellSums<'a> {
+    plan: &'a Plan,
+    cell: &'a CellDigest,
+    place: usize,
+}
+
+impl CellSums<'_> {
+    fn rules(&self) -> String {
+        self.plan.cells[self.place].rules.name().to_owned()
+    }
+
+    fn seat_count(&self) -> usize {
+        self.plan.cells[self.place].seats
+    }
+
+    /// The agents that have a match.
+    fn present(&self) -> Vec<usize> {
+        (0..self.plan.labels.len()).filter(|&agent| self.cell.matches(agent) > 0).collect()
+    }
+
+    fn summary(&self) -> Vec<SummaryRow> {
+        let lineups = &self.plan.cells[self.place].lineups;
+        let row = |agent: usize| {
+            let rank_points = self.cell.payoff(agent, Payoff::RankPoints)?;
+            let win = self.cell.payoff(agent, Payoff::Win)?;
+            let margin = self.cell.payoff(agent, Payoff::Margin)?;
+            let deeds = &self.cell.deeds[agent];
+            let rounds = deeds.rounds.max(1) as f64;
+            let per_round = |count: u64| count as f64 / rounds;
+            Some(SummaryRow {
+                rules: self.rules(),
+                seats: self.seat_count(),
+                agent: self.plan.labels[agent].clone(),
+                matches: deeds.matches,
+                deals: rank_points.clusters,
+                rank_points: rank_points.mean,
+                rank_points_low: rank_points.low(),
+                rank_points_high: rank_points.high(),
+                win_share: win.mean,
+                win_share_low: win.low(),
+                win_share_high: win.high(),
+                points_per_round: deeds.points as f64 / rounds,
+                calls_per_round: per_round(deeds.calls),
+                call_success: ratio(deeds.calls_succeeded as f64, deeds.calls),
+                points_at_call: ratio(deeds.points_at_calls as f64, deeds.calls),
+                snaps_right_per_round: per_round(deeds.snaps_right_own + deeds.snaps_right_foreign),
+                snaps_wrong_per_round: per_round(deeds.snaps_wrong),
+                snaps_late_per_round: per_round(deeds.snaps_late),
+                penalties_per_round: per_round(deeds.penalties),
+                turns_per_round: per_round(deeds.table_turns),
+                rounds_per_match: deeds.rounds as f64 / deeds.matches as f64,
+                margin: margin.mean,
+                margin_low: margin.low(),
+                margin_high: margin.high(),
+                forfeits: deeds.forfeits,
+                analysis: lineups
+                    .iter()
+                    .any(|lineup| lineup.agents().contains(&agent) && self.plan.is_analysis(lineup)),
+            })
+        };
+        (0..self.plan.labels.len()).filter_map(row).collect()
+    }
+
+    fn behaviour(&self) -> Vec<BehaviourRow> {
+        let rules = &self.plan.cells[self.place].rules;
+        let mean = f64::from(rules.deck_points()) / rules.deck().len() as f64;
+        let row = |&agent: &usize| {
+            let deeds = &self.cell.deeds[agent];
+            let per_round = |count: u64| ratio(count as f64, deeds.rounds);
+            BehaviourRow {
+                rules: self.rules(),
+                seats: self.seat_count(),
+                agent: self.plan.labels[agent].clone(),
+                rounds: deeds.rounds,
+                rounds_per_match: deeds.rounds as f64 / deeds.matches as f64,
+                turns: per_round(deeds.table_turns),
+                rounds_won: per_round(deeds.rounds_won),
+                calls: per_round(deeds.calls),
+                call_turn: ratio(deeds.call_turns as f64, deeds.calls),
+                call_success: ratio(deeds.calls_succeeded as f64, deeds.calls),
+                points_at_call: ratio(deeds.points_at_calls as f64, deeds.calls),
+                snaps_right_own: per_round(deeds.snaps_right_own),
+                snaps_right_foreign: per_round(deeds.snaps_right_foreign),
+                snaps_wrong: per_round(deeds.snaps_wrong),
+                snaps_late: per_round(deeds.snaps_late),
+                touches: per_round(deeds.touches),
+                penalties: per_round(deeds.penalties),
+                gifts: per_round(deeds.gifts),
+                looks: per_round(deeds.looks),
+                swaps: per_round(deeds.swaps),
+                cards: per_round(deeds.cards),
+                cards_known: ratio(deeds.cards_known as f64, deeds.cards),
+                luck_dealt: ratio(mean * deeds.dealt as f64 - deeds.dealt_points as f64, deeds.rounds),
+                luck_drawn: ratio(mean * deeds.drawn as f64 - deeds.drawn_points as f64, deeds.rounds),
+            }
+        };
+        self.present().iter().map(row).collect()
+    }
+
+    fn pairwise(&self) -> Vec<PairRow> {
+        let present = self.present();
+        let seed = self.plan.seed;
+        let factor = || {
+            let first = *present.first()?;
+            let freedom = self.cell.joint.clusters(first, first) as f64 - 1.0;
+            let mut rng = Resampling::new(seed, PAIRS + self.place as u32);
+            simultaneous_factor(&self.cell.covariance(&present)?, freedom, Contrasts::Pairs, LEVEL, &mut rng)
+        };
+        let factor = factor();
+        let mut rows = Vec::new();
+        for (at, &one) in present.iter().enumerate() {
+            for &other in &present[at + 1..] {
+                rows.extend(self.pair(one, other, factor));
+            }
+        }
+        let tested: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].p.is_some()).collect();
+        let corrected = holm(&tested.iter().filter_map(|&row| rows[row].p).collect::<Vec<_>>());
+        for (row, p) in tested.into_iter().zip(corrected) {
+            rows[row].p_holm = Some(p);
+        }
+        rows
+    }
+
+    fn pair(&self, one: usize, other: usize, factor: Option<f64>) -> Option<PairRow> {
+        let (difference, efficiency) = self.cell.difference(one, other)?;
+        let wide = difference.error.zip(factor).map(|(error, factor)| error * factor);
+        let duel = self.cell.duel(one, other);
+        let score = duel.scores.interval(2.0);
+        let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
+        // σ of a game is √(games) times the standard error, the deals being the sample.
+        let games = duel.scores.matches() as f64;
+        let normalized = score.zip(error).map(|(score, error)| (score.mean - 0.5) / (error * games.sqrt()) * 2.0 * ELO);
+        let elo = |end: Option<f64>| end.and_then(elo_of_score);
+        Some(PairRow {
+            rules: self.rules(),
+            seats: self.seat_count(),
+            agent: self.plan.labels[one].clone(),
+            other: self.plan.labels[other].clone(),
+            deals: difference.clusters,
+            difference: difference.mean,
+            error: difference.error,
+            low: difference.low(),
+            high: difference.high(),
+            low_simultaneous: wide.map(|wide| difference.mean - wide),
+            high_simultaneous: wide.map(|wide| difference.mean + wide),
+            p: difference.statistic().map(|t| t_p_value(t, difference.clusters as f64 - 1.0)),
+            p_holm: None,
+            efficiency,
+            duel_deals: duel.scores.clusters,
+            wins: duel.wins,
+            ties: duel.ties,
+            losses: duel.losses,
+            score: score.map(|score| score.mean),
+            score_low: score.and_then(|score| score.low()),
+            score_high: score.and_then(|score| score.high()),
+            elo: elo(score.map(|score| score.mean)),
+            elo_low: elo(score.and_then(|score| score.low())),
+            elo_high: elo(score.and_then(|score| score.high())),
+            normalized_elo: normalized,
+            superiority: score.zip(error).map(|(score, error)| normal_cdf((score.mean - 0.5) / error)),
+        })
+    }
+
+    fn strengths(&self, effects: SeatEffects) -> Option<(Vec<usize>, Strengths)> {
+        let present = self.present();
+        if present.len() != self.plan.labels.len() {
+            // Agents without a game are not comparable with anybody.
+            return None;
+        }
+        let strengths = fit(&self.cell.rankings, present.len(), self.plan.anchor, effects)?;
+        Some((present, strengths))
+    }
+
+    fn ratings(&self, fitted: Option<&(Vec<usize>, Strengths)>) -> Vec<RatingRow> {
+        let agents = self.plan.labels.len();
+        let games = self.cell.rankings.games_of(agents);
+        let components = self.cell.rankings.components(agents);
+        let interval = |agent: usize| {
+            let (_, strengths) = fitted?;
+            let error = (strengths.clusters > 1).then(|| strengths.covariance[(agent, agent)].max(0.0).sqrt());
+            Some(Interval::new(strengths.strengths[agent], error, strengths.clusters))
+        };
+        let factor = fitted.and_then(|(_, strengths)| {
+            (strengths.clusters > 1).then_some(())?;
+            let mut rng = Resampling::new(self.plan.seed, RATINGS + self.place as u32);
+            let freedom = strengths.clusters as f64 - 1.0;
+            simultaneous_factor(&strengths.covariance, freedom, Contrasts::Single, LEVEL, &mut rng)
+        });
+        let shares = self.shares();
+        let row = |&agent: &usize| {
+            let rating = interval(agent);
+            let wide = rating.and_then(|rating| rating.error).zip(factor).map(|(error, factor)| error * factor);
+            let strength = rating.map(|rating| rating.mean);
+            let elo = |value: Option<f64>| value.map(|value| value * ELO);
+            // To nine places: beyond them is only what a limit has not reached.
+            let share = |list: &Option<Vec<f64>>| list.as_ref().map(|list| (list[agent] * 1e9).round() / 1e9);
+            RatingRow {
+                rules: self.rules(),
+                seats: self.seat_count(),
+                agent: self.plan.labels[agent].clone(),
+                games: games[agent],
+                component: (games[agent] > 0).then(|| components[agent] + 1),
+                strength,
+                error: rating.and_then(|rating| rating.error),
+                elo: elo(strength),
+                elo_low: elo(rating.and_then(|rating| rating.low())),
+                elo_high: elo(rating.and_then(|rating| rating.high())),
+                elo_low_simultaneous: elo(strength.zip(wide).map(|(strength, wide)| strength - wide)),
+                elo_high_simultaneous: elo(strength.zip(wide).map(|(strength, wide)| strength + wide)),
+                nash: share(&shares.nash),
+                nash_low: share(&shares.nash_low),
+                nash_high: share(&shares.nash_high),
+                replicator: share(&shares.replicator),
+                alpha_rank: share(&shares.alpha_rank),
+                alpha_rank_low: share(&shares.alpha_low),
+                alpha_rank_high: share(&shares.alpha_high),
+            }
+        };
+        self.present().iter().map(row).collect()
+    }
+
+    /// The empirical game's shares, with intervals from resampled deals.
+    fn shares(&self) -> Shares {
+        let mut shares = Shares::default();
+        let scale = Payoff::RankPoints.scale(self.seat_count());
+        let Some((sums, game)) = self.cell.game.as_ref().and_then(|sums| Some((sums, sums.game(scale)?))) else {
+            return shares;
+        };
+        let replicator = game.replicator(2000.0);
+        let found = (self.seat_count() > 2 && game.regret(&replicator) < 1e-3).then(|| replicator.clone());
+        shares.nash = game.nash().or(found);
+        shares.alpha_rank = game.alpha_rank(ALPHA, INDIVIDUALS);
+        shares.replicator = Some(replicator);
+        if self.seat_count() == 2 {
+            let mut rng = Resampling::new(self.plan.seed, GAMES + self.place as u32);
+            let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
+            let nash: Vec<Vec<f64>> = games.iter().filter_map(crate::stats::empirical::Game::nash).collect();
+            let alpha: Vec<Vec<f64>> = games.iter().filter_map(|game| game.alpha_rank(ALPHA, INDIVIDUALS)).collect();
+            shares.nash_low = percentile(&nash, 0.025);
+            shares.nash_high = percentile(&nash, 0.975);
+            shares.alpha_low = percentile(&alpha, 0.025);
+            shares.alpha_high = percentile(&alpha, 0.975);
+        }
+        shares
+    }
+
+    fn seats(&self, fitted: Option<&(Vec<usize>, Strengths)>) -> Vec<SeatRow> {
+        let effect = self.cell.seat_effect();
+        let row = |seat: usize| {
+            let payoff = self.cell.seat(seat)?;
+            let freedom = (self.seat_count() - 1) as f64;
+            let of_seat = |list: &[f64]| if seat == 0 { Some(0.0) } else { list.get(seat - 1).copied() };
+            let fitted = fitted
+                .filter(|(_, strengths)| !strengths.seats.is_empty())
+                .map(|(_, strengths)| if seat == 0 { (0.0, 0.0) } else { strengths.seats[seat - 1] });
+            let wald = effect.as_ref().and_then(|effect| effect.wald);
+            Some(SeatRow {
+                rules: self.rules(),
+                seats: self.seat_count(),
+                seat: cambio_core::Seat::ALL[seat].letter(),
+                deals: payoff.clusters,
+                payoff: payoff.mean,
+                low: payoff.low(),
+                high: payoff.high(),
+                effect: effect.as_ref().and_then(|effect| of_seat(&effect.effects)),
+                effect_error: effect.as_ref().and_then(|effect| of_seat(&effect.errors)),
+                wald,
+                wald_p: wald.map(|wald| chi_square_tail(wald, freedom)),
+                elo: fitted.map(|fitted| fitted.0 * ELO),
+                elo_error: fitted.map(|fitted| fitted.1 * ELO),
+            })
+        };
+        (0..self.seat_count()).filter_map(row).collect()
+    }
+}
+
+const ALPHA: f64 = 100.0;
+const INDIVIDUALS: f64 = 50.0;
+
+#[derive(Default)]
+struct Shares {
+    nash: Option<Vec<f64>>,
+    nash_low: Option<Vec<f64>>,
+    nash_high: Option<Vec<f64>>,
+    replicator: Option<Vec<f64>>,
+    alpha_rank: Option<Vec<f64>>,
+    alpha_low: Option<Vec<f64>>,
+    alpha_high: Option<Vec<f64>>,
+}
+
+/// The percentile of each component.
+fn percentile(samples: &[Vec<f64>], level: f64) -> Option<Vec<f64>> {
+    let size = samples.first()?.len();
+    let of = |place: usize| {
+        let mut values: Vec<f64> = samples.iter().map(|sample| sample[place]).collect();
+        values.sort_by(f64::total_cmp);
+        values[((level * values.len() as f64) as usize).min(values.len() - 1)]
+    };
+    Some((0..size).map(of).collect())
+}
+
+fn ratio(sum: f64, count: u64) -> Option<f64> {
+    (count > 0).then(|| sum / count as f64)
+}
+
+fn chi_square_tail(statistic: f64, freedom: f64) -> f64 {
+    use statrs::distribution::{ChiSquared, ContinuousCDF as _};
+    ChiSquared::new(freedom).expect("there is a degree of freedom").sf(statistic)
+}

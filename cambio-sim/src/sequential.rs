@@ -1,0 +1,144 @@
+//! A sequential test of two agents: plays until it is decided who is better, and no longer.
+
+use cambio_agents::Roster;
+use rayon::ThreadPool;
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+
+use crate::block::play_block;
+use crate::experiment::Experiment;
+use crate::plan::Plan;
+use crate::stats::moments::Moments;
+use crate::stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
+use crate::tune::{MeasureError, Setting};
+
+/// What is tested: that the first agent is better than the second by `elo_0`, against that it is better by `elo_1`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Question {
+    /// The first hypothesis.
+    pub elo_0: f64,
+    /// The second hypothesis.
+    pub elo_1: f64,
+    /// What Elo means.
+    pub scale: Scale,
+    /// The probability of accepting the second where the first holds.
+    pub alpha: f64,
+    /// The probability of accepting the first where the second holds.
+    pub beta: f64,
+    /// After so many deals it stays undecided.
+    pub most_deals: u64,
+}
+
+/// What Elo means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scale {
+    /// The logistic of the expected pairwise score.
+    Logistic,
+    /// The expected score over a game's standard deviation, which depends less on luck.
+    Normalized,
+}
+
+/// How a test came out.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answer {
+    /// What it says; undecided if the deals ran out.
+    pub verdict: Verdict,
+    /// The log likelihood ratio.
+    pub ratio: f64,
+    /// Its bounds.
+    pub bounds: (f64, f64),
+    /// How many deals were read.
+    pub deals: u64,
+    /// How many matches that is.
+    pub matches: u64,
+    /// The first agent's pairwise scores, in halves. Their mean is biased by stopping when it was extreme.
+    pub scores: Moments,
+    /// The counts of the block means.
+    pub counts: Vec<u64>,
+}
+
+/// How many deals are played at a time. Those after the decision are not read, so the answer does not depend on it.
+const BATCH: u64 = 256;
+
+impl Question {
+    /// Plays until it is answered.
+    ///
+    /// # Errors
+    /// If the setting is not allowed or an agent is at fault.
+    ///
+    /// # Determinism
+    /// Blocks are read in the order of the deals: the answer does not depend on the number of threads.
+    pub fn ask(
+        &self,
+        setting: &Setting,
+        roster: &Roster,
+        pool: &ThreadPool,
+        agents: [&str; 2],
+        mut progress: impl FnMut(u64, f64),
+    ) -> Result<Answer, MeasureError> {
+        let experiment = Experiment {
+            seed: setting.seed,
+            deals: self.most_deals,
+            rules: vec![setting.rules.clone()],
+            seats: vec![setting.seats],
+            agents: agents.map(str::to_owned).to_vec(),
+            unit: setting.unit,
+            ..Experiment::default()
+        };
+        let plan = experiment.plan(roster, &setting.folder)?;
+        let pairs = pairs_a_block(&plan);
+        let hypotheses = match self.scale {
+            Scale::Logistic => Hypotheses::Mean(score_of_elo(self.elo_0), score_of_elo(self.elo_1)),
+            Scale::Normalized => {
+                let t = |elo| t_of_normalized_elo(elo, pairs);
+                Hypotheses::Normalized(t(self.elo_0), t(self.elo_1))
+            }
+        };
+        let mut test = Sprt::new(hypotheses, 2 * pairs + 1, self.alpha, self.beta);
+        let mut scores = Moments::default();
+        let mut deals = 0;
+        let mut verdict = Verdict::Undecided;
+        while deals < self.most_deals && verdict == Verdict::Undecided {
+            let end = (deals + BATCH).min(self.most_deals);
+            let played: Result<Vec<usize>, MeasureError> =
+                pool.install(|| (deals..end).into_par_iter().map(|deal| halves(&plan, deal)).collect());
+            for halves in played? {
+                test.add(halves);
+                scores.add(pairs as i64, halves as i64);
+                deals += 1;
+                verdict = test.verdict();
+                if verdict != Verdict::Undecided {
+                    break;
+                }
+            }
+            progress(deals, test.ratio());
+        }
+        let matches = deals * plan.cells[0].seatings.len() as u64;
+        let (ratio, bounds, counts) = (test.ratio(), test.bounds(), test.counts().to_vec());
+        Ok(Answer { verdict, ratio, bounds, deals, matches, scores, counts })
+    }
+}
+
+/// How many pairs of seats with both agents a block has.
+fn pairs_a_block(plan: &Plan) -> usize {
+    let first = plan.cells[0].lineups[0].agents().iter().filter(|agent| **agent == 0).count();
+    first * (plan.cells[0].seats - first) * plan.cells[0].seatings.len()
+}
+
+/// The first agent's pairwise score in a block, in halves.
+fn halves(plan: &Plan, deal: u64) -> Result<usize, MeasureError> {
+    let block = plan.block(deal);
+    let rows = play_block(plan, &block).map_err(MeasureError::Fault)?;
+    let mut halves = 0;
+    for table in rows.players.chunks_exact(block.cell.seats) {
+        for one in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 0) {
+            for other in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 1) {
+                halves += match one.rank.cmp(&other.rank) {
+                    std::cmp::Ordering::Less => 2,
+                    std::cmp::Ordering::Equal => 1,
+                    std::cmp::Ordering::Greater => 0,
+                };
+            }
+        }
+    }
+    Ok(halves)
+}

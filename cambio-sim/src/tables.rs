@@ -1,0 +1,274 @@
+//! The rows of the derived files.
+
+use serde::Serialize;
+
+/// A row of `summary.csv`: one agent on one rule system at one number of seats, over all its lineups.
+///
+/// Intervals are 95 % and clustered by deal: all matches of one deal share its cards.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct SummaryRow {
+    /// The rule system.
+    pub rules: String,
+    /// The number of seats.
+    pub seats: usize,
+    /// The agent.
+    pub agent: String,
+    /// How many matches it played, one for each seat that it had.
+    pub matches: u64,
+    /// How many deals: the number of clusters.
+    pub deals: u64,
+    /// Mean rank points; ½ is what equal players get.
+    pub rank_points: f64,
+    /// Lower end of their interval; empty with one deal.
+    pub rank_points_low: Option<f64>,
+    /// Upper end of their interval.
+    pub rank_points_high: Option<f64>,
+    /// Mean share of the match's win.
+    pub win_share: f64,
+    /// Lower end of its interval.
+    pub win_share_low: Option<f64>,
+    /// Upper end of its interval.
+    pub win_share_high: Option<f64>,
+    /// Mean points of its layout at the end of a round.
+    pub points_per_round: f64,
+    /// Calls per round.
+    pub calls_per_round: f64,
+    /// The share of its calls that succeeded; empty without a call.
+    pub call_success: Option<f64>,
+    /// Mean points of its layout when it had called; empty without a call.
+    pub points_at_call: Option<f64>,
+    /// Right snaps per round, own and foreign.
+    pub snaps_right_per_round: f64,
+    /// Wrong snaps per round.
+    pub snaps_wrong_per_round: f64,
+    /// Late snaps per round.
+    pub snaps_late_per_round: f64,
+    /// Penalty cards per round.
+    pub penalties_per_round: f64,
+    /// Turns per round, of all seats.
+    pub turns_per_round: f64,
+    /// Rounds per match.
+    pub rounds_per_match: f64,
+    /// Mean margin of a match: the table's mean points less its own.
+    pub margin: f64,
+    /// Lower end of its interval.
+    pub margin_low: Option<f64>,
+    /// Upper end of its interval.
+    pub margin_high: Option<f64>,
+    /// Matches that it lost by a fault.
+    pub forfeits: u64,
+    /// Whether it, or one that it played with, may see hidden cards.
+    pub analysis: bool,
+}
+
+/// A row of `ratings.csv`: one agent's strength among those at its table, and its share in the empirical game.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct RatingRow {
+    /// The rule system.
+    pub rules: String,
+    /// The number of seats.
+    pub seats: usize,
+    /// The agent.
+    pub agent: String,
+    /// How many games it has.
+    pub games: u64,
+    /// Which agents can be compared: there are strengths only if all have the same number.
+    pub component: Option<usize>,
+    /// Plackett–Luce strength, natural scale.
+    pub strength: Option<f64>,
+    /// Its standard error, clustered by deal.
+    pub error: Option<f64>,
+    /// The strength in Elo points.
+    pub elo: Option<f64>,
+    /// Lower end of its interval.
+    pub elo_low: Option<f64>,
+    /// Upper end of its interval.
+    pub elo_high: Option<f64>,
+    /// Lower end of the interval that holds together with those of all agents.
+    pub elo_low_simultaneous: Option<f64>,
+    /// Upper end of that interval.
+    pub elo_high_simultaneous: Option<f64>,
+    /// Its share in the Nash equilibrium of largest entropy; at more than two seats in a symmetric equilibrium that the
+    /// replicator dynamics finds, if it does.
+    pub nash: Option<f64>,
+    /// Lower end of the share's interval, by resampling deals.
+    pub nash_low: Option<f64>,
+    /// Upper end of that interval.
+    pub nash_high: Option<f64>,
+    /// Its share after 2,000 units of replicator dynamics from equal shares.
+    pub replicator: Option<f64>,
+    /// Its share in the α-rank with α = 100 and 50 individuals; two seats only.
+    pub alpha_rank: Option<f64>,
+    /// Lower end of the share's interval, by resampling deals.
+    pub alpha_rank_low: Option<f64>,
+    /// Upper end of that interval.
+    pub alpha_rank_high: Option<f64>,
+}
+
+/// A row of `pairwise.csv`: two agents at one table.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct PairRow {
+    /// The rule system.
+    pub rules: String,
+    /// The number of seats.
+    pub seats: usize,
+    /// The first agent.
+    pub agent: String,
+    /// The second.
+    pub other: String,
+    /// How many deals have matches of both.
+    pub deals: u64,
+    /// The difference of their payoffs, first less second, paired by deal.
+    pub difference: f64,
+    /// Its standard error.
+    pub error: Option<f64>,
+    /// Lower end of its interval.
+    pub low: Option<f64>,
+    /// Upper end of its interval.
+    pub high: Option<f64>,
+    /// Lower end of the interval that holds together with those of all pairs.
+    pub low_simultaneous: Option<f64>,
+    /// Upper end of that interval.
+    pub high_simultaneous: Option<f64>,
+    /// The two-sided p-value.
+    pub p: Option<f64>,
+    /// The p-value corrected for all pairs by Holm.
+    pub p_holm: Option<f64>,
+    /// 1 − Var(a − b) / (Var a + Var b): what pairing by deal saves.
+    pub efficiency: Option<f64>,
+    /// How many deals there are in which they sat at one table.
+    pub duel_deals: u64,
+    /// Pairs of seats in which the first had the better rank.
+    pub wins: u64,
+    /// Pairs of seats of equal rank.
+    pub ties: u64,
+    /// Pairs of seats in which the first had the worse rank.
+    pub losses: u64,
+    /// The first's mean pairwise score.
+    pub score: Option<f64>,
+    /// Lower end of its interval.
+    pub score_low: Option<f64>,
+    /// Upper end of its interval.
+    pub score_high: Option<f64>,
+    /// The score as an Elo difference; empty at 0 and 1.
+    pub elo: Option<f64>,
+    /// Lower end of its interval; empty if the score's is 0 or less.
+    pub elo_low: Option<f64>,
+    /// Upper end of its interval; empty if the score's is 1 or more.
+    pub elo_high: Option<f64>,
+    /// Normalized Elo: (score − ½) over the standard deviation of a game, times 800 / ln 10.
+    pub normalized_elo: Option<f64>,
+    /// The likelihood that the first is the better: Φ((score − ½) / error).
+    pub superiority: Option<f64>,
+}
+
+/// A row of `seats.csv`: one seat at one table.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct SeatRow {
+    /// The rule system.
+    pub rules: String,
+    /// The number of seats.
+    pub seats: usize,
+    /// The seat.
+    pub seat: char,
+    /// How many deals.
+    pub deals: u64,
+    /// The mean payoff of whoever sits there.
+    pub payoff: f64,
+    /// Lower end of its interval.
+    pub low: Option<f64>,
+    /// Upper end of its interval.
+    pub high: Option<f64>,
+    /// What the seat is worth over seat a, agents being equal; empty where that cannot be told.
+    pub effect: Option<f64>,
+    /// Its standard error.
+    pub effect_error: Option<f64>,
+    /// Wald's statistic of "no seat matters", the same in each row.
+    pub wald: Option<f64>,
+    /// Its p-value, chi-square with as many degrees of freedom as seats less one.
+    pub wald_p: Option<f64>,
+    /// The seat's advantage over seat a in Elo points, where ratings take it into account.
+    pub elo: Option<f64>,
+    /// Its standard error.
+    pub elo_error: Option<f64>,
+}
+
+/// A row of `behaviour.csv`: how one agent played. All per round but where said; empty where there was no occasion.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct BehaviourRow {
+    /// The rule system.
+    pub rules: String,
+    /// The number of seats.
+    pub seats: usize,
+    /// The agent.
+    pub agent: String,
+    /// How many rounds it played, one for each seat that it had.
+    pub rounds: u64,
+    /// Rounds per match.
+    pub rounds_per_match: f64,
+    /// Turns of the table.
+    pub turns: Option<f64>,
+    /// Rounds won.
+    pub rounds_won: Option<f64>,
+    /// Calls.
+    pub calls: Option<f64>,
+    /// The mean of its own turns, counted from 1, in which it called.
+    pub call_turn: Option<f64>,
+    /// The share of its calls that succeeded.
+    pub call_success: Option<f64>,
+    /// Mean points of its layout when it had called.
+    pub points_at_call: Option<f64>,
+    /// Own cards snapped first.
+    pub snaps_right_own: Option<f64>,
+    /// Foreign cards snapped first.
+    pub snaps_right_foreign: Option<f64>,
+    /// Cards snapped that did not match.
+    pub snaps_wrong: Option<f64>,
+    /// Cards snapped too late.
+    pub snaps_late: Option<f64>,
+    /// Cards touched as a bluff.
+    pub touches: Option<f64>,
+    /// Penalty cards.
+    pub penalties: Option<f64>,
+    /// Cards given.
+    pub gifts: Option<f64>,
+    /// Cards looked at by a power.
+    pub looks: Option<f64>,
+    /// Swaps made by a power.
+    pub swaps: Option<f64>,
+    /// Cards in its layout at the end.
+    pub cards: Option<f64>,
+    /// The share of them that it had seen.
+    pub cards_known: Option<f64>,
+    /// Luck of the deal: points below what its cards are worth on average; positive is good.
+    pub luck_dealt: Option<f64>,
+    /// Luck of the draw: points of drawn cards below the deck's mean; positive is good.
+    pub luck_drawn: Option<f64>,
+}
+
+/// A row of `faults.csv`: one fault of an agent.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct FaultRow {
+    /// The rule system.
+    pub rules: String,
+    /// The number of seats.
+    pub seats: usize,
+    /// The lineup.
+    pub lineup: String,
+    /// The deal.
+    pub deal: u64,
+    /// The rotation.
+    pub rotation: u64,
+    /// The seat at fault.
+    pub seat: String,
+    /// Its agent.
+    pub agent: String,
+    /// The round, counted from 1; 0 before the first.
+    pub round: u64,
+    /// The decision within the round, counted from 1.
+    pub decision: u64,
+    /// What became of it: `forfeit` or `void`.
+    pub policy: String,
+    /// What it did.
+    pub what: String,
+}

@@ -1,0 +1,296 @@
+//! Experiments of every form, tests and tuning as a user meets them: what they say, and that it does not depend on threads.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use cambio_sim::{Experiment, StoredRun, derive};
+
+/// A folder of a test's own, empty.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("arena-{name}"));
+    if path.exists() {
+        fs::remove_dir_all(&path).unwrap();
+    }
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn cambio(folder: &Path, words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// What a command prints, which has to end well.
+fn prints(folder: &Path, words: &str) -> String {
+    let output = cambio(folder, &words.split(' ').collect::<Vec<_>>());
+    assert!(output.status.success(), "{words}: {}", said(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The rows of a CSV file as maps from column to cell.
+fn table(path: &Path) -> Vec<std::collections::BTreeMap<String, String>> {
+    csv::Reader::from_path(path).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn a_mirror_has_rank_points_of_exactly_one_half_and_no_variance() {
+    let folder = folder("mirror");
+    for (rotations, seats) in [("cyclic", 2), ("cyclic", 4), ("williams", 3), ("all", 3)] {
+        let spec = format!(
+            "seed = 3\ndeals = 60\nrules = ['original', 'classic']\nseats = [{seats}]\nagents = ['heuristic', 'random']\n\
+             lineups = 'mirror'\nrotations = '{rotations}'\n"
+        );
+        fs::write(folder.join("spec.toml"), spec).unwrap();
+        let out = format!("{rotations}{seats}");
+        prints(&folder, &format!("run spec.toml --quiet --out {out}"));
+        for row in table(&folder.join(&out).join("summary.csv")) {
+            for column in ["rank_points", "rank_points_low", "rank_points_high"] {
+                assert_eq!(row[column], "0.5", "{rotations}, {seats} seats: {row:?}");
+            }
+            assert_eq!((row["margin"].parse::<f64>().unwrap(), row["margin_high"].parse::<f64>().unwrap()), (0.0, 0.0));
+        }
+    }
+}
+
+#[test]
+fn a_sequential_test_says_the_same_for_any_number_of_threads() {
+    let folder = folder("sprt");
+    let words =
+        "sprt greedy heuristic --rules original --elo0 -5 --elo1 5 --deals 3000 --format json --quiet --threads";
+    let one = prints(&folder, &format!("{words} 1"));
+    assert_eq!(one, prints(&folder, &format!("{words} 2")));
+    assert_eq!(one, prints(&folder, &format!("{words} 8")));
+    let told: serde_json::Value = serde_json::from_str(&one).unwrap();
+    let (ratio, low) = (told["log_likelihood_ratio"].as_f64().unwrap(), told["bounds"][0].as_f64().unwrap());
+    assert_eq!((&told["verdict"], ratio <= low), (&"first".into(), true), "{one}");
+    let counts: u64 = told["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(counts, told["deals"].as_u64().unwrap());
+    let undecided =
+        prints(&folder, "sprt greedy greedy(call_at=6) --rules classic --elo0 0 --elo1 1 --deals 50 --quiet");
+    assert!(undecided.starts_with("undecided between 0 and 1 Elo"), "{undecided}");
+}
+
+#[test]
+fn tuning_finds_the_threshold_of_a_long_sweep_with_a_fifth_of_its_games() {
+    let folder = folder("tune");
+    let deals = if std::env::var_os("CAMBIO_FULL").is_some() { 20_000 } else { 4_000 };
+    let setting = "tune --agent greedy(call_at=?) --range 0..15 --rules classic --seats 2 --quiet --validate 0";
+    let field = "--field greedy(call_at=9)";
+    prints(&folder, &format!("{setting} {field} --deals {deals} --out long"));
+    let found = |out: &str| -> serde_json::Value {
+        serde_json::from_str(&fs::read_to_string(folder.join(out).join("tuning.json")).unwrap()).unwrap()
+    };
+    let best: i64 = found("long")["best_value"].as_str().unwrap().parse().unwrap();
+    let race = "--method race --indifference 0.015";
+    for (threads, out) in [(1, "race"), (2, "again")] {
+        prints(&folder, &format!("{setting} {field} {race} --seed 2 --threads {threads} --out {out}"));
+    }
+    let curve = |out: &str| fs::read_to_string(folder.join(out).join("curve.csv")).unwrap();
+    let quick: i64 = found("race")["best_value"].as_str().unwrap().parse().unwrap();
+    let blocks = (found("race")["blocks"].as_u64().unwrap(), found("long")["blocks"].as_u64().unwrap());
+    assert!((quick - best).abs() <= 1 && 5 * blocks.0 <= blocks.1, "{quick}, not {best}; {blocks:?} blocks");
+    assert_eq!(found("again")["best_value"], found("race")["best_value"]);
+    assert_ne!(curve("race"), curve("long"));
+    let rows = table(&folder.join("long/curve.csv"));
+    let row = &rows[usize::try_from(best).unwrap()];
+    assert_eq!((rows.len(), row["value"].parse::<i64>().unwrap(), &*row["among_best"]), (16, best, "true"));
+    let number = |column: &str| row[column].parse::<f64>().unwrap();
+    assert!(number("low_simultaneous") < number("low") && number("high") < number("high_simultaneous"));
+}
+
+#[test]
+fn halving_searching_and_tables_of_the_candidates_themselves_give_what_they_promise() {
+    let folder = folder("methods");
+    let halved =
+        prints(&folder, "tune --agent greedy(call_at=?) --range 0..15:3 --method halving --deals 1200 --quiet");
+    assert!(halved.contains(" deal blocks\n") && halved.contains("best: greedy(call_at="), "{halved}");
+    let words = "tune --agent heuristic(call_at=?,decay=?) --range 0..15 --range 0..1:0.05 --method cma --deals 40 \
+                 --generations 6 --validate 50 --field random(pass=0.9) --quiet";
+    let one = prints(&folder, &format!("{words} --threads 1"));
+    assert!(one.contains("on 50 fresh deals: ") && one == prints(&folder, &format!("{words} --threads 2")), "{one}");
+    let own =
+        prints(&folder, "tune --agent greedy(call_at=?) --range 3..6 --field self --deals 200 --quiet --out self");
+    assert!(own.contains("equilibrium of the measured game: "), "{own}");
+    assert_eq!(table(&folder.join("self/curve.csv")).len(), 16);
+    let validated = prints(&folder, "tune --agent greedy(call_at=?) --range 8..9 --deals 100 --validate 100 --quiet");
+    assert!(validated.contains("on 100 fresh deals: ") && validated.contains(", difference "), "{validated}");
+
+    for (words, sentence) in [
+        (
+            "tune --agent greedy --range 0..15",
+            "`greedy` has 0 question marks and 1 ranges; allowed is one range for each",
+        ),
+        ("tune --agent greedy(call_at=?) --range 15", "--range is `15`; allowed is FROM..TO or FROM..TO:STEP"),
+        ("tune --agent greedy(call_at=?) --range 0..500", "parameter `call_at` is `101`; allowed is a whole number"),
+        (
+            "tune --agent greedy(call_at=?) --range 0..1 --out self",
+            "self exists; the curve is written only to a folder",
+        ),
+        ("sprt greedy random --elo0 5 --elo1 5", "--elo1 is 5; allowed is more than --elo0, 5"),
+        ("plan --detect 0.01 --run nowhere", "cannot read nowhere/spec.lock.json: "),
+    ] {
+        let output = cambio(&folder, &words.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(1), "{words}: {}", said(&output));
+        assert!(said(&output).starts_with("error: ") && said(&output).contains(sentence), "{words}: {}", said(&output));
+    }
+}
+
+#[test]
+fn every_form_of_experiment_is_played_and_checked() {
+    let folder = folder("forms");
+    let base = "seed = 2\ndeals = 12\nagents = ['greedy(call_at=12)', 'greedy', 'heuristic']\n";
+    for (name, spec, matches) in [
+        (
+            "focal",
+            "rules = ['classic']\nseats = [3]\nlineups = { focal = ['greedy'], field = ['greedy(call_at=12)'] }",
+            36,
+        ),
+        (
+            "pools",
+            "rules = ['classic']\nseats = [2]\nlineups = { pools = [['greedy'], ['greedy(call_at=12)', 'heuristic']] }",
+            48,
+        ),
+        ("whole", "rules = ['classic']\nseats = [3]\nlineups = 'compositions'\nrotations = 'one'", 84),
+        (
+            "round",
+            "rules = ['original']\nseats = [2]\nunit = 'rounds'\npayoff = 'margin'\nanchor = 'greedy(call_at=12)'",
+            72,
+        ),
+        ("williams", "rules = ['faessler']\nseats = [4]\nrotations = 'williams'\nseat_effects = true", 144),
+    ] {
+        fs::write(folder.join("spec.toml"), format!("{base}{spec}\n")).unwrap();
+        prints(&folder, &format!("run spec.toml --quiet --out {name}"));
+        let rows = table(&folder.join(name).join("matches.csv"));
+        assert_eq!(rows.len(), matches, "{name}");
+        assert!(prints(&folder, &format!("verify {name} --all")).contains(&format!(" {matches} matches; ")), "{name}");
+        if name == "round" {
+            assert!(rows.iter().all(|row| row["rounds"] == "1" && row["rules"] == "original (one round)"));
+            let ratings = table(&folder.join("round/ratings.csv"));
+            assert_eq!(ratings[0]["elo"], "0.0");
+        }
+        if name == "whole" {
+            assert!(table(&folder.join("whole/ratings.csv")).iter().all(|row| !row["replicator"].is_empty()));
+        }
+    }
+    for (spec, sentence) in [
+        ("rotations = 'all'\nrules = ['classic']\nseats = [8]", "field `rotations` is \"all\" at 8 seats; allowed is"),
+        (
+            "rules = ['classic']\nseats = [4]\nlineups = { field = ['greedy(call_at=12)', 'greedy(call_at=12)'] }",
+            "a field of 2 agents at 4 seats",
+        ),
+        ("rules = ['classic']\nseats = [2]\nlineups = { pools = [] }", "0 pools at 2 seats"),
+        ("rules = ['classic']\nseats = [2]\nanchor = 'greedy(call_at=9)'", "field `anchor` is `greedy(call_at=9)`"),
+        ("rules = ['classic']\nseats = [2]\npayoff = 'luck'", "unknown variant `luck`, expected one of `rank_points`"),
+    ] {
+        fs::write(folder.join("spec.toml"), format!("{base}{spec}\n")).unwrap();
+        let output = cambio(&folder, &["run", "spec.toml", "--out", "none"]);
+        assert!(output.status.code() == Some(1) && said(&output).contains(sentence), "{}", said(&output));
+    }
+}
+
+#[test]
+fn a_fault_stops_forfeits_or_voids() {
+    let folder = folder("faults");
+    // A bot that exits when it is asked for its third decision of a match.
+    let script = "read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
+                  while read line; do case $line in *decide*) exit 7;; esac; done\n";
+    fs::write(folder.join("quits.sh"), script).unwrap();
+    let spec = |policy: &str| {
+        format!(
+            "seed = 1\ndeals = 3\nrules = ['classic']\nseats = [2]\nfaults = '{policy}'\n\
+             agents = ['greedy', 'random', 'external(\"sh quits.sh\",start_ms=60000)']\n"
+        )
+    };
+    for (policy, matches, forfeits) in [("forfeit", 18, 12), ("void", 6, 0)] {
+        fs::write(folder.join("spec.toml"), spec(policy)).unwrap();
+        prints(&folder, &format!("run spec.toml --quiet --out {policy}"));
+        let out = folder.join(policy);
+        assert_eq!(table(&out.join("matches.csv")).len(), matches);
+        let players = table(&out.join("players.csv"));
+        let lost: Vec<_> = players.iter().filter(|row| row["forfeit"] == "true").collect();
+        assert_eq!(lost.len(), forfeits);
+        assert!(lost.iter().all(|row| row["rank"] == "2" && row["rank_points"] == "0.0" && row["total"].is_empty()));
+        let faults = table(&out.join("faults.csv"));
+        assert_eq!(faults.len(), if policy == "forfeit" { 12 } else { 6 });
+        assert!(
+            faults.iter().all(|row| row["policy"] == *policy && row["what"].contains("exited instead of answering"))
+        );
+        let replayed = cambio(&folder, &["replay", &format!("{policy}/faults.jsonl")]);
+        assert!(said(&replayed).contains(" passed, 0 failed"), "{}", said(&replayed));
+        // The rows are read back as they were counted.
+        let stored = StoredRun::open(&out).unwrap();
+        for (name, text) in derive(&stored).unwrap().files() {
+            assert_eq!(text, fs::read_to_string(out.join(name)).unwrap(), "{name}");
+        }
+    }
+    fs::write(folder.join("spec.toml"), spec("stop")).unwrap();
+    let output = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "stop"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}
+
+#[test]
+fn tables_are_printed_for_people_programs_and_pages() {
+    let folder = folder("formats");
+    let spec = "seed = 1\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let people = prints(&folder, "run spec.toml --quiet --out out");
+    assert!(people.contains("\n* heuristic ") && people.contains("\n  random "), "{people}");
+    let summary = fs::read_to_string(folder.join("out/summary.csv")).unwrap();
+    assert_eq!(prints(&folder, "report out --format csv"), summary);
+    let json: serde_json::Value = serde_json::from_str(&prints(&folder, "report out --format json")).unwrap();
+    assert_eq!((json["summary"].as_array().unwrap().len(), json["pairwise"].as_array().unwrap().len()), (3, 3));
+    assert!(prints(&folder, "report out --format md").starts_with("| rules | seats | agent | deals |"));
+    assert_eq!(prints(&folder, "report out"), people);
+    let deals: u64 =
+        prints(&folder, "plan --detect 0.05 --deviation 0.3").trim_end_matches(" deals\n").parse().unwrap();
+    assert!((283..=286).contains(&deals), "{deals}");
+    assert!(prints(&folder, "plan --detect 0.01 --run out").contains("classic, 2 seats: random – greedy"));
+}
+
+#[test]
+fn shells_and_editors_are_told_what_there_is() {
+    let folder = folder("shells");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(prints(&folder, &format!("completions {shell}")).contains("verify"), "{shell}");
+    }
+    prints(&folder, "man pages");
+    for page in ["cambio.1", "cambio-run.1", "cambio-tune.1"] {
+        assert!(fs::read_to_string(folder.join("pages").join(page)).unwrap().contains(".TH"), "{page}");
+    }
+    // The schema has every field, and no other: a file of all of them is read.
+    let schema: serde_json::Value = serde_json::from_str(&prints(&folder, "schema")).unwrap();
+    let mut named: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    named.sort_unstable();
+    let all = "name = 'x'\nseed = 1\ndeals = 1\nrules = ['classic']\nseats = [2]\nagents = ['random']\nlineups = 'mirror'\n\
+               rotations = 'one'\nunit = 'match'\npayoff = 'win'\nfaults = 'void'\nrecords = true\ncompress = false\n\
+               analysis = false\nseat_effects = false\nanchor = 'random'\n";
+    let mut given: Vec<&str> = all.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    given.sort_unstable();
+    assert_eq!(named, given);
+    fs::write(folder.join("all.toml"), all).unwrap();
+    Experiment::read(&folder.join("all.toml")).unwrap();
+}
+
+#[test]
+#[cfg(feature = "zstd")]
+fn compressed_rows_are_resumed_verified_and_summed_up_alike() {
+    let folder = folder("zstd");
+    let spec = "seed = 1\ndeals = 50\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy']\n";
+    fs::write(folder.join("plain.toml"), spec).unwrap();
+    fs::write(folder.join("small.toml"), format!("{spec}compress = true\n")).unwrap();
+    prints(&folder, "run plain.toml --quiet --out plain");
+    prints(&folder, "run small.toml --quiet --out small");
+    prints(&folder, "verify small --all");
+    for name in ["summary.csv", "pairwise.csv", "ratings.csv"] {
+        assert_eq!(
+            fs::read(folder.join("plain").join(name)).unwrap(),
+            fs::read(folder.join("small").join(name)).unwrap()
+        );
+    }
+    let packed = fs::read(folder.join("small/players.csv.zst")).unwrap();
+    assert_eq!(zstd::stream::decode_all(&packed[..]).unwrap(), fs::read(folder.join("plain/players.csv")).unwrap());
+}

@@ -1,0 +1,297 @@
+//! What is on disk survives everything: kills, full disks, damage that is found, parts that are put together.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+/// A folder of a test's own, empty.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("durability-{name}"));
+    if path.exists() {
+        fs::remove_dir_all(&path).unwrap();
+    }
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn command(folder: &Path, words: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
+    command.current_dir(folder).args(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn cambio(folder: &Path, words: &str) -> Output {
+    command(folder, words).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+const SPEC: &str = "seed = 8\ndeals = 400\nrules = ['classic', 'faessler']\nseats = [2, 3]\n\
+                    agents = ['random', 'random(pass=0.9)', 'greedy']\n";
+
+/// A folder with the experiment, and its run in one piece.
+fn played(name: &str, deals: u32) -> PathBuf {
+    let folder = folder(name);
+    fs::write(folder.join("spec.toml"), SPEC.replace("400", &deals.to_string())).unwrap();
+    let output = cambio(&folder, "run spec.toml --out whole --records --quiet");
+    assert!(output.status.success(), "{}", said(&output));
+    folder
+}
+
+/// The files of a run, all but the timing.
+fn files(run: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(run).unwrap().map(|entry| entry.unwrap());
+    let files = files.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()));
+    files.filter(|(name, _)| name != "timing.csv").collect()
+}
+
+fn assert_same(one: &Path, other: &Path) {
+    let (one, other) = (files(one), files(other));
+    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+    for (name, bytes) in &one {
+        assert!(*bytes == other[name], "{name} differs");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_run_that_is_killed_at_random_instants_is_finished_to_the_same_bytes() {
+    let full = std::env::var_os("CAMBIO_FULL").is_some();
+    let (kills, deals) = if full { (100, 4000) } else { (6, 1500) };
+    let folder = played("kill", deals);
+    // Long enough to be hit anywhere: half of what the whole took at most.
+    let timing = fs::read_to_string(folder.join("whole/timing.csv")).unwrap();
+    let seconds: f64 = timing.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
+    let (mut state, mut hit, mut finished, mut resumed) = (1_u64, 0, 0, 0);
+    while hit < kills {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let share = (state >> 33) as f64 / (1_u64 << 31) as f64;
+        let mut child = command(&folder, "run spec.toml --out killed --records --quiet --resume").spawn().unwrap();
+        std::thread::sleep(Duration::from_secs_f64(share * share * seconds * 0.7));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let ledger = fs::read_to_string(folder.join("killed/ledger.jsonl")).unwrap_or_default();
+        resumed += usize::from(!ledger.is_empty());
+        if output.status.success() {
+            // It was faster than the kill.
+            assert_same(&folder.join("whole"), &folder.join("killed"));
+            fs::remove_dir_all(folder.join("killed")).unwrap();
+            finished += 1;
+        } else {
+            assert!(output.stderr.is_empty(), "{}", said(&output));
+            hit += 1;
+        }
+    }
+    let output = cambio(&folder, "run spec.toml --out killed --records --quiet --resume --threads 1");
+    assert!(output.status.success(), "{}", said(&output));
+    assert_same(&folder.join("whole"), &folder.join("killed"));
+    let output = cambio(&folder, "verify killed --sample 2");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    println!("{hit} kills, {resumed} with rows on disk, {} runs finished", finished + 1);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn parts_in_any_order_make_the_whole_and_what_is_missing_is_named() {
+    let folder = played("parts", 60);
+    for index in 0..3 {
+        let words = format!("shard spec.toml --out part{index} --records --quiet --index {index} --of 3");
+        let output = cambio(&folder, &words);
+        assert!(output.status.success() && output.stdout.is_empty(), "{}", said(&output));
+    }
+    let output = cambio(&folder, "merge part2 part0 part1 --out merged");
+    assert!(output.status.success(), "{}", said(&output));
+    assert_same(&folder.join("whole"), &folder.join("merged"));
+
+    let refuses = |words: &str, sentence: &str| {
+        let output = cambio(&folder, words);
+        assert_eq!(output.status.code(), Some(1), "{words}: {}", said(&output));
+        assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
+        assert!(!folder.join("none").exists());
+    };
+    refuses("merge part0 part2 --out none", " of the ledger (--index 1) of ");
+    refuses("merge part0 part1 part1 part2 --out none", "part1 and part1 overlap; each shard may be there once");
+    refuses("merge part0 whole --out none", "part0 and whole overlap");
+    let output = cambio(&folder, "shard spec.toml --out other --quiet --index 2 --of 3");
+    assert!(output.status.success());
+    refuses("merge part0 part1 other --out none", " is of run ");
+    refuses("shard spec.toml --out none --index 3 --of 3", "--index 3 of 3 parts; allowed is 0 to 2");
+    refuses("report part0", "part0 is one part of a run; put the parts together with `merge`");
+    refuses("run spec.toml --out part0 --records --resume", "the shard was Some(Share { index: 0, of: 3 })");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn another_experiment_is_not_resumed_and_the_fields_are_named() {
+    let folder = played("changed", 20);
+    let before = files(&folder.join("whole"));
+    for (from, to, sentence) in [
+        ("deals = 20", "deals = 21", "whole is a run of another experiment: `deals` was 20 and is now 21; only"),
+        ("seed = 8", "seed = 9", "`seed` was \"8\" and is now \"9\""),
+        ("'greedy'", "'greedy(call_at=6)'", "`agents[2]` was \"greedy\" and is now \"greedy(call_at=6)\""),
+        ("'faessler'", "'original'", "`tables[2].rules.name` was \"faessler\" and is now \"original\""),
+    ] {
+        let spec = fs::read_to_string(folder.join("spec.toml")).unwrap().replace(from, to);
+        fs::write(folder.join("changed.toml"), spec).unwrap();
+        let output = cambio(&folder, "run changed.toml --out whole --records --resume");
+        assert_eq!(output.status.code(), Some(1));
+        assert!(said(&output).contains(sentence), "{}", said(&output));
+    }
+    assert!(before == files(&folder.join("whole")));
+    // A run that is complete is resumed to itself.
+    assert!(cambio(&folder, "run spec.toml --out whole --records --resume --quiet").status.success());
+    assert!(before == files(&folder.join("whole")));
+    // What is nobody's run is left alone.
+    fs::create_dir(folder.join("mine")).unwrap();
+    fs::write(folder.join("mine/matches.csv"), "precious").unwrap();
+    let output = cambio(&folder, "run spec.toml --out mine --resume");
+    assert!(
+        said(&output).contains("mine exists; a run writes only to a folder that does not exist"),
+        "{}",
+        said(&output)
+    );
+    assert_eq!(fs::read_to_string(folder.join("mine/matches.csv")).unwrap(), "precious");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn damage_is_found_and_named_and_derived_files_are_made_again() {
+    let folder = played("damage", 40);
+    let whole = folder.join("whole");
+    let checks = |words: &str, sentence: &str| {
+        let output = cambio(&folder, words);
+        assert_eq!(output.status.code(), Some(4), "{words}: {}", said(&output));
+        assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
+    };
+    let restored = |name: &str, damage: &dyn Fn(Vec<u8>) -> Vec<u8>, sentence: &str, resumes: bool| {
+        let path = whole.join(name);
+        let good = fs::read(&path).unwrap();
+        fs::write(&path, damage(good.clone())).unwrap();
+        checks("verify whole", sentence);
+        let output = cambio(&folder, "run spec.toml --out whole --records --resume --quiet");
+        assert_eq!(output.status.success(), resumes, "{name}: {}", said(&output));
+        if !resumes {
+            assert_eq!(output.status.code(), Some(4), "{name}: {}", said(&output));
+            fs::write(&path, good).unwrap();
+        }
+    };
+    let before = files(&whole);
+    let flip = |mut bytes: Vec<u8>| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        bytes
+    };
+    for name in ["matches.csv", "rounds.csv", "players.csv", "records.jsonl"] {
+        restored(name, &flip, &format!("{name} is damaged: bytes "), false);
+        let cut = |bytes: Vec<u8>| bytes[..bytes.len() - 10].to_vec();
+        restored(name, &cut, &format!("{name} is damaged: it ends after byte "), false);
+        // Rows that the ledger does not know are not rows: they are found, and cut off when resuming.
+        let more = |bytes: Vec<u8>| [bytes, b"classic,2,".to_vec()].concat();
+        restored(name, &more, &format!("{name} has "), true);
+        assert!(before == files(&whole));
+    }
+    restored("summary.csv", &flip, "summary.csv is not what its rows give", true);
+    restored("spec.lock.json", &flip, "spec.lock.json is damaged: ", false);
+    restored("ledger.jsonl", &flip, "ledger.jsonl is damaged: line ", false);
+    let cut = |bytes: Vec<u8>| bytes[..bytes.len() - 10].to_vec();
+    restored("ledger.jsonl", &cut, "ledger.jsonl ends in the middle of a line", true);
+    assert!(before == files(&whole));
+    // Whole lines of the ledger are gone: the run is not complete, and is finished to the same bytes.
+    let short = |bytes: Vec<u8>| {
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+        lines[..lines.len() - 3].concat()
+    };
+    restored("ledger.jsonl", &short, "the manifest says complete, and the ledger has ", true);
+    assert!(before == files(&whole));
+
+    for name in ["summary.csv", "ratings.csv", "pairwise.csv", "seats.csv", "behaviour.csv", "faults.csv"] {
+        fs::remove_file(whole.join(name)).unwrap();
+    }
+    assert!(cambio(&folder, "report whole").status.success());
+    assert!(before == files(&whole));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn rows_that_are_not_what_play_gives_are_found_by_playing_again() {
+    let folder = played("forged", 20);
+    // A forger who also writes hashes: another seed's run under this lock.
+    let spec = fs::read_to_string(folder.join("spec.toml")).unwrap().replace("seed = 8", "seed = 9");
+    fs::write(folder.join("other.toml"), spec).unwrap();
+    assert!(cambio(&folder, "run other.toml --out other --records --quiet").status.success());
+    for name in ["spec.lock.json", "manifest.json"] {
+        fs::copy(folder.join("whole").join(name), folder.join("other").join(name)).unwrap();
+    }
+    let output = cambio(&folder, "verify other --all");
+    assert_eq!(output.status.code(), Some(4));
+    assert!(said(&output).contains("wrong: shard 0 played again gives other rows"), "{}", said(&output));
+    assert_eq!(cambio(&folder, "verify whole --all").status.code(), Some(0));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Files may not grow beyond a limit, as on a disk that is full; without the signal that usually comes with it.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_is_told_and_what_the_ledger_says_is_there() {
+    let folder = played("full", 400);
+    let limited = |blocks: u32| {
+        let program = env!("CARGO_BIN_EXE_cambio");
+        let script = format!(
+            "trap '' XFSZ; ulimit -f {blocks}; exec '{program}' run spec.toml --out full --records --quiet --resume"
+        );
+        Command::new("sh").current_dir(&folder).args(["-c", &script]).output().unwrap()
+    };
+    for blocks in [200, 900, 2000] {
+        let output = limited(blocks);
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(3), "{told}");
+        assert!(
+            told.contains("error: cannot write full/") && told.contains("; once it can be written again"),
+            "{told}"
+        );
+        // What was written of the shard that did not fit is not covered, and nothing else is wrong.
+        let checked = cambio(&folder, "verify full");
+        assert_eq!(checked.status.code(), Some(3), "{}", said(&checked));
+    }
+    assert!(cambio(&folder, "run spec.toml --out full --records --quiet --resume").status.success());
+    assert_same(&folder.join("whole"), &folder.join("full"));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_folder_that_cannot_be_written_is_named() {
+    let folder = folder("readonly");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    let output = cambio(&folder, "run spec.toml --out /proc/cambio/run");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).starts_with("error: cannot write /proc/cambio: "), "{}", said(&output));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Slow agents and many threads: workers wait for one another when the signal comes.
+#[test]
+#[cfg(unix)]
+fn an_interrupt_ends_a_run_of_slow_agents_soon_and_resuming_gives_the_whole() {
+    let folder = folder("interrupt");
+    let spec = "seed = 4\ndeals = 60\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'rollout(n=20)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    assert!(cambio(&folder, "run spec.toml --out whole --quiet").status.success());
+    for (threads, wait) in [(1, 100), (3, 200), (8, 300), (8, 500)] {
+        let words = format!("run spec.toml --out stopped --quiet --resume --threads {threads}");
+        let child = command(&folder, &words).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let begun = std::time::Instant::now();
+        let output = child.wait_with_output().unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", said(&output));
+        assert!(begun.elapsed() < Duration::from_secs(20), "{threads} threads: {:?}", begun.elapsed());
+    }
+    assert!(cambio(&folder, "run spec.toml --out stopped --quiet --resume").status.success());
+    assert_same(&folder.join("whole"), &folder.join("stopped"));
+    fs::remove_dir_all(&folder).unwrap();
+}

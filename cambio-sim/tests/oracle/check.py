@@ -1,0 +1,287 @@
+"""Computes from a run's rows, with other people's programs, what its derived files say.
+
+Usage: check.py RUN...            prints a line for each check, exits with 1 if one fails.
+
+Checked: summary.csv, pairwise.csv, seats.csv, ratings.csv and behaviour.csv against statsmodels, scipy, choix and
+OpenSpiel; tolerances in the calls.
+"""
+
+import csv
+import itertools
+import sys
+from collections import Counter, defaultdict
+from math import log, log10, sqrt
+from pathlib import Path
+
+import numpy as np
+import scipy.integrate
+import scipy.optimize
+import scipy.stats
+import statsmodels.api as sm
+from statsmodels.duration.hazard_regression import PHReg
+from statsmodels.stats.multitest import multipletests
+
+ELO = 400 / log(10)
+failed = 0
+compared = Counter()
+
+
+def same(what, found, expected, relative=1e-9, absolute=1e-12):
+    """Notes a comparison; `found` is a cell of a CSV file or a number."""
+    global failed
+    compared[what] += 1
+    if found == "" or expected is None:
+        good = found == "" and expected is None
+    else:
+        good = abs(float(found) - expected) <= max(relative * abs(expected), absolute)
+    if not good:
+        failed += 1
+        print(f"WRONG {what}: {found!r}, expected {expected!r}")
+
+
+def read(folder, name):
+    with open(folder / name, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def by_cell(rows):
+    cells = defaultdict(list)
+    for row in rows:
+        cells[row["rules"], int(row["seats"])].append(row)
+    return cells
+
+
+def clustered(values, deals):
+    """Mean, standard error and interval of statsmodels, clustered by deal."""
+    fit = sm.OLS(np.array(values), np.ones(len(values))).fit(cov_type="cluster", cov_kwds={"groups": np.array(deals)}, use_t=True)
+    low, high = fit.conf_int()[0]
+    return fit.params[0], fit.bse[0], low, high
+
+
+def check_summary(rows, summary):
+    for row in summary:
+        own = [r for r in rows if r["agent"] == row["agent"]]
+        deals = [int(r["deal"]) for r in own]
+        for column, name in [("rank_points", "rank_points"), ("win", "win_share"), ("margin", "margin")]:
+            mean, _, low, high = clustered([float(r[column]) for r in own], deals)
+            same("mean", row[name], mean, absolute=1e-10)
+            same("interval", row[f"{name}_low"], low, absolute=1e-10)
+            same("interval", row[f"{name}_high"], high, absolute=1e-10)
+
+
+def deal_means(rows):
+    sums = defaultdict(lambda: [0.0, 0])
+    for row in rows:
+        entry = sums[row["agent"], int(row["deal"])]
+        entry[0] += float(row["rank_points"])
+        entry[1] += 1
+    return {key: total / n for key, (total, n) in sums.items()}
+
+
+def check_pairs(rows, pairs):
+    means = deal_means(rows)
+    deals = sorted({deal for _, deal in means})
+    p_values = []
+    for pair in pairs:
+        one = np.array([means[pair["agent"], deal] for deal in deals])
+        other = np.array([means[pair["other"], deal] for deal in deals])
+        test = scipy.stats.ttest_rel(one, other)
+        interval = test.confidence_interval(0.95)
+        same("difference", pair["difference"], (one - other).mean())
+        same("difference", pair["low"], interval.low, absolute=1e-10)
+        same("difference", pair["high"], interval.high, absolute=1e-10)
+        same("p", pair["p"], test.pvalue, relative=1e-6, absolute=1e-300)
+        efficiency = 1 - np.var(one - other, ddof=1) / (np.var(one, ddof=1) + np.var(other, ddof=1))
+        same("efficiency", pair["efficiency"], efficiency, relative=1e-8)
+        p_values.append(test.pvalue)
+        check_duel(rows, pair)
+    for pair, corrected in zip(pairs, multipletests(p_values, method="holm")[1]):
+        same("Holm", pair["p_holm"], corrected, relative=1e-6, absolute=1e-300)
+    # All differences together: the quantile of the largest |t|, by another generator.
+    agents = sorted({pair["agent"] for pair in pairs} | {pair["other"] for pair in pairs})
+    matrix = np.array([[means[agent, deal] for deal in deals] for agent in agents])
+    drawn = scipy.stats.multivariate_t(shape=np.cov(matrix) / len(deals), df=len(deals) - 1, allow_singular=True, seed=1).rvs(100_000)
+    error = lambda a, b: np.std(matrix[a] - matrix[b], ddof=1) / sqrt(len(deals))
+    largest = max_over(np.abs(drawn[:, a] - drawn[:, b]) / error(a, b) for a, b in itertools.combinations(range(len(agents)), 2))
+    factor = np.quantile(largest, 0.95)
+    for pair in pairs:
+        width = (float(pair["high_simultaneous"]) - float(pair["difference"])) / float(pair["error"])
+        same("simultaneous", width, factor, relative=0.03)
+
+
+def max_over(arrays):
+    arrays = list(arrays)
+    return np.max(np.vstack(arrays), axis=0)
+
+
+def games(rows):
+    tables = defaultdict(list)
+    for row in rows:
+        tables[int(row["deal"]), row["lineup"], int(row["rotation"])].append(row)
+    return tables
+
+
+def check_duel(rows, pair):
+    scores, deals = [], []
+    for (deal, _, _), table in games(rows).items():
+        for one in table:
+            for other in table:
+                if one["agent"] == pair["agent"] and other["agent"] == pair["other"]:
+                    difference = int(other["rank"]) - int(one["rank"])
+                    scores.append((np.sign(difference) + 1) / 2)
+                    deals.append(deal)
+    mean, error, low, high = clustered(scores, deals)
+    same("score", pair["score"], mean)
+    same("score", pair["score_low"], low, absolute=1e-10)
+    elo = lambda score: -400 * log10(1 / score - 1) if 0 < score < 1 else None
+    same("Elo", pair["elo"], elo(mean))
+    same("Elo", pair["elo_low"], elo(low), relative=1e-7)
+    same("Elo", pair["elo_high"], elo(high), relative=1e-7)
+    same("normalized Elo", pair["normalized_elo"], (mean - 0.5) / (error * sqrt(len(scores))) * 2 * ELO, relative=1e-8)
+    same("superiority", pair["superiority"], scipy.stats.norm.cdf((mean - 0.5) / error), relative=1e-6)
+    same("wins", pair["wins"], sum(score == 1 for score in scores))
+
+
+def check_seats(rows, seats):
+    agents, letters = sorted({r["agent"] for r in rows}), sorted({r["seat"] for r in rows})
+    design = np.array([
+        [float(r["agent"] == agent) for agent in agents] + [float(r["seat"] == letter) for letter in letters[1:]]
+        for r in rows
+    ])
+    payoff = np.array([float(r["rank_points"]) for r in rows])
+    deals = np.array([int(r["deal"]) for r in rows])
+    fit = sm.OLS(payoff, design).fit(cov_type="cluster", cov_kwds={"groups": deals})
+    # The project takes D/(D-1) alone; statsmodels adds (N-1)/(N-K).
+    n, k = design.shape
+    factor = (n - 1) / (n - k)
+    effects = fit.params[len(agents):]
+    covariance = fit.cov_params()[len(agents):, len(agents):] / factor
+    for row, effect, error in zip(seats[1:], effects, np.sqrt(np.diag(covariance))):
+        same("seat effect", row["effect"], effect, relative=1e-8, absolute=1e-10)
+        same("seat effect", row["effect_error"], error, relative=1e-8)
+    wald = effects @ np.linalg.solve(covariance, effects)
+    same("Wald", seats[0]["wald"], wald, relative=1e-6)
+    same("Wald", seats[0]["wald_p"], scipy.stats.chi2.sf(wald, len(effects)), relative=1e-5)
+
+
+def check_ratings(rows, ratings, seats):
+    agents = [row["agent"] for row in ratings]
+    with_seats = seats[0]["elo"] != ""
+    letters = sorted({r["seat"] for r in rows})
+    columns = agents[:-1]
+    exog, time, strata, deals = [], [], [], []
+    for number, ((deal, _, _), table) in enumerate(games(rows).items()):
+        for row in table:
+            of_seat = [float(row["seat"] == letter) for letter in letters[1:]] if with_seats else []
+            exog.append([float(row["agent"] == agent) for agent in columns] + of_seat)
+            time.append(int(row["rank"]))
+            strata.append(number)
+            deals.append(deal)
+    time, exog, strata, deals = np.array(time, float), np.array(exog), np.array(strata), np.array(deals)
+    cox = lambda of: PHReg(time[of], exog[of], status=np.ones(of.sum()), strata=strata[of], ties="efron")
+    model = cox(np.full(len(time), True))
+    fit = model.fit()
+    # Each deal's own score: PHReg's sandwich has Breslow's residuals, which with ties do not add up to Efron's score.
+    scores = np.array([cox(deals == deal).score(fit.params) for deal in sorted(set(deals))])
+    inverse = np.linalg.inv(model.hessian(fit.params))
+    clusters = len(scores)
+    covariance = inverse @ (scores.T @ scores) @ inverse * clusters / (clusters - 1)
+    centre = np.eye(len(agents))[:, :-1] - 1 / len(agents)
+    size = len(agents) - 1
+    strengths = centre @ fit.params[:size]
+    errors = np.sqrt(np.diag(centre @ covariance[:size, :size] @ centre.T))
+    for row, strength, error in zip(ratings, strengths, errors):
+        same("strength", row["strength"], strength, relative=1e-5, absolute=1e-6)
+        same("strength error", row["error"], error, relative=1e-5)
+        same("Elo", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
+    if with_seats:
+        for row, value in zip(seats[1:], fit.params[size:]):
+            same("seat strength", row["elo"], value * ELO, relative=1e-5, absolute=1e-4)
+    elif len(letters) == 2:
+        check_choix(rows, ratings, agents)
+
+
+def check_choix(rows, ratings, agents):
+    """Bradley-Terry of another program; a tie is a win and a loss."""
+    import choix
+
+    results = []
+    for table in games(rows).values():
+        one, other = table
+        first, second = agents.index(one["agent"]), agents.index(other["agent"])
+        if int(one["rank"]) <= int(other["rank"]):
+            results.append((first, second))
+        if int(one["rank"]) >= int(other["rank"]):
+            results.append((second, first))
+    strengths = choix.opt_pairwise(len(agents), results, tol=1e-12)
+    for row, strength in zip(ratings, strengths - strengths.mean()):
+        same("choix", row["strength"], strength, relative=1e-5, absolute=1e-5)
+
+
+def check_game(rows, ratings):
+    agents = [row["agent"] for row in ratings]
+    size = len(agents)
+    sums = np.zeros((size, size, 2))
+    for table in games(rows).values():
+        one, other = table
+        a, b = agents.index(one["agent"]), agents.index(other["agent"])
+        sums[a, b] += [float(one["rank_points"]), 1]
+        sums[b, a] += [float(other["rank_points"]), 1]
+    payoff = np.full((size, size), 0.5)
+    mixed = sums[..., 1] > 0
+    payoff[mixed] = sums[mixed][:, 0] / sums[mixed][:, 1]
+    game = (payoff - payoff.T) / 2
+
+    # Largest entropy among the equilibria, by sequential quadratic programming.
+    entropy = lambda p: float(np.sum(p * np.log(np.maximum(p, 1e-300))))
+    best = None
+    for start in [np.full(size, 1 / size)] + list(np.eye(size) * 0.9 + 0.1 / size):
+        found = scipy.optimize.minimize(
+            entropy, start / start.sum(), bounds=[(0, 1)] * size, method="SLSQP", options={"maxiter": 1000, "ftol": 1e-14},
+            constraints=[{"type": "eq", "fun": lambda p: p.sum() - 1}, {"type": "ineq", "fun": lambda p: p @ game}],
+        )
+        if found.success and (p := found.x)[None, :] is not None and (p @ game).min() > -1e-7:
+            best = found if best is None or found.fun < best.fun else best
+    for row, share in zip(ratings, best.x):
+        same("Nash", row["nash"], share, absolute=2e-4)
+    try:
+        from open_spiel.python.egt import alpharank, dynamics
+    except ImportError as error:
+        print(f"left out: OpenSpiel ({error})")
+        return
+    *_, shares, _, _ = alpharank.compute([payoff], m=50, alpha=100)
+    for row, share in zip(ratings, shares):
+        same("alpha-rank", row["alpha_rank"], share, absolute=1e-6)
+    flow = dynamics.SinglePopulationDynamics(np.stack([payoff, payoff.T]), dynamics.replicator)
+    solved = scipy.integrate.solve_ivp(lambda _, p: flow(p), (0, 2000), np.full(size, 1 / size), rtol=1e-10, atol=1e-14)
+    for row, share in zip(ratings, solved.y[:, -1]):
+        same("replicator", row["replicator"], share, absolute=1e-5)
+
+
+def check_behaviour(rows, behaviour):
+    for row in behaviour:
+        own = [r for r in rows if r["agent"] == row["agent"]]
+        total = lambda name: sum(float(r[name] or 0) for r in own)
+        rounds = total("rounds")
+        for column in ["calls", "snaps_right_own", "snaps_wrong", "touches", "penalties", "gifts", "looks", "swaps", "cards"]:
+            same("behaviour", row[column], total(column) / rounds)
+        calls = total("calls")
+        same("behaviour", row["call_turn"], total("call_turns") / calls if calls else None)
+        same("behaviour", row["call_success"], total("calls_succeeded") / calls if calls else None)
+        same("behaviour", row["cards_known"], total("cards_known") / total("cards"))
+
+
+for folder in map(Path, sys.argv[1:]):
+    tables = {name: by_cell(read(folder, f"{name}.csv")) for name in ["players", "summary", "pairwise", "seats", "ratings", "behaviour"]}
+    for cell, rows in tables["players"].items():
+        check_summary(rows, tables["summary"][cell])
+        check_pairs(rows, tables["pairwise"][cell])
+        check_seats(rows, tables["seats"][cell])
+        check_ratings(rows, tables["ratings"][cell], tables["seats"][cell])
+        if tables["ratings"][cell][0]["alpha_rank"] != "":
+            check_game(rows, tables["ratings"][cell])
+        check_behaviour(rows, tables["behaviour"][cell])
+for what, count in sorted(compared.items()):
+    print(f"{count:6} {what}")
+print(f"{sum(compared.values())} compared, {failed} wrong")
+sys.exit(failed > 0)
