@@ -567,8 +567,7 @@ struct Calls {
 impl Calls {
     fn new(belief: &Belief) -> Calls {
         let knowledge = &belief.knowledge;
-        let mut calls =
-            Calls { call_at: EXPECTED_CALL, least: belief.likelihood.epsilon / 2.0, ..Calls::default() };
+        let mut calls = Calls { call_at: EXPECTED_CALL, least: belief.likelihood.epsilon / 2.0, ..Calls::default() };
         if belief.likelihood.epsilon >= 1.0 {
             return calls;
         }

@@ -243,8 +243,7 @@ impl Ismcts {
         };
         let settings = Settings::from_params(params, "iterations", or("utility", 1.0, 0.0), or("epsilon", 0.15, 1.0));
         let mut searcher = Searcher::new(settings, mode);
-        searcher.policy =
-            if or("playout", 1.0, 0.0) == 1.0 { searcher.settings.blueprint() } else { Policy::Uniform };
+        searcher.policy = if or("playout", 1.0, 0.0) == 1.0 { searcher.settings.blueprint() } else { Policy::Uniform };
         searcher.expand = or("expand", 30.0, 1.0) as u32;
         searcher.prior = or("prior", 0.9, 0.0);
         searcher.calls_apart = or("call", 1.0, 0.0) == 1.0;

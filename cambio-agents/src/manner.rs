@@ -105,7 +105,11 @@ impl Character {
         let base = Manner::default();
         let character = |name, about, manner: Manner| Character { name, about, manner, params: manner.params() };
         vec![
-            character("cautious", "Calls only with next to nothing.", Manner { call_at: 1.0, call_chance: 0.0, ..base }),
+            character(
+                "cautious",
+                "Calls only with next to nothing.",
+                Manner { call_at: 1.0, call_chance: 0.0, ..base },
+            ),
             character("bold", "Calls early.", Manner { call_at: 11.0, call_chance: 0.0, ..base }),
             character(
                 "patient",

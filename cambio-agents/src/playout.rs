@@ -56,7 +56,9 @@ impl Policy {
                 match world.table().phase() {
                     Phase::Window | Phase::Chain => {
                         let matching = world.glance(actor).known_matches();
-                        matching.nth(dice.0.below(matching.len() as u32 + 1) as usize).map_or(Action::Pass, Action::Snap)
+                        matching
+                            .nth(dice.0.below(matching.len() as u32 + 1) as usize)
+                            .map_or(Action::Pass, Action::Snap)
                     }
                     _ => draw(dice),
                 }

@@ -47,7 +47,11 @@ impl Rollout {
 
     /// The search that a spec describes.
     pub fn from_params(params: &Params) -> Rollout {
-        Rollout { settings: Settings::from_params(params, "n", params.value("utility"), params.value("epsilon")), seated: None, arms: Vec::new() }
+        Rollout {
+            settings: Settings::from_params(params, "n", params.value("utility"), params.value("epsilon")),
+            seated: None,
+            arms: Vec::new(),
+        }
     }
 
     /// What was tried for the last decision: the root statistics, in the order of the choices.
@@ -94,7 +98,9 @@ impl Agent for Rollout {
         let wish = blueprint(&self.settings.manner, view);
         let choices = view.choices();
         self.arms.clear();
-        let tried = choices.iter().filter(|&action| action == wish || is_plausible(view, &choices, action, |spot| view.face(spot)));
+        let tried = choices
+            .iter()
+            .filter(|&action| action == wish || is_plausible(view, &choices, action, |spot| view.face(spot)));
         self.arms.extend(tried.map(Arm::new));
         if self.arms.len() == 1 { self.arms[0].action } else { self.search(view) }
     }

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use cambio_agents::SendScribe;
 use cambio_core::rng::Key;
 use cambio_core::{
     Action, Agent, Briefing, MatchError, MatchResult, Observation, Pairing, Record, Recorder, Score, Scribe, Seat,
@@ -66,6 +67,16 @@ pub fn play_block<'p>(plan: &'p Plan, block: &Block<'p>) -> Result<BlockRows<'p>
     play_block_with(plan, block, &mut Scratch::default())
 }
 
+/// The scribes through which analysts see every card. Plans have analysts only where they are analyses.
+#[derive(Default)]
+struct Eyes(Vec<Box<SendScribe>>);
+
+impl Scribe for Eyes {
+    fn asks(&mut self, state: &State<'_>, seat: Seat) {
+        self.0.iter_mut().for_each(|eye| eye.asks(state, seat));
+    }
+}
+
 /// What is used again from block to block, to save making it anew.
 #[derive(Default)]
 pub(crate) struct Scratch {
@@ -87,12 +98,18 @@ pub(crate) fn play_block_with<'p>(
         ..BlockRows::default()
     };
     // An agent forgets at the start of a match, and one that lives in a process of its own need not start again.
-    let mut agents: Vec<_> = block.lineup.agents().iter().map(|&agent| Some(plan.agents[agent].make())).collect();
+    let mut eyes = Eyes::default();
+    let mut make = |&agent: &usize| {
+        let (agent, eye) = plan.agents[agent].make_with_eye();
+        eyes.0.extend(eye);
+        Some(agent)
+    };
+    let mut agents: Vec<_> = block.lineup.agents().iter().map(&mut make).collect();
     let mut seated = Vec::with_capacity(seats);
     for rotation in 0..rotations {
         let seating = &block.cell.seatings[rotation];
         seated.extend(seating.iter().map(|&place| agents[place].take().expect("each place sits once")));
-        let outcome = play_rotation(plan, block, rotation, &mut seated, scratch, &mut rows);
+        let outcome = play_rotation(plan, block, rotation, (&mut seated, &mut eyes), scratch, &mut rows);
         for (&place, agent) in seating.iter().zip(seated.drain(..)) {
             agents[place] = Some(agent);
         }
@@ -115,7 +132,7 @@ fn play_rotation<'p>(
     plan: &'p Plan,
     block: &Block<'p>,
     rotation: usize,
-    agents: &mut [Box<dyn Agent>],
+    (agents, eyes): (&mut [Box<dyn Agent>], &mut Eyes),
     scratch: &mut Scratch,
     rows: &mut BlockRows<'p>,
 ) -> Result<(), Box<AgentFault>> {
@@ -131,9 +148,13 @@ fn play_rotation<'p>(
         let agents = &mut watch.over(agents)[..];
         if plan.records {
             let mut scribe = (&mut *tally, &mut *script);
+            let mut scribe = (&mut scribe, &mut *eyes);
             play_match(&pairing, agents, &mut (&mut scribe, recorder.insert(Recorder::new(rules))))
-        } else {
+        } else if eyes.0.is_empty() {
             play_match(&pairing, agents, &mut (&mut *tally, &mut *script))
+        } else {
+            let mut scribe = (&mut *tally, &mut *script);
+            play_match(&pairing, agents, &mut (&mut scribe, &mut *eyes))
         }
     }));
     let outcome = outcome.unwrap_or_else(|panic| {

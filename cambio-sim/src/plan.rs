@@ -11,22 +11,6 @@ use crate::experiment::{
     Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,
 };
 
-/// Whether an agent sees cards that are hidden from its seat: it may then be named only with `analysis = true`.
-///
-/// For the merger: fill in with `spec.needs_analysis()` once `AgentSpec` has it.
-fn needs_analysis(spec: &AgentSpec) -> bool {
-    let _ = spec;
-    false
-}
-
-/// Whether an agent decides the same on every machine; one with a budget of wall-clock time does not.
-///
-/// For the merger: fill in with `spec.is_reproducible()` once `AgentSpec` has it.
-fn is_reproducible(spec: &AgentSpec) -> bool {
-    let _ = spec;
-    true
-}
-
 /// Some agents at one table, by their place in [`Plan::labels`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Lineup {
@@ -161,7 +145,7 @@ impl Experiment {
         if let Some(next) = (1..agents.len()).find(|&next| agents[..next].iter().any(|agent| agent.is(&agents[next]))) {
             return Err(PlanError::value("agents", format!("a list with `{}` twice", labels[next]), "each agent once"));
         }
-        let seers: Vec<bool> = agents.iter().map(needs_analysis).collect();
+        let seers: Vec<bool> = agents.iter().map(AgentSpec::sees_all).collect();
         if let (false, Some(seer)) = (self.analysis, seers.iter().position(|&sees| sees)) {
             let found = format!("false, and `{}` sees hidden cards", labels[seer]);
             return Err(PlanError::value("analysis", found, "true, which marks every row that it is in"));
@@ -215,7 +199,7 @@ impl Experiment {
             seat_effects: self.seat_effects,
             anchor,
             seers,
-            reproducible: agents.iter().map(is_reproducible).collect(),
+            reproducible: agents.iter().map(AgentSpec::is_reproducible).collect(),
             labels,
             cells,
             agents,
