@@ -58,7 +58,7 @@ pub struct Belief {
     knowledge: Knowledge,
     rules: Facts,
     /// For each spot and kind how much the evidence speaks for it, relatively.
-    evidence: Box<[[f32; KINDS]; SPOTS]>,
+    evidence: Vec<[f32; KINDS]>,
     /// The spots of which the evidence says anything.
     marked: SpotSet,
     /// The pile's top, as far as it bears on decisions.
@@ -107,7 +107,7 @@ impl Belief {
                 caller_snaps: spec.caller_snaps,
                 seats: briefing.seats,
             },
-            evidence: Box::new([[1.0; KINDS]; SPOTS]),
+            evidence: vec![[1.0; KINDS]; SPOTS],
             marked: SpotSet::EMPTY,
             top: None,
             callers: SeatSet::EMPTY,
@@ -132,17 +132,17 @@ impl Belief {
     /// If the sighting contradicts what was seen before, that is, comes from another table, seat or order.
     pub fn notice(&mut self, sighting: &Sighting) {
         if self.likelihood.epsilon < 1.0 {
-            self.weigh(sighting);
+            self.weigh(*sighting);
         }
         self.knowledge.notice(sighting);
-        self.carry(sighting);
+        self.carry(*sighting);
     }
 
     /// What a decision tells, before it changes the table.
-    fn weigh(&mut self, sighting: &Sighting) {
+    fn weigh(&mut self, sighting: Sighting) {
         let own = self.knowledge.seat();
         let manner = self.likelihood.manner;
-        match *sighting {
+        match sighting {
             Event::TurnBegan { .. } | Event::Called { .. } | Event::Ended { .. } => self.close_window(),
             Event::Looked { .. } | Event::Swapped { .. } | Event::Skipped { .. } | Event::Shown { .. }
                 if self.rules.window != Window::After =>
@@ -151,7 +151,7 @@ impl Belief {
             }
             _ => {}
         }
-        match *sighting {
+        match sighting {
             // It did not take the top: nothing that it knows to have is so much worse.
             Event::Drew { seat, .. } if seat != own => {
                 if let (Some(top), true) = (self.top, self.rules.takes) {
@@ -262,10 +262,10 @@ impl Belief {
     }
 
     /// What happens to the evidence when cards move.
-    fn carry(&mut self, sighting: &Sighting) {
-        match *sighting {
+    fn carry(&mut self, sighting: Sighting) {
+        match sighting {
             Event::Dealt { .. } => {
-                *self.evidence = [[1.0; KINDS]; SPOTS];
+                self.evidence.fill([1.0; KINDS]);
                 self.marked = SpotSet::EMPTY;
                 self.top = None;
                 self.window = None;
@@ -451,7 +451,7 @@ impl Sampler {
     #[inline]
     fn card(&self, number: usize, rng: &mut impl Rng) -> usize {
         let (cards, word) = (self.points.len(), rng.next_u64());
-        let column = ((word >> 32) * cards as u64 >> 32) as usize;
+        let column = (((word >> 32) * cards as u64) >> 32) as usize;
         let (threshold, other) = self.alias[number * cards + column];
         if (word as u32) < threshold { column } else { usize::from(other) }
     }
@@ -497,13 +497,13 @@ impl Sampler {
                     placed[holder].1 = old;
                 }
                 let now = self.calls.probability(placed, &self.points);
-                if !happens(ratio * now / called, rng) {
+                if happens(ratio * now / called, rng) {
+                    called = now;
+                } else {
                     if let Some(holder) = holder.filter(|&holder| holder != number) {
                         placed[holder].1 = new;
                     }
                     placed[number].1 = old;
-                } else {
-                    called = now;
                 }
             }
         }

@@ -243,10 +243,10 @@ impl Ismcts {
         };
         let settings = Settings::from_params(params, "iterations", or("utility", 1.0, 0.0), or("epsilon", 0.15, 1.0));
         let mut searcher = Searcher::new(settings, mode);
-        searcher.policy = if or("playout", 1.0, 0.0) == 1.0 { searcher.settings.blueprint() } else { Policy::Uniform };
+        searcher.policy = if or("playout", 1.0, 0.0) > 0.0 { searcher.settings.blueprint() } else { Policy::Uniform };
         searcher.expand = or("expand", 30.0, 1.0) as u32;
         searcher.prior = or("prior", 0.9, 0.0);
-        searcher.calls_apart = or("call", 1.0, 0.0) == 1.0;
+        searcher.calls_apart = or("call", 1.0, 0.0) > 0.0;
         Ismcts { searcher, seated: None, arms: Vec::new() }
     }
 
@@ -273,7 +273,7 @@ impl Agent for Ismcts {
     }
 
     fn notice(&mut self, sighting: &Sighting) {
-        self.seated.as_mut().expect("a match begins with a briefing").notice(sighting);
+        self.seated.as_mut().expect("a match begins with a briefing").belief.notice(sighting);
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {

@@ -48,16 +48,16 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// Calls when the expected sum of its own cards is at most this, and call_chance agrees.
+    /// Calls when the expected sum of its own cards is at most this, and `call_chance` agrees.
     call_at = 1000.0 in Range::Real(-1000.0, 1000.0),
     /// Calls only if it expects so many points fewer than the lowest other seat; a large negative number never minds.
     call_margin = -1000.0 in Range::Real(-1000.0, 1000.0),
     /// Calls when its chance to end below another seat is, as it reckons, at least this, in the geometric mean over the
-    /// other seats; 0 calls by call_at alone.
+    /// other seats; 0 calls by `call_at` alone.
     call_chance = 0.7 in Range::Real(0.0, 1.0),
-    /// How many points it expects each other seat to lose in its last turn, for call_chance.
+    /// How many points it expects each other seat to lose in its last turn, for `call_chance`.
     last_turn = 3.0 in Range::Real(0.0, 20.0),
-    /// Where totals of points decide a match: raises call_at by so many points for each 10 points that it is behind.
+    /// Where totals of points decide a match: raises `call_at` by so many points for each 10 points that it is behind.
     chase = 0.0 in Range::Real(-20.0, 20.0),
     /// What it takes a card for that another seat knows and it does not: so many points below the mean.
     hoard = 2.0 in Range::Real(0.0, 20.0),

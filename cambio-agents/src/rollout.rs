@@ -91,7 +91,7 @@ impl Agent for Rollout {
     }
 
     fn notice(&mut self, sighting: &Sighting) {
-        self.seated.as_mut().expect("a match begins with a briefing").notice(sighting);
+        self.seated.as_mut().expect("a match begins with a briefing").belief.notice(sighting);
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {

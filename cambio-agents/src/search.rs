@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cambio_core::rng::Stream;
-use cambio_core::{Briefing, Sighting, Standing};
+use cambio_core::{Briefing, Standing};
 use rand::Rng as _;
 
 use crate::belief::{Belief, Likelihood};
@@ -176,7 +176,7 @@ impl Budget {
     #[cold]
     fn has_time(&mut self, time: Duration) -> bool {
         let begun = *self.begun.get_or_insert_with(Instant::now);
-        self.done % 16 != 0 || self.done == 0 || begun.elapsed() < time
+        !self.done.is_multiple_of(16) || self.done == 0 || begun.elapsed() < time
     }
 }
 
@@ -200,10 +200,6 @@ impl Seated {
     /// The base of the counter-based bits of one decision.
     pub(crate) fn base(&mut self) -> u64 {
         self.stream.next_u64()
-    }
-
-    pub(crate) fn notice(&mut self, sighting: &Sighting) {
-        self.belief.notice(sighting);
     }
 
     pub(crate) fn round_begins(&mut self, standing: &Standing<'_>) {

@@ -5,7 +5,7 @@
 //! and Whitehouse 2012, "Information Set Monte Carlo Tree Search"). Chance has no edges: two outcomes that the seat
 //! cannot tell apart lead to one node, two that it can to two.
 
-use cambio_core::{Action, Card, Event, MAX_SEATS, Phase, Seat, Sink, State, View as _};
+use cambio_core::{Action, Card, Event, MAX_SEATS, Phase, Seat, Sink, State, Table, View as _};
 
 use crate::bits::{logarithm, mix};
 use crate::playout::is_plausible;
@@ -51,9 +51,9 @@ impl Histories {
 
     /// The key of the information set of `actor`.
     #[inline]
-    fn key(&self, mode: Mode, actor: Seat, searcher: Seat, phase: Phase) -> u64 {
+    fn key(&self, mode: Mode, actor: Seat, searcher: Seat, table: &Table<'_>) -> u64 {
         let observer = if mode == Mode::Single { searcher } else { actor };
-        let phase = match phase {
+        let phase = match table.phase() {
             Phase::Peek => 0,
             Phase::Start => 1,
             Phase::Held(_) => 2,
@@ -65,7 +65,14 @@ impl Histories {
             Phase::Close => 8,
             Phase::Over => 9,
         };
-        mix(self.public ^ self.private[observer.index()].rotate_left(17) ^ ((actor as u64) << 8 | phase))
+        let mut key = self.public ^ self.private[observer.index()].rotate_left(17) ^ ((actor as u64) << 8 | phase);
+        if table.phase() == Phase::Show {
+            // The cards that a reveal has named are no events before all are.
+            for spot in table.pointed() {
+                key = mix(key ^ spot.index() as u64);
+            }
+        }
+        mix(key)
     }
 
     #[inline]
@@ -358,7 +365,7 @@ impl Tree {
         growth: &Growth,
         wish: impl FnOnce() -> Option<Action>,
     ) -> Result<Next, Action> {
-        let key = histories.key(growth.mode, actor, growth.searcher, world.table().phase());
+        let key = histories.key(growth.mode, actor, growth.searcher, world.table());
         if let Some(node) = self.find(key) {
             self.path.push(Step { node, edge: 0 });
             return Ok(Next::Node);
@@ -430,3 +437,6 @@ impl Tree {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -73,7 +73,8 @@ impl MatchValues {
     /// # Panics
     /// If the rules do not fit the number of seats.
     pub fn of(rules: &Rules, seats: usize) -> Arc<MatchValues> {
-        static MADE: OnceLock<Mutex<BTreeMap<(String, usize), Arc<MatchValues>>>> = OnceLock::new();
+        type Made = BTreeMap<(String, usize), Arc<MatchValues>>;
+        static MADE: OnceLock<Mutex<Made>> = OnceLock::new();
         let made = MADE.get_or_init(Mutex::default);
         let key = (rules.spec().to_json().to_string(), seats);
         let mut made = made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -127,7 +128,9 @@ impl MatchValues {
             *chance = exponential(sign * slope * behind);
         }
         let all: f64 = chances.iter().sum();
-        chances.iter_mut().for_each(|chance| *chance /= all);
+        for chance in &mut chances {
+            *chance /= all;
+        }
         chances
     }
 
@@ -323,7 +326,7 @@ impl Valuer {
         let result = RoundResult::of(world).expect("the round is over and settled");
         let mut values = [0.0; MAX_SEATS];
         match (self.utility, &self.matches) {
-            (Utility::Points, _) | (Utility::Match, None) => self.points(world, &result, &mut values),
+            (Utility::Points, _) | (Utility::Match, None) => points(world, &result, &mut values),
             (Utility::Win, _) => {
                 for seat in result.winners.iter() {
                     values[seat.index()] = 1.0 / result.winners.len() as f64;
@@ -342,20 +345,21 @@ impl Valuer {
         }
         values
     }
+}
 
-    fn points(&self, world: &State<'_>, result: &RoundResult, values: &mut [f64; MAX_SEATS]) {
-        const SCALE: f64 = 60.0;
-        // With what a call adds where rounds are scored in points; elsewhere the layouts alone count.
-        let adds = world.table().rules().spec().score == ScoreKnob::Points;
-        let counts = |seat: usize| {
-            let points = if adds { result.scores()[seat].units() / Score::UNITS } else { result.points()[seat] };
-            f64::from(points)
-        };
-        let all: f64 = (0..result.seats).map(counts).sum();
-        for (seat, value) in values[..result.seats].iter_mut().enumerate() {
-            let own = counts(seat);
-            let others = (all - own) / (result.seats - 1) as f64;
-            *value = (0.5 + (others - own) / SCALE).clamp(0.0, 1.0);
-        }
+/// 0.5 and a sixtieth of the points by which a seat has fewer than the others on average.
+fn points(world: &State<'_>, result: &RoundResult, values: &mut [f64; MAX_SEATS]) {
+    const SCALE: f64 = 60.0;
+    // With what a call adds where rounds are scored in points; elsewhere the layouts alone count.
+    let adds = world.table().rules().spec().score == ScoreKnob::Points;
+    let counts = |seat: usize| {
+        let points = if adds { result.scores()[seat].units() / Score::UNITS } else { result.points()[seat] };
+        f64::from(points)
+    };
+    let all: f64 = (0..result.seats).map(counts).sum();
+    for (seat, value) in values[..result.seats].iter_mut().enumerate() {
+        let own = counts(seat);
+        let others = (all - own) / (result.seats - 1) as f64;
+        *value = (0.5 + (others - own) / SCALE).clamp(0.0, 1.0);
     }
 }

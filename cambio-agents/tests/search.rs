@@ -1,98 +1,217 @@
-//! Search sees only what its seat may know: worlds that look alike give bit-identical root statistics.
+//! Searches see only what their seat may know, decide the same everywhere, and are worth their time.
 
-use cambio_agents::{Arm, Heuristic, Manner, Rollout, roster};
-use cambio_core::rng::Bounded as _;
-use cambio_core::rng::{Key, Purpose};
-use cambio_core::{Action, Agent, Briefing, Dice, Event, Knowledge, Rules, Seat, Setup, State};
+use cambio_agents::{Arm, Ismcts, Rollout, roster};
+use cambio_core::rng::{Bounded as _, Key, Purpose};
+use cambio_core::{
+    Action, Agent, Briefing, Dice, Event, Knowledge, PRESETS, Pairing, Rules, Seat, Setup, Standing, State, play_match,
+};
 
-/// A search for seat a, brought up to some decision of seat a in a round of heuristic players; and the state there.
-fn searcher(
+/// A search whose root statistics can be looked at.
+trait Search: Agent + Clone {
+    fn arms(&self) -> &[Arm];
+}
+
+impl Search for Rollout {
+    fn arms(&self) -> &[Arm] {
+        Rollout::arms(self)
+    }
+}
+
+impl Search for Ismcts {
+    fn arms(&self) -> &[Arm] {
+        Ismcts::arms(self)
+    }
+}
+
+fn is_full() -> bool {
+    std::env::var_os("CAMBIO_FULL").is_some()
+}
+
+fn rollout(spec: &str) -> Rollout {
+    Rollout::from_params(roster().parse(spec).unwrap().params())
+}
+
+fn ismcts(spec: &str) -> Ismcts {
+    Ismcts::from_params(roster().parse(spec).unwrap().params())
+}
+
+/// Lets a search for seat a watch a round of heuristic players, and shows it at each decision of seat a.
+fn watch<S: Search>(
     rules: &Rules,
     seats: usize,
     key: Key,
-    decisions: usize,
-    mut each: impl FnMut(&mut Rollout, &State<'_>, &Knowledge),
+    search: &S,
+    mut each: impl FnMut(&mut S, &State<'_>, &Knowledge),
 ) {
     let mut stream = key.stream(Purpose::Deck, 0);
     let mut deck = rules.deck().to_vec();
     stream.shuffle(&mut deck);
     let briefing = |seat| Briefing { rules, seats, seat, stream: key.agent(seat) };
-    let mut players: Vec<Heuristic> =
-        (0..seats).map(|_| Heuristic::new(Manner::default(), cambio_agents::Forgetting::default())).collect();
+    let heuristic = roster().parse("heuristic").unwrap();
+    let mut players: Vec<_> = (0..seats).map(|_| heuristic.make()).collect();
     for (player, seat) in players.iter_mut().zip(Seat::ALL) {
         player.begin(&briefing(seat));
     }
-    let mut search = Rollout::new(16);
+    let mut search = search.clone();
     search.begin(&briefing(Seat::A));
+    let setup = Setup::new(rules, seats);
+    search.round_begins(&Standing { round: 0, setup, totals: &vec![cambio_core::Score::default(); seats] });
     let mut knowledge = Knowledge::new(rules, seats, Seat::A);
     let mut heard: Vec<Event<_>> = Vec::new();
     let mut dice = Dice(stream);
-    let tell =
-        |heard: &mut Vec<Event<_>>, search: &mut Rollout, knowledge: &mut Knowledge, players: &mut [Heuristic]| {
-            for event in heard.drain(..) {
-                search.notice(&event.seen_from(Seat::A));
-                knowledge.notice(&event.seen_from(Seat::A));
-                for (player, seat) in players.iter_mut().zip(Seat::ALL) {
-                    player.notice(&event.seen_from(seat));
-                }
+    let mut state = State::deal(&setup, &deck, &mut dice, &mut |e: &Event<_>| heard.push(*e)).unwrap();
+    loop {
+        for event in heard.drain(..) {
+            search.notice(&event.seen_from(Seat::A));
+            knowledge.notice(&event.seen_from(Seat::A));
+            for (player, seat) in players.iter_mut().zip(Seat::ALL) {
+                player.notice(&event.seen_from(seat));
             }
-        };
-    let mut state =
-        State::deal(&Setup::new(rules, seats), &deck, &mut dice, &mut |e: &Event<_>| heard.push(*e)).unwrap();
-    tell(&mut heard, &mut search, &mut knowledge, &mut players);
-    for _ in 0..decisions {
+        }
         let Some(seat) = state.actor() else { break };
         if seat == Seat::A {
             each(&mut search, &state, &knowledge);
         }
         let action = players[seat.index()].decide(&state.observe(seat));
         state.apply(action, &mut dice, &mut |e: &Event<_>| heard.push(*e)).unwrap();
-        tell(&mut heard, &mut search, &mut knowledge, &mut players);
     }
 }
 
-#[test]
-fn root_statistics_do_not_depend_on_cards_that_the_seat_cannot_know() {
-    let mut compared = 0;
-    for preset in ["original", "faessler", "classic"] {
+fn bits(arms: &[Arm]) -> Vec<(Action, u32, u64)> {
+    arms.iter().map(|arm| (arm.action, arm.visits, arm.sum.to_bits())).collect()
+}
+
+/// Deals everything anew that seat a cannot know, the stock's order included: the same decision, and bit-identical root
+/// statistics.
+fn is_invariant<S: Search>(search: &S, states: usize) {
+    for preset in PRESETS {
         let rules = Rules::preset(preset).unwrap();
-        for deal in 0..12 {
+        let mut compared = 0;
+        for deal in 0.. {
             let key = Key { seed: 31, deal };
             let mut stream = key.stream(Purpose::Race, 9);
-            searcher(&rules, 2 + deal as usize % 3, key, 60, |search, state, knowledge| {
+            watch(&rules, 2 + deal as usize % 3, key, search, |search, state, knowledge| {
                 let (mut one, mut other) = (search.clone(), search.clone());
                 let world = knowledge.sample(&state.observe(Seat::A), &mut stream);
-                let decided: (Action, Action) =
-                    (one.decide(&state.observe(Seat::A)), other.decide(&world.observe(Seat::A)));
-                assert_eq!(decided.0, decided.1);
-                let bits = |arms: &[Arm]| {
-                    arms.iter().map(|arm| (arm.action, arm.visits, arm.sum.to_bits())).collect::<Vec<_>>()
-                };
-                assert_eq!(bits(one.arms()), bits(other.arms()));
-                compared += usize::from(one.arms().len() > 1);
+                let decided = (one.decide(&state.observe(Seat::A)), other.decide(&world.observe(Seat::A)));
+                assert_eq!(decided.0, decided.1, "{preset}, deal {deal}");
+                assert_eq!(bits(one.arms()), bits(other.arms()), "{preset}, deal {deal}");
+                compared += usize::from(one.arms().iter().any(|arm| arm.visits > 0));
+            });
+            if compared >= states {
+                break;
+            }
+        }
+    }
+}
+
+/// How many states of each preset: a thousand for all searches together, or for each.
+fn states() -> usize {
+    if is_full() { 1000 } else { 250 }
+}
+
+#[test]
+fn rollouts_do_not_depend_on_cards_that_the_seat_cannot_know() {
+    is_invariant(&rollout("rollout(n=16)"), states());
+}
+
+#[test]
+fn a_single_observers_tree_does_not_depend_on_cards_that_the_seat_cannot_know() {
+    is_invariant(&ismcts("ismcts(iterations=24,mode=so)"), states());
+}
+
+#[test]
+fn multiple_observers_trees_do_not_depend_on_cards_that_the_seat_cannot_know() {
+    is_invariant(&ismcts("ismcts(iterations=24,mode=mo,playout=blueprint,epsilon=0.2)"), states());
+}
+
+#[test]
+fn a_tree_against_policies_does_not_depend_on_cards_that_the_seat_cannot_know() {
+    is_invariant(&ismcts("ismcts(iterations=48,expand=4,utility=match)"), states());
+}
+
+/// The root statistics of a few decisions, as they were when this was written: on every machine, in every build.
+#[test]
+fn root_statistics_are_the_same_on_every_machine_and_in_every_build() {
+    let mut all = String::new();
+    let rules = ["classic", "original", "faessler"].map(|preset| Rules::preset(preset).unwrap());
+    let mut note = |spec: &str, arms: &[Arm]| {
+        if arms.iter().any(|arm| arm.visits > 0) {
+            use std::fmt::Write as _;
+            let arms = arms.iter().map(|arm| format!("{} {} {:016x}", arm.action, arm.visits, arm.sum.to_bits()));
+            writeln!(all, "{spec}: {}", arms.collect::<Vec<_>>().join(", ")).unwrap();
+        }
+    };
+    for (number, rules) in rules.iter().enumerate() {
+        let key = Key { seed: 4, deal: number as u64 };
+        let mut asked = 0;
+        for spec in ["rollout(n=64)", "rollout(n=64,utility=match)"] {
+            watch(rules, 2, key, &rollout(spec), |search, state, _| {
+                asked += 1;
+                if asked % 3 == 0 {
+                    search.decide(&state.observe(Seat::A));
+                    note(spec, search.arms());
+                }
+            });
+        }
+        for spec in ["ismcts(iterations=200)", "ismcts(iterations=200,mode=so)", "ismcts(iterations=200,mode=mo)"] {
+            watch(rules, 3, key, &ismcts(spec), |search, state, _| {
+                asked += 1;
+                if asked % 4 == 0 {
+                    search.decide(&state.observe(Seat::A));
+                    note(spec, search.arms());
+                }
             });
         }
     }
-    assert!(compared > 300, "{compared}");
+    insta::assert_snapshot!("root_statistics", all);
 }
 
 #[test]
-fn rollout_search_beats_its_blueprint() {
-    use cambio_core::{Pairing, play_match};
+fn a_call_that_is_tried_apart_gets_an_eighth_of_the_budget_and_is_reported_last() {
+    let rules = Rules::preset("original").unwrap();
+    let mut tried = 0;
+    watch(&rules, 2, Key { seed: 5, deal: 1 }, &ismcts("ismcts(iterations=800)"), |search, state, _| {
+        if state.choices().contains(Action::Call) {
+            let decided = search.decide(&state.observe(Seat::A));
+            let (call, others) = search.arms().split_last().unwrap();
+            assert_eq!((call.action, call.visits), (Action::Call, 100));
+            assert!(others.iter().all(|arm| arm.action != Action::Call));
+            assert_eq!(others.iter().map(|arm| arm.visits).sum::<u32>(), 700);
+            assert!(decided == Action::Call || others.iter().any(|arm| arm.action == decided));
+            tried += 1;
+        }
+    });
+    assert!(tried > 2, "{tried}");
+}
+
+/// The share of matches that `search` takes from `other` at two seats of `classic`.
+fn share(search: &str, other: &str, deals: u64) -> f64 {
     let rules = Rules::preset("classic").unwrap();
     let roster = roster();
-    let deals: u64 = if std::env::var_os("CAMBIO_FULL").is_some() { 1000 } else { 40 };
     let mut won = 0.0;
     for deal in 0..deals {
-        for search_first in [true, false] {
-            let specs = if search_first { ["rollout(n=200)", "heuristic"] } else { ["heuristic", "rollout(n=200)"] };
-            let mut agents = specs.map(|spec| roster.parse(spec).unwrap().make());
+        for seat in 0..2 {
+            let mut specs = vec![other];
+            specs.insert(seat, search);
+            let mut agents: Vec<_> = specs.iter().map(|spec| roster.parse(spec).unwrap().make()).collect();
             let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 77, deal } };
             let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
-            let seat = usize::from(!search_first);
             won += if result.ranks == [1, 1] { 0.5 } else { f64::from(u8::from(result.ranks[seat] == 1)) };
         }
     }
-    // Fixed deals: the share is one number, well above one half.
-    assert!(won > deals as f64, "{won} of {} matches", 2 * deals);
+    won / (2 * deals) as f64
+}
+
+/// Fixed deals: each share is one number, and far enough from one half.
+#[test]
+fn search_over_a_blueprint_beats_the_blueprint_and_the_textbook_does_not() {
+    let deals = if is_full() { 1000 } else { 60 };
+    for (search, is_better) in
+        [("rollout(n=200)", true), ("ismcts(iterations=400)", true), ("ismcts(iterations=400,mode=so)", false)]
+    {
+        let share = share(search, "heuristic", deals);
+        println!("{search}: {share:.3}");
+        assert_eq!(share > 0.53, is_better, "{search}: {share:.3}");
+    }
 }

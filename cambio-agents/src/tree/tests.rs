@@ -1,0 +1,220 @@
+//! The bugs of public searches, each with the test that catches it.
+
+use cambio_core::rng::{Key, Purpose, Stream};
+use cambio_core::{Dice, Knowledge, Rules, Setup, Spot, SpotSet};
+
+use super::*;
+
+/// A world in a window where seat a and seat b both know a card that matches, seat a asked first.
+fn window_world(rules: &Rules) -> (State<'_>, Stream) {
+    for deal in 0..10_000 {
+        let mut stream = Key { seed: 17, deal }.stream(Purpose::Deck, 0);
+        let mut dice = Dice(stream.clone());
+        let mut state = State::deal_latent(&Setup::new(rules, 2), &mut dice, &mut ()).unwrap();
+        state.ask_knowing_only();
+        while let Some(actor) = state.actor() {
+            let is_first = actor == Seat::A && state.table().turn() == Seat::A;
+            if state.table().phase() == Phase::Window && is_first {
+                let other = state.table().occupied().into_iter();
+                let matching = other.filter(|&spot| {
+                    let glance = state.glance(Seat::B);
+                    glance.face(spot).is_some_and(|card| glance.would_match(spot, card))
+                });
+                if matching.count() > 0 {
+                    return (state, stream);
+                }
+            }
+            let choices = state.choices();
+            let number = cambio_core::rng::Bounded::below(&mut stream, choices.len() as u32) as usize;
+            state.apply(choices.nth(number).unwrap(), &mut dice, &mut ()).unwrap();
+        }
+    }
+    panic!("no deal has such a window");
+}
+
+fn growth(mode: Mode) -> Growth {
+    Growth { mode, searcher: Seat::A, sees_all: false, exploration: 0.7, expand: 1, prior: 0.0 }
+}
+
+#[test]
+fn what_one_seat_declares_in_a_window_changes_no_other_seats_information() {
+    let rules = Rules::preset("classic").unwrap();
+    let (world, stream) = window_world(&rules);
+    let snap = world.glance(Seat::A).known_matches().lowest().map(Action::Snap).unwrap();
+    let key_after = |action| {
+        let (mut world, mut histories) = (world.clone(), Histories::at_root(&world, Seat::A, Mode::Multiple));
+        world.apply(action, &mut Dice(stream.clone()), &mut histories).unwrap();
+        assert_eq!((world.actor(), world.table().phase()), (Some(Seat::B), Phase::Window));
+        histories.key(Mode::Multiple, Seat::B, Seat::A, world.table())
+    };
+    assert_eq!(key_after(Action::Pass), key_after(snap), "seat b sees nothing before all have declared");
+}
+
+/// Two worlds that seat a cannot tell apart and seat b can, by a card that b alone has seen.
+fn twin_worlds(rules: &Rules) -> (State<'_>, State<'_>) {
+    let mut stream = Key { seed: 18, deal: 0 }.stream(Purpose::Deck, 0);
+    let mut knowledge = Knowledge::new(rules, 2, Seat::A);
+    let mut heard = |event: &Event<Card>| knowledge.notice(&event.seen_from(Seat::A));
+    let mut dice = Dice(stream.clone());
+    let state = State::deal(&Setup::new(rules, 2), rules.deck(), &mut dice, &mut heard).unwrap();
+    // The view borrows the state, and the worlds should not.
+    let spots: Vec<Spot> = state.table().seen(Seat::B).into_iter().collect();
+    let worlds: Vec<State<'_>> = {
+        let view = state.observe(Seat::A);
+        (0..2)
+            .map(|_| {
+                let world = knowledge.sample(&view, &mut stream);
+                rebuild(rules, &world)
+            })
+            .collect()
+    };
+    let [one, other]: [State<'_>; 2] = worlds.try_into().unwrap();
+    assert!(spots.iter().any(|&spot| one.face(spot) != other.face(spot)), "the worlds differ where b has seen");
+    (one, other)
+}
+
+/// The same world with a borrow of the rules alone.
+fn rebuild<'r>(rules: &'r Rules, world: &State<'_>) -> State<'r> {
+    // A latent deal in which chance is told what to draw gives any world.
+    struct Told<'a>(Vec<Card>, &'a [Card]);
+    impl cambio_core::Chance for Told<'_> {
+        fn draw(&mut self, pool: &[Card]) -> usize {
+            let card = self.0.remove(0);
+            pool.iter().position(|&other| other == card).unwrap()
+        }
+        fn shuffle(&mut self, _: &mut [Card]) {
+            assert!(self.1.is_empty());
+        }
+        fn race(&mut self, _: &cambio_core::Race<'_>) -> cambio_core::RaceOrder {
+            cambio_core::RaceOrder::new([])
+        }
+    }
+    let table = world.table();
+    let mut faces = Vec::new();
+    for seat in table.starter().round(table.seats()) {
+        faces.extend(table.seen(seat).intersection(SpotSet::of_seat(seat)).into_iter().filter_map(|s| world.face(s)));
+    }
+    State::deal_latent(&Setup::new(rules, 2), &mut Told(faces, &[]), &mut ()).unwrap()
+}
+
+#[test]
+fn the_other_seats_information_is_what_they_see_in_the_sampled_world() {
+    let rules = Rules::preset("classic").unwrap();
+    let (one, other) = twin_worlds(&rules);
+    let key = |world: &State<'_>, mode, seat| {
+        Histories::at_root(world, Seat::A, mode).key(mode, seat, Seat::A, world.table())
+    };
+    // The true cards kept would make both the same; so would one constant for all.
+    assert_ne!(key(&one, Mode::Multiple, Seat::B), key(&other, Mode::Multiple, Seat::B));
+    // The searcher cannot tell the worlds apart, nor anybody in a tree of one observer.
+    assert_eq!(key(&one, Mode::Multiple, Seat::A), key(&other, Mode::Multiple, Seat::A));
+    assert_eq!(key(&one, Mode::Single, Seat::B), key(&other, Mode::Single, Seat::B));
+}
+
+#[test]
+fn a_face_that_one_seat_alone_sees_is_its_own_information_and_in_order() {
+    let (one, other) = (Card::new(3).unwrap(), Card::new(4).unwrap());
+    let after = |cards: &[Card]| {
+        let mut histories = Histories { public: 0, private: [0; MAX_SEATS] };
+        for &face in cards {
+            histories.event(&Event::Drew { seat: Seat::B, face });
+        }
+        histories
+    };
+    let rules = Rules::preset("classic").unwrap();
+    let mut dice = Dice(Key { seed: 20, deal: 0 }.stream(Purpose::Deck, 0));
+    let world = State::deal_latent(&Setup::new(&rules, 2), &mut dice, &mut ()).unwrap();
+    let key = |cards: &[Card], seat| after(cards).key(Mode::Multiple, seat, Seat::A, world.table());
+    assert_ne!(key(&[one], Seat::B), key(&[other], Seat::B), "the drawer sees its card");
+    assert_eq!(key(&[one], Seat::A), key(&[other], Seat::A), "and nobody else does");
+    assert_ne!(key(&[one, other], Seat::B), key(&[other, one], Seat::B), "the order counts");
+    // A chance outcome is no edge: what seat a does after seat b's draw is decided in one node.
+    let dropped = |card| {
+        let mut histories = after(&[one]);
+        histories.event(&Event::Dropped { seat: Seat::B, card });
+        histories.key(Mode::Multiple, Seat::A, Seat::A, world.table())
+    };
+    assert_ne!(dropped(one), dropped(other), "a card that all see is public");
+}
+
+#[test]
+fn a_decision_is_judged_by_how_often_it_was_available_not_by_how_often_its_parent_was_visited() {
+    let rules = Rules::preset("classic").unwrap();
+    let mut dice = Dice(Key { seed: 19, deal: 0 }.stream(Purpose::Deck, 0));
+    let world = State::deal_latent(&Setup::new(&rules, 2), &mut dice, &mut ()).unwrap();
+    let growth = growth(Mode::Single);
+    let mut tree = Tree::default();
+    tree.plant(Seat::A, [Action::Draw].into_iter(), 100);
+    tree.offered = vec![Action::Draw, Action::Call];
+    tree.grow(1, Seat::B, false);
+    // The start of classic offers `draw` alone; `call` was there once, long ago, and was worth less.
+    tree.merge(1, &[Action::Draw, Action::Call]);
+    let first = tree.nodes[1].first as usize;
+    for (place, visits, available, mean) in [(first, 900u32, 900, 0.5), (first + 1, 1, 1, 0.4)] {
+        let edge = &mut tree.edges[place];
+        edge.arm.visits = visits;
+        edge.arm.sum = mean * f64::from(visits);
+        edge.available = available;
+        edge.mean = mean;
+        edge.width = 1.0 / f64::from(visits).sqrt();
+    }
+    tree.nodes[1].visits = 901;
+    let chosen = tree.select_available(1, &world, &growth);
+    assert_eq!(tree.edges[chosen].arm.action, Action::Draw, "what this world does not offer is not chosen");
+    assert_eq!(tree.edges[first].available, 901);
+    assert_eq!(tree.edges[first + 1].available, 1, "what was not available does not count as passed over");
+}
+
+#[test]
+fn what_an_iteration_was_worth_goes_to_the_seats_that_decided() {
+    let mut tree = Tree::default();
+    tree.plant(Seat::A, [Action::Draw, Action::Call].into_iter(), 100);
+    tree.offered = vec![Action::Draw, Action::Take];
+    tree.grow(7, Seat::B, true);
+    tree.descend();
+    tree.path[0].edge = 1;
+    let node = tree.find(7).unwrap();
+    let edge = tree.nodes[node as usize].first;
+    tree.path.push(Step { node, edge });
+    let mut values = [0.0; MAX_SEATS];
+    (values[0], values[1]) = (0.25, 0.75);
+    tree.learn(&values);
+    assert_eq!(tree.edges[1].arm.sum.to_bits(), 0.25f64.to_bits(), "the root is seat a's");
+    assert_eq!(tree.edges[edge as usize].arm.sum.to_bits(), 0.75f64.to_bits(), "its child is seat b's");
+    assert_eq!((tree.nodes[0].visits, tree.nodes[node as usize].visits), (1, 1));
+}
+
+#[test]
+fn who_knows_a_card_still_knows_it_after_it_was_swapped_away() {
+    let rules = Rules::preset("classic").unwrap();
+    let (world, _) = twin_worlds(&rules);
+    let mut world = world;
+    let mine = world.table().seen(Seat::B).lowest().unwrap();
+    let theirs = world.table().layout(Seat::A).lowest().unwrap();
+    let card = world.face(mine);
+    // The state's own swap, as a power makes it: by the rules of the table, who has seen the card has seen it where it is.
+    let before = world.table().seen(Seat::B);
+    let mut found = false;
+    for _ in 0..400 {
+        let Some(actor) = world.actor() else { break };
+        let choices = world.choices();
+        let swap = Action::swap(mine, theirs);
+        if choices.contains(swap) && world.table().seen(Seat::B).contains(mine) && world.face(mine) == card {
+            world.apply(swap, &mut Dice(crate::bits::Bits::new(1, 1)), &mut ()).unwrap();
+            assert!(world.table().seen(Seat::B).contains(theirs), "seat b knows where its card went");
+            assert_eq!(world.glance(Seat::B).face(theirs), card);
+            found = true;
+            break;
+        }
+        // Drop what is drawn, so that powers come and cards stay.
+        let drops = [Action::Drop, Action::Pass, Action::End, Action::Draw];
+        let action = drops.into_iter().find(|&action| choices.contains(action));
+        let action = action.or_else(|| choices.iter().find(|action| matches!(action, Action::Look(_))));
+        let action =
+            action.or_else(|| choices.contains(Action::Skip).then_some(Action::Skip)).or(choices.nth(0)).unwrap();
+        world
+            .apply(action, &mut Dice(crate::bits::Bits::new(actor as u64, world.table().turns() as u32)), &mut ())
+            .unwrap();
+    }
+    assert!(found && !before.is_empty(), "a swap came up");
+}

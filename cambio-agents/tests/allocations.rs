@@ -1,0 +1,108 @@
+//! A search that is warm allocates nothing in its iterations: counted by the allocator itself.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use cambio_agents::{Ismcts, Rollout, roster};
+use cambio_core::rng::Bounded as _;
+use cambio_core::rng::{Key, Purpose};
+use cambio_core::{Agent, Briefing, Dice, Event, Rules, Seat, Setup, State};
+
+/// Counts the allocations of each thread.
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+#[expect(unsafe_code, reason = "an allocator is unsafe to implement; this one counts and hands on")]
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations() -> u64 {
+    COUNT.with(Cell::get)
+}
+
+/// Lets a search decide at each of its questions in a round of heuristics, often; gives how often it had a choice.
+///
+/// Its first decisions may make room for trees of about that size; the last has to find it.
+fn decide_often(search: &mut dyn Agent, rules: &Rules, seats: usize, grown: &mut usize) -> usize {
+    let deal = 1;
+    let key = Key { seed: 41, deal };
+    let heuristic = roster().parse("heuristic").unwrap();
+    let mut players: Vec<_> = (0..seats).map(|_| heuristic.make()).collect();
+    let briefing = |seat| Briefing { rules, seats, seat, stream: key.agent(seat) };
+    players.iter_mut().zip(Seat::ALL).for_each(|(player, seat)| player.begin(&briefing(seat)));
+    search.begin(&briefing(Seat::A));
+    let mut deck = rules.deck().to_vec();
+    key.stream(Purpose::Deck, 0).shuffle(&mut deck);
+    let mut dice = Dice(key.stream(Purpose::Race, 0));
+    let mut heard: Vec<Event<_>> = Vec::new();
+    let setup = Setup::new(rules, seats);
+    let mut state = State::deal(&setup, &deck, &mut dice, &mut |e: &Event<_>| heard.push(*e)).unwrap();
+    let mut asked = 0;
+    loop {
+        for event in heard.drain(..) {
+            search.notice(&event.seen_from(Seat::A));
+            players.iter_mut().zip(Seat::ALL).for_each(|(player, seat)| player.notice(&event.seen_from(seat)));
+        }
+        let Some(seat) = state.actor() else { break };
+        let view = state.observe(seat);
+        if seat == Seat::A {
+            for _ in 0..8 {
+                search.decide(&view);
+            }
+            let before = allocations();
+            search.decide(&view);
+            let made = allocations() - before;
+            // A tree a little larger than any before it may still make room, once for nodes and once for edges.
+            assert!(made <= 2, "{made}: {} {seats} seats, deal {deal}, {}", rules.name(), view.choices());
+            *grown += usize::from(made > 0);
+            asked += usize::from(view.choices().len() > 1);
+        }
+        let action = players[seat.index()].decide(&view);
+        state.apply(action, &mut dice, &mut |e: &Event<_>| heard.push(*e)).unwrap();
+    }
+    asked
+}
+
+#[test]
+fn a_warm_search_allocates_nothing() {
+    let (mut asked, mut grown) = (0, 0);
+    for preset in ["classic", "original", "faessler"] {
+        let rules = Rules::preset(preset).unwrap();
+        for seats in [2, 4] {
+            for spec in ["rollout(n=40)", "rollout(n=40,knows=all)"] {
+                let mut search = Rollout::from_params(roster().parse(spec).unwrap().params());
+                asked += decide_often(&mut search, &rules, seats, &mut grown);
+            }
+            for mode in ["so", "mo", "policy"] {
+                let spec = format!("ismcts(iterations=200,expand=3,mode={mode})");
+                let mut search = Ismcts::from_params(roster().parse(&spec).unwrap().params());
+                asked += decide_often(&mut search, &rules, seats, &mut grown);
+            }
+        }
+    }
+    assert!(asked > 100 && grown * 20 < asked, "{grown} of {asked} decisions allocated");
+    // The counter counts.
+    let before = allocations();
+    drop(std::hint::black_box(vec![1u8]));
+    assert_eq!(allocations() - before, 1);
+}

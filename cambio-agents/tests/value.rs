@@ -1,0 +1,86 @@
+//! The values of matches: chances, and near what is played.
+
+use cambio_agents::{MatchValues, roster};
+use cambio_core::rng::Key;
+use cambio_core::{Agent, Briefing, Observation, Pairing, Rules, Score, Seat, Sighting, Standing, play_match};
+
+#[test]
+fn chances_add_up_to_one_and_grow_as_the_own_total_falls() {
+    for (preset, seats) in [("original", 2), ("faessler", 2), ("original", 4), ("faessler", 3)] {
+        let values = MatchValues::of(&Rules::preset(preset).unwrap(), seats);
+        let mut before = 2.0;
+        for own in (0..50).step_by(7) {
+            let mut totals = vec![Score::points(20); seats];
+            totals[0] = Score::points(own);
+            let chances = values.chances(&totals, Seat::B, 3);
+            let all: f64 = chances.iter().sum();
+            assert!((all - 1.0).abs() < 0.02, "{preset}, {seats} seats, {own} against 20: {all}");
+            assert!(chances[0] < before, "{preset}, {seats} seats, {own} against 20: {}", chances[0]);
+            before = chances[0];
+        }
+        // The match is over: the lowest total has won, equal ones share it.
+        let over =
+            values.chances(&[Score::points(50), Score::points(10), Score::points(10)][..seats.min(3)], Seat::A, 9);
+        let share = if seats == 2 { 1.0 } else { 0.5 };
+        assert!((over[1] - share).abs() < 1e-12 && over[0] == 0.0, "{over:?}");
+    }
+}
+
+/// Notes how the match stands before each round.
+struct Noting {
+    player: Box<dyn Agent>,
+    stood: Vec<(usize, Vec<Score>, Seat)>,
+}
+
+impl Agent for Noting {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        self.player.begin(briefing);
+    }
+
+    fn round_begins(&mut self, standing: &Standing<'_>) {
+        self.stood.push((standing.round, standing.totals.to_vec(), standing.setup.starter));
+        self.player.round_begins(standing);
+    }
+
+    fn notice(&mut self, sighting: &Sighting) {
+        self.player.notice(sighting);
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> cambio_core::Action {
+        self.player.decide(view)
+    }
+}
+
+#[test]
+fn chances_are_near_what_heuristics_win() {
+    for (preset, seats) in [("original", 2), ("original", 3), ("faessler", 4)] {
+        let rules = Rules::preset(preset).unwrap();
+        let values = MatchValues::of(&rules, seats);
+        let heuristic = roster().parse("heuristic").unwrap();
+        // By tenths of the chance that was told: how often, and how much was won.
+        let mut told = [(0.0, 0.0, 0.0); 10];
+        for deal in 0..300 {
+            let note = || Noting { player: heuristic.make(), stood: Vec::new() };
+            let mut agents: Vec<Noting> = (0..seats).map(|_| note()).collect();
+            let result =
+                play_match(&Pairing { rules: &rules, seats, key: Key { seed: 61, deal } }, &mut agents, &mut ());
+            let ranks = result.unwrap().ranks;
+            let winners = ranks.iter().filter(|&&rank| rank == 1).count() as f64;
+            for (round, totals, starter) in &agents[0].stood {
+                let chances = values.chances(totals, *starter, *round);
+                for (chance, &rank) in chances.iter().zip(&ranks) {
+                    let cell = &mut told[(chance * 10.0).min(9.0) as usize];
+                    cell.0 += 1.0;
+                    cell.1 += chance;
+                    cell.2 += if rank == 1 { 1.0 / winners } else { 0.0 };
+                }
+            }
+        }
+        for (number, chance, won) in told {
+            if number > 200.0 {
+                let (chance, won) = (chance / number, won / number);
+                assert!((chance - won).abs() < 0.1, "{preset}, {seats} seats: told {chance:.2}, won {won:.2}");
+            }
+        }
+    }
+}
