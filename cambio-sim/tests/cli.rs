@@ -316,7 +316,7 @@ fn a_rule_system_is_printed_as_it_is_read() {
         let checked = cambio(&folder, "rules --check printed.toml");
         assert!(text(&checked.stdout).starts_with(&format!("printed.toml: `{preset}`, ")), "{}", text(&checked.stderr));
     }
-    assert_eq!(text(&cambio(&folder, "rules").stdout).lines().count(), 6);
+    assert_eq!(text(&cambio(&folder, "rules").stdout).lines().count(), 6 + 9, "presets and mini games");
 }
 
 #[test]
