@@ -4,9 +4,11 @@
 //! failed, 2 an agent at fault, 3 interrupted, 70 a bug of ours.
 
 mod agents;
+mod exploit;
 mod replay;
 mod rules;
 mod run;
+mod solve;
 
 use std::process::ExitCode;
 
@@ -31,6 +33,10 @@ enum Command {
     Rules(rules::Args),
     /// List the agents and their parameters, or check one for conformance
     Agents(agents::Args),
+    /// Solve a small game exactly
+    Solve(solve::Args),
+    /// Measure how far an agent can be exploited in a game that can be solved
+    Exploit(exploit::Args),
 }
 
 /// How a command ends.
@@ -80,6 +86,8 @@ fn run(roster: &Roster) -> Exit {
         Command::Replay(args) => replay::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Agents(args) => agents::run(&args, roster),
+        Command::Solve(args) => solve::run(&args),
+        Command::Exploit(args) => exploit::run(&args, roster),
     };
     result.unwrap_or_else(|error| {
         if is_broken_pipe(error.as_ref()) {

@@ -40,7 +40,10 @@ fn main() {
             }
             let s = begun.elapsed().as_secs_f64();
             let e = game.exploitability(&cfr.average());
-            println!("  64 iterations {s:.3} s, {:.1} M histories/s, {e:.2e}", game.histories() as f64 * 64.0 / s / 1e6);
+            println!(
+                "  64 iterations {s:.3} s, {:.1} M histories/s, {e:.2e}",
+                game.histories() as f64 * 64.0 / s / 1e6
+            );
         }
     }
 }

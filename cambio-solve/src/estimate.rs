@@ -19,7 +19,7 @@ pub struct Estimate {
 }
 
 /// How many walks are made.
-const PROBES: u64 = 1_000;
+const PROBES: u64 = 10_000;
 
 /// Walks of games that are far too large are cut off here, which only makes the estimate smaller.
 const DEPTH: usize = 10_000;
@@ -83,7 +83,7 @@ impl Estimate {
 
 impl std::fmt::Display for Estimate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "about {} histories and at most {} of memory", count(self.log_histories), bytes(self.log_bytes))
+        write!(f, "about {} histories and up to about {} of memory", count(self.log_histories), bytes(self.log_bytes))
     }
 }
 

@@ -308,7 +308,7 @@ pub(crate) fn rules_id(rules: &Rules) -> Key {
     let mut table = spec.to_table();
     // A named deck counts as its kinds.
     if let Some(fields) = table.as_object_mut() {
-        let kinds = rules.kinds().iter().map(|kind| format!("{kind:?};")).collect::<String>();
+        let kinds = format!("{:?}", rules.kinds());
         fields.insert("deck".to_owned(), kinds.into());
     }
     Key::of_text(&table.to_string())

@@ -24,7 +24,7 @@ impl Key {
 
     /// The seat perceives something.
     #[inline]
-    pub(crate) fn perceive(&mut self, sighting: &Sighting) {
+    pub(crate) fn perceive(&mut self, sighting: Sighting) {
         self.absorb(sighting_token(sighting));
     }
 
@@ -84,8 +84,8 @@ fn seats(seats: SeatSet) -> u64 {
 
 /// A number for a sighting, different for different ones.
 #[inline]
-fn sighting_token(sighting: &Sighting) -> u64 {
-    match *sighting {
+fn sighting_token(sighting: Sighting) -> u64 {
+    match sighting {
         Event::Dealt { starter, extra } => token(1, [seat(starter), seats(extra), 0, 0]),
         Event::Peeked { seat: who, spot: at, face: seen } => token(2, [seat(who), spot(at), face(seen), 0]),
         Event::Flipped { card: seen } => token(3, [card(seen), 0, 0, 0]),

@@ -1,19 +1,27 @@
 //! Exact solutions of small Cambio games, and the exploitability of any agent.
 
+#![expect(clippy::similar_names, reason = "a seat and its information set stand side by side everywhere")]
+
+mod ask;
+mod belief;
 mod cfr;
 mod estimate;
 mod game;
 mod key;
+mod mccfr;
 mod strategy;
 mod walk;
 
+pub use ask::{Answers, Asked, Exploitability, Moment, Policy};
+pub use belief::Posterior;
 pub use cfr::{Cfr, Method};
 pub use estimate::Estimate;
 pub use game::{Game, Limits};
 pub use key::Key;
+pub use mccfr::Mccfr;
 pub use strategy::{BestResponse, STRATEGY_FORMAT, Strategy, StrategyError};
 
-use cambio_core::{Rules, Seat};
+use cambio_core::{Action, Choices, Rules, Seat};
 
 /// When a solver stops: at whichever comes first.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -79,10 +87,40 @@ pub enum SolveError {
         limits: Limits,
     },
     /// Two histories that a seat cannot tell apart differ in what it did or may do.
-    #[error("seat {seat} forgets: two histories look alike to it after other decisions of its own, or with other choices")]
+    #[error(
+        "seat {seat} forgets: two histories look alike to it after other decisions of its own, or with other choices"
+    )]
     Recall {
         /// The seat.
         seat: Seat,
+    },
+    /// A policy's probabilities are none.
+    #[error("seat {seat} answers {probabilities:?}; allowed are {choices} probabilities that add up to 1")]
+    NoDistribution {
+        /// The seat.
+        seat: Seat,
+        /// How many choices there are.
+        choices: usize,
+        /// What the policy answered.
+        probabilities: Vec<f64>,
+    },
+    /// An agent decided what is not legal.
+    #[error("seat {seat} decided `{action}`, which is illegal; legal: {legal}")]
+    Illegal {
+        /// The seat.
+        seat: Seat,
+        /// What was decided.
+        action: Action,
+        /// What was legal.
+        legal: Box<Choices>,
+    },
+    /// An agent could not go on.
+    #[error("seat {seat} cannot go on: {reason}")]
+    Trouble {
+        /// The seat.
+        seat: Seat,
+        /// Why.
+        reason: String,
     },
     /// A strategy file is no good.
     #[error("{0}")]

@@ -221,7 +221,7 @@ impl<'r, V: Visitor> Walk<'_, 'r, V> {
         loop {
             let before = self.script.len;
             let (mut keys, mut news) = ([Key::START; SEATS], Vec::new());
-            let mut sink = |event: &Event<Card>| hear::<V>(event, &mut keys, &mut news);
+            let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut news);
             let state = State::deal_latent(setup, &mut self.script, &mut sink)
                 .map_err(|error| SolveError::Unfit(error.to_string()))?;
             self.push(before, Node { state, keys, chance: 1.0, path, news, above: 0 });
@@ -237,7 +237,7 @@ impl<'r, V: Visitor> Walk<'_, 'r, V> {
             let before = self.script.len;
             let mut state = node.state.clone();
             let (mut keys, mut news) = (keys, Vec::new());
-            let mut sink = |event: &Event<Card>| hear::<V>(event, &mut keys, &mut news);
+            let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut news);
             state.apply(action, &mut self.script, &mut sink).expect("the choices of a node are legal");
             self.push(before, Node { state, keys, chance: node.chance, path, news, above: self.trail.len() });
             if !self.script.advance() {
@@ -255,12 +255,12 @@ impl<'r, V: Visitor> Walk<'_, 'r, V> {
 }
 
 #[inline]
-fn hear<V: Visitor>(event: &Event<Card>, keys: &mut [Key; SEATS], news: &mut Vec<Event<Card>>) {
+fn hear<V: Visitor>(event: Event<Card>, keys: &mut [Key; SEATS], news: &mut Vec<Event<Card>>) {
     for (key, seat) in keys.iter_mut().zip(Seat::ALL) {
-        key.perceive(&event.seen_from(seat));
+        key.perceive(event.seen_from(seat));
     }
     if V::TRAIL {
-        news.push(*event);
+        news.push(event);
     }
 }
 
