@@ -1,4 +1,101 @@
 //! Exact solutions of small Cambio games, and the exploitability of any agent.
+//!
+//! Win rates against one's own players prove little in a game that is not transitive. A game that is small enough to be
+//! solved has a ground truth: its value, an equilibrium, and for any player the exact figure of what a perfect opponent
+//! takes from it. The small games here are rule tables of the one engine ([`cambio_core::MINI_GAMES`]), so what is
+//! proved of an agent, a search or a belief is proved of the code that plays the large games.
+//!
+//! # A tour
+//!
+//! **Compile** a game: the rules, two seats, one round that seat a starts.
+//!
+//! ```
+//! use cambio_core::{Rules, Seat};
+//! use cambio_solve::{Cfr, Game, Limits, Method, Until};
+//!
+//! let rules = Rules::preset("mini-m1")?;
+//! let game = Game::compile(&rules, &Limits::default(), &mut |_| {})?;
+//! assert_eq!(game.histories(), 28_301);
+//!
+//! // Solve it, until a best responder gains at most 0.001 on average over both seats.
+//! let until = Until { iterations: 10_000, exploitability: 1e-3 };
+//! let equilibrium = Cfr::new(&game, Method::DCFR).run(&until, &mut |_| {});
+//! assert!((game.value(&equilibrium) - 11.0 / 280.0).abs() < 2e-3);
+//!
+//! // Ask any agent at every information set that it can come to.
+//! use cambio_core::testing::RandomAgent;
+//! use cambio_solve::Asked;
+//! let answers = game.ask(&mut Asked::new(RandomAgent::default, 0, 10), &mut |_| {})?;
+//! let found = game.exploit(&answers.strategy, &equilibrium);
+//! assert!(found.exploitability() > 0.4 && found.lost.iter().all(|lost| *lost > 0.0));
+//!
+//! // A search may answer with the shares of its visits instead.
+//! use cambio_solve::Moment;
+//! let mut visits = |moment: &Moment<'_>| vec![1.0 / moment.view.choices().len() as f64; moment.view.choices().len()];
+//! let uniform = game.ask(&mut visits, &mut |_| {})?;
+//! assert!((game.nash_conv(&uniform.strategy) - 1.08371).abs() < 1e-5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! On the command line the same is `cambio solve --game mini-m1` and `cambio exploit --game mini-m1 --agent greedy`.
+//!
+//! # Words
+//!
+//! - A **history** is a node of the game tree: everything that has happened, chance and secret declarations included. Its
+//!   number counts decisions, outcomes of chance and ends, the root included. A decision with one choice is no node.
+//! - An **information set** is the histories that a seat cannot tell apart when it is asked: those with the same
+//!   sightings and the same own decisions in the same order (Kuhn 1953, "Extensive Games and the Problem of
+//!   Information"). A seat forgets nothing (*perfect recall*); when a game is compiled that is asserted: histories of one
+//!   set have the same choices, and the same own decision before them.
+//! - **Lazy chance**: a card is an outcome of chance when somebody first sees it, not when it is dealt. Cards that nobody
+//!   has seen are exchangeable, so nothing is lost: a face that stays unseen is averaged over at the end. A tree with lazy
+//!   chance is smaller by the orders of all cards that stay unseen, up to 2,520 times in M1, whose deck has that
+//!   many orders; that both are the same game is a test. The engine does it by holding latent faces
+//!   ([`State::deal_latent`](cambio_core::State::deal_latent), [`Chance`](cambio_core::Chance)).
+//! - A **strategy** has a probability for each choice at each information set of both seats. Its **best response** is the
+//!   other seat's perfect answer; **`NashConv`** is what both seats together gain by theirs, **exploitability** half of
+//!   it. Payoffs are half the difference of the scores: 1 for a win, 0 for a tie, -1 for a loss in the mini games.
+//!
+//! # How it works
+//!
+//! The tree is walked through the engine's own `choices` and `apply` and is not kept. What is kept is the sequence form
+//! (von Stengel 1996, "Efficient Computation of Behavior Strategies"): each seat's own tree of decisions, and a sparse
+//! matrix of the payoffs between them. An iteration of [`Cfr`] goes over this matrix twice and over both trees up and
+//! down, all in flat arrays, and yields what going over all histories yields. [`Mccfr`] walks the engine instead and
+//! keeps only the information sets that it comes to. [`Game::posteriors`] is Bayes' rule over all histories: what a
+//! belief is tested against.
+//!
+//! # A game of one's own
+//!
+//! Any rule table that seats two can be compiled, for instance one that starts from a mini game:
+//!
+//! ```
+//! use cambio_core::RulesSpec;
+//! use cambio_solve::{Game, Limits};
+//!
+//! let text = "base = 'mini-m3'\nname = 'mine'\nturn_limit = 2\ncaller_tie = 'succeeds'";
+//! let rules = RulesSpec::from_toml(text)?.validate()?;
+//! let game = Game::compile(&rules, &Limits::default(), &mut |_| {})?;
+//! assert!(game.histories() > 10_000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A game grows by about the number of choices and outcomes of a turn with each turn: a short `turn_limit`, few ranks and
+//! small hands keep it small. One that is **too large** is refused in a sentence, before anything large is taken if an
+//! [`Estimate`] sees it, else when it has grown beyond the [`Limits`]:
+//!
+//! ```
+//! use cambio_core::Rules;
+//! use cambio_solve::{Game, Limits};
+//!
+//! let error = Game::compile(&Rules::preset("classic").unwrap(), &Limits::default(), &mut |_| {}).unwrap_err();
+//! assert!(error.to_string().starts_with("`classic` is too large to be solved exactly: about 10^"));
+//! ```
+//!
+//! # Determinism
+//!
+//! Everything here is a function of its arguments: no clock, no threads, no hash order. The sampling solver and the
+//! agents that are asked draw from keyed streams.
 
 #![expect(clippy::similar_names, reason = "a seat and its information set stand side by side everywhere")]
 
