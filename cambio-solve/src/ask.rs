@@ -113,11 +113,34 @@ impl Game {
     /// # Errors
     /// If the policy faults, or its probabilities are no distribution over the choices.
     pub fn ask(&self, policy: &mut dyn Policy, progress: &mut dyn FnMut(Progress)) -> Result<Answers, SolveError> {
+        self.ask_where(policy, None, progress)
+    }
+
+    /// As [`Game::ask`], but only where the policy can come to if the other seat plays `against`.
+    ///
+    /// # Errors
+    /// As [`Game::ask`].
+    pub fn ask_against(
+        &self,
+        policy: &mut dyn Policy,
+        against: &Strategy,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Answers, SolveError> {
+        self.ask_where(policy, Some(against), progress)
+    }
+
+    fn ask_where(
+        &self,
+        policy: &mut dyn Policy,
+        against: Option<&Strategy>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Answers, SolveError> {
         let mut answers = Answers { strategy: self.uniform(), asked: [0; SEATS] };
         for seat in [Seat::A, Seat::B] {
             let known = vec![false; self.information_sets(seat)];
             let total = answers.asked.iter().sum();
-            let mut asker = Asker { game: self, seat, policy, progress, known, asked: 0, total, answers: &mut answers };
+            let mut asker =
+                Asker { game: self, seat, policy, against, progress, known, asked: 0, total, answers: &mut answers };
             walk(self.rules(), (), &mut asker)?;
             let asked = asker.asked;
             answers.asked[seat.index()] = asked;
@@ -141,6 +164,7 @@ impl Game {
             game: self,
             seat,
             policy: &mut uniform,
+            against: None,
             progress: &mut |_| {},
             known,
             asked: 0,
@@ -199,6 +223,7 @@ struct Asker<'p> {
     game: &'p Game,
     seat: Seat,
     policy: &'p mut dyn Policy,
+    against: Option<&'p Strategy>,
     progress: &'p mut dyn FnMut(Progress),
     known: Vec<bool>,
     asked: usize,
@@ -246,17 +271,22 @@ impl Visitor for Asker<'_> {
         trail: &[Event<Card>],
         paths: &mut Vec<Option<()>>,
     ) -> Result<(), SolveError> {
+        let of = |probabilities: &[f64], paths: &mut Vec<Option<()>>| {
+            paths.extend(probabilities.iter().map(|&probability| (probability > 0.0).then_some(())));
+        };
+        let key = node.keys[at.seat.index()];
+        let set = self.game.find(at.seat, key).expect("the game was compiled by the same walk");
         if at.seat != self.seat {
-            paths.resize(at.choices.len(), Some(()));
+            match self.against {
+                Some(against) => of(self.game.probabilities(against, at.seat, set), paths),
+                None => paths.resize(at.choices.len(), Some(())),
+            }
             return Ok(());
         }
-        let key = node.keys[self.seat.index()];
-        let set = self.game.find(self.seat, key).expect("the game was compiled by the same walk");
         if !self.known[set] {
             self.ask(set, &at.choices, node, trail)?;
         }
-        let probabilities = self.game.probabilities(&self.answers.strategy, self.seat, set);
-        paths.extend(probabilities.iter().map(|&probability| (probability > 0.0).then_some(())));
+        of(self.game.probabilities(&self.answers.strategy, self.seat, set), paths);
         Ok(())
     }
 }

@@ -106,6 +106,7 @@ mod estimate;
 mod game;
 mod key;
 mod mccfr;
+mod respond;
 mod strategy;
 mod walk;
 
@@ -116,6 +117,7 @@ pub use estimate::Estimate;
 pub use game::{Game, Limits};
 pub use key::Key;
 pub use mccfr::Mccfr;
+pub use respond::{Effort, Maker, Responder};
 pub use strategy::{BestResponse, STRATEGY_FORMAT, Strategy, StrategyError};
 
 use cambio_core::{Action, Choices, Rules, Seat};
