@@ -289,7 +289,8 @@ struct Branch {
 #[derive(Default)]
 struct Tree {
     index: Index,
-    nodes: Vec<Vec<Branch>>,
+    /// How often each node was come to, and its branches once it is expanded.
+    nodes: Vec<(u32, Vec<Branch>)>,
     low: f64,
     high: f64,
 }
@@ -297,13 +298,31 @@ struct Tree {
 /// The constant of UCB1 on utilities from 0 to 1 that the project's searches use.
 const EXPLORATION: f64 = 0.7;
 
+/// How often a node is come to before it is expanded: until then the blueprint plays on from it. A future self that still
+/// explores plays badly, and would make going on look worse than it is.
+const EXPANSION: u32 = 12;
+
 impl Tree {
     fn new() -> Tree {
         Tree { low: f64::INFINITY, high: f64::NEG_INFINITY, ..Tree::default() }
     }
 
+    /// The node with this key, which is the root if it is the first; expanded if it is time.
+    fn come_to(&mut self, key: Key, choices: usize) -> usize {
+        let (node, is_new) = self.index.insert(key);
+        if is_new {
+            self.nodes.push((0, Vec::new()));
+        }
+        let (visits, branches) = &mut self.nodes[node];
+        *visits += 1;
+        if branches.is_empty() && (node == 0 || *visits > EXPANSION) {
+            branches.resize(choices, Branch { visits: 0, sum: 0.0 });
+        }
+        node
+    }
+
     fn pick(&self, node: usize) -> usize {
-        let branches = &self.nodes[node];
+        let branches = &self.nodes[node].1;
         if let Some(untried) = branches.iter().position(|branch| branch.visits == 0) {
             return untried;
         }
@@ -327,8 +346,8 @@ impl Tree {
         self.low = self.low.min(worth);
         self.high = self.high.max(worth);
         for &(node, branch) in path {
-            self.nodes[node][branch].visits += 1;
-            self.nodes[node][branch].sum += worth;
+            self.nodes[node].1[branch].visits += 1;
+            self.nodes[node].1[branch].sum += worth;
         }
     }
 }
@@ -422,19 +441,18 @@ impl Responder {
             } else if let Some((agent, told)) = &mut blueprint {
                 follow(agent.as_mut(), told, &line)
             } else {
-                let (node, is_new) = tree.index.insert(line.key);
-                let chosen = if is_new {
-                    tree.nodes.push(vec![Branch { visits: 0, sum: 0.0 }; choices.len()]);
+                let node = tree.come_to(line.key, choices.len());
+                let action = if tree.nodes[node].1.is_empty() {
                     let mut agent = Self::seat(&self.blueprint, seated, actor, stream);
                     let mut told = 0;
                     let wish = follow(agent.as_mut(), &mut told, &line);
                     blueprint = Some((agent, told));
-                    choices.iter().position(|choice| choice == wish).unwrap_or(0)
+                    wish
                 } else {
-                    tree.pick(node)
+                    let chosen = tree.pick(node);
+                    path.push((node, chosen));
+                    choices.nth(chosen).expect("the number is below the choices")
                 };
-                path.push((node, chosen));
-                let action = choices.nth(chosen).expect("the number is below the choices");
                 line.key.decide(action);
                 action
             };
@@ -467,7 +485,7 @@ impl Responder {
                 self.play_on(seated, line, &mut tree, stream, best);
             }
         }
-        let branches = tree.nodes.first()?;
+        let (_, branches) = tree.nodes.first()?;
         let most = branches.iter().map(|branch| branch.visits).max()?;
         view.choices().nth(branches.iter().position(|branch| branch.visits == most)?)
     }
