@@ -99,9 +99,12 @@ impl LowerBound<'_> {
 
     /// The responder, as results name it.
     pub fn responder(&self) -> String {
-        let Effort { iterations, candidates, doubt } = self.effort;
+        let Effort { iterations, candidates, asks, doubt } = self.effort;
         let blueprint = self.blueprint;
-        format!("own-tree search(iterations={iterations},candidates={candidates},doubt={doubt},blueprint={blueprint})")
+        format!(
+            "own-tree search(iterations={iterations},candidates={candidates},asks={asks},doubt={doubt},\
+             blueprint={blueprint})"
+        )
     }
 
     /// A responder to the target.

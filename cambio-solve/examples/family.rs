@@ -56,7 +56,8 @@ fn row(name: &str) -> Result<String, Box<dyn Error>> {
     let rate = 64.0 * game.histories() as f64 / begun.elapsed().as_secs_f64();
     cells.push(format!("{:.0} M", rate / 1e6));
     let strategy = cfr.run(&Until { iterations: u64::MAX, exploitability: 1e-5 }, &mut |_| {});
-    cells[3] = format!("{:.4}", game.value(&strategy));
+    // Rounded first, so that no zero has a sign.
+    cells[3] = format!("{:.4}", (game.value(&strategy) * 1e4).round() / 1e4 + 0.0);
     Ok(format!("| {} |", cells.join(" | ")))
 }
 

@@ -31,15 +31,18 @@ pub struct Effort {
     /// How many deals that fit what was seen are drawn for a decision, to be weighted by how likely the target's past
     /// decisions are in them.
     pub candidates: u32,
+    /// How often the target is asked for the likelihood of each of its past decisions: once is enough for one that uses no
+    /// chance. Asked again, it decides again from where it stands.
+    pub asks: u32,
     /// The share of the target's decisions that are taken for any choice, each equally likely. It keeps a deal in which the
     /// target once decides otherwise from being ruled out; a target that draws its decisions by chance needs more of it.
     pub doubt: f64,
 }
 
 impl Default for Effort {
-    /// 1,000 rounds on 200 deals, and a doubt of 0.02.
+    /// 1,000 rounds on 200 deals, one question, and a doubt of 0.02.
     fn default() -> Effort {
-        Effort { iterations: 1_000, candidates: 200, doubt: 0.02 }
+        Effort { iterations: 1_000, candidates: 200, asks: 1, doubt: 0.02 }
     }
 }
 
@@ -413,9 +416,11 @@ impl Responder {
                 told.unwrap_or(Action::Pass)
             } else if let Some(told) = told {
                 if weigh {
-                    let agrees = line.target.decide(&line.state.observe(actor)).canonical() == told;
-                    let share = self.effort.doubt / choices.len() as f64;
-                    likelihood *= share + if agrees { 1.0 - self.effort.doubt } else { 0.0 };
+                    let view = line.state.observe(actor);
+                    let asks = self.effort.asks.max(1);
+                    let agree = (0..asks).filter(|_| line.target.decide(&view).canonical() == told).count();
+                    let share = agree as f64 / f64::from(asks);
+                    likelihood *= self.effort.doubt / choices.len() as f64 + (1.0 - self.effort.doubt) * share;
                 }
                 told
             } else {
