@@ -1,5 +1,5 @@
 //! The detector of leaks in a search tree: exact exploitability on M1. One search with multiple observers (Cowling, Powley
-//! and Whitehouse 2012, "Information Set Monte Carlo Tree Search", section V) stands here twice, alike but for the
+//! and Whitehouse 2012, "Information Set Monte Carlo Tree Search") stands here twice, alike but for the
 //! names of its nodes: by what the seat that acts there can tell, or by all cards, as if chance were an edge of a shared
 //! tree (strategy fusion: Frank and Basin 1998, "Search in Games with Incomplete Information"). The first passes, the
 //! second is caught.
