@@ -99,10 +99,10 @@ impl LowerBound<'_> {
 
     /// The responder, as results name it.
     pub fn responder(&self) -> String {
-        let Effort { iterations, candidates, asks, doubt } = self.effort;
+        let Effort { iterations, candidates, asks, doubt, clear } = self.effort;
         let blueprint = self.blueprint;
         format!(
-            "own-tree search(iterations={iterations},candidates={candidates},asks={asks},doubt={doubt},\
+            "own-tree search(iterations={iterations},candidates={candidates},asks={asks},doubt={doubt},clear={clear},\
              blueprint={blueprint})"
         )
     }

@@ -129,7 +129,10 @@ fn a_lower_bound_is_played_with_its_interval_and_the_responders_name() {
     two["seconds"] = one["seconds"].clone();
     assert_eq!(one, two);
     assert!(number(&one["gain"]) > 0.2 && number(&one["half_width"]) > 0.0, "{one}");
-    assert_eq!(one["responder"], "own-tree search(iterations=60,candidates=10,asks=1,doubt=0.02,blueprint=heuristic)");
+    assert_eq!(
+        one["responder"],
+        "own-tree search(iterations=60,candidates=10,asks=1,doubt=0.02,clear=2,blueprint=heuristic)"
+    );
     refuses(&folder, "exploit --rules classic --game mini-m1 --agent greedy", "cannot be used with");
 }
 
@@ -142,7 +145,7 @@ fn the_responder_finds_nine_tenths_of_the_exact_gap() {
     let blueprint = roster.parse("heuristic").unwrap();
     for spec in ["greedy", "heuristic"] {
         let target = roster.parse(spec).unwrap();
-        let effort = Effort { iterations: 600, candidates: 60, ..Effort::default() };
+        let effort = Effort { iterations: 600, candidates: 60, clear: 0.0, ..Effort::default() };
         let bound =
             LowerBound { rules: &rules, target: &target, blueprint: &blueprint, effort, deals: 1, seed: 0, threads: 1 };
         let strategy = game.ask(&mut Asked::new(|| target.make(), 0, 1), &mut |_| {}).unwrap().strategy;
