@@ -90,10 +90,11 @@ impl LowerBound<'_> {
             for (sum, gain) in by_seat.iter_mut().zip(gains) {
                 let gain = gain?;
                 clusters.add(number, gain);
-                *sum += gain / self.deals as f64;
+                *sum += gain;
             }
         }
         let gain = clusters.interval().unwrap_or(Interval { mean: 0.0, half_width: None });
+        let by_seat = by_seat.map(|sum| sum / self.deals.max(1) as f64);
         Ok(Won { gain, by_seat })
     }
 

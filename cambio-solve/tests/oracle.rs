@@ -76,9 +76,10 @@ fn both(name: &str, iterations: u64) -> [(f64, f64); 2] {
 
 #[test]
 fn another_solver_on_another_walk_finds_the_same_values() {
-    // On M0 and M1 to 1e-6 and better at once. On K3 theirs takes 40,000 iterations for that, some minutes.
+    // On M0 and M1 to 1e-6 and better at once. On K3 theirs is at a regret of 1.6e-6 after 30,000
+    // iterations, some minutes, and 1.0e-6 from ours.
     let full = std::env::var_os("CAMBIO_FULL").is_some();
-    let k3 = if full { (40_000, 1e-6) } else { (200, 2e-4) };
+    let k3 = if full { (30_000, 2e-6) } else { (200, 2e-4) };
     for (name, (iterations, tolerance)) in [("mini-m0", (2_000, 1e-6)), ("mini-m1", (2_000, 1e-6)), ("mini-k3", k3)] {
         let [(theirs, regret), (ours, nash_conv)] = both(name, iterations);
         println!("{name}: {theirs:.9} (regret {regret:.1e}) and {ours:.9} (NashConv {nash_conv:.1e})");
