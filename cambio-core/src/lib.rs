@@ -79,7 +79,7 @@ pub use observation::{Observation, View};
 pub use record::{FORMAT, Fingerprint, Flaw, Printer, Record, Recorder, RoundRecord};
 pub use referee::{Fault, MatchError, MatchResult, Pairing, Scribe, Trouble, play_match};
 pub use replay::replay;
-pub use rules::{Deck, KNOBS, KnobDoc, PRESETS, Rules, RulesError, RulesSpec};
+pub use rules::{Deck, KNOBS, KnobDoc, MINI_GAMES, PRESETS, Rules, RulesError, RulesSpec};
 pub use score::{Match, RoundResult, Score};
 pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, Seat, SeatSet, Spot, SpotIter, SpotSet};
 pub use state::{DealError, Glance, IllegalAction, Setup, State};

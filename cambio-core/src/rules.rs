@@ -18,6 +18,11 @@ use crate::seat::{MAX_SEATS, MAX_SLOTS};
 /// The names of the presets, in the order in which they are documented.
 pub const PRESETS: [&str; 6] = ["original", "original-b", "original-c", "original-d", "faessler", "classic"];
 
+/// The names of the mini games: rule tables small enough to be solved exactly. [`RulesSpec::preset`] knows them too;
+/// they are no [`PRESETS`], for nobody publishes or plays them.
+pub const MINI_GAMES: [&str; 9] =
+    ["mini-m0", "mini-m1", "mini-m3", "mini-k3", "mini-k4", "mini-s", "mini-p", "mini-pk", "mini-dpk"];
+
 const PRESET_FILES: [(&str, &str); 6] = [
     ("original", include_str!("../presets/original.toml")),
     ("original-b", include_str!("../presets/original-b.toml")),
@@ -26,6 +31,8 @@ const PRESET_FILES: [(&str, &str); 6] = [
     ("faessler", include_str!("../presets/faessler.toml")),
     ("classic", include_str!("../presets/classic.toml")),
 ];
+
+const MINI_FILE: &str = include_str!("../presets/mini.toml");
 
 const DECK_FILE: &str = include_str!("../presets/decks.toml");
 
@@ -303,22 +310,24 @@ fn write_kind(kind: &Kind) -> Value {
 }
 
 impl RulesSpec {
-    /// A preset by name.
+    /// A preset or mini game by name; see [`PRESETS`] and [`MINI_GAMES`].
     ///
     /// # Errors
-    /// If no preset has that name; the sentence lists the names.
+    /// If none has that name; the sentence lists the names.
     ///
     /// # Panics
-    /// Never: the shipped presets are read by a test.
+    /// Never: the shipped presets and mini games are read by a test.
     pub fn preset(name: &str) -> Result<RulesSpec, RulesError> {
         // Those that build on another preset come after it, and each is read once.
         static READ: [OnceLock<RulesSpec>; 6] = [const { OnceLock::new() }; 6];
-        match PRESET_FILES.iter().zip(&READ).find(|((preset, _), _)| *preset == name) {
-            Some(((_, text), read)) => {
-                let spec = || RulesSpec::from_toml(text).expect("the shipped presets are rule files");
-                Ok(read.get_or_init(spec).clone())
-            }
-            None => refuse(format!("there is no preset `{name}`; the presets are {}", PRESETS.join(", "))),
+        static READ_MINI: [OnceLock<RulesSpec>; 9] = [const { OnceLock::new() }; 9];
+        if let Some(((_, text), read)) = PRESET_FILES.iter().zip(&READ).find(|((preset, _), _)| *preset == name) {
+            let spec = || RulesSpec::from_toml(text).expect("the shipped presets are rule files");
+            return Ok(read.get_or_init(spec).clone());
+        }
+        match MINI_GAMES.iter().zip(&READ_MINI).find(|(mini, _)| **mini == name) {
+            Some((_, read)) => Ok(read.get_or_init(|| read_mini(name)).clone()),
+            None => refuse(format!("there is no preset `{name}`; {}", known_names())),
         }
     }
 
@@ -371,7 +380,7 @@ impl RulesSpec {
                 // Rules of one's own do not pass for the preset that they start from.
                 fields.remove("name");
             }
-            Some(base) => return refuse(format!("field `base` is {base}; allowed is {}", PRESETS.join(", "))),
+            Some(base) => return refuse(format!("field `base` is {base}; {}", known_names())),
             None => {}
         }
         for (name, value) in given {
@@ -447,6 +456,19 @@ impl RulesSpec {
     }
 }
 
+/// The rules of a mini game.
+fn read_mini(name: &str) -> RulesSpec {
+    let tables: Map<String, Value> = toml::from_str(MINI_FILE).expect("the shipped mini games are TOML");
+    let mut table = tables.get(name).cloned().expect("each mini game has a table");
+    table["name"] = Value::from(name);
+    RulesSpec::from_json(&table).expect("the shipped mini games are rule tables")
+}
+
+/// Which presets there are, as the end of a sentence.
+fn known_names() -> String {
+    format!("the presets are {}, the mini games {}", PRESETS.join(", "), MINI_GAMES.join(", "))
+}
+
 fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && !name.contains(char::is_control)
 }
@@ -495,10 +517,10 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// A preset by name; see [`PRESETS`].
+    /// A preset or mini game by name; see [`PRESETS`] and [`MINI_GAMES`].
     ///
     /// # Errors
-    /// If no preset has that name.
+    /// If none has that name.
     pub fn preset(name: &str) -> Result<Rules, RulesError> {
         RulesSpec::preset(name)?.validate()
     }

@@ -5,67 +5,14 @@ mod table;
 use cambio_core::{Chance, Event, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, Setup, State};
 use table::{Scene, Stage};
 
-/// Two slots each, the first of which its owner sees; known-only snaps of own cards in one window after the power.
-const COMMON: &str = "
-jokers = 0
-decks = 1
-direction = 'clockwise'
-hand = 2
-max_slots = 2
-peek = 'slots 1'
-flip = 'none'
-first_dealer = 'a'
-starter = 'dealer'
-take = false
-redrop = 'forbidden'
-drop_plain = true
-paid_peek = false
-power_use = 'may'
-swap_two_own = false
-swap_same_owner = false
-match = 'rank'
-snap_targets = 'own'
-snap_known_only = true
-touch = false
-gift = 'may'
-late = 'abort'
-chain = false
-freeze = false
-window = 'after'
-final_window = true
-race = 'uniform'
-race_weights = []
-look_at_caller = false
-caller_snaps = 'none'
-call = 'instead_of_turn'
-callers = 'one'
-cap = 'none'
-empty_hand = 'ends_round_at_turn'
-stock_empty = 'end_round'
-limit_in_lap = 'waits'
-round_limit = 1
-score = 'win_loss'
-call_success = 0
-call_failure = 0
-caller_tie = 'fails'
-carry_over = false
-match_end = 'rounds(1)'
-best = 'most'
-";
-
-/// Ranks 1 to 4 twice each, two turns, known-only snaps.
+/// Ranks 1 to 4 twice each, two turns, known-only snaps, as a rule file to change.
 fn m1() -> String {
-    let kind = |rank: u8| format!("{{ label = '{rank}', rank = '{rank}', points = {rank}, copies = 2 }}");
-    let kinds: Vec<String> = (1..=4).map(kind).collect();
-    format!("name = 'M1'\ndeck = [{}]\nturn_limit = 2\n{COMMON}", kinds.join(", "))
+    RulesSpec::preset("mini-m1").unwrap().to_toml()
 }
 
 /// As M1 with three turns and powers: 3 looks at an own card, 4 swaps an own card with one of the other's.
 fn m3() -> String {
-    m1().replace("'M1'", "'M3'")
-        .replace("turn_limit = 2", "turn_limit = 3")
-        .replace("points = 3, ", "points = 3, power = 'look own', ")
-        .replace("points = 4, ", "points = 4, power = 'swap', ")
+    RulesSpec::preset("mini-m3").unwrap().to_toml()
 }
 
 #[test]

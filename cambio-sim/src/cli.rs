@@ -4,6 +4,7 @@
 //! failed, 2 an agent at fault, 3 interrupted but resumable, 4 a run that is not what it should be, 70 a bug of ours.
 
 mod agents;
+mod exploit;
 mod merge;
 mod meter;
 mod plan;
@@ -13,6 +14,7 @@ mod rules;
 mod run;
 mod setting;
 mod shell;
+mod solve;
 mod sprt;
 mod tables;
 mod tune;
@@ -61,6 +63,10 @@ enum Command {
     Completions(shell::CompletionArgs),
     /// Write manual pages into a folder
     Man(shell::ManArgs),
+    /// Solve a small game exactly
+    Solve(solve::Args),
+    /// Measure how far an agent can be exploited in a game that can be solved
+    Exploit(exploit::Args),
 }
 
 /// How a command ends.
@@ -121,6 +127,8 @@ fn run(roster: &Roster) -> Exit {
         Command::Schema => shell::schema(),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
+        Command::Solve(args) => solve::run(&args),
+        Command::Exploit(args) => exploit::run(&args, roster),
     };
     result.unwrap_or_else(|error| {
         if is_broken_pipe(error.as_ref()) {

@@ -27,6 +27,7 @@ mod derived;
 mod experiment;
 mod folder;
 mod guard;
+mod lower;
 mod plan;
 mod reading;
 pub mod rows;
@@ -44,6 +45,7 @@ pub use experiment::{
 };
 pub use folder::{RunError, RunFolder, Share, StoredRun};
 pub use guard::Guarded;
+pub use lower::{LowerBound, LowerBoundError, Won};
 pub use plan::{Block, Cell, Lineup, Plan};
 pub use reading::{Findings, Replay, derive, merge, verify};
 pub use run::{Outcome, Progress, Report, Runner, keep_fault};

@@ -316,7 +316,7 @@ fn a_rule_system_is_printed_as_it_is_read() {
         let checked = cambio(&folder, "rules --check printed.toml");
         assert!(text(&checked.stdout).starts_with(&format!("printed.toml: `{preset}`, ")), "{}", text(&checked.stderr));
     }
-    assert_eq!(text(&cambio(&folder, "rules").stdout).lines().count(), 6);
+    assert_eq!(text(&cambio(&folder, "rules").stdout).lines().count(), 6 + 9, "presets and mini games");
 }
 
 #[test]
@@ -413,7 +413,16 @@ fn usage_errors_exit_with_one_and_help_with_zero() {
     let folder = folder("usage");
     assert_eq!(cambio(&folder, "run").status.code(), Some(1));
     assert_eq!(cambio(&folder, "frobnicate").status.code(), Some(1));
-    for help in ["--help", "run --help", "replay --help", "rules --help", "agents --help", "--version"] {
+    for help in [
+        "--help",
+        "run --help",
+        "replay --help",
+        "rules --help",
+        "agents --help",
+        "solve --help",
+        "exploit --help",
+        "--version",
+    ] {
         assert_eq!(cambio(&folder, help).status.code(), Some(0), "{help}");
     }
 }

@@ -1,7 +1,7 @@
 //! What a rule file may not say, and what the refusal tells.
 
 use cambio_core::knob::Knob as _;
-use cambio_core::{KNOBS, PRESETS, Rules, RulesSpec};
+use cambio_core::{KNOBS, MINI_GAMES, PRESETS, Rules, RulesSpec};
 use serde_json::{Value, json};
 
 /// Why a rule file that changes `classic` is refused.
@@ -75,12 +75,15 @@ fn a_missing_field_is_refused_by_name() {
 
 #[test]
 fn an_unknown_preset_is_refused_with_the_names_of_the_presets() {
-    let due = format!("there is no preset `poker`; the presets are {}", PRESETS.join(", "));
+    let names = format!("the presets are {}, the mini games {}", PRESETS.join(", "), MINI_GAMES.join(", "));
+    let due = format!("there is no preset `poker`; {names}");
     assert_eq!(Rules::preset("poker").unwrap_err().to_string(), due);
     assert_eq!(RulesSpec::from_toml("base = 'poker'").unwrap_err().to_string(), due);
     assert_eq!(RulesSpec::from_json(&json!("poker")).unwrap_err().to_string(), due);
     assert!(refusal("deck = 'poker'").starts_with("field `deck` is \"poker\"; allowed is a list of kinds or one of"));
-    assert!(RulesSpec::from_toml("base = 3").unwrap_err().to_string().starts_with("field `base` is 3; allowed is "));
+    assert!(
+        RulesSpec::from_toml("base = 3").unwrap_err().to_string().starts_with("field `base` is 3; the presets are ")
+    );
 }
 
 #[test]
@@ -203,6 +206,18 @@ fn every_preset_can_seat_two_to_eight_and_is_written_as_it_is_read() {
         assert_eq!(again.to_table()["turn_limit"], 17);
         assert_eq!(again.knobs(), changed.knobs());
         assert_eq!(again.deck.kinds(), changed.deck.kinds());
+    }
+}
+
+#[test]
+fn every_mini_game_is_a_rule_table_and_written_as_it_is_read() {
+    for mini in MINI_GAMES {
+        let rules = Rules::preset(mini).unwrap();
+        let spec = rules.spec();
+        assert_eq!((rules.name(), spec.to_json()), (mini, json!(mini)));
+        assert_eq!(&RulesSpec::from_json(&spec.to_table()).unwrap(), spec);
+        assert_eq!(&RulesSpec::from_toml(&spec.to_toml()).unwrap(), spec);
+        assert!(!PRESETS.contains(&mini), "check_agent plays the presets alone");
     }
 }
 

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use cambio_core::{PRESETS, RulesSpec};
+use cambio_core::{MINI_GAMES, PRESETS, RulesSpec};
 
 use super::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The preset to print; without one the presets are listed
+    /// The preset or mini game to print; without one they are listed
     #[arg(conflicts_with = "check")]
     preset: Option<String>,
     /// Check a rule file instead
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     match &args.preset {
         Some(preset) => write!(out, "{}", RulesSpec::preset(preset)?.to_toml())?,
         None => {
-            for preset in PRESETS {
+            for preset in PRESETS.into_iter().chain(MINI_GAMES) {
                 let rules = RulesSpec::preset(preset)?.validate()?;
                 writeln!(out, "{preset:12} {} cards of {} kinds", rules.deck().len(), rules.kinds().len())?;
             }

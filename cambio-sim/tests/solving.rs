@@ -1,0 +1,163 @@
+//! `cambio solve` and `cambio exploit` as a user meets them, and the responder on a game whose exact gap is known.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use cambio_core::{Rules, Seat};
+use cambio_sim::LowerBound;
+use cambio_solve::{Asked, Effort, Game, Limits};
+use serde_json::Value;
+
+/// A folder of a test's own, empty.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if path.exists() {
+        fs::remove_dir_all(&path).unwrap();
+    }
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn cambio(folder: &Path, words: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words.split(' ')).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn refuses(folder: &Path, words: &str, sentence: &str) {
+    let output = cambio(folder, words);
+    assert_eq!(output.status.code(), Some(1), "{words}");
+    assert!(text(&output.stderr).contains(sentence), "{words}: {}", text(&output.stderr));
+    assert!(output.stdout.is_empty(), "standard output is data: {}", text(&output.stdout));
+}
+
+fn json(output: &Output) -> Value {
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn a_game_is_solved_saved_and_taken_as_the_equilibrium() {
+    let folder = folder("solve");
+    let solved = cambio(&folder, "solve --game mini-m1 --to 1e-4 --save m1.txt");
+    assert_eq!(solved.status.code(), Some(0), "{}", text(&solved.stderr));
+    let told = text(&solved.stdout);
+    assert!(told.contains("histories         28301\ninformation sets  1912 + 1140\n"), "{told}");
+    let progress = text(&solved.stderr);
+    let size = progress.find("mini-m1: about ").expect("the size is told");
+    assert!(size < progress.find("compiled in ").expect("and then it is taken"), "{progress}");
+    let words = "exploit --game mini-m1 --agent greedy --format json --quiet";
+    let output = cambio(&folder, &format!("{words} --equilibrium m1.txt --save greedy.txt"));
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    let found = json(&output);
+    assert!((number(&found["exploitability"]) - 0.438_889).abs() < 1e-6, "{found}");
+    assert!((number(&found["game_value"]) - 11.0 / 280.0).abs() < 2e-4, "{found}");
+    assert!(number(&found["asked"][0]) < 200.0, "only where greedy comes: {found}");
+    // What greedy does is a strategy like any other, and the equilibrium hardly loses.
+    let again = json(&cambio(&folder, "exploit --game mini-m1 --strategy greedy.txt --format json --quiet"));
+    assert!((number(&again["nash_conv"]) - number(&found["nash_conv"])).abs() < 1e-12);
+    let best = json(&cambio(&folder, "exploit --game mini-m1 --strategy m1.txt --format json --quiet"));
+    assert!(number(&best["exploitability"]) <= 1e-4, "{best}");
+}
+
+#[test]
+fn every_algorithm_solves_and_rule_files_are_games() {
+    let folder = folder("algorithms");
+    fs::write(folder.join("mine.toml"), "base = 'mini-m0'\nname = 'mine'\nturn_limit = 1\n").unwrap();
+    for (algorithm, stop) in [("dcfr", "--to 1e-3"), ("cfr+", "--to 1e-3"), ("mccfr", "--iterations 3000")] {
+        let words = format!("solve --game mine.toml --algorithm {algorithm} {stop} --format json --quiet");
+        let found = json(&cambio(&folder, &words));
+        assert_eq!((&found["game"], &found["algorithm"]), (&Value::from("mine"), &Value::from(algorithm)));
+        assert!(number(&found["exploitability"]) < 0.05, "{found}");
+    }
+}
+
+#[test]
+fn what_cannot_be_solved_is_refused_in_one_sentence() {
+    let folder = folder("refused");
+    refuses(&folder, "solve --game classic", "error: `classic` is too large to be solved exactly: about 10^");
+    refuses(&folder, "exploit --game original --agent greedy", "error: `original` is too large to be solved exactly");
+    refuses(&folder, "solve --game mini-m3 --memory-limit 10MB", "error: `mini-m3` is too large to be solved exactly");
+    refuses(&folder, "solve --game mini-m3 --memory-limit much", "allowed is a number of bytes such as 500MB or 8GB");
+    refuses(&folder, "solve --game classic --algorithm mccfr", "sampling goes on for --iterations");
+    refuses(&folder, "solve --game mini-m9", "there is no preset `mini-m9`; the presets are original, ");
+    refuses(&folder, "solve --game mini-m1 --to 0", "allowed is a number above 0");
+    refuses(&folder, "exploit --game mini-m1", "--agent <SPEC>");
+    refuses(&folder, "exploit --agent greedy", "--game <GAME>");
+    refuses(&folder, "exploit --game mini-m1 --agent nobody", "there is no agent `nobody`");
+    fs::write(folder.join("text.txt"), "something else\n").unwrap();
+    refuses(&folder, "exploit --game mini-m1 --strategy text.txt", "text.txt: not a strategy file; one begins with");
+    refuses(&folder, "solve --game mini-m0 --save text.txt", "cannot write text.txt: ");
+    assert!(cambio(&folder, "solve --game mini-m0 --save m0.txt").status.success());
+    refuses(
+        &folder,
+        "exploit --game mini-m1 --strategy m0.txt",
+        "m0.txt: the strategy is for `mini-m0`, whose rules are others than those of `mini-m1`",
+    );
+    // A refused save leaves nothing behind.
+    refuses(&folder, "solve --game classic --save classic.txt", "too large");
+    assert!(!folder.join("classic.txt").exists());
+}
+
+#[test]
+fn an_agent_that_faults_is_told_and_exits_with_two() {
+    let folder = folder("fault");
+    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
+        .current_dir(&folder)
+        .args(["exploit", "--game", "mini-m0", "--quiet", "--agent", r#"external("no-such-bot")"#])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = text(&output.stderr);
+    assert!(told.starts_with("fault: external(\"no-such-bot\"): seat a cannot go on: the bot `no-such"), "{told}");
+}
+
+/// At a table of any size, whatever the number of threads.
+#[test]
+fn a_lower_bound_is_played_with_its_interval_and_the_responders_name() {
+    let folder = folder("bound");
+    let words = "exploit --rules classic --agent random --deals 6 --iterations 60 --candidates 10 --format json";
+    let one = json(&cambio(&folder, &format!("{words} --threads 1")));
+    let mut two = json(&cambio(&folder, &format!("{words} --threads 2")));
+    two["seconds"] = one["seconds"].clone();
+    assert_eq!(one, two);
+    assert!(number(&one["gain"]) > 0.2 && number(&one["half_width"]) >= 0.0, "{one}");
+    assert_eq!(
+        one["responder"],
+        "own-tree search(iterations=60,candidates=10,asks=1,doubt=0.02,clear=2,blueprint=heuristic)"
+    );
+    refuses(&folder, "exploit --rules classic --game mini-m1 --agent greedy", "cannot be used with");
+}
+
+/// Calibration: the responder finds at least nine tenths of the exact gap of players that do not play by chance.
+#[test]
+fn the_responder_finds_nine_tenths_of_the_exact_gap() {
+    let rules = Rules::preset("mini-m1").unwrap();
+    let game = Game::compile(&rules, &Limits::default(), &mut |_| {}).unwrap();
+    let roster = cambio_agents::roster();
+    let blueprint = roster.parse("heuristic").unwrap();
+    for spec in ["greedy", "heuristic"] {
+        let target = roster.parse(spec).unwrap();
+        let effort = Effort { iterations: 600, candidates: 60, clear: 0.0, ..Effort::default() };
+        let bound =
+            LowerBound { rules: &rules, target: &target, blueprint: &blueprint, effort, deals: 1, seed: 0, threads: 1 };
+        let strategy = game.ask(&mut Asked::new(|| target.make(), 0, 1), &mut |_| {}).unwrap().strategy;
+        let mut policy = Asked::new(|| bound.make(), 0, 1);
+        let response = game.ask_against(&mut policy, &strategy, &mut |_| {}).unwrap().strategy;
+        let gain = f64::midpoint(game.value_between(&response, &strategy), -game.value_between(&strategy, &response));
+        let exact = game.exploitability(&strategy);
+        println!("{spec}: {gain} of {exact}");
+        assert!(gain <= exact + 1e-12, "nothing gains more than a best response");
+        assert!(gain >= 0.9 * exact, "{spec}: {gain} of {exact}");
+        // And no seat of it is better than the best response of that seat.
+        let best = game.best_response(Seat::A, &strategy).value;
+        assert!(game.value_between(&response, &strategy) <= best + 1e-12);
+    }
+}

@@ -1,0 +1,292 @@
+//! Any player at every information set of a game, and how far it can be exploited.
+
+use cambio_core::rng::Key as StreamKey;
+use cambio_core::{
+    Action, Agent, Briefing, Card, Choices, Event, Observation, Rules, Score, Seat, Setup, Sighting, Standing,
+};
+
+use crate::game::Game;
+use crate::strategy::{Strategy, is_distribution};
+use crate::walk::{Decision, Node, SEATS, Visitor, walk};
+use crate::{Progress, SolveError};
+
+/// An information set, as the seat that is asked has come to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The rules.
+    pub rules: &'a Rules,
+    /// The seat that is asked.
+    pub seat: Seat,
+    /// The number of the information set in its [`Game`].
+    pub set: usize,
+    /// What the seat has perceived since the round was dealt, in order.
+    pub sightings: &'a [Sighting],
+    /// What the seat may know now. Its choices are those of the set, in order.
+    pub view: &'a Observation<'a>,
+}
+
+/// Something that has a probability for each choice at any information set.
+///
+/// Every `FnMut(&Moment) -> Vec<f64>` is one, such as the visits of a search; [`Asked`] makes one of any agent.
+pub trait Policy {
+    /// The probabilities of the choices of `moment.view`, in order. They add up to 1.
+    ///
+    /// # Errors
+    /// If a player that is asked faults.
+    fn choose(&mut self, moment: &Moment<'_>) -> Result<Vec<f64>, SolveError>;
+}
+
+impl<F: FnMut(&Moment<'_>) -> Vec<f64>> Policy for F {
+    fn choose(&mut self, moment: &Moment<'_>) -> Result<Vec<f64>, SolveError> {
+        Ok(self(moment))
+    }
+}
+
+/// An agent as a policy: made anew for each information set, told what its seat perceived, and asked.
+///
+/// It is briefed, the round begins, it notices every sighting in order, and decides once: at this set and at none before
+/// it. A player must take what it needs from what it notices; one that remembers only what it decided is another player
+/// here than at the table. Its stream depends on the seed, the set and the number of the stream, not on who was asked
+/// before. An agent that uses no chance has probability 1 for what it decides; one that does is asked under
+/// several streams, and the shares count.
+#[derive(Clone, Debug)]
+pub struct Asked<F> {
+    make: F,
+    seed: u64,
+    streams: u32,
+}
+
+impl<A: Agent, F: FnMut() -> A> Asked<F> {
+    /// A policy of the agents that `make` makes, each asked under so many streams, at least one.
+    pub fn new(make: F, seed: u64, streams: u32) -> Asked<F> {
+        Asked { make, seed, streams: streams.max(1) }
+    }
+
+    fn decide(&mut self, moment: &Moment<'_>, deal: u64) -> Result<Action, SolveError> {
+        let Moment { rules, seat, sightings, view, .. } = *moment;
+        let trouble = |agent: &mut A| match agent.trouble() {
+            Some(reason) => Err(SolveError::Trouble { seat, reason }),
+            None => Ok(()),
+        };
+        let mut agent = (self.make)();
+        let stream = StreamKey { seed: self.seed, deal }.agent(seat);
+        agent.begin(&Briefing { rules, seats: SEATS, seat, stream });
+        trouble(&mut agent)?;
+        agent.round_begins(&Standing { round: 0, setup: Setup::new(rules, SEATS), totals: &[Score::default(); SEATS] });
+        for sighting in sightings {
+            agent.notice(sighting);
+        }
+        let action = agent.decide(view).canonical();
+        trouble(&mut agent)?;
+        Ok(action)
+    }
+}
+
+impl<A: Agent, F: FnMut() -> A> Policy for Asked<F> {
+    fn choose(&mut self, moment: &Moment<'_>) -> Result<Vec<f64>, SolveError> {
+        let choices = moment.view.choices();
+        let mut probabilities = vec![0.0; choices.len()];
+        for stream in 0..self.streams {
+            let deal = moment.set as u64 * u64::from(self.streams) + u64::from(stream);
+            let action = self.decide(moment, deal)?;
+            let place = choices.iter().position(|choice| choice == action);
+            let illegal = SolveError::Illegal { seat: moment.seat, action, legal: Box::new(choices) };
+            probabilities[place.ok_or(illegal)?] += 1.0 / f64::from(self.streams);
+        }
+        Ok(probabilities)
+    }
+}
+
+/// What a policy does, where it was asked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answers {
+    /// The strategy; at sets that the policy's own earlier decisions rule out it was not asked, and every choice is
+    /// equally likely, which changes neither what it is worth nor how far it can be exploited.
+    pub strategy: Strategy,
+    /// At how many information sets of each seat it was asked.
+    pub asked: [usize; SEATS],
+}
+
+impl Game {
+    /// Asks a policy in both seats at every information set that it can come to, whatever the other seat does.
+    ///
+    /// # Errors
+    /// If the policy faults, or its probabilities are no distribution over the choices.
+    pub fn ask(&self, policy: &mut dyn Policy, progress: &mut dyn FnMut(Progress)) -> Result<Answers, SolveError> {
+        self.ask_where(policy, None, progress)
+    }
+
+    /// As [`Game::ask`], but only where the policy can come to if the other seat plays `against`.
+    ///
+    /// # Errors
+    /// As [`Game::ask`].
+    pub fn ask_against(
+        &self,
+        policy: &mut dyn Policy,
+        against: &Strategy,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Answers, SolveError> {
+        self.ask_where(policy, Some(against), progress)
+    }
+
+    fn ask_where(
+        &self,
+        policy: &mut dyn Policy,
+        against: Option<&Strategy>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Answers, SolveError> {
+        let mut answers = Answers { strategy: self.uniform(), asked: [0; SEATS] };
+        for seat in [Seat::A, Seat::B] {
+            let known = vec![false; self.information_sets(seat)];
+            let total = answers.asked.iter().sum();
+            let mut asker =
+                Asker { game: self, seat, policy, against, progress, known, asked: 0, total, answers: &mut answers };
+            walk(self.rules(), (), &mut asker)?;
+            let asked = asker.asked;
+            answers.asked[seat.index()] = asked;
+        }
+        Ok(answers)
+    }
+
+    /// Visits every information set of a seat once, in the order of a walk.
+    ///
+    /// # Errors
+    /// Never but for a bug: the game was walked when it was compiled.
+    pub fn visit(&self, seat: Seat, mut visit: impl FnMut(&Moment<'_>)) -> Result<(), SolveError> {
+        let mut uniform = |moment: &Moment<'_>| {
+            visit(moment);
+            let len = moment.view.choices().len();
+            vec![1.0 / len as f64; len]
+        };
+        let mut answers = Answers { strategy: self.uniform(), asked: [0; SEATS] };
+        let known = vec![false; self.information_sets(seat)];
+        let mut asker = Asker {
+            game: self,
+            seat,
+            policy: &mut uniform,
+            against: None,
+            progress: &mut |_| {},
+            known,
+            asked: 0,
+            total: 0,
+            answers: &mut answers,
+        };
+        walk(self.rules(), (), &mut asker)
+    }
+
+    /// How far a strategy can be exploited, and what it is worth beside an equilibrium.
+    pub fn exploit(&self, strategy: &Strategy, equilibrium: &Strategy) -> Exploitability {
+        let best = [Seat::A, Seat::B].map(|seat| self.best_response(seat, strategy).value);
+        let game_value = self.value(equilibrium);
+        Exploitability {
+            nash_conv: best[0] + best[1],
+            value: self.value(strategy),
+            best_responses: best,
+            lost: [best[1] + game_value, best[0] - game_value],
+            against_equilibrium: [
+                self.value_between(strategy, equilibrium) - game_value,
+                game_value - self.value_between(equilibrium, strategy),
+            ],
+            game_value,
+            equilibrium_nash_conv: self.nash_conv(equilibrium),
+        }
+    }
+}
+
+/// How far a strategy can be exploited. All figures are in the game's payoff, half the difference of the scores.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Exploitability {
+    /// What best responders in both seats gain together.
+    pub nash_conv: f64,
+    /// What the strategy is worth to seat a against itself.
+    pub value: f64,
+    /// What a best responder in seat a gets against the strategy in seat b, and one in seat b against it in seat a.
+    pub best_responses: [f64; SEATS],
+    /// By the strategy's seat: how much less than the game's value it can be held to. Their sum is `nash_conv`.
+    pub lost: [f64; SEATS],
+    /// By the strategy's seat: what it gets against the equilibrium in the other seat, above the game's value there.
+    pub against_equilibrium: [f64; SEATS],
+    /// The game's value for seat a, to within the equilibrium's own `NashConv`.
+    pub game_value: f64,
+    /// How far the equilibrium is from being one.
+    pub equilibrium_nash_conv: f64,
+}
+
+impl Exploitability {
+    /// Half of `nash_conv`: what a best responder gains on average over both seats.
+    pub fn exploitability(&self) -> f64 {
+        self.nash_conv / 2.0
+    }
+}
+
+struct Asker<'p> {
+    game: &'p Game,
+    seat: Seat,
+    policy: &'p mut dyn Policy,
+    against: Option<&'p Strategy>,
+    progress: &'p mut dyn FnMut(Progress),
+    known: Vec<bool>,
+    asked: usize,
+    /// How many sets were asked of the other seat before.
+    total: usize,
+    answers: &'p mut Answers,
+}
+
+impl Asker<'_> {
+    fn ask(
+        &mut self,
+        set: usize,
+        choices: &Choices,
+        node: &Node<'_, ()>,
+        trail: &[Event<Card>],
+    ) -> Result<(), SolveError> {
+        let sightings: Vec<Sighting> = trail.iter().map(|event| event.seen_from(self.seat)).collect();
+        let view = node.state.observe(self.seat);
+        let rules = self.game.rules();
+        let probabilities =
+            self.policy.choose(&Moment { rules, seat: self.seat, set, sightings: &sightings, view: &view })?;
+        if probabilities.len() != choices.len() || !is_distribution(&probabilities) {
+            return Err(SolveError::NoDistribution { seat: self.seat, choices: choices.len(), probabilities });
+        }
+        self.game.set_probabilities(&mut self.answers.strategy, self.seat, set, &probabilities);
+        self.known[set] = true;
+        self.asked += 1;
+        (self.progress)(Progress::Asked { sets: (self.total + self.asked) as u64 });
+        Ok(())
+    }
+}
+
+impl Visitor for Asker<'_> {
+    type Path = ();
+    const TRAIL: bool = true;
+
+    fn terminal(&mut self, _: &Node<'_, ()>, _: &[Event<Card>]) -> Result<(), SolveError> {
+        Ok(())
+    }
+
+    fn decision(
+        &mut self,
+        node: &Node<'_, ()>,
+        at: Decision,
+        trail: &[Event<Card>],
+        paths: &mut Vec<Option<()>>,
+    ) -> Result<(), SolveError> {
+        let of = |probabilities: &[f64], paths: &mut Vec<Option<()>>| {
+            paths.extend(probabilities.iter().map(|&probability| (probability > 0.0).then_some(())));
+        };
+        let key = node.keys[at.seat.index()];
+        let set = self.game.find(at.seat, key).expect("the game was compiled by the same walk");
+        if at.seat != self.seat {
+            match self.against {
+                Some(against) => of(self.game.probabilities(against, at.seat, set), paths),
+                None => paths.resize(at.choices.len(), Some(())),
+            }
+            return Ok(());
+        }
+        if !self.known[set] {
+            self.ask(set, &at.choices, node, trail)?;
+        }
+        of(self.game.probabilities(&self.answers.strategy, self.seat, set), paths);
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! What a seat should believe of the cards that it has not seen: exact, by going through all histories.
+
+use std::collections::BTreeMap;
+
+use cambio_core::{Card, Event, Seat, Spot};
+
+use crate::SolveError;
+use crate::game::Game;
+use crate::strategy::Strategy;
+use crate::walk::{Decision, Node, Visitor, settled, walk};
+
+/// The posterior over hidden faces at an information set: given all that its seat has perceived, if the other seat plays
+/// a certain strategy (Bayes). The seat's own strategy has no bearing on it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Posterior {
+    /// The seat that believes.
+    pub seat: Seat,
+    /// The number of its information set.
+    pub set: usize,
+    /// The occupied spots whose cards the seat has not seen, in order.
+    pub spots: Vec<Spot>,
+    /// The cards that may lie there, in the order of `spots`, each with its probability. Empty if the other
+    /// seat's strategy rules the set out.
+    pub worlds: Vec<(Vec<Card>, f64)>,
+}
+
+impl Posterior {
+    /// The probability of each card at one of the spots, by kind; `None` for a spot that is none of them.
+    pub fn marginal(&self, spot: Spot) -> Option<Vec<(Card, f64)>> {
+        let place = self.spots.iter().position(|&other| other == spot)?;
+        let mut marginal = BTreeMap::new();
+        for (faces, probability) in &self.worlds {
+            *marginal.entry(faces[place]).or_insert(0.0) += probability;
+        }
+        Some(marginal.into_iter().collect())
+    }
+
+    /// How far a distribution over the cards at one of the spots is from the marginal: the total variation, from 0 to 1.
+    /// `None` for a spot that is none of them.
+    pub fn total_variation(&self, spot: Spot, other: &[(Card, f64)]) -> Option<f64> {
+        let mut difference: BTreeMap<Card, f64> = self.marginal(spot)?.into_iter().collect();
+        for &(card, probability) in other {
+            *difference.entry(card).or_insert(0.0) -= probability;
+        }
+        Some(difference.values().map(|gap| gap.abs()).sum::<f64>() / 2.0)
+    }
+}
+
+impl Game {
+    /// The posteriors at these information sets of a seat, in the same order, if the other seat follows `strategy`. One
+    /// walk of the tree serves them all.
+    ///
+    /// # Errors
+    /// Never but for a bug: the game was walked when it was compiled.
+    ///
+    /// # Examples
+    /// ```
+    /// use cambio_core::{Rules, Seat};
+    /// use cambio_solve::{Game, Limits};
+    ///
+    /// let game = Game::compile(&Rules::preset("mini-m0").unwrap(), &Limits::default(), &mut |_| {}).unwrap();
+    /// let sets: Vec<usize> = (0..game.information_sets(Seat::B)).collect();
+    /// let posteriors = game.posteriors(&game.uniform(), Seat::B, &sets).unwrap();
+    /// for posterior in posteriors {
+    ///     let all: f64 = posterior.worlds.iter().map(|(_, probability)| probability).sum();
+    ///     assert!((all - 1.0).abs() < 1e-12);
+    /// }
+    /// ```
+    pub fn posteriors(&self, strategy: &Strategy, seat: Seat, sets: &[usize]) -> Result<Vec<Posterior>, SolveError> {
+        let mut places = vec![None; self.information_sets(seat)];
+        for (place, &set) in sets.iter().enumerate() {
+            places[set] = Some(place);
+        }
+        let found =
+            sets.iter().map(|&set| (Posterior { seat, set, spots: Vec::new(), worlds: Vec::new() }, BTreeMap::new()));
+        let mut believer = Believer { game: self, strategy, seat, places, found: found.collect() };
+        walk(self.rules(), 1.0, &mut believer)?;
+        let mut posteriors = Vec::new();
+        for (mut posterior, weights) in believer.found {
+            let all: f64 = weights.values().sum();
+            posterior.worlds =
+                weights.into_iter().map(|(faces, weight): (Vec<Card>, f64)| (faces, weight / all)).collect();
+            posteriors.push(posterior);
+        }
+        // A set that was asked for twice was filled in once.
+        for (place, &set) in sets.iter().enumerate() {
+            if let Some(first) = believer.places[set].filter(|&first| first != place) {
+                posteriors[place] = posteriors[first].clone();
+            }
+        }
+        Ok(posteriors)
+    }
+}
+
+struct Believer<'g> {
+    game: &'g Game,
+    strategy: &'g Strategy,
+    seat: Seat,
+    places: Vec<Option<usize>>,
+    found: Vec<(Posterior, BTreeMap<Vec<Card>, f64>)>,
+}
+
+impl Visitor for Believer<'_> {
+    /// The product of the other seat's probabilities.
+    type Path = f64;
+    const TRAIL: bool = false;
+
+    fn terminal(&mut self, _: &Node<'_, f64>, _: &[Event<Card>]) -> Result<(), SolveError> {
+        Ok(())
+    }
+
+    fn decision(
+        &mut self,
+        node: &Node<'_, f64>,
+        at: Decision,
+        _: &[Event<Card>],
+        paths: &mut Vec<Option<f64>>,
+    ) -> Result<(), SolveError> {
+        let set = self.game.find(at.seat, node.keys[at.seat.index()]).expect("the game was compiled by the same walk");
+        if at.seat != self.seat {
+            let probabilities = self.game.probabilities(self.strategy, at.seat, set);
+            paths.extend(probabilities.iter().map(|&p| (p > 0.0).then_some(node.path * p)));
+            return Ok(());
+        }
+        paths.resize(at.choices.len(), Some(node.path));
+        let Some(place) = self.places[set] else { return Ok(()) };
+        let (posterior, weights) = &mut self.found[place];
+        if posterior.spots.is_empty() {
+            let known = node.state.observe(self.seat).known();
+            posterior.spots = node.state.table().occupied().without(known).into_iter().collect();
+        }
+        let weight = node.chance * node.path;
+        settled(&node.state, |world, probability| {
+            let face = |&spot| world.face(spot).expect("a settled world has every face");
+            *weights.entry(posterior.spots.iter().map(face).collect()).or_insert(0.0) += weight * probability;
+        });
+        Ok(())
+    }
+}

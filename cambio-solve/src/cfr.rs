@@ -1,0 +1,210 @@
+//! Counterfactual regret minimisation on a compiled game, in its discounted and its plus form.
+//!
+//! Each iteration goes over all histories at once: the payoffs against the other's realisation plan, then the seat's
+//! own tree from the leaves up for counterfactual values and regrets, then from the root down for its next plan
+//! (Zinkevich, Johanson, Bowling and Piccione 2007, "Regret Minimization in Games with Incomplete Information",
+//! equations 5 to 8; written for sequences instead of histories, which gives the same figures). The seats take turns,
+//! each against the other's newest plan.
+
+use cambio_core::Seat;
+
+use crate::game::{Game, Tree};
+use crate::strategy::Strategy;
+use crate::walk::SEATS;
+use crate::{Progress, Until};
+
+/// Which way regrets and averages are weighted.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Method {
+    /// Discounted CFR (Brown and Sandholm 2019, "Solving Imperfect-Information Games via Discounted Regret
+    /// Minimization"): after iteration t positive regrets are multiplied by `t^α / (t^α + 1)`, negative ones by the same
+    /// with β, and iteration t counts `t^γ` in the average.
+    Discounted {
+        /// For positive regrets.
+        alpha: f64,
+        /// For negative regrets.
+        beta: f64,
+        /// For the average.
+        gamma: f64,
+    },
+    /// CFR+ (Tammelin 2014, "Solving Large Imperfect Information Games Using CFR+"): regrets never fall below 0, and
+    /// iteration t counts t in the average.
+    Plus,
+}
+
+impl Method {
+    /// Discounted CFR as its authors recommend it: α = 1.5, β = 0, γ = 2.
+    pub const DCFR: Method = Method::Discounted { alpha: 1.5, beta: 0.0, gamma: 2.0 };
+}
+
+/// Counterfactual regret minimisation in progress.
+///
+/// # Examples
+/// ```
+/// use cambio_core::Rules;
+/// use cambio_solve::{Cfr, Game, Limits, Method};
+///
+/// let game = Game::compile(&Rules::preset("mini-m1").unwrap(), &Limits::default(), &mut |_| {}).unwrap();
+/// let mut cfr = Cfr::new(&game, Method::DCFR);
+/// (0..200).for_each(|_| cfr.iterate());
+/// let strategy = cfr.average();
+/// assert!(game.exploitability(&strategy) < 1e-4);
+/// assert!((game.value(&strategy) - 11.0 / 280.0).abs() < 1e-4);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Cfr<'g> {
+    game: &'g Game,
+    method: Method,
+    seats: [Learner; SEATS],
+    /// What each sequence of the seat that learns is worth.
+    worth: Vec<f64>,
+    iterations: u64,
+}
+
+/// What is kept of one seat, by sequence.
+#[derive(Clone, Debug)]
+struct Learner {
+    regrets: Vec<f64>,
+    /// The weighted sum of the realisation plans.
+    average: Vec<f64>,
+    plan: Vec<f64>,
+}
+
+impl Learner {
+    fn new(tree: &Tree) -> Learner {
+        let zeros = vec![0.0; tree.sequences()];
+        let mut learner = Learner { regrets: zeros.clone(), average: zeros.clone(), plan: zeros };
+        learner.plan_on(tree, 0.0);
+        learner
+    }
+
+    /// The plan of regret matching, which counts `weight` in the average.
+    fn plan_on(&mut self, tree: &Tree, weight: f64) {
+        let Learner { regrets, average, plan } = self;
+        plan[0] = 1.0;
+        let mut start = 1;
+        for (&end, &parent) in tree.first[1..].iter().zip(&tree.parent) {
+            let end = end as usize;
+            let reach = plan[parent as usize];
+            let plan = &mut plan[start..end];
+            if reach == 0.0 {
+                plan.fill(0.0);
+            } else {
+                let regrets = &regrets[start..end];
+                let sum: f64 = regrets.iter().map(|regret| regret.max(0.0)).sum();
+                if sum > 0.0 {
+                    let scale = reach / sum;
+                    plan.iter_mut().zip(regrets).for_each(|(plan, regret)| *plan = regret.max(0.0) * scale);
+                } else {
+                    plan.fill(reach / (end - start) as f64);
+                }
+                average[start..end].iter_mut().zip(plan).for_each(|(average, plan)| *average += weight * *plan);
+            }
+            start = end;
+        }
+    }
+
+    /// Takes in what each sequence is worth, from the leaves up.
+    fn learn(&mut self, tree: &Tree, worth: &mut [f64], method: Method, iteration: f64) {
+        let (positive, negative) = match method {
+            Method::Discounted { alpha, beta, .. } => {
+                let discount = |power: f64| iteration.powf(power) / (iteration.powf(power) + 1.0);
+                (discount(alpha), discount(beta))
+            }
+            Method::Plus => (1.0, 0.0),
+        };
+        let mut end = self.regrets.len();
+        for (&start, &parent) in tree.first[..tree.sets()].iter().zip(&tree.parent).rev() {
+            let start = start as usize;
+            let regrets = &mut self.regrets[start..end];
+            let worths = &worth[start..end];
+            let (mut sum, mut value) = (0.0, 0.0);
+            for (regret, worth) in regrets.iter().zip(worths) {
+                sum += regret.max(0.0);
+                value += regret.max(0.0) * worth;
+            }
+            let value = if sum > 0.0 { value / sum } else { worths.iter().sum::<f64>() / (end - start) as f64 };
+            for (regret, worth) in regrets.iter_mut().zip(worths) {
+                let next = *regret + worth - value;
+                *regret = next * if next > 0.0 { positive } else { negative };
+            }
+            worth[parent as usize] += value;
+            end = start;
+        }
+    }
+}
+
+impl<'g> Cfr<'g> {
+    /// Starts with no regrets.
+    pub fn new(game: &'g Game, method: Method) -> Cfr<'g> {
+        let longest = game.trees.iter().map(Tree::sequences).max().unwrap_or(1);
+        let seats = game.trees.each_ref().map(Learner::new);
+        Cfr { game, method, seats, worth: vec![0.0; longest], iterations: 0 }
+    }
+
+    /// One iteration: each seat once.
+    pub fn iterate(&mut self) {
+        self.iterations += 1;
+        let iteration = self.iterations as f64;
+        let weight = match self.method {
+            Method::Discounted { gamma, .. } => iteration.powf(gamma),
+            Method::Plus => iteration,
+        };
+        for seat in [Seat::A, Seat::B] {
+            let tree = &self.game.trees[seat.index()];
+            let worth = &mut self.worth[..tree.sequences()];
+            self.game.payoffs.gradient(seat, &self.seats[1 - seat.index()].plan, worth);
+            let learner = &mut self.seats[seat.index()];
+            learner.learn(tree, worth, self.method, iteration);
+            learner.plan_on(tree, weight);
+        }
+    }
+
+    /// How many iterations were made.
+    pub fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    /// The average strategy, which is what converges.
+    pub fn average(&self) -> Strategy {
+        let mut strategy = self.game.uniform();
+        for (seat, tree) in self.game.trees.iter().enumerate() {
+            for set in 0..tree.sets() {
+                let range = tree.range(set);
+                let average = &self.seats[seat].average[range.clone()];
+                let sum: f64 = average.iter().sum();
+                if sum > 0.0 {
+                    for (probability, average) in strategy.probabilities[seat][range].iter_mut().zip(average) {
+                        *probability = average / sum;
+                    }
+                }
+            }
+        }
+        strategy
+    }
+
+    /// Goes on until the average strategy is as little exploitable as wanted, or so many iterations were made.
+    ///
+    /// Exploitability is measured after iterations 1, 2, 3 and so on, later after each twentieth part more.
+    pub fn run(&mut self, until: &Until, progress: &mut dyn FnMut(Progress)) -> Strategy {
+        let mut next = self.iterations + 1;
+        loop {
+            if self.iterations >= until.iterations {
+                return self.average();
+            }
+            self.iterate();
+            let due = self.iterations >= next && until.exploitability > 0.0;
+            if due {
+                next = self.iterations + 1 + self.iterations / 20;
+                let strategy = self.average();
+                let exploitability = self.game.exploitability(&strategy);
+                progress(Progress::Iterated { iterations: self.iterations, exploitability: Some(exploitability) });
+                if exploitability <= until.exploitability {
+                    return strategy;
+                }
+            } else {
+                progress(Progress::Iterated { iterations: self.iterations, exploitability: None });
+            }
+        }
+    }
+}

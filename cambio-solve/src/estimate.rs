@@ -1,0 +1,163 @@
+//! How large a game is, told before it is walked.
+
+use cambio_core::rng::{Bounded as _, Key as StreamKey, Purpose, Stream};
+use cambio_core::{Card, Chance, Race, RaceOrder, Rules, Setup, State};
+
+use crate::SolveError;
+use crate::game::{Limits, SOLVER_BYTES};
+use crate::walk::SEATS;
+
+/// The size of a game's tree, estimated from random walks down it (Knuth 1975, "Estimating the Efficiency of Backtrack
+/// Programs"): each walk takes a branch of every node, each equally likely, and counts a node as often as there are
+/// branches on the way to it. That is right on average; in a large and uneven tree it is an order of magnitude.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Estimate {
+    /// The decimal logarithm of the number of histories.
+    pub log_histories: f64,
+    /// The decimal logarithm of the number of bytes that a compiled game and its solver take at most.
+    pub log_bytes: f64,
+}
+
+/// How many walks are made.
+const PROBES: u64 = 10_000;
+
+/// Walks of games that are far too large are cut off here, which only makes the estimate smaller.
+const DEPTH: usize = 10_000;
+
+/// Bytes of an end of the round, of a decision node that is an information set of its own, and of each of its choices,
+/// while they are compiled.
+const END: f64 = 48.0;
+const SET: f64 = 48.0;
+const CHOICE: f64 = 8.0 + SOLVER_BYTES as f64;
+
+/// How far an estimate may be off before a game is refused for it.
+const SLACK: f64 = 0.5;
+
+impl Estimate {
+    /// Estimates the tree of a round of two seats.
+    ///
+    /// # Errors
+    /// If the rules do not fit two seats.
+    ///
+    /// # Panics
+    /// Never: what is legal can be carried out.
+    pub fn of(rules: &Rules) -> Result<Estimate, SolveError> {
+        let (mut histories, mut bytes) = (LogSum::default(), LogSum::default());
+        for probe in 0..PROBES {
+            let stream = StreamKey { seed: 0x6b6e_7574_6800, deal: probe }.stream(Purpose::Deck, 0);
+            let mut walk = Probe { stream, log: 0.0, histories: &mut histories };
+            let mut state = State::deal_latent(&Setup::new(rules, SEATS), &mut walk, &mut ())
+                .map_err(|error| SolveError::Unfit(error.to_string()))?;
+            for _ in 0..DEPTH {
+                if state.is_over() {
+                    break;
+                }
+                let choices = state.choices();
+                let len = choices.len();
+                if len > 1 {
+                    walk.histories.add(walk.log);
+                    bytes.add(walk.log + (SET + CHOICE * len as f64).ln());
+                    walk.log += (len as f64).ln();
+                }
+                let chosen = walk.stream.below(len as u32) as usize;
+                let action = choices.nth(chosen).expect("the number is below the choices");
+                state.apply(action, &mut walk, &mut ()).expect("a choice is legal");
+            }
+            walk.histories.add(walk.log);
+            bytes.add(walk.log + END.ln());
+        }
+        let log = |sum: &LogSum| (sum.ln() - (PROBES as f64).ln()) / std::f64::consts::LN_10;
+        Ok(Estimate { log_histories: log(&histories), log_bytes: log(&bytes) })
+    }
+
+    /// Refuses a game that is too large by far.
+    pub(crate) fn fits(&self, rules: &Rules, limits: &Limits) -> Result<(), SolveError> {
+        let too_many = self.log_histories > (limits.histories as f64).log10() + SLACK;
+        if too_many || self.log_bytes > (limits.memory as f64).log10() + SLACK {
+            let name = rules.name().to_owned();
+            return Err(SolveError::TooLarge { name, estimate: *self, limits: *limits, walked: None });
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for Estimate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "about {} histories and up to about {} of memory", count(self.log_histories), bytes(self.log_bytes))
+    }
+}
+
+/// A number by its decimal logarithm, to two digits.
+fn count(log: f64) -> String {
+    match log {
+        _ if log < 6.0 => format!("{:.0}", 10_f64.powf(log)),
+        _ if log < 9.0 => format!("{:.1} million", 10_f64.powf(log - 6.0)),
+        _ => format!("10^{log:.0}"),
+    }
+}
+
+/// A number of bytes by its decimal logarithm.
+pub(crate) fn bytes(log: f64) -> String {
+    const UNITS: [(&str, i32); 4] = [("kB", 3), ("MB", 6), ("GB", 9), ("TB", 12)];
+    if log >= 15.0 {
+        return format!("10^{log:.0} bytes");
+    }
+    let (unit, power) = UNITS.into_iter().rev().find(|(_, power)| log >= f64::from(*power)).unwrap_or(UNITS[0]);
+    format!("{:.1} {unit}", 10_f64.powf(log - f64::from(power)))
+}
+
+/// A sum of which only the logarithm is kept.
+#[derive(Default)]
+struct LogSum {
+    /// The largest logarithm so far, and the sum in units of it.
+    top: f64,
+    sum: f64,
+}
+
+impl LogSum {
+    fn add(&mut self, log: f64) {
+        if self.sum == 0.0 {
+            (self.top, self.sum) = (log, 1.0);
+        } else if log <= self.top {
+            self.sum += (log - self.top).exp();
+        } else {
+            self.sum = self.sum * (self.top - log).exp() + 1.0;
+            self.top = log;
+        }
+    }
+
+    fn ln(&self) -> f64 {
+        self.top + self.sum.ln()
+    }
+}
+
+/// One random walk, and the chance on its way.
+struct Probe<'s> {
+    stream: Stream,
+    /// The logarithm of the number of branches so far.
+    log: f64,
+    histories: &'s mut LogSum,
+}
+
+impl Chance for Probe<'_> {
+    const SETTLES: bool = false;
+
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        self.histories.add(self.log);
+        let is_first = |place: &usize| !pool[..*place].contains(&pool[*place]);
+        let kinds = (0..pool.len()).filter(is_first).count();
+        self.log += (kinds as f64).ln();
+        let chosen = self.stream.below(kinds as u32) as usize;
+        (0..pool.len()).filter(is_first).nth(chosen).expect("the number is below the kinds")
+    }
+
+    fn shuffle(&mut self, _: &mut [Card]) {
+        unreachable!("a state with latent faces has no stock to order")
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        self.histories.add(self.log);
+        self.log += 2_f64.ln();
+        race.draw(&mut self.stream)
+    }
+}

@@ -1,0 +1,453 @@
+//! A game compiled: each seat's own tree of decisions, and the payoffs between them.
+//!
+//! The tree of histories is walked once and not kept. What remains is the *sequence form* (Koller, Megiddo and von
+//! Stengel 1996, "Efficient Computation of Equilibria for Extensive Two-Person Games"): for each seat its information
+//! sets, each under the own decision that leads to it, and a sparse matrix with an entry for each pair of own
+//! sequences that meet at the end of a round: the payoff, averaged over chance. It holds the same game: with perfect
+//! recall the probability of a history is the product of chance and of what each seat's own sequence contributes.
+
+use cambio_core::knob::Best;
+use cambio_core::{Action, Card, Event, RoundResult, Rules, Score, Seat, State};
+
+use crate::estimate::Estimate;
+use crate::key::{Index, Key};
+use crate::walk::{Decision, Node, SEATS, Visitor, settled, walk};
+use crate::{Progress, SolveError};
+
+/// How much a solver may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// How many bytes of memory.
+    pub memory: u64,
+    /// How many histories are walked at most.
+    pub histories: u64,
+}
+
+impl Default for Limits {
+    /// 4 GiB, and ten thousand million histories, which take the better part of an hour.
+    fn default() -> Limits {
+        Limits { memory: 4 << 30, histories: 10_000_000_000 }
+    }
+}
+
+/// A two-seat round, compiled for solving.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Rules, Seat};
+/// use cambio_solve::{Game, Limits};
+///
+/// let game = Game::compile(&Rules::preset("mini-m0").unwrap(), &Limits::default(), &mut |_| {}).unwrap();
+/// assert_eq!(game.histories(), 2_569);
+/// assert_eq!((game.information_sets(Seat::A), game.information_sets(Seat::B)), (114, 108));
+/// assert!((game.nash_conv(&game.uniform()) - 1.08889).abs() < 1e-5);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Game {
+    rules: Rules,
+    id: Key,
+    histories: u64,
+    terminals: u64,
+    pub(crate) trees: [Tree; SEATS],
+    pub(crate) payoffs: Payoffs,
+}
+
+/// The decisions of one seat. A *sequence* is a decision at an information set after all own decisions before it;
+/// sequence 0 is to have decided nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tree {
+    index: Index,
+    /// For each information set its first sequence; one entry more for the end.
+    pub(crate) first: Vec<u32>,
+    /// For each information set the sequence that leads to it. It is below the set's own sequences.
+    pub(crate) parent: Vec<u32>,
+    /// The decision of each sequence but sequence 0.
+    actions: Vec<Action>,
+}
+
+impl Tree {
+    fn new() -> Tree {
+        Tree { first: vec![1], ..Tree::default() }
+    }
+
+    pub(crate) fn sets(&self) -> usize {
+        self.parent.len()
+    }
+
+    pub(crate) fn sequences(&self) -> usize {
+        self.actions.len() + 1
+    }
+
+    pub(crate) fn range(&self, set: usize) -> std::ops::Range<usize> {
+        self.first[set] as usize..self.first[set + 1] as usize
+    }
+
+    pub(crate) fn actions(&self, set: usize) -> &[Action] {
+        let range = self.range(set);
+        &self.actions[range.start - 1..range.end - 1]
+    }
+
+    pub(crate) fn find(&self, key: Key) -> Option<usize> {
+        self.index.find(key)
+    }
+
+    pub(crate) fn key(&self, set: usize) -> Key {
+        self.index.keys()[set]
+    }
+
+    fn bytes(&self) -> u64 {
+        let arrays = self.first.capacity() * 4 + self.parent.capacity() * 4;
+        self.index.bytes() + (arrays + self.actions.capacity() * size_of::<Action>()) as u64
+    }
+
+    /// The number of the information set with this key, which is made if it is new.
+    fn enter(&mut self, key: Key, parent: u32, at: &Decision) -> Result<usize, SolveError> {
+        let (set, is_new) = self.index.insert(key);
+        if is_new {
+            self.actions.extend(at.choices.iter());
+            self.first.push(self.sequences() as u32);
+            self.parent.push(parent);
+        } else if self.parent[set] != parent || !at.choices.iter().eq(self.actions(set).iter().copied()) {
+            return Err(SolveError::Recall { seat: at.seat });
+        }
+        Ok(set)
+    }
+
+    /// The realisation plan of behavioural probabilities: for each sequence the product of its seat's own probabilities.
+    pub(crate) fn plan(&self, probabilities: &[f64]) -> Vec<f64> {
+        let mut plan = vec![1.0; self.sequences()];
+        for (set, &parent) in self.parent.iter().enumerate() {
+            let reach = plan[parent as usize];
+            for sequence in self.range(set) {
+                plan[sequence] = reach * probabilities[sequence];
+            }
+        }
+        plan
+    }
+}
+
+/// The payoffs of seat a by both seats' last sequences, weighted by chance: a sparse matrix by rows of seat a.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Payoffs {
+    /// For each sequence of seat a its first entry; one more for the end.
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Payoffs {
+    fn of(entries: &[Entry], sequences: usize) -> Payoffs {
+        let mut rows = vec![0; sequences + 1];
+        for entry in entries {
+            rows[entry.own as usize + 1] += 1;
+        }
+        for row in 0..sequences {
+            rows[row + 1] += rows[row];
+        }
+        Payoffs {
+            rows,
+            columns: entries.iter().map(|entry| entry.other).collect(),
+            values: entries.iter().map(|entry| entry.value).collect(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.rows.capacity() * 4 + self.columns.capacity() * 4 + self.values.capacity() * 8) as u64
+    }
+
+    fn row(&self, row: usize) -> (&[u32], &[f64]) {
+        let range = self.rows[row] as usize..self.rows[row + 1] as usize;
+        (&self.columns[range.clone()], &self.values[range])
+    }
+
+    /// What each sequence of `seat` is worth to it against the other's realisation plan, decisions below aside.
+    pub(crate) fn gradient(&self, seat: Seat, other: &[f64], worth: &mut [f64]) {
+        if seat == Seat::A {
+            for (row, worth) in worth.iter_mut().enumerate() {
+                let (columns, values) = self.row(row);
+                *worth = columns.iter().zip(values).map(|(&column, value)| value * other[column as usize]).sum();
+            }
+        } else {
+            worth.fill(0.0);
+            for (row, &reach) in other.iter().enumerate() {
+                if reach == 0.0 {
+                    continue;
+                }
+                let (columns, values) = self.row(row);
+                for (&column, value) in columns.iter().zip(values) {
+                    worth[column as usize] -= value * reach;
+                }
+            }
+        }
+    }
+}
+
+/// A pair of sequences that meet at the end of a round.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    own: u32,
+    other: u32,
+    value: f64,
+}
+
+/// Sorts the entries and adds up those of one pair.
+fn merge(entries: &mut Vec<Entry>) {
+    // By value last, so that the sum does not depend on the order of the walk.
+    entries.sort_unstable_by_key(|entry| (entry.own, entry.other, entry.value.to_bits()));
+    entries.dedup_by(|next, kept| {
+        let same = (next.own, next.other) == (kept.own, kept.other);
+        if same {
+            kept.value += next.value;
+        }
+        same
+    });
+}
+
+impl Game {
+    /// Walks the whole tree of a round of two seats that seat a starts, and compiles it.
+    ///
+    /// # Errors
+    /// If the tree has more histories than allowed, or the compiled game and its solver would take more memory than
+    /// allowed: the error says by how much, as far as an estimate can tell. Nothing large has been taken by then.
+    pub fn compile(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<Game, SolveError> {
+        let estimate = Estimate::of(rules)?;
+        progress(Progress::Estimated(estimate));
+        estimate.fits(rules, limits)?;
+        let mut compiler = Compiler {
+            limits,
+            progress,
+            trees: [Tree::new(), Tree::new()],
+            entries: Vec::new(),
+            merged: 0,
+            worth: Worth::new(rules),
+            histories: 0,
+            terminals: 0,
+        };
+        walk(rules, [0; SEATS], &mut compiler).map_err(|error| error.about(rules, &estimate))?;
+        let Compiler { trees, mut entries, histories, terminals, .. } = compiler;
+        merge(&mut entries);
+        entries.retain(|entry| entry.value != 0.0);
+        let payoffs = Payoffs::of(&entries, trees[0].sequences());
+        Ok(Game { rules: rules.clone(), id: rules_id(rules), histories, terminals, trees, payoffs })
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// A digest of the rules: equal for rules that play alike, whatever they are called.
+    pub fn id(&self) -> Key {
+        self.id
+    }
+
+    /// How many histories there are: decisions, outcomes and ends of the tree with lazy chance, root included. Forced
+    /// decisions are none.
+    pub fn histories(&self) -> u64 {
+        self.histories
+    }
+
+    /// How many of the histories are ends of the round.
+    pub fn terminals(&self) -> u64 {
+        self.terminals
+    }
+
+    /// How many information sets a seat has.
+    pub fn information_sets(&self, seat: Seat) -> usize {
+        self.trees[seat.index()].sets()
+    }
+
+    /// How many entries the compiled payoffs have.
+    pub fn entries(&self) -> usize {
+        self.payoffs.len()
+    }
+
+    /// How many bytes the compiled game takes.
+    pub fn bytes(&self) -> u64 {
+        self.trees.iter().map(Tree::bytes).sum::<u64>() + self.payoffs.bytes()
+    }
+
+    /// How many bytes a solver takes beside it.
+    pub fn solver_bytes(&self) -> u64 {
+        self.trees.iter().map(|tree| tree.sequences() as u64 * SOLVER_BYTES).sum()
+    }
+
+    /// The decisions at an information set of a seat, in order.
+    ///
+    /// # Panics
+    /// If the seat has no such set.
+    pub fn choices(&self, seat: Seat, set: usize) -> &[Action] {
+        self.trees[seat.index()].actions(set)
+    }
+
+    /// The key of an information set.
+    ///
+    /// # Panics
+    /// If the seat has no such set.
+    pub fn key(&self, seat: Seat, set: usize) -> Key {
+        self.trees[seat.index()].key(set)
+    }
+
+    /// The number of the information set with this key, if the seat has one.
+    pub fn find(&self, seat: Seat, key: Key) -> Option<usize> {
+        self.trees[seat.index()].find(key)
+    }
+}
+
+/// Four figures a sequence: regret, average, plan and gradient.
+pub(crate) const SOLVER_BYTES: u64 = 4 * 8;
+
+/// A digest of everything in a rule table but its name.
+pub(crate) fn rules_id(rules: &Rules) -> Key {
+    let mut spec = rules.spec().clone();
+    spec.name = String::new();
+    let mut table = spec.to_table();
+    // A named deck counts as its kinds.
+    if let Some(fields) = table.as_object_mut() {
+        let kinds = format!("{:?}", rules.kinds());
+        fields.insert("deck".to_owned(), kinds.into());
+    }
+    Key::of_text(&table.to_string())
+}
+
+struct Compiler<'p> {
+    limits: &'p Limits,
+    progress: &'p mut dyn FnMut(Progress),
+    trees: [Tree; SEATS],
+    entries: Vec<Entry>,
+    /// How many entries there were after they were last merged.
+    merged: usize,
+    worth: Worth,
+    histories: u64,
+    terminals: u64,
+}
+
+/// How many histories are walked between two looks at the limits.
+const LOOK: u64 = 1 << 16;
+
+impl Compiler<'_> {
+    fn count(&mut self, nodes: u64) -> Result<(), SolveError> {
+        let before = self.histories / LOOK;
+        self.histories += nodes;
+        if self.histories / LOOK == before {
+            return Ok(());
+        }
+        if self.entries.len() > 2 * self.merged + (1 << 20) {
+            merge(&mut self.entries);
+            self.merged = self.entries.len();
+        }
+        // The entries lie there thrice while they grow or are compiled; arrays may grow by half before the next look.
+        let tables: u64 = self.trees.iter().map(|tree| tree.bytes() + tree.sequences() as u64 * SOLVER_BYTES).sum();
+        let bytes = tables * 3 / 2 + 3 * (self.entries.len() * size_of::<Entry>()) as u64;
+        (self.progress)(Progress::Compiling { histories: self.histories, bytes });
+        if bytes > self.limits.memory || self.histories > self.limits.histories {
+            return Err(SolveError::Grown { histories: self.histories, bytes, limits: *self.limits });
+        }
+        Ok(())
+    }
+}
+
+impl Visitor for Compiler<'_> {
+    /// The last sequence of each seat.
+    type Path = [u32; SEATS];
+    const TRAIL: bool = false;
+
+    fn chance(&mut self, nodes: u64) {
+        self.histories += nodes;
+    }
+
+    fn terminal(&mut self, node: &Node<'_, [u32; SEATS]>, _: &[Event<Card>]) -> Result<(), SolveError> {
+        self.terminals += 1;
+        let value = node.chance * self.worth.of(&node.state);
+        if value != 0.0 {
+            self.entries.push(Entry { own: node.path[0], other: node.path[1], value });
+        }
+        self.count(1)
+    }
+
+    fn decision(
+        &mut self,
+        node: &Node<'_, [u32; SEATS]>,
+        at: Decision,
+        _: &[Event<Card>],
+        paths: &mut Vec<Option<[u32; SEATS]>>,
+    ) -> Result<(), SolveError> {
+        let seat = at.seat.index();
+        let tree = &mut self.trees[seat];
+        let set = tree.enter(node.keys[seat], node.path[seat], &at)?;
+        paths.extend(tree.range(set).map(|sequence| {
+            let mut path = node.path;
+            path[seat] = sequence as u32;
+            Some(path)
+        }));
+        self.count(1)
+    }
+}
+
+/// What a finished round is worth to seat a, averaged over the faces that nobody has seen. Rounds that end alike are
+/// worth the same, and are worked out once.
+pub(crate) struct Worth {
+    best: Best,
+    known: Index,
+    worths: Vec<f64>,
+}
+
+impl Worth {
+    pub(crate) fn new(rules: &Rules) -> Worth {
+        Worth { best: rules.spec().best, known: Index::default(), worths: Vec::new() }
+    }
+
+    pub(crate) fn of(&mut self, state: &State<'_>) -> f64 {
+        let (number, is_new) = self.known.insert(ending(state));
+        if is_new {
+            let mut worth = 0.0;
+            settled(state, |world, probability| worth += probability * payoff(world, self.best));
+            self.worths.push(worth);
+        }
+        self.worths[number]
+    }
+}
+
+/// What a finished and settled round is worth to seat a: half the difference of the scores, so that it is a zero-sum
+/// game under every rule of scoring; with ±1 for a win it is just that.
+pub(crate) fn payoff(world: &State<'_>, best: Best) -> f64 {
+    let result = RoundResult::of(world).expect("the round is over and settled");
+    let score = |seat: usize| f64::from(result.scores()[seat].units()) / f64::from(Score::UNITS);
+    let lead = (score(0) - score(1)) / 2.0;
+    match best {
+        Best::Most => lead,
+        Best::Fewest => -lead,
+    }
+}
+
+/// Everything on which the result of a finished round may depend: the cards of each layout, seen or not, the cards from
+/// which the others come, the callers and the reason.
+fn ending(state: &State<'_>) -> Key {
+    // The sum of such numbers tells multisets of kinds apart.
+    let number = |card: Card| {
+        let mut word = (card.kind() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word ^ (word >> 27)
+    };
+    let mut key = Key::START;
+    let table = state.table();
+    for seat in [Seat::A, Seat::B] {
+        let (mut sum, mut latent) = (0_u64, 0);
+        for spot in table.layout(seat) {
+            match state.face(spot) {
+                Some(card) => sum = sum.wrapping_add(number(card)),
+                None => latent += 1,
+            }
+        }
+        key.absorb(sum);
+        key.absorb(latent << 2 | u64::from(table.safe().contains(seat)));
+    }
+    key.absorb(state.stock().fold(0, |sum, card| sum.wrapping_add(number(card))));
+    let callers = table.callers_in_order().fold(0, |callers, seat| callers * 8 + seat.index() as u64 + 1);
+    key.absorb(callers << 8 | table.ended().map_or(0, |ended| ended.word().len() as u64));
+    key
+}

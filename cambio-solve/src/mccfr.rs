@@ -1,0 +1,253 @@
+//! Counterfactual regret minimisation by sampling, for games of which not even the compiled form fits.
+
+use cambio_core::knob::Best;
+use cambio_core::rng::{Key as StreamKey, Purpose, Stream};
+use cambio_core::{Action, Card, Choices, Dice, Event, Rules, Seat, Setup, State};
+use rand::Rng as _;
+
+use crate::SolveError;
+use crate::game::{Game, Limits, payoff, rules_id};
+use crate::key::{Index, Key};
+use crate::strategy::{Strategy, Writer};
+use crate::walk::SEATS;
+
+/// External sampling (Lanctot, Waugh, Zinkevich and Bowling 2009, "Monte Carlo Sampling for Regret Minimization in
+/// Extensive Games", section 4): each iteration follows, for each seat in turn, all of its own choices, and one sampled
+/// choice of the other seat and outcome of chance. It walks the engine and keeps figures only of information sets that it
+/// has come to.
+///
+/// # Determinism
+/// The figures depend on the rules, the seed and the number of iterations.
+#[derive(Clone, Debug)]
+pub struct Mccfr<'r> {
+    rules: &'r Rules,
+    limits: Limits,
+    stream: Stream,
+    tables: [Table; SEATS],
+    iterations: u64,
+    histories: u64,
+}
+
+/// What is kept of one seat.
+#[derive(Clone, Debug, Default)]
+struct Table {
+    index: Index,
+    /// For each information set where its choices begin.
+    first: Vec<usize>,
+    actions: Vec<Action>,
+    regrets: Vec<f64>,
+    average: Vec<f64>,
+}
+
+impl Table {
+    /// Where the choices of this set lie.
+    fn enter(&mut self, key: Key, choices: &Choices) -> std::ops::Range<usize> {
+        let (set, is_new) = self.index.insert(key);
+        if is_new {
+            self.first.push(self.actions.len());
+            self.actions.extend(choices.iter());
+            self.regrets.resize(self.actions.len(), 0.0);
+            self.average.resize(self.actions.len(), 0.0);
+        }
+        self.first[set]..self.first[set] + choices.len()
+    }
+
+    fn range(&self, set: usize) -> std::ops::Range<usize> {
+        self.first[set]..self.first.get(set + 1).copied().unwrap_or(self.actions.len())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.index.bytes() + (self.first.capacity() * 8 + self.actions.capacity() * (16 + size_of::<Action>())) as u64
+    }
+
+    /// The average strategy at a set: uniform where nothing was sampled.
+    fn average(&self, set: usize) -> impl Iterator<Item = f64> {
+        let average = &self.average[self.range(set)];
+        let sum: f64 = average.iter().sum();
+        average.iter().map(move |&weight| if sum > 0.0 { weight / sum } else { 1.0 / average.len() as f64 })
+    }
+}
+
+/// More choices than any decision has under known rules stay off the heap.
+const FEW: usize = 16;
+
+/// The probabilities of regret matching.
+fn matched(regrets: &[f64]) -> ([f64; FEW], Vec<f64>) {
+    let (mut few, mut many) = ([0.0; FEW], Vec::new());
+    let probabilities = if regrets.len() <= FEW {
+        &mut few[..regrets.len()]
+    } else {
+        many.resize(regrets.len(), 0.0);
+        &mut many[..]
+    };
+    let sum: f64 = regrets.iter().map(|regret| regret.max(0.0)).sum();
+    for (probability, regret) in probabilities.iter_mut().zip(regrets) {
+        *probability = if sum > 0.0 { regret.max(0.0) / sum } else { 1.0 / regrets.len() as f64 };
+    }
+    (few, many)
+}
+
+fn slice(matched: &([f64; FEW], Vec<f64>), len: usize) -> &[f64] {
+    if len <= FEW { &matched.0[..len] } else { &matched.1 }
+}
+
+impl<'r> Mccfr<'r> {
+    /// Starts with no regrets.
+    ///
+    /// # Errors
+    /// If the rules do not fit two seats.
+    pub fn new(rules: &'r Rules, limits: Limits, seed: u64) -> Result<Mccfr<'r>, SolveError> {
+        rules.covers(SEATS).map_err(|error| SolveError::Unfit(error.to_string()))?;
+        let stream = StreamKey { seed, deal: 0 }.stream(Purpose::Deck, 0);
+        Ok(Mccfr { rules, limits, stream, tables: Default::default(), iterations: 0, histories: 0 })
+    }
+
+    /// One iteration: a sample for each seat.
+    ///
+    /// # Errors
+    /// If the information sets would take more memory than allowed; the figures stay as they are.
+    ///
+    /// # Panics
+    /// Never: what is legal can be carried out.
+    pub fn iterate(&mut self) -> Result<(), SolveError> {
+        let bytes: u64 = self.tables.iter().map(Table::bytes).sum();
+        // A table may double before the next look.
+        if bytes * 2 > self.limits.memory {
+            return Err(SolveError::Grown { histories: self.histories, bytes: bytes * 2, limits: self.limits });
+        }
+        self.iterations += 1;
+        let best = self.rules.spec().best;
+        for learner in [Seat::A, Seat::B] {
+            let mut keys = [Key::START; SEATS];
+            let mut dice = Dice(self.stream.clone());
+            let mut sink = |event: &Event<Card>| hear(*event, &mut keys);
+            let state = State::deal_latent(&Setup::new(self.rules, SEATS), &mut dice, &mut sink)
+                .map_err(|error| SolveError::Unfit(error.to_string()))?;
+            self.stream = dice.0;
+            self.sample(state, keys, learner, best);
+        }
+        Ok(())
+    }
+
+    /// How many iterations were made.
+    pub fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    /// How many decisions and ends were visited.
+    pub fn histories(&self) -> u64 {
+        self.histories
+    }
+
+    /// How many information sets of a seat were come to.
+    pub fn information_sets(&self, seat: Seat) -> usize {
+        self.tables[seat.index()].index.keys().len()
+    }
+
+    /// What the state is worth to the learner.
+    fn sample(&mut self, mut state: State<'r>, mut keys: [Key; SEATS], learner: Seat, best: Best) -> f64 {
+        loop {
+            self.histories += 1;
+            let Some(seat) = state.actor() else {
+                let worth = payoff(&state, best);
+                return if learner == Seat::A { worth } else { -worth };
+            };
+            let choices = state.choices();
+            if choices.len() == 1 {
+                self.histories -= 1;
+                self.carry_out(&mut state, choices.nth(0).expect("there is one choice"), &mut keys);
+                continue;
+            }
+            let range = self.tables[seat.index()].enter(keys[seat.index()], &choices);
+            let matched = matched(&self.tables[seat.index()].regrets[range.clone()]);
+            let probabilities = slice(&matched, choices.len());
+            if seat == learner {
+                return self.learn(&state, keys, range, probabilities, (learner, best));
+            }
+            let average = &mut self.tables[seat.index()].average[range];
+            average.iter_mut().zip(probabilities).for_each(|(average, probability)| *average += probability);
+            let chosen = self.pick(probabilities);
+            let action = choices.nth(chosen).expect("the number is below the choices");
+            keys[seat.index()].decide(action);
+            self.carry_out(&mut state, action, &mut keys);
+        }
+    }
+
+    /// Follows every choice of the learner.
+    fn learn(
+        &mut self,
+        state: &State<'r>,
+        keys: [Key; SEATS],
+        range: std::ops::Range<usize>,
+        probabilities: &[f64],
+        (learner, best): (Seat, Best),
+    ) -> f64 {
+        let mut value = 0.0;
+        let mut worths = Vec::with_capacity(probabilities.len());
+        for (action, probability) in state.choices().iter().zip(probabilities) {
+            let (mut next, mut keys) = (state.clone(), keys);
+            keys[learner.index()].decide(action);
+            self.carry_out(&mut next, action, &mut keys);
+            let worth = self.sample(next, keys, learner, best);
+            value += probability * worth;
+            worths.push(worth);
+        }
+        let regrets = &mut self.tables[learner.index()].regrets[range];
+        regrets.iter_mut().zip(worths).for_each(|(regret, worth)| *regret += worth - value);
+        value
+    }
+
+    fn carry_out(&mut self, state: &mut State<'r>, action: Action, keys: &mut [Key; SEATS]) {
+        let mut dice = Dice(&mut self.stream);
+        state.apply(action, &mut dice, &mut |event: &Event<Card>| hear(*event, keys)).expect("a choice is legal");
+    }
+
+    fn pick(&mut self, probabilities: &[f64]) -> usize {
+        // 53 bits, as many as a double holds.
+        let mut ticket = (self.stream.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        for (number, probability) in probabilities.iter().enumerate() {
+            ticket -= probability;
+            if ticket < 0.0 {
+                return number;
+            }
+        }
+        probabilities.iter().rposition(|&probability| probability > 0.0).expect("some choice is possible")
+    }
+
+    /// The average strategy on a compiled game of the same rules; where nothing was sampled, every choice is equally
+    /// likely.
+    ///
+    /// # Panics
+    /// If the game is of other rules.
+    pub fn average(&self, game: &Game) -> Strategy {
+        assert!(rules_id(self.rules) == game.id(), "a strategy is for the game of its rules");
+        let mut strategy = game.uniform();
+        for (seat, table) in [Seat::A, Seat::B].into_iter().zip(&self.tables) {
+            for (number, &key) in table.index.keys().iter().enumerate() {
+                let set = game.find(seat, key).expect("the game was compiled by the same rules");
+                let probabilities: Vec<f64> = table.average(number).collect();
+                game.set_probabilities(&mut strategy, seat, set, &probabilities);
+            }
+        }
+        strategy
+    }
+
+    /// The average strategy as [`Strategy::write`] writes it, with the information sets that were come to.
+    pub fn write(&self) -> String {
+        let sets = [Seat::A, Seat::B].map(|seat| self.information_sets(seat));
+        let mut writer = Writer::new(self.rules, rules_id(self.rules), sets);
+        for (seat, table) in [Seat::A, Seat::B].into_iter().zip(&self.tables) {
+            for (number, &key) in table.index.keys().iter().enumerate() {
+                writer.line(seat, key, &table.actions[table.range(number)], table.average(number));
+            }
+        }
+        writer.finish()
+    }
+}
+
+#[inline]
+fn hear(event: Event<Card>, keys: &mut [Key; SEATS]) {
+    for (key, seat) in keys.iter_mut().zip(Seat::ALL) {
+        key.perceive(event.seen_from(seat));
+    }
+}

@@ -1,0 +1,594 @@
+//! A player that responds to one certain opponent as well as it can: a lower bound of how far that one can be exploited
+//! in a game of any size.
+//!
+//! What it does is search one seat's decisions with the target itself in the other seat, a partially observed problem of
+//! one agent (Silver and Veness 2010, "Monte-Carlo Planning in Large POMDPs"; over a policy of the opponent it is the
+//! local best response of Lisý and Bowling 2017, "Equilibrium Approximation Quality of Current No-Limit Poker Bots", with
+//! a tree of the responder's own instead of a single ply). Whatever it plays, what it wins is what a best responder can
+//! win at least.
+
+use std::sync::Arc;
+
+use cambio_core::knob::Best;
+use cambio_core::rng::{Bounded as _, Stream};
+use cambio_core::{
+    Action, Agent, Briefing, Card, Chance, Event, Observation, Phase, Race, RaceOrder, Rules, Score, Seat, SeatSet,
+    Setup, Sighting, Spot, Standing, State,
+};
+
+use crate::game::payoff;
+use crate::key::{Index, Key};
+use crate::walk::SEATS;
+
+/// Makes an agent.
+pub type Maker = Arc<dyn Fn() -> Box<dyn Agent> + Send + Sync>;
+
+/// How hard a [`Responder`] thinks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Effort {
+    /// How many rounds are played out for a decision.
+    pub iterations: u32,
+    /// How many deals that fit what was seen are drawn for a decision, to be weighted by how likely the target's past
+    /// decisions are in them.
+    pub candidates: u32,
+    /// How often the target is asked for the likelihood of each of its past decisions: once is enough for one that uses no
+    /// chance. Asked again, it decides again from where it stands.
+    pub asks: u32,
+    /// The share of the target's decisions that are taken for any choice, each equally likely. It keeps a deal in which the
+    /// target once decides otherwise from being ruled out; a target that draws its decisions by chance needs more of it.
+    pub doubt: f64,
+    /// How many standard errors better than the blueprint's choice another must be to be taken. In large games chance hides
+    /// small differences from a search, and a good blueprint sees them; where the blueprint is poor or the search exact,
+    /// 0 is better.
+    pub clear: f64,
+}
+
+impl Default for Effort {
+    /// 1,000 rounds on 200 deals, one question, a doubt of 0.02, two standard errors.
+    fn default() -> Effort {
+        Effort { iterations: 1_000, candidates: 200, asks: 1, doubt: 0.02, clear: 2.0 }
+    }
+}
+
+/// Plays two-seat rounds against a target whose policy it may ask.
+///
+/// For each decision it draws deals that agree with all that it has seen, replays the round in each up to now, and weights
+/// the deal by how likely the target, asked again at each of its decisions, decides as it did. Then it searches: a deal by
+/// weight, the target itself in its seat, told what it would have perceived in that deal; its own decisions by UCB1 in a
+/// tree of what it itself perceives, and beyond the tree by a blueprint. It never sees the true deal.
+///
+/// From a reshuffle on, and in rounds that bring cards along, it plays the blueprint.
+#[derive(Clone)]
+pub struct Responder {
+    target: Maker,
+    blueprint: Maker,
+    effort: Effort,
+    seated: Option<Seated>,
+    trouble: Option<String>,
+}
+
+/// What a responder has at the table.
+#[derive(Clone)]
+struct Seated {
+    rules: Rules,
+    seat: Seat,
+    starter: Seat,
+    stream: Stream,
+    trace: Trace,
+}
+
+impl std::fmt::Debug for Responder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Responder").field("effort", &self.effort).finish_non_exhaustive()
+    }
+}
+
+/// What a seat perceived, and which card of the deck each card on the table is.
+#[derive(Clone, Default)]
+struct Trace {
+    sightings: Vec<Sighting>,
+    /// The face of each card that has left the stock, in the order of the deck, if it is known.
+    faces: Vec<Option<Card>>,
+    /// Which of them lies in a spot; a card that was taken from the pile is none of them any more.
+    places: Vec<(Spot, usize)>,
+    held: Option<usize>,
+    /// Whether the deck cannot be told from here on.
+    lost: bool,
+}
+
+impl Trace {
+    fn deal(&mut self, rules: &Rules, starter: Seat, extra: SeatSet) {
+        *self = Trace { lost: !extra.is_empty(), ..Trace::default() };
+        for slot in 1..=rules.spec().hand.count() {
+            for seat in starter.round(SEATS) {
+                self.places.extend(Spot::new(seat, slot).map(|spot| (spot, self.faces.len())));
+                self.faces.push(None);
+            }
+        }
+    }
+
+    fn lift(&mut self, spot: Spot) -> Option<usize> {
+        let at = self.places.iter().position(|(other, _)| *other == spot)?;
+        Some(self.places.swap_remove(at).1)
+    }
+
+    fn learn(&mut self, spot: Spot, card: Card) {
+        if let Some(&(_, number)) = self.places.iter().find(|(other, _)| *other == spot) {
+            self.faces[number] = Some(card);
+        }
+    }
+
+    fn notice(&mut self, sighting: Sighting) {
+        self.sightings.push(sighting);
+        match sighting {
+            Event::Peeked { spot, face: Some(card), .. }
+            | Event::Looked { spot, face: Some(card), .. }
+            | Event::Shown { spot, card }
+            | Event::TurnedUp { spot, card } => self.learn(spot, card),
+            Event::Snapped { spot, card, verdict, .. } => {
+                self.learn(spot, card);
+                if verdict == cambio_core::Verdict::Right {
+                    self.lift(spot);
+                }
+            }
+            Event::Flipped { card } => self.faces.push(Some(card)),
+            Event::Drew { face, .. } => {
+                self.held = Some(self.faces.len());
+                self.faces.push(face);
+            }
+            Event::Took { .. } => self.held = None,
+            Event::Dropped { card, .. } => {
+                if let Some(number) = self.held.take() {
+                    self.faces[number] = Some(card);
+                }
+            }
+            Event::Kept { spot, replaced, .. } => {
+                self.learn(spot, replaced);
+                self.lift(spot);
+                self.places.extend(self.held.take().map(|number| (spot, number)));
+            }
+            Event::Swapped { one, other, .. } => {
+                let (first, second) = (self.lift(one), self.lift(other));
+                self.places.extend(first.map(|number| (other, number)));
+                self.places.extend(second.map(|number| (one, number)));
+            }
+            Event::Penalised { spot, .. } => {
+                self.places.push((spot, self.faces.len()));
+                self.faces.push(None);
+            }
+            Event::Gave { from, to, .. } => {
+                let number = self.lift(from);
+                self.places.extend(number.map(|number| (to, number)));
+            }
+            Event::Reshuffled { .. } => self.lost = true,
+            _ => {}
+        }
+    }
+
+    /// A shuffled deck that agrees with what was seen, each equally likely.
+    fn deck(&self, rules: &Rules, stream: &mut Stream) -> Vec<Card> {
+        let mut unseen = rules.deck().to_vec();
+        for face in self.faces.iter().flatten() {
+            if let Some(at) = unseen.iter().position(|card| card == face) {
+                unseen.swap_remove(at);
+            }
+        }
+        stream.shuffle(&mut unseen);
+        let mut rest = unseen.into_iter();
+        let mut deck: Vec<Card> = self.faces.iter().filter_map(|face| face.or_else(|| rest.next())).collect();
+        deck.extend(rest);
+        deck
+    }
+
+    /// What `seat` decided where the sightings from `at` on are what followed; `None` if they do not tell, for they end.
+    fn decision(&self, state: &State<'_>, seat: Seat, at: usize) -> Option<Action> {
+        let next = self.sightings.get(at);
+        match state.table().phase() {
+            Phase::Window | Phase::Chain => self.declared(state, seat, at),
+            phase => match *next? {
+                Event::Drew { .. } => Some(Action::Draw),
+                Event::Took { .. } => Some(Action::Take),
+                Event::Called { seat: caller } if caller == seat => Some(Action::Call),
+                Event::Dropped { .. } => Some(Action::Drop),
+                Event::Kept { spot, .. } => Some(Action::Keep(spot)),
+                Event::Looked { spot, .. } if phase == Phase::Start => Some(Action::Cheat(spot)),
+                Event::Looked { spot, .. } => Some(Action::Look(spot)),
+                Event::Swapped { one, other, .. } => Some(Action::swap(one, other)),
+                Event::Shown { spot, .. } => Some(Action::Show(spot)),
+                Event::Skipped { .. } => Some(Action::Skip),
+                Event::Gave { from, .. } => Some(Action::Give(from)),
+                Event::Peeked { spot, .. } => Some(Action::Peek(spot)),
+                _ if phase == Phase::Close => Some(Action::End),
+                _ => None,
+            },
+        }
+    }
+
+    /// What a seat declared in a window: a void snap and a pass look alike and are taken for a pass.
+    fn declared(&self, state: &State<'_>, seat: Seat, at: usize) -> Option<Action> {
+        for sighting in &self.sightings[at.min(self.sightings.len())..] {
+            match *sighting {
+                Event::Snapped { seat: who, spot, .. } if who == seat => return Some(Action::Snap(spot)),
+                Event::Touched { seat: who, spot } if who == seat => return Some(Action::Touch(spot)),
+                Event::Aborted { seat: who } if who == seat => {
+                    return state.choices().iter().find(|choice| matches!(choice, Action::Snap(_)));
+                }
+                Event::Snapped { .. }
+                | Event::Touched { .. }
+                | Event::Aborted { .. }
+                | Event::Penalised { .. }
+                | Event::PenaltyWaived { .. } => {}
+                _ => return Some(Action::Pass),
+            }
+        }
+        None
+    }
+
+    /// The order of the next race, as it was seen.
+    fn race(&self, at: usize, race: &Race<'_>) -> Option<RaceOrder> {
+        let first = self.sightings[at.min(self.sightings.len())..].iter().find_map(|sighting| match *sighting {
+            Event::Snapped { seat, .. } | Event::Aborted { seat } => Some(seat),
+            _ => None,
+        })?;
+        let rest = race.snappers.iter().filter(move |&seat| seat != first);
+        race.snappers.contains(first).then(|| RaceOrder::new(std::iter::once(first).chain(rest)))
+    }
+}
+
+/// Chance of a replayed deal: races as they were seen, then from a stream.
+struct Replayed<'t> {
+    trace: &'t Trace,
+    at: usize,
+    stream: &'t mut Stream,
+}
+
+impl Chance for Replayed<'_> {
+    fn draw(&mut self, _: &[Card]) -> usize {
+        unreachable!("the deck is dealt")
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        self.stream.shuffle(stock);
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        self.trace.race(self.at, race).unwrap_or_else(|| race.draw(self.stream))
+    }
+}
+
+/// A deal in play: a state, the target told what it perceives there, and the responder's own sightings.
+struct Line<'r> {
+    state: State<'r>,
+    target: Box<dyn Agent>,
+    heard: Vec<Sighting>,
+    key: Key,
+    seat: Seat,
+}
+
+impl Line<'_> {
+    /// Carries a decision out. Races are those of `trace` as long as it tells.
+    fn apply(&mut self, action: Action, trace: &Trace, stream: &mut Stream) -> bool {
+        let Line { state, target, heard, key, seat } = self;
+        let other = other(*seat);
+        let mut chance = Replayed { trace, at: heard.len(), stream };
+        let mut sink = |event: &Event<Card>| {
+            target.notice(&event.seen_from(other));
+            let own = event.seen_from(*seat);
+            heard.push(own);
+            key.perceive(own);
+        };
+        state.apply(action, &mut chance, &mut sink).is_ok()
+    }
+}
+
+fn other(seat: Seat) -> Seat {
+    seat.next(SEATS)
+}
+
+/// A node of the responder's own tree.
+#[derive(Clone, Debug)]
+struct Branch {
+    visits: u32,
+    sum: f64,
+    squares: f64,
+}
+
+impl Branch {
+    const NEW: Branch = Branch { visits: 0, sum: 0.0, squares: 0.0 };
+
+    fn mean(&self) -> f64 {
+        self.sum / f64::from(self.visits.max(1))
+    }
+
+    /// The squared standard error of the mean.
+    fn error(&self) -> f64 {
+        let visits = f64::from(self.visits.max(1));
+        (self.squares / visits - self.mean().powi(2)).max(0.0) / visits
+    }
+}
+
+/// The responder's tree, and the range of what was won in it.
+#[derive(Default)]
+struct Tree {
+    index: Index,
+    /// How often each node was come to, and its branches once it is expanded.
+    nodes: Vec<(u32, Vec<Branch>)>,
+    low: f64,
+    high: f64,
+}
+
+/// The constant of UCB1 on utilities from 0 to 1 that the project's searches use.
+const EXPLORATION: f64 = 0.7;
+
+/// How often a node is come to before it is expanded: until then the blueprint plays on from it. A future self that still
+/// explores plays badly, and would make going on look worse than it is.
+const EXPANSION: u32 = 12;
+
+impl Tree {
+    fn new() -> Tree {
+        Tree { low: f64::INFINITY, high: f64::NEG_INFINITY, ..Tree::default() }
+    }
+
+    /// The node with this key, which is the root if it is the first; expanded if it is time.
+    fn come_to(&mut self, key: Key, choices: usize) -> usize {
+        let (node, is_new) = self.index.insert(key);
+        if is_new {
+            self.nodes.push((0, Vec::new()));
+        }
+        let (visits, branches) = &mut self.nodes[node];
+        *visits += 1;
+        if branches.is_empty() && (node == 0 || *visits > EXPANSION) {
+            branches.resize(choices, Branch::NEW);
+        }
+        node
+    }
+
+    fn pick(&self, node: usize) -> usize {
+        let branches = &self.nodes[node].1;
+        if let Some(untried) = branches.iter().position(|branch| branch.visits == 0) {
+            return untried;
+        }
+        let visits: u32 = branches.iter().map(|branch| branch.visits).sum();
+        let (log, scale) = (f64::from(visits).ln(), (self.high - self.low).max(1e-9));
+        let bound = |branch: &Branch| {
+            let mean = branch.sum / f64::from(branch.visits);
+            (mean - self.low) / scale + EXPLORATION * (log / f64::from(branch.visits)).sqrt()
+        };
+        let (mut best, mut most) = (0, f64::NEG_INFINITY);
+        for (number, branch) in branches.iter().enumerate() {
+            let bound = bound(branch);
+            if bound > most {
+                (best, most) = (number, bound);
+            }
+        }
+        best
+    }
+
+    fn back(&mut self, path: &[(usize, usize)], worth: f64) {
+        self.low = self.low.min(worth);
+        self.high = self.high.max(worth);
+        for &(node, branch) in path {
+            let branch = &mut self.nodes[node].1[branch];
+            branch.visits += 1;
+            branch.sum += worth;
+            branch.squares += worth * worth;
+        }
+    }
+}
+
+impl Responder {
+    /// Responds to the agents that `target` makes. Beyond its tree it plays as those that `blueprint` makes.
+    pub fn new(target: Maker, blueprint: Maker, effort: Effort) -> Responder {
+        Responder { target, blueprint, effort, seated: None, trouble: None }
+    }
+
+    /// A fresh agent in a seat of a round.
+    fn seat(make: &Maker, seated: &Seated, seat: Seat, stream: &mut Stream) -> Box<dyn Agent> {
+        let mut agent = make();
+        agent.begin(&Briefing { rules: &seated.rules, seats: SEATS, seat, stream: stream.fork() });
+        let setup = Setup { starter: seated.starter, ..Setup::new(&seated.rules, SEATS) };
+        agent.round_begins(&Standing { round: 0, setup, totals: &[Score::default(); SEATS] });
+        agent
+    }
+
+    /// Deals a deck, up to the first decision.
+    fn deal<'r>(&self, seated: &'r Seated, deck: &[Card], stream: &mut Stream) -> Option<Line<'r>> {
+        let seat = seated.seat;
+        let mut target = Self::seat(&self.target, seated, other(seat), stream);
+        let (mut heard, mut key) = (Vec::new(), Key::START);
+        let mut sink = |event: &Event<Card>| {
+            target.notice(&event.seen_from(other(seat)));
+            heard.push(event.seen_from(seat));
+            key.perceive(event.seen_from(seat));
+        };
+        let setup = Setup { starter: seated.starter, ..Setup::new(&seated.rules, SEATS) };
+        let mut chance = Replayed { trace: &seated.trace, at: 0, stream };
+        let state = State::deal(&setup, deck, &mut chance, &mut sink).ok()?;
+        Some(Line { state, target, heard, key, seat })
+    }
+
+    /// Replays the round in a deal up to the responder's decision, and says how likely the target decides as it did;
+    /// `None` where it cannot have.
+    fn replay<'r>(
+        &self,
+        seated: &'r Seated,
+        deck: &[Card],
+        (view, weigh): (&Observation<'_>, bool),
+        stream: &mut Stream,
+    ) -> Option<(Line<'r>, f64)> {
+        let (mut line, mut likelihood) = (self.deal(seated, deck, stream)?, 1.0);
+        let trace = &seated.trace;
+        loop {
+            let actor = line.state.actor()?;
+            let at = line.heard.len();
+            if actor == seated.seat && at == trace.sightings.len() && is_now(&line.state, view) {
+                return (line.heard == trace.sightings).then_some((line, likelihood));
+            }
+            if at > trace.sightings.len() {
+                // In this deal something has happened that did not.
+                return None;
+            }
+            let choices = line.state.choices();
+            let told = trace.decision(&line.state, actor, at);
+            let action = if choices.len() == 1 {
+                choices.nth(0)?
+            } else if actor == seated.seat {
+                // Nothing has happened since: it passed.
+                told.unwrap_or(Action::Pass)
+            } else if let Some(told) = told {
+                if weigh {
+                    let view = line.state.observe(actor);
+                    let asks = self.effort.asks.max(1);
+                    let agree = (0..asks).filter(|_| line.target.decide(&view).canonical() == told).count();
+                    let share = agree as f64 / f64::from(asks);
+                    likelihood *= self.effort.doubt / choices.len() as f64 + (1.0 - self.effort.doubt) * share;
+                }
+                told
+            } else {
+                line.target.decide(&line.state.observe(actor)).canonical()
+            };
+            if !line.apply(action, trace, stream) {
+                return None;
+            }
+        }
+    }
+
+    /// Plays a round on from the decision that is due: in the tree, then by the blueprint.
+    fn play_on(&self, seated: &Seated, mut line: Line<'_>, tree: &mut Tree, stream: &mut Stream, best: Best) {
+        let mut path: Vec<(usize, usize)> = Vec::new();
+        let mut blueprint: Option<(Box<dyn Agent>, usize)> = None;
+        line.key = Key::START;
+        while let Some(actor) = line.state.actor() {
+            let choices = line.state.choices();
+            let action = if actor != seated.seat {
+                line.target.decide(&line.state.observe(actor)).canonical()
+            } else if choices.len() == 1 {
+                choices.nth(0).expect("there is one choice")
+            } else if let Some((agent, told)) = &mut blueprint {
+                follow(agent.as_mut(), told, &line)
+            } else {
+                let node = tree.come_to(line.key, choices.len());
+                let action = if tree.nodes[node].1.is_empty() {
+                    let mut agent = Self::seat(&self.blueprint, seated, actor, stream);
+                    let mut told = 0;
+                    let wish = follow(agent.as_mut(), &mut told, &line);
+                    blueprint = Some((agent, told));
+                    wish
+                } else {
+                    let chosen = tree.pick(node);
+                    path.push((node, chosen));
+                    choices.nth(chosen).expect("the number is below the choices")
+                };
+                line.key.decide(action);
+                action
+            };
+            if !line.apply(action, &seated.trace, stream) {
+                // A player that faults: the round counts for nothing here, and the referee will find it.
+                return;
+            }
+        }
+        let worth = payoff(&line.state, best);
+        tree.back(&path, if seated.seat == Seat::A { worth } else { -worth });
+    }
+
+    fn search(&self, seated: &Seated, view: &Observation<'_>, stream: &mut Stream) -> Option<Action> {
+        let mut deals = Vec::new();
+        let mut total = 0.0;
+        for _ in 0..self.effort.candidates.max(1) {
+            let deck = seated.trace.deck(&seated.rules, stream);
+            if let Some((_, likelihood)) = self.replay(seated, &deck, (view, true), stream) {
+                total += likelihood;
+                deals.push((total, deck));
+            }
+        }
+        let mut tree = Tree::new();
+        let best = seated.rules.spec().best;
+        for iteration in 0..self.effort.iterations {
+            // Systematic sampling: the deals in proportion to their weights, spread evenly.
+            let turn = (f64::from(iteration) * 0.618_033_988_749_894_9).fract() * total;
+            let place = deals.partition_point(|(upto, _)| *upto <= turn).min(deals.len().checked_sub(1)?);
+            if let Some((line, _)) = self.replay(seated, &deals[place].1, (view, false), stream) {
+                self.play_on(seated, line, &mut tree, stream, best);
+            }
+        }
+        let (_, branches) = tree.nodes.first()?;
+        let most = branches.iter().map(|branch| branch.visits).max()?;
+        let found = branches.iter().position(|branch| branch.visits == most)?;
+        // Where the search cannot tell the two apart, the blueprint has thought of more than one round's outcome.
+        let wish = self.wish(seated, view, stream);
+        let planned = view.choices().iter().position(|choice| choice == wish)?;
+        let lead = branches[found].mean() - branches[planned].mean();
+        let is_clear = lead > self.effort.clear * (branches[found].error() + branches[planned].error()).sqrt();
+        if is_clear { view.choices().nth(found) } else { Some(wish) }
+    }
+
+    /// What the blueprint does.
+    fn wish(&self, seated: &Seated, view: &Observation<'_>, stream: &mut Stream) -> Action {
+        let mut agent = Self::seat(&self.blueprint, seated, seated.seat, stream);
+        for sighting in &seated.trace.sightings {
+            agent.notice(sighting);
+        }
+        agent.decide(view).canonical()
+    }
+}
+
+/// Whether the replayed round has come to the decision that is due.
+fn is_now(state: &State<'_>, view: &Observation<'_>) -> bool {
+    let (replayed, due) = (state.table(), view.table());
+    replayed.phase() == due.phase() && replayed.turns() == due.turns() && replayed.step() == due.step()
+}
+
+/// Tells an agent what it has not been told yet, and asks it.
+fn follow(agent: &mut dyn Agent, told: &mut usize, line: &Line<'_>) -> Action {
+    for sighting in &line.heard[*told..] {
+        agent.notice(sighting);
+    }
+    *told = line.heard.len();
+    agent.decide(&line.state.observe(line.seat)).canonical()
+}
+
+impl Agent for Responder {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        self.trouble =
+            (briefing.seats != SEATS).then(|| format!("a responder plays at 2 seats, not at {}", briefing.seats));
+        self.seated = Some(Seated {
+            rules: briefing.rules.clone(),
+            seat: briefing.seat,
+            starter: Seat::A,
+            stream: briefing.stream.clone(),
+            trace: Trace::default(),
+        });
+    }
+
+    fn round_begins(&mut self, standing: &Standing<'_>) {
+        let seated = self.seated.as_mut().expect("a match begins with a briefing");
+        seated.starter = standing.setup.starter;
+    }
+
+    fn notice(&mut self, sighting: &Sighting) {
+        let Seated { rules, starter, trace, .. } = self.seated.as_mut().expect("a match begins with a briefing");
+        if let Event::Dealt { extra, .. } = *sighting {
+            trace.deal(rules, *starter, extra);
+        }
+        trace.notice(*sighting);
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        let choices = view.choices();
+        let first = choices.nth(0).expect("who is asked has a choice");
+        if choices.len() == 1 {
+            return first;
+        }
+        let mut seated = self.seated.take().expect("a match begins with a briefing");
+        let mut stream = seated.stream.fork();
+        let found = if seated.trace.lost { None } else { self.search(&seated, view, &mut stream) };
+        let action = found.unwrap_or_else(|| self.wish(&seated, view, &mut stream));
+        seated.stream = stream.fork();
+        self.seated = Some(seated);
+        action
+    }
+
+    fn trouble(&mut self) -> Option<String> {
+        self.trouble.clone()
+    }
+}

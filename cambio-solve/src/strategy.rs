@@ -1,0 +1,273 @@
+//! What both seats do at each information set, what it is worth, and how far it can be exploited.
+
+use std::fmt::Write as _;
+
+use cambio_core::{Action, Rules, Seat};
+
+use crate::SolveError;
+use crate::game::{Game, Tree};
+use crate::key::Key;
+use crate::walk::SEATS;
+
+/// Both seats' behaviour: a probability for each choice at each information set of one [`Game`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Strategy {
+    /// By seat and sequence; sequence 0 has probability 1.
+    pub(crate) probabilities: [Vec<f64>; SEATS],
+}
+
+/// What a best response does and gets.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BestResponse {
+    /// What it is worth to the seat that responds.
+    pub value: f64,
+    /// For each information set of that seat the number of the choice, the first of equals.
+    pub choices: Vec<u32>,
+}
+
+impl Game {
+    /// The strategy that takes each choice with equal probability.
+    pub fn uniform(&self) -> Strategy {
+        let of = |tree: &Tree| {
+            let mut probabilities = vec![1.0; tree.sequences()];
+            for set in 0..tree.sets() {
+                let range = tree.range(set);
+                let each = 1.0 / range.len() as f64;
+                probabilities[range].fill(each);
+            }
+            probabilities
+        };
+        Strategy { probabilities: self.trees.each_ref().map(of) }
+    }
+
+    /// What a strategy is worth to seat a if both seats follow it.
+    pub fn value(&self, strategy: &Strategy) -> f64 {
+        self.value_of(&strategy.probabilities[0], &strategy.probabilities[1])
+    }
+
+    /// What it is worth to seat a if it follows `one` and seat b follows `other`.
+    pub fn value_between(&self, one: &Strategy, other: &Strategy) -> f64 {
+        self.value_of(&one.probabilities[0], &other.probabilities[1])
+    }
+
+    fn value_of(&self, a: &[f64], b: &[f64]) -> f64 {
+        let plan = self.trees[0].plan(a);
+        let mut worth = vec![0.0; plan.len()];
+        self.payoffs.gradient(Seat::A, &self.trees[1].plan(b), &mut worth);
+        plan.iter().zip(&worth).map(|(reach, worth)| reach * worth).sum()
+    }
+
+    /// The best that `seat` can do against the other seat's part of a strategy.
+    ///
+    /// # Panics
+    /// If the seat is neither a nor b.
+    pub fn best_response(&self, seat: Seat, strategy: &Strategy) -> BestResponse {
+        let other = 1 - seat.index();
+        let plan = self.trees[other].plan(&strategy.probabilities[other]);
+        let tree = &self.trees[seat.index()];
+        let mut worth = vec![0.0; tree.sequences()];
+        self.payoffs.gradient(seat, &plan, &mut worth);
+        let mut choices = vec![0; tree.sets()];
+        for set in (0..tree.sets()).rev() {
+            let range = tree.range(set);
+            let (mut best, mut most) = (0, f64::NEG_INFINITY);
+            for (number, &worth) in worth[range].iter().enumerate() {
+                if worth > most {
+                    (best, most) = (number, worth);
+                }
+            }
+            choices[set] = best as u32;
+            worth[tree.parent[set] as usize] += most;
+        }
+        BestResponse { value: worth[0], choices }
+    }
+
+    /// What both seats together could gain by a best response: 0 in an equilibrium. (Lanctot et al. 2017, "A Unified
+    /// Game-Theoretic Approach to Multiagent Reinforcement Learning", where it is `NashConv`.)
+    pub fn nash_conv(&self, strategy: &Strategy) -> f64 {
+        self.best_response(Seat::A, strategy).value + self.best_response(Seat::B, strategy).value
+    }
+
+    /// Half of [`Game::nash_conv`]: what a best responder gets on average over both seats, above the game's value.
+    pub fn exploitability(&self, strategy: &Strategy) -> f64 {
+        self.nash_conv(strategy) / 2.0
+    }
+
+    /// The strategy in which a seat does what a best response does, the other what `strategy` does.
+    ///
+    /// # Panics
+    /// If the response is not of this game and seat.
+    pub fn with_response(&self, strategy: &Strategy, seat: Seat, response: &BestResponse) -> Strategy {
+        let mut changed = strategy.clone();
+        let tree = &self.trees[seat.index()];
+        for (set, &choice) in response.choices.iter().enumerate() {
+            let range = tree.range(set);
+            changed.probabilities[seat.index()][range.clone()].fill(0.0);
+            changed.probabilities[seat.index()][range.start + choice as usize] = 1.0;
+        }
+        changed
+    }
+
+    /// The probabilities of the choices at an information set, in order.
+    ///
+    /// # Panics
+    /// If the seat has no such set.
+    pub fn probabilities<'s>(&self, strategy: &'s Strategy, seat: Seat, set: usize) -> &'s [f64] {
+        &strategy.probabilities[seat.index()][self.trees[seat.index()].range(set)]
+    }
+
+    /// Sets the probabilities of the choices at an information set.
+    ///
+    /// # Panics
+    /// If the seat has no such set, or these are not that many probabilities that add up to 1.
+    pub fn set_probabilities(&self, strategy: &mut Strategy, seat: Seat, set: usize, probabilities: &[f64]) {
+        assert!(is_distribution(probabilities), "probabilities are at least 0 and add up to 1");
+        let range = self.trees[seat.index()].range(set);
+        strategy.probabilities[seat.index()][range].copy_from_slice(probabilities);
+    }
+}
+
+pub(crate) fn is_distribution(probabilities: &[f64]) -> bool {
+    probabilities.iter().all(|&p| p >= 0.0) && (probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9
+}
+
+/// The first line of a strategy file.
+pub const STRATEGY_FORMAT: &str = "cambio-strategy/1";
+
+/// Writes a strategy file: a line for each information set.
+pub(crate) struct Writer {
+    text: String,
+}
+
+impl Writer {
+    pub(crate) fn new(rules: &Rules, id: Key, sets: [usize; SEATS]) -> Writer {
+        let [a, b] = sets;
+        Writer { text: format!("{STRATEGY_FORMAT}\ngame\t{id}\t{}\nsets\t{a}\t{b}\n", rules.name()) }
+    }
+
+    pub(crate) fn line(&mut self, seat: Seat, key: Key, actions: &[Action], probabilities: impl Iterator<Item = f64>) {
+        let _ = write!(self.text, "{seat}\t{key}");
+        for (action, probability) in actions.iter().zip(probabilities) {
+            let _ = write!(self.text, "\t{action}={probability}");
+        }
+        self.text.push('\n');
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+}
+
+impl Strategy {
+    /// The strategy as a text of lines, whose fields are separated by tabs.
+    ///
+    /// ```text
+    /// cambio-strategy/1
+    /// game    ⟨digest of the rules⟩    ⟨their name⟩
+    /// sets    ⟨information sets of seat a⟩    ⟨and of seat b⟩
+    /// a    ⟨key⟩    draw=0.25    call=0.75
+    /// ```
+    ///
+    /// The key of an information set is 32 hexadecimal digits, a probability the shortest decimal that reads as the same
+    /// double. Sets are in the order in which the tree is walked; any order is read.
+    pub fn write(&self, game: &Game) -> String {
+        let sets = [Seat::A, Seat::B].map(|seat| game.information_sets(seat));
+        let mut writer = Writer::new(game.rules(), game.id(), sets);
+        for seat in [Seat::A, Seat::B] {
+            for set in 0..game.information_sets(seat) {
+                let probabilities = game.probabilities(self, seat, set).iter().copied();
+                writer.line(seat, game.key(seat, set), game.choices(seat, set), probabilities);
+            }
+        }
+        writer.finish()
+    }
+
+    /// Reads a strategy for a game. At information sets that the text does not name every choice is equally likely: a
+    /// sampling solver may never have been there.
+    ///
+    /// # Errors
+    /// One sentence, if the text is no strategy, is one for another game, is cut short, or has a line that does not fit.
+    pub fn read(game: &Game, text: &str) -> Result<Strategy, StrategyError> {
+        let mut lines = text.lines();
+        if lines.next() != Some(STRATEGY_FORMAT) {
+            return Err(StrategyError::Format);
+        }
+        let mut header = |word: &str| -> Option<Vec<&str>> {
+            let fields: Vec<&str> = lines.next()?.split('\t').collect();
+            (fields.len() == 3 && fields[0] == word).then_some(fields)
+        };
+        let (Some(of), Some(sets)) = (header("game"), header("sets")) else { return Err(StrategyError::Format) };
+        if of[1] != game.id().to_string() {
+            return Err(StrategyError::OtherGame { found: of[2].to_owned(), allowed: game.rules().name().to_owned() });
+        }
+        let due: [Option<usize>; SEATS] = [sets[1].parse().ok(), sets[2].parse().ok()];
+        let mut strategy = game.uniform();
+        let mut seen = game.trees.each_ref().map(|tree| vec![false; tree.sets()]);
+        let mut counts = [0; SEATS];
+        for (number, line) in lines.enumerate() {
+            let refused = || StrategyError::Line { number: number + 4 };
+            let mut fields = line.split('\t');
+            let seat = match fields.next() {
+                Some("a") => Seat::A,
+                Some("b") => Seat::B,
+                _ => return Err(refused()),
+            };
+            let key = fields.next().and_then(Key::parse).ok_or_else(refused)?;
+            let set = game.find(seat, key).ok_or_else(refused)?;
+            let mut probabilities = Vec::new();
+            for action in game.choices(seat, set) {
+                let (text, probability) = fields.next().and_then(|field| field.split_once('=')).ok_or_else(refused)?;
+                let is_due = text.parse() == Ok(*action);
+                probabilities.push(probability.parse::<f64>().ok().filter(|_| is_due).ok_or_else(refused)?);
+            }
+            let is_new = !std::mem::replace(&mut seen[seat.index()][set], true);
+            if fields.next().is_some() || !is_new || !is_distribution(&probabilities) {
+                return Err(refused());
+            }
+            counts[seat.index()] += 1;
+            game.set_probabilities(&mut strategy, seat, set, &probabilities);
+        }
+        if due != counts.map(Some) {
+            return Err(StrategyError::Short { found: counts.iter().sum(), due: format!("{}+{}", sets[1], sets[2]) });
+        }
+        Ok(strategy)
+    }
+}
+
+/// Why a strategy file is refused.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum StrategyError {
+    /// It does not begin like one.
+    #[error("not a strategy file; one begins with the lines `{STRATEGY_FORMAT}`, `game` and `sets`")]
+    Format,
+    /// It is for another game.
+    #[error("the strategy is for `{found}`, whose rules are others than those of `{allowed}`")]
+    OtherGame {
+        /// What the file's game is called.
+        found: String,
+        /// What the game is called that it was to be read for.
+        allowed: String,
+    },
+    /// A line is no information set of the game with its choices and their probabilities.
+    #[error(
+        "line {number} is no information set of the game with its choices in order, and probabilities that add up to 1"
+    )]
+    Line {
+        /// Its number, counted from 1.
+        number: usize,
+    },
+    /// There are fewer or more information sets than the file says.
+    #[error("{found} information sets where the file says {due}: it is cut short or was altered")]
+    Short {
+        /// How many there are.
+        found: usize,
+        /// How many the file says.
+        due: String,
+    },
+}
+
+impl From<StrategyError> for SolveError {
+    fn from(error: StrategyError) -> SolveError {
+        SolveError::Strategy(error)
+    }
+}

@@ -1,0 +1,189 @@
+//! Counts, values and best responses against a plain second walk, and against dealt decks.
+
+mod tree;
+
+use std::collections::BTreeMap;
+
+use cambio_core::rng::{Bounded as _, Key, Purpose};
+use cambio_core::{MINI_GAMES, Phase, Rules, RulesSpec, Seat};
+use cambio_solve::{Cfr, Game, Limits, Method, Strategy, Until};
+use tree::{Book, Tree, dealt, orders, page};
+
+const SEATS: [Seat; 2] = [Seat::A, Seat::B];
+
+fn compile(rules: &Rules) -> Game {
+    Game::compile(rules, &Limits::default(), &mut |_| {}).unwrap()
+}
+
+fn mini(name: &str) -> Game {
+    compile(&Rules::preset(name).unwrap())
+}
+
+/// Ranks 1 and 2 three times each, one turn: small enough to try every pure strategy.
+fn tiny() -> Rules {
+    let text = "base = 'mini-m0'\nname = 'tiny'\nturn_limit = 1\ndeck = [\
+        { label = '1', rank = '1', points = 1, copies = 3 }, { label = '2', rank = '2', points = 2, copies = 3 }]";
+    RulesSpec::from_toml(text).unwrap().validate().unwrap()
+}
+
+/// A strategy that is different at every information set.
+fn motley(game: &Game) -> Strategy {
+    let mut stream = Key { seed: 7, deal: 0 }.stream(Purpose::Deck, 0);
+    let mut strategy = game.uniform();
+    for seat in SEATS {
+        for set in 0..game.information_sets(seat) {
+            let weights: Vec<f64> = game.choices(seat, set).iter().map(|_| f64::from(1 + stream.below(9))).collect();
+            let sum: f64 = weights.iter().sum();
+            let probabilities: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
+            game.set_probabilities(&mut strategy, seat, set, &probabilities);
+        }
+    }
+    strategy
+}
+
+/// The strategy by what each seat perceives.
+fn book(game: &Game, strategy: &Strategy) -> Book {
+    let mut book = Book::new();
+    for seat in SEATS {
+        game.visit(seat, |moment| {
+            let window = moment.view.table().phase() == Phase::Window;
+            let probabilities = game.probabilities(strategy, seat, moment.set).to_vec();
+            let known = book.insert(page(seat, moment.sightings, window), probabilities);
+            assert_eq!(known, None, "a set is visited once, and its sightings tell it from the others");
+        })
+        .unwrap();
+    }
+    book
+}
+
+/// The figures of two independent programs.
+#[test]
+fn counts_and_values_are_those_that_two_programs_agree_on() {
+    for (name, histories, sets, value, nash_conv, to) in [
+        ("mini-m0", 2_569, [114, 108], 0.0, 1.08889, 1e-7),
+        ("mini-m1", 28_301, [1_912, 1_140], 11.0 / 280.0, 1.08371, 1e-7),
+        ("mini-m3", 751_390, [48_485, 53_445], 0.25344, 1.40215, 5e-5),
+    ] {
+        let game = mini(name);
+        assert_eq!((game.histories(), SEATS.map(|seat| game.information_sets(seat))), (histories, sets), "{name}");
+        assert!((game.nash_conv(&game.uniform()) - nash_conv).abs() < 5e-6, "{name}");
+        let strategy =
+            Cfr::new(&game, Method::DCFR).run(&Until { iterations: 20_000, exploitability: to }, &mut |_| {});
+        // The value of an equilibrium lies within twice its exploitability.
+        assert!((game.value(&strategy) - value).abs() < 2.0 * to, "{name}: {}", game.value(&strategy));
+    }
+}
+
+/// Regressions: nobody else has counted these.
+#[test]
+fn the_rest_of_the_family_is_as_it_was() {
+    let counts = [("mini-k3", 332_213, [21_316, 24_816], 1.36998), ("mini-s", 39_367, [1_728, 1_050], 1.57901)];
+    for (name, histories, sets, nash_conv) in counts {
+        let game = mini(name);
+        assert_eq!((game.histories(), SEATS.map(|seat| game.information_sets(seat))), (histories, sets), "{name}");
+        assert!((game.nash_conv(&game.uniform()) - nash_conv).abs() < 5e-6, "{name}");
+    }
+    assert_eq!(MINI_GAMES.len(), 9);
+}
+
+/// The digests of the keys tell apart what whole histories tell apart, and nothing else.
+#[test]
+fn a_plain_walk_by_whole_histories_finds_the_same_information_sets() {
+    for name in ["mini-m0", "mini-m1", "mini-s"] {
+        let game = mini(name);
+        let tree = Tree::of(game.rules());
+        assert_eq!(tree.nodes.len() as u64, game.histories(), "{name}");
+        assert_eq!(SEATS.map(|seat| tree.sets(seat)), SEATS.map(|seat| game.information_sets(seat)), "{name}");
+    }
+}
+
+/// Lazy chance and averaged faces are the same game as shuffled decks: 90 orders in M0, 2,520 in M1.
+#[test]
+fn a_strategy_is_worth_what_it_is_worth_over_all_dealt_decks() {
+    for (name, decks) in [("mini-m0", 90), ("mini-m1", 2_520)] {
+        let game = mini(name);
+        let strategy = motley(&game);
+        let book = book(&game, &strategy);
+        let orders = orders(game.rules());
+        assert_eq!(orders.len(), decks);
+        let sum: f64 = orders.iter().map(|deck| dealt(game.rules(), deck, &book, &mut |_, _, _| {})).sum();
+        let (found, due) = (game.value(&strategy), sum / decks as f64);
+        assert!((found - due).abs() < 1e-12, "{name}: {found} and {due}");
+    }
+}
+
+/// Every pure strategy of either seat, over every order of the deck.
+#[test]
+fn no_pure_strategy_does_better_than_a_best_response() {
+    let game = compile(&tiny());
+    let strategy = motley(&game);
+    let orders = orders(game.rules());
+    for seat in SEATS {
+        let sets = game.information_sets(seat);
+        let sizes: Vec<usize> = (0..sets).map(|set| game.choices(seat, set).len()).collect();
+        let total: usize = sizes.iter().product();
+        assert!((2..=5_000).contains(&total), "{total} pure strategies");
+        let mut most = f64::NEG_INFINITY;
+        for number in 0..total {
+            let (mut pure, mut rest) = (strategy.clone(), number);
+            for (set, size) in sizes.iter().enumerate() {
+                let mut probabilities = vec![0.0; *size];
+                probabilities[rest % size] = 1.0;
+                rest /= size;
+                game.set_probabilities(&mut pure, seat, set, &probabilities);
+            }
+            let book = book(&game, &pure);
+            let sum: f64 = orders.iter().map(|deck| dealt(game.rules(), deck, &book, &mut |_, _, _| {})).sum();
+            let worth = sum / orders.len() as f64;
+            most = most.max(if seat == Seat::A { worth } else { -worth });
+        }
+        let response = game.best_response(seat, &strategy);
+        assert!((response.value - most).abs() < 1e-12, "seat {seat}: {} and {most}", response.value);
+        let played = game.value(&game.with_response(&strategy, seat, &response));
+        let played = if seat == Seat::A { played } else { -played };
+        assert!((played - most).abs() < 1e-12, "what it does is worth what it says");
+    }
+}
+
+/// Bayes' rule over every dealt deck, for every information set of M1.
+#[test]
+fn a_posterior_is_that_of_all_dealt_decks() {
+    let game = mini("mini-m1");
+    let strategy = motley(&game);
+    let book = book(&game, &strategy);
+    for seat in SEATS {
+        let mut by_page = BTreeMap::new();
+        game.visit(seat, |moment| {
+            let window = moment.view.table().phase() == Phase::Window;
+            by_page.insert(page(seat, moment.sightings, window), moment.set);
+        })
+        .unwrap();
+        let sets: Vec<usize> = (0..game.information_sets(seat)).collect();
+        let posteriors = game.posteriors(&strategy, seat, &sets).unwrap();
+        let mut weights = vec![BTreeMap::new(); sets.len()];
+        for deck in orders(game.rules()) {
+            dealt(game.rules(), &deck, &book, &mut |state, trail, reach| {
+                if state.actor() == Some(seat) {
+                    let sightings: Vec<_> = trail.iter().map(|event| event.seen_from(seat)).collect();
+                    let set = by_page[&page(seat, &sightings, state.table().phase() == Phase::Window)];
+                    let spots = posteriors[set].spots.iter();
+                    let faces: Vec<_> = spots.map(|&spot| state.face(spot).unwrap()).collect();
+                    // Chance and the other seat; its own choices are the same in all of the set.
+                    *weights[set].entry(faces).or_insert(0.0) += reach[0] * reach[2 - seat.index()];
+                }
+            });
+        }
+        for (posterior, weights) in posteriors.iter().zip(&weights) {
+            let all: f64 = weights.values().sum();
+            assert_eq!(posterior.worlds.len(), weights.len());
+            for (faces, probability) in &posterior.worlds {
+                assert!((probability - weights[faces] / all).abs() < 1e-12, "{seat} {}", posterior.set);
+            }
+            for &spot in &posterior.spots {
+                let marginal = posterior.marginal(spot).unwrap();
+                assert!((marginal.iter().map(|(_, p)| p).sum::<f64>() - 1.0).abs() < 1e-12);
+                assert!(posterior.total_variation(spot, &marginal).unwrap() < 1e-12);
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The solvers agree; strategies survive the disk; what does not fit is refused; agents are asked and measured.
+
+use cambio_core::testing::RandomAgent;
+use cambio_core::{Action, Agent, Briefing, Observation, Rules, RulesSpec, Seat};
+use cambio_solve::{Asked, Cfr, Game, Limits, Mccfr, Method, Moment, SolveError, Strategy, StrategyError, Until};
+
+const SEATS: [Seat; 2] = [Seat::A, Seat::B];
+
+fn mini(name: &str) -> Game {
+    Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap()
+}
+
+fn solved(game: &Game, to: f64) -> Strategy {
+    Cfr::new(game, Method::DCFR).run(&Until { iterations: 100_000, exploitability: to }, &mut |_| {})
+}
+
+#[test]
+fn discounted_plus_and_sampling_agree() {
+    let rules = Rules::preset("mini-m1").unwrap();
+    let game = mini("mini-m1");
+    for method in [Method::DCFR, Method::Plus] {
+        let strategy = Cfr::new(&game, method).run(&Until { iterations: 2_000, exploitability: 1e-6 }, &mut |_| {});
+        assert!(game.exploitability(&strategy) <= 1e-5, "{method:?}");
+        assert!((game.value(&strategy) - 11.0 / 280.0).abs() < 2e-5, "{method:?}");
+    }
+    let mut mccfr = Mccfr::new(&rules, Limits::default(), 1).unwrap();
+    for _ in 0..20_000 {
+        mccfr.iterate().unwrap();
+    }
+    let strategy = mccfr.average(&game);
+    let exploitability = game.exploitability(&strategy);
+    assert!(exploitability < 0.03, "{exploitability}");
+    assert!((game.value(&strategy) - 11.0 / 280.0).abs() < 2.0 * exploitability);
+    // A sampled strategy is a strategy file like any other.
+    assert_eq!(Strategy::read(&game, &mccfr.write()).unwrap(), strategy);
+}
+
+#[test]
+fn the_same_seed_samples_the_same() {
+    let rules = Rules::preset("mini-m3").unwrap();
+    let run = |seed| {
+        let mut mccfr = Mccfr::new(&rules, Limits::default(), seed).unwrap();
+        (0..50).for_each(|_| mccfr.iterate().unwrap());
+        (mccfr.write(), mccfr.histories())
+    };
+    assert_eq!(run(3), run(3));
+    assert_ne!(run(3), run(4));
+}
+
+#[test]
+fn a_strategy_is_read_as_it_was_written() {
+    let game = mini("mini-m1");
+    let strategy = solved(&game, 1e-3);
+    let text = strategy.write(&game);
+    assert_eq!(Strategy::read(&game, &text).unwrap(), strategy, "bit by bit");
+    assert!(text.starts_with("cambio-strategy/1\ngame\t"), "{}", &text[..80]);
+    // Rules that play alike are the same game under another name.
+    let renamed = RulesSpec::from_toml("base = 'mini-m1'\nname = 'mine'").unwrap().validate().unwrap();
+    let renamed = Game::compile(&renamed, &Limits::default(), &mut |_| {}).unwrap();
+    assert_eq!(Strategy::read(&renamed, &text).unwrap(), strategy);
+}
+
+#[test]
+fn a_strategy_that_does_not_fit_is_refused_in_one_sentence() {
+    let game = mini("mini-m1");
+    let text = solved(&game, 1e-2).write(&game);
+    let refusal = |text: &str| Strategy::read(&game, text).unwrap_err().to_string();
+    let other = mini("mini-m0");
+    assert_eq!(
+        Strategy::read(&other, &text).unwrap_err(),
+        StrategyError::OtherGame { found: "mini-m1".to_owned(), allowed: "mini-m0".to_owned() }
+    );
+    assert_eq!(
+        Strategy::read(&other, &text).unwrap_err().to_string(),
+        "the strategy is for `mini-m1`, whose rules are others than those of `mini-m0`"
+    );
+    assert!(refusal("").starts_with("not a strategy file; one begins with"));
+    assert!(refusal("cambio-strategy/1\n").starts_with("not a strategy file"));
+    assert!(refusal(&text.replacen("a\t", "c\t", 1)).starts_with("line 4 is no information set of the game"));
+    let first = text.lines().nth(3).unwrap();
+    for (found, put) in [("draw=", "drop="), ("=0", "=2"), ("=1", "=2"), ("a\t", "b\t")] {
+        if first.contains(found) {
+            let altered = text.replacen(first, &first.replacen(found, put, 1), 1);
+            assert!(refusal(&altered).starts_with("line 4 is no information set"), "{found}: {}", refusal(&altered));
+        }
+    }
+    let twice = format!("{text}{first}\n");
+    assert!(refusal(&twice).starts_with("line 3056 is no information set"), "{}", refusal(&twice));
+    let cut = text.lines().take(100).collect::<Vec<_>>().join("\n");
+    assert_eq!(refusal(&cut), "97 information sets where the file says 1912+1140: it is cut short or was altered");
+}
+
+#[test]
+fn what_is_too_large_is_refused_before_it_is_taken() {
+    for preset in ["classic", "original", "faessler"] {
+        let error = Game::compile(&Rules::preset(preset).unwrap(), &Limits::default(), &mut |_| {}).unwrap_err();
+        let SolveError::TooLarge { walked: None, estimate, .. } = &error else { panic!("{preset}: {error}") };
+        assert!(estimate.log_histories > 12.0, "{preset}: {estimate}");
+        let sentence = format!("`{preset}` is too large to be solved exactly: about 10^");
+        assert!(error.to_string().starts_with(&sentence), "{error}");
+    }
+}
+
+#[test]
+fn what_grows_beyond_its_limits_is_given_up() {
+    let rules = Rules::preset("mini-m3").unwrap();
+    let refuse = |limits: Limits| {
+        let error = Game::compile(&rules, &limits, &mut |_| {}).unwrap_err();
+        assert!(matches!(error, SolveError::TooLarge { walked: Some(_), .. }), "{error}");
+    };
+    refuse(Limits { memory: 20_000_000, ..Limits::default() });
+    refuse(Limits { histories: 400_000, ..Limits::default() });
+    let small = Limits { memory: 10_000, ..Limits::default() };
+    let mut mccfr = Mccfr::new(&rules, small, 1).unwrap();
+    let error = (0..1_000).find_map(|_| mccfr.iterate().err()).unwrap();
+    assert!(matches!(error, SolveError::Grown { .. }), "{error}");
+}
+
+#[test]
+fn a_rule_table_of_ones_own_is_solved_like_any_other() {
+    let text = "base = 'mini-m0'\nhand = 1\nmax_slots = 1\npeek = 'none'";
+    let rules = RulesSpec::from_toml(text).unwrap().validate().unwrap();
+    let game = Game::compile(&rules, &Limits::default(), &mut |_| {}).unwrap();
+    let strategy = solved(&game, 1e-6);
+    assert!(game.information_sets(Seat::A) > 0 && game.nash_conv(&strategy) <= 2e-6);
+}
+
+/// An estimate is right on average.
+#[test]
+fn the_estimate_of_a_small_game_is_near_its_size() {
+    let mut told = None;
+    let rules = Rules::preset("mini-m3").unwrap();
+    let game = Game::compile(&rules, &Limits::default(), &mut |progress| {
+        if let cambio_solve::Progress::Estimated(estimate) = progress {
+            told = Some(estimate);
+        }
+    })
+    .unwrap();
+    let estimate = told.expect("a size is told first");
+    let ratio = 10_f64.powf(estimate.log_histories) / game.histories() as f64;
+    assert!((0.7..1.4).contains(&ratio), "{estimate}, {} in truth", game.histories());
+}
+
+#[test]
+fn a_policy_that_follows_a_strategy_is_that_strategy_where_it_comes() {
+    let game = mini("mini-m1");
+    let strategy = solved(&game, 1e-4);
+    let mut follow =
+        |moment: &Moment<'_>| -> Vec<f64> { game.probabilities(&strategy, moment.seat, moment.set).to_vec() };
+    let answers = game.ask(&mut follow, &mut |_| {}).unwrap();
+    assert!((game.nash_conv(&answers.strategy) - game.nash_conv(&strategy)).abs() < 1e-12);
+    assert!((0..2).all(|seat| answers.asked[seat] <= game.information_sets(SEATS[seat])));
+    let found = game.exploit(&answers.strategy, &strategy);
+    assert!((found.lost[0] + found.lost[1] - found.nash_conv).abs() < 1e-12);
+    assert!(found.against_equilibrium.iter().all(|gain| gain.abs() < 1e-12), "{found:?}");
+    assert!(found.exploitability() <= 1e-4);
+}
+
+#[test]
+fn a_random_agent_asked_often_is_nearly_uniform() {
+    let game = mini("mini-m0");
+    let mut policy = Asked::new(RandomAgent::default, 5, 400);
+    let answers = game.ask(&mut policy, &mut |_| {}).unwrap();
+    assert_eq!(answers.asked, [114, 108]);
+    assert!((game.nash_conv(&answers.strategy) - 1.08889).abs() < 0.1, "{}", game.nash_conv(&answers.strategy));
+    let mut again = Asked::new(RandomAgent::default, 5, 400);
+    assert_eq!(game.ask(&mut again, &mut |_| {}).unwrap(), answers, "the same seed, the same answers");
+}
+
+/// Takes the number-th choice, or what is given.
+struct Fixed(Option<Action>);
+
+impl Agent for Fixed {
+    fn begin(&mut self, _: &Briefing<'_>) {}
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        self.0.unwrap_or_else(|| view.choices().nth(0).unwrap())
+    }
+}
+
+#[test]
+fn a_player_is_asked_only_where_it_comes_and_its_faults_are_told() {
+    let game = mini("mini-m1");
+    let answers = game.ask(&mut Asked::new(|| Fixed(None), 0, 1), &mut |_| {}).unwrap();
+    assert!(answers.asked.iter().sum::<usize>() < 1_000, "{:?}", answers.asked);
+    let error = game.ask(&mut Asked::new(|| Fixed(Some(Action::Take)), 0, 1), &mut |_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "seat a decided `take`, which is illegal; legal: draw, call");
+    let error = game.ask(&mut |_: &Moment<'_>| vec![0.5, 0.25], &mut |_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "seat a answers [0.5, 0.25]; allowed are 2 probabilities that add up to 1");
+}

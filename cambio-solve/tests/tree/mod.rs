@@ -1,0 +1,272 @@
+//! A second, plain walk of the same engine, to hold the solver against: nodes in a list, information sets by name
+//! instead of by digest, chance branch by branch. Slow, and shares no line with the crate.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::collections::BTreeMap;
+
+use cambio_core::{
+    Action, Card, Chance, Dice, Event, Race, RaceOrder, RoundResult, Rules, Score, Seat, Setup, State,
+    rng::{Key, Purpose},
+};
+
+/// The tree of a game: its root is the last node.
+#[derive(Default)]
+pub(crate) struct Tree {
+    pub(crate) nodes: Vec<Node>,
+    /// The information sets of both seats by their whole history, as a chain: the one before, and what came.
+    names: BTreeMap<(u32, String), u32>,
+}
+
+pub(crate) enum Node {
+    /// What seat a gets.
+    End(f64),
+    Chance(Vec<(f64, usize)>),
+    /// A seat, its information set, its choices and where they lead.
+    Ask(Seat, u32, Vec<(Action, usize)>),
+}
+
+/// Chance that follows a list of outcomes and stops to note what is possible after it.
+struct Guided<'l> {
+    list: &'l [usize],
+    next: usize,
+    open: Option<Vec<(usize, f64)>>,
+}
+
+impl Guided<'_> {
+    fn choose(&mut self, options: Vec<(usize, f64)>) -> usize {
+        self.next += 1;
+        match self.list.get(self.next - 1) {
+            Some(&chosen) => options[chosen].0,
+            None => self.open.get_or_insert(options)[0].0,
+        }
+    }
+}
+
+impl Chance for Guided<'_> {
+    const SETTLES: bool = false;
+
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        let mut kinds: BTreeMap<Card, (usize, f64)> = BTreeMap::new();
+        for (place, &card) in pool.iter().enumerate() {
+            kinds.entry(card).or_insert((place, 0.0)).1 += 1.0 / pool.len() as f64;
+        }
+        self.choose(kinds.into_values().collect())
+    }
+
+    fn shuffle(&mut self, _: &mut [Card]) {
+        unreachable!("the stock of a mini game is never reshuffled")
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        let seats: Vec<Seat> = race.snappers.iter().collect();
+        let first = self.choose(vec![(0, 0.5), (1, 0.5)]);
+        RaceOrder::new([seats[first], seats[1 - first]])
+    }
+}
+
+pub(crate) fn payoff(state: &State<'_>) -> f64 {
+    let result = RoundResult::of(state).expect("the round is over and settled");
+    f64::from(result.scores()[0].units()) / f64::from(Score::UNITS)
+}
+
+impl Tree {
+    pub(crate) fn of(rules: &Rules) -> Tree {
+        let mut tree = Tree::default();
+        let deal = |chance: &mut Guided<'_>, sink: &mut dyn FnMut(Event<Card>)| {
+            State::deal_latent(&Setup::new(rules, 2), chance, &mut |event: &Event<Card>| sink(*event)).unwrap()
+        };
+        tree.branch(&deal, [0, 1], &mut Vec::new());
+        tree
+    }
+
+    fn push(&mut self, node: Node) -> usize {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    /// The name of a history with one thing more.
+    fn name(&mut self, before: u32, what: String) -> u32 {
+        let next = self.names.len() as u32 + 2;
+        *self.names.entry((before, what)).or_insert(next)
+    }
+
+    fn branch<'r>(
+        &mut self,
+        run: &impl Fn(&mut Guided<'_>, &mut dyn FnMut(Event<Card>)) -> State<'r>,
+        names: [u32; 2],
+        list: &mut Vec<usize>,
+    ) -> usize {
+        let mut heard = Vec::new();
+        let mut chance = Guided { list, next: 0, open: None };
+        let state = run(&mut chance, &mut |event| heard.push(event));
+        if let Some(options) = chance.open {
+            let mut outcomes = Vec::new();
+            for (number, (_, probability)) in options.into_iter().enumerate() {
+                list.push(number);
+                outcomes.push((probability, self.branch(run, names, list)));
+                list.pop();
+            }
+            return self.push(Node::Chance(outcomes));
+        }
+        let mut names = names;
+        for event in heard {
+            for (name, seat) in names.iter_mut().zip(Seat::ALL) {
+                *name = self.name(*name, format!("{:?}", event.seen_from(seat)));
+            }
+        }
+        self.grow(&state, names)
+    }
+
+    fn grow(&mut self, state: &State<'_>, names: [u32; 2]) -> usize {
+        let Some(seat) = state.actor() else {
+            return self.push(Node::End(settle(state, &mut Vec::new())));
+        };
+        let forced = state.choices().len() == 1;
+        let mut choices = Vec::new();
+        for action in state.choices().iter() {
+            let mut names = names;
+            if !forced {
+                names[seat.index()] = self.name(names[seat.index()], action.to_string());
+            }
+            let run = |chance: &mut Guided<'_>, sink: &mut dyn FnMut(Event<Card>)| {
+                let mut next = state.clone();
+                next.apply(action, chance, &mut |event: &Event<Card>| sink(*event)).unwrap();
+                next
+            };
+            choices.push((action, self.branch(&run, names, &mut Vec::new())));
+        }
+        if forced { choices[0].1 } else { self.push(Node::Ask(seat, names[seat.index()], choices)) }
+    }
+
+    pub(crate) fn sets(&self, of: Seat) -> usize {
+        let mut sets: Vec<u32> = Vec::new();
+        for node in &self.nodes {
+            if let Node::Ask(seat, set, _) = node
+                && *seat == of
+            {
+                sets.push(*set);
+            }
+        }
+        sets.sort_unstable();
+        sets.dedup();
+        sets.len()
+    }
+}
+
+/// What a finished round is worth over all faces that nobody has seen.
+fn settle(state: &State<'_>, list: &mut Vec<usize>) -> f64 {
+    let mut world = state.clone();
+    let mut chance = Guided { list, next: 0, open: None };
+    world.settle(&mut chance);
+    let Some(options) = chance.open else { return payoff(&world) };
+    let mut worth = 0.0;
+    for (number, (_, probability)) in options.into_iter().enumerate() {
+        list.push(number);
+        worth += probability * settle(state, list);
+        list.pop();
+    }
+    worth
+}
+
+/// Every order of a deck that can be told apart.
+pub(crate) fn orders(rules: &Rules) -> Vec<Vec<Card>> {
+    fn go(left: &mut BTreeMap<Card, usize>, order: &mut Vec<Card>, len: usize, orders: &mut Vec<Vec<Card>>) {
+        if order.len() == len {
+            orders.push(order.clone());
+            return;
+        }
+        let cards: Vec<Card> = left.keys().copied().collect();
+        for card in cards {
+            let copies = left[&card];
+            if copies > 0 {
+                left.insert(card, copies - 1);
+                order.push(card);
+                go(left, order, len, orders);
+                order.pop();
+                left.insert(card, copies);
+            }
+        }
+    }
+    let mut left = BTreeMap::new();
+    for &card in rules.deck() {
+        *left.entry(card).or_insert(0) += 1;
+    }
+    let mut orders = Vec::new();
+    go(&mut left, &mut Vec::new(), rules.deck().len(), &mut orders);
+    orders
+}
+
+/// The probabilities of each information set, by seat and all that the seat has perceived. What a seat declared in a
+/// window of its own shows in what it perceives next, wherever that makes a difference in these games.
+pub(crate) type Book = BTreeMap<(Seat, Vec<String>, bool), Vec<f64>>;
+
+/// Sees a decision, what happened before it, and the probabilities of chance, of seat a's and of seat b's choices.
+pub(crate) type Visit<'v> = dyn FnMut(&State<'_>, &[Event<Card>], [f64; 3]) + 'v;
+
+/// A seat's history as it stands in a [`Book`]; the last part says whether it is asked in a window.
+pub(crate) fn page(seat: Seat, sightings: &[cambio_core::Sighting], state: bool) -> (Seat, Vec<String>, bool) {
+    (seat, sightings.iter().map(|sighting| format!("{sighting:?}")).collect(), state)
+}
+
+/// What a dealt deck is worth to seat a if both play by the book: no latent face anywhere. `visit` sees each decision
+/// with the probability of chance and of both seats' choices apart.
+pub(crate) fn dealt(rules: &Rules, deck: &[Card], book: &Book, visit: &mut Visit<'_>) -> f64 {
+    let mut trail = Vec::new();
+    let mut dice = Dice(Key { seed: 0, deal: 0 }.stream(Purpose::Race, 0));
+    let state =
+        State::deal(&Setup::new(rules, 2), deck, &mut dice, &mut |event: &Event<Card>| trail.push(*event)).unwrap();
+    play(&state, &trail, book, [1.0; 3], visit)
+}
+
+/// Chance of a dealt deck: a race goes to the seat that is given.
+struct First(usize, bool);
+
+impl Chance for First {
+    fn draw(&mut self, _: &[Card]) -> usize {
+        unreachable!("the deck is dealt")
+    }
+
+    fn shuffle(&mut self, _: &mut [Card]) {
+        unreachable!("the stock of a mini game is never reshuffled")
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        self.1 = true;
+        let seats: Vec<Seat> = race.snappers.iter().collect();
+        RaceOrder::new([seats[self.0], seats[1 - self.0]])
+    }
+}
+
+fn play(state: &State<'_>, trail: &[Event<Card>], book: &Book, reach: [f64; 3], visit: &mut Visit<'_>) -> f64 {
+    let Some(seat) = state.actor() else { return payoff(state) };
+    let choices = state.choices();
+    let probabilities = if choices.len() == 1 {
+        vec![1.0]
+    } else {
+        visit(state, trail, reach);
+        let sightings: Vec<_> = trail.iter().map(|event| event.seen_from(seat)).collect();
+        book[&page(seat, &sightings, state.table().phase() == cambio_core::Phase::Window)].clone()
+    };
+    let mut worth = 0.0;
+    for (action, probability) in choices.iter().zip(probabilities) {
+        if probability == 0.0 {
+            continue;
+        }
+        let mut raced = false;
+        for first in 0..2 {
+            let (mut next, mut trail, mut chance) = (state.clone(), trail.to_vec(), First(first, false));
+            next.apply(action, &mut chance, &mut |event: &Event<Card>| trail.push(*event)).unwrap();
+            raced |= chance.1;
+            let coin = if raced { 0.5 } else { 1.0 };
+            let mut reach = reach;
+            reach[0] *= coin;
+            reach[seat.index() + 1] *= probability;
+            worth += coin * probability * play(&next, &trail, book, reach, visit);
+            if !raced {
+                break;
+            }
+        }
+    }
+    worth
+}
