@@ -1,34 +1,255 @@
-//! Search, one core: a decision of `rollout(n=1000)` in the middle of a round, 2, 4 and 8 seats of `classic`.
+//! Search, one core: what a decision costs over positions from rounds of heuristics, at 2, 4 and 8 seats of `classic`; and
+//! beside it, in the same run on the same positions, the public crate `ismcts`, whose tree is of one observer.
 
 use std::hint::black_box;
 
-use cambio_agents::Rollout;
-use cambio_benches::{Faces, Play};
-use cambio_core::rng::Key;
-use cambio_core::{Agent as _, Briefing, Event, Rules, Seat};
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use cambio_agents::{Arm, Ismcts, Rollout, roster};
+use cambio_benches::{Position, positions};
+use cambio_core::rng::Bounded as _;
+use cambio_core::{Action, Agent, Dice, Knowledge, Observation, RoundResult, Rules, Seat, Sighting, State, View as _};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use rand::TryRng;
 
-const ITERATIONS: u32 = 1000;
+const POSITIONS: usize = 24;
 
-fn decisions(criterion: &mut Criterion) {
-    let rules = Rules::preset("classic").expect("a preset");
-    let mut group = criterion.benchmark_group("rollout(n=1000)/classic");
-    // One element is one world that is sampled and played out.
-    group.throughput(Throughput::Elements(ITERATIONS.into())).sample_size(20);
-    for seats in [2, 4, 8] {
-        let mut play = Play::new(&rules, seats, Faces::Dealt);
-        let stream = Key { seed: 1, deal: 1 }.agent(Seat::A);
-        let mut search = Rollout::new(ITERATIONS);
-        search.begin(&Briefing { rules: &rules, seats, seat: Seat::A, stream });
-        // The first turn of seat a: it draws, which is its one choice, and has a card to keep or drop.
-        let mut state = play.deal(&mut |event: &Event<_>| search.notice(&event.seen_from(Seat::A)));
-        play.decide(&mut state, &mut |event: &Event<_>| search.notice(&event.seen_from(Seat::A)));
-        let view = state.observe(Seat::A);
-        assert!(view.choices().len() > 1, "there is something to search");
-        group.bench_function(format!("{seats} seats"), |bencher| bencher.iter(|| black_box(search.decide(&view))));
+trait Search: Agent + Clone {
+    fn of(spec: &str) -> Self;
+    fn arms(&self) -> &[Arm];
+}
+
+impl Search for Rollout {
+    fn of(spec: &str) -> Rollout {
+        Rollout::from_params(roster().parse(spec).expect("a spec").params())
     }
+
+    fn arms(&self) -> &[Arm] {
+        Rollout::arms(self)
+    }
+}
+
+impl Search for Ismcts {
+    fn of(spec: &str) -> Ismcts {
+        Ismcts::from_params(roster().parse(spec).expect("a spec").params())
+    }
+
+    fn arms(&self) -> &[Arm] {
+        Ismcts::arms(self)
+    }
+}
+
+fn heuristic() -> Box<dyn Agent> {
+    roster().parse("heuristic").expect("a spec").make()
+}
+
+/// All positions once; an element is an iteration.
+fn decisions<S: Search>(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules, seats: usize, spec: &str) {
+    let mut positions = positions(rules, seats, POSITIONS, &heuristic, &S::of(spec));
+    let mut decide = || {
+        let mut iterations = 0;
+        for Position { agent, state } in &mut positions {
+            let seat = state.actor().expect("a position asks somebody");
+            black_box(agent.decide(&state.observe(seat)));
+            iterations += agent.arms().iter().map(|arm| u64::from(arm.visits)).sum::<u64>();
+        }
+        iterations
+    };
+    group.throughput(Throughput::Elements(decide()));
+    group.bench_function(format!("{spec}, {seats} seats"), |bencher| bencher.iter(&mut decide));
+}
+
+fn ours(criterion: &mut Criterion) {
+    let rules = Rules::preset("classic").expect("a preset");
+    let mut group = criterion.benchmark_group(format!("search, {POSITIONS} decisions of classic"));
+    group.sample_size(10);
+    for seats in [2, 4, 8] {
+        decisions::<Rollout>(&mut group, &rules, seats, "rollout");
+        decisions::<Ismcts>(&mut group, &rules, seats, "ismcts");
+        decisions::<Ismcts>(&mut group, &rules, seats, "ismcts(mode=so)");
+        decisions::<Ismcts>(&mut group, &rules, seats, "ismcts(mode=mo)");
+    }
+    theirs(&mut group, &rules);
     group.finish();
 }
 
-criterion_group!(benches, decisions);
+/// The crate's tree over our game: one observer, uniform playouts, the decisions that our tree tries.
+fn theirs(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules) {
+    let found = positions(rules, 2, POSITIONS, &heuristic, &Witness::default());
+    let roots: Vec<(Knowledge, Observation<'_>)> = found
+        .iter()
+        .map(|position| {
+            let seat = position.state.actor().expect("a position asks somebody");
+            (position.agent.0.clone().expect("it was briefed"), position.state.observe(seat))
+        })
+        .collect();
+    let mut searcher = ismcts::searcher::Searcher::new(0.7, 100_000);
+    let mut decide = || {
+        let mut iterations = 0;
+        for (knowledge, view) in &roots {
+            let mut bits = Xorshift(0x9e37_79b9_7f4a_7c15);
+            let state = knowledge.sample(view, &mut bits);
+            let root = Foreign { state, knowledge, view, bits };
+            // Its budget is a time, which it looks at every 2,048 iterations.
+            let result = searcher.search(&root, &ismcts::inference::NoInference, 0);
+            iterations += black_box(result).num_simulations as u64;
+        }
+        iterations
+    };
+    group.throughput(Throughput::Elements(decide()));
+    group.bench_function("crate ismcts, one observer, 2 seats", |bencher| bencher.iter(&mut decide));
+}
+
+/// Knows what its seat saw, and plays first choices.
+#[derive(Clone, Default)]
+struct Witness(Option<Knowledge>);
+
+impl Agent for Witness {
+    fn begin(&mut self, briefing: &cambio_core::Briefing<'_>) {
+        self.0 = Some(Knowledge::new(briefing.rules, briefing.seats, briefing.seat));
+    }
+
+    fn notice(&mut self, sighting: &Sighting) {
+        self.0.as_mut().expect("a match begins with a briefing").notice(sighting);
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        view.choices().nth(0).expect("who is asked has a choice")
+    }
+}
+
+/// A world in the form that the crate searches.
+#[derive(Clone)]
+struct Foreign<'v> {
+    state: State<'v>,
+    knowledge: &'v Knowledge,
+    view: &'v Observation<'v>,
+    bits: Xorshift,
+}
+
+impl ismcts::state::State for Foreign<'_> {
+    type Action = Action;
+    type ActionList = Actions;
+    type Inference = ismcts::inference::NoInference;
+
+    fn turn(&self) -> usize {
+        self.state.actor().map_or(0, Seat::index)
+    }
+
+    fn randomize(&self, _: usize, _: &Self::Inference) -> Self {
+        // The searcher hands out the same state each time; the crate's own generator has to tell iterations apart.
+        let mut bits = Xorshift(Actions::draw(u32::MAX).into());
+        bits.0 |= 1;
+        let mut state = self.knowledge.sample(self.view, &mut bits);
+        state.ask_knowing_only();
+        Foreign { state, bits, ..*self }
+    }
+
+    fn possible_actions(&self) -> Actions {
+        let Some(actor) = self.state.actor() else { return Actions::default() };
+        let (glance, choices) = (self.state.glance(actor), self.state.choices());
+        let own = self.state.table().layout(actor);
+        let matching = glance.known_matches();
+        let is_tried = |action: &Action| match *action {
+            Action::Snap(spot) => matching.contains(spot),
+            Action::Swap(one, other) => own.contains(one) != own.contains(other),
+            Action::Touch(_) | Action::Cheat(_) => false,
+            _ => true,
+        };
+        Actions(choices.iter().filter(is_tried).collect())
+    }
+
+    fn apply_action(&mut self, action: Action) {
+        let mut dice = Dice(self.bits);
+        self.state.carry_out(action, &mut dice, &mut ());
+        self.bits = dice.0;
+    }
+
+    fn is_terminal(&self) -> bool {
+        self.state.is_over()
+    }
+
+    fn reward(&self, perspective: usize) -> f32 {
+        let result = RoundResult::of(&self.state).expect("the round is over");
+        let seat = Seat::new(perspective).expect("a seat of the table");
+        if result.winners.contains(seat) { 1.0 / result.winners.len() as f32 } else { 0.0 }
+    }
+}
+
+/// A list of decisions in the form that the crate wants.
+#[derive(Clone, Default)]
+struct Actions(Vec<Action>);
+
+thread_local! {
+    static DRAWS: std::cell::Cell<Xorshift> = const { std::cell::Cell::new(Xorshift(88_172_645_463_325_252)) };
+}
+
+impl Actions {
+    fn draw(bound: u32) -> u32 {
+        DRAWS.with(|draws| {
+            let mut bits = draws.get();
+            let number = bits.below(bound);
+            draws.set(bits);
+            number
+        })
+    }
+}
+
+impl ismcts::action_list::ActionList<Action> for Actions {
+    fn uninit() -> Actions {
+        Actions::default()
+    }
+
+    fn pop_random(&mut self) -> Option<Action> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let place = Actions::draw(self.0.len() as u32) as usize;
+        Some(self.0.swap_remove(place))
+    }
+
+    fn push(&mut self, action: Action) {
+        self.0.push(action);
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn has(&self, item: &Action) -> bool {
+        self.0.contains(item)
+    }
+
+    fn without(&self, other: &Actions) -> Actions {
+        Actions(self.0.iter().copied().filter(|action| !other.has(action)).collect())
+    }
+}
+
+/// Quick random bits (Marsaglia 2003, "Xorshift RNGs").
+#[derive(Clone, Copy)]
+struct Xorshift(u64);
+
+impl TryRng for Xorshift {
+    type Error = std::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        self.try_next_u64().map(|word| (word >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        Ok(self.0)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        for chunk in bytes.chunks_mut(8) {
+            let word = self.try_next_u64()?.to_le_bytes();
+            chunk.copy_from_slice(&word[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+criterion_group!(benches, ours);
 criterion_main!(benches);

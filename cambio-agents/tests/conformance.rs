@@ -56,3 +56,13 @@ fn rollout_search_conforms_on_a_small_budget() {
     let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{error}"));
     assert!(found.decisions > 100, "only {} decisions", found.decisions);
 }
+
+#[test]
+fn tree_search_conforms_on_a_small_budget() {
+    let effort = Effort { presets: vec!["original", "faessler", "classic"], seats: vec![2, 3], matches: 1 };
+    for spec in ["ismcts(iterations=24)", "ismcts(iterations=24,mode=so)", "ismcts(iterations=24,mode=mo)"] {
+        let agent = roster().parse(spec).unwrap();
+        let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{spec}: {error}"));
+        assert!(found.decisions > 100, "{spec}: only {} decisions", found.decisions);
+    }
+}

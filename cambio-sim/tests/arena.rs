@@ -294,3 +294,36 @@ fn compressed_rows_are_resumed_verified_and_summed_up_alike() {
     let packed = fs::read(folder.join("small/players.csv.zst")).unwrap();
     assert_eq!(zstd::stream::decode_all(&packed[..]).unwrap(), fs::read(folder.join("plain/players.csv")).unwrap());
 }
+
+#[test]
+fn an_oracle_plays_in_analyses_alone_and_every_row_that_it_is_in_says_so() {
+    let folder = folder("oracle");
+    let spec = "seed = 3\ndeals = 3\nrules = ['classic']\nseats = [2]\n\
+                agents = ['heuristic', 'random', 'oracle(iterations=20)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let refused = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    let sentence = "field `analysis` is false, and `oracle(iterations=20)` sees hidden cards";
+    assert!(said(&refused).contains(sentence) && !folder.join("out").exists(), "{}", said(&refused));
+    fs::write(folder.join("spec.toml"), format!("analysis = true\n{spec}")).unwrap();
+    prints(&folder, "run spec.toml --quiet --out out");
+    for file in ["matches.csv", "players.csv"] {
+        let rows = table(&folder.join("out").join(file));
+        let marked = rows.iter().filter(|row| row["analysis"] == "true").count();
+        assert!(rows.iter().all(|row| (row["analysis"] == "true") == row["lineup"].contains("oracle")), "{file}");
+        assert!(marked > 0 && marked < rows.len(), "{file}: {marked} of {}", rows.len());
+    }
+    assert!(prints(&folder, "verify out").contains("played again"));
+}
+
+#[test]
+fn rows_of_a_search_with_a_budget_of_time_say_that_they_cannot_be_reproduced() {
+    let folder = folder("timed");
+    let spec = "seed = 3\ndeals = 1\nrules = ['classic']\nseats = [2]\n\
+                agents = ['heuristic', 'random', 'rollout(time_ms=2)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(&folder, "run spec.toml --quiet --out out");
+    let rows = table(&folder.join("out/matches.csv"));
+    assert!(rows.iter().all(|row| (row["reproducible"] == "false") == row["lineup"].contains("time_ms")));
+    assert!(rows.iter().any(|row| row["reproducible"] == "true"));
+}

@@ -161,3 +161,22 @@ fn the_responder_finds_nine_tenths_of_the_exact_gap() {
         assert!(game.value_between(&response, &strategy) <= best + 1e-12);
     }
 }
+
+/// What a search can be exploited by, over a game that is solved.
+fn exploitability(game: &Game, spec: &str) -> f64 {
+    let agent = cambio_agents::roster().parse(spec).unwrap();
+    let answers = game.ask(&mut Asked::new(|| agent.make(), 0, 1), &mut |_| {}).unwrap();
+    game.exploitability(&answers.strategy)
+}
+
+/// The strategy-fusion detector on our own trees. One that gives every seat what it sees in the sampled world is hardly
+/// exploitable; that of a single observer, who is taken to decide for all by what the searcher sees, is.
+#[test]
+fn the_tree_of_multiple_observers_fuses_no_strategies_and_that_of_one_does() {
+    let game = Game::compile(&Rules::preset("mini-m1").unwrap(), &Limits::default(), &mut |_| {}).unwrap();
+    let multiple = exploitability(&game, "ismcts(mode=mo,iterations=1000)");
+    let single = exploitability(&game, "ismcts(mode=so,iterations=1000)");
+    println!("multiple observers {multiple:.4}, one {single:.4}");
+    assert!(multiple <= 0.005, "{multiple}");
+    assert!(single > 0.015, "{single}");
+}

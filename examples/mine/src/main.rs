@@ -1,0 +1,33 @@
+//! A bot in 30 lines: snaps what it knows to match, keeps what is low, calls when it knows its cards and they are few.
+
+use std::process::ExitCode;
+
+use cambio_core::{Action, Agent, Briefing, Observation, Phase};
+
+struct Mine;
+
+impl Agent for Mine {
+    fn begin(&mut self, _: &Briefing<'_>) {}
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        let (choices, own) = (view.choices(), view.table().layout(view.seat()));
+        let points = |spot| view.face(spot).map_or(6, |card| view.rules().points(card));
+        let wish = match view.table().phase() {
+            Phase::Start | Phase::Close if own.into_iter().map(points).sum::<i32>() <= 8 => Some(Action::Call),
+            Phase::Window => view.known_matches().intersection(own).lowest().map(Action::Snap),
+            Phase::Held(_) => {
+                let worst = own.into_iter().max_by_key(|&spot| points(spot));
+                let held = view.held().map_or(0, |card| view.rules().points(card));
+                worst.filter(|&spot| points(spot) > held).map(Action::Keep)
+            }
+            _ => None,
+        };
+        let idle = [Action::Draw, Action::Drop, Action::Pass, Action::End, Action::Skip];
+        let mut wishes = wish.into_iter().chain(idle).filter(|&action| choices.contains(action));
+        wishes.next().or(choices.nth(0)).expect("who is asked has a choice")
+    }
+}
+
+fn main() -> ExitCode {
+    cambio_sim::cli::main(cambio_agents::roster().with("mine", "A bot of my own.", || Mine))
+}
