@@ -4,6 +4,11 @@
 //! parameter is declared once, with its default, range and meaning, and that serves parsing, help and errors.
 //! [`External`] is an agent in any language, over standard input and output.
 //!
+//! The ladder: [`Random`]; [`Greedy`], which remembers; [`Heuristic`], which has manners and may forget; [`Ismcts`] as the
+//! textbook has it, which is weak here, or against the blueprint, which is strong; [`Rollout`], one ply over the blueprint. The
+//! searches draw worlds from [`Belief`]: what a seat makes of how the others play. An [`Oracle`] sees every card and is
+//! for analyses alone. Searches with an iteration budget decide the same on every machine; `time_ms` gives that up.
+//!
 //! ```
 //! use cambio_agents::roster;
 //! use cambio_core::{Pairing, Rules, play_match, rng::Key};
