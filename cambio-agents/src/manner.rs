@@ -118,7 +118,7 @@ impl Character {
             ),
             character("snapper", "Gambles on unknown cards.", Manner { gamble: 0.15, foreign_gain: 0.0, ..base }),
             character("disruptor", "Moves what others know.", Manner { disrupt: 3.0, ..base }),
-            character("collector", "Takes from the pile whatever saves a point.", Manner { take_gain: 2.0, ..base }),
+            character("collector", "Takes from the pile whatever saves two points.", Manner { take_gain: 2.0, ..base }),
             character(
                 "looker",
                 "Drops powers to use them, whatever their points.",

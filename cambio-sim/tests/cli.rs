@@ -336,7 +336,14 @@ fn agents_are_listed_with_their_parameters_and_checked() {
     let folder = folder("agents");
     let listed = cambio(&folder, "agents");
     let told = text(&listed.stdout);
-    assert!(told.contains("greedy\n") && told.contains("call_at = 5: ") && told.contains("pass = off: "), "{told}");
+    assert!(
+        told.contains("greedy\n") && told.contains("call_at = 5: ") && told.contains("pass: The probability"),
+        "{told}"
+    );
+    assert!(told.contains(
+        "disruptor\n    A heuristic. Moves what others know.\n    Parameters as for heuristic, but disrupt = 3.\n"
+    ));
+    assert!(told.lines().all(|line| line.len() <= 80), "{told}");
     let checked = cambio(&folder, "agents --check greedy --matches 2");
     assert!(text(&checked.stdout).starts_with("greedy: conforms in 48 matches, "), "{}", text(&checked.stdout));
 }

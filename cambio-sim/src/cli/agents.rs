@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use cambio_agents::Roster;
+use cambio_agents::{Entry, Roster};
 use cambio_core::PRESETS;
 use cambio_core::testing::{Effort, check_agent};
 
@@ -48,15 +48,40 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             }
         };
     }
-    for entry in roster.entries() {
-        writeln!(out, "{}\n    {}", entry.name, entry.about)?;
+    for (number, entry) in roster.entries().iter().enumerate() {
+        writeln!(out, "{}", entry.name)?;
+        let mut say = |text: &str, hang: &str| {
+            let options = textwrap::Options::new(WIDTH).initial_indent("    ").subsequent_indent(hang);
+            writeln!(out, "{}", textwrap::fill(text, options))
+        };
+        say(&entry.about, "    ")?;
         if let Some(text) = entry.text {
-            writeln!(out, "    {}(\"{}\"): {}", entry.name, text.name, text.doc)?;
+            say(&format!("{}(\"{}\"): {}", entry.name, text.name, text.doc), "        ")?;
+        }
+        if let Some(like) = roster.entries()[..number].iter().find(|other| has_the_same_params(other, entry)) {
+            let changes: Vec<String> = changes(like, entry);
+            say(&format!("Parameters as for {}, but {}.", like.name, changes.join(", ")), "    ")?;
+            continue;
         }
         for param in entry.params {
-            let default = param.default.map_or("off".to_owned(), |value| param.range.show(value));
-            writeln!(out, "    {} = {default}: {} ({})", param.name, param.doc, param.range)?;
+            let default = param.default.map_or(String::new(), |value| format!(" = {}", param.range.show(value)));
+            say(&format!("{}{default}: {} ({})", param.name, param.doc.trim(), param.range), "        ")?;
         }
     }
     Ok(Exit::Done)
+}
+
+/// The list is for people: as wide as a terminal is likely to be.
+const WIDTH: usize = 80;
+
+fn has_the_same_params(one: &Entry, other: &Entry) -> bool {
+    !one.params.is_empty() && one.params.iter().map(|param| param.name).eq(other.params.iter().map(|param| param.name))
+}
+
+/// What differs from a like agent's defaults.
+fn changes(like: &Entry, entry: &Entry) -> Vec<String> {
+    let pairs = like.params.iter().zip(entry.params).filter(|(like, own)| like.default != own.default);
+    pairs
+        .map(|(_, own)| format!("{} = {}", own.name, own.default.map_or("off".to_owned(), |v| own.range.show(v))))
+        .collect()
 }
