@@ -97,7 +97,9 @@ fn brute_force(view: &Observation<'_>, weight: impl Fn(Spot, Card) -> f64) -> Ma
     }
     for marginal in &mut marginals {
         let all: f64 = marginal.iter().sum();
-        marginal.iter_mut().for_each(|share| *share /= all);
+        for share in marginal {
+            *share /= all;
+        }
     }
     marginals
 }
