@@ -415,8 +415,16 @@ impl Belief {
         if self.sampler.spots.is_empty() {
             return self.knowledge.sample(view, rng);
         }
-        let mut placed = [(ANYWHERE, 0); SPOTS];
-        let placed = &mut placed[..self.sampler.spots.len()];
+        let cards = self.sampler.spots.len();
+        // Room for every spot of the table would take longer to clear than a draw of five cards.
+        let (mut few, mut many);
+        let placed = if cards <= EXACT {
+            few = [(ANYWHERE, 0); EXACT];
+            &mut few[..cards]
+        } else {
+            many = [(ANYWHERE, 0); SPOTS];
+            &mut many[..cards]
+        };
         self.sampler.draw(placed, rng);
         self.knowledge.sample_around(view, rng, placed)
     }

@@ -7,7 +7,7 @@ use crate::{Forgetting, Param, Params, Range};
 /// Declares the parameters of the heuristic once: field, default, range and meaning.
 macro_rules! parameters {
     ($($(#[doc = $doc:literal])+ $name:ident = $default:literal in $range:expr,)+) => {
-        /// The parameters of a [`Heuristic`].
+        /// The parameters of a [`Heuristic`](crate::Heuristic).
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub struct Manner {
             $($(#[doc = $doc])+ pub $name: f64,)+
