@@ -193,7 +193,7 @@ impl Belief {
                         self.bound(seat, Some(from), |points| points <= most);
                     }
                     (true, None) => {
-                        let unknown = self.own_layout(seat).without(self.knowledge.seen(seat));
+                        let unknown = self.layout(seat).without(self.knowledge.seen(seat));
                         if !unknown.is_empty() {
                             let least = self.mean() + manner.curiosity;
                             self.bound_spot(from, |points| points >= least);
@@ -276,32 +276,32 @@ impl Belief {
             Event::Took { .. } => self.top = None,
             Event::Called { seat } => self.callers.insert(seat),
             Event::Snapped { seat, spot, card, verdict } => {
-                if let Some((_, reached)) = &mut self.window {
-                    reached.insert(seat);
-                }
+                self.reach(seat);
                 if verdict == Verdict::Right {
                     self.top = if self.rules.freezes { None } else { Some(card) };
                     self.flatten(spot);
                 }
             }
-            Event::Aborted { seat } => {
-                if let Some((_, reached)) = &mut self.window {
-                    reached.insert(seat);
-                }
-            }
-            Event::Swapped { one, other, .. } => {
-                self.evidence.swap(one.index(), other.index());
-                let (had_one, had_other) = (self.marked.contains(one), self.marked.contains(other));
-                self.mark(one, had_other);
-                self.mark(other, had_one);
-            }
+            Event::Aborted { seat } => self.reach(seat),
+            Event::Swapped { one, other, .. } => self.exchange(one, other),
             Event::Gave { from, to, .. } => {
-                self.evidence[to.index()] = self.evidence[from.index()];
-                self.mark(to, self.marked.contains(from));
+                self.exchange(from, to);
                 self.flatten(from);
             }
             Event::Penalised { spot, .. } => self.flatten(spot),
             _ => {}
+        }
+    }
+
+    /// Two cards change places, and their evidence with them.
+    fn exchange(&mut self, one: Spot, other: Spot) {
+        self.evidence.swap(one.index(), other.index());
+        self.marked.swap(one, other);
+    }
+
+    fn reach(&mut self, seat: Seat) {
+        if let Some((_, reached)) = &mut self.window {
+            reached.insert(seat);
         }
     }
 
@@ -325,7 +325,7 @@ impl Belief {
         if unseen.is_empty() { 0.0 } else { points / unseen.len() as f64 }
     }
 
-    fn own_layout(&self, seat: Seat) -> SpotSet {
+    fn layout(&self, seat: Seat) -> SpotSet {
         self.knowledge.occupied().intersection(SpotSet::of_seat(seat))
     }
 
@@ -335,7 +335,7 @@ impl Belief {
 
     /// Each card that a seat knows to have, but for one spot, has points that the decision agrees with.
     fn bound(&mut self, seat: Seat, but: Option<Spot>, agrees: impl Fn(f64) -> bool) {
-        let own = self.own_layout(seat).intersection(self.knowledge.seen(seat));
+        let own = self.layout(seat).intersection(self.knowledge.seen(seat));
         for spot in self.unknown_to_me(own).into_iter().filter(|&spot| Some(spot) != but) {
             self.bound_spot(spot, &agrees);
         }
@@ -371,14 +371,6 @@ impl Belief {
     fn flatten(&mut self, spot: Spot) {
         self.evidence[spot.index()] = [1.0; KINDS];
         self.marked.remove(spot);
-    }
-
-    fn mark(&mut self, spot: Spot, marked: bool) {
-        if marked {
-            self.marked.insert(spot);
-        } else {
-            self.marked.remove(spot);
-        }
     }
 
     /// Makes ready to draw worlds for one decision; has to come before [`Belief::sample`].
@@ -580,7 +572,7 @@ impl Calls {
             return calls;
         }
         for seat in belief.callers.iter().filter(|&seat| seat != knowledge.seat()) {
-            let layout = belief.own_layout(seat);
+            let layout = belief.layout(seat);
             let knew = layout.intersection(knowledge.seen(seat));
             let hidden = belief.unknown_to_me(knew);
             if !hidden.is_empty() {

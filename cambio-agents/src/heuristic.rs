@@ -107,20 +107,6 @@ impl<V: View> Picture for V {
     }
 }
 
-/// The mean points of the cards that are neither on the pile nor held nor in the picture; 0 where none is left.
-#[inline]
-pub(crate) fn mean_unseen(view: &impl View, picture: &impl Picture) -> f64 {
-    let (rules, table) = (view.rules(), view.table());
-    let mut points = rules.deck_points() - table.pile_points();
-    let mut cards = rules.deck().len() as i32 - table.pile_len() as i32;
-    let seen = picture.known().into_iter().filter_map(|spot| picture.face(spot));
-    for card in seen.chain(view.held()) {
-        points -= rules.points(card);
-        cards -= 1;
-    }
-    if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 }
-}
-
 /// One decision: the view, what the player takes the cards to be, and what that makes them worth.
 pub(crate) struct Mind<'v, V, P> {
     view: &'v V,
@@ -134,13 +120,41 @@ pub(crate) struct Mind<'v, V, P> {
 
 /// What the known cards come to.
 #[derive(Clone, Copy)]
-struct Survey {
-    /// The mean points of the cards that are not remembered.
-    mean: f64,
+pub(crate) struct Survey {
+    /// The mean points of the cards that are neither on the pile nor held nor in the picture; 0 where none is left.
+    pub(crate) mean: f64,
     /// The points of the own cards that are known.
     own: i32,
     /// The worst of them, the first of equals.
     worst: Option<(i32, Spot)>,
+}
+
+impl Survey {
+    #[inline]
+    pub(crate) fn new(view: &impl View, picture: &impl Picture) -> Survey {
+        let (rules, table) = (view.rules(), view.table());
+        let (layout, known) = (table.layout(view.seat()), picture.known());
+        let mut points = rules.deck_points() - table.pile_points();
+        let mut cards = rules.deck().len() as i32 - table.pile_len() as i32;
+        let foreign = known.without(layout).into_iter().filter_map(|spot| picture.face(spot));
+        for card in foreign.chain(view.held()) {
+            points -= rules.points(card);
+            cards -= 1;
+        }
+        let (mut own, mut worst) = (0, None);
+        for spot in known.intersection(layout) {
+            let Some(card) = picture.face(spot) else { continue };
+            let counts = rules.points(card);
+            points -= counts;
+            cards -= 1;
+            own += counts;
+            if worst.is_none_or(|(most, _)| counts > most) {
+                worst = Some((counts, spot));
+            }
+        }
+        let mean = if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 };
+        Survey { mean, own, worst }
+    }
 }
 
 impl<'v, V: View, P: Picture> Mind<'v, V, P> {
@@ -211,33 +225,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     /// One walk over the known cards serves most decisions.
     #[inline]
     fn survey(&self) -> &Survey {
-        self.survey.get_or_init(|| {
-            let (rules, table) = (self.view.rules(), self.view.table());
-            let mut points = rules.deck_points() - table.pile_points();
-            let mut cards = rules.deck().len() as i32 - table.pile_len() as i32;
-            if let Some(card) = self.view.held() {
-                points -= rules.points(card);
-                cards -= 1;
-            }
-            let (mut own, mut worst) = (0, None);
-            for spot in self.known.without(self.own) {
-                let Some(card) = self.picture.face(spot) else { continue };
-                points -= rules.points(card);
-                cards -= 1;
-            }
-            for spot in self.known.intersection(self.own) {
-                let Some(card) = self.picture.face(spot) else { continue };
-                let counts = rules.points(card);
-                points -= counts;
-                cards -= 1;
-                own += counts;
-                if worst.is_none_or(|(most, _)| counts > most) {
-                    worst = Some((counts, spot));
-                }
-            }
-            let mean = if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 };
-            Survey { mean, own, worst }
-        })
+        self.survey.get_or_init(|| Survey::new(self.view, self.picture))
     }
 
     fn own_sum(&self) -> f64 {

@@ -224,16 +224,6 @@ impl Ismcts {
         search::FINAL,
     ];
 
-    /// A search of so many iterations in this mode, all else by default.
-    pub fn new(iterations: u32, mode: Mode) -> Ismcts {
-        let mut settings = Settings { iterations, ..Settings::default() };
-        if mode != Mode::Policy {
-            settings.utility = crate::Utility::Win;
-            settings.likelihood.epsilon = 1.0;
-        }
-        Ismcts { searcher: Searcher::new(settings, mode), seated: None, arms: Vec::new() }
-    }
-
     /// The search that a spec describes.
     pub fn from_params(params: &Params) -> Ismcts {
         let mode = [Mode::Single, Mode::Multiple, Mode::Policy][params.value("mode") as usize];
@@ -254,11 +244,6 @@ impl Ismcts {
     /// apart comes last.
     pub fn arms(&self) -> &[Arm] {
         &self.arms
-    }
-
-    /// How many information sets the tree of the last decision has.
-    pub fn nodes(&self) -> usize {
-        self.searcher.tree.len()
     }
 }
 

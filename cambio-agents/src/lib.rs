@@ -52,5 +52,4 @@ pub use random::Random;
 pub use rollout::Rollout;
 pub use roster::{AgentSpec, Entry, Param, Params, Range, Roster, SendScribe, SpecError, Text, roster};
 pub use search::Arm;
-pub use tree::Mode;
 pub use value::{MatchValues, Utility};

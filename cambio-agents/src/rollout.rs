@@ -14,7 +14,7 @@ use crate::search::{self, Arm, Seated, Settings, choose};
 use crate::{Param, Params, Range};
 
 /// Searches one ply over a heuristic blueprint.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Rollout {
     settings: Settings,
     seated: Option<Seated>,
@@ -39,11 +39,6 @@ impl Rollout {
         search::C,
         search::FINAL,
     ];
-
-    /// A search of so many iterations, all else by default.
-    pub fn new(iterations: u32) -> Rollout {
-        Rollout { settings: Settings { iterations, ..Settings::default() }, seated: None, arms: Vec::new() }
-    }
 
     /// The search that a spec describes.
     pub fn from_params(params: &Params) -> Rollout {

@@ -105,9 +105,10 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn from_params(params: &Params, iterations: &str, utility: f64, epsilon: f64) -> Settings {
-        let place = params.value("blueprint") as usize;
-        // The first word is the default heuristic; the others are the characters in their order.
-        let base = place.checked_sub(1).map_or_else(Manner::default, |place| Character::all()[place].manner);
+        // A word that names no character is the default heuristic.
+        let name = BLUEPRINT.range.show(params.value("blueprint"));
+        let character = Character::all().iter().find(|character| character.name == name);
+        let base = character.map_or_else(Manner::default, |character| character.manner);
         let manner = Manner {
             call_at: params.get("call_at").unwrap_or(base.call_at),
             call_chance: params.get("call_chance").unwrap_or(base.call_chance),

@@ -13,7 +13,7 @@ use crate::search::Arm;
 
 /// Whose information the nodes of other seats hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// Single observer: every node is keyed by what the searching seat sees, as if all decided by that.
     Single,
     /// Multiple observer: every seat decides by what it sees itself in the sampled world.
@@ -220,11 +220,6 @@ impl Tree {
     /// What was tried at the root.
     pub(crate) fn root(&self) -> impl Iterator<Item = Arm> {
         self.edges[..usize::from(self.nodes[0].edges)].iter().map(|edge| edge.arm)
-    }
-
-    /// How many information sets the tree has.
-    pub(crate) fn len(&self) -> usize {
-        self.nodes.len()
     }
 
     /// Begins an iteration at the root.

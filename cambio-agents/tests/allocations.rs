@@ -1,44 +1,13 @@
 //! A search that is warm allocates nothing in its iterations: counted by the allocator itself.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "../../cambio-core/tests/counting/mod.rs"]
+mod counting;
 
 use cambio_agents::{Ismcts, Rollout, roster};
 use cambio_core::rng::Bounded as _;
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::{Agent, Briefing, Dice, Event, Rules, Seat, Setup, State};
-
-/// Counts the allocations of each thread.
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-#[expect(unsafe_code, reason = "an allocator is unsafe to implement; this one counts and hands on")]
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(place, layout) }
-    }
-
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        unsafe { System.realloc(place, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations() -> u64 {
-    COUNT.with(Cell::get)
-}
+use counting::allocations;
 
 /// Lets a search decide at each of its questions in a round of heuristics, often; gives how often it had a choice.
 ///

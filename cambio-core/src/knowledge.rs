@@ -150,12 +150,6 @@ impl Knowledge {
         self.occupied
     }
 
-    /// Whether the card here was in the pool from which the stock is drawn now. After a reshuffle older cards, dealt or
-    /// drawn before, are not.
-    pub fn is_of_stock(&self, spot: Spot) -> bool {
-        self.epochs[spot.index()] == self.epoch
-    }
-
     /// The card that lies here, if the seat knows it.
     pub fn face(&self, spot: Spot) -> Option<Card> {
         self.faces[spot.index()]
@@ -165,12 +159,9 @@ impl Knowledge {
     ///
     /// For a known card this is that card alone, for an empty spot nothing.
     pub fn candidates(&self, spot: Spot) -> impl Iterator<Item = Card> {
-        let epoch = self.epochs[spot.index()];
         let is_unknown = self.occupied.contains(spot) && !self.known().contains(spot);
-        let current: &[Card] = if is_unknown && epoch == self.epoch { self.unseen.all() } else { &[] };
-        let older: &[(Card, u16)] = if is_unknown && epoch != self.epoch { self.older() } else { &[] };
-        let older = older.iter().filter(move |(_, of)| *of == epoch).map(|(card, _)| *card);
-        self.face(spot).into_iter().chain(current.iter().copied()).chain(older)
+        let fitting = self.unseen(spot).filter(move |&(_, fits)| is_unknown && fits).map(|(card, _)| card);
+        self.face(spot).into_iter().chain(fitting)
     }
 
     /// What the next card of the stock may be: the multiset of unseen cards that can lie in the stock.

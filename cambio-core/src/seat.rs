@@ -327,7 +327,7 @@ impl SpotSet {
 
     /// Lets two spots change places: each is in the set afterwards if the other was before.
     #[inline]
-    pub(crate) const fn swap(&mut self, one: Spot, other: Spot) {
+    pub const fn swap(&mut self, one: Spot, other: Spot) {
         let differs = (self.0 >> one.0 ^ self.0 >> other.0) & 1;
         self.0 ^= differs << one.0 ^ differs << other.0;
     }

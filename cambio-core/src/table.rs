@@ -163,12 +163,6 @@ impl<'r> Table<'r> {
         self.seen[seat.index()]
     }
 
-    /// The spots whose cards their owners have seen.
-    pub fn seen_by_owners(&self) -> SpotSet {
-        let own = Seat::ALL.iter().map(|&seat| self.seen(seat).intersection(SpotSet::of_seat(seat)));
-        own.fold(SpotSet::EMPTY, SpotSet::union)
-    }
-
     /// These seats have seen the card that lies here.
     #[inline]
     pub(crate) fn show_to(&mut self, spot: Spot, seats: SeatSet) {

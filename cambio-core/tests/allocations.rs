@@ -1,44 +1,12 @@
 //! A game allocates nothing, the deal included: counted by the allocator itself.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod counting;
 
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::{
     Action, Card, Event, Knowledge, Observation, PRESETS, RoundChance, RoundResult, Rules, Seat, Setup, State,
 };
-
-/// Counts the allocations of each thread.
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-#[expect(unsafe_code, reason = "an allocator is unsafe to implement; this one counts and hands on")]
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(place, layout) }
-    }
-
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        unsafe { System.realloc(place, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations() -> u64 {
-    COUNT.with(Cell::get)
-}
+use counting::allocations;
 
 /// Passes most windows and calls seldom, so that rounds are long; without a vector.
 fn choose(view: &Observation<'_>, stream: &mut Stream) -> Action {

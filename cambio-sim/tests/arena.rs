@@ -1,20 +1,13 @@
 //! Experiments of every form, tests and tuning as a user meets them: what they say, and that it does not depend on threads.
 
+mod folder;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use cambio_sim::{Experiment, StoredRun, derive};
-
-/// A folder of a test's own, empty.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("arena-{name}"));
-    if path.exists() {
-        fs::remove_dir_all(&path).unwrap();
-    }
-    fs::create_dir_all(&path).unwrap();
-    path
-}
+use folder::folder;
 
 fn cambio(folder: &Path, words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words).output().unwrap()

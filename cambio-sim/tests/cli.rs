@@ -1,19 +1,12 @@
 //! The command line as a user meets it: what it prints, writes, refuses, and its exit codes.
 
+mod folder;
+
+use folder::folder;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
-
-/// A folder of a test's own, empty.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    if path.exists() {
-        fs::remove_dir_all(&path).unwrap();
-    }
-    fs::create_dir_all(&path).unwrap();
-    path
-}
 
 fn cambio(folder: &Path, words: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));

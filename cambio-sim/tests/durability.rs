@@ -1,20 +1,13 @@
 //! What is on disk survives everything: kills, full disks, damage that is found, parts that are put together.
 
+mod folder;
+
+use folder::folder;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
-
-/// A folder of a test's own, empty.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("durability-{name}"));
-    if path.exists() {
-        fs::remove_dir_all(&path).unwrap();
-    }
-    fs::create_dir_all(&path).unwrap();
-    path
-}
 
 fn command(folder: &Path, words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));

@@ -1,23 +1,16 @@
 //! `cambio solve` and `cambio exploit` as a user meets them, and the responder on a game whose exact gap is known.
 
+mod folder;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use cambio_core::{Rules, Seat};
 use cambio_sim::LowerBound;
 use cambio_solve::{Asked, Effort, Game, Limits};
+use folder::folder;
 use serde_json::Value;
-
-/// A folder of a test's own, empty.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    if path.exists() {
-        fs::remove_dir_all(&path).unwrap();
-    }
-    fs::create_dir_all(&path).unwrap();
-    path
-}
 
 fn cambio(folder: &Path, words: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words.split(' ')).output().unwrap()
