@@ -2,7 +2,7 @@
 
 use cambio_core::{Action, Agent, Briefing, Card, Observation, Phase, Spot, SpotSet};
 
-use crate::heuristic::Survey;
+use crate::heuristic::mean_elsewhere;
 use crate::{Param, Range};
 
 /// Remembers every card that it saw, takes an unknown one for the mean of the cards that it has not seen, and in
@@ -74,7 +74,7 @@ struct Estimate<'v, 'a> {
 
 impl Estimate<'_, '_> {
     fn new<'v, 'a>(view: &'v Observation<'a>) -> Estimate<'v, 'a> {
-        Estimate { view, mean: Survey::new(view, view).mean }
+        Estimate { view, mean: mean_elsewhere(view, view) }
     }
 
     fn points(&self, card: Card) -> f64 {

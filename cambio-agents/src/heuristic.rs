@@ -1,11 +1,12 @@
 //! The memory heuristic: one decision at a time, by what the player remembers and expects.
 
-use std::cell::OnceCell;
+use std::cell::Cell;
 
 use cambio_core::knob::{Best, CallerTie, Cap, Gift, Late, MatchEnd, Redrop, Score};
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{
-    Action, Agent, Briefing, Card, Observation, Phase, Seat, Sighting, Source, Spot, SpotSet, Standing, View,
+    Action, Agent, Briefing, Card, Choices, Observation, Phase, Rules, Seat, Sighting, Source, Spot, SpotSet, Standing,
+    View,
 };
 
 use crate::Manner;
@@ -83,6 +84,17 @@ pub(crate) trait Picture {
     fn face(&self, spot: Spot) -> Option<Card>;
     /// The spots of which it takes itself to know the card.
     fn known(&self) -> SpotSet;
+
+    /// The cards that it takes to lie in these spots.
+    #[inline]
+    fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
+        spots.intersection(self.known()).into_iter().filter_map(|spot| Some((spot, self.face(spot)?)))
+    }
+
+    /// The points of all that it takes itself to know together.
+    fn known_points(&self, rules: &Rules) -> i32 {
+        self.known_cards(self.known()).map(|(_, card)| rules.points(card)).sum()
+    }
 }
 
 impl Picture for Memory {
@@ -105,6 +117,16 @@ impl<V: View> Picture for V {
     fn known(&self) -> SpotSet {
         View::known(self)
     }
+
+    #[inline]
+    fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
+        View::known_cards(self, spots)
+    }
+
+    #[inline]
+    fn known_points(&self, _: &Rules) -> i32 {
+        View::known_points(self)
+    }
 }
 
 /// One decision: the view, what the player takes the cards to be, and what that makes them worth.
@@ -112,63 +134,58 @@ pub(crate) struct Mind<'v, V, P> {
     view: &'v V,
     picture: &'v P,
     manner: &'v Manner,
+    choices: Choices,
     own: SpotSet,
     known: SpotSet,
-    /// What the known cards come to, once it is asked for.
-    survey: OnceCell<Survey>,
+    /// The mean of what is not in the picture, once it is asked for.
+    mean: Cell<Option<f64>>,
+    /// What the known own cards come to, once it is asked for.
+    survey: Cell<Option<Survey>>,
 }
 
-/// What the known cards come to.
+/// The mean points of the cards that are neither on the pile nor held nor in the picture; 0 where none is left.
+#[inline]
+pub(crate) fn mean_elsewhere(view: &impl View, picture: &impl Picture) -> f64 {
+    let (rules, table) = (view.rules(), view.table());
+    let held = view.held();
+    let here = picture.known_points(rules) + held.map_or(0, |card| rules.points(card));
+    let points = rules.deck_points() - table.pile_points() - here;
+    let cards =
+        rules.deck().len() as i32 - table.pile_len() as i32 - picture.known().len() as i32 - i32::from(held.is_some());
+    if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 }
+}
+
+/// What is computed once; unlike in a `OnceCell`, in line where it is asked for.
+#[inline]
+fn once<T: Copy>(cell: &Cell<Option<T>>, compute: impl FnOnce() -> T) -> T {
+    let value = cell.get().unwrap_or_else(compute);
+    cell.set(Some(value));
+    value
+}
+
+/// What the known cards of a layout come to.
 #[derive(Clone, Copy)]
-pub(crate) struct Survey {
-    /// The mean points of the cards that are neither on the pile nor held nor in the picture; 0 where none is left.
-    pub(crate) mean: f64,
-    /// The points of the own cards that are known.
-    own: i32,
+struct Survey {
+    /// Their points together.
+    sum: i32,
     /// The worst of them, the first of equals.
     worst: Option<(i32, Spot)>,
-}
-
-impl Survey {
-    #[inline]
-    pub(crate) fn new(view: &impl View, picture: &impl Picture) -> Survey {
-        let (rules, table) = (view.rules(), view.table());
-        let (layout, known) = (table.layout(view.seat()), picture.known());
-        let mut points = rules.deck_points() - table.pile_points();
-        let mut cards = rules.deck().len() as i32 - table.pile_len() as i32;
-        let foreign = known.without(layout).into_iter().filter_map(|spot| picture.face(spot));
-        for card in foreign.chain(view.held()) {
-            points -= rules.points(card);
-            cards -= 1;
-        }
-        let (mut own, mut worst) = (0, None);
-        for spot in known.intersection(layout) {
-            let Some(card) = picture.face(spot) else { continue };
-            let counts = rules.points(card);
-            points -= counts;
-            cards -= 1;
-            own += counts;
-            if worst.is_none_or(|(most, _)| counts > most) {
-                worst = Some((counts, spot));
-            }
-        }
-        let mean = if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 };
-        Survey { mean, own, worst }
-    }
 }
 
 impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     #[inline]
     pub(crate) fn new(view: &'v V, picture: &'v P, manner: &'v Manner) -> Mind<'v, V, P> {
         let own = view.table().layout(view.seat());
-        Mind { view, picture, manner, own, known: picture.known(), survey: OnceCell::new() }
+        let (mean, survey) = (Cell::new(None), Cell::new(None));
+        Mind { view, picture, manner, choices: view.choices(), own, known: picture.known(), mean, survey }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "playouts call it in one place, and it is small but for what is rare")]
+    #[inline(always)]
     pub(crate) fn decide(&self) -> Action {
-        let choices = self.view.choices();
+        let choices = &self.choices;
         let wish = match self.view.table().phase() {
-            Phase::Start => self.start(choices.contains(Action::Call)),
+            Phase::Start => self.start(),
             Phase::Held(source) => self.keep_or_drop(source, choices.contains(Action::Drop)),
             Phase::Window | Phase::Chain => self.snap(choices.targets()),
             Phase::Gift => self.give(),
@@ -186,8 +203,9 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         idle.or_else(|| self.least_harm()).expect("who is asked has a choice")
     }
 
+    #[inline]
     fn mean(&self) -> f64 {
-        self.survey().mean
+        once(&self.mean, || mean_elsewhere(self.view, self.picture))
     }
 
     fn points(&self, card: Card) -> f64 {
@@ -218,36 +236,42 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         spot.seat() != self.view.seat() && self.view.table().seen(spot.seat()).contains(spot)
     }
 
-    fn sum(&self, spots: SpotSet) -> f64 {
-        spots.into_iter().map(|spot| self.worth(spot)).sum()
+    /// What the cards here are expected to count together, as [`Mind::worth`] says of each.
+    fn sum(&self, seat: Seat) -> f64 {
+        let table = self.view.table();
+        let layout = table.layout(seat);
+        let unknown = layout.without(self.known);
+        let hoarded = if seat == self.view.seat() { 0 } else { unknown.intersection(table.seen(seat)).len() };
+        f64::from(self.survey_of(layout).sum) + unknown.len() as f64 * self.mean() - hoarded as f64 * self.manner.hoard
     }
 
-    /// One walk over the known cards serves most decisions.
     #[inline]
-    fn survey(&self) -> &Survey {
-        self.survey.get_or_init(|| Survey::new(self.view, self.picture))
+    fn survey_of(&self, spots: SpotSet) -> Survey {
+        let mut survey = Survey { sum: 0, worst: None };
+        for (spot, card) in self.picture.known_cards(spots) {
+            let points = self.view.rules().points(card);
+            survey.sum += points;
+            if survey.worst.is_none_or(|(most, _)| points > most) {
+                survey.worst = Some((points, spot));
+            }
+        }
+        survey
+    }
+
+    /// One walk over the known own cards serves most decisions.
+    #[inline]
+    fn survey(&self) -> Survey {
+        once(&self.survey, || self.survey_of(self.own))
     }
 
     fn own_sum(&self) -> f64 {
-        let Survey { mean, own, .. } = *self.survey();
-        f64::from(own) + self.own.without(self.known).len() as f64 * mean
+        f64::from(self.survey().sum) + self.own.without(self.known).len() as f64 * self.mean()
     }
 
     /// The own spot that is worst to have, the first of equals, a known one before an unknown one; not to know a card is
     /// worth something too.
     fn worst(&self, spots: SpotSet) -> Option<(f64, Spot)> {
-        let known = if spots == self.own {
-            self.survey().worst
-        } else {
-            let mut worst: Option<(i32, Spot)> = None;
-            for spot in spots.intersection(self.known) {
-                let points = self.picture.face(spot).map_or(0, |card| self.view.rules().points(card));
-                if worst.is_none_or(|(most, _)| points > most) {
-                    worst = Some((points, spot));
-                }
-            }
-            worst
-        };
+        let known = if spots == self.own { self.survey().worst } else { self.survey_of(spots).worst };
         let known = known.map(|(points, spot)| (f64::from(points), spot));
         let Some(unknown) = spots.without(self.known).lowest() else { return known };
         let worth = self.mean() + self.curiosity();
@@ -284,7 +308,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     }
 
     fn lowest_other(&self) -> f64 {
-        let sums = self.others().map(|seat| self.sum(self.view.table().layout(seat)));
+        let sums = self.others().map(|seat| self.sum(seat));
         sums.fold(f64::INFINITY, f64::min)
     }
 
@@ -295,22 +319,21 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     /// every other seat for `last_turn` points better after its last turn.
     fn expects_lowest(&self, own: f64) -> bool {
         let (rules, table) = (self.view.rules(), self.view.table());
-        let cards = rules.deck().len() as f64;
-        let mean = f64::from(rules.deck_points()) / cards;
-        let variance = f64::from(rules.deck_squares()) / cards - mean * mean;
-        let spread = |spots: SpotSet| variance * spots.without(self.known).len() as f64;
+        let (cards, points) = (rules.deck().len() as i32, rules.deck_points());
+        let variance = f64::from(cards * rules.deck_squares() - points * points) / f64::from(cards * cards);
+        let unknown = |spots: SpotSet| spots.without(self.known).len();
+        let own_unknown = unknown(self.own);
         let tie = if rules.spec().caller_tie == CallerTie::Fails { -0.5 } else { 0.5 };
         let (mut chance, mut wanted) = (1.0, 1.0);
-        for _ in self.others() {
+        for _ in 1..table.seats() {
             wanted *= self.manner.call_chance;
         }
         for seat in self.others() {
-            let layout = table.layout(seat);
-            let ahead = self.sum(layout) - self.manner.last_turn - own + tie;
-            // The normal distribution function to within 0.03, by an algebraic curve with its slope at 0: a library's
-            // may differ in the last digit from machine to machine.
-            let deviations = ahead / (spread(self.own) + spread(layout) + 1.0).sqrt();
-            chance *= 0.5 + 0.5 * deviations / (deviations * deviations + std::f64::consts::FRAC_PI_2).sqrt();
+            let spread = variance * (own_unknown + unknown(table.layout(seat))) as f64;
+            let ahead = self.sum(seat) - self.manner.last_turn - own + tie;
+            // The normal distribution function of a variance of spread + 1 to within 0.03, by an algebraic curve with its
+            // slope at 0: a library's may differ in the last digit from machine to machine.
+            chance *= 0.5 + 0.5 * ahead / (ahead * ahead + (spread + 1.0) * std::f64::consts::FRAC_PI_2).sqrt();
             if chance < wanted {
                 return false;
             }
@@ -318,13 +341,17 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         true
     }
 
-    fn start(&self, may_call: bool) -> Option<Action> {
-        if may_call && self.calls() {
+    fn start(&self) -> Option<Action> {
+        if self.choices.contains(Action::Call) && self.calls() {
             return Some(Action::Call);
         }
-        let top = self.view.table().top()?;
-        let (worth, _) = self.worst(self.own)?;
-        (worth - self.points(top) >= self.manner.take_gain).then_some(Action::Take)
+        if !self.choices.contains(Action::Take) {
+            return None;
+        }
+        let enough = self.points(self.view.table().top()?) + self.manner.take_gain;
+        // Most tops are too high whatever the player has.
+        let most = f64::from(self.view.rules().most_points()).max(self.mean() + self.curiosity());
+        (most >= enough && self.worst(self.own)?.0 >= enough).then_some(Action::Take)
     }
 
     fn keep_or_drop(&self, source: Source, may_drop: bool) -> Option<Action> {
@@ -352,8 +379,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
                 best = Some((gain, spot));
             }
         };
-        for spot in targets.intersection(self.known) {
-            let Some(card) = self.picture.face(spot) else { continue };
+        for (spot, card) in self.picture.known_cards(targets) {
             if !self.view.would_match(spot, card) {
                 continue;
             }
@@ -398,7 +424,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     fn bluff(&self, stream: &mut Stream) -> Option<Action> {
         const SCALE: u32 = 1 << 20;
         let spot = self.own.lowest()?;
-        let touches = self.manner.bluff > 0.0 && self.view.choices().contains(Action::Touch(spot));
+        let touches = self.manner.bluff > 0.0 && self.choices.contains(Action::Touch(spot));
         (touches && stream.chance((self.manner.bluff * f64::from(SCALE)) as u32, SCALE)).then_some(Action::Touch(spot))
     }
 
@@ -411,8 +437,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     /// Looks at an unknown own card, swaps if that saves points, looks at a foreign card, disrupts, in this order; in a
     /// last turn it swaps first.
     fn use_power(&self) -> Option<Action> {
-        let choices = self.view.choices();
-        let unknown = choices.targets().without(self.known);
+        let unknown = self.choices.targets().without(self.known);
         let own = unknown.intersection(self.own).lowest().map(Action::Look);
         let first = if self.is_last_turn() { self.gainful_swap().or(own) } else { own.or_else(|| self.gainful_swap()) };
         if first.is_some() {
@@ -424,12 +449,11 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     }
 
     fn gainful_swap(&self) -> Option<Action> {
-        let choices = self.view.choices();
-        let swappable = choices.swappable();
+        let swappable = self.choices.swappable();
         let (mine_worth, mine) = self.worst(swappable.intersection(self.own))?;
         let (theirs_worth, theirs) = self.best(swappable.without(self.own))?;
         let swap = Action::swap(mine, theirs);
-        (mine_worth - theirs_worth >= self.manner.swap_gain && choices.contains(swap)).then_some(swap)
+        (mine_worth - theirs_worth >= self.manner.swap_gain && self.choices.contains(swap)).then_some(swap)
     }
 
     /// Moves the lowest card that its owner alone knows, for another one of a seat that is not this player's.
@@ -437,11 +461,10 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         if self.manner.disrupt <= 0.0 {
             return None;
         }
-        let choices = self.view.choices();
-        let foreign = choices.swappable().without(self.own);
+        let foreign = self.choices.swappable().without(self.own);
         let first = foreign.into_iter().find(|&spot| self.is_hoarded(spot))?;
         let others = foreign.into_iter().filter(|&spot| spot != first);
-        others.map(|spot| Action::swap(first, spot)).find(|&swap| choices.contains(swap))
+        others.map(|spot| Action::swap(first, spot)).find(|&swap| self.choices.contains(swap))
     }
 
     /// What costs least where something has to be done.
@@ -456,6 +479,6 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
             Action::Give(spot) | Action::Keep(spot) => -self.worth(spot),
             _ => 0.0,
         };
-        self.view.choices().iter().min_by(|one, other| cost(one).total_cmp(&cost(other)))
+        self.choices.iter().min_by(|one, other| cost(one).total_cmp(&cost(other)))
     }
 }

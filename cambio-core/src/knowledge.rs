@@ -389,6 +389,8 @@ impl Knowledge {
             pool_len: self.unseen.len,
             order: Order::Pool,
             held: view.held(),
+            seen_points: [0; MAX_SEATS],
+            seen_ranks: u64::MAX,
             declared: [None; MAX_SEATS],
             snappers: SeatSet::EMPTY,
             touchers: SeatSet::EMPTY,
@@ -421,6 +423,11 @@ impl Knowledge {
             _ => {}
         }
         debug_assert_eq!(usize::from(hidden.pool_len), table.stock_len(), "what is left is the stock");
+        for (points, &seen) in hidden.seen_points.iter_mut().zip(&table.seen[..table.seats()]) {
+            for card in seen.into_iter().filter_map(|spot| hidden.faces[spot.index()]) {
+                *points += table.rules().points(card);
+            }
+        }
         State { table: *table, hidden }
     }
 

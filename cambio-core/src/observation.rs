@@ -2,7 +2,7 @@
 
 use crate::action::{Choices, Legal, Verb};
 use crate::card::{Card, MAX_KINDS};
-use crate::knob::{CallWhen, Gift, PowerUse, Redrop};
+use crate::knob::{CallWhen, Gift, Matching, PowerUse, Redrop};
 use crate::seat::{SPOTS, Seat, Spot, SpotSet};
 use crate::table::{Phase, Source, Table};
 use crate::{Action, Rules};
@@ -102,6 +102,23 @@ pub trait View {
         self.table().seen(self.seat())
     }
 
+    /// The cards in these spots that the seat has legitimately seen.
+    #[inline]
+    fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)>
+    where
+        Self: Sized,
+    {
+        spots.intersection(self.known()).into_iter().filter_map(|spot| Some((spot, self.face(spot)?)))
+    }
+
+    /// The points of all cards on the table that the seat has legitimately seen, together.
+    fn known_points(&self) -> i32
+    where
+        Self: Sized,
+    {
+        self.known_cards(self.known()).map(|(_, card)| self.rules().points(card)).sum()
+    }
+
     /// Whether this card would match in the window or chain that is open, if it lay here.
     #[inline]
     fn would_match(&self, spot: Spot, card: Card) -> bool {
@@ -115,7 +132,7 @@ pub trait View {
         Self: Sized,
     {
         match self.table().phase {
-            Phase::Window | Phase::Chain => known_matches(self.table(), self.seat(), self),
+            Phase::Window | Phase::Chain => known_matches(self),
             _ => SpotSet::EMPTY,
         }
     }
@@ -162,8 +179,7 @@ pub(crate) fn choices(table: &Table<'_>, view: &impl View) -> Choices {
     match table.phase {
         Phase::Window | Phase::Chain => {
             choices.allow(Action::Pass, Legal::Yes);
-            let targets =
-                if spec.snap_known_only { known_matches(table, seat, view) } else { table.snap_targets(seat) };
+            let targets = if spec.snap_known_only { known_matches(view) } else { table.snap_targets(seat) };
             choices.aim(Verb::Snap, targets);
             choices.has_touch = spec.touch && table.phase == Phase::Window;
         }
@@ -237,7 +253,6 @@ fn shown(table: &Table<'_>) -> Option<Card> {
 
 #[inline]
 fn match_each_other(table: &Table<'_>, seat: Seat, spot: Spot, shown: Card, card: Card) -> bool {
-    use crate::knob::Matching;
     let (one, other) = (table.rules.face(shown), table.rules.face(card));
     match table.rules.spec().matching {
         Matching::Rank => one.rank == other.rank,
@@ -247,36 +262,15 @@ fn match_each_other(table: &Table<'_>, seat: Seat, spot: Spot, shown: Card, card
 }
 
 /// The cards that a seat may snap because it knows that they match.
-pub(crate) fn known_matches(table: &Table<'_>, seat: Seat, view: &impl View) -> SpotSet {
+fn known_matches(view: &impl View) -> SpotSet {
+    let (table, seat) = (view.table(), view.seat());
     let mut matching = SpotSet::EMPTY;
-    each_known_match(table, seat, view, |spot| {
-        matching.insert(spot);
-        true
-    });
-    matching
-}
-
-/// Whether a seat knows a card that matches and that it may snap.
-#[inline]
-pub(crate) fn knows_match(table: &Table<'_>, seat: Seat, view: &impl View) -> bool {
-    let mut knows = false;
-    each_known_match(table, seat, view, |_| {
-        knows = true;
-        false
-    });
-    knows
-}
-
-/// Calls `found` with each card that a seat knows to match and may snap, while it says to go on.
-#[inline]
-fn each_known_match(table: &Table<'_>, seat: Seat, view: &impl View, mut found: impl FnMut(Spot) -> bool) {
-    let Some(shown) = shown(table) else { return };
-    for spot in table.snap_targets(seat).intersection(table.seen(seat)) {
-        let Some(card) = view.face(spot) else { continue };
-        if match_each_other(table, seat, spot, shown, card) && !found(spot) {
-            return;
+    for (spot, card) in view.known_cards(table.snap_targets(seat)) {
+        if matches(table, seat, spot, card) {
+            matching.insert(spot);
         }
     }
+    matching
 }
 
 /// Whether the seat may call, the cap included.

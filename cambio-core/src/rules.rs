@@ -513,6 +513,7 @@ pub struct Rules {
     copies: [u8; MAX_KINDS * 2],
     deck_points: i32,
     deck_squares: i32,
+    most_points: i32,
     faces: Box<[Face; MAX_KINDS * 2]>,
 }
 
@@ -599,7 +600,8 @@ impl Rules {
         let points = |card: &Card| i32::from(faces[card.raw()].points);
         let deck_points = deck.iter().map(points).sum();
         let deck_squares = deck.iter().map(|card| points(card) * points(card)).sum();
-        let rules = Rules { spec, kinds, copies: copies(&deck), deck_points, deck_squares, deck, faces };
+        let most_points = deck.iter().map(points).max().unwrap_or(0);
+        let rules = Rules { spec, kinds, copies: copies(&deck), deck_points, deck_squares, most_points, deck, faces };
         rules.covers(2)?;
         Ok(rules)
     }
@@ -662,6 +664,11 @@ impl Rules {
     /// The points of every card on the table together.
     pub fn deck_points(&self) -> i32 {
         self.deck_points
+    }
+
+    /// The points of the card that counts most.
+    pub fn most_points(&self) -> i32 {
+        self.most_points
     }
 
     /// The squares of the points of every card on the table together.

@@ -148,8 +148,14 @@ impl SeatSet {
     }
 
     /// The seats of the set, `a` first.
+    #[inline]
     pub fn iter(self) -> impl Iterator<Item = Seat> {
-        Seat::ALL.into_iter().filter(move |&seat| self.contains(seat))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let seat = (left != 0).then(|| Seat::wrapped(left.trailing_zeros() as u8));
+            left &= left.wrapping_sub(1);
+            seat
+        })
     }
 
     /// The first seat of the set in playing order from `from` on (`from` included).

@@ -50,6 +50,10 @@ pub(crate) struct Hidden {
     pub(crate) pool_len: u16,
     pub(crate) order: Order,
     pub(crate) held: Option<Card>,
+    /// The points of the cards that lie where each seat has seen them, together: what it costs a playout most to add up.
+    pub(crate) seen_points: [i32; MAX_SEATS],
+    /// The ranks, as bits modulo 64, of the cards that lie where anybody has seen them, and perhaps of some that are gone.
+    pub(crate) seen_ranks: u64,
     pub(crate) declared: [Option<Declared>; MAX_SEATS],
     pub(crate) snappers: SeatSet,
     pub(crate) touchers: SeatSet,
@@ -250,6 +254,8 @@ impl<'r> State<'r> {
                 pool_len: cards,
                 order,
                 held: None,
+                seen_points: [0; MAX_SEATS],
+                seen_ranks: 0,
                 declared: [None; MAX_SEATS],
                 snappers: SeatSet::EMPTY,
                 touchers: SeatSet::EMPTY,
@@ -472,5 +478,16 @@ impl View for Glance<'_> {
             Phase::Held(Source::Stock) if self.state.table.turn == self.seat => self.state.hidden.held,
             _ => None,
         }
+    }
+
+    #[inline]
+    fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
+        let seen = spots.intersection(self.known());
+        seen.into_iter().filter_map(|spot| Some((spot, self.state.hidden.faces[spot.index()]?)))
+    }
+
+    #[inline]
+    fn known_points(&self) -> i32 {
+        self.state.hidden.seen_points[self.seat.index()]
     }
 }

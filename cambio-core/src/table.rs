@@ -163,22 +163,6 @@ impl<'r> Table<'r> {
         self.seen[seat.index()]
     }
 
-    /// These seats have seen the card that lies here.
-    #[inline]
-    pub(crate) fn show_to(&mut self, spot: Spot, seats: SeatSet) {
-        for seat in seats.iter() {
-            self.seen[seat.index()].insert(spot);
-        }
-    }
-
-    /// Nobody has seen what lies here from now on.
-    #[inline]
-    pub(crate) fn forget(&mut self, spot: Spot) {
-        for seen in &mut self.seen {
-            seen.remove(spot);
-        }
-    }
-
     /// The face-up card on the pile: `None` if there is none, or while the top is held after being taken.
     pub fn top(&self) -> Option<Card> {
         self.top

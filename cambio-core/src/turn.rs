@@ -6,8 +6,8 @@
 use crate::card::{Card, Power};
 use crate::chance::{Chance, Race, RaceOrder};
 use crate::event::{Ending, Event, Sink, Verdict};
-use crate::knob::{CallWhen, EmptyHand, Flip, Late, Peek, Redrop, StockEmpty, Window};
-use crate::observation::{knows_match, matches, may_call, power_choices};
+use crate::knob::{CallWhen, EmptyHand, Flip, Late, Matching, Peek, Redrop, StockEmpty, Window};
+use crate::observation::{View as _, matches, may_call, power_choices};
 use crate::seat::{Seat, SeatSet, Spot, SpotSet};
 use crate::state::{Declared, Order, State};
 use crate::table::{Opening, Phase, Source};
@@ -179,15 +179,39 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         table.top_spent = false;
     }
 
+    /// These seats have seen the card that lies here.
+    #[inline]
     fn show_to(&mut self, spot: Spot, seats: SeatSet) {
-        self.state.table.show_to(spot, seats);
+        let State { table, hidden } = &mut *self.state;
+        let Some(face) = hidden.faces[spot.index()].map(|card| table.rules.face(card)) else { return };
+        hidden.seen_ranks |= 1 << (face.rank & 63);
+        for seat in seats.iter().map(Seat::index) {
+            if !table.seen[seat].contains(spot) {
+                table.seen[seat].insert(spot);
+                hidden.seen_points[seat] += i32::from(face.points);
+            }
+        }
+    }
+
+    /// Takes the card away from an occupied spot: nobody has seen what will lie here.
+    #[inline]
+    fn clear(&mut self, spot: Spot) -> Option<Card> {
+        let State { table, hidden } = &mut *self.state;
+        let card = hidden.faces[spot.index()].take();
+        let points = card.map_or(0, |card| table.rules.points(card));
+        for (seen, seen_points) in table.seen.iter_mut().zip(&mut hidden.seen_points).take(usize::from(table.seats)) {
+            if seen.contains(spot) {
+                seen.remove(spot);
+                *seen_points -= points;
+            }
+        }
+        card
     }
 
     /// Takes the card away from a spot: a gap remains.
     fn lift(&mut self, spot: Spot) -> Option<Card> {
         self.state.table.occupied.remove(spot);
-        self.state.table.forget(spot);
-        self.state.hidden.faces[spot.index()].take()
+        self.clear(spot)
     }
 
     /// One penalty card, unseen, for `seat` (000:124, 003:8, 004:143).
@@ -354,8 +378,8 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
             Phase::Held(Source::Pile(_)) => self.everyone(),
             _ => SeatSet::only(seat),
         };
+        self.clear(spot);
         self.state.hidden.faces[spot.index()] = Some(card);
-        self.state.table.forget(spot);
         self.show_to(spot, seen_by);
         self.push_pile(replaced);
         self.sink.event(&Event::Kept { seat, spot, replaced });
@@ -427,7 +451,8 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     fn swap(&mut self, seat: Seat, one: Spot, other: Spot) {
         self.state.hidden.faces.swap(one.index(), other.index());
-        for seen in &mut self.state.table.seen {
+        let table = &mut self.state.table;
+        for seen in &mut table.seen[..usize::from(table.seats)] {
             seen.swap(one, other);
         }
         let (one, other) = (one.min(other), one.max(other));
@@ -486,7 +511,11 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         if spec.window == Window::None || too_late {
             return self.after_window();
         }
+        table.phase = Phase::Window;
         hidden.unasked = table.may_snap();
+        if self.asks_knowing() && self.nobody_knows_a_match() {
+            return self.after_window();
+        }
         self.ask_next();
     }
 
@@ -496,6 +525,30 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         self.spec().snap_known_only || self.state.hidden.asks_knowing
     }
 
+    #[inline]
+    fn knows_match(&self, seat: Seat) -> bool {
+        !self.state.glance(seat).known_matches().is_empty()
+    }
+
+    /// Whether surely nobody has seen a card that matches the opener: by ranks alone, and by a look at each card, instead
+    /// of one for each seat, where they do not tell.
+    #[inline]
+    fn nobody_knows_a_match(&mut self) -> bool {
+        let State { table, hidden } = &mut *self.state;
+        let Some(opener) = table.opener else { return true };
+        let rank = 1_u64 << (table.rules.face(opener).rank & 63);
+        if table.rules.spec().matching != Matching::Rank {
+            return false;
+        }
+        if hidden.seen_ranks & rank == 0 {
+            return true;
+        }
+        let seen = table.seen[..table.seats()].iter().fold(SpotSet::EMPTY, |all, &seen| all.union(seen));
+        let faces = seen.into_iter().filter_map(|spot| hidden.faces[spot.index()]);
+        hidden.seen_ranks = faces.fold(0, |ranks, card| ranks | 1 << (table.rules.face(card).rank & 63));
+        hidden.seen_ranks & rank == 0
+    }
+
     /// Asks the next seat that may snap to declare; after the last the declarations are resolved.
     #[inline]
     fn ask_next(&mut self) {
@@ -503,7 +556,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         while let Some(seat) = self.state.hidden.unasked.first_from(self.state.table.turn) {
             self.state.hidden.unasked.remove(seat);
             self.state.table.asked = Some(seat);
-            if !self.asks_knowing() || knows_match(&self.state.table, seat, &self.state.glance(seat)) {
+            if !self.asks_knowing() || self.knows_match(seat) {
                 return;
             }
         }
@@ -620,7 +673,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
             return self.after_window();
         }
         self.ask(winner, Phase::Chain);
-        if self.asks_knowing() && !knows_match(&self.state.table, winner, &self.state.glance(winner)) {
+        if self.asks_knowing() && !self.knows_match(winner) {
             self.after_window();
         }
     }

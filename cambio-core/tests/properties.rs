@@ -9,7 +9,7 @@ use cambio_core::knob::Cap;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
     Action, ActionSpace, Card, Dice, Event, Knowledge, Phase, RaceOrder, RoundResult, Rules, Scribe, Seat, SeatSet,
-    Setup, Sighting, Sink, Spot, State, Verdict,
+    Setup, Sighting, Sink, Spot, State, Verdict, View as _,
 };
 use play::{Game, Manner, Model, Script, Tally, amount, games, odd_games, play};
 
@@ -30,6 +30,16 @@ fn deck_of(rules: &Rules) -> Vec<Card> {
     let mut deck = rules.deck().to_vec();
     deck.sort_unstable();
     deck
+}
+
+/// A glance tells what an observation tells, though it copies nothing and has its sums kept up.
+fn glance_agrees(state: &State<'_>, seat: Seat) {
+    let (view, glance) = (state.observe(seat), state.glance(seat));
+    let all = state.table().occupied();
+    assert!(glance.known_cards(all).eq(view.known_cards(all)), "what {seat} knows");
+    assert_eq!(glance.known_points(), view.known_points(), "points that {seat} knows");
+    assert_eq!((glance.known_matches(), glance.held()), (view.known_matches(), view.held()));
+    assert_eq!(glance.choices(), view.choices());
 }
 
 /// What each seat knows, kept up from its sightings.
@@ -70,6 +80,7 @@ impl Bookkeeper {
         let (model, seat) = (&self.model, mind.seat());
         let view = state.observe(seat);
         assert_eq!(mind.known(), view.known());
+        glance_agrees(state, seat);
         for other in Seat::ALL {
             assert_eq!(mind.seen(other), state.table().seen(other), "what {other} has seen, for {seat}");
         }
@@ -313,8 +324,41 @@ impl Spy {
             }
         }
         if self.stream.chance(1, self.thin) {
+            Seat::ALL[..seats_of(world)].iter().for_each(|&seat| glance_agrees(world, seat));
             self.play_out(world.clone());
+            self.play_twice(world.clone());
         }
+    }
+
+    /// Where nobody snaps what it does not know, to ask only those who know a match changes nothing.
+    fn play_twice(&mut self, world: State<'_>) {
+        let mut worlds = [world.clone(), world];
+        worlds[1].ask_knowing_only();
+        let mut dice = [0, 1].map(|_| Dice(self.stream.clone()));
+        for decision in 0.. {
+            for (world, dice) in worlds.iter_mut().zip(&mut dice) {
+                while let Some(asked) = world.actor()
+                    && matches!(world.table().phase(), Phase::Window | Phase::Chain)
+                    && world.observe(asked).known_matches().is_empty()
+                {
+                    world.apply(Action::Pass, dice, &mut ()).unwrap();
+                }
+            }
+            assert_eq!(worlds[0].table(), worlds[1].table());
+            let Some(asked) = worlds[0].actor() else { break };
+            let view = worlds[0].observe(asked);
+            let matching = view.known_matches();
+            let action = if matching.is_empty() {
+                let manner = if decision < 400 { Manner::Moderate } else { Manner::Uniform };
+                manner.choose(&view, &mut self.stream)
+            } else {
+                matching.nth(self.stream.below(matching.len() as u32 + 1) as usize).map_or(Action::Pass, Action::Snap)
+            };
+            for (world, dice) in worlds.iter_mut().zip(&mut dice) {
+                world.apply(action, dice, &mut ()).unwrap();
+            }
+        }
+        assert_eq!(RoundResult::of(&worlds[0]), RoundResult::of(&worlds[1]));
     }
 
     fn play_out(&mut self, mut world: State<'_>) {
