@@ -47,8 +47,9 @@ against_itself() {
     agent=$1 rules=$2 seats=$3 deals=$(($(scale "$2") * self / $3))
     shift 3
     [ "$deals" -gt 0 ] || return 0
+    case $rules-$seats in classic-2) highest=20 ;; *) highest=12 ;; esac
     tune "${agent%%(*}-$rules-$seats-self" --agent "$agent" --rules "$rules" --seats "$seats" --field self \
-        --range=-2..12 --deals "$deals" "$@"
+        --range="-2..$highest" --deals "$deals" "$@"
 }
 
 for agent in 'greedy(call_at=?)' 'heuristic(call_at=?,call_chance=0)'; do

@@ -20,7 +20,7 @@ BLUE, ORANGE, GREEN, RED, SKY, PURPLE, BLACK = (
 def style():
     """Small plots with a light grid."""
     plt.rcParams.update({
-        "figure.dpi": 80, "savefig.dpi": 80, "figure.constrained_layout.use": True, "font.size": 9, "axes.grid": True,
+        "figure.dpi": 72, "savefig.dpi": 72, "figure.constrained_layout.use": True, "font.size": 9, "axes.grid": True,
         "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, RED, SKY, PURPLE]), "grid.alpha": 0.3, "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
     })
     pl.Config.set_tbl_rows(40).set_tbl_hide_dataframe_shape(True).set_fmt_str_lengths(70).set_float_precision(4)

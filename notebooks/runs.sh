@@ -1,7 +1,7 @@
 #!/bin/sh
 # The runs that the notebooks read: notebooks/runs.sh OUT [small]
 #
-# As given: an hour and a half on two cores, for the ladder has searches, and 2 GB. `small` plays next to nothing, without
+# As given: about an hour on two cores, for the ladder has searches, and 2 GB. `small` plays next to nothing, without
 # searches, to see that the notebooks run; what they then show means nothing. CAMBIO is the command. What is there is not
 # played again, and an interrupted run is resumed.
 set -eu
