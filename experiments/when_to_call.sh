@@ -24,8 +24,9 @@ tune() {
     shift
     [ ! -d "$out/$name" ] || return 0
     echo "$name" >&2
-    $cambio tune --quiet --out "$out/$name" "$@" > "$out/$name.txt.new"
-    mv "$out/$name.txt.new" "$out/$name.txt"
+    rm -rf "$out/$name.new"
+    $cambio tune --quiet --out "$out/$name.new" "$@" > "$out/$name.txt"
+    mv "$out/$name.new" "$out/$name"
 }
 
 scale() {
