@@ -62,7 +62,7 @@ pub(super) struct Args {
     /// What the winner is compared with; without it the agent with its default values
     #[arg(long, value_name = "SPEC")]
     incumbent: Option<String>,
-    /// Write curve.csv and tuning.json into this folder; it must not exist
+    /// Write curve.csv, scores.csv and tuning.json into this folder; it must not exist
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -170,12 +170,39 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The points of a search, which of them is best, how many blocks were played, and how many deals were used.
-type Found = (Vec<Point>, usize, u64, u64);
+/// The points of a search, which of them is best, how many blocks were played, how many deals were used, and the scores.
+type Found = (Vec<Point>, usize, u64, u64, Vec<Scores>);
+
+/// The candidates' scores against one field: what a curve is computed from.
+struct Scores {
+    field: String,
+    /// The candidates as rows would carry them.
+    agents: Vec<String>,
+    /// For each candidate its mean payoff over its seats, one for each deal from 0 on that it was given.
+    by_deal: Vec<Vec<f64>>,
+}
+
+impl Scores {
+    /// Appends a row for each deal with a column for each candidate, empty where it had dropped out, and before the first
+    /// the header.
+    fn append(&self, is_first: bool, csv: &mut csv::Writer<Vec<u8>>) -> csv::Result<()> {
+        if is_first {
+            csv.write_record(["field", "deal"].into_iter().chain(self.agents.iter().map(String::as_str)))?;
+        }
+        let deals = self.by_deal.iter().map(Vec::len).max().unwrap_or(0);
+        for deal in 0..deals {
+            let scores = self.by_deal.iter().map(|scores| scores.get(deal).map_or_else(String::new, f64::to_string));
+            csv.write_record([self.field.clone(), deal.to_string()].into_iter().chain(scores))?;
+        }
+        Ok(())
+    }
+}
 
 /// What tuning found.
 struct Outcome {
     points: Vec<Point>,
+    /// Of one list of candidates against each field; empty after cma, whose candidates change.
+    scores: Vec<Scores>,
     text: String,
     found: serde_json::Value,
 }
@@ -187,6 +214,13 @@ impl Outcome {
             let mut csv = csv::Writer::from_writer(Vec::new());
             self.points.iter().try_for_each(|point| csv.serialize(point))?;
             write_whole(&out.join("curve.csv"), &csv.into_inner().map_err(|error| error.to_string())?)?;
+            if !self.scores.is_empty() {
+                let mut csv = csv::Writer::from_writer(Vec::new());
+                for (place, scores) in self.scores.iter().enumerate() {
+                    scores.append(place == 0, &mut csv)?;
+                }
+                write_whole(&out.join("scores.csv"), &csv.into_inner().map_err(|error| error.to_string())?)?;
+            }
             write_whole(&out.join("tuning.json"), format!("{:#}\n", self.found).as_bytes())?;
         }
         std::io::stdout().lock().write_all(self.text.as_bytes())?;
@@ -239,7 +273,7 @@ impl Task<'_> {
         let default = without_marks(&args.agent);
         let field = if args.field.is_empty() { vec![default.clone()] } else { args.field.clone() };
         let incumbent = args.incumbent.clone().unwrap_or(default);
-        let (points, best, blocks, used) = match args.method {
+        let (points, best, blocks, used, scores) = match args.method {
             Method::Cma => self.search(&field)?,
             _ => self.choose(&field)?,
         };
@@ -261,10 +295,10 @@ impl Task<'_> {
             "blocks": blocks, "best": winner.agent, "best_value": winner.value, "estimate": winner.mean,
             "validation": validation.map(|validation| validation.found),
         });
-        Ok(Outcome { points, text, found })
+        Ok(Outcome { points, scores, text, found })
     }
 
-    /// Sweep, race or halving: the points, which is best, how many blocks were played, and deals used.
+    /// Sweep, race or halving.
     fn choose(&self, field: &[String]) -> Result<Found, Box<dyn std::error::Error>> {
         let args = self.args;
         let grid = self.grid()?;
@@ -306,10 +340,11 @@ impl Task<'_> {
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
         let mut points = curve(&field.join(" | "), &bench.labels(), &values, &scores, args.setting.seed);
         if sign < 0.0 {
-            scores.clear();
+            scores.iter_mut().flatten().for_each(|score| *score *= sign);
             points.iter_mut().for_each(negate);
         }
-        Ok((points, best, blocks, last))
+        let scores = Scores { field: field.join(" | "), agents: bench.labels(), by_deal: scores };
+        Ok((points, best, blocks, last, vec![scores]))
     }
 
     fn search(&self, field: &[String]) -> Result<Found, Box<dyn std::error::Error>> {
@@ -348,7 +383,7 @@ impl Task<'_> {
         let scores = bench.scores(&[0], deals..deals + args.deals)?;
         blocks += args.deals;
         let points = curve(&field.join(" | "), &bench.labels(), &[spaced(&values)], &scores, args.setting.seed);
-        Ok((points, 0, blocks, deals + args.deals))
+        Ok((points, 0, blocks, deals + args.deals, Vec::new()))
     }
 
     /// The winner and the incumbent on deals that nobody has seen.
@@ -404,7 +439,7 @@ impl Task<'_> {
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
         let size = candidates.len();
         let which: Vec<usize> = (0..size).collect();
-        let mut points = Vec::new();
+        let (mut points, mut all_scores) = (Vec::new(), Vec::new());
         let mut matrix = nalgebra::DMatrix::zeros(size, size);
         let mut lines = String::new();
         let mut equilibria = Vec::new();
@@ -433,6 +468,7 @@ impl Task<'_> {
                 set.join(" ")
             )?;
             points.extend(curve);
+            all_scores.push(Scores { field: field.clone(), agents: bench.labels(), by_deal: scores });
         }
         self.end_telling();
         let (rules, seats) = (&args.setting.rules, args.setting.seats);
@@ -454,7 +490,7 @@ impl Task<'_> {
             "payoff": args.payoff, "seed": args.setting.seed.to_string(), "deals": args.deals,
             "symmetric_equilibria": equilibria, "nash": nash, "values": values,
         });
-        Ok(Outcome { points, text, found })
+        Ok(Outcome { points, scores: all_scores, text, found })
     }
 }
 

@@ -1,0 +1,106 @@
+//! The notebooks run from scratch on small runs, and what is kept in them is whole, small and of no machine.
+//!
+//! Their Python packages go into a virtual environment of the tests' own, from the public registry; where that is not
+//! possible the test says so and holds.
+
+mod folder;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use folder::folder;
+
+const NOTEBOOKS: [&str; 5] = [
+    "01_reading_a_run.ipynb",
+    "02_when_to_call.ipynb",
+    "03_the_ladder.ipynb",
+    "04_what_memory_is_worth.ipynb",
+    "05_the_unknown_deck.ipynb",
+];
+
+fn home() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../notebooks")
+}
+
+/// The Python of a virtual environment with what the notebooks need; made once, and again when that changes.
+fn python() -> Option<PathBuf> {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("notebooks-venv");
+    let (python, wanted) = (home.join("bin/python"), self::home().join("requirements.txt"));
+    let done = home.join("installed.txt");
+    if fs::read(&done).ok() != fs::read(&wanted).ok() {
+        let succeeds = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
+        let install =
+            ["-m", "pip", "install", "--quiet", "--no-compile", "--retries", "1", "--timeout", "30", "--requirement"];
+        let is_made = succeeds(Command::new("python3").args(["-m", "venv"]).arg(&home))
+            && succeeds(Command::new(&python).args(install).arg(&wanted));
+        if !is_made {
+            return None;
+        }
+        fs::copy(&wanted, &done).unwrap();
+    }
+    Some(python)
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn every_notebook_runs_from_scratch() {
+    let Some(python) = python() else {
+        println!("left out: no Python environment with the packages of notebooks/requirements.txt can be made here");
+        return;
+    };
+    let runs = folder("notebooks");
+    let made = Command::new("sh")
+        .arg(home().join("runs.sh"))
+        .arg(&runs)
+        .arg("small")
+        .env("CAMBIO", env!("CARGO_BIN_EXE_cambio"))
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", said(&made));
+    let check = Command::new(&python)
+        .arg(home().join("execute.py"))
+        .arg("--check")
+        .args(NOTEBOOKS.map(|name| home().join(name)))
+        .env("CAMBIO_RUNS", &runs)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    let told = said(&check);
+    assert!(check.status.success(), "{told}");
+    for name in NOTEBOOKS {
+        let line = told.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {told}"));
+        assert!(!line.contains(" 0 pictures"), "{line}");
+    }
+}
+
+#[test]
+fn kept_notebooks_have_all_outputs_and_nothing_of_a_machine() {
+    let files = fs::read_dir(home()).unwrap().map(|entry| entry.unwrap().path());
+    let notebooks = files.filter(|path| path.extension().is_some_and(|extension| extension == "ipynb"));
+    let mut kept: Vec<String> = notebooks.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    kept.sort();
+    assert_eq!(kept, NOTEBOOKS);
+    for name in NOTEBOOKS {
+        let text = fs::read_to_string(home().join(name)).unwrap();
+        assert!(text.len() < 300_000, "{name} has {} bytes", text.len());
+        for path in ["/home/", "/root/", "/work/", "/tmp/", "/Users/", "site-packages"] {
+            assert!(!text.contains(path), "{name} names {path}");
+        }
+        let notebook: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let cells = notebook["cells"].as_array().unwrap();
+        let code: Vec<_> = cells.iter().filter(|cell| cell["cell_type"] == "code").collect();
+        for (cell, number) in code.iter().zip(1..) {
+            // Run once, from top to bottom, and to the end.
+            assert_eq!(cell["execution_count"], number, "{name}: {}", cell["source"]);
+            let outputs = cell["outputs"].as_array().unwrap();
+            assert!(outputs.iter().all(|output| output["output_type"] != "error"), "{name}: {}", cell["source"]);
+        }
+        let pictures = code.iter().flat_map(|cell| cell["outputs"].as_array().unwrap());
+        assert!(pictures.filter(|output| output["data"].get("image/png").is_some()).count() >= 2, "{name}");
+        assert_eq!(cells.last().unwrap()["cell_type"], "markdown", "{name} ends without a conclusion");
+    }
+}

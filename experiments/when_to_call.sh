@@ -1,0 +1,69 @@
+#!/bin/sh
+# When to call: the best threshold on each rule system, the other decks of `original` among them, at 2, 4 and 6 seats. Each
+# threshold is played on the same deals in every seat, once against players who call at 5, the advice of the original
+# rules, and once (but for the other decks) against tables of each other threshold.
+#
+#     experiments/when_to_call.sh OUT [OPTION OF CAMBIO TUNE]...      for example: runs/call --threads 2
+#
+# One folder for each curve; what is there is not played again. CAMBIO is the command; FIXED and SELF are how many matches
+# a threshold plays against those who call at 5 and against each table of another one, 0 for none; on classic, where a
+# match is one round, five times as many. SEATS are the numbers of seats. As given it takes about an hour on one core; 80
+# and 12 give a look.
+set -eu
+out=${1:?usage: when_to_call.sh OUT [OPTION OF CAMBIO TUNE]...}
+shift
+cambio=${CAMBIO:-cambio}
+fixed=${FIXED:-8000}
+self=${SELF:-800}
+tables=${SEATS:-2 4 6}
+mkdir -p "$out"
+
+# tune NAME OPTION...: into OUT/NAME, unless that is there.
+tune() {
+    name=$1
+    shift
+    [ ! -d "$out/$name" ] || return 0
+    echo "$name" >&2
+    rm -rf "$out/$name.new"
+    $cambio tune --quiet --out "$out/$name.new" "$@" > "$out/$name.txt"
+    mv "$out/$name.new" "$out/$name"
+}
+
+scale() {
+    case $1 in classic) echo 5 ;; *) echo 1 ;; esac
+}
+
+# against_five AGENT RULES SEATS [OPTION]...: a fixed field.
+against_five() {
+    agent=$1 rules=$2 seats=$3 deals=$(($(scale "$2") * fixed / $3))
+    shift 3
+    [ "$deals" -gt 0 ] || return 0
+    five=$(echo "$agent" | sed 's/?/5/')
+    tune "${agent%%(*}-$rules-$seats-fixed" --agent "$agent" --rules "$rules" --seats "$seats" --field "$five" \
+        --range=-4..20 --deals "$deals" --incumbent "$five" --validate "$deals" "$@"
+}
+
+# against_itself AGENT RULES SEATS [OPTION]...: every threshold against tables of every other.
+against_itself() {
+    agent=$1 rules=$2 seats=$3 deals=$(($(scale "$2") * self / $3))
+    shift 3
+    [ "$deals" -gt 0 ] || return 0
+    case $rules-$seats in classic-2) highest=20 ;; *) highest=12 ;; esac
+    tune "${agent%%(*}-$rules-$seats-self" --agent "$agent" --rules "$rules" --seats "$seats" --field self \
+        --range="-2..$highest" --deals "$deals" "$@"
+}
+
+for agent in 'greedy(call_at=?)' 'heuristic(call_at=?,call_chance=0)'; do
+    for seats in $tables; do
+        for rules in classic original faessler original-b original-c original-d; do
+            against_five "$agent" "$rules" "$seats" "$@"
+        done
+    done
+done
+for agent in 'greedy(call_at=?)' 'heuristic(call_at=?,call_chance=0)'; do
+    for seats in $tables; do
+        for rules in classic original faessler; do
+            against_itself "$agent" "$rules" "$seats" "$@"
+        done
+    done
+done

@@ -1,0 +1,65 @@
+"""What the notebooks share: where the runs are, means clustered by deal, and how plots look."""
+
+import os
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import polars as pl
+from cycler import cycler
+from scipy.stats import t as student
+
+RUNS = Path(os.environ.get("CAMBIO_RUNS", "../runs"))
+"""The folder of run folders."""
+
+BLUE, ORANGE, GREEN, RED, SKY, PURPLE, BLACK = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000"
+)
+"""Colours that can be told apart without seeing colour well (Okabe and Ito 2008); shapes and dashes tell as well."""
+
+
+def style():
+    """Small plots with a light grid."""
+    plt.rcParams.update({
+        "figure.dpi": 72, "savefig.dpi": 72, "figure.constrained_layout.use": True, "font.size": 9, "axes.grid": True,
+        "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, RED, SKY, PURPLE]), "grid.alpha": 0.3, "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
+    })
+    pl.Config.set_tbl_rows(40).set_tbl_hide_dataframe_shape(True).set_fmt_str_lengths(70).set_float_precision(4)
+
+
+def table(run, name, columns=None):
+    """A CSV file of a run; an empty cell is unknown."""
+    return pl.read_csv(RUNS / run / f"{name}.csv", columns=columns, infer_schema_length=None)
+
+
+def clustered(rows, by, value):
+    """The mean of `value` for each group, with its standard error and the half width of its 95 % interval.
+
+    Matches of one deal share its cards, so a deal is one observation: the mean is a ratio of sums over deals, its error
+    that of the deals' residuals (Liang and Zeger 1986).
+    """
+    deals = rows.group_by(*by, "deal").agg(n=pl.len(), total=pl.col(value).sum())
+    mean = pl.col("total").sum().over(by) / pl.col("n").sum().over(by)
+    squares = (pl.col("residual") ** 2).sum()
+    count = pl.len()
+    out = (
+        deals.with_columns(mean=mean).with_columns(residual=pl.col("total") - pl.col("mean") * pl.col("n"))
+        .group_by(by).agg(
+            deals=count, matches=pl.col("n").sum(), mean=pl.col("mean").first(),
+            error=(count / (count - 1) * squares).sqrt() / pl.col("n").sum(),
+        )
+    )
+    quantile = student.ppf(0.975, out["deals"].to_numpy() - 1)
+    return out.with_columns(half=pl.col("error") * pl.Series(quantile)).sort(by)
+
+
+def paired(rows, by, one, other, value="rank_points"):
+    """The mean difference of two agents and its error, paired by deal: both played the same cards."""
+    deals = rows.group_by(*by, "agent", "deal").agg(pl.col(value).mean())
+    pair = deals.filter(agent=one).join(deals.filter(agent=other), on=[*by, "deal"], suffix="_other")
+    gap = pair.with_columns(gap=pl.col(value) - pl.col(f"{value}_other"))
+    out = gap.group_by(by).agg(
+        deals=pl.len(), mean=pl.col("gap").mean(), error=pl.col("gap").std() / pl.len().sqrt(),
+        efficiency=1 - pl.col("gap").var() / (pl.col(value).var() + pl.col(f"{value}_other").var()),
+    )
+    quantile = student.ppf(0.975, out["deals"].to_numpy() - 1)
+    return out.with_columns(half=pl.col("error") * pl.Series(quantile)).sort(by)
