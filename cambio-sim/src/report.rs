@@ -66,7 +66,7 @@ impl Prose {
 
     /// Adds a name or a word of a program; a line may break after its parameters.
     fn code(mut self, text: impl AsRef<str>) -> Prose {
-        let parts = text.as_ref().split_inclusive(['(', ',', ' ']).map(str::to_owned).collect();
+        let parts = text.as_ref().split_inclusive([',', ' ']).map(str::to_owned).collect();
         self.0.push(Piece { parts, is_code: true });
         self
     }

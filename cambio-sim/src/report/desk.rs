@@ -530,7 +530,10 @@ fn reading(strips: &Strips) -> String {
         (None, Some(_)) => " The last bar has all that is beyond.",
         (Some(_), Some(_)) => " The first and the last bar have all that is beyond them.",
     };
-    format!("The tallest bars are drawn alike; below them a dot is the median, the line the middle half.{step}{tails}")
+    format!(
+        "The tallest bars are drawn alike; below them a dot is the median, the line the middle half; beside the name are how many \
+         there are and both as figures.{step}{tails}"
+    )
 }
 
 fn half(interval: &Interval, digits: usize) -> String {

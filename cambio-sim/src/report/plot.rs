@@ -6,12 +6,14 @@ use super::{Prose, short};
 use crate::stats::histogram::Histogram;
 
 /// How wide a drawing is. On a narrow screen it is drawn smaller, on a wide one larger: a letter stays readable on both.
-const WIDTH: f64 = 420.0;
+const WIDTH: f64 = 380.0;
 /// Where the axis begins and ends.
 const LEFT: f64 = 12.0;
 const RIGHT: f64 = WIDTH - 12.0;
-/// The most letters of a label, with a figure beside it.
-const LABEL: usize = 46;
+/// A label as far as there is room for it beside its figure: a letter of the label is about 6.5 wide, one of the figure 6.
+fn fitting(label: &str, figure: &str) -> String {
+    short(label, ((WIDTH - 6.0 * figure.chars().count() as f64) / 6.5) as usize - 2)
+}
 
 /// What is drawn, and what is said of it.
 #[derive(Clone, Debug, Serialize)]
@@ -138,7 +140,7 @@ impl Forest {
             let top = place as f64 * FOREST_ROW;
             let on = |(low, high): (f64, f64)| (scale.at(low), scale.at(high));
             ForestRow {
-                label: short(&row.label, LABEL),
+                label: fitting(&row.label, &row.figure),
                 figure: row.figure.clone(),
                 text_y: top + 14.0,
                 y: top + 25.0,
@@ -195,8 +197,6 @@ struct Strip {
     box_y: f64,
 }
 
-/// The most letters of a label beside the three figures of a strip.
-const STRIP_LABEL: usize = 28;
 const STRIP_ROW: f64 = 64.0;
 const STRIP_BARS: f64 = 30.0;
 /// The most bars that can be told apart.
@@ -237,12 +237,12 @@ impl Strips {
             let figure = match (own.counts.quantile(0.25), own.counts.quantile(0.5), own.counts.quantile(0.75)) {
                 (Some(low), Some(median), Some(high)) => {
                     let n = super::grouped(total);
-                    format!("n {n} · median {} · half {}–{}", whole(median), whole(low), whole(high))
+                    format!("n {n} · {} ({} to {})", whole(median), whole(low), whole(high))
                 }
                 _ => "n 0".to_owned(),
             };
             Strip {
-                label: short(&own.label, STRIP_LABEL),
+                label: fitting(&own.label, &figure),
                 figure,
                 text_y: base - STRIP_BARS - 7.0,
                 base: tenth(base),
