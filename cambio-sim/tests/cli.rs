@@ -94,7 +94,7 @@ fn a_run_prints_a_table_and_fits_eighty_columns() {
         assert!(table.contains(title), "{table}");
     }
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
-    assert!(text(&output.stderr).contains("162 matches in out; out/report.html\n"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("162 matches in out; open out/report.html\n"), "{}", text(&output.stderr));
     assert!(cambio(&folder, "run spec.toml --out quiet --quiet").stderr.is_empty());
 }
 

@@ -419,7 +419,7 @@ impl Task<'_> {
         let (low, high) = (difference.low(), difference.high());
         let half = difference.half_width.unwrap_or(f64::NAN);
         let text = format!(
-            "on {} fresh deals: {winner} {:.4}, incumbent {incumbent} {:.4}, difference {:+.4} ± {half:.4}\n",
+            "on {} fresh deals: {winner} {:.4}\n  incumbent {incumbent} {:.4}, difference {:+.4} ± {half:.4}\n",
             self.args.validate,
             mean(&scores[0]),
             mean(&scores[1]),
