@@ -166,7 +166,7 @@ fn agents_with_any_name_and_their_faults_are_told() {
     };
     for (policy, sentence) in [
         ("forfeit", "8 matches forfeited by a fault count as lost"),
-        ("void", "4 deal blocks by a fault were dropped as a whole."),
+        ("void", "Dropped as a whole for a fault in it: 4 deal blocks."),
     ] {
         fs::write(folder.join("spec.toml"), spec(policy)).unwrap();
         prints(&folder, &["run", "spec.toml", "--quiet", "--out", policy]);

@@ -153,7 +153,7 @@ impl Desk<'_> {
             mean: rung.mean.mean,
             interval: rung.mean.low().zip(rung.mean.high()),
             wide: None,
-            is_best: ladder.is_among_best(rung.agent),
+            is_best: rung.is_among_best,
         };
         let estimates: Vec<Estimate> = self.names().into_iter().zip(&ladder.rungs).map(estimate).collect();
         let unit = ladder.payoff.unit();
@@ -173,15 +173,16 @@ impl Desk<'_> {
     }
 
     fn ratings(&self, rows: &[&RatingRow]) -> Figure<Forest> {
-        let estimate = |(label, row): (String, &&RatingRow)| Estimate {
+        let estimate = |((label, rung), row): ((String, &Rung<'_>), &&RatingRow)| Estimate {
             label,
             figure: plus_minus(row.elo.unwrap_or(0.0), row.elo_high, 0),
             mean: row.elo.unwrap_or(0.0),
             interval: row.elo_low.zip(row.elo_high),
             wide: row.elo_low_simultaneous.zip(row.elo_high_simultaneous),
-            is_best: self.ladder.is_among_best(&row.agent),
+            is_best: rung.is_among_best,
         };
-        let mut estimates: Vec<Estimate> = self.names().into_iter().zip(rows).map(estimate).collect();
+        let mut estimates: Vec<Estimate> =
+            self.names().into_iter().zip(&self.ladder.rungs).zip(rows).map(estimate).collect();
         estimates.sort_by(|one, other| other.mean.total_cmp(&one.mean));
         let zero = match self.plan.anchor {
             Some(agent) => Prose::from("0 is ").code(&self.plan.labels[agent]),
@@ -193,7 +194,7 @@ impl Desk<'_> {
             description: listed(&estimates),
             caption: Prose::from("Plackett–Luce strengths of all games at once, in Elo points; ")
                 .then(zero)
-                .say(". The thick bar is the 95 % interval of one, the thin line holds for all together."),
+                .say(". The thick bar is the 95 % interval of one, the thin line holds for all together; the marks are those of the means."),
             drawing: Forest::new(&estimates, Some(0.0), ("Elo points", 0)),
         }
     }

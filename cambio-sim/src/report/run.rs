@@ -133,9 +133,8 @@ fn notes(source: &Source<'_>, derived: &Derived, tables: &[Desk<'_>]) -> Vec<Pro
             format!("{} forfeited by a fault count as lost by who was at fault.", count(forfeits, "match")).into(),
         );
     } else if !derived.faults.is_empty() {
-        notes.push(
-            format!("{} by a fault were dropped as a whole.", count(derived.faults.len() as u64, "deal block")).into(),
-        );
+        let dropped = count(derived.faults.len() as u64, "deal block");
+        notes.push(format!("Dropped as a whole for a fault in it: {dropped}.").into());
     }
     let marked = |marks: &[bool]| -> Vec<&str> {
         plan.labels.iter().zip(marks).filter(|(_, mark)| **mark).map(|(label, _)| label.as_str()).collect()

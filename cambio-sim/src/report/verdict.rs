@@ -1,5 +1,7 @@
 //! Who leads at a table, by how much, and whether that is more than chance: what the page says first.
 
+use std::collections::BTreeMap;
+
 use super::{Prose, grouped, number, plus_minus};
 use crate::experiment::Payoff;
 use crate::folder::Extent;
@@ -46,7 +48,7 @@ impl Payoff {
 pub(super) struct Ladder<'a> {
     pub(super) payoff: Payoff,
     pub(super) rungs: Vec<Rung<'a>>,
-    pairs: Vec<&'a PairRow>,
+    pairs: BTreeMap<(&'a str, &'a str), &'a PairRow>,
     /// Whether every agent sits with copies of itself alone.
     is_mirror: bool,
 }
@@ -58,6 +60,8 @@ pub(super) struct Rung<'a> {
     pub(super) place: usize,
     pub(super) mean: Interval,
     pub(super) summary: &'a SummaryRow,
+    /// Whether it leads, or cannot be told from who does.
+    pub(super) is_among_best: bool,
 }
 
 /// The difference of two agents' payoffs, first less second.
@@ -91,25 +95,34 @@ impl<'a> Ladder<'a> {
         let is_here = |rules: &str, seats: usize| rules == table.rules.name() && seats == table.seats;
         let rung = |summary: &'a SummaryRow| {
             let place = plan.labels.iter().position(|label| *label == summary.agent)?;
-            Some(Rung { agent: &summary.agent, place, mean: cell.payoff(place, plan.payoff)?, summary })
+            let mean = cell.payoff(place, plan.payoff)?;
+            Some(Rung { agent: &summary.agent, place, mean, summary, is_among_best: false })
         };
         let here = derived.summary.iter().filter(|row| is_here(&row.rules, row.seats));
         let mut rungs: Vec<Rung<'a>> = here.filter_map(rung).collect();
         let sign = plan.payoff.sign();
         rungs.sort_by(|one, other| (sign * other.mean.mean).total_cmp(&(sign * one.mean.mean)));
-        let pairs = derived.pairwise.iter().filter(|row| is_here(&row.rules, row.seats)).collect();
+        let pairs = derived.pairwise.iter().filter(|row| is_here(&row.rules, row.seats));
+        let pairs = pairs.map(|row| ((row.agent.as_str(), row.other.as_str()), row)).collect();
         let is_mirror =
             table.lineups.iter().all(|lineup| lineup.agents().iter().all(|&agent| agent == lineup.agents()[0]));
-        Ladder { payoff: plan.payoff, rungs, pairs, is_mirror }
+        let mut ladder = Ladder { payoff: plan.payoff, rungs, pairs, is_mirror };
+        let leader = ladder.rungs.first().map(|rung| rung.agent);
+        let is_level = |rung: &Rung<'a>| {
+            let gap = leader.filter(|leader| *leader != rung.agent).and_then(|leader| ladder.gap(leader, rung.agent));
+            ladder.compares() && gap.is_none_or(|gap| !gap.is_told_apart())
+        };
+        let level: Vec<bool> = ladder.rungs.iter().map(is_level).collect();
+        for (rung, is_among_best) in ladder.rungs.iter_mut().zip(level) {
+            rung.is_among_best = is_among_best;
+        }
+        ladder
     }
 
     /// The row of a pair, and whether it is told of the second.
     fn pair(&self, one: &str, other: &str) -> Option<(&'a PairRow, bool)> {
-        self.pairs.iter().find_map(|&row| match (row.agent.as_str(), row.other.as_str()) {
-            (first, second) if first == one && second == other => Some((row, false)),
-            (first, second) if first == other && second == one => Some((row, true)),
-            _ => None,
-        })
+        let straight = self.pairs.get(&(one, other)).map(|row| (*row, false));
+        straight.or_else(|| self.pairs.get(&(other, one)).map(|row| (*row, true)))
     }
 
     pub(super) fn gap(&self, one: &str, other: &str) -> Option<Gap> {
@@ -143,14 +156,7 @@ impl<'a> Ladder<'a> {
 
     /// Who cannot be told from the leader, the leader left out.
     pub(super) fn rivals(&self) -> Vec<&Rung<'a>> {
-        let Some((leader, others)) = self.rungs.split_first() else { return Vec::new() };
-        let is_level = |rung: &&Rung<'a>| self.gap(leader.agent, rung.agent).is_none_or(|gap| !gap.is_told_apart());
-        others.iter().filter(is_level).collect()
-    }
-
-    /// Whether an agent leads or cannot be told from who does.
-    pub(super) fn is_among_best(&self, agent: &str) -> bool {
-        self.compares() && (self.rungs[0].agent == agent || self.rivals().iter().any(|rival| rival.agent == agent))
+        self.rungs.iter().skip(1).filter(|rung| rung.is_among_best).collect()
     }
 
     /// A mean with its interval and unit.
@@ -177,7 +183,10 @@ impl<'a> Ladder<'a> {
                 "of one deal, by which nothing can be tested".to_owned()
             };
         };
-        let interval = self.told_gap(gap).1.unwrap_or_default();
+        let Some(interval) = self.told_gap(gap).1 else {
+            let p = p_value(p);
+            return format!("{p} after Holm; some pairs have too few deals in common for an interval of all");
+        };
         match self.pair_count() {
             1 => format!("95 % interval {interval}; {}", p_value(p)),
             pairs => format!(
