@@ -35,13 +35,13 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Play an experiment and write its rows as CSV
+    /// Play an experiment and write its rows, tables and report
     Run(run::Args),
     /// Play one part of an experiment, for machines that share it
     Shard(run::ShardArgs),
     /// Put the parts of an experiment together: the same bytes as of a run in one piece
     Merge(merge::Args),
-    /// Make the derived files of a run again from its rows, and print its tables
+    /// Make the tables and the report of a run again from its rows
     Report(report::Args),
     /// Check a run: hashes, derived files, and a part or all of it played again
     Verify(verify::Args),

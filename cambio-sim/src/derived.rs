@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::block::AgentFault;
 use crate::experiment::Payoff;
-use crate::folder::{RunError, write_whole};
+use crate::folder::{Extent, RunError, write_whole};
 use crate::plan::Plan;
 use crate::stats::digest::{CellDigest, Digest};
 use crate::stats::many::{Contrasts, holm, simultaneous_factor};
@@ -72,7 +72,20 @@ pub struct Derived {
     pub behaviour: Vec<BehaviourRow>,
     /// `faults.csv`.
     pub faults: Vec<FaultRow>,
+    /// `report.html`.
+    pub report: String,
     is_whole: bool,
+}
+
+/// What rows are of: beside them all that derived files are made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// What is played.
+    pub plan: &'a Plan,
+    /// The experiment file as it was given.
+    pub spec: &'a str,
+    /// How much of it the rows are.
+    pub extent: Extent,
 }
 
 /// Streams of resampling, by what they are for; each cell has its own.
@@ -84,7 +97,8 @@ const RESAMPLES: usize = 200;
 
 impl Derived {
     /// Makes the tables of a digest that is finished.
-    pub fn new(plan: &Plan, digest: &Digest, faults: &[String]) -> Derived {
+    pub fn new(source: &Source<'_>, digest: &Digest, faults: &[String]) -> Derived {
+        let plan = source.plan;
         let mut derived = Derived { is_whole: true, ..Derived::default() };
         for place in 0..plan.cells.len() {
             let sums = CellSums { plan, cell: &digest.cells[place], place };
@@ -97,6 +111,7 @@ impl Derived {
             derived.seats.extend(sums.seats(strengths.as_ref()));
         }
         derived.faults = faults.iter().filter_map(|line| fault_row(line)).collect();
+        derived.report = crate::report::of_run(source, digest, &derived);
         derived
     }
 
@@ -112,6 +127,7 @@ impl Derived {
             ("seats.csv", table(&self.seats)),
             ("behaviour.csv", table(&self.behaviour)),
             ("faults.csv", table(&self.faults)),
+            ("report.html", self.report.clone()),
         ]
     }
 

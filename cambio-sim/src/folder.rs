@@ -104,6 +104,22 @@ impl Share {
     }
 }
 
+/// How much of a run is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// How many shards are.
+    pub shards: u64,
+    /// How many there are to be.
+    pub of: u64,
+}
+
+impl Extent {
+    /// Whether all of them are there.
+    pub fn is_whole(self) -> bool {
+        self.shards == self.of
+    }
+}
+
 /// A file of rows: its name without `.zst`, and the header that it begins with.
 pub(crate) struct RowFile {
     pub(crate) name: &'static str,
@@ -277,6 +293,11 @@ impl StoredRun {
         self.entries.len() as u64 == self.lines().end - self.lines().start
     }
 
+    /// How much of the run is there.
+    pub(crate) fn extent(&self) -> Extent {
+        Extent { shards: self.entries.len() as u64, of: self.lines().end - self.lines().start }
+    }
+
     /// How many matches have their rows on disk.
     pub fn matches(&self) -> u64 {
         self.entries.iter().map(|entry| entry.segments[0].rows).sum()
@@ -350,6 +371,7 @@ impl StoredRun {
 pub struct RunFolder {
     path: PathBuf,
     plan: Plan,
+    spec: String,
     share: Option<Share>,
     files: Vec<(PathBuf, File)>,
     ledger: (PathBuf, File),
@@ -391,6 +413,7 @@ impl RunFolder {
         let folder = RunFolder {
             path: path.to_owned(),
             plan: plan.clone(),
+            spec: spec.to_owned(),
             share,
             files,
             ledger: create("ledger.jsonl", b"")?,
@@ -456,6 +479,7 @@ impl RunFolder {
         Ok(RunFolder {
             path: stored.path.clone(),
             plan: stored.plan.clone(),
+            spec: stored.spec.clone(),
             share: stored.share,
             files,
             ledger: open(&stored.path.join("ledger.jsonl"), stored.ledger_bytes)?,
@@ -470,6 +494,17 @@ impl RunFolder {
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The experiment file as it was given.
+    pub fn spec(&self) -> &str {
+        &self.spec
+    }
+
+    /// How much of the run was handed in.
+    pub(crate) fn extent(&self) -> Extent {
+        let lines = Share::lines(self.share, &self.plan);
+        Extent { shards: self.next_line - lines.start, of: lines.end - lines.start }
     }
 
     /// The lines that are still to be played.

@@ -30,6 +30,7 @@ mod guard;
 mod lower;
 mod plan;
 mod reading;
+mod report;
 pub mod rows;
 mod run;
 pub mod sequential;
@@ -39,11 +40,11 @@ mod tally;
 pub mod tune;
 
 pub use block::{AgentFault, BlockRows, play_block};
-pub use derived::Derived;
+pub use derived::{Derived, Source};
 pub use experiment::{
     Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,
 };
-pub use folder::{RunError, RunFolder, Share, StoredRun};
+pub use folder::{Extent, RunError, RunFolder, Share, StoredRun};
 pub use guard::Guarded;
 pub use lower::{LowerBound, LowerBoundError, Won};
 pub use plan::{Block, Cell, Lineup, Plan};

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::derived::Derived;
+use crate::derived::{Derived, Source};
 use crate::folder::{Entry, RunError, RunFolder, StoredRun, damaged, row_files};
 use crate::plan::Plan;
-use crate::rows::{MatchRow, PlayerRow, Row};
+use crate::rows::{MatchRow, PlayerRow, RoundRow, Row};
 use crate::run::replay_line;
 use crate::stats::digest::Digest;
 
@@ -26,13 +26,16 @@ pub(crate) fn read_line(
     let plan = &stored.plan;
     let bad = |name: &str, what: String| damaged(&stored.path.join(name), format!("shard {}: {what}", entry.line));
     let match_cells = records(&files[0]).map_err(|what| bad("matches.csv", what))?;
+    let round_cells = records(&files[1]).map_err(|what| bad("rounds.csv", what))?;
     let player_cells = records(&files[2]).map_err(|what| bad("players.csv", what))?;
     let field = |name: &'static str| move |field: &str| bad(name, format!("a row without a good `{field}`"));
     let matches: Vec<MatchRow<'_>> =
         match_cells.iter().map(MatchRow::read).collect::<Result<_, _>>().map_err(field("matches.csv"))?;
+    let rounds: Vec<RoundRow<'_>> =
+        round_cells.iter().map(RoundRow::read).collect::<Result<_, _>>().map_err(field("rounds.csv"))?;
     let players: Vec<PlayerRow<'_>> =
         player_cells.iter().map(PlayerRow::read).collect::<Result<_, _>>().map_err(field("players.csv"))?;
-    let (mut matches, mut players) = (&matches[..], &players[..]);
+    let (mut matches, mut rounds, mut players) = (&matches[..], &rounds[..], &players[..]);
     for number in plan.line(entry.line) {
         let block = plan.block(number);
         let (rules, seats, lineup) = (block.cell.rules.name(), block.cell.seats, block.lineup.label());
@@ -66,10 +69,27 @@ pub(crate) fn read_line(
         if players.len() < of_block || (0..of_block).any(|count| !seated(&players[count], count)) {
             return Err(bad("players.csv", format!("the seats of {place} are not all there")));
         }
-        digest.add(&block, &matches[..rotations], &players[..of_block]);
-        (matches, players) = (&matches[rotations..], &players[of_block..]);
+        let played = |row: &RoundRow<'_>, rotation: usize, round: usize| {
+            row.rules == rules
+                && row.seats == seats
+                && row.lineup == lineup
+                && row.deal == block.deal
+                && row.rotation == rotation
+                && row.round == round
+                && row.points.iter().count() == seats
+                && row.callers.first().is_none_or(|caller| caller.index() < seats)
+        };
+        let expected = matches[..rotations].iter().flat_map(|row| (1..=row.rounds).map(|round| (row.rotation, round)));
+        let rounds_of_block: usize = matches[..rotations].iter().map(|row| row.rounds).sum();
+        if rounds.len() < rounds_of_block
+            || expected.zip(rounds).any(|((rotation, round), row)| !played(row, rotation, round))
+        {
+            return Err(bad("rounds.csv", format!("the rounds of {place} are not all there")));
+        }
+        digest.add(&block, &matches[..rotations], &rounds[..rounds_of_block], &players[..of_block]);
+        (matches, rounds, players) = (&matches[rotations..], &rounds[rounds_of_block..], &players[of_block..]);
     }
-    if !matches.is_empty() || !players.is_empty() {
+    if !matches.is_empty() || !rounds.is_empty() || !players.is_empty() {
         return Err(bad("matches.csv", "a row that belongs to no block of it".to_owned()));
     }
     if let Some(place) = row_files(plan).iter().position(|file| file.name == "faults.jsonl") {
@@ -88,7 +108,8 @@ pub fn derive(stored: &StoredRun) -> Result<Derived, RunError> {
     let mut faults = Vec::new();
     stored.for_each_line(|entry, rows| read_line(stored, entry, &rows, &mut digest, &mut faults))?;
     digest.finish();
-    Ok(Derived::new(&stored.plan, &digest, &faults))
+    let source = Source { plan: &stored.plan, spec: &stored.spec, extent: stored.extent() };
+    Ok(Derived::new(&source, &digest, &faults))
 }
 
 /// How much of a run is played again to be checked.
@@ -244,7 +265,8 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<StoredRun, RunError> {
     }
     folder.commit()?;
     digest.finish();
-    Derived::new(&parts[0].plan, &digest, &faults).write(out)?;
+    let source = Source { plan: &parts[0].plan, spec: &parts[0].spec, extent: folder.extent() };
+    Derived::new(&source, &digest, &faults).write(out)?;
     folder.write_manifest("complete")?;
     StoredRun::open(out)
 }

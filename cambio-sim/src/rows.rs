@@ -235,6 +235,13 @@ impl FromIterator<Seat> for SeatOrder {
     }
 }
 
+impl SeatOrder {
+    /// The first of them; `None` of none.
+    pub fn first(&self) -> Option<Seat> {
+        self.letters[..self.len].first().and_then(|letter| Seat::from_letter(char::from(*letter)))
+    }
+}
+
 impl Field<'_> for SeatOrder {
     fn put(&self, out: &mut Vec<u8>) {
         out.extend(&self.letters[..self.len]);
@@ -261,7 +268,8 @@ impl<T: Copy> BySeat<T> {
         list
     }
 
-    fn iter(&self) -> impl Iterator<Item = T> {
+    /// The values, seat a's first.
+    pub fn iter(&self) -> impl Iterator<Item = T> {
         self.values.iter().map_while(|value| *value)
     }
 }

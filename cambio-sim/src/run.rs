@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use cambio_core::Record;
 
 use crate::block::{AgentFault, BlockRows, Scratch, play_block_with};
-use crate::derived::Derived;
+use crate::derived::{Derived, Source};
 use crate::experiment::FaultPolicy;
 use crate::folder::{Entry, RunError, RunFolder, Share, StoredRun, packed, unreadable, write_whole};
 use crate::plan::Plan;
@@ -246,7 +246,12 @@ impl Runner<'_> {
             outcome = Outcome::Unwritable(error);
         }
         digest.finish();
-        let derived = if folder.share().is_some() { Derived::default() } else { Derived::new(plan, &digest, &faults) };
+        let derived = if folder.share().is_some() {
+            Derived::default()
+        } else {
+            let source = Source { plan, spec: folder.spec(), extent: folder.extent() };
+            Derived::new(&source, &digest, &faults)
+        };
         if !matches!(outcome, Outcome::Unwritable(_)) {
             let finish = || {
                 derived.write(folder.path())?;
@@ -317,7 +322,7 @@ impl Runner<'_> {
                     for (number, rows) in &line.blocks {
                         let block = plan.block(*number);
                         cell = block.place;
-                        digest.add(&block, &rows.matches, &rows.players);
+                        digest.add(&block, &rows.matches, &rows.rounds, &rows.players);
                         faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, *number)));
                     }
                     turnstile.written(next);

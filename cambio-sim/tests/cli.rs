@@ -38,7 +38,7 @@ seats = [2, 3]
 agents = ["random", "random(pass=0.9)", "greedy"]
 "#;
 
-const TABLES: [&str; 5] = ["matches.csv", "rounds.csv", "players.csv", "summary.csv", "records.jsonl"];
+const TABLES: [&str; 6] = ["matches.csv", "rounds.csv", "players.csv", "summary.csv", "records.jsonl", "report.html"];
 
 /// Runs the spec with these extra words; gives the written files.
 fn run(folder: &Path, spec: &str, out: &str, words: &str) -> Vec<String> {
@@ -94,7 +94,7 @@ fn a_run_prints_a_table_and_fits_eighty_columns() {
         assert!(table.contains(title), "{table}");
     }
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
-    assert!(text(&output.stderr).contains("162 matches in out"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("162 matches in out; open out/report.html\n"), "{}", text(&output.stderr));
     assert!(cambio(&folder, "run spec.toml --out quiet --quiet").stderr.is_empty());
 }
 
@@ -456,6 +456,8 @@ fn an_interrupted_run_leaves_whole_blocks_in_canonical_order() {
     assert_eq!(players.lines().count() - 1, 2 * rows);
     let summary = fs::read_to_string(folder.join("out/summary.csv")).unwrap();
     assert!(summary.lines().count() > 1);
+    let report = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    assert!(report.contains("This run is not complete: ") && report.contains(">So far "), "{report}");
     let short = run(&folder, SPEC, "short", &format!(" --deals {}", (rows / 2).min(50)));
     assert!(matches.starts_with(&short[0].lines().take(rows.min(101)).collect::<Vec<_>>().join("\n")));
 }

@@ -95,6 +95,7 @@ fn parts_in_any_order_make_the_whole_and_what_is_missing_is_named() {
         let words = format!("shard spec.toml --out part{index} --records --quiet --index {index} --of 3");
         let output = cambio(&folder, &words);
         assert!(output.status.success() && output.stdout.is_empty(), "{}", said(&output));
+        assert!(!folder.join(format!("part{index}/report.html")).exists());
     }
     let output = cambio(&folder, "merge part2 part0 part1 --out merged");
     assert!(output.status.success(), "{}", said(&output));
@@ -187,7 +188,9 @@ fn damage_is_found_and_named_and_derived_files_are_made_again() {
         restored(name, &more, &format!("{name} has "), true);
         assert!(before == files(&whole));
     }
-    restored("summary.csv", &flip, "summary.csv is not what its rows give", true);
+    for name in ["summary.csv", "report.html"] {
+        restored(name, &flip, &format!("{name} is not what its rows give"), true);
+    }
     restored("spec.lock.json", &flip, "spec.lock.json is damaged: ", false);
     restored("ledger.jsonl", &flip, "ledger.jsonl is damaged: line ", false);
     let cut = |bytes: Vec<u8>| bytes[..bytes.len() - 10].to_vec();
@@ -201,7 +204,9 @@ fn damage_is_found_and_named_and_derived_files_are_made_again() {
     restored("ledger.jsonl", &short, "the manifest says complete, and the ledger has ", true);
     assert!(before == files(&whole));
 
-    for name in ["summary.csv", "ratings.csv", "pairwise.csv", "seats.csv", "behaviour.csv", "faults.csv"] {
+    for name in
+        ["summary.csv", "ratings.csv", "pairwise.csv", "seats.csv", "behaviour.csv", "faults.csv", "report.html"]
+    {
         fs::remove_file(whole.join(name)).unwrap();
     }
     assert!(cambio(&folder, "report whole").status.success());

@@ -31,7 +31,8 @@ impl Meter<'_> {
     pub(super) fn new(plan: &Plan, telling: Telling) -> Meter<'_> {
         let is_terminal = std::io::stderr().is_terminal();
         let bar = (is_terminal && telling == Telling::Aloud).then(|| {
-            let style = "{bar:10} {human_pos}/{human_len} matches {rate}/s {eta} left  {msg}";
+            // The message is cut to what the line has left.
+            let style = "{bar:10} {human_pos}/{human_len} matches {rate}/s {eta} left  {wide_msg}";
             let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
                 // A row that cannot be drawn is not worth a word.
                 let _ = write!(out, "{:.0}", state.per_sec());
@@ -84,10 +85,10 @@ impl Meter<'_> {
             let label: String = self.plan.labels[agent].chars().take(24).collect();
             let table = &self.plan.cells[progress.cell];
             format!(
-                "{} {}: {label} {:.3}{half} of {} deals",
+                "{:.3}{half} {label}, {} {}, {} deals",
+                interval.mean,
                 table.rules.name(),
                 table.seats,
-                interval.mean,
                 interval.clusters
             )
         })

@@ -123,7 +123,9 @@ fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<E
     match &report.outcome {
         Outcome::Complete => {
             if !args.quiet {
-                eprintln!("{matches} matches in {out}");
+                let report =
+                    folder.share().is_none().then(|| format!("; open {}", args.out.join("report.html").display()));
+                eprintln!("{matches} matches in {out}{}", report.unwrap_or_default());
             }
             Ok(Exit::Done)
         }

@@ -68,10 +68,18 @@ fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
         writeln!(
             out,
             "| {} | {} | `{}` | {} | {points} | {win} | {elo} |",
-            row.rules, row.seats, row.agent, row.deals
+            bar_free(&row.rules),
+            row.seats,
+            bar_free(&row.agent),
+            row.deals
         )?;
     }
     Ok(())
+}
+
+/// What stands in a cell of a Markdown table, where a bar would begin the next.
+fn bar_free(text: &str) -> String {
+    text.replace('|', "\\|")
 }
 
 fn plus_minus(mean: f64, high: Option<f64>, digits: usize) -> String {

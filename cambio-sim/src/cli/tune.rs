@@ -14,6 +14,7 @@ use super::setting::{SettingArgs, positive, probability};
 use super::{CliResult, Exit};
 use crate::Payoff;
 use crate::folder::{unwritable, write_whole};
+use crate::report::{Tuning, of_tuning};
 use crate::stats::empirical::Game;
 use crate::stats::moments::Joint;
 use crate::tune::curve::{Point, curve};
@@ -62,7 +63,7 @@ pub(super) struct Args {
     /// What the winner is compared with; without it the agent with its default values
     #[arg(long, value_name = "SPEC")]
     incumbent: Option<String>,
-    /// Write curve.csv, scores.csv and tuning.json into this folder; it must not exist
+    /// Write curve.csv, scores.csv, tuning.json and report.html into this folder; it must not exist
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -134,6 +135,42 @@ fn without_marks(agent: &str) -> String {
     let Some((name, list)) = agent.split_once('(') else { return agent.to_owned() };
     let kept: Vec<&str> = list.trim_end_matches(')').split(',').filter(|part| !part.contains('?')).collect();
     if kept.is_empty() { name.to_owned() } else { format!("{name}({})", kept.join(",")) }
+}
+
+/// The command that gives the same again: every option that the answer depends on and that is not as it would be anyway.
+fn command(args: &Args) -> String {
+    let mut words = vec!["cambio".to_owned(), "tune".to_owned(), "--agent".to_owned(), args.agent.clone()];
+    let mut option = |name: &str, value: String, default: &str| {
+        if value != default {
+            words.extend([format!("--{name}"), value]);
+        }
+    };
+    args.range.iter().for_each(|range| option("range", range.clone(), ""));
+    args.field.iter().for_each(|field| option("field", field.clone(), ""));
+    let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+    let payoff = json!(args.payoff);
+    let setting = &args.setting;
+    option("rules", setting.rules.clone(), "");
+    option("seats", setting.seats.to_string(), "");
+    option("payoff", payoff.as_str().unwrap_or_default().to_owned(), "rank_points");
+    option("method", name(&args.method), "sweep");
+    option("deals", args.deals.to_string(), "");
+    if args.method == Method::Cma {
+        option("generations", args.generations.to_string(), "");
+    }
+    if args.method == Method::Race {
+        option("indifference", args.indifference.to_string(), "");
+        option("alpha", args.alpha.to_string(), "");
+        option("first", args.first.to_string(), "");
+    }
+    option("validate", args.validate.to_string(), "1000");
+    option("incumbent", args.incumbent.clone().unwrap_or_default(), "");
+    option("seed", setting.seed.to_string(), "");
+    if setting.rounds {
+        words.push("--rounds".to_owned());
+    }
+    // What a shell would change in a word is quoted; a zero byte cannot come from a command line.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
 /// The most values of a sweep, a race or halving.
@@ -222,6 +259,11 @@ impl Outcome {
                 write_whole(&out.join("scores.csv"), &csv.into_inner().map_err(|error| error.to_string())?)?;
             }
             write_whole(&out.join("tuning.json"), format!("{:#}\n", self.found).as_bytes())?;
+            let tuning = Tuning { points: &self.points, found: &self.found, payoff: args.payoff };
+            write_whole(&out.join("report.html"), of_tuning(tuning).as_bytes())?;
+            if !args.setting.quiet {
+                eprintln!("the report is {}", out.join("report.html").display());
+            }
         }
         std::io::stdout().lock().write_all(self.text.as_bytes())?;
         Ok(())
@@ -292,7 +334,7 @@ impl Task<'_> {
         let found = json!({
             "agent": args.agent, "ranges": args.range, "rules": rules, "seats": seats, "field": field,
             "payoff": args.payoff, "seed": args.setting.seed.to_string(), "method": format!("{:?}", args.method).to_lowercase(),
-            "blocks": blocks, "best": winner.agent, "best_value": winner.value, "estimate": winner.mean,
+            "command": command(args), "blocks": blocks, "best": winner.agent, "best_value": winner.value, "estimate": winner.mean,
             "validation": validation.map(|validation| validation.found),
         });
         Ok(Outcome { points, scores, text, found })
@@ -397,7 +439,7 @@ impl Task<'_> {
         let parsed = (self.roster.parse(winner)?, self.roster.parse(incumbent)?);
         if parsed.0.is(&parsed.1) {
             let text = format!("it is the incumbent, {incumbent}: nothing to validate\n");
-            return Ok(Validation { text, found: serde_json::Value::Null });
+            return Ok(Validation { text, found: json!({ "deals": 0, "incumbent": incumbent }) });
         }
         let bench = self.bench(&[winner.to_owned(), incumbent.to_owned()], field)?;
         let scores = bench.scores(&[0, 1], used..used + self.args.validate)?;
@@ -412,7 +454,7 @@ impl Task<'_> {
         let (low, high) = (difference.low(), difference.high());
         let half = difference.half_width.unwrap_or(f64::NAN);
         let text = format!(
-            "on {} fresh deals: {winner} {:.4}, incumbent {incumbent} {:.4}, difference {:+.4} ± {half:.4}\n",
+            "on {} fresh deals: {winner} {:.4}\n  incumbent {incumbent} {:.4}, difference {:+.4} ± {half:.4}\n",
             self.args.validate,
             mean(&scores[0]),
             mean(&scores[1]),
@@ -487,7 +529,7 @@ impl Task<'_> {
         }
         let found = json!({
             "agent": args.agent, "ranges": args.range, "rules": rules, "seats": seats, "field": "self",
-            "payoff": args.payoff, "seed": args.setting.seed.to_string(), "deals": args.deals,
+            "payoff": args.payoff, "seed": args.setting.seed.to_string(), "command": command(args), "deals": args.deals,
             "symmetric_equilibria": equilibria, "nash": nash, "values": values,
         });
         Ok(Outcome { points, scores: all_scores, text, found })

@@ -4,11 +4,12 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::empirical::GameSums;
+use super::histogram::Histogram;
 use super::moments::{Interval, Joint, Moments};
 use super::ratings::{Ranking, Rankings};
 use crate::experiment::Payoff;
 use crate::plan::{Block, Cell, Plan};
-use crate::rows::{MatchRow, PlayerRow};
+use crate::rows::{MatchRow, PlayerRow, RoundRow};
 
 impl Payoff {
     /// Every payoff.
@@ -145,6 +146,12 @@ pub struct CellDigest {
     payoff: Payoff,
     /// What each agent did.
     pub deeds: Vec<Deeds>,
+    /// Of each agent the turns of the table in which it called first.
+    pub call_turns: Vec<Histogram>,
+    /// Of each agent the points of its layouts at the ends of rounds.
+    pub points: Vec<Histogram>,
+    /// How many rounds there were, and how many of them somebody called.
+    pub rounds: (u64, u64),
     /// By agent, then payoff in the order of [`Payoff::ALL`].
     payoffs: Vec<[Moments; 4]>,
     by_seat: Vec<Moments>,
@@ -192,6 +199,9 @@ impl CellDigest {
             seats,
             payoff: plan.payoff,
             deeds: vec![Deeds::default(); agents],
+            call_turns: vec![Histogram::default(); agents],
+            points: vec![Histogram::default(); agents],
+            rounds: (0, 0),
             payoffs: vec![[Moments::default(); 4]; agents],
             by_seat: vec![Moments::default(); seats],
             joint: Joint::new(agents + seats),
@@ -205,7 +215,10 @@ impl CellDigest {
         }
     }
 
-    fn add(&mut self, block: &Block<'_>, matches: &[MatchRow<'_>], players: &[PlayerRow<'_>]) {
+    fn add(&mut self, block: &Block<'_>, matches: &[MatchRow<'_>], rounds: &[RoundRow<'_>], players: &[PlayerRow<'_>]) {
+        for row in rounds {
+            self.add_round(block, row);
+        }
         if self.open.deal != Some(block.deal) {
             self.end_deal();
             self.open.deal = Some(block.deal);
@@ -258,6 +271,17 @@ impl CellDigest {
                 }
             }
             self.rankings.add(Ranking::new(table.iter().enumerate().map(|(seat, player)| (agent(seat), player.rank))));
+        }
+    }
+
+    fn add_round(&mut self, block: &Block<'_>, row: &RoundRow<'_>) {
+        self.rounds.0 += 1;
+        for (seat, points) in row.points.iter().take(self.seats).enumerate() {
+            self.points[block.agent(seat, row.rotation)].add(i64::from(points));
+        }
+        if let (Some(caller), Some(turn)) = (row.callers.first(), row.call_turn) {
+            self.rounds.1 += 1;
+            self.call_turns[block.agent(caller.index(), row.rotation)].add(i64::from(turn));
         }
     }
 
@@ -405,8 +429,14 @@ impl Digest {
     }
 
     /// Adds the rows of a block; blocks come in canonical order.
-    pub fn add(&mut self, block: &Block<'_>, matches: &[MatchRow<'_>], players: &[PlayerRow<'_>]) {
-        self.cells[block.place].add(block, matches, players);
+    pub fn add(
+        &mut self,
+        block: &Block<'_>,
+        matches: &[MatchRow<'_>],
+        rounds: &[RoundRow<'_>],
+        players: &[PlayerRow<'_>],
+    ) {
+        self.cells[block.place].add(block, matches, rounds, players);
     }
 
     /// Ends the deals that are being read; before anything is asked.

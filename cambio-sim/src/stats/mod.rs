@@ -5,6 +5,7 @@
 
 pub mod digest;
 pub mod empirical;
+pub mod histogram;
 pub mod many;
 pub mod moments;
 pub mod planning;

@@ -1,0 +1,75 @@
+//! How often whole numbers come: distributions in memory that does not grow with the number of games.
+
+/// How often each whole number came. Memory grows with the span between the least and the greatest alone.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Histogram {
+    least: i64,
+    counts: Vec<u64>,
+}
+
+impl Histogram {
+    /// Counts a number.
+    pub fn add(&mut self, value: i64) {
+        if self.counts.is_empty() {
+            self.least = value;
+        }
+        if value < self.least {
+            let more = (self.least - value) as usize;
+            self.counts.splice(0..0, std::iter::repeat_n(0, more));
+            self.least = value;
+        }
+        let place = (value - self.least) as usize;
+        if place >= self.counts.len() {
+            self.counts.resize(place + 1, 0);
+        }
+        self.counts[place] += 1;
+    }
+
+    /// How many numbers were counted.
+    pub fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Each number from the least to the greatest with its count.
+    pub fn iter(&self) -> impl Iterator<Item = (i64, u64)> {
+        (self.least..).zip(self.counts.iter().copied())
+    }
+
+    /// The least number that at least this share of all numbers does not exceed; `None` of nothing.
+    pub fn quantile(&self, share: f64) -> Option<i64> {
+        let needed = (share * self.total() as f64).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        self.iter()
+            .find(|(_, count)| {
+                seen += count;
+                seen >= needed
+            })
+            .map(|(value, _)| value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_counted_in_any_order_and_quantiles_are_among_them() {
+        let values = [3, -2, 7, 3, 3, 0, 7, -2, 3, 12];
+        let (mut counted, mut backwards) = (Histogram::default(), Histogram::default());
+        for &value in &values {
+            counted.add(value);
+        }
+        for &value in values.iter().rev() {
+            backwards.add(value);
+        }
+        assert_eq!(counted, backwards);
+        let found: Vec<(i64, u64)> = counted.iter().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(found, [(-2, 2), (0, 1), (3, 4), (7, 2), (12, 1)]);
+        assert_eq!(counted.total(), 10);
+        // Of -2 -2 0 3 3 3 3 7 7 12.
+        for (share, value) in [(0.0, -2), (0.2, -2), (0.25, 0), (0.5, 3), (0.7, 3), (0.75, 7), (0.9, 7), (1.0, 12)] {
+            assert_eq!(counted.quantile(share), Some(value), "{share}");
+        }
+        assert_eq!(Histogram::default().quantile(0.5), None);
+    }
+}

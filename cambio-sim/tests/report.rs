@@ -1,0 +1,361 @@
+//! The page of a run and of a response curve: what it says, that it stands alone, and that everybody can read it.
+
+mod folder;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use folder::folder;
+use roxmltree::{Document, Node, ParsingOptions};
+
+/// What a command prints, which has to end well.
+fn prints(folder: &Path, words: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The rows of a CSV file as maps from column to cell.
+fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_path(path).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
+}
+
+/// A page, which has to be well-formed XML.
+fn parsed(page: &str) -> Document<'_> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    Document::parse_with_options(page, options).unwrap()
+}
+
+fn all<'a, 'i>(page: &'a Document<'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+    page.descendants().filter(move |node| node.has_tag_name(name) || node.tag_name().name() == name)
+}
+
+/// The text in a node, spaces that do not break as spaces.
+fn text(node: Node<'_, '_>) -> String {
+    let parts = node.descendants().filter(Node::is_text).filter_map(|node| node.text());
+    parts.collect::<String>().replace('\u{a0}', " ")
+}
+
+fn with_id(page: &Document<'_>, id: &str) -> String {
+    let node = page.descendants().find(|node| node.attribute("id") == Some(id));
+    text(node.unwrap_or_else(|| panic!("nothing is called {id}")))
+}
+
+/// What holds of every page: it is one file, asks for nothing, and says in words what it shows.
+fn check_page(page: &str) {
+    let document = parsed(page);
+    assert!(page.starts_with("<!DOCTYPE html>\n<html"));
+    assert_eq!(document.root_element().attribute("lang"), Some("en"));
+    assert!(!title_of(&document).is_empty());
+    let ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
+    let mut distinct = ids.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(ids.len(), distinct.len(), "an id is there twice");
+    for node in document.descendants().filter(Node::is_element) {
+        let name = node.tag_name().name();
+        assert!(!["script", "link", "img", "iframe", "object", "embed", "use", "image"].contains(&name), "<{name}>");
+        for attribute in node.attributes() {
+            let value = attribute.value();
+            match attribute.name() {
+                "href" => assert!(value.starts_with('#') && ids.contains(&&value[1..]), "{value}"),
+                "aria-labelledby" => assert!(value.split(' ').all(|id| ids.contains(&id)), "{value}"),
+                name => assert!(
+                    !["src", "srcset", "data", "action", "background"].contains(&name) && !name.starts_with("on")
+                ),
+            }
+        }
+    }
+    let style = text(all(&document, "style").next().unwrap()).to_lowercase();
+    assert!(["url(", "@import", "@font-face", "http"].iter().all(|word| !style.contains(word)));
+    let policy = "default-src 'none'; style-src 'unsafe-inline'";
+    assert!(all(&document, "meta").any(|meta| meta.attribute("content") == Some(policy)));
+
+    for drawing in all(&document, "svg") {
+        let first: Vec<_> = drawing.children().filter(Node::is_element).take(2).collect();
+        assert_eq!((first[0].tag_name().name(), first[1].tag_name().name()), ("title", "desc"));
+        assert!(!text(first[0]).is_empty() && text(first[1]).len() > 3, "a drawing without words");
+        assert_eq!((drawing.attribute("role"), drawing.attribute("viewBox").is_some()), (Some("img"), true));
+        let figure = drawing.parent_element().unwrap();
+        assert!(
+            figure.tag_name().name() == "figure"
+                && figure.children().any(|node| node.tag_name().name() == "figcaption")
+        );
+        // Numbers that no drawing has.
+        assert!(
+            drawing
+                .descendants()
+                .flat_map(|node| node.attributes())
+                .all(|a| !a.value().contains("NaN") && !a.value().contains("inf"))
+        );
+    }
+    for table in all(&document, "table") {
+        assert!(table.children().any(|node| node.tag_name().name() == "caption"));
+        assert!(
+            table
+                .descendants()
+                .filter(|node| node.tag_name().name() == "th")
+                .all(|head| head.attribute("scope").is_some())
+        );
+        let wide =
+            |row: Node<'_, '_>| row.children().filter(|cell| ["th", "td"].contains(&cell.tag_name().name())).count();
+        let widths: Vec<usize> = table.descendants().filter(|node| node.tag_name().name() == "tr").map(wide).collect();
+        assert!(widths.len() > 1 && widths.iter().all(|width| *width == widths[0]), "{widths:?}");
+    }
+    let level = |node: Node<'_, '_>| match node.tag_name().name() {
+        "h1" => Some(1),
+        "h2" => Some(2),
+        "h3" => Some(3),
+        _ => None,
+    };
+    let levels: Vec<i32> = document.descendants().filter_map(level).collect();
+    assert!(levels[0] == 1 && levels[1..].iter().all(|level| *level > 1), "{levels:?}");
+    assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
+}
+
+fn title_of(document: &Document<'_>) -> String {
+    let head = all(document, "head").next().unwrap();
+    text(head.children().find(|node| node.tag_name().name() == "title").unwrap())
+}
+
+#[test]
+fn a_page_stands_alone_is_well_formed_and_says_in_words_what_it_shows() {
+    let folder = folder("alone");
+    fs::write(folder.join("house.toml"), "base = 'faessler'\nname = 'a <b> & \"c\"'\nhand = 3\n").unwrap();
+    let agents: Vec<String> = (0..14).map(|at| format!("'greedy(call_at={at})'")).collect();
+    for (name, spec) in [
+        ("nasty", "name = \"<script>alert('1')</script> & ]]>\"\nrules = ['house.toml', 'original']\nseats = [2, 3]\ndeals = 20\n\
+                   agents = ['random', 'greedy', 'heuristic']\nseat_effects = true\n".to_owned()),
+        ("many", format!("rules = ['classic']\nseats = [2]\ndeals = 12\nagents = [{}]\n", agents.join(", "))),
+        ("field", "rules = ['classic']\nseats = [3]\ndeals = 12\nagents = ['random', 'greedy', 'heuristic']\nlineups = { field = ['greedy'] }\n".to_owned()),
+        ("mirror", "rules = ['classic']\nseats = [2]\ndeals = 12\nagents = ['random', 'greedy']\nlineups = 'mirror'\n".to_owned()),
+        ("whole", "rules = ['classic']\nseats = [3]\ndeals = 12\nagents = ['random', 'greedy']\nlineups = 'compositions'\npayoff = 'margin'\n".to_owned()),
+        ("single", "rules = ['classic']\nseats = [2]\ndeals = 1\nagents = ['random', 'greedy']\nrotations = 'one'\npayoff = 'points'\n".to_owned()),
+        ("alone", "rules = ['faessler']\nseats = [2]\ndeals = 3\nagents = ['greedy']\npayoff = 'win'\n".to_owned()),
+    ] {
+        fs::write(folder.join("spec.toml"), format!("seed = 1\n{spec}")).unwrap();
+        prints(&folder, &["run", "spec.toml", "--quiet", "--out", name]);
+        let page = fs::read_to_string(folder.join(name).join("report.html")).unwrap();
+        check_page(&page);
+        if name == "nasty" {
+            let document = parsed(&page);
+            let title = "<script>alert('1')</script> & ]]>";
+            assert_eq!(text(all(&document, "h1").next().unwrap()), title);
+            assert_eq!(title_of(&document), title);
+            assert!(all(&document, "h2").any(|head| text(head) == "a <b> & \"c\", 2 seats"), "{page}");
+            assert!(text(document.root_element()).contains("the rule files that it names, house.toml;"));
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn agents_with_any_name_and_their_faults_are_told() {
+    let folder = folder("faults");
+    let script = "read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
+                  while read line; do case $line in *decide*) exit 7;; esac; done\n";
+    fs::write(folder.join("quits.sh"), script).unwrap();
+    let agent = r#"external("sh quits.sh '<i>' &amp; \\co",start_ms=60000)"#;
+    let spec = |policy: &str| {
+        let listed = serde_json::to_string(agent).unwrap();
+        format!(
+            "seed = 1\ndeals = 2\nrules = ['classic']\nseats = [2]\nfaults = '{policy}'\nagents = ['greedy', 'random', {listed}]\n"
+        )
+    };
+    for (policy, sentence) in [
+        ("forfeit", "8 matches forfeited by a fault count as lost"),
+        ("void", "Dropped as a whole for a fault in it: 4 deal blocks."),
+    ] {
+        fs::write(folder.join("spec.toml"), spec(policy)).unwrap();
+        prints(&folder, &["run", "spec.toml", "--quiet", "--out", policy]);
+        let page = fs::read_to_string(folder.join(policy).join("report.html")).unwrap();
+        check_page(&page);
+        let document = parsed(&page);
+        let said = text(document.root_element());
+        let faults = table(&folder.join(policy).join("faults.csv"));
+        let label = &faults[0]["agent"];
+        assert!(label.contains("'<i>' &amp; "), "{label}");
+        assert!(said.contains(sentence) && with_id(&document, "faults").contains(label), "{said}");
+        let listed = with_id(&document, "faults").matches("exited instead of answering").count();
+        assert_eq!(listed, faults.len());
+    }
+}
+
+const SPEC: &str = "seed = 12\ndeals = 60\nrules = ['classic', 'original']\nseats = [2, 3]\n\
+                    agents = ['random', 'greedy', 'greedy(call_at=9)', 'heuristic']\n";
+
+#[test]
+fn the_verdict_says_what_the_tables_say() {
+    let folder = folder("verdict");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    let document = parsed(&page);
+    let (summary, pairs) = (table(&folder.join("out/summary.csv")), table(&folder.join("out/pairwise.csv")));
+    let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<f64>().unwrap();
+    let mut kinds = BTreeMap::new();
+    for (place, (rules, seats)) in
+        [("classic", "2"), ("classic", "3"), ("original", "2"), ("original", "3")].into_iter().enumerate()
+    {
+        let said = with_id(&document, &format!("verdict-{}", place + 1));
+        let mut rows: Vec<_> = summary.iter().filter(|row| row["rules"] == rules && row["seats"] == seats).collect();
+        rows.sort_by(|one, other| number(other, "rank_points").total_cmp(&number(one, "rank_points")));
+        let (leader, mean) = (&rows[0]["agent"], number(rows[0], "rank_points"));
+        let half = number(rows[0], "rank_points_high") - mean;
+        assert!(
+            said.starts_with(leader.as_str()) && said.contains(&format!("{mean:.3} ± {half:.3} rank points")),
+            "{said}"
+        );
+        // Everybody whose difference from the leader, all pairs together, may be 0.
+        let pair = |other: &str| {
+            let row = pairs.iter().find(|row| {
+                let both = [row["agent"].as_str(), row["other"].as_str()];
+                row["rules"] == rules
+                    && row["seats"] == seats
+                    && both.contains(&leader.as_str())
+                    && both.contains(&other)
+            });
+            let row = row.unwrap();
+            let (low, high) = (number(row, "low_simultaneous"), number(row, "high_simultaneous"));
+            let (low, high) = if row["agent"] == *leader { (low, high) } else { (-high, -low) };
+            (low, high, number(row, "difference").abs(), number(row, "p_holm"))
+        };
+        let level: Vec<&str> =
+            rows[1..].iter().map(|row| row["agent"].as_str()).filter(|other| pair(other).0 <= 0.0).collect();
+        let next = level.first().copied().unwrap_or(&rows[1]["agent"]);
+        let (low, high, difference, p) = pair(next);
+        let interval = format!("{low:.3} to {high:.3}").replace('-', "−");
+        assert!(said.contains(&interval) && said.contains(&format!("{difference:.3}")), "{said}\n{interval}");
+        assert!(said.contains("for all 6 pairs together"), "{said}");
+        let told_p = if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
+        assert!(said.contains(&told_p) || p > 0.999, "{said}\n{told_p}");
+        assert_eq!(said.contains(" leads with "), level.is_empty(), "{said}");
+        assert!(level.iter().all(|other| said.contains(other)), "{said}\n{level:?}");
+        *kinds.entry(level.is_empty()).or_insert(0) += 1;
+    }
+    assert_eq!(kinds.len(), 2, "both kinds of verdict are to be seen: {kinds:?}");
+    let clear = kinds[&true];
+    assert!(with_id(&document, "verdict").contains(&format!("at {clear} of 4 the leader can be told from all others")));
+}
+
+/// The agents of a row of rounds.csv, seat a first: cyclic rotations move everybody on by a seat.
+fn seated(row: &BTreeMap<String, String>) -> Vec<&str> {
+    let lineup: Vec<&str> = row["lineup"].split(" | ").collect();
+    let rotation: usize = row["rotation"].parse().unwrap();
+    (0..lineup.len()).map(|seat| lineup[(seat + rotation) % lineup.len()]).collect()
+}
+
+#[test]
+fn distributions_have_every_call_and_every_layout_of_the_rows() {
+    let folder = folder("distributions");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    let document = parsed(&page);
+    let rounds = table(&folder.join("out/rounds.csv"));
+    for (place, (rules, seats)) in
+        [("classic", "2"), ("classic", "3"), ("original", "2"), ("original", "3")].into_iter().enumerate()
+    {
+        let mut calls: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+        let mut points = calls.clone();
+        for row in rounds.iter().filter(|row| row["rules"] == rules && row["seats"] == seats) {
+            let agents = seated(row);
+            for (agent, own) in agents.iter().zip(row["points"].split(' ')) {
+                points.entry(agent).or_default().push(own.parse().unwrap());
+            }
+            if let Ok(turn) = row["call_turn"].parse() {
+                let seat = usize::from(row["callers"].as_bytes()[0] - b'a');
+                calls.entry(agents[seat]).or_default().push(turn);
+            }
+        }
+        assert!(calls.len() == 4 && points.len() == 4);
+        for (figure, counted) in [("calls", calls), ("points", points)] {
+            let said = with_id(&document, &format!("{figure}-{}-desc", place + 1));
+            for (agent, mut values) in counted {
+                values.sort_unstable();
+                let at = |share: f64| values[((share * values.len() as f64).ceil() as usize).max(1) - 1];
+                let (least, low, median, high, most) = (at(0.0), at(0.25), at(0.5), at(0.75), at(1.0));
+                let sentence = format!(
+                    " {agent}: {} counted, from {least} to {most}, median {median}, the middle half {low} to {high}",
+                    values.len()
+                );
+                let sentence = sentence.replace('-', "−");
+                assert!(said.replace(',', "").contains(&sentence.replace(',', "")), "{said}\n{sentence}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_command_of_a_page_plays_the_same_run_again() {
+    let folder = folder("again");
+    fs::write(folder.join("house.toml"), "base = 'faessler'\nname = 'house'\nhand = 3\n").unwrap();
+    fs::write(folder.join("spec.toml"), SPEC.replace("'original'", "'house.toml'")).unwrap();
+    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out", "--seed", "77", "--deals", "3", "--records"]);
+    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    let document = parsed(&page);
+    let shown: Vec<String> = all(&document, "pre").map(text).collect();
+    assert_eq!(shown[1], fs::read_to_string(folder.join("spec.toml")).unwrap());
+    let words: Vec<&str> = shown[0].split(' ').collect();
+    assert_eq!(words[..2], ["cambio", "run"]);
+    prints(&folder, &words[1..]);
+    for entry in fs::read_dir(folder.join("out")).unwrap() {
+        let name = entry.unwrap().file_name();
+        let same =
+            fs::read(folder.join("out").join(&name)).unwrap() == fs::read(folder.join("again").join(&name)).unwrap();
+        assert!(same || name == "timing.csv", "{}", name.display());
+    }
+}
+
+#[test]
+fn a_response_curve_has_its_points_its_band_and_its_validation() {
+    let folder = folder("tuning");
+    let tune = |words: &str, out: &str| {
+        let words: Vec<&str> = words.split(' ').chain(["--quiet", "--out", out]).collect();
+        prints(&folder, &words);
+        let page = fs::read_to_string(folder.join(out).join("report.html")).unwrap();
+        check_page(&page);
+        page
+    };
+    let classes = |page: &Document<'_>, class: &str| {
+        page.descendants().filter(|node| node.attribute("class") == Some(class)).count()
+    };
+    let sweep =
+        "tune --agent greedy(call_at=?) --range 0..15 --deals 200 --validate 150 --incumbent greedy(call_at=14)";
+    let page = tune(&format!("{sweep} --threads 1"), "one");
+    assert_eq!(page, tune(&format!("{sweep} --threads 3"), "three"));
+    let document = parsed(&page);
+    let rows = table(&folder.join("one/curve.csv"));
+    let among = rows.iter().filter(|row| row["among_best"] == "true").count();
+    let marks = [classes(&document, "best"), classes(&document, "median"), classes(&document, "ring")];
+    assert_eq!((marks, among), ([1, among - 1, rows.len() - among], among));
+    assert_eq!((classes(&document, "band"), classes(&document, "thin")), (1, 16));
+    let found = fs::read_to_string(folder.join("one/tuning.json")).unwrap();
+    let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+    let said: Vec<String> =
+        document.descendants().filter(|node| node.attribute("class") == Some("verdict")).map(text).collect();
+    let best = rows.iter().find(|row| found["best"] == row["agent"].as_str()).unwrap();
+    let mean: f64 = best["mean"].parse().unwrap();
+    assert!(said[0].starts_with(&format!("{} has the best mean, {mean:.4} ", best["agent"])), "{}", said[0]);
+    let difference = found["validation"]["difference"].as_f64().unwrap();
+    let told = format!("{difference:+.4}").replace('-', "−");
+    assert!(said[1].starts_with("On 150 fresh deals it makes ") && said[1].contains(&told), "{}\n{told}", said[1]);
+    // The command on the page gives the same page.
+    let command = text(all(&document, "pre").next().unwrap()).replace('\'', "");
+    let again = command.strip_prefix("cambio ").unwrap();
+    assert_eq!(page, tune(again, "again"));
+
+    let same = tune(&sweep.replace("greedy(call_at=14)", best["agent"].as_str()), "same");
+    assert!(same.contains("It is the incumbent, ") && same.contains("there is nothing to validate"), "{same}");
+    let race = tune("tune --agent greedy(call_at=?) --range 0..15:5 --method race --validate 0 --first 50", "race");
+    assert!(classes(&parsed(&race), "band") == 0 && race.contains("It was not tried on fresh deals"), "{race}");
+    let own = tune("tune --agent greedy(call_at=?) --range 3..6 --field self --deals 60", "self");
+    let document = parsed(&own);
+    assert_eq!((all(&document, "svg").count(), classes(&document, "best")), (4, 4));
+    let several = "tune --agent heuristic(call_at=?,decay=?) --range 0..4:2 --range 0..1:0.5 --deals 30 --validate 30";
+    assert_eq!(classes(&parsed(&tune(several, "several")), "thin"), 9);
+    let cma = "tune --agent heuristic(call_at=?,decay=?) --range 0..9 --range 0..1:0.1 --method cma --deals 10 --generations 2 --validate 0";
+    assert_eq!(classes(&parsed(&tune(cma, "cma")), "best"), 1);
+}
