@@ -208,13 +208,20 @@ impl Ending {
 
 impl Event<Card> {
     /// What `seat` perceives of the event: it sees the face only if it is the seat that drew, looked or peeked.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
     pub fn seen_from(&self, seat: Seat) -> Sighting {
-        let private = |witness: Seat, card: Card| (witness == seat).then_some(card);
-        match *self {
-            Event::Peeked { seat, spot, face } => Event::Peeked { seat, spot, face: private(seat, face) },
-            Event::Drew { seat, face } => Event::Drew { seat, face: private(seat, face) },
-            Event::Looked { seat, spot, face } => Event::Looked { seat, spot, face: private(seat, face) },
+        self.with_faces(|witness, card| (witness == seat).then_some(card))
+    }
+
+    /// The event with of each face that one seat alone sees what `shown` makes of that seat and the card.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn with_faces(self, shown: impl Fn(Seat, Card) -> Option<Card>) -> Sighting {
+        match self {
+            Event::Peeked { seat, spot, face } => Event::Peeked { seat, spot, face: shown(seat, face) },
+            Event::Drew { seat, face } => Event::Drew { seat, face: shown(seat, face) },
+            Event::Looked { seat, spot, face } => Event::Looked { seat, spot, face: shown(seat, face) },
             Event::Dealt { starter, extra } => Event::Dealt { starter, extra },
             Event::Flipped { card } => Event::Flipped { card },
             Event::TurnBegan { seat } => Event::TurnBegan { seat },

@@ -77,7 +77,7 @@ pub use event::{Ending, Event, Sighting, Sink, Verdict};
 pub use knowledge::Knowledge;
 pub use observation::{Observation, View};
 pub use record::{FORMAT, Fingerprint, Flaw, Printer, Record, Recorder, RoundRecord};
-pub use referee::{Fault, MatchError, MatchResult, Pairing, Scribe, Trouble, play_match};
+pub use referee::{Deal, Fault, MatchError, MatchResult, Pairing, Scribe, Trouble, play_match};
 pub use replay::replay;
 pub use rules::{Deck, KNOBS, KnobDoc, MINI_GAMES, PRESETS, Rules, RulesError, RulesSpec};
 pub use score::{Match, RoundResult, Score};

@@ -250,8 +250,13 @@ impl Fingerprint {
 
     fn add_cards(&mut self, tag: u64, cards: &[Card]) {
         self.add(tag << 32 | cards.len() as u64);
-        for chunk in cards.chunks(8) {
-            self.add(chunk.iter().fold(0, |word, card| word << 8 | card.kind() as u64));
+        let (eights, rest) = cards.as_chunks::<8>();
+        for eight in eights {
+            // The kinds of all eight at once.
+            self.add(u64::from_be_bytes(eight.map(|card| card.raw() as u8)) - 0x0101_0101_0101_0101);
+        }
+        if !rest.is_empty() {
+            self.add(rest.iter().fold(0, |word, card| word << 8 | card.kind() as u64));
         }
     }
 }
@@ -293,6 +298,7 @@ impl Scribe for Printer {
         self.round.add_cards(1, deck);
     }
 
+    #[inline]
     fn decides(&mut self, _: &State<'_>, seat: Seat, action: Action) {
         let (verb, one, other) = match action {
             Action::Draw => (0, 0, 0),

@@ -55,6 +55,8 @@ impl<A: Scribe + ?Sized, B: Scribe + ?Sized> Scribe for (&mut A, &mut B) {
         self.1.round_begins(setup, deck);
     }
 
+    #[expect(clippy::inline_always, reason = "it only passes on")]
+    #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.0.event(event);
         self.1.event(event);
@@ -65,6 +67,8 @@ impl<A: Scribe + ?Sized, B: Scribe + ?Sized> Scribe for (&mut A, &mut B) {
         self.1.asks(state, seat);
     }
 
+    #[expect(clippy::inline_always, reason = "it only passes on")]
+    #[inline(always)]
     fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
         self.0.decides(state, seat, action);
         self.1.decides(state, seat, action);
@@ -212,6 +216,8 @@ struct Crowd<'a, A, W> {
 }
 
 impl<A: Agent, W: Scribe> Sink for Crowd<'_, A, W> {
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         for (agent, seat) in self.agents.iter_mut().zip(Seat::ALL) {
             agent.notice(&event.seen_from(seat));
@@ -247,26 +253,75 @@ pub fn play_match<A: Agent, W: Scribe>(
     agents: &mut [A],
     scribe: &mut W,
 ) -> Result<MatchResult, MatchError> {
-    let Pairing { rules, seats, key } = *pairing;
-    let mut game = Match::new(rules, seats, Match::first_starter(rules, seats, key))?;
-    if agents.len() != seats {
-        return Err(MatchError::Agents { agents: agents.len(), seats });
+    Deal::new(pairing.rules, pairing.key).play(pairing.seats, agents, scribe)
+}
+
+/// A deal: what every match of it has in common, whoever plays. Each deck is shuffled once, when it is first dealt from.
+#[derive(Clone, Debug)]
+pub struct Deal<'r> {
+    rules: &'r Rules,
+    key: Key,
+    /// The decks of the first rounds, one behind the other.
+    decks: Vec<Card>,
+}
+
+impl<'r> Deal<'r> {
+    /// The deal under a key.
+    pub fn new(rules: &'r Rules, key: Key) -> Deal<'r> {
+        Deal { rules, key, decks: Vec::new() }
     }
-    for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
-        agent.begin(&Briefing { rules, seats, seat, stream: key.agent(seat) });
-        ask_after(agent, seat, 0, 0)?;
+
+    /// The rules.
+    pub fn rules(&self) -> &'r Rules {
+        self.rules
     }
-    let mut deck = rules.deck().to_vec();
-    while !game.is_over() {
-        deck.copy_from_slice(rules.deck());
-        key.stream(Purpose::Deck, game.rounds() as u32).shuffle(&mut deck);
-        let result = play_round(&game, &deck, key, agents, scribe)?;
-        game.add(&result);
+
+    /// The key of its chance.
+    pub fn key(&self) -> Key {
+        self.key
     }
-    for agent in agents.iter_mut() {
-        agent.match_ends(game.totals());
+
+    /// The deck of a round, counted from 0, the first card dealt first.
+    pub fn deck(&mut self, round: usize) -> &[Card] {
+        let size = self.rules.deck().len();
+        for next in self.decks.len() / size..=round {
+            self.decks.extend_from_slice(self.rules.deck());
+            self.key.stream(Purpose::Deck, next as u32).shuffle(&mut self.decks[next * size..]);
+        }
+        &self.decks[round * size..][..size]
     }
-    Ok(MatchResult { rounds: game.rounds(), totals: game.totals().to_vec(), ranks: game.ranks().collect() })
+
+    /// Plays a match of this deal, as [`play_match`] does.
+    ///
+    /// # Errors
+    /// As [`play_match`].
+    ///
+    /// # Panics
+    /// Only if an agent does.
+    pub fn play<A: Agent, W: Scribe>(
+        &mut self,
+        seats: usize,
+        agents: &mut [A],
+        scribe: &mut W,
+    ) -> Result<MatchResult, MatchError> {
+        let (rules, key) = (self.rules, self.key);
+        let mut game = Match::new(rules, seats, Match::first_starter(rules, seats, key))?;
+        if agents.len() != seats {
+            return Err(MatchError::Agents { agents: agents.len(), seats });
+        }
+        for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
+            agent.begin(&Briefing { rules, seats, seat, stream: key.agent(seat) });
+            ask_after(agent, seat, 0, 0)?;
+        }
+        while !game.is_over() {
+            let result = play_round(&game, self.deck(game.rounds()), key, agents, scribe)?;
+            game.add(&result);
+        }
+        for agent in agents.iter_mut() {
+            agent.match_ends(game.totals());
+        }
+        Ok(MatchResult { rounds: game.rounds(), totals: game.totals().to_vec(), ranks: game.ranks().collect() })
+    }
 }
 
 fn play_round<A: Agent, W: Scribe>(
@@ -310,4 +365,30 @@ fn play_round<A: Agent, W: Scribe>(
         agent.round_ends(&result);
     }
     Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::RandomAgent;
+    use crate::{PRESETS, Printer};
+
+    #[test]
+    fn a_match_is_the_same_whether_or_not_its_deal_was_played_before() {
+        for name in PRESETS {
+            let rules = Rules::preset(name).unwrap();
+            let key = Key { seed: 3, deal: 5 };
+            let mut deal = Deal::new(&rules, key);
+            for seats in [4, 2, 3, 2] {
+                let agents = || -> Vec<_> { (0..seats).map(|_| RandomAgent::default()).collect() };
+                let (mut alone, mut again) = (Printer::default(), Printer::default());
+                let expected = play_match(&Pairing { rules: &rules, seats, key }, &mut agents(), &mut alone).unwrap();
+                assert_eq!(deal.play(seats, &mut agents(), &mut again).unwrap(), expected);
+                assert_eq!(again.of_match(), alone.of_match(), "{name} at {seats} seats");
+            }
+            let mut deck = rules.deck().to_vec();
+            key.stream(Purpose::Deck, 2).shuffle(&mut deck);
+            assert_eq!(deal.deck(2), deck);
+        }
+    }
 }

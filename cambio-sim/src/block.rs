@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use cambio_agents::SendScribe;
 use cambio_core::rng::Key;
 use cambio_core::{
-    Action, Agent, Briefing, MatchError, MatchResult, Observation, Pairing, Record, Recorder, Score, Scribe, Seat,
-    SeatSet, State, Trouble, play_match,
+    Action, Agent, Briefing, Deal, MAX_SEATS, MatchError, MatchResult, Observation, Pairing, Record, Recorder, Score,
+    Scribe, Seat, SeatSet, State, Trouble, play_match,
 };
 
 use crate::experiment::FaultPolicy;
-use crate::guard::{Watch, message};
+use crate::guard::{Asked, Watched, message};
 use crate::plan::{Block, Plan};
 use crate::rows::{BySeat, MatchRow, PlayerRow, RoundRow};
 use crate::tally::Tally;
@@ -64,7 +64,9 @@ pub struct AgentFault {
 /// # Determinism
 /// The rows depend on the plan's seed and the block alone.
 pub fn play_block<'p>(plan: &'p Plan, block: &Block<'p>) -> Result<BlockRows<'p>, Box<AgentFault>> {
-    play_block_with(plan, block, &mut Scratch::default())
+    let mut rows = BlockRows::default();
+    Arena::new(plan).play(block, &mut rows)?;
+    Ok(rows)
 }
 
 /// The scribes through which analysts see every card. Plans have analysts only where they are analyses.
@@ -77,106 +79,124 @@ impl Scribe for Eyes {
     }
 }
 
-/// What is used again from block to block, to save making it anew.
-#[derive(Default)]
-pub(crate) struct Scratch {
-    tally: Tally,
+/// Where blocks are played one after the other: what they have in common is made once.
+pub(crate) struct Arena<'p> {
+    plan: &'p Plan,
+    deal: Deal<'p>,
+    tally: Tally<'p>,
     script: Script,
+    /// Who waits for a next block, by the agent's place in [`Plan::labels`]: an agent forgets at the start of a match, and
+    /// one that lives in a process of its own need not start again.
+    bench: Vec<Vec<Watched>>,
+    /// Who plays the block, by the place in its lineup.
+    lineup: Vec<Option<Watched>>,
+    /// Who sits at the table, seat a first.
+    seated: Vec<Watched>,
 }
 
-/// Plays a block, with paper that was used before.
-pub(crate) fn play_block_with<'p>(
-    plan: &'p Plan,
-    block: &Block<'p>,
-    scratch: &mut Scratch,
-) -> Result<BlockRows<'p>, Box<AgentFault>> {
-    let (seats, rotations) = (block.cell.seats, block.cell.seatings.len());
-    let mut rows = BlockRows {
-        matches: Vec::with_capacity(rotations),
-        rounds: Vec::with_capacity(rotations),
-        players: Vec::with_capacity(rotations * seats),
-        ..BlockRows::default()
-    };
-    // An agent forgets at the start of a match, and one that lives in a process of its own need not start again.
-    let mut eyes = Eyes::default();
-    let mut make = |&agent: &usize| {
-        let (agent, eye) = plan.agents[agent].make_with_eye();
-        eyes.0.extend(eye);
-        Some(agent)
-    };
-    let mut agents: Vec<_> = block.lineup.agents().iter().map(&mut make).collect();
-    let mut seated = Vec::with_capacity(seats);
-    for rotation in 0..rotations {
-        let seating = &block.cell.seatings[rotation];
-        seated.extend(seating.iter().map(|&place| agents[place].take().expect("each place sits once")));
-        let outcome = play_rotation(plan, block, rotation, (&mut seated, &mut eyes), scratch, &mut rows);
-        for (&place, agent) in seating.iter().zip(seated.drain(..)) {
-            agents[place] = Some(agent);
+impl<'p> Arena<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Arena<'p> {
+        let rules = &plan.cells[0].rules;
+        let deal = Deal::new(rules, Key { seed: plan.seed, deal: 0 });
+        let bench = plan.labels.iter().map(|_| Vec::new()).collect();
+        let (lineup, seated) = (Vec::new(), Vec::new());
+        Arena { plan, deal, tally: Tally::new(rules), script: Script::default(), bench, lineup, seated }
+    }
+
+    /// Plays a block, and puts its rows in the place of those that are there.
+    ///
+    /// # Errors
+    /// As [`play_block`].
+    pub(crate) fn play(&mut self, block: &Block<'p>, rows: &mut BlockRows<'p>) -> Result<(), Box<AgentFault>> {
+        let plan = self.plan;
+        let (rules, key) = (&block.cell.rules, Key { seed: plan.seed, deal: block.deal });
+        if !std::ptr::eq(self.deal.rules(), rules) || self.deal.key() != key {
+            self.deal = Deal::new(rules, key);
         }
-        if let Err(fault) = outcome {
-            match plan.faults {
-                FaultPolicy::Stop => return Err(fault),
-                FaultPolicy::Forfeit => rows.faults.push(*fault),
-                FaultPolicy::Void => {
-                    rows.clear();
-                    rows.faults.push(*fault);
-                    break;
+        rows.clear();
+        rows.faults.clear();
+        let mut eyes = Eyes::default();
+        self.lineup.clear();
+        for &agent in block.lineup.agents() {
+            let make = || {
+                let (agent, eye) = plan.agents[agent].make_with_eye();
+                eyes.0.extend(eye);
+                Watched::new(agent)
+            };
+            self.lineup.push(Some(self.bench[agent].pop().unwrap_or_else(make)));
+        }
+        let mut is_sound = eyes.0.is_empty();
+        for (rotation, seating) in block.cell.seatings.iter().enumerate() {
+            self.seated.extend(seating.iter().map(|&place| self.lineup[place].take().expect("each place sits once")));
+            let outcome = self.play_rotation(block, rotation, &mut eyes, rows);
+            for (&place, agent) in seating.iter().zip(self.seated.drain(..)) {
+                self.lineup[place] = Some(agent);
+            }
+            if let Err(fault) = outcome {
+                is_sound = false;
+                match plan.faults {
+                    FaultPolicy::Stop => return Err(fault),
+                    FaultPolicy::Forfeit => rows.faults.push(*fault),
+                    FaultPolicy::Void => {
+                        rows.clear();
+                        rows.faults.push(*fault);
+                        break;
+                    }
                 }
             }
         }
+        for (&agent, player) in block.lineup.agents().iter().zip(self.lineup.drain(..)) {
+            // Who was at a table with a fault may be broken; and an eye watches for one agent.
+            self.bench[agent].extend(player.filter(|_| is_sound));
+        }
+        Ok(())
     }
-    Ok(rows)
-}
 
-fn play_rotation<'p>(
-    plan: &'p Plan,
-    block: &Block<'p>,
-    rotation: usize,
-    (agents, eyes): (&mut [Box<dyn Agent>], &mut Eyes),
-    scratch: &mut Scratch,
-    rows: &mut BlockRows<'p>,
-) -> Result<(), Box<AgentFault>> {
-    let (rules, seats, deal) = (&block.cell.rules, block.cell.seats, block.deal);
-    let key = Key { seed: plan.seed, deal };
-    let pairing = Pairing { rules, seats, key };
-    let Scratch { tally, script } = scratch;
-    tally.clear(rules);
-    script.0.clear();
-    let mut recorder = None;
-    let watch = Watch::new();
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let agents = &mut watch.over(agents)[..];
-        if plan.records {
-            let mut scribe = (&mut *tally, &mut *script);
-            let mut scribe = (&mut scribe, &mut *eyes);
-            play_match(&pairing, agents, &mut (&mut scribe, recorder.insert(Recorder::new(rules))))
-        } else if eyes.0.is_empty() {
-            play_match(&pairing, agents, &mut (&mut *tally, &mut *script))
-        } else {
-            let mut scribe = (&mut *tally, &mut *script);
-            play_match(&pairing, agents, &mut (&mut scribe, &mut *eyes))
-        }
-    }));
-    let outcome = outcome.unwrap_or_else(|panic| {
-        // Where no agent was asked it is a bug of ours.
-        let Some((seat, is_deciding)) = watch.busy() else { resume_unwind(panic) };
-        let (round, decided) = tally.place();
-        let trouble = Trouble { seat, round, decision: decided + usize::from(is_deciding), reason: message(&*panic) };
-        Err(MatchError::Trouble(Box::new(trouble)))
-    });
-    let labels = || -> Vec<&str> { (0..seats).map(|seat| plan.labels[block.agent(seat, rotation)].as_str()).collect() };
-    match outcome {
-        Ok(result) => {
-            rows.records.extend(recorder.map(|recorder| recorder.finish(key, rotation, &labels(), &result)));
-            write_rows(plan, block, rotation, tally, &Ending::Played(&result), rows);
-            Ok(())
-        }
-        Err(error) => {
-            let fault = fault(plan, block, rotation, &labels(), script, &error);
-            if plan.faults == FaultPolicy::Forfeit {
-                write_rows(plan, block, rotation, tally, &Ending::Forfeit(fault.seat), rows);
+    fn play_rotation(
+        &mut self,
+        block: &Block<'p>,
+        rotation: usize,
+        eyes: &mut Eyes,
+        rows: &mut BlockRows<'p>,
+    ) -> Result<(), Box<AgentFault>> {
+        let Arena { plan, deal, tally, script, seated, .. } = self;
+        let (rules, seats) = (&block.cell.rules, block.cell.seats);
+        tally.clear(rules);
+        script.0.clear();
+        let mut recorder = plan.records.then(|| Recorder::new(rules));
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let mut notes = (&mut *tally, &mut *script);
+            if recorder.is_none() && eyes.0.is_empty() {
+                return deal.play(seats, seated, &mut notes);
             }
-            Err(fault)
+            let nobody: &mut dyn Scribe = &mut ();
+            let recorder = recorder.as_mut().map_or(nobody, |recorder| recorder);
+            deal.play(seats, seated, &mut (&mut notes, &mut (recorder, eyes)))
+        }));
+        let outcome = outcome.unwrap_or_else(|panic| {
+            let culprit = Seat::ALL.into_iter().zip(&*seated).find_map(|(seat, agent)| Some((seat, agent.panicked()?)));
+            // Where no agent panicked it is a bug of ours.
+            let Some((seat, asked)) = culprit else { resume_unwind(panic) };
+            let (round, decided) = tally.place();
+            let decision = decided + usize::from(asked == Asked::Decision);
+            let trouble = Trouble { seat, round, decision, reason: message(&*panic) };
+            Err(MatchError::Trouble(Box::new(trouble)))
+        });
+        let labels =
+            || -> Vec<&str> { (0..seats).map(|seat| plan.labels[block.agent(seat, rotation)].as_str()).collect() };
+        match outcome {
+            Ok(result) => {
+                rows.records.extend(recorder.map(|recorder| recorder.finish(deal.key(), rotation, &labels(), &result)));
+                write_rows(plan, block, rotation, tally, &Ending::Played(&result), rows);
+                Ok(())
+            }
+            Err(error) => {
+                let fault = fault(plan, block, rotation, &labels(), script, &error);
+                if plan.faults == FaultPolicy::Forfeit {
+                    write_rows(plan, block, rotation, tally, &Ending::Forfeit(fault.seat), rows);
+                }
+                Err(fault)
+            }
         }
     }
 }
@@ -186,6 +206,7 @@ fn play_rotation<'p>(
 struct Script(Vec<(Seat, Action)>);
 
 impl Scribe for Script {
+    #[inline]
     fn decides(&mut self, _: &State<'_>, seat: Seat, action: Action) {
         self.0.push((seat, action));
     }
@@ -264,11 +285,15 @@ fn write_rows<'p>(
     rows: &mut BlockRows<'p>,
 ) {
     let (rules, seats, deal, lineup) = (block.cell.rules.name(), block.cell.seats, block.deal, block.lineup.label());
-    let ranks: [usize; cambio_core::MAX_SEATS] =
-        std::array::from_fn(|seat| if seat < seats { ending.rank(seat, seats) } else { 0 });
-    let ranks = &ranks[..seats];
-    let winners: SeatSet =
-        Seat::ALL.into_iter().zip(ranks).filter(|(_, rank)| **rank == 1).map(|(seat, _)| seat).collect();
+    let mut ranks = [0; MAX_SEATS];
+    let ranks = &mut ranks[..seats];
+    let mut winners = SeatSet::default();
+    for ((seat, place), rank) in Seat::ALL.into_iter().zip(0..).zip(&mut *ranks) {
+        *rank = ending.rank(place, seats);
+        if *rank == 1 {
+            winners.insert(seat);
+        }
+    }
     let analysis = plan.is_analysis(block.lineup);
     rows.matches.push(MatchRow {
         rules,
@@ -277,7 +302,7 @@ fn write_rows<'p>(
         deal,
         rotation,
         rounds: tally.rounds.len(),
-        turns: tally.seats.iter().map(|seat| seat.turns).sum(),
+        turns: tally.seats[..seats].iter().map(|seat| seat.turns).sum(),
         decisions: tally.rounds.iter().map(|round| round.decisions).sum(),
         winners,
         fingerprint: tally.printer.of_match().into(),
@@ -304,6 +329,7 @@ fn write_rows<'p>(
             call_turn: round.call_turn,
         });
     }
+    let real = |small: usize| f64::from(small as u32);
     let table_points: i64 = tally.seats[..seats].iter().map(|did| did.points).sum();
     for (seat, did) in tally.seats[..seats].iter().enumerate() {
         let rank = ranks[seat];
@@ -323,8 +349,8 @@ fn write_rows<'p>(
                 Ending::Forfeit(_) => None,
             },
             rank,
-            rank_points: (2 * seats - midrank) as f64 / (2 * (seats - 1)) as f64,
-            win: if rank == 1 { 1.0 / winners.len() as f64 } else { 0.0 },
+            rank_points: real(2 * seats - midrank) / real(2 * (seats - 1)),
+            win: if rank == 1 { 1.0 / real(winners.len()) } else { 0.0 },
             rounds: tally.rounds.len() as u32,
             points: did.points,
             rounds_won: did.rounds_won,
@@ -341,7 +367,7 @@ fn write_rows<'p>(
             looks: did.looks,
             swaps: did.swaps,
             turns: did.turns,
-            margin: (table_points - seats as i64 * did.points) as f64 / seats as f64,
+            margin: (table_points - seats as i64 * did.points) as f64 / real(seats),
             call_turns: (did.calls > 0).then_some(did.call_turns),
             cards: did.cards,
             cards_known: did.cards_known,

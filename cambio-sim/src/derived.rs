@@ -180,7 +180,7 @@ impl CellSums<'_> {
             let rank_points = self.cell.payoff(agent, Payoff::RankPoints)?;
             let win = self.cell.payoff(agent, Payoff::Win)?;
             let margin = self.cell.payoff(agent, Payoff::Margin)?;
-            let deeds = &self.cell.deeds[agent];
+            let deeds = &self.cell.doings.agents[agent].deeds;
             let rounds = deeds.rounds.max(1) as f64;
             let per_round = |count: u64| count as f64 / rounds;
             Some(SummaryRow {
@@ -221,7 +221,7 @@ impl CellSums<'_> {
         let rules = &self.plan.cells[self.place].rules;
         let mean = f64::from(rules.deck_points()) / rules.deck().len() as f64;
         let row = |&agent: &usize| {
-            let deeds = &self.cell.deeds[agent];
+            let deeds = &self.cell.doings.agents[agent].deeds;
             let per_round = |count: u64| ratio(count as f64, deeds.rounds);
             BehaviourRow {
                 rules: self.rules(),

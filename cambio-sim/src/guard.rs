@@ -2,9 +2,8 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cambio_core::{Action, Agent, Briefing, Observation, RoundResult, Score, Seat, Sighting, Standing};
+use cambio_core::{Action, Agent, Briefing, Observation, RoundResult, Score, Sighting, Standing};
 
 /// An agent of which a panic is trouble of its seat, not a bug of the program that plays it.
 #[derive(Debug)]
@@ -74,80 +73,80 @@ impl<A: Agent> Agent for Guarded<A> {
     }
 }
 
-/// Notes which agent of a match is being asked, so that one guard around the whole match can say whose panic it was. That
-/// costs next to nothing, where a guard around each call costs a tenth of a fast match.
-#[derive(Debug)]
-pub(crate) struct Watch {
-    busy: AtomicUsize,
+/// What an agent was asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Asked {
+    /// A decision.
+    Decision,
+    /// To take notice of something.
+    Notice,
 }
 
-/// Nobody is being asked.
-const NOBODY: usize = usize::MAX;
-/// The bit of a seat that is deciding.
-const DECIDING: usize = 1 << 8;
+/// An agent that notes its panics, so that one guard around a whole match can say whose it was. While nobody panics that
+/// costs nothing, where a guard around each call costs a tenth of a fast match.
+pub(crate) struct Watched {
+    agent: Box<dyn Agent>,
+    panicked: Option<Asked>,
+}
 
-impl Watch {
-    pub(crate) fn new() -> Watch {
-        Watch { busy: AtomicUsize::new(NOBODY) }
-    }
+/// Notes a panic if it is dropped, which happens only in one.
+struct Blame<'w> {
+    panicked: &'w mut Option<Asked>,
+    asked: Asked,
+}
 
-    /// The agents of a match under this watch, seat a first.
-    pub(crate) fn over<'w>(&'w self, agents: &'w mut [Box<dyn Agent>]) -> Vec<Watched<'w>> {
-        let seated = agents.iter_mut().enumerate();
-        seated.map(|(seat, agent)| Watched { agent: &mut **agent, seat, busy: &self.busy }).collect()
-    }
-
-    /// The seat that was being asked, and whether for a decision.
-    pub(crate) fn busy(&self) -> Option<(Seat, bool)> {
-        let busy = self.busy.load(Ordering::Relaxed);
-        let seat = Seat::new(busy & (DECIDING - 1)).filter(|_| busy != NOBODY)?;
-        Some((seat, busy & DECIDING > 0))
+impl Drop for Blame<'_> {
+    fn drop(&mut self) {
+        *self.panicked = Some(self.asked);
     }
 }
 
-/// An agent under a [`Watch`].
-pub(crate) struct Watched<'w> {
-    agent: &'w mut dyn Agent,
-    seat: usize,
-    busy: &'w AtomicUsize,
-}
+impl Watched {
+    pub(crate) fn new(agent: Box<dyn Agent>) -> Watched {
+        Watched { agent, panicked: None }
+    }
 
-impl Watched<'_> {
+    /// What the agent was asked for when it panicked; `None` if it did not.
+    pub(crate) fn panicked(&self) -> Option<Asked> {
+        self.panicked
+    }
+
     #[inline]
-    fn ask<T>(&mut self, what: usize, call: impl FnOnce(&mut dyn Agent) -> T) -> T {
-        self.busy.store(self.seat | what, Ordering::Relaxed);
-        let answer = call(self.agent);
-        self.busy.store(NOBODY, Ordering::Relaxed);
+    fn ask<T>(&mut self, asked: Asked, call: impl FnOnce(&mut dyn Agent) -> T) -> T {
+        let blame = Blame { panicked: &mut self.panicked, asked };
+        let answer = call(&mut *self.agent);
+        std::mem::forget(blame);
         answer
     }
 }
 
-impl Agent for Watched<'_> {
+impl Agent for Watched {
     fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.ask(0, |agent| agent.begin(briefing));
+        self.panicked = None;
+        self.ask(Asked::Notice, |agent| agent.begin(briefing));
     }
 
     fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.ask(0, |agent| agent.round_begins(standing));
+        self.ask(Asked::Notice, |agent| agent.round_begins(standing));
     }
 
     fn notice(&mut self, sighting: &Sighting) {
-        self.ask(0, |agent| agent.notice(sighting));
+        self.ask(Asked::Notice, |agent| agent.notice(sighting));
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
-        self.ask(DECIDING, |agent| agent.decide(view))
+        self.ask(Asked::Decision, |agent| agent.decide(view))
     }
 
     fn trouble(&mut self) -> Option<String> {
-        self.ask(0, |agent| agent.trouble())
+        self.ask(Asked::Notice, |agent| agent.trouble())
     }
 
     fn round_ends(&mut self, result: &RoundResult) {
-        self.ask(0, |agent| agent.round_ends(result));
+        self.ask(Asked::Notice, |agent| agent.round_ends(result));
     }
 
     fn match_ends(&mut self, totals: &[Score]) {
-        self.ask(0, |agent| agent.match_ends(totals));
+        self.ask(Asked::Notice, |agent| agent.match_ends(totals));
     }
 }

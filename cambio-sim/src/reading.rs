@@ -76,7 +76,7 @@ pub(crate) fn read_line(
                 && row.deal == block.deal
                 && row.rotation == rotation
                 && row.round == round
-                && row.points.iter().count() == seats
+                && row.points.as_slice().len() == seats
                 && row.callers.first().is_none_or(|caller| caller.index() < seats)
         };
         let expected = matches[..rotations].iter().flat_map(|row| (1..=row.rounds).map(|round| (row.rotation, round)));

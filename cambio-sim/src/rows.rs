@@ -7,31 +7,227 @@ use std::io::Write as _;
 
 use cambio_core::{Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
 
+/// The rows of a file as they are written. There is always room ahead for a whole row, so that a cell need not ask for it.
+#[derive(Debug, Default)]
+pub struct Sheet {
+    paper: Vec<u8>,
+    written: usize,
+    rows: u64,
+}
+
+/// By how many bytes a sheet grows at least.
+const AHEAD: usize = 1 << 12;
+
+impl Sheet {
+    /// An empty sheet, which writes over what is on the paper.
+    pub fn over(paper: Vec<u8>) -> Sheet {
+        Sheet { paper, written: 0, rows: 0 }
+    }
+
+    /// Writes a row, the cells that it begins with being written already.
+    pub fn put<'a>(&mut self, key: &[u8], row: &impl Row<'a>) {
+        let room = key.len() + row.room();
+        if self.paper.len() - self.written < room {
+            self.paper.resize(self.written + room.max(AHEAD), 0);
+        }
+        let mut pen = Pen { room: &mut self.paper[self.written..] };
+        pen.text(key);
+        row.put_rest(&mut pen);
+        let left = pen.left();
+        self.written = self.paper.len() - left;
+        self.paper[self.written - 1] = b'\n';
+        self.rows += 1;
+    }
+
+    /// What was written, and how many rows that is.
+    pub fn into_bytes(mut self) -> (Vec<u8>, u64) {
+        self.paper.truncate(self.written);
+        (self.paper, self.rows)
+    }
+}
+
+/// What writes the cells of a row, each with a comma behind it.
+///
+/// Whatever takes a pen is small enough to be compiled into the row's own code, where the pen lies in registers.
+#[derive(Debug)]
+pub struct Pen<'s> {
+    /// What is left of the room.
+    room: &'s mut [u8],
+}
+
+/// The cells of the numbers below 100, each with its comma, and how many bytes that is.
+const SMALL: [[u8; 4]; 100] = {
+    let mut cells = [[0; 4]; 100];
+    let mut number = 0;
+    while number < 100 {
+        let (tens, ones) = (b'0' + number as u8 / 10, b'0' + number as u8 % 10);
+        cells[number] = if number < 10 { [ones, b',', 0, 2] } else { [tens, ones, b',', 3] };
+        number += 1;
+    }
+    cells
+};
+
+/// What a row's room is for: [`Field::room`].
+const ENOUGH: &str = "a row's room is as long as its cells can be";
+
+impl Pen<'_> {
+    fn left(self) -> usize {
+        self.room.len()
+    }
+
+    #[expect(clippy::inline_always, reason = "a pen lies in registers only where all that takes it is inlined")]
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+        let (place, left) = std::mem::take(&mut self.room).split_first_chunk_mut::<N>().expect(ENOUGH);
+        *place = bytes;
+        self.room = left;
+    }
+
+    #[inline]
+    fn text(&mut self, bytes: &[u8]) {
+        let (place, left) = std::mem::take(&mut self.room).split_at_mut(bytes.len());
+        place.copy_from_slice(bytes);
+        self.room = left;
+    }
+
+    /// Lets something write that is rare enough to have a function of its own, which gives the room that it left.
+    #[inline]
+    fn lend(&mut self, write: impl FnOnce(Pen<'_>) -> usize) {
+        let left = write(Pen { room: &mut *self.room });
+        let room = std::mem::take(&mut self.room);
+        let written = room.len() - left;
+        self.room = &mut room[written..];
+    }
+
+    /// The cell of a whole number. Most are small; how many digits they have is not to be guessed.
+    #[expect(clippy::inline_always, reason = "a pen lies in registers only where all that takes it is inlined")]
+    #[inline(always)]
+    fn cell(&mut self, number: u64) {
+        if number >= SMALL.len() as u64 {
+            return self.lend(|pen| put_large(number, b',', pen));
+        }
+        let [first, second, third, len] = SMALL[number as usize];
+        *self.room.first_chunk_mut::<3>().expect(ENOUGH) = [first, second, third];
+        let room = std::mem::take(&mut self.room);
+        self.room = &mut room[usize::from(len)..];
+    }
+
+    /// A whole number, and what stands behind it.
+    #[expect(clippy::inline_always, reason = "a pen lies in registers only where all that takes it is inlined")]
+    #[inline(always)]
+    fn whole(&mut self, number: u64, behind: u8) {
+        match number {
+            0..10 => self.put([b'0' + number as u8, behind]),
+            10..100 => self.put([b'0' + number as u8 / 10, b'0' + number as u8 % 10, behind]),
+            _ => self.lend(|pen| put_large(number, behind, pen)),
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "a pen lies in registers only where all that takes it is inlined")]
+    #[inline(always)]
+    fn signed(&mut self, number: i64, behind: u8) {
+        if number < 0 {
+            self.put([b'-']);
+        }
+        self.whole(number.unsigned_abs(), behind);
+    }
+
+    /// Values with spaces between them.
+    #[inline]
+    fn list<T: Copy>(&mut self, values: &[T], put: impl Fn(&mut Pen<'_>, T, u8)) {
+        match values.split_last() {
+            Some((&last, values)) => {
+                for &value in values {
+                    put(self, value, b' ');
+                }
+                put(self, last, b',');
+            }
+            None => self.put([b',']),
+        }
+    }
+}
+
+#[inline(never)]
+fn put_large(mut number: u64, behind: u8, mut pen: Pen<'_>) -> usize {
+    let len = number.ilog10() as usize + 1;
+    let mut digits = [0; 20];
+    for place in digits[..len].iter_mut().rev() {
+        *place = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    pen.text(&digits[..len]);
+    pen.put([behind]);
+    pen.left()
+}
+
+#[inline(never)]
+fn put_decimal(number: f64, mut pen: Pen<'_>) -> usize {
+    // A number of at most three decimals and fifteen digits is its own shortest form.
+    let thousandths = (number * 1000.0) as i64;
+    let is_short = thousandths.unsigned_abs() < 1_000_000_000_000;
+    if !is_short || (thousandths as f64 / 1000.0).to_bits() != number.to_bits() {
+        return put_formatted(format_args!("{number:?},"), pen);
+    }
+    if thousandths < 0 {
+        pen.put([b'-']);
+    }
+    pen.whole(thousandths.unsigned_abs() / 1000, b'.');
+    let fraction = (thousandths.unsigned_abs() % 1000) as u16;
+    let digit = |number: u16| b'0' + (number % 10) as u8;
+    match (digit(fraction / 100), digit(fraction / 10), digit(fraction)) {
+        (tenths, b'0', b'0') => pen.put([tenths, b',']),
+        (tenths, hundredths, b'0') => pen.put([tenths, hundredths, b',']),
+        (tenths, hundredths, last) => pen.put([tenths, hundredths, last, b',']),
+    }
+    pen.left()
+}
+
+#[inline(never)]
+fn put_quoted(text: &str, mut pen: Pen<'_>) -> usize {
+    pen.put([b'"']);
+    for byte in text.bytes() {
+        pen.put([byte]);
+        if byte == b'"' {
+            pen.put([byte]);
+        }
+    }
+    pen.put([b'"']);
+    pen.left()
+}
+
+#[cold]
+fn put_formatted(text: std::fmt::Arguments<'_>, mut pen: Pen<'_>) -> usize {
+    pen.room.write_fmt(text).expect(ENOUGH);
+    pen.left()
+}
+
 /// A value of a cell.
 pub trait Field<'a>: Sized {
-    /// Writes it at the end of a line.
-    fn put(&self, out: &mut Vec<u8>);
+    /// How many bytes it takes at most, with the comma behind it.
+    fn room(&self) -> usize;
 
     /// Writes it with a comma behind it.
-    #[inline]
-    fn put_cell(&self, out: &mut Vec<u8>) {
-        self.put(out);
-        out.push(b',');
-    }
+    fn put(&self, pen: &mut Pen<'_>);
 
     /// Reads it; `None` if the text is not one.
     fn read(text: &'a str) -> Option<Self>;
 }
 
 impl<'a> Field<'a> for &'a str {
-    fn put(&self, out: &mut Vec<u8>) {
-        if self.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
-            out.push(b'"');
-            out.extend(self.replace('"', "\"\"").as_bytes());
-            out.push(b'"');
+    #[inline]
+    fn room(&self) -> usize {
+        2 * self.len() + 3
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        let is_special = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+        if self.bytes().any(is_special) {
+            pen.lend(|pen| put_quoted(self, pen));
         } else {
-            out.extend(self.as_bytes());
+            pen.text(self.as_bytes());
         }
+        pen.put([b',']);
     }
 
     fn read(text: &'a str) -> Option<&'a str> {
@@ -39,55 +235,17 @@ impl<'a> Field<'a> for &'a str {
     }
 }
 
-/// Writes a whole number, without the machinery of formatting.
-#[inline]
-fn put_whole(number: u64, out: &mut Vec<u8>) {
-    // Most are small.
-    match number {
-        0..10 => out.push(b'0' + number as u8),
-        10..100 => out.extend([b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]),
-        _ => put_large(number, out),
-    }
-}
-
-fn put_large(mut number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut from = digits.len();
-    loop {
-        from -= 1;
-        digits[from] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend(&digits[from..]);
-}
-
-fn put_signed(number: i64, out: &mut Vec<u8>) {
-    if number < 0 {
-        out.push(b'-');
-    }
-    put_whole(number.unsigned_abs(), out);
-}
-
 macro_rules! whole {
-    ($($type:ty: $wide:ty, $put:ident;)+) => {
+    ($($type:ty, $wide:expr;)+) => {
         $(impl Field<'_> for $type {
-            fn put(&self, out: &mut Vec<u8>) {
-                $put(*self as $wide, out);
+            #[inline]
+            fn room(&self) -> usize {
+                21
             }
 
             #[inline]
-            fn put_cell(&self, out: &mut Vec<u8>) {
-                // Most are small, and there are many.
-                let wide = *self as $wide;
-                if (0..10).contains(&wide) {
-                    out.extend_from_slice(&[b'0' + wide as u8, b',']);
-                } else {
-                    $put(wide, out);
-                    out.push(b',');
-                }
+            fn put(&self, pen: &mut Pen<'_>) {
+                pen.cell($wide(*self));
             }
 
             fn read(text: &str) -> Option<$type> {
@@ -98,43 +256,45 @@ macro_rules! whole {
 }
 
 whole! {
-    usize: u64, put_whole;
-    u32: u64, put_whole;
-    u64: u64, put_whole;
-    i64: i64, put_signed;
+    u32, u64::from;
+    u64, u64::from;
+    usize, |number| number as u64;
+}
+
+impl Field<'_> for i64 {
+    #[inline]
+    fn room(&self) -> usize {
+        21
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        if *self < 0 {
+            pen.put([b'-']);
+        }
+        pen.cell(self.unsigned_abs());
+    }
+
+    fn read(text: &str) -> Option<i64> {
+        text.parse().ok()
+    }
 }
 
 impl Field<'_> for f64 {
-    fn put(&self, out: &mut Vec<u8>) {
+    #[inline]
+    fn room(&self) -> usize {
+        26
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
         // Payoffs are these more often than not.
-        for (number, text) in [(0.0_f64, b"0.0"), (1.0, b"1.0"), (0.5, b"0.5")] {
+        for (number, text) in [(0.0_f64, *b"0.0,"), (1.0, *b"1.0,"), (0.5, *b"0.5,")] {
             if self.to_bits() == number.to_bits() {
-                out.extend_from_slice(text);
-                return;
+                return pen.put(text);
             }
         }
-        let thousandths = self * 1000.0;
-        if thousandths.fract() != 0.0 || thousandths.abs() > 1e12 || (*self == 0.0 && self.is_sign_negative()) {
-            write!(out, "{self:?}").expect("a vector takes everything");
-            return;
-        }
-        let thousandths = thousandths as i64;
-        if (thousandths as f64 / 1000.0).to_bits() != self.to_bits() {
-            write!(out, "{self:?}").expect("a vector takes everything");
-            return;
-        }
-        if thousandths < 0 {
-            out.push(b'-');
-        }
-        put_whole(thousandths.unsigned_abs() / 1000, out);
-        let fraction = thousandths.unsigned_abs() % 1000;
-        out.extend([b'.', b'0' + (fraction / 100) as u8]);
-        if !fraction.is_multiple_of(100) {
-            out.push(b'0' + (fraction / 10 % 10) as u8);
-        }
-        if !fraction.is_multiple_of(10) {
-            out.push(b'0' + (fraction % 10) as u8);
-        }
+        pen.lend(|pen| put_decimal(*self, pen));
     }
 
     fn read(text: &str) -> Option<f64> {
@@ -143,13 +303,18 @@ impl Field<'_> for f64 {
 }
 
 impl Field<'_> for bool {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(if *self { b"true" } else { b"false" });
+    #[inline]
+    fn room(&self) -> usize {
+        6
     }
 
     #[inline]
-    fn put_cell(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(if *self { b"true," } else { b"false," });
+    fn put(&self, pen: &mut Pen<'_>) {
+        if *self {
+            pen.put(*b"true,");
+        } else {
+            pen.put(*b"false,");
+        }
     }
 
     fn read(text: &str) -> Option<bool> {
@@ -158,13 +323,14 @@ impl Field<'_> for bool {
 }
 
 impl Field<'_> for Seat {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.push(self.letter() as u8);
+    #[inline]
+    fn room(&self) -> usize {
+        2
     }
 
     #[inline]
-    fn put_cell(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&[self.letter() as u8, b',']);
+    fn put(&self, pen: &mut Pen<'_>) {
+        pen.put([self.letter() as u8, b',']);
     }
 
     fn read(text: &str) -> Option<Seat> {
@@ -174,8 +340,15 @@ impl Field<'_> for Seat {
 }
 
 impl Field<'_> for SeatSet {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend(self.iter().map(|seat| seat.letter() as u8));
+    #[inline]
+    fn room(&self) -> usize {
+        MAX_SEATS + 1
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        self.iter().for_each(|seat| pen.put([seat.letter() as u8]));
+        pen.put([b',']);
     }
 
     fn read(text: &str) -> Option<SeatSet> {
@@ -184,9 +357,16 @@ impl Field<'_> for SeatSet {
 }
 
 impl<'a, T: Field<'a>> Field<'a> for Option<T> {
-    fn put(&self, out: &mut Vec<u8>) {
-        if let Some(value) = self {
-            value.put(out);
+    #[inline]
+    fn room(&self) -> usize {
+        self.as_ref().map_or(1, Field::room)
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        match self {
+            Some(value) => value.put(pen),
+            None => pen.put([b',']),
         }
     }
 
@@ -201,15 +381,21 @@ pub struct Print([u8; 16]);
 
 impl From<Fingerprint> for Print {
     fn from(print: Fingerprint) -> Print {
-        let mut digits = [b'0'; 16];
-        write!(&mut digits[..], "{print}").expect("a fingerprint has sixteen digits");
-        Print(digits)
+        let value = print.value();
+        Print(std::array::from_fn(|place| b"0123456789abcdef"[(value >> (60 - 4 * place)) as usize & 15]))
     }
 }
 
 impl Field<'_> for Print {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend(self.0);
+    #[inline]
+    fn room(&self) -> usize {
+        17
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        pen.put(self.0);
+        pen.put([b',']);
     }
 
     fn read(text: &str) -> Option<Print> {
@@ -243,8 +429,15 @@ impl SeatOrder {
 }
 
 impl Field<'_> for SeatOrder {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend(&self.letters[..self.len]);
+    #[inline]
+    fn room(&self) -> usize {
+        MAX_SEATS + 1
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        self.letters[..self.len].iter().for_each(|&letter| pen.put([letter]));
+        pen.put([b',']);
     }
 
     fn read(text: &str) -> Option<SeatOrder> {
@@ -255,58 +448,62 @@ impl Field<'_> for SeatOrder {
 /// A value for each seat, seat a first, separated by spaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BySeat<T> {
-    values: [Option<T>; MAX_SEATS],
+    values: [T; MAX_SEATS],
+    len: usize,
 }
 
-impl<T: Copy> BySeat<T> {
+impl<T: Copy + Default> BySeat<T> {
     /// Takes the values, at most one for each seat.
     pub fn new(values: &[T]) -> BySeat<T> {
-        let mut list = BySeat { values: [None; MAX_SEATS] };
-        for (place, value) in list.values.iter_mut().zip(values) {
-            *place = Some(*value);
-        }
+        let mut list = BySeat { values: [T::default(); MAX_SEATS], len: values.len() };
+        list.values[..values.len()].copy_from_slice(values);
         list
     }
 
     /// The values, seat a's first.
-    pub fn iter(&self) -> impl Iterator<Item = T> {
-        self.values.iter().map_while(|value| *value)
+    pub fn as_slice(&self) -> &[T] {
+        &self.values[..self.len]
     }
 }
 
 impl Field<'_> for BySeat<i32> {
-    fn put(&self, out: &mut Vec<u8>) {
-        for (place, value) in self.iter().enumerate() {
-            if place > 0 {
-                out.push(b' ');
-            }
-            put_signed(i64::from(value), out);
-        }
+    #[inline]
+    fn room(&self) -> usize {
+        12 * MAX_SEATS
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        pen.list(self.as_slice(), |pen, value, behind| pen.signed(value.into(), behind));
     }
 
     fn read(text: &str) -> Option<BySeat<i32>> {
-        text.split(' ').map(|value| value.parse().ok()).collect::<Option<Vec<i32>>>().map(|list| BySeat::new(&list))
+        let list = text.split(' ').map(|value| value.parse().ok()).collect::<Option<Vec<i32>>>()?;
+        (list.len() <= MAX_SEATS).then(|| BySeat::new(&list))
     }
 }
 
 /// Scores, whole or as decimals of sixteen places.
 impl Field<'_> for BySeat<Score> {
-    fn put(&self, out: &mut Vec<u8>) {
-        for (place, value) in self.iter().enumerate() {
-            if place > 0 {
-                out.push(b' ');
-            }
+    #[inline]
+    fn room(&self) -> usize {
+        30 * MAX_SEATS
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        pen.list(self.as_slice(), |pen, value, behind| {
             if value.units() % Score::UNITS == 0 {
-                put_signed(i64::from(value.units() / Score::UNITS), out);
+                pen.signed((value.units() / Score::UNITS).into(), behind);
             } else {
-                write!(out, "{value}").expect("a vector takes everything");
+                pen.lend(|pen| put_formatted(format_args!("{value}{}", char::from(behind)), pen));
             }
-        }
+        });
     }
 
     fn read(_: &str) -> Option<BySeat<Score>> {
         // Nothing is derived from them.
-        Some(BySeat { values: [None; MAX_SEATS] })
+        Some(BySeat::new(&[]))
     }
 }
 
@@ -315,11 +512,11 @@ pub trait Row<'a>: Sized {
     /// The fields' names.
     const HEADER: &'static [&'static str];
 
-    /// Writes the cells that say which match the row is of, each with a comma behind it.
-    fn put_key(&self, out: &mut Vec<u8>);
+    /// How many bytes the cells of [`Row::put_rest`] take at most.
+    fn room(&self) -> usize;
 
-    /// Writes the other cells and a line feed.
-    fn put_rest(&self, out: &mut Vec<u8>);
+    /// Writes the cells behind those that say which match the row is of.
+    fn put_rest(&self, pen: &mut Pen<'_>);
 
     /// Reads a row from its cells.
     ///
@@ -331,6 +528,42 @@ pub trait Row<'a>: Sized {
 /// The header of a row type, with its line feed.
 pub fn header<'a, R: Row<'a>>() -> Vec<u8> {
     (R::HEADER.join(",") + "\n").into_bytes()
+}
+
+/// The cells that every row of a match begins with: what they are of its table, and then of itself.
+#[derive(Debug, Default)]
+pub struct RowKey {
+    text: Vec<u8>,
+    table: usize,
+}
+
+impl RowKey {
+    /// Another table: its rule system, number of seats and lineup.
+    pub fn set_table(&mut self, rules: &str, seats: usize, lineup: &str) {
+        self.write(0, rules.room() + seats.room() + lineup.room(), |pen| {
+            rules.put(pen);
+            seats.put(pen);
+            lineup.put(pen);
+        });
+        self.table = self.text.len();
+    }
+
+    /// A match of this table: its deal and rotation. Gives the cells.
+    pub fn of_match(&mut self, deal: u64, rotation: usize) -> &[u8] {
+        self.write(self.table, deal.room() + rotation.room(), |pen| {
+            deal.put(pen);
+            rotation.put(pen);
+        });
+        &self.text
+    }
+
+    fn write(&mut self, from: usize, room: usize, cells: impl FnOnce(&mut Pen<'_>)) {
+        self.text.resize(from + room, 0);
+        let mut pen = Pen { room: &mut self.text[from..] };
+        cells(&mut pen);
+        let left = pen.left();
+        self.text.truncate(self.text.len() - left);
+    }
 }
 
 /// Declares a row: every one begins with the cells that say which match it is of.
@@ -356,24 +589,14 @@ macro_rules! row {
             const HEADER: &'static [&'static str] =
                 &["rules", "seats", "lineup", "deal", "rotation", $(stringify!($field)),+];
 
-            fn put_key(&self, out: &mut Vec<u8>) {
-                self.rules.put(out);
-                out.push(b',');
-                self.seats.put(out);
-                out.push(b',');
-                self.lineup.put(out);
-                out.push(b',');
-                self.deal.put(out);
-                out.push(b',');
-                self.rotation.put(out);
-                out.push(b',');
+            #[inline]
+            fn room(&self) -> usize {
+                0 $(+ Field::room(&self.$field))+
             }
 
-            fn put_rest(&self, out: &mut Vec<u8>) {
-                $(Field::put_cell(&self.$field, out);)+
-                if let Some(last) = out.last_mut() {
-                    *last = b'\n';
-                }
+            #[inline]
+            fn put_rest(&self, pen: &mut Pen<'_>) {
+                $(Field::put(&self.$field, pen);)+
             }
 
             fn read(cells: &$life csv::StringRecord) -> Result<Self, &'static str> {
@@ -516,9 +739,12 @@ mod tests {
     use super::*;
 
     fn put<'a>(value: &impl Field<'a>) -> String {
-        let mut out = Vec::new();
-        value.put(&mut out);
-        String::from_utf8(out).unwrap()
+        let mut room = vec![0; value.room()];
+        let mut pen = Pen { room: &mut room };
+        value.put(&mut pen);
+        let left = pen.left();
+        room.truncate(room.len() - left);
+        String::from_utf8(room).unwrap().strip_suffix(',').unwrap().to_owned()
     }
 
     #[test]
@@ -533,6 +759,54 @@ mod tests {
         assert_eq!((put(&Some(3_u32)), put(&None::<u32>)), ("3".to_owned(), String::new()));
         assert_eq!(put(&Print::from(Fingerprint::default())), Fingerprint::default().to_string());
         assert_eq!(f64::read("NaN"), None);
+    }
+
+    #[test]
+    fn whole_numbers_are_written_as_their_digits() {
+        for number in (0..2000).chain([65_535, 65_536, u64::from(u32::MAX), 10_u64.pow(19)]) {
+            assert_eq!(put(&number), number.to_string());
+        }
+        for number in (-1500..1500).chain([i32::MIN, i32::MAX]) {
+            assert_eq!(put(&i64::from(number)), number.to_string());
+            assert_eq!(put(&BySeat::new(&[number, 0, -number.saturating_abs()])), {
+                let numbers = [number, 0, -number.saturating_abs()];
+                numbers.map(|number| number.to_string()).join(" ")
+            });
+        }
+        assert_eq!(put(&BySeat::<i32>::new(&[])), "");
+    }
+
+    #[test]
+    fn a_sheet_takes_rows_of_any_length_on_paper_that_was_used() {
+        let lineup = "a \"b\", c | ".repeat(2000);
+        let mut key = RowKey::default();
+        key.set_table("house", 8, &lineup);
+        let row = |print: &str, deal| MatchRow {
+            rules: "house",
+            seats: 8,
+            lineup: &lineup,
+            deal,
+            rotation: 7,
+            rounds: 100,
+            turns: u32::MAX,
+            decisions: 0,
+            winners: SeatSet::first(8),
+            fingerprint: Print::read(print).unwrap(),
+            analysis: true,
+            reproducible: false,
+        };
+        let mut sheet = Sheet::over(vec![b'x'; 10_000]);
+        for deal in 0..50 {
+            sheet.put(key.of_match(deal, 7), &row("0123456789abcdef", deal));
+        }
+        let (bytes, rows) = sheet.into_bytes();
+        assert_eq!(rows, 50);
+        let text = [header::<MatchRow<'_>>(), bytes].concat();
+        let cells: Vec<_> = csv::Reader::from_reader(&text[..]).into_records().map(Result::unwrap).collect();
+        assert_eq!(cells.len(), 50);
+        for (deal, cells) in (0..).zip(&cells) {
+            assert_eq!(MatchRow::read(cells), Ok(row("0123456789abcdef", deal)));
+        }
     }
 
     #[test]
@@ -555,9 +829,11 @@ mod tests {
             scores: BySeat::new(&[Score::share(2), Score::points(5)]),
             call_turn: None,
         };
-        let mut text = header::<RoundRow<'_>>();
-        row.put_key(&mut text);
-        row.put_rest(&mut text);
+        let mut key = RowKey::default();
+        key.set_table(row.rules, row.seats, row.lineup);
+        let mut sheet = Sheet::default();
+        sheet.put(key.of_match(row.deal, row.rotation), &row);
+        let text = [header::<RoundRow<'_>>(), sheet.into_bytes().0].concat();
         let line = "\"ru\"\"les\",2,\"a(b=1,c=2) | d\",7,0,1,b,call,ba,a,4,20,0,3 -1,0.5 5,\n";
         assert_eq!(std::str::from_utf8(&text).unwrap().lines().nth(1).unwrap(), line.trim_end());
         let cells = csv::Reader::from_reader(&text[..]).records().next().unwrap().unwrap();

@@ -9,16 +9,14 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use cambio_core::Record;
-
-use crate::block::{AgentFault, BlockRows, Scratch, play_block_with};
+use crate::block::{AgentFault, Arena, BlockRows};
 use crate::derived::{Derived, Source};
 use crate::experiment::FaultPolicy;
 use crate::folder::{Entry, RunError, RunFolder, Share, StoredRun, packed, unreadable, write_whole};
-use crate::plan::Plan;
+use crate::plan::{Block, Plan};
 use crate::reading::read_line;
-use crate::rows::Row as _;
-use crate::stats::digest::Digest;
+use crate::rows::{RowKey, Sheet};
+use crate::stats::digest::{Digest, Extract};
 
 /// The most threads that play.
 pub(crate) const MOST_THREADS: usize = 1024;
@@ -86,82 +84,123 @@ pub struct Runner<'a> {
 /// A line that was played.
 struct PlayedLine<'p> {
     entry: Entry,
+    paper: Paper<'p>,
+}
+
+/// What a line is written on. Used again for a later one, it saves asking for memory.
+#[derive(Default)]
+struct Paper<'p> {
+    blocks: Vec<Block<'p>>,
+    extract: Extract,
+    /// What goes to disk: for each file its bytes and how many rows they are.
     files: Vec<(Vec<u8>, u64)>,
-    blocks: Vec<(u64, BlockRows<'p>)>,
+    /// The faults, as lines of JSON.
+    faults: Vec<String>,
 }
 
 /// Plays the blocks of a line and writes their rows into memory; `None` if it was stopped.
 fn play_line<'p>(
     plan: &'p Plan,
     line: u64,
+    mut paper: Paper<'p>,
     stop: &AtomicBool,
     played: &AtomicU64,
 ) -> Option<Result<PlayedLine<'p>, Box<AgentFault>>> {
-    let mut blocks = Vec::with_capacity(plan.line(line).count());
-    let mut scratch = Scratch::default();
+    let Paper { blocks, extract, files, faults } = &mut paper;
+    blocks.clear();
+    extract.clear();
+    faults.clear();
+    let mut sheets = Sheets::over(files);
+    let mut records = Lines::default();
+    let mut arena = Arena::new(plan);
+    let mut rows = BlockRows::default();
     for number in plan.line(line) {
         if stop.load(Ordering::Relaxed) {
             return None;
         }
         let block = plan.block(number);
-        match play_block_with(plan, &block, &mut scratch) {
-            Ok(rows) => blocks.push((number, rows)),
-            Err(fault) => return Some(Err(fault)),
+        if let Err(fault) = arena.play(&block, &mut rows) {
+            return Some(Err(fault));
         }
+        sheets.put(&block, &rows);
+        extract.add(&block, &rows.matches, &rows.rounds, &rows.players);
+        rows.records.iter().for_each(|record| records.put(&record.to_json()));
+        faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
+        blocks.push(block);
         played.fetch_add(block.cell.seatings.len() as u64, Ordering::Relaxed);
     }
-    let files = line_files(plan, &blocks);
-    Some(Ok(PlayedLine { entry: Entry::new(line, &files), files, blocks }))
-}
-
-/// What goes to disk for a line's blocks: for each file its bytes and how many rows they are.
-fn line_files(plan: &Plan, blocks: &[(u64, BlockRows<'_>)]) -> Vec<(Vec<u8>, u64)> {
-    let rows = |count: fn(&BlockRows<'_>) -> usize| blocks.iter().map(|(_, rows)| count(rows)).sum::<usize>();
-    // About what rows are long.
-    let mut matches = Vec::with_capacity(96 * rows(|rows| rows.matches.len()));
-    let mut rounds = Vec::with_capacity(96 * rows(|rows| rows.rounds.len()));
-    let mut players = Vec::with_capacity(160 * rows(|rows| rows.players.len()));
-    let mut key = Vec::new();
-    let mut counts = [0; 3];
-    for (_, rows) in blocks {
-        let (mut rounds_left, mut players_left) = (&rows.rounds[..], &rows.players[..]);
-        for row in &rows.matches {
-            // The rows of one match begin alike.
-            key.clear();
-            row.put_key(&mut key);
-            matches.extend_from_slice(&key);
-            row.put_rest(&mut matches);
-            let (own, left) = rounds_left.split_at(row.rounds);
-            rounds_left = left;
-            for row in own {
-                rounds.extend_from_slice(&key);
-                row.put_rest(&mut rounds);
-            }
-            let (own, left) = players_left.split_at(row.seats);
-            players_left = left;
-            for row in own {
-                players.extend_from_slice(&key);
-                row.put_rest(&mut players);
-            }
-        }
-        let block = [rows.matches.len(), rows.rounds.len(), rows.players.len()];
-        counts.iter_mut().zip(block).for_each(|(count, rows)| *count += rows as u64);
-    }
-    let mut files = vec![(matches, counts[0]), (rounds, counts[1]), (players, counts[2])];
-    let lines = |lines: Vec<String>| {
-        let count = lines.len() as u64;
-        (lines.into_iter().flat_map(|line| (line + "\n").into_bytes()).collect(), count)
-    };
+    files.extend([sheets.matches, sheets.rounds, sheets.players].map(Sheet::into_bytes));
     if plan.records {
-        files.push(lines(blocks.iter().flat_map(|(_, rows)| &rows.records).map(Record::to_json).collect()));
+        files.push((records.bytes, records.count));
     }
     if plan.faults != FaultPolicy::Stop {
-        let of_block = |(number, rows): &(u64, BlockRows<'_>)| {
-            rows.faults.iter().map(|fault| fault.to_json(plan, *number)).collect::<Vec<_>>()
-        };
-        files.push(lines(blocks.iter().flat_map(of_block).collect()));
+        let mut lines = Lines::default();
+        for fault in &*faults {
+            lines.put(fault);
+        }
+        files.push((lines.bytes, lines.count));
     }
-    files.into_iter().map(|(rows, count)| (packed(plan, rows), count)).collect()
+    if plan.compress {
+        for (bytes, _) in files.iter_mut() {
+            *bytes = packed(plan, std::mem::take(bytes));
+        }
+    }
+    Some(Ok(PlayedLine { entry: Entry::new(line, files), paper }))
+}
+
+/// Lines of JSON.
+#[derive(Default)]
+struct Lines {
+    bytes: Vec<u8>,
+    count: u64,
+}
+
+impl Lines {
+    fn put(&mut self, line: &str) {
+        self.bytes.extend_from_slice(line.as_bytes());
+        self.bytes.push(b'\n');
+        self.count += 1;
+    }
+}
+
+/// The files of rows of a line, as they are written.
+struct Sheets {
+    matches: Sheet,
+    rounds: Sheet,
+    players: Sheet,
+    key: RowKey,
+    /// The cell and the lineup that the key is of.
+    table: Option<(usize, usize)>,
+}
+
+impl Sheets {
+    /// Empty ones, on the paper of files that are no longer needed.
+    fn over(files: &mut Vec<(Vec<u8>, u64)>) -> Sheets {
+        let mut papers = files.drain(..).map(|(bytes, _)| bytes);
+        let mut sheet = || Sheet::over(papers.next().unwrap_or_default());
+        let (matches, rounds, players) = (sheet(), sheet(), sheet());
+        Sheets { matches, rounds, players, key: RowKey::default(), table: None }
+    }
+
+    /// Writes the rows of a block.
+    fn put(&mut self, block: &Block<'_>, rows: &BlockRows<'_>) {
+        let (mut rounds, mut players) = (&rows.rounds[..], &rows.players[..]);
+        let table = Some((block.place, block.lineup_place));
+        if self.table != table {
+            self.key.set_table(block.cell.rules.name(), block.cell.seats, block.lineup.label());
+            self.table = table;
+        }
+        for row in &rows.matches {
+            let key = self.key.of_match(row.deal, row.rotation);
+            self.matches.put(key, row);
+            for row in rounds.split_off(..row.rounds).expect("a match has a row for each round") {
+                self.rounds.put(key, row);
+            }
+            for row in players.split_off(..row.seats).expect("a match has a row for each seat") {
+                self.players.put(key, row);
+            }
+        }
+    }
 }
 
 /// Plays a line again and compares its bytes with the ledger's; `None` where its agents may decide differently.
@@ -170,7 +209,7 @@ pub(crate) fn replay_line(plan: &Plan, entry: &Entry) -> Option<Result<bool, Box
     if !blocks.clone().all(|number| plan.is_reproducible(plan.block(number).lineup)) {
         return None;
     }
-    let played = play_line(plan, entry.line, &AtomicBool::new(false), &AtomicU64::new(0))?;
+    let played = play_line(plan, entry.line, Paper::default(), &AtomicBool::new(false), &AtomicU64::new(0))?;
     Some(played.map(|line| line.entry == *entry))
 }
 
@@ -277,18 +316,20 @@ impl Runner<'_> {
         let turnstile =
             Turnstile { state: Mutex::new((lines.start, lines.start)), moved: Condvar::new(), end: lines.end, ahead };
         let halt = AtomicBool::new(false);
+        let papers = Mutex::new(Vec::new());
         let played = AtomicU64::new(0);
         let blocks = if lines.is_empty() { 0..0 } else { plan.line(lines.start).start..plan.line(lines.end - 1).end };
         let of = blocks_matches(plan, blocks);
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();
             for _ in 0..threads.min((lines.end - lines.start) as usize) {
-                let (sender, turnstile, played, halt) = (sender.clone(), &turnstile, &played, &halt);
+                let (sender, turnstile, played, halt, papers) = (sender.clone(), &turnstile, &played, &halt, &papers);
                 let stop = self.stop;
                 let work = move || {
                     let _halts = HaltOnPanic(halt);
                     while let Some(line) = turnstile.next([halt, stop]) {
-                        let Some(result) = play_line(plan, line, stop, played) else { break };
+                        let paper = papers.lock().expect("nobody panics with it").pop().unwrap_or_default();
+                        let Some(result) = play_line(plan, line, paper, stop, played) else { break };
                         // Nobody listens any more: the run has ended.
                         if sender.send((line, result)).is_err() {
                             break;
@@ -316,15 +357,14 @@ impl Runner<'_> {
                         Ok(line) => line,
                         Err(fault) => return end(Outcome::Fault(fault)),
                     };
-                    if let Err(error) = folder.append(line.entry, &line.files) {
+                    let mut paper = line.paper;
+                    if let Err(error) = folder.append(line.entry, &paper.files) {
                         return end(Outcome::Unwritable(error));
                     }
-                    for (number, rows) in &line.blocks {
-                        let block = plan.block(*number);
-                        cell = block.place;
-                        digest.add(&block, &rows.matches, &rows.rounds, &rows.players);
-                        faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, *number)));
-                    }
+                    digest.add_extract(&paper.blocks, &paper.extract);
+                    cell = paper.blocks.last().map_or(cell, |block| block.place);
+                    faults.append(&mut paper.faults);
+                    papers.lock().expect("nobody panics with it").push(paper);
                     turnstile.written(next);
                     next += 1;
                 } else {

@@ -67,33 +67,55 @@ pub struct RoundTally {
 }
 
 /// Counts what happens in a match.
-#[derive(Clone, Default, Debug)]
-pub struct Tally {
+#[derive(Clone, Debug)]
+pub struct Tally<'r> {
     /// What each seat did, seat a first.
     pub seats: [SeatTally; MAX_SEATS],
     /// The rounds.
     pub rounds: Vec<RoundTally>,
     /// The fingerprint of play.
     pub printer: Printer,
+    rules: &'r Rules,
     decisions: u32,
     begun: usize,
     shower: Option<Seat>,
-    /// The points of each kind of card.
-    points: Vec<i16>,
     /// The turns that each seat began in this round.
     turns: [u32; MAX_SEATS],
     call_turn: Option<u32>,
 }
 
-impl Tally {
+impl<'r> Tally<'r> {
+    /// A tally of a match by these rules.
+    pub fn new(rules: &'r Rules) -> Tally<'r> {
+        Tally {
+            seats: [SeatTally::default(); MAX_SEATS],
+            rounds: Vec::new(),
+            printer: Printer::default(),
+            rules,
+            decisions: 0,
+            begun: 0,
+            shower: None,
+            turns: [0; MAX_SEATS],
+            call_turn: None,
+        }
+    }
+
     /// Forgets everything, before a match by these rules.
-    pub fn clear(&mut self, rules: &Rules) {
-        self.seats = [SeatTally::default(); MAX_SEATS];
+    pub fn clear(&mut self, rules: &'r Rules) {
+        let rounds = std::mem::take(&mut self.rounds);
+        *self = Tally::new(rules);
+        self.rounds = rounds;
         self.rounds.clear();
-        self.printer = Printer::default();
-        self.points.clear();
-        self.points.extend(rules.kinds().iter().map(|kind| kind.points));
-        (self.decisions, self.shower, self.begun) = (0, None, 0);
+    }
+
+    #[inline(never)]
+    fn count_dealt(&mut self, state: &State<'_>) {
+        for (seat, tally) in Seat::ALL.into_iter().zip(&mut self.seats).take(state.table().seats()) {
+            for spot in state.table().layout(seat) {
+                tally.dealt += 1;
+                tally.dealt_points += state.face(spot).map_or(0, |card| i64::from(self.rules.points(card)));
+            }
+        }
     }
 
     /// The round that is being played, counted from 1, 0 before the first; and how many decisions it has.
@@ -102,18 +124,17 @@ impl Tally {
     }
 }
 
-impl Scribe for Tally {
+impl Scribe for Tally<'_> {
     fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
         self.printer.round_begins(setup, deck);
         self.decisions = 0;
         self.begun += 1;
         self.turns = [0; MAX_SEATS];
         self.call_turn = None;
-        if self.points.is_empty() {
-            self.points = setup.rules.kinds().iter().map(|kind| kind.points).collect();
-        }
     }
 
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         let tally = |seat: Seat| seat.index();
         match *event {
@@ -125,7 +146,7 @@ impl Scribe for Tally {
             Event::Drew { seat, face } => {
                 let tally = &mut self.seats[tally(seat)];
                 tally.drawn += 1;
-                tally.drawn_points += i64::from(self.points[face.kind()]);
+                tally.drawn_points += i64::from(self.rules.points(face));
             }
             Event::Called { seat } => {
                 self.seats[tally(seat)].calls += 1;
@@ -156,15 +177,11 @@ impl Scribe for Tally {
         }
     }
 
+    #[inline]
     fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
         if self.decisions == 0 {
             // Nothing has moved since the deal.
-            for (seat, tally) in Seat::ALL.into_iter().zip(&mut self.seats).take(state.table().seats()) {
-                for spot in state.table().layout(seat) {
-                    tally.dealt += 1;
-                    tally.dealt_points += state.face(spot).map_or(0, |card| i64::from(self.points[card.kind()]));
-                }
-            }
+            self.count_dealt(state);
         }
         self.printer.decides(state, seat, action);
         self.decisions += 1;
@@ -181,10 +198,9 @@ impl Scribe for Tally {
     fn round_ends(&mut self, state: &State<'_>, result: &RoundResult) {
         self.printer.round_ends(state, result);
         for ((tally, seat), &points) in self.seats.iter_mut().zip(Seat::ALL).zip(result.points()) {
-            for spot in state.table().layout(seat) {
-                tally.cards += 1;
-                tally.cards_known += u32::from(state.table().seen_by(spot).contains(seat));
-            }
+            let layout = state.table().layout(seat);
+            tally.cards += layout.len() as u32;
+            tally.cards_known += layout.intersection(state.table().seen(seat)).len() as u32;
             tally.points += i64::from(points);
             tally.rounds_won += u32::from(result.winners.contains(seat));
             tally.calls_succeeded += u32::from(result.succeeded.contains(seat));

@@ -7,7 +7,7 @@ use super::verdict::{Ladder, Rung, p_value};
 use super::{NONE, Prose, Table, TableCell, TableRow, count, grouped, maybe, number, percent, plus_minus, signed};
 use crate::derived::Derived;
 use crate::folder::Extent;
-use crate::stats::digest::CellDigest;
+use crate::stats::digest::{CellDigest, Doing, Doings};
 use crate::stats::histogram::Histogram;
 use crate::stats::moments::Interval;
 use crate::{BehaviourRow, Plan, RatingRow, SeatRow};
@@ -80,7 +80,8 @@ impl Desk<'_> {
         let lineups = self.plan.cells[self.place].lineups.len() as u64;
         let deals = self.ladder.rungs.iter().map(|rung| rung.mean.clusters).max().unwrap_or(0);
         let matches: u64 = self.ladder.rungs.iter().map(|rung| rung.summary.matches).sum::<u64>() / self.seats() as u64;
-        let called = if self.cell.rounds.0 == 0 { 0.0 } else { self.cell.rounds.1 as f64 / self.cell.rounds.0 as f64 };
+        let Doings { rounds, called, .. } = self.cell.doings;
+        let share = if rounds == 0 { 0.0 } else { called as f64 / rounds as f64 };
         let ratings: Vec<&RatingRow> = self.ladder.rungs.iter().filter_map(|rung| self.rating(rung.agent)).collect();
         let is_rated = self.ladder.rungs.len() > 1 && ratings.iter().all(|row| row.elo.is_some());
         Section {
@@ -91,8 +92,8 @@ impl Desk<'_> {
                 count(lineups, "lineup"),
                 count(deals, "deal"),
                 count(matches, "match"),
-                count(self.cell.rounds.0, "round"),
-                percent(called)
+                count(rounds, "round"),
+                percent(share)
             ),
             verdict: self.ladder.verdict(self.extent),
             standing: self.standing(),
@@ -387,12 +388,12 @@ impl Desk<'_> {
         format!("Wald’s test that no seat matters: χ² = {wald:.2} with {}, {}: {word}.", freedom, p_value(p)).into()
     }
 
-    fn strips(&self, of: &[Histogram], origin: i64, unit: &str) -> (Strips, String) {
+    fn strips(&self, of: fn(&Doing) -> &Histogram, origin: i64, unit: &str) -> (Strips, String) {
         let own: Vec<Distribution<'_>> = self
             .names()
             .into_iter()
             .zip(&self.ladder.rungs)
-            .map(|(label, rung)| Distribution { label, counts: &of[rung.place] })
+            .map(|(label, rung)| Distribution { label, counts: of(&self.cell.doings.agents[rung.place]) })
             .collect();
         let told = |own: &Distribution<'_>| {
             let at = |share: f64| own.counts.quantile(share).map(|value| number(value as f64, 0));
@@ -409,7 +410,7 @@ impl Desk<'_> {
     }
 
     fn calls(&self) -> Figure<Strips> {
-        let (drawing, description) = self.strips(&self.cell.call_turns, 1, "turn of the table");
+        let (drawing, description) = self.strips(|doing| &doing.call_turns, 1, "turn of the table");
         let caption = format!(
             "In which turn an agent made the first call of a round. The turns of all seats are counted, from 1: lap 2 of {} \
              seats begins with turn {}. {}",
@@ -427,7 +428,7 @@ impl Desk<'_> {
     }
 
     fn points(&self) -> Figure<Strips> {
-        let (drawing, description) = self.strips(&self.cell.points, 0, "points at the end of a round");
+        let (drawing, description) = self.strips(|doing| &doing.points, 0, "points at the end of a round");
         let caption =
             format!("Points of an agent’s layout at the end of a round; fewer are better. {}", reading(&drawing));
         Figure {

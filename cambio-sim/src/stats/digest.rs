@@ -1,6 +1,7 @@
 //! What the derived files are made from: sums over the rows, taken in canonical order, in memory that does not grow with
 //! the number of games.
 
+use cambio_core::MAX_SEATS;
 use nalgebra::{DMatrix, DVector};
 
 use super::empirical::GameSums;
@@ -17,22 +18,25 @@ impl Payoff {
 
     /// The payoff of a row as a whole number of a unit.
     pub fn units(self, row: &PlayerRow<'_>) -> i64 {
-        match self {
-            Payoff::Points => row.points,
-            Payoff::RankPoints => (row.rank_points * self.scale(row.seats)).round() as i64,
-            Payoff::Win => (row.win * self.scale(row.seats)).round() as i64,
-            Payoff::Margin => (row.margin * self.scale(row.seats)).round() as i64,
-        }
+        let value = match self {
+            Payoff::Points => return row.points,
+            Payoff::RankPoints => row.rank_points,
+            Payoff::Win => row.win,
+            Payoff::Margin => row.margin,
+        };
+        // Nothing but rounding lies between it and a whole number.
+        let units = value * self.scale(row.seats);
+        (units + 0.5_f64.copysign(units)) as i64
     }
 
     /// How many of these units are 1.
     pub fn scale(self, seats: usize) -> f64 {
         match self {
-            Payoff::RankPoints => 2.0 * (seats - 1) as f64,
+            Payoff::RankPoints => f64::from(2 * (seats as u32 - 1)),
             // 1/k for every k up to 8.
             Payoff::Win => 840.0,
             Payoff::Points => 1.0,
-            Payoff::Margin => seats as f64,
+            Payoff::Margin => f64::from(seats as u32),
         }
     }
 }
@@ -125,6 +129,130 @@ impl Deeds {
     }
 }
 
+impl std::ops::AddAssign<&Deeds> for Deeds {
+    fn add_assign(&mut self, other: &Deeds) {
+        macro_rules! add {
+            ($($field:ident)+) => { $(self.$field += other.$field;)+ };
+        }
+        add! {
+            matches forfeits rounds points rounds_won calls calls_succeeded points_at_calls call_turns snaps_right_own
+            snaps_right_foreign snaps_wrong snaps_late touches penalties gifts looks swaps turns table_turns cards
+            cards_known dealt dealt_points drawn drawn_points
+        }
+    }
+}
+
+/// What a seat has from a match.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    rank: usize,
+    /// In the order of [`Payoff::ALL`].
+    payoffs: [i64; 4],
+}
+
+/// What an agent did: sums that do not mind the order.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Doing {
+    /// Calls, snaps and what else is counted.
+    pub deeds: Deeds,
+    /// The turns of the table in which it called first.
+    pub call_turns: Histogram,
+    /// The points of its layouts at the ends of rounds.
+    pub points: Histogram,
+}
+
+/// What was done in a cell.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Doings {
+    /// By agent.
+    pub agents: Vec<Doing>,
+    /// How many rounds there were.
+    pub rounds: u64,
+    /// How many of them somebody called.
+    pub called: u64,
+}
+
+impl Doings {
+    fn of(&mut self, agent: usize) -> &mut Doing {
+        if agent >= self.agents.len() {
+            self.agents.resize(agent + 1, Doing::default());
+        }
+        &mut self.agents[agent]
+    }
+
+    fn add_round(&mut self, block: &Block<'_>, row: &RoundRow<'_>) {
+        self.rounds += 1;
+        for (seat, &points) in row.points.as_slice().iter().take(block.cell.seats).enumerate() {
+            self.of(block.agent(seat, row.rotation)).points.add(i64::from(points));
+        }
+        if let (Some(caller), Some(turn)) = (row.callers.first(), row.call_turn) {
+            self.called += 1;
+            self.of(block.agent(caller.index(), row.rotation)).call_turns.add(i64::from(turn));
+        }
+    }
+
+    fn merge(&mut self, other: &Doings) {
+        self.rounds += other.rounds;
+        self.called += other.called;
+        for (agent, doing) in other.agents.iter().enumerate() {
+            let sum = self.of(agent);
+            sum.deeds += &doing.deeds;
+            sum.call_turns.merge(&doing.call_turns);
+            sum.points.merge(&doing.points);
+        }
+    }
+}
+
+/// The rows of some neighbouring blocks as far as a digest needs them. What agents did can be summed up in any order, and
+/// so by whoever played; what is left of a match is small.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extract {
+    /// The places of cells, and what was done there.
+    doings: Vec<(usize, Doings)>,
+    /// By match in canonical order, then seat.
+    outcomes: Vec<Outcome>,
+    /// How many of the outcomes there were before each block.
+    blocks: Vec<usize>,
+}
+
+impl Extract {
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.doings.clear();
+        self.outcomes.clear();
+        self.blocks.clear();
+    }
+
+    /// Takes the rows of the next block.
+    pub(crate) fn add(
+        &mut self,
+        block: &Block<'_>,
+        matches: &[MatchRow<'_>],
+        rounds: &[RoundRow<'_>],
+        players: &[PlayerRow<'_>],
+    ) {
+        self.blocks.push(self.outcomes.len());
+        if self.doings.last().is_none_or(|(place, _)| *place != block.place) {
+            self.doings.push((block.place, Doings::default()));
+        }
+        let (_, doings) = self.doings.last_mut().expect("it was just pushed");
+        rounds.iter().for_each(|row| doings.add_round(block, row));
+        for (row, table) in matches.iter().zip(players.chunks_exact(block.cell.seats)) {
+            for (seat, player) in table.iter().enumerate() {
+                doings.of(block.agent(seat, row.rotation)).deeds.add(player, row.turns);
+                let payoffs = Payoff::ALL.map(|payoff| payoff.units(player));
+                self.outcomes.push(Outcome { rank: player.rank, payoffs });
+            }
+        }
+    }
+
+    /// The outcomes of each block.
+    fn blocks(&self) -> impl Iterator<Item = &[Outcome]> {
+        let ends = self.blocks.iter().skip(1).copied().chain([self.outcomes.len()]);
+        self.blocks.iter().zip(ends).map(|(&from, to)| &self.outcomes[from..to])
+    }
+}
+
 /// What two agents did against each other: of the first, the pairwise score.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Duel {
@@ -144,21 +272,16 @@ pub struct CellDigest {
     agents: usize,
     seats: usize,
     payoff: Payoff,
-    /// What each agent did.
-    pub deeds: Vec<Deeds>,
-    /// Of each agent the turns of the table in which it called first.
-    pub call_turns: Vec<Histogram>,
-    /// Of each agent the points of its layouts at the ends of rounds.
-    pub points: Vec<Histogram>,
-    /// How many rounds there were, and how many of them somebody called.
-    pub rounds: (u64, u64),
+    /// What was done, by every agent of the plan.
+    pub doings: Doings,
     /// By agent, then payoff in the order of [`Payoff::ALL`].
     payoffs: Vec<[Moments; 4]>,
     by_seat: Vec<Moments>,
     /// The plan's payoff of agents, then of seats.
     pub joint: Joint,
-    /// The same over complete deals alone, with how often each agent sat in each seat of one.
-    complete: Joint,
+    /// The same over the deals that are not complete alone.
+    partial: Joint,
+    /// How often each agent sat in each seat of a complete deal.
     occupied: Vec<i64>,
     duels: Vec<Duel>,
     /// The rankings of all games.
@@ -198,14 +321,11 @@ impl CellDigest {
             agents,
             seats,
             payoff: plan.payoff,
-            deeds: vec![Deeds::default(); agents],
-            call_turns: vec![Histogram::default(); agents],
-            points: vec![Histogram::default(); agents],
-            rounds: (0, 0),
+            doings: Doings { agents: vec![Doing::default(); agents], ..Doings::default() },
             payoffs: vec![[Moments::default(); 4]; agents],
             by_seat: vec![Moments::default(); seats],
             joint: Joint::new(agents + seats),
-            complete: Joint::new(agents + seats),
+            partial: Joint::new(agents + seats),
             occupied: vec![0; agents * seats],
             duels: vec![Duel::default(); agents * agents],
             rankings: Rankings::default(),
@@ -215,22 +335,19 @@ impl CellDigest {
         }
     }
 
-    fn add(&mut self, block: &Block<'_>, matches: &[MatchRow<'_>], rounds: &[RoundRow<'_>], players: &[PlayerRow<'_>]) {
-        for row in rounds {
-            self.add_round(block, row);
-        }
+    /// Adds the outcomes of a block, by rotation and seat.
+    fn add(&mut self, block: &Block<'_>, outcomes: &[Outcome]) {
         if self.open.deal != Some(block.deal) {
             self.end_deal();
             self.open.deal = Some(block.deal);
         }
         let (agents, seats) = (self.agents, self.seats);
-        for (row, table) in matches.iter().zip(players.chunks_exact(seats)) {
-            let agent = |seat: usize| block.agent(seat, row.rotation);
+        for (rotation, table) in outcomes.chunks_exact(seats).enumerate() {
+            let mut seated = [0; MAX_SEATS];
+            (0..seats).for_each(|seat| seated[seat] = block.agent(seat, rotation));
             self.open.matches += 1;
-            for (seat, player) in table.iter().enumerate() {
-                let agent = agent(seat);
-                self.deeds[agent].add(player, row.turns);
-                let payoffs = Payoff::ALL.map(|payoff| payoff.units(player));
+            for (seat, &Outcome { payoffs, rank }) in table.iter().enumerate() {
+                let agent = seated[seat];
                 for (sum, payoff) in self.open.payoffs[agent].iter_mut().zip(payoffs) {
                     *sum += payoff;
                 }
@@ -244,14 +361,14 @@ impl CellDigest {
                     game.add(block.lineup_place, agent, 1, payoffs[0]);
                 }
                 for (other_seat, other) in table.iter().enumerate().skip(seat + 1) {
-                    let rival = block.agent(other_seat, row.rotation);
+                    let rival = seated[other_seat];
                     if rival == agent {
                         continue;
                     }
                     let (first, second, one, two) =
-                        if agent < rival { (agent, rival, player, other) } else { (rival, agent, other, player) };
+                        if agent < rival { (agent, rival, rank, other.rank) } else { (rival, agent, other.rank, rank) };
                     let duel = &mut self.duels[first * agents + second];
-                    let halves = match one.rank.cmp(&two.rank) {
+                    let halves = match one.cmp(&two) {
                         std::cmp::Ordering::Less => {
                             duel.wins += 1;
                             2
@@ -270,18 +387,7 @@ impl CellDigest {
                     sums.1 += halves;
                 }
             }
-            self.rankings.add(Ranking::new(table.iter().enumerate().map(|(seat, player)| (agent(seat), player.rank))));
-        }
-    }
-
-    fn add_round(&mut self, block: &Block<'_>, row: &RoundRow<'_>) {
-        self.rounds.0 += 1;
-        for (seat, points) in row.points.iter().take(self.seats).enumerate() {
-            self.points[block.agent(seat, row.rotation)].add(i64::from(points));
-        }
-        if let (Some(caller), Some(turn)) = (row.callers.first(), row.call_turn) {
-            self.rounds.1 += 1;
-            self.call_turns[block.agent(caller.index(), row.rotation)].add(i64::from(turn));
+            self.rankings.add(Ranking::new(table.iter().enumerate().map(|(seat, other)| (seated[seat], other.rank))));
         }
     }
 
@@ -300,8 +406,9 @@ impl CellDigest {
         }
         self.joint.add(&open.n, &open.s);
         if open.matches == self.matches_a_deal {
-            self.complete.add(&open.n, &open.s);
             self.occupied.copy_from_slice(&open.occupied);
+        } else {
+            self.partial.add(&open.n, &open.s);
         }
         for (duel, sums) in self.duels.iter_mut().zip(&mut open.duels) {
             duel.scores.add(sums.0, sums.1);
@@ -324,7 +431,7 @@ impl CellDigest {
 
     /// How many matches an agent has.
     pub fn matches(&self, agent: usize) -> u64 {
-        self.deeds[agent].matches
+        self.doings.agents[agent].deeds.matches
     }
 
     /// The plan's payoff in a seat, over all agents.
@@ -358,9 +465,10 @@ impl CellDigest {
     /// deal (Liang and Zeger 1986, with the factor D/(D−1) alone) and Wald's test that no seat matters (Wald 1943).
     /// `None` where agents and seats cannot be told apart.
     pub fn seat_effect(&self) -> Option<SeatEffect> {
-        let present: Vec<usize> = (0..self.agents).filter(|&agent| self.complete.totals(agent).0 > 0.0).collect();
+        let complete = self.joint.without(&self.partial);
+        let present: Vec<usize> = (0..self.agents).filter(|&agent| complete.totals(agent).0 > 0.0).collect();
         let (k, fitted) = (present.len(), self.seats - 1);
-        let deals = self.complete.clusters(*present.first()?, *present.first()?) as f64;
+        let deals = complete.clusters(*present.first()?, *present.first()?) as f64;
         if deals < 2.0 {
             return None;
         }
@@ -376,7 +484,7 @@ impl CellDigest {
             _ => 0.0,
         });
         let scale = self.payoff.scale(self.seats);
-        let sums = DVector::from_fn(size, |column, _| self.complete.totals(quantity(column)).1 / scale);
+        let sums = DVector::from_fn(size, |column, _| complete.totals(quantity(column)).1 / scale);
         let inverse = design.clone().cholesky()?.inverse();
         if inverse.amax() > 1e9 {
             return None;
@@ -385,7 +493,7 @@ impl CellDigest {
         // Σ g gᵀ with g = Xᵀy − XᵀXβ, whose sum over the deals is 0.
         let mean = &design * &fitted_values;
         let spread = DMatrix::from_fn(size, size, |i, j| {
-            self.complete.products(quantity(i), quantity(j)) / (scale * scale) - deals * mean[i] * mean[j]
+            complete.products(quantity(i), quantity(j)) / (scale * scale) - deals * mean[i] * mean[j]
         });
         let covariance = &inverse * spread * &inverse / (deals * deals) * (deals / (deals - 1.0));
         let effects: Vec<f64> = (0..fitted).map(|seat| fitted_values[k + seat]).collect();
@@ -436,7 +544,19 @@ impl Digest {
         rounds: &[RoundRow<'_>],
         players: &[PlayerRow<'_>],
     ) {
-        self.cells[block.place].add(block, matches, rounds, players);
+        let mut extract = Extract::default();
+        extract.add(block, matches, rounds, players);
+        self.add_extract(&[*block], &extract);
+    }
+
+    /// Adds what was extracted from the rows of these blocks.
+    pub(crate) fn add_extract(&mut self, blocks: &[Block<'_>], extract: &Extract) {
+        for (place, doings) in &extract.doings {
+            self.cells[*place].doings.merge(doings);
+        }
+        for (block, outcomes) in blocks.iter().zip(extract.blocks()) {
+            self.cells[block.place].add(block, outcomes);
+        }
     }
 
     /// Ends the deals that are being read; before anything is asked.

@@ -9,7 +9,18 @@ pub struct Histogram {
 
 impl Histogram {
     /// Counts a number.
+    #[inline]
     pub fn add(&mut self, value: i64) {
+        self.add_times(value, 1);
+    }
+
+    /// Counts all that another counted.
+    pub fn merge(&mut self, other: &Histogram) {
+        other.iter().filter(|(_, times)| *times > 0).for_each(|(value, times)| self.add_times(value, times));
+    }
+
+    #[inline]
+    fn add_times(&mut self, value: i64, times: u64) {
         if self.counts.is_empty() {
             self.least = value;
         }
@@ -22,7 +33,7 @@ impl Histogram {
         if place >= self.counts.len() {
             self.counts.resize(place + 1, 0);
         }
-        self.counts[place] += 1;
+        self.counts[place] += times;
     }
 
     /// How many numbers were counted.

@@ -114,38 +114,62 @@ pub struct Joint {
     size: usize,
     n: Vec<i128>,
     s: Vec<i128>,
-    ss: Vec<i128>,
-    sn: Vec<i128>,
-    nn: Vec<i128>,
-    both: Vec<u64>,
+    /// By the first quantity, then the second.
+    products: Vec<Products>,
+}
+
+/// The sums of the products of two quantities, over the deals that have matches of both.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Products {
+    ss: i128,
+    /// Of the first quantity's sums and the second's numbers of matches.
+    sn: i128,
+    nn: i128,
+    clusters: u64,
 }
 
 impl Joint {
     /// Sums of nothing, for so many quantities.
     pub fn new(size: usize) -> Joint {
-        let square = || vec![0; size * size];
-        let both = vec![0; size * size];
-        Joint { size, n: vec![0; size], s: vec![0; size], ss: square(), sn: square(), nn: square(), both }
+        Joint { size, n: vec![0; size], s: vec![0; size], products: vec![Products::default(); size * size] }
     }
 
     /// Adds a deal: of each quantity the number of its matches and their sum.
     pub fn add(&mut self, n: &[i64], s: &[i64]) {
-        for a in (0..self.size).filter(|&a| n[a] > 0) {
+        if self.size == 0 {
+            return;
+        }
+        for (a, row) in self.products.chunks_exact_mut(self.size).enumerate().filter(|&(a, _)| n[a] > 0) {
             self.n[a] += i128::from(n[a]);
             self.s[a] += i128::from(s[a]);
-            let row = a * self.size;
-            for b in (0..self.size).filter(|&b| n[b] > 0) {
-                self.ss[row + b] += i128::from(s[a] * s[b]);
-                self.sn[row + b] += i128::from(s[a] * n[b]);
-                self.nn[row + b] += i128::from(n[a] * n[b]);
-                self.both[row + b] += 1;
+            for ((products, &n_b), &s_b) in row.iter_mut().zip(n).zip(s).filter(|((_, n_b), _)| **n_b > 0) {
+                products.ss += i128::from(s[a] * s_b);
+                products.sn += i128::from(s[a] * n_b);
+                products.nn += i128::from(n[a] * n_b);
+                products.clusters += 1;
             }
         }
     }
 
+    /// These sums without some of the deals that they are of.
+    pub(crate) fn without(&self, deals: &Joint) -> Joint {
+        let less = |all: &[i128], some: &[i128]| all.iter().zip(some).map(|(all, some)| all - some).collect();
+        let products = self.products.iter().zip(&deals.products).map(|(all, some)| Products {
+            ss: all.ss - some.ss,
+            sn: all.sn - some.sn,
+            nn: all.nn - some.nn,
+            clusters: all.clusters - some.clusters,
+        });
+        Joint { size: self.size, n: less(&self.n, &deals.n), s: less(&self.s, &deals.s), products: products.collect() }
+    }
+
+    fn of(&self, a: usize, b: usize) -> &Products {
+        &self.products[a * self.size + b]
+    }
+
     /// How many deals have matches of both.
     pub fn clusters(&self, a: usize, b: usize) -> u64 {
-        self.both[a * self.size + b]
+        self.of(a, b).clusters
     }
 
     /// The mean of a quantity; `None` without a match.
@@ -160,25 +184,24 @@ impl Joint {
 
     /// Σ `S_a·S_b` over the deals.
     pub(crate) fn products(&self, a: usize, b: usize) -> f64 {
-        self.ss[a * self.size + b] as f64
+        self.of(a, b).ss as f64
     }
 
     /// `N_a·N_b·Σ(S_a − μ_a·n_a)(S_b − μ_b·n_b)`, exact where 128 bits hold it.
     fn cross(&self, a: usize, b: usize) -> f64 {
-        let (ab, ba) = (a * self.size + b, b * self.size + a);
+        let (ab, ba) = (self.of(a, b), self.of(b, a));
         let exact = || {
-            let first = self.n[a].checked_mul(self.n[b])?.checked_mul(self.ss[ab])?;
-            let second = self.s[b].checked_mul(self.n[a])?.checked_mul(self.sn[ab])?;
-            let third = self.s[a].checked_mul(self.n[b])?.checked_mul(self.sn[ba])?;
-            let fourth = self.s[a].checked_mul(self.s[b])?.checked_mul(self.nn[ab])?;
+            let first = self.n[a].checked_mul(self.n[b])?.checked_mul(ab.ss)?;
+            let second = self.s[b].checked_mul(self.n[a])?.checked_mul(ab.sn)?;
+            let third = self.s[a].checked_mul(self.n[b])?.checked_mul(ba.sn)?;
+            let fourth = self.s[a].checked_mul(self.s[b])?.checked_mul(ab.nn)?;
             first.checked_sub(second)?.checked_sub(third)?.checked_add(fourth)
         };
         exact().map_or_else(
             || {
                 let (n_a, n_b) = (self.n[a] as f64, self.n[b] as f64);
                 let (mean_a, mean_b) = (self.s[a] as f64 / n_a, self.s[b] as f64 / n_b);
-                let sum = self.ss[ab] as f64 - mean_b * self.sn[ab] as f64 - mean_a * self.sn[ba] as f64
-                    + mean_a * mean_b * self.nn[ab] as f64;
+                let sum = ab.ss as f64 - mean_b * ab.sn as f64 - mean_a * ba.sn as f64 + mean_a * mean_b * ab.nn as f64;
                 sum * n_a * n_b
             },
             |sum| sum as f64,

@@ -12,24 +12,24 @@ use cambio_core::MAX_SEATS;
 use nalgebra::{DMatrix, DVector};
 
 /// A ranking at one table: who sat in each seat, and the rank there; seats without an agent have rank 0.
+///
+/// Four seats a word, each with 20 bits for the agent and 4 for the rank, so that rankings are compared at once.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Ranking {
-    seats: [(u16, u8); MAX_SEATS],
-}
+pub struct Ranking([u128; MAX_SEATS / 4]);
 
 impl Ranking {
     /// The ranking of a table: agent and rank by seat; equal ranks are ties, a lower rank is better.
     pub fn new(seats: impl IntoIterator<Item = (usize, usize)>) -> Ranking {
         let mut ranking = Ranking::default();
-        for (place, (agent, rank)) in ranking.seats.iter_mut().zip(seats) {
-            *place = (agent as u16, rank as u8);
+        for (seat, (agent, rank)) in seats.into_iter().enumerate() {
+            ranking.0[seat / 4] |= ((agent << 4 | rank) as u128) << (24 * (seat % 4));
         }
         ranking
     }
 
     fn players(&self) -> impl Iterator<Item = (usize, usize)> {
-        let seated = self.seats.iter().filter(|(_, rank)| *rank > 0);
-        seated.map(|&(agent, rank)| (usize::from(agent), usize::from(rank)))
+        let seated = (0..MAX_SEATS).map(|seat| (self.0[seat / 4] >> (24 * (seat % 4))) as usize & 0xff_ffff);
+        seated.map(|seat| (seat >> 4, seat & 15)).filter(|(_, rank)| *rank > 0)
     }
 }
 
