@@ -9,7 +9,7 @@
 //! Worlds are then drawn in proportion to the product of the evidence, and to how likely calls were: exactly where few
 //! cards bear any, and by sweeps of exchanges (Metropolis et al. 1953, Hastings 1970) where many do.
 
-use cambio_core::knob::{CallerSnaps, SnapTargets, Window};
+use cambio_core::knob::{CallerSnaps, Flip, Matching, SnapTargets, Window};
 use cambio_core::{
     Briefing, Card, Event, Knowledge, MAX_SEATS, Observation, Seat, SeatSet, Sighting, Spot, SpotSet, State, Verdict,
 };
@@ -81,9 +81,26 @@ struct Facts {
     takes: bool,
     freezes: bool,
     window: Window,
+    /// Whether a window opens for the card that the pile begins with.
+    flip_window: bool,
+    matching: Matching,
     snap_targets: SnapTargets,
     caller_snaps: CallerSnaps,
     seats: usize,
+}
+
+impl Facts {
+    /// Whether cards of these kinds match, by the knob `matching`, where the snapped one is the snapper's own or not.
+    fn match_each_other(&self, one: usize, other: usize, is_own: bool) -> bool {
+        let ranks = self.ranks[one] == self.ranks[other];
+        // They are whole.
+        let points = (self.points[one] - self.points[other]).abs() < 0.5;
+        match self.matching {
+            Matching::Rank => ranks,
+            Matching::RankOwnPointsForeign if is_own => ranks,
+            Matching::RankOwnPointsForeign | Matching::Points => points,
+        }
+    }
 }
 
 impl Belief {
@@ -103,6 +120,8 @@ impl Belief {
                 takes: spec.take,
                 freezes: spec.freeze,
                 window: spec.window,
+                flip_window: spec.flip == Flip::Window,
+                matching: spec.matching,
                 snap_targets: spec.snap_targets,
                 caller_snaps: spec.caller_snaps,
                 seats: briefing.seats,
@@ -253,7 +272,7 @@ impl Belief {
                     continue;
                 }
                 for kind in 0..self.rules.points.len() {
-                    let matches = self.rules.ranks[kind] == self.rules.ranks[opener.kind()];
+                    let matches = self.rules.match_each_other(kind, opener.kind(), is_own);
                     let saves = !is_own || self.rules.points[kind] > 0.0;
                     self.multiply(spot, kind, !(matches && saves), self.doubt());
                 }
@@ -271,7 +290,11 @@ impl Belief {
                 self.window = None;
                 self.callers = SeatSet::EMPTY;
             }
-            Event::Flipped { card } | Event::Dropped { card, .. } => self.land(card),
+            Event::Flipped { card } => {
+                self.land(card);
+                self.window = self.window.take().filter(|_| self.rules.flip_window);
+            }
+            Event::Dropped { card, .. } => self.land(card),
             Event::Kept { replaced, .. } => self.land(replaced),
             Event::Took { .. } => self.top = None,
             Event::Called { seat } => self.callers.insert(seat),

@@ -196,3 +196,46 @@ fn worlds_come_nearly_in_proportion_to_much_evidence() {
     let (compared, worst) = compare(&small(8, 4, 3), &["heuristic", "never-calls", "never-calls"], 6..=6, 18);
     assert!(compared >= 12 && worst < 0.02, "{compared} marginals, total variation at most {worst:.4}");
 }
+
+/// Six kinds of points 0 to 2, each of a rank of its own, matching by points.
+fn twins(flip: &str) -> Rules {
+    let kind = |rank: u8| format!("{{ label = '{rank}', rank = '{rank}', points = {}, copies = 4 }}", rank / 2);
+    let deck: Vec<String> = (0..6).map(kind).collect();
+    let text = format!(
+        "base = 'classic'\nname = 'twins'\njokers = 0\nmatch = 'points'\nflip = '{flip}'\ndeck = [{}]",
+        deck.join(", ")
+    );
+    RulesSpec::from_toml(&text).unwrap().validate().unwrap()
+}
+
+#[test]
+fn where_cards_match_by_points_a_pass_speaks_against_all_of_those_points() {
+    let rules = twins("window");
+    let mut told = 0;
+    watch(&rules, &["heuristic", "heuristic"], 60, Likelihood::default(), |belief, state, _| {
+        for spot in hidden(state) {
+            let weights: Vec<f64> = (0..6).map(|kind| belief.weight(spot, Card::new(kind).unwrap())).collect();
+            for pair in weights.chunks_exact(2) {
+                assert!((pair[0] - pair[1]).abs() < 1e-6, "{spot}: {weights:?}");
+            }
+            told += u32::from(weights.chunks_exact(2).any(|pair| (pair[0] - weights[0]).abs() > 1e-6));
+        }
+    });
+    assert!(told > 100, "{told} cards bore evidence");
+}
+
+#[test]
+fn a_card_that_is_turned_without_a_window_tells_nothing() {
+    let at_first = |flip: &str| {
+        let mut told = 0;
+        watch(&twins(flip), &["heuristic", "heuristic"], 60, Likelihood::default(), |belief, state, _| {
+            if state.table().turns() == 1 {
+                told += marked(belief, state).len();
+            }
+        });
+        told
+    };
+    assert_eq!(at_first("silent"), 0);
+    let told = at_first("window");
+    assert!(told > 10, "{told} cards bore evidence");
+}
