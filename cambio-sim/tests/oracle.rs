@@ -109,9 +109,10 @@ fn small_games_agree_with_openspiel() {
         let game = Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap();
         let until = Until { iterations: 100_000, exploitability };
         let solution = Cfr::new(&game, Method::DCFR).run(&until, &mut |_| {});
+        let sets = [Seat::A, Seat::B].map(|seat| game.information_sets(seat));
         let expected = json!({
             "histories": game.histories(),
-            "information_sets": [Seat::A, Seat::B].map(|seat| game.information_sets(seat)),
+            "information_sets": sets,
             "uniform": game.nash_conv(&game.uniform()),
             "nash_conv": game.nash_conv(&solution),
             "value": game.value(&solution),
