@@ -87,7 +87,7 @@ fn derived_files_agree_with_other_programs() {
     passes(&mut check);
 }
 
-/// M0, M1 and the K game: read by OpenSpiel, solved by its linear program where that fits, and by HiGHS.
+/// M0, M1 and the K game: read by `OpenSpiel`, solved by its linear program where that fits, and by `HiGHS`.
 #[test]
 fn small_games_agree_with_openspiel() {
     let Some(python) = PYTHON.as_deref().filter(|python| runs(python, SPIEL)) else {

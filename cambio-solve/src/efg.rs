@@ -10,7 +10,7 @@ use crate::key::Index;
 use crate::walk::{Decision, Lot, Node, Outcome, SEATS, Visitor, settled, walk};
 
 impl Game {
-    /// Writes the whole tree of histories as an extensive-form file of Gambit (`.efg`), which Gambit and OpenSpiel read,
+    /// Writes the whole tree of histories as an extensive-form file of Gambit (`.efg`), which Gambit and `OpenSpiel` read,
     /// and returns how many bytes that took. Written into [`std::io::sink`] it says how large a file would be.
     ///
     /// One line is one history, a node before those below it, in the order of [`Game::choices`] and of the kinds of the
@@ -27,7 +27,7 @@ impl Game {
     /// probabilities; no two chance nodes share a number. The information set `n` of a player is the set `n - 1` of its
     /// seat here, its name the key that it has in a file of [`Strategy::write`](crate::Strategy::write), and its actions
     /// are those of RULES.md §9. Payoffs are exact too: what an end is worth on average over the faces that nobody has
-    /// seen. A quotation mark in a label is written as `\"`, which OpenSpiel's reader does not know.
+    /// seen. A quotation mark in a label is written as `\"`, which `OpenSpiel`'s reader does not know.
     ///
     /// # Errors
     /// If `out` does not take it.
@@ -49,14 +49,14 @@ impl Game {
         let out = BufWriter::new(Counted { out, bytes: 0 });
         let mut writer =
             Writer { game: self, out, forks: 0, ends: Index::default(), numbers: Vec::new(), worths: vec![] };
-        writer.head().map_err(unwritten)?;
+        writer.head().map_err(|error| unwritten(&error))?;
         walk(self.rules(), (), &mut writer)?;
-        let counted = writer.out.into_inner().map_err(|error| unwritten(error.into_error()))?;
+        let counted = writer.out.into_inner().map_err(|error| unwritten(error.error()))?;
         Ok(counted.bytes)
     }
 }
 
-fn unwritten(error: std::io::Error) -> SolveError {
+fn unwritten(error: &std::io::Error) -> SolveError {
     SolveError::Unwritten(error.to_string())
 }
 
@@ -151,11 +151,11 @@ impl Visitor for Writer<'_, '_> {
     const TREE: bool = true;
 
     fn fork(&mut self, outcomes: &[Outcome]) -> Result<(), SolveError> {
-        Writer::fork(self, outcomes).map_err(unwritten)
+        Writer::fork(self, outcomes).map_err(|error| unwritten(&error))
     }
 
     fn terminal(&mut self, node: &Node<'_, ()>, _: &[Event<Card>]) -> Result<(), SolveError> {
-        self.end(&node.state).map_err(unwritten)
+        self.end(&node.state).map_err(|error| unwritten(&error))
     }
 
     fn decision(
@@ -167,7 +167,7 @@ impl Visitor for Writer<'_, '_> {
     ) -> Result<(), SolveError> {
         let set = self.game.find(at.seat, node.keys[at.seat.index()]).expect("the game was compiled by the same walk");
         paths.resize(at.choices.len(), Some(()));
-        self.ask(&at, set).map_err(unwritten)
+        self.ask(&at, set).map_err(|error| unwritten(&error))
     }
 }
 

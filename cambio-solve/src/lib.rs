@@ -68,7 +68,7 @@
 //! # Other programs
 //!
 //! [`Game::write_efg`] writes the tree of histories, with exact probabilities and payoffs, as an extensive-form file that
-//! Gambit and OpenSpiel read; on the command line, `cambio solve --game mini-m1 --efg m1.efg`. Its information sets bear
+//! Gambit and `OpenSpiel` read; on the command line, `cambio solve --game mini-m1 --efg m1.efg`. Its information sets bear
 //! the keys of strategy files, so a strategy found here can be measured there.
 //!
 //! # A game of one's own

@@ -38,7 +38,8 @@ impl Reader<'_> {
                 self.counts[0] += 1;
                 assert_ne!(words[2], "0", "Gambit's outcome 0 is none");
                 let (own, other) = list.split_once(", ").unwrap();
-                assert_eq!(number(own), -number(other));
+                let (above, below) = fraction(own);
+                assert_eq!(fraction(other), (-above, below), "a zero-sum game");
                 number(own)
             }
             "c" => {
@@ -60,11 +61,11 @@ impl Reader<'_> {
             "p" => {
                 self.counts[2] += 1;
                 let seat = [Seat::A, Seat::B][words[2].parse::<usize>().unwrap() - 1];
-                let set = words[3].parse::<usize>().unwrap() - 1;
-                assert_eq!(words[4], format!("\"{}\"", game.key(seat, set)));
-                let choices: Vec<_> = game.choices(seat, set).iter().map(|action| format!("\"{action}\"")).collect();
+                let at = words[3].parse::<usize>().unwrap() - 1;
+                assert_eq!(words[4], format!("\"{}\"", game.key(seat, at)));
+                let choices: Vec<_> = game.choices(seat, at).iter().map(|action| format!("\"{action}\"")).collect();
                 assert_eq!(list, choices.join(" "), "one information set has the same actions everywhere");
-                let probabilities = game.probabilities(strategy, seat, set);
+                let probabilities = game.probabilities(strategy, seat, at);
                 probabilities.iter().map(|p| p * self.node(game, strategy)).sum()
             }
             _ => panic!("{line}"),

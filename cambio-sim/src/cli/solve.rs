@@ -31,8 +31,7 @@ pub(super) struct Args {
     /// Write the average strategy to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Write the game tree to this file, which must not exist, for Gambit and OpenSpiel; refused beyond --memory-limit,
-    /// for they read it whole
+    /// Write the game tree as a file of Gambit, which must not exist and may be as large as --memory-limit
     #[arg(long, value_name = "FILE")]
     efg: Option<PathBuf>,
     /// The seed of the sampling solver
@@ -200,7 +199,9 @@ pub(super) fn run(args: &Args) -> CliResult {
     let result = solve(args, &rules, &mut created);
     if result.is_err() {
         // Nothing whole was written into them; an error that keeps them there is told already.
-        created.iter().for_each(|path| drop(std::fs::remove_file(path)));
+        for path in created {
+            let _ = std::fs::remove_file(path);
+        }
     }
     result
 }
