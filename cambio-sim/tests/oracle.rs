@@ -1,53 +1,78 @@
-//! The derived files against other people's statistics, in Python, from the same rows.
+//! The derived files against other people's statistics, in Python, from the same rows; and the small games against other
+//! people's solvers, from the same trees.
 //!
 //! The Python packages go into a virtual environment of the tests' own, from the public registry; where that is not
 //! possible the test says so and holds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
+
+use cambio_core::{Rules, Seat};
+use cambio_solve::{Cfr, Game, Limits, Method, Until};
+use serde_json::json;
 
 const PACKAGES: [&str; 6] = ["numpy", "scipy>=1.13", "statsmodels>=0.14", "choix", "matplotlib", "networkx"];
 
 /// The Python of a virtual environment with the packages; made once and kept.
-fn python() -> Option<PathBuf> {
+static PYTHON: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle-venv");
     let python = home.join("bin/python");
-    let works =
-        |code: &str| Command::new(&python).args(["-c", code]).output().is_ok_and(|output| output.status.success());
-    if !works("import scipy, statsmodels, choix") {
+    if !runs(&python, "import scipy, statsmodels, choix") {
         let made = Command::new("python3").args(["-m", "venv"]).arg(&home).output();
         made.ok().filter(|output| output.status.success())?;
-        let pip = |packages: &[&str]| {
-            let install = ["-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "30"];
-            Command::new(&python).args(install).args(packages).output().is_ok_and(|output| output.status.success())
-        };
-        if !pip(&PACKAGES) {
-            return None;
-        }
-        // Only some machines have a build of it; the check leaves its part out by itself.
-        pip(&["open_spiel"]);
+        install(&python, &PACKAGES).then_some(())?;
     }
-    works("import scipy, statsmodels, choix").then_some(python)
+    if !runs(&python, SPIEL) {
+        // Only some machines have a build of it; the checks leave its part out by themselves.
+        install(&python, &["open_spiel", "cvxpy"]);
+    }
+    Some(python)
+});
+
+const SPIEL: &str = "import pyspiel, cvxpy";
+
+fn runs(python: &Path, code: &str) -> bool {
+    Command::new(python).args(["-c", code]).output().is_ok_and(|output| output.status.success())
 }
 
-#[test]
-fn derived_files_agree_with_other_programs() {
-    let Some(python) = python() else {
-        println!("left out: no Python environment with statsmodels, scipy and choix can be made here");
-        return;
-    };
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle");
+fn install(python: &Path, packages: &[&str]) -> bool {
+    let install = ["-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "30"];
+    Command::new(python).args(install).args(packages).output().is_ok_and(|output| output.status.success())
+}
+
+/// An empty folder.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if folder.exists() {
         std::fs::remove_dir_all(&folder).unwrap();
     }
     std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Runs a check, which says what it found and exits with 1 where something is wrong.
+fn passes(check: &mut Command) {
+    let output = check.output().unwrap();
+    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    println!("{told}");
+    assert!(output.status.success(), "{told}");
+}
+
+#[test]
+fn derived_files_agree_with_other_programs() {
+    let Some(python) = PYTHON.as_deref() else {
+        println!("left out: no Python environment with statsmodels, scipy and choix can be made here");
+        return;
+    };
+    let folder = folder("oracle");
     let agents = "agents = ['random(pass=0.9)', 'greedy', 'greedy(call_at=9)', 'heuristic']\n";
     let specs = [
         ("two", format!("seed = 4\ndeals = 151\nrules = ['original', 'classic']\nseats = [2]\n{agents}")),
         ("seats", format!("seed = 5\ndeals = 120\nrules = ['classic']\nseats = [2, 3]\nseat_effects = true\n{agents}")),
         ("round", format!("seed = 6\ndeals = 90\nrules = ['faessler']\nseats = [4]\nunit = 'rounds'\n{agents}")),
     ];
-    let mut check = Command::new(&python);
+    let mut check = Command::new(python);
     check.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/check.py"));
     for (name, spec) in &specs {
         std::fs::write(folder.join(format!("{name}.toml")), spec).unwrap();
@@ -59,8 +84,43 @@ fn derived_files_agree_with_other_programs() {
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         check.arg(folder.join(name));
     }
-    let output = check.output().unwrap();
-    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    println!("{told}");
-    assert!(output.status.success(), "{told}");
+    passes(&mut check);
+}
+
+/// M0, M1 and the K game: read by `OpenSpiel`, solved by its linear program where that fits, and by `HiGHS`.
+#[test]
+fn small_games_agree_with_openspiel() {
+    let Some(python) = PYTHON.as_deref().filter(|python| runs(python, SPIEL)) else {
+        println!("left out: no Python environment with OpenSpiel and cvxpy can be made here");
+        return;
+    };
+    let folder = folder("oracle-games");
+    let mut check = Command::new(python);
+    check.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/games.py"));
+    // The value of a solution lies within twice its exploitability.
+    for (name, exploitability) in [("mini-m0", 1e-9), ("mini-m1", 1e-9), ("mini-k3", 4e-7)] {
+        let tree = format!("{name}.efg");
+        let written = Command::new(env!("CARGO_BIN_EXE_cambio"))
+            .current_dir(&folder)
+            .args(["solve", "--game", name, "--iterations", "1", "--efg", &tree, "--quiet"])
+            .output()
+            .unwrap();
+        assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+        let game = Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap();
+        let until = Until { iterations: 100_000, exploitability };
+        let solution = Cfr::new(&game, Method::DCFR).run(&until, &mut |_| {});
+        let sets = [Seat::A, Seat::B].map(|seat| game.information_sets(seat));
+        let expected = json!({
+            "histories": game.histories(),
+            "information_sets": sets,
+            "uniform": game.nash_conv(&game.uniform()),
+            "nash_conv": game.nash_conv(&solution),
+            "value": game.value(&solution),
+        });
+        let path = folder.join(name);
+        std::fs::write(path.with_extension("json"), expected.to_string()).unwrap();
+        std::fs::write(path.with_extension("txt"), solution.write(&game)).unwrap();
+        check.arg(path);
+    }
+    passes(&mut check);
 }

@@ -73,6 +73,20 @@ fn every_algorithm_solves_and_rule_files_are_games() {
 }
 
 #[test]
+fn the_tree_of_a_game_is_written_after_its_size_is_told() {
+    let folder = folder("tree");
+    for algorithm in ["dcfr", "mccfr"] {
+        let words = format!("solve --game mini-m0 --algorithm {algorithm} --iterations 1 --efg {algorithm}.efg");
+        let written = cambio(&folder, &words);
+        assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
+        assert!(text(&written.stderr).contains("writing the tree: 2569 histories, 0.1 MB\n"));
+        let file = fs::read_to_string(folder.join(format!("{algorithm}.efg"))).unwrap();
+        assert!(file.starts_with("EFG 2 R \"mini-m0\" { \"a\" \"b\" }\n"), "{file}");
+        assert_eq!(file.lines().count(), 2_569 + 3);
+    }
+}
+
+#[test]
 fn what_cannot_be_solved_is_refused_in_one_sentence() {
     let folder = folder("refused");
     refuses(&folder, "solve --game classic", "error: `classic` is too large to be solved exactly: about 10^");
@@ -94,9 +108,19 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
         "exploit --game mini-m1 --strategy m0.txt",
         "m0.txt: the strategy is for `mini-m0`, whose rules are others than those of `mini-m1`",
     );
-    // A refused save leaves nothing behind.
+    // A refused save leaves nothing behind, and takes nothing away.
     refuses(&folder, "solve --game classic --save classic.txt", "too large");
     assert!(!folder.join("classic.txt").exists());
+    refuses(&folder, "solve --game mini-m0 --save m0.efg --efg text.txt", "cannot write text.txt: ");
+    assert!(!folder.join("m0.efg").exists());
+    assert_eq!(fs::read_to_string(folder.join("text.txt")).unwrap(), "something else\n");
+    refuses(
+        &folder,
+        "solve --game mini-m1 --efg m1.efg --memory-limit 1MB",
+        "error: the tree of `mini-m1` takes 1.1 MB as a file; allowed are 1.0 MB (--memory-limit)",
+    );
+    refuses(&folder, "solve --game classic --algorithm mccfr --iterations 9 --efg m1.efg", "too large");
+    assert!(!folder.join("m1.efg").exists());
 }
 
 #[test]

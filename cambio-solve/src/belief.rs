@@ -130,9 +130,9 @@ impl Visitor for Believer<'_> {
             posterior.spots = node.state.table().occupied().without(known).into_iter().collect();
         }
         let weight = node.chance * node.path;
-        settled(&node.state, |world, probability| {
+        settled(&node.state, |world, odds| {
             let face = |&spot| world.face(spot).expect("a settled world has every face");
-            *weights.entry(posterior.spots.iter().map(face).collect()).or_insert(0.0) += weight * probability;
+            *weights.entry(posterior.spots.iter().map(face).collect()).or_insert(0.0) += weight * odds.probability();
         });
         Ok(())
     }

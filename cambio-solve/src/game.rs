@@ -405,7 +405,7 @@ impl Worth {
         let (number, is_new) = self.known.insert(ending(state));
         if is_new {
             let mut worth = 0.0;
-            settled(state, |world, probability| worth += probability * payoff(world, self.best));
+            settled(state, |world, odds| worth += odds.probability() * payoff(world, self.best));
             self.worths.push(worth);
         }
         self.worths[number]
@@ -415,9 +415,13 @@ impl Worth {
 /// What a finished and settled round is worth to seat a: half the difference of the scores, so that it is a zero-sum
 /// game under every rule of scoring; with ±1 for a win it is just that.
 pub(crate) fn payoff(world: &State<'_>, best: Best) -> f64 {
+    f64::from(lead(world, best)) / f64::from(2 * Score::UNITS)
+}
+
+/// By how many units of score seat a is ahead when a round is finished and settled.
+pub(crate) fn lead(world: &State<'_>, best: Best) -> i32 {
     let result = RoundResult::of(world).expect("the round is over and settled");
-    let score = |seat: usize| f64::from(result.scores()[seat].units()) / f64::from(Score::UNITS);
-    let lead = (score(0) - score(1)) / 2.0;
+    let lead = result.scores()[0].units() - result.scores()[1].units();
     match best {
         Best::Most => lead,
         Best::Fewest => -lead,
@@ -426,7 +430,7 @@ pub(crate) fn payoff(world: &State<'_>, best: Best) -> f64 {
 
 /// Everything on which the result of a finished round may depend: the cards of each layout, seen or not, the cards from
 /// which the others come, the callers and the reason.
-fn ending(state: &State<'_>) -> Key {
+pub(crate) fn ending(state: &State<'_>) -> Key {
     // The sum of such numbers tells multisets of kinds apart.
     let number = |card: Card| {
         let mut word = (card.kind() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

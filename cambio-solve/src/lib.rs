@@ -65,6 +65,12 @@
 //! keeps only the information sets that it comes to. [`Game::posteriors`] is Bayes' rule over all histories: what a
 //! belief is tested against.
 //!
+//! # Other programs
+//!
+//! [`Game::write_efg`] writes the tree of histories, with exact probabilities and payoffs, as an extensive-form file that
+//! Gambit and `OpenSpiel` read; on the command line, `cambio solve --game mini-m1 --efg m1.efg`. Its information sets bear
+//! the keys of strategy files, so a strategy found here can be measured there.
+//!
 //! # A game of one's own
 //!
 //! Any rule table that seats two can be compiled, for instance one that starts from a mini game:
@@ -102,6 +108,7 @@
 mod ask;
 mod belief;
 mod cfr;
+mod efg;
 mod estimate;
 mod game;
 mod key;
@@ -221,6 +228,9 @@ pub enum SolveError {
         /// Why.
         reason: String,
     },
+    /// The tree could not be written.
+    #[error("cannot write the game tree: {0}")]
+    Unwritten(String),
     /// A strategy file is no good.
     #[error("{0}")]
     Strategy(StrategyError),

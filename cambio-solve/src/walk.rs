@@ -21,9 +21,18 @@ pub(crate) trait Visitor {
     /// Whether the events of a node's history are kept for it.
     const TRAIL: bool;
 
+    /// Whether chance nodes are visited too, and everything in order: the first choice and outcome first.
+    const TREE: bool = false;
+
     /// So many chance nodes are passed on the way to the next node.
     fn chance(&mut self, nodes: u64) {
         let _ = nodes;
+    }
+
+    /// A chance node, in a walk of the whole tree.
+    fn fork(&mut self, outcomes: &[Outcome]) -> Result<(), SolveError> {
+        let _ = outcomes;
+        Ok(())
     }
 
     /// The end of a round.
@@ -59,11 +68,13 @@ pub(crate) struct Node<'r, P> {
     news: Vec<Event<Card>>,
     /// How long the trail is without the news.
     above: usize,
+    /// The chance nodes on the way from the node above that no node before this one has passed; kept for a whole tree.
+    forks: Vec<Vec<Outcome>>,
 }
 
 /// Chance that plays a script and notes where it could go on otherwise.
 #[derive(Default)]
-struct Script {
+pub(crate) struct Script {
     levels: Vec<Level>,
     /// How many levels are written.
     len: usize,
@@ -78,18 +89,32 @@ struct Level {
     options: Vec<Outcome>,
 }
 
-#[derive(Clone, Copy)]
-struct Outcome {
+/// What may come out at a chance node, as likely as it has ways among those of all outcomes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
     /// The index in the pool, or the number of the order.
     place: usize,
-    kind: usize,
-    ways: u32,
+    pub(crate) lot: Lot,
+    pub(crate) ways: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Lot {
+    /// A card of this kind is seen.
+    Face(Card),
+    /// This seat is the first of a race.
+    First(Seat),
 }
 
 impl Level {
+    /// The ways of the outcome chosen, and of all.
+    fn ways(&self) -> (u32, u32) {
+        (self.options[self.chosen].ways, self.options.iter().map(|outcome| outcome.ways).sum())
+    }
+
     fn probability(&self) -> f64 {
-        let all: u32 = self.options.iter().map(|outcome| outcome.ways).sum();
-        f64::from(self.options[self.chosen].ways) / f64::from(all)
+        let (ways, all) = self.ways();
+        f64::from(ways) / f64::from(all)
     }
 }
 
@@ -124,8 +149,16 @@ impl Script {
         level.options[level.chosen].place
     }
 
-    fn probability(&self) -> f64 {
+    pub(crate) fn probability(&self) -> f64 {
         self.levels[..self.len].iter().map(Level::probability).product()
+    }
+}
+
+impl Script {
+    /// The same as a fraction.
+    pub(crate) fn odds(&self) -> (i128, i128) {
+        let levels = self.levels[..self.len].iter().map(Level::ways);
+        levels.fold((1, 1), |odds, (ways, all)| (odds.0 * i128::from(ways), odds.1 * i128::from(all)))
     }
 }
 
@@ -145,10 +178,10 @@ impl Chance for Script {
         let [one, other] = racers(race);
         let first = match race.rules.spec().race {
             RaceKnob::TurnOrder => one,
-            RaceKnob::Uniform => [one, other][self.play(|options| even([1, 1], options))],
+            RaceKnob::Uniform => [one, other][self.play(|options| even([(one, 1), (other, 1)], options))],
             RaceKnob::Weighted => {
-                let weight = |seat| race.rules.spec().race_weights.of(seat);
-                [one, other][self.play(|options| even([weight(one), weight(other)], options))]
+                let weigh = |seat| (seat, race.rules.spec().race_weights.of(seat));
+                [one, other][self.play(|options| even([weigh(one), weigh(other)], options))]
             }
         };
         RaceOrder::new([first, if first == one { other } else { one }])
@@ -161,22 +194,23 @@ fn racers(race: &Race<'_>) -> [Seat; SEATS] {
     std::array::from_fn(|_| seats.next().expect("two seats snap where there is a race"))
 }
 
-fn even(ways: [u32; SEATS], options: &mut Vec<Outcome>) {
-    options.extend(ways.into_iter().enumerate().map(|(place, ways)| Outcome { place, kind: place, ways }));
+fn even(ways: [(Seat, u32); SEATS], options: &mut Vec<Outcome>) {
+    let outcome = |(place, (seat, ways))| Outcome { place, lot: Lot::First(seat), ways };
+    options.extend(ways.into_iter().enumerate().map(outcome));
 }
 
 /// The kinds of a pool in order, each with one of its places.
 fn distinct(pool: &[Card], options: &mut Vec<Outcome>) {
     for (place, card) in pool.iter().enumerate() {
-        match options.binary_search_by_key(&card.kind(), |outcome| outcome.kind) {
+        match options.binary_search_by_key(&Lot::Face(*card), |outcome| outcome.lot) {
             Ok(known) => options[known].ways += 1,
-            Err(at) => options.insert(at, Outcome { place, kind: card.kind(), ways: 1 }),
+            Err(at) => options.insert(at, Outcome { place, lot: Lot::Face(*card), ways: 1 }),
         }
     }
 }
 
 /// Walks the whole tree of a round that seat a starts, as far as the visitor lets it: depth first, a node before those
-/// below it, the last choice and outcome first.
+/// below it, the last choice and outcome first unless the visitor wants a [`TREE`](Visitor::TREE) in order.
 ///
 /// The nodes that wait are kept on the heap, so the depth of a game is no danger to the stack.
 pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) -> Result<(), SolveError> {
@@ -186,6 +220,10 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
     while let Some(node) = walk.waiting.pop() {
         walk.trail.truncate(node.above);
         walk.trail.extend_from_slice(&node.news);
+        for outcomes in &node.forks {
+            walk.visitor.fork(outcomes)?;
+        }
+        let below = walk.waiting.len();
         let Some(seat) = node.state.actor() else {
             walk.visitor.terminal(&node, &walk.trail)?;
             continue;
@@ -194,6 +232,7 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
         if choices.len() == 1 {
             // A forced decision is no node, and tells its seat nothing.
             walk.carry_out(&node, choices.nth(0).expect("there is one choice"), node.keys, node.path);
+            walk.order(below);
             continue;
         }
         paths.clear();
@@ -205,6 +244,7 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
                 walk.carry_out(&node, action, keys, path);
             }
         }
+        walk.order(below);
     }
     Ok(())
 }
@@ -224,8 +264,9 @@ impl<'r, V: Visitor> Walk<'_, 'r, V> {
             let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut news);
             let state = State::deal_latent(setup, &mut self.script, &mut sink)
                 .map_err(|error| SolveError::Unfit(error.to_string()))?;
-            self.push(before, Node { state, keys, chance: 1.0, path, news, above: 0 });
+            self.push(before, Node { state, keys, chance: 1.0, path, news, above: 0, forks: Vec::new() });
             if !self.script.advance() {
+                self.order(0);
                 return Ok(());
             }
         }
@@ -239,7 +280,8 @@ impl<'r, V: Visitor> Walk<'_, 'r, V> {
             let (mut keys, mut news) = (keys, Vec::new());
             let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut news);
             state.apply(action, &mut self.script, &mut sink).expect("the choices of a node are legal");
-            self.push(before, Node { state, keys, chance: node.chance, path, news, above: self.trail.len() });
+            let (chance, above) = (node.chance, self.trail.len());
+            self.push(before, Node { state, keys, chance, path, news, above, forks: Vec::new() });
             if !self.script.advance() {
                 return;
             }
@@ -250,7 +292,18 @@ impl<'r, V: Visitor> Walk<'_, 'r, V> {
         // The levels that were there before this run are chance nodes that were passed already.
         self.visitor.chance((self.script.len - before) as u64);
         node.chance *= self.script.probability();
+        if V::TREE {
+            let new = &self.script.levels[before..self.script.len];
+            node.forks = new.iter().map(|level| level.options.clone()).collect();
+        }
         self.waiting.push(node);
+    }
+
+    /// Lets the first of the nodes that were pushed from here on be the next, where the visitor wants that.
+    fn order(&mut self, from: usize) {
+        if V::TREE {
+            self.waiting[from..].reverse();
+        }
     }
 }
 
@@ -265,13 +318,13 @@ fn hear<V: Visitor>(event: Event<Card>, keys: &mut [Key; SEATS], news: &mut Vec<
 }
 
 /// The expectation of a figure over the faces of a finished round that nobody has seen: they are exchangeable, so each
-/// assignment of the pool's cards to them is equally likely.
-pub(crate) fn settled(state: &State<'_>, mut figure: impl FnMut(&State<'_>, f64)) {
+/// assignment of the pool's cards to them is equally likely. The script says how likely each is.
+pub(crate) fn settled(state: &State<'_>, mut figure: impl FnMut(&State<'_>, &Script)) {
     let mut script = Script::default();
     loop {
         let mut world = state.clone();
         world.settle(&mut script);
-        figure(&world, script.probability());
+        figure(&world, &script);
         if !script.advance() {
             return;
         }

@@ -1,5 +1,6 @@
 //! `cambio solve`.
 
+use std::fs::File;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -30,6 +31,9 @@ pub(super) struct Args {
     /// Write the average strategy to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// Write the game tree as a file of Gambit, which must not exist and may be as large as --memory-limit
+    #[arg(long, value_name = "FILE")]
+    efg: Option<PathBuf>,
     /// The seed of the sampling solver
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -184,34 +188,41 @@ pub(super) fn compile(
 }
 
 /// Opens a file that must not exist yet, before long work is done for it.
-pub(super) fn create(path: Option<&Path>) -> Result<Option<std::fs::File>, String> {
-    path.map(|path| {
-        std::fs::File::create_new(path).map_err(|error| format!("cannot write {}: {error}", path.display()))
-    })
-    .transpose()
+pub(super) fn create(path: Option<&Path>) -> Result<Option<File>, String> {
+    path.map(|path| File::create_new(path).map_err(|error| format!("cannot write {}: {error}", path.display())))
+        .transpose()
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
     let rules = read_rules(&args.game, Path::new("."))?;
-    let file = create(args.save.as_deref())?;
-    let result = solve(args, &rules, file);
-    if let (Err(_), Some(path)) = (&result, &args.save) {
-        // Nothing was written into it; an error that keeps it there is told already.
-        let _ = std::fs::remove_file(path);
+    let mut created = Vec::new();
+    let result = solve(args, &rules, &mut created);
+    if result.is_err() {
+        // Nothing whole was written into them; an error that keeps them there is told already.
+        for path in created {
+            let _ = std::fs::remove_file(path);
+        }
     }
     result
 }
 
-fn solve(args: &Args, rules: &Rules, file: Option<std::fs::File>) -> CliResult {
+/// Solves and writes; `created` gets the files that were made on the way.
+fn solve<'a>(args: &'a Args, rules: &Rules, created: &mut Vec<&'a Path>) -> CliResult {
+    let mut open = |path: &'a Option<PathBuf>| {
+        let file = create(path.as_deref())?;
+        created.extend(path.as_deref());
+        Ok::<_, String>(file)
+    };
+    let (file, tree) = (open(&args.save)?, open(&args.efg)?);
     let mut teller = Teller::new(rules.name(), args.limits.quiet);
     let until = Until {
         iterations: args.iterations.unwrap_or(u64::MAX),
         exploitability: args.to.unwrap_or(if args.iterations.is_some() { 0.0 } else { 1e-3 }),
     };
     let solved = match args.algorithm {
-        Algorithm::Dcfr => exact(args, rules, Method::DCFR, &until, &mut teller)?,
-        Algorithm::Plus => exact(args, rules, Method::Plus, &until, &mut teller)?,
-        Algorithm::Mccfr => sampled(args, rules, &until, &mut teller)?,
+        Algorithm::Dcfr => exact(args, rules, Method::DCFR, &until, tree, &mut teller)?,
+        Algorithm::Plus => exact(args, rules, Method::Plus, &until, tree, &mut teller)?,
+        Algorithm::Mccfr => sampled(args, rules, &until, tree, &mut teller)?,
     };
     teller.finish();
     if let Some(mut file) = file {
@@ -270,14 +281,37 @@ impl Solved {
     }
 }
 
+/// Writes the tree of a game into a file; says first how large it will be, and refuses what is too large.
+fn export(
+    game: &Game,
+    file: Option<File>,
+    limits: &LimitArgs,
+    teller: &Teller,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let Some(mut file) = file else { return Ok(()) };
+    let bytes = game.write_efg(&mut std::io::sink())?;
+    let (name, size) = (game.rules().name(), megabytes(bytes));
+    if bytes > limits.memory_limit {
+        let allowed = megabytes(limits.memory_limit);
+        return Err(
+            format!("the tree of `{name}` takes {size} as a file; allowed are {allowed} (--memory-limit)").into()
+        );
+    }
+    teller.say(&format!("writing the tree: {} histories, {size}", game.histories()));
+    game.write_efg(&mut file)?;
+    Ok(())
+}
+
 fn exact(
     args: &Args,
     rules: &Rules,
     method: Method,
     until: &Until,
+    tree: Option<File>,
     teller: &mut Teller,
-) -> Result<Solved, cambio_solve::SolveError> {
+) -> Result<Solved, Box<dyn std::error::Error>> {
     let game = compile(rules, &args.limits, teller)?;
+    export(&game, tree, &args.limits, teller)?;
     let begun = Instant::now();
     let mut cfr = Cfr::new(&game, method);
     let strategy = cfr.run(until, &mut |progress| teller.tell(progress));
@@ -293,10 +327,15 @@ fn sampled(
     args: &Args,
     rules: &Rules,
     until: &Until,
+    tree: Option<File>,
     teller: &mut Teller,
 ) -> Result<Solved, Box<dyn std::error::Error>> {
     let game = match compile(rules, &args.limits, teller) {
-        Ok(game) => Some(game),
+        Ok(game) => {
+            export(&game, tree, &args.limits, teller)?;
+            Some(game)
+        }
+        Err(error) if tree.is_some() => return Err(error.into()),
         Err(error) if args.iterations.is_none() => {
             return Err(format!("{error}; sampling goes on for --iterations, for nothing else can be measured").into());
         }

@@ -1,0 +1,214 @@
+//! The game tree as a file that other programs read.
+
+use std::io::{BufWriter, Write};
+
+use cambio_core::{Card, Event, Score, State};
+
+use crate::SolveError;
+use crate::game::{Game, ending, lead};
+use crate::key::Index;
+use crate::walk::{Decision, Lot, Node, Outcome, SEATS, Visitor, settled, walk};
+
+impl Game {
+    /// Writes the whole tree of histories as an extensive-form file of Gambit (`.efg`), which Gambit and `OpenSpiel` read,
+    /// and returns how many bytes that took. Written into [`std::io::sink`] it says how large a file would be.
+    ///
+    /// One line is one history, a node before those below it, in the order of [`Game::choices`] and of the kinds of the
+    /// deck:
+    ///
+    /// ```text
+    /// EFG 2 R "mini-m0" { "a" "b" }
+    /// c "" 1 "" { "1" 1/3 "2" 1/3 "3" 1/3 } 0
+    /// p "" 1 12 "⟨key⟩" { "draw" "call" } 0
+    /// t "" 4 "" { 1/3, -1/3 }
+    /// ```
+    ///
+    /// The outcomes of a chance node are labels of cards, or the seats that may be first in a race, with their exact
+    /// probabilities; no two chance nodes share a number. The information set `n` of a player is the set `n - 1` of its
+    /// seat here, its name the key that it has in a file of [`Strategy::write`](crate::Strategy::write), and its actions
+    /// are those of RULES.md §9. Payoffs are exact too: what an end is worth on average over the faces that nobody has
+    /// seen. A quotation mark in a label is written as `\"`, which `OpenSpiel`'s reader does not know.
+    ///
+    /// # Errors
+    /// If `out` does not take it.
+    ///
+    /// # Examples
+    /// ```
+    /// use cambio_core::Rules;
+    /// use cambio_solve::{Game, Limits};
+    ///
+    /// let game = Game::compile(&Rules::preset("mini-m0")?, &Limits::default(), &mut |_| {})?;
+    /// let size = game.write_efg(&mut std::io::sink())?;
+    /// let mut file = Vec::new();
+    /// assert_eq!((game.write_efg(&mut file)?, file.len() as u64), (size, size));
+    /// // A line for each history, and three in front.
+    /// assert_eq!(file.split(|&byte| byte == b'\n').count() as u64 - 1, game.histories() + 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_efg(&self, out: &mut dyn Write) -> Result<u64, SolveError> {
+        let out = BufWriter::new(Counted { out, bytes: 0 });
+        let mut writer =
+            Writer { game: self, out, forks: 0, ends: Index::default(), numbers: Vec::new(), worths: vec![] };
+        writer.head().map_err(|error| unwritten(&error))?;
+        walk(self.rules(), (), &mut writer)?;
+        let counted = writer.out.into_inner().map_err(|error| unwritten(error.error()))?;
+        Ok(counted.bytes)
+    }
+}
+
+fn unwritten(error: &std::io::Error) -> SolveError {
+    SolveError::Unwritten(error.to_string())
+}
+
+struct Counted<'w> {
+    out: &'w mut dyn Write,
+    bytes: u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
+        let taken = self.out.write(buffer)?;
+        self.bytes += taken as u64;
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+struct Writer<'g, 'w> {
+    game: &'g Game,
+    out: BufWriter<Counted<'w>>,
+    /// How many chance nodes there were.
+    forks: u64,
+    /// Ends of rounds that are worth the same for sure, and for each the number of its worth.
+    ends: Index,
+    numbers: Vec<usize>,
+    /// What ends are worth: Gambit's outcomes, from number 1.
+    worths: Vec<Ratio>,
+}
+
+impl Writer<'_, '_> {
+    fn head(&mut self) -> std::io::Result<()> {
+        let [a, b] = cambio_core::Seat::ALL.first_chunk::<SEATS>().expect("there are eight seats");
+        writeln!(self.out, "EFG 2 R {} {{ \"{a}\" \"{b}\" }}", quoted(self.game.rules().name()))?;
+        writeln!(self.out, "\"One round of Cambio that seat {a} starts; information sets are named by their keys.\"\n")
+    }
+
+    /// The number of what an end is worth.
+    fn outcome(&mut self, state: &State<'_>) -> usize {
+        let (end, is_new) = self.ends.insert(ending(state));
+        if is_new {
+            let best = self.game.rules().spec().best;
+            let mut worth = Ratio { above: 0, below: 1 };
+            settled(state, |world, odds| {
+                let (ways, all) = odds.odds();
+                worth = worth.plus(ways * i128::from(lead(world, best)), all * i128::from(2 * Score::UNITS));
+            });
+            let known = self.worths.iter().position(|other| *other == worth);
+            self.numbers.push(known.unwrap_or(self.worths.len()));
+            if known.is_none() {
+                self.worths.push(worth);
+            }
+        }
+        self.numbers[end]
+    }
+
+    fn fork(&mut self, outcomes: &[Outcome]) -> std::io::Result<()> {
+        self.forks += 1;
+        write!(self.out, "c \"\" {} \"\" {{", self.forks)?;
+        let all = outcomes.iter().map(|outcome| i128::from(outcome.ways)).sum();
+        for outcome in outcomes {
+            let label = match outcome.lot {
+                Lot::Face(card) => quoted(self.game.rules().label(card)),
+                Lot::First(seat) => format!("\"{seat}\""),
+            };
+            write!(self.out, " {label} {}", Ratio::of(outcome.ways.into(), all))?;
+        }
+        writeln!(self.out, " }} 0")
+    }
+
+    fn end(&mut self, state: &State<'_>) -> std::io::Result<()> {
+        let number = self.outcome(state);
+        let worth = self.worths[number];
+        writeln!(self.out, "t \"\" {} \"\" {{ {worth}, {} }}", number + 1, worth.negated())
+    }
+
+    fn ask(&mut self, at: &Decision, set: usize) -> std::io::Result<()> {
+        let key = self.game.key(at.seat, set);
+        write!(self.out, "p \"\" {} {} \"{key}\" {{", at.seat.index() + 1, set + 1)?;
+        for action in at.choices.iter() {
+            write!(self.out, " \"{action}\"")?;
+        }
+        writeln!(self.out, " }} 0")
+    }
+}
+
+impl Visitor for Writer<'_, '_> {
+    type Path = ();
+    const TRAIL: bool = false;
+    const TREE: bool = true;
+
+    fn fork(&mut self, outcomes: &[Outcome]) -> Result<(), SolveError> {
+        Writer::fork(self, outcomes).map_err(|error| unwritten(&error))
+    }
+
+    fn terminal(&mut self, node: &Node<'_, ()>, _: &[Event<Card>]) -> Result<(), SolveError> {
+        self.end(&node.state).map_err(|error| unwritten(&error))
+    }
+
+    fn decision(
+        &mut self,
+        node: &Node<'_, ()>,
+        at: Decision,
+        _: &[Event<Card>],
+        paths: &mut Vec<Option<()>>,
+    ) -> Result<(), SolveError> {
+        let set = self.game.find(at.seat, node.keys[at.seat.index()]).expect("the game was compiled by the same walk");
+        paths.resize(at.choices.len(), Some(()));
+        self.ask(&at, set).map_err(|error| unwritten(&error))
+    }
+}
+
+/// Text in quotation marks, as Gambit reads it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A fraction in lowest terms. Sums over all faces of an end cannot overflow it: there would be too many to go over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Ratio {
+    above: i128,
+    /// At least 1.
+    below: i128,
+}
+
+impl Ratio {
+    fn of(above: i128, below: i128) -> Ratio {
+        let (mut divisor, mut rest) = (below, above);
+        while rest != 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        let divisor = divisor.abs();
+        Ratio { above: above / divisor, below: below / divisor }
+    }
+
+    fn plus(self, above: i128, below: i128) -> Ratio {
+        Ratio::of(self.above * below + above * self.below, self.below * below)
+    }
+
+    fn negated(self) -> Ratio {
+        Ratio { above: -self.above, ..self }
+    }
+}
+
+impl std::fmt::Display for Ratio {
+    /// `1/3`, or `-1` where it is whole.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.below {
+            1 => write!(f, "{}", self.above),
+            below => write!(f, "{}/{below}", self.above),
+        }
+    }
+}
