@@ -22,6 +22,7 @@
 //! ```
 
 mod block;
+mod cell;
 pub mod cli;
 mod derived;
 mod experiment;
@@ -34,6 +35,7 @@ mod report;
 pub mod rows;
 mod run;
 pub mod sequential;
+mod sheet;
 pub mod stats;
 mod tables;
 mod tally;
