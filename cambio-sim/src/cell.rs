@@ -4,8 +4,36 @@ use cambio_core::{Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
 
 use crate::sheet::{Pen, put_decimal, put_formatted, put_quoted};
 
+/// What kind of value the cells of a column hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Text that is often the same: names, and the letters of seats.
+    Word,
+    /// Text that is seldom the same twice.
+    Print,
+    /// A whole number from 0, of 32 bits.
+    U32,
+    /// A whole number from 0, of 64 bits.
+    U64,
+    /// A whole number, of 64 bits.
+    I64,
+    /// A finite number.
+    F64,
+    /// `true` or `false`.
+    Bool,
+    /// Whole numbers of 32 bits, seat a's first, with spaces between them.
+    I32BySeat,
+    /// Finite numbers, seat a's first, with spaces between them.
+    F64BySeat,
+}
+
 /// A value of a cell.
 pub trait Field<'a>: Sized {
+    /// What kind of value it is.
+    const KIND: Kind;
+    /// Whether its cell may be empty.
+    const MAY_BE_EMPTY: bool = false;
+
     /// How many bytes it takes at most, with the comma behind it.
     fn room(&self) -> usize;
 
@@ -17,6 +45,8 @@ pub trait Field<'a>: Sized {
 }
 
 impl<'a> Field<'a> for &'a str {
+    const KIND: Kind = Kind::Word;
+
     #[inline]
     fn room(&self) -> usize {
         2 * self.len() + 3
@@ -39,8 +69,10 @@ impl<'a> Field<'a> for &'a str {
 }
 
 macro_rules! whole {
-    ($($type:ty, $wide:expr;)+) => {
+    ($($type:ty, $kind:ident, $wide:expr;)+) => {
         $(impl Field<'_> for $type {
+            const KIND: Kind = Kind::$kind;
+
             #[inline]
             fn room(&self) -> usize {
                 21
@@ -59,12 +91,14 @@ macro_rules! whole {
 }
 
 whole! {
-    u32, u64::from;
-    u64, u64::from;
-    usize, |number| number as u64;
+    u32, U32, u64::from;
+    u64, U64, u64::from;
+    usize, U64, |number| number as u64;
 }
 
 impl Field<'_> for i64 {
+    const KIND: Kind = Kind::I64;
+
     #[inline]
     fn room(&self) -> usize {
         21
@@ -84,6 +118,8 @@ impl Field<'_> for i64 {
 }
 
 impl Field<'_> for f64 {
+    const KIND: Kind = Kind::F64;
+
     #[inline]
     fn room(&self) -> usize {
         26
@@ -106,6 +142,8 @@ impl Field<'_> for f64 {
 }
 
 impl Field<'_> for bool {
+    const KIND: Kind = Kind::Bool;
+
     #[inline]
     fn room(&self) -> usize {
         6
@@ -126,6 +164,8 @@ impl Field<'_> for bool {
 }
 
 impl Field<'_> for Seat {
+    const KIND: Kind = Kind::Word;
+
     #[inline]
     fn room(&self) -> usize {
         2
@@ -143,6 +183,9 @@ impl Field<'_> for Seat {
 }
 
 impl Field<'_> for SeatSet {
+    const KIND: Kind = Kind::Word;
+    const MAY_BE_EMPTY: bool = true;
+
     #[inline]
     fn room(&self) -> usize {
         MAX_SEATS + 1
@@ -160,6 +203,9 @@ impl Field<'_> for SeatSet {
 }
 
 impl<'a, T: Field<'a>> Field<'a> for Option<T> {
+    const KIND: Kind = T::KIND;
+    const MAY_BE_EMPTY: bool = true;
+
     #[inline]
     fn room(&self) -> usize {
         self.as_ref().map_or(1, Field::room)
@@ -190,6 +236,8 @@ impl From<Fingerprint> for Print {
 }
 
 impl Field<'_> for Print {
+    const KIND: Kind = Kind::Print;
+
     #[inline]
     fn room(&self) -> usize {
         17
@@ -232,6 +280,9 @@ impl SeatOrder {
 }
 
 impl Field<'_> for SeatOrder {
+    const KIND: Kind = Kind::Word;
+    const MAY_BE_EMPTY: bool = true;
+
     #[inline]
     fn room(&self) -> usize {
         MAX_SEATS + 1
@@ -270,6 +321,8 @@ impl<T: Copy + Default> BySeat<T> {
 }
 
 impl Field<'_> for BySeat<i32> {
+    const KIND: Kind = Kind::I32BySeat;
+
     #[inline]
     fn room(&self) -> usize {
         12 * MAX_SEATS
@@ -288,6 +341,8 @@ impl Field<'_> for BySeat<i32> {
 
 /// Scores, whole or as decimals of sixteen places.
 impl Field<'_> for BySeat<Score> {
+    const KIND: Kind = Kind::F64BySeat;
+
     #[inline]
     fn room(&self) -> usize {
         30 * MAX_SEATS

@@ -5,13 +5,31 @@
 
 use cambio_core::{Score, Seat, SeatSet};
 
-pub use crate::cell::{BySeat, Field, Print, SeatOrder};
+pub use crate::cell::{BySeat, Field, Kind, Print, SeatOrder};
 pub use crate::sheet::{Pen, RowKey, Sheet};
+
+/// A column of a CSV file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Column {
+    /// Its name in the header.
+    pub name: &'static str,
+    /// What its cells hold.
+    pub kind: Kind,
+    /// Whether they may be empty.
+    pub may_be_empty: bool,
+}
+
+impl Column {
+    /// The column of a field of this type.
+    const fn of<'a, T: Field<'a>>(name: &'static str) -> Column {
+        Column { name, kind: T::KIND, may_be_empty: T::MAY_BE_EMPTY }
+    }
+}
 
 /// A row of a CSV file.
 pub trait Row<'a>: Sized {
-    /// The fields' names.
-    const HEADER: &'static [&'static str];
+    /// The fields as columns, in order.
+    const COLUMNS: &'static [Column];
 
     /// How many bytes the cells of [`Row::put_rest`] take at most.
     fn room(&self) -> usize;
@@ -28,7 +46,8 @@ pub trait Row<'a>: Sized {
 
 /// The header of a row type, with its line feed.
 pub fn header<'a, R: Row<'a>>() -> Vec<u8> {
-    (R::HEADER.join(",") + "\n").into_bytes()
+    let names: Vec<&str> = R::COLUMNS.iter().map(|column| column.name).collect();
+    (names.join(",") + "\n").into_bytes()
 }
 
 /// Declares a row: every one begins with the cells that say which match it is of.
@@ -51,8 +70,14 @@ macro_rules! row {
         }
 
         impl<$life> Row<$life> for $name<$life> {
-            const HEADER: &'static [&'static str] =
-                &["rules", "seats", "lineup", "deal", "rotation", $(stringify!($field)),+];
+            const COLUMNS: &'static [Column] = &[
+                Column::of::<&$life str>("rules"),
+                Column::of::<usize>("seats"),
+                Column::of::<&$life str>("lineup"),
+                Column::of::<u64>("deal"),
+                Column::of::<usize>("rotation"),
+                $(Column::of::<$type>(stringify!($field)),)+
+            ];
 
             #[inline]
             fn room(&self) -> usize {
