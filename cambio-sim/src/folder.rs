@@ -253,6 +253,10 @@ impl StoredRun {
         };
         let lock = read("spec.lock.json")?;
         let plan = Plan::unlock(&lock).map_err(|what| damaged(&path.join("spec.lock.json"), what))?;
+        if plan.compress && !cfg!(feature = "zstd") {
+            let what = "its rows are compressed, and this program was built without the feature `zstd`";
+            return Err(unreadable(path)(std::io::Error::other(what)));
+        }
         let file = path.join("manifest.json");
         let manifest: Value = serde_json::from_str(&read("manifest.json")?)
             .map_err(|error| damaged(&file, format!("not JSON: {error}")))?;
