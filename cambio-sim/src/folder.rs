@@ -25,7 +25,7 @@ const COMMIT_EVERY: Duration = Duration::from_millis(250);
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// There is something at the path.
-    #[error("{0} exists; a run writes only to a folder that does not exist")]
+    #[error("{0} exists; only a folder that does not exist is written to")]
     Exists(String),
     /// The folder or a file cannot be made or written.
     #[error("cannot write {path}: {what}")]

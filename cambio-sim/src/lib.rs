@@ -24,6 +24,8 @@
 mod block;
 mod cell;
 pub mod cli;
+#[cfg(feature = "parquet")]
+mod columns;
 mod derived;
 mod experiment;
 mod folder;
@@ -42,6 +44,8 @@ mod tally;
 pub mod tune;
 
 pub use block::{AgentFault, BlockRows, play_block};
+#[cfg(feature = "parquet")]
+pub use columns::write_parquet;
 pub use derived::{Derived, Source};
 pub use experiment::{
     Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,
