@@ -5,6 +5,7 @@
 
 mod agents;
 mod exploit;
+mod export;
 mod merge;
 mod meter;
 mod plan;
@@ -43,6 +44,8 @@ enum Command {
     Merge(merge::Args),
     /// Make the tables and the report of a run again from its rows
     Report(report::Args),
+    /// Write a run's rows in another format
+    Export(export::Args),
     /// Check a run: hashes, derived files, and a part or all of it played again
     Verify(verify::Args),
     /// Play two agents until it is decided which is better
@@ -117,6 +120,7 @@ fn run(roster: &Roster) -> Exit {
         Command::Shard(args) => run::shard(&args, roster),
         Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Verify(args) => verify::run(&args, roster),
         Command::Sprt(args) => sprt::run(&args, roster),
         Command::Plan(args) => plan::run(&args),

@@ -25,7 +25,7 @@ const COMMIT_EVERY: Duration = Duration::from_millis(250);
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// There is something at the path.
-    #[error("{0} exists; a run writes only to a folder that does not exist")]
+    #[error("{0} exists; only a folder that does not exist is written to")]
     Exists(String),
     /// The folder or a file cannot be made or written.
     #[error("cannot write {path}: {what}")]
@@ -253,6 +253,10 @@ impl StoredRun {
         };
         let lock = read("spec.lock.json")?;
         let plan = Plan::unlock(&lock).map_err(|what| damaged(&path.join("spec.lock.json"), what))?;
+        if plan.compress && !cfg!(feature = "zstd") {
+            let what = "its rows are compressed, and this program was built without the feature `zstd`";
+            return Err(unreadable(path)(std::io::Error::other(what)));
+        }
         let file = path.join("manifest.json");
         let manifest: Value = serde_json::from_str(&read("manifest.json")?)
             .map_err(|error| damaged(&file, format!("not JSON: {error}")))?;

@@ -22,7 +22,10 @@
 //! ```
 
 mod block;
+mod cell;
 pub mod cli;
+#[cfg(feature = "parquet")]
+mod columns;
 mod derived;
 mod experiment;
 mod folder;
@@ -34,12 +37,15 @@ mod report;
 pub mod rows;
 mod run;
 pub mod sequential;
+mod sheet;
 pub mod stats;
 mod tables;
 mod tally;
 pub mod tune;
 
 pub use block::{AgentFault, BlockRows, play_block};
+#[cfg(feature = "parquet")]
+pub use columns::write_parquet;
 pub use derived::{Derived, Source};
 pub use experiment::{
     Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,

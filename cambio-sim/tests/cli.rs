@@ -251,7 +251,7 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     fs::write(folder.join("good.toml"), SPEC).unwrap();
     fs::create_dir(folder.join("there")).unwrap();
     fs::write(folder.join("there/matches.csv"), "precious").unwrap();
-    refuses(&folder, "run good.toml --out there", "there exists; a run writes only to a folder that does not exist");
+    refuses(&folder, "run good.toml --out there", "there exists; only a folder that does not exist is written to");
     assert_eq!(fs::read_to_string(folder.join("there/matches.csv")).unwrap(), "precious");
     assert_eq!(fs::read_dir(folder.join("there")).unwrap().count(), 1);
     refuses(&folder, "replay none.jsonl", "cannot read none.jsonl: ");

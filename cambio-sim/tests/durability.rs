@@ -144,7 +144,7 @@ fn another_experiment_is_not_resumed_and_the_fields_are_named() {
     fs::write(folder.join("mine/matches.csv"), "precious").unwrap();
     let output = cambio(&folder, "run spec.toml --out mine --resume");
     assert!(
-        said(&output).contains("mine exists; a run writes only to a folder that does not exist"),
+        said(&output).contains("mine exists; only a folder that does not exist is written to"),
         "{}",
         said(&output)
     );

@@ -236,7 +236,9 @@ impl Extract {
             self.doings.push((block.place, Doings::default()));
         }
         let (_, doings) = self.doings.last_mut().expect("it was just pushed");
-        rounds.iter().for_each(|row| doings.add_round(block, row));
+        for row in rounds {
+            doings.add_round(block, row);
+        }
         for (row, table) in matches.iter().zip(players.chunks_exact(block.cell.seats)) {
             for (seat, player) in table.iter().enumerate() {
                 doings.of(block.agent(seat, row.rotation)).deeds.add(player, row.turns);

@@ -1,0 +1,409 @@
+//! What may stand in a cell: each kind of value, how it is written and read.
+
+use cambio_core::{Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
+
+use crate::sheet::{Pen, put_decimal, put_formatted, put_quoted};
+
+/// What kind of value the cells of a column hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Text that is often the same: names, and the letters of seats.
+    Word,
+    /// Text that is seldom the same twice.
+    Print,
+    /// A whole number from 0, of 32 bits.
+    U32,
+    /// A whole number from 0, of 64 bits.
+    U64,
+    /// A whole number, of 64 bits.
+    I64,
+    /// A finite number.
+    F64,
+    /// `true` or `false`.
+    Bool,
+    /// Whole numbers of 32 bits, seat a's first, with spaces between them.
+    I32BySeat,
+    /// Finite numbers, seat a's first, with spaces between them.
+    F64BySeat,
+}
+
+/// A value of a cell.
+pub trait Field<'a>: Sized {
+    /// What kind of value it is.
+    const KIND: Kind;
+    /// Whether its cell may be empty.
+    const MAY_BE_EMPTY: bool = false;
+
+    /// How many bytes it takes at most, with the comma behind it.
+    fn room(&self) -> usize;
+
+    /// Writes it with a comma behind it.
+    fn put(&self, pen: &mut Pen<'_>);
+
+    /// Reads it; `None` if the text is not one.
+    fn read(text: &'a str) -> Option<Self>;
+}
+
+impl<'a> Field<'a> for &'a str {
+    const KIND: Kind = Kind::Word;
+
+    #[inline]
+    fn room(&self) -> usize {
+        2 * self.len() + 3
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        let is_special = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+        if self.bytes().any(is_special) {
+            pen.lend(|pen| put_quoted(self, pen));
+        } else {
+            pen.text(self.as_bytes());
+        }
+        pen.put([b',']);
+    }
+
+    fn read(text: &'a str) -> Option<&'a str> {
+        Some(text)
+    }
+}
+
+macro_rules! whole {
+    ($($type:ty, $kind:ident, $wide:expr;)+) => {
+        $(impl Field<'_> for $type {
+            const KIND: Kind = Kind::$kind;
+
+            #[inline]
+            fn room(&self) -> usize {
+                21
+            }
+
+            #[inline]
+            fn put(&self, pen: &mut Pen<'_>) {
+                pen.cell($wide(*self));
+            }
+
+            fn read(text: &str) -> Option<$type> {
+                text.parse().ok()
+            }
+        })+
+    };
+}
+
+whole! {
+    u32, U32, u64::from;
+    u64, U64, u64::from;
+    usize, U64, |number| number as u64;
+}
+
+impl Field<'_> for i64 {
+    const KIND: Kind = Kind::I64;
+
+    #[inline]
+    fn room(&self) -> usize {
+        21
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        if *self < 0 {
+            pen.put([b'-']);
+        }
+        pen.cell(self.unsigned_abs());
+    }
+
+    fn read(text: &str) -> Option<i64> {
+        text.parse().ok()
+    }
+}
+
+impl Field<'_> for f64 {
+    const KIND: Kind = Kind::F64;
+
+    #[inline]
+    fn room(&self) -> usize {
+        26
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        // Payoffs are these more often than not.
+        for (number, text) in [(0.0_f64, *b"0.0,"), (1.0, *b"1.0,"), (0.5, *b"0.5,")] {
+            if self.to_bits() == number.to_bits() {
+                return pen.put(text);
+            }
+        }
+        pen.lend(|pen| put_decimal(*self, pen));
+    }
+
+    fn read(text: &str) -> Option<f64> {
+        text.parse().ok().filter(|number: &f64| number.is_finite())
+    }
+}
+
+impl Field<'_> for bool {
+    const KIND: Kind = Kind::Bool;
+
+    #[inline]
+    fn room(&self) -> usize {
+        6
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        if *self {
+            pen.put(*b"true,");
+        } else {
+            pen.put(*b"false,");
+        }
+    }
+
+    fn read(text: &str) -> Option<bool> {
+        text.parse().ok()
+    }
+}
+
+impl Field<'_> for Seat {
+    const KIND: Kind = Kind::Word;
+
+    #[inline]
+    fn room(&self) -> usize {
+        2
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        pen.put([self.letter() as u8, b',']);
+    }
+
+    fn read(text: &str) -> Option<Seat> {
+        let mut letters = text.chars();
+        Seat::from_letter(letters.next()?).filter(|_| letters.next().is_none())
+    }
+}
+
+impl Field<'_> for SeatSet {
+    const KIND: Kind = Kind::Word;
+    const MAY_BE_EMPTY: bool = true;
+
+    #[inline]
+    fn room(&self) -> usize {
+        MAX_SEATS + 1
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        self.iter().for_each(|seat| pen.put([seat.letter() as u8]));
+        pen.put([b',']);
+    }
+
+    fn read(text: &str) -> Option<SeatSet> {
+        text.chars().map(Seat::from_letter).collect()
+    }
+}
+
+impl<'a, T: Field<'a>> Field<'a> for Option<T> {
+    const KIND: Kind = T::KIND;
+    const MAY_BE_EMPTY: bool = true;
+
+    #[inline]
+    fn room(&self) -> usize {
+        self.as_ref().map_or(1, Field::room)
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        match self {
+            Some(value) => value.put(pen),
+            None => pen.put([b',']),
+        }
+    }
+
+    fn read(text: &'a str) -> Option<Option<T>> {
+        if text.is_empty() { Some(None) } else { T::read(text).map(Some) }
+    }
+}
+
+/// A fingerprint, as its sixteen hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Print([u8; 16]);
+
+impl From<Fingerprint> for Print {
+    fn from(print: Fingerprint) -> Print {
+        let value = print.value();
+        Print(std::array::from_fn(|place| b"0123456789abcdef"[(value >> (60 - 4 * place)) as usize & 15]))
+    }
+}
+
+impl Field<'_> for Print {
+    const KIND: Kind = Kind::Print;
+
+    #[inline]
+    fn room(&self) -> usize {
+        17
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        pen.put(self.0);
+        pen.put([b',']);
+    }
+
+    fn read(text: &str) -> Option<Print> {
+        text.as_bytes().try_into().ok().map(Print)
+    }
+}
+
+/// Seats in an order, as their letters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SeatOrder {
+    letters: [u8; MAX_SEATS],
+    len: usize,
+}
+
+impl FromIterator<Seat> for SeatOrder {
+    fn from_iter<I: IntoIterator<Item = Seat>>(seats: I) -> SeatOrder {
+        let mut order = SeatOrder::default();
+        for seat in seats {
+            order.letters[order.len] = seat.letter() as u8;
+            order.len += 1;
+        }
+        order
+    }
+}
+
+impl SeatOrder {
+    /// The first of them; `None` of none.
+    pub fn first(&self) -> Option<Seat> {
+        self.letters[..self.len].first().and_then(|letter| Seat::from_letter(char::from(*letter)))
+    }
+}
+
+impl Field<'_> for SeatOrder {
+    const KIND: Kind = Kind::Word;
+    const MAY_BE_EMPTY: bool = true;
+
+    #[inline]
+    fn room(&self) -> usize {
+        MAX_SEATS + 1
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        self.letters[..self.len].iter().for_each(|&letter| pen.put([letter]));
+        pen.put([b',']);
+    }
+
+    fn read(text: &str) -> Option<SeatOrder> {
+        (text.len() <= MAX_SEATS).then(|| text.chars().map(Seat::from_letter).collect()).flatten()
+    }
+}
+
+/// A value for each seat, seat a first, separated by spaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BySeat<T> {
+    values: [T; MAX_SEATS],
+    len: usize,
+}
+
+impl<T: Copy + Default> BySeat<T> {
+    /// Takes the values, at most one for each seat.
+    pub fn new(values: &[T]) -> BySeat<T> {
+        let mut list = BySeat { values: [T::default(); MAX_SEATS], len: values.len() };
+        list.values[..values.len()].copy_from_slice(values);
+        list
+    }
+
+    /// The values, seat a's first.
+    pub fn as_slice(&self) -> &[T] {
+        &self.values[..self.len]
+    }
+}
+
+impl Field<'_> for BySeat<i32> {
+    const KIND: Kind = Kind::I32BySeat;
+
+    #[inline]
+    fn room(&self) -> usize {
+        12 * MAX_SEATS
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        pen.list(self.as_slice(), |pen, value, behind| pen.signed(value.into(), behind));
+    }
+
+    fn read(text: &str) -> Option<BySeat<i32>> {
+        let list = text.split(' ').map(|value| value.parse().ok()).collect::<Option<Vec<i32>>>()?;
+        (list.len() <= MAX_SEATS).then(|| BySeat::new(&list))
+    }
+}
+
+/// Scores, whole or as decimals of sixteen places.
+impl Field<'_> for BySeat<Score> {
+    const KIND: Kind = Kind::F64BySeat;
+
+    #[inline]
+    fn room(&self) -> usize {
+        30 * MAX_SEATS
+    }
+
+    #[inline]
+    fn put(&self, pen: &mut Pen<'_>) {
+        pen.list(self.as_slice(), |pen, value, behind| {
+            if value.units() % Score::UNITS == 0 {
+                pen.signed((value.units() / Score::UNITS).into(), behind);
+            } else {
+                pen.lend(|pen| put_formatted(format_args!("{value}{}", char::from(behind)), pen));
+            }
+        });
+    }
+
+    fn read(_: &str) -> Option<BySeat<Score>> {
+        // Nothing is derived from them.
+        Some(BySeat::new(&[]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put<'a>(value: &impl Field<'a>) -> String {
+        let mut room = vec![0; value.room()];
+        let mut pen = Pen { room: &mut room };
+        value.put(&mut pen);
+        let left = pen.left();
+        room.truncate(room.len() - left);
+        String::from_utf8(room).unwrap().strip_suffix(',').unwrap().to_owned()
+    }
+
+    #[test]
+    fn numbers_are_written_in_the_shortest_form_that_reads_back() {
+        for number in
+            [0.0, -0.0, 1.0, 0.5, -2.25, 1.0 / 3.0, 0.1, 0.123, 1e-7, 123_456.789, 1e15, -0.001, 0.07, 7.0 / 6.0]
+        {
+            assert_eq!(put(&number), format!("{number:?}"));
+            assert_eq!(f64::read(&put(&number)).map(f64::to_bits), Some(number.to_bits()));
+        }
+        assert_eq!((put(&u64::MAX), put(&i64::MIN)), (u64::MAX.to_string(), i64::MIN.to_string()));
+        assert_eq!((put(&Some(3_u32)), put(&None::<u32>)), ("3".to_owned(), String::new()));
+        assert_eq!(put(&Print::from(Fingerprint::default())), Fingerprint::default().to_string());
+        assert_eq!(f64::read("NaN"), None);
+    }
+
+    #[test]
+    fn whole_numbers_are_written_as_their_digits() {
+        for number in (0..2000).chain([65_535, 65_536, u64::from(u32::MAX), 10_u64.pow(19)]) {
+            assert_eq!(put(&number), number.to_string());
+        }
+        for number in (-1500..1500).chain([i32::MIN, i32::MAX]) {
+            assert_eq!(put(&i64::from(number)), number.to_string());
+            assert_eq!(put(&BySeat::new(&[number, 0, -number.saturating_abs()])), {
+                let numbers = [number, 0, -number.saturating_abs()];
+                numbers.map(|number| number.to_string()).join(" ")
+            });
+        }
+        assert_eq!(put(&BySeat::<i32>::new(&[])), "");
+    }
+}

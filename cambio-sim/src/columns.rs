@@ -1,0 +1,276 @@
+//! Rows as columns: a run's CSV files written again as Parquet.
+//!
+//! The columns are those that the rows declare, with their types: numbers and truths are numbers and truths, words have a
+//! dictionary, numbers by seat are lists, and an empty cell is null. Rows are read shard by shard as the ledger has them,
+//! gathered column by column, and written whenever there are enough for a row group. So what is in memory is a shard and
+//! a row group of each file, however long the run; only the ledger and the footers, a few kilobytes for each row group,
+//! grow with it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::ColumnPath;
+
+use crate::folder::{RunError, StoredRun, damaged, unwritable};
+use crate::rows::{Column, Field as _, Kind, MatchRow, PlayerRow, RoundRow, Row};
+
+/// How many rows a row group has: enough for a reader's work in parallel, few enough for memory.
+const GROUP: usize = 1 << 16;
+
+/// Writes `matches.parquet`, `rounds.parquet` and `players.parquet` into a folder that does not exist: the rows that the
+/// ledger covers, checked against it.
+///
+/// Each file says of which run it is under the key `cambio.run_id`. The folder has its name once all three are on disk;
+/// until then it is `NAME.new`.
+///
+/// # Errors
+/// If there is something at either path, the rows cannot be read or are not what the ledger says, or the files cannot
+/// be written.
+pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
+    let mut name = out.file_name().ok_or_else(|| RunError::Exists(out.display().to_string()))?.to_owned();
+    name.push(".new");
+    let new = out.with_file_name(name);
+    if let Some(taken) = [out, &new].into_iter().find(|path| path.symlink_metadata().is_ok()) {
+        return Err(RunError::Exists(taken.display().to_string()));
+    }
+    if let Some(parent) = out.parent() {
+        std::fs::create_dir_all(parent).map_err(unwritable(parent))?;
+    }
+    std::fs::create_dir(&new).map_err(unwritable(&new))?;
+    let written = write_files(stored, &new).and_then(|()| std::fs::rename(&new, out).map_err(unwritable(out)));
+    if written.is_err() {
+        // What is left of it is of no use; that it cannot be removed either says nothing new.
+        let _ = std::fs::remove_dir_all(&new);
+    }
+    written
+}
+
+fn write_files(stored: &StoredRun, folder: &Path) -> Result<(), RunError> {
+    let run = stored.plan.run_id();
+    let mut tables = [
+        Table::create::<MatchRow<'_>>("matches", &run, folder)?,
+        Table::create::<RoundRow<'_>>("rounds", &run, folder)?,
+        Table::create::<PlayerRow<'_>>("players", &run, folder)?,
+    ];
+    stored.for_each_line(|entry, files| {
+        for (table, rows) in tables.iter_mut().zip(&files) {
+            let source = stored.path.join(format!("{}.csv", table.name));
+            let bad = |what: &str| damaged(&source, format!("shard {}: {what}", entry.line));
+            let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&rows[..]);
+            let mut cells = csv::StringRecord::new();
+            while reader.read_record(&mut cells).map_err(|error| bad(&error.to_string()))? {
+                table.gather(&cells).map_err(|field| bad(&format!("a row without a good `{field}`")))?;
+                if table.rows == GROUP {
+                    table.write_group()?;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    tables.into_iter().try_for_each(Table::finish)
+}
+
+/// A file that is being written.
+struct Table {
+    name: &'static str,
+    path: PathBuf,
+    writer: SerializedFileWriter<File>,
+    columns: Vec<Gathered>,
+    /// How many rows are gathered.
+    rows: usize,
+}
+
+impl Table {
+    fn create<'a, R: Row<'a>>(name: &'static str, run: &str, folder: &Path) -> Result<Table, RunError> {
+        let path = folder.join(format!("{name}.parquet"));
+        let fields: String = R::COLUMNS.iter().map(schema).collect();
+        let schema = parse_message_type(&format!("message {name} {{ {fields} }}")).expect("the schema is well-formed");
+        let compression =
+            if cfg!(feature = "zstd") { Compression::ZSTD(ZstdLevel::default()) } else { Compression::SNAPPY };
+        let mut properties = WriterProperties::builder()
+            .set_compression(compression)
+            .set_max_row_group_row_count(Some(GROUP))
+            .set_key_value_metadata(Some(vec![KeyValue::new("cambio.run_id".to_owned(), run.to_owned())]));
+        for column in R::COLUMNS.iter().filter(|column| column.kind == Kind::Print) {
+            properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.name), false);
+        }
+        let file = File::create_new(&path).map_err(unwritable(&path))?;
+        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()));
+        Ok(Table {
+            name,
+            writer: writer.map_err(|error| not_written(&path, error))?,
+            path,
+            columns: R::COLUMNS.iter().map(Gathered::new).collect(),
+            rows: 0,
+        })
+    }
+
+    /// Takes a row; or the name of the field that is missing or is not what it should be.
+    fn gather(&mut self, cells: &csv::StringRecord) -> Result<(), &'static str> {
+        let mut cells = cells.iter();
+        for gathered in &mut self.columns {
+            cells.next().and_then(|cell| gathered.take(cell)).ok_or(gathered.column.name)?;
+        }
+        self.rows += 1;
+        if cells.next().is_some() { Err("the end of the row") } else { Ok(()) }
+    }
+
+    fn write_group(&mut self) -> Result<(), RunError> {
+        self.rows = 0;
+        let columns = &mut self.columns;
+        let write = || {
+            let mut group = self.writer.next_row_group()?;
+            for gathered in columns {
+                let writer = group.next_column()?.expect("the schema has a column for each that is gathered");
+                gathered.write(writer)?;
+            }
+            group.close().map(drop)
+        };
+        write().map_err(|error| not_written(&self.path, error))
+    }
+
+    fn finish(mut self) -> Result<(), RunError> {
+        if self.rows > 0 {
+            self.write_group()?;
+        }
+        let file = self.writer.into_inner().map_err(|error| not_written(&self.path, error))?;
+        file.sync_all().map_err(unwritable(&self.path))
+    }
+}
+
+fn not_written(path: &Path, error: ParquetError) -> RunError {
+    unwritable(path)(error.into())
+}
+
+/// A column in Parquet's language of schemas.
+fn schema(column: &Column) -> String {
+    let Column { name, kind, may_be_empty } = column;
+    let list = |element: &str| {
+        format!("required group {name} (LIST) {{ repeated group list {{ required {element} element; }} }} ")
+    };
+    let single = |physical: &str, logical: &str| {
+        format!("{} {physical} {name} {logical}; ", if *may_be_empty { "optional" } else { "required" })
+    };
+    match kind {
+        Kind::Word | Kind::Print => single("binary", "(STRING)"),
+        Kind::U32 => single("int32", "(INTEGER(32,false))"),
+        Kind::U64 => single("int64", "(INTEGER(64,false))"),
+        Kind::I64 => single("int64", "(INTEGER(64,true))"),
+        Kind::F64 => single("double", ""),
+        Kind::Bool => single("boolean", ""),
+        Kind::I32BySeat => list("int32"),
+        Kind::F64BySeat => list("double"),
+    }
+}
+
+/// The cells of a column that make a row group.
+struct Gathered {
+    column: &'static Column,
+    /// Those that are not empty.
+    values: Values,
+    /// Of each value and each empty cell, whether it is a value: Parquet's definition levels.
+    levels: Vec<i16>,
+    /// Of each value, whether it goes on with the list of the one before: Parquet's repetition levels.
+    follows: Vec<i16>,
+    /// The words of this row group: equal ones share their bytes.
+    words: BTreeMap<Box<str>, ByteArray>,
+}
+
+/// Values as Parquet stores them: numbers from 0 as the signed ones of the same bits.
+enum Values {
+    Texts(Vec<ByteArray>),
+    Words32(Vec<i32>),
+    Words64(Vec<i64>),
+    Doubles(Vec<f64>),
+    Truths(Vec<bool>),
+}
+
+impl Gathered {
+    fn new(column: &'static Column) -> Gathered {
+        let values = match column.kind {
+            Kind::Word | Kind::Print => Values::Texts(Vec::new()),
+            Kind::U32 | Kind::I32BySeat => Values::Words32(Vec::new()),
+            Kind::U64 | Kind::I64 => Values::Words64(Vec::new()),
+            Kind::F64 | Kind::F64BySeat => Values::Doubles(Vec::new()),
+            Kind::Bool => Values::Truths(Vec::new()),
+        };
+        Gathered { column, values, levels: Vec::new(), follows: Vec::new(), words: BTreeMap::new() }
+    }
+
+    fn is_by_seat(&self) -> bool {
+        matches!(self.column.kind, Kind::I32BySeat | Kind::F64BySeat)
+    }
+
+    /// Takes a cell; `None` if it is not one of the column.
+    fn take(&mut self, cell: &str) -> Option<()> {
+        if cell.is_empty() {
+            self.levels.push(0);
+            return self.column.may_be_empty.then_some(());
+        }
+        if self.is_by_seat() {
+            for (place, value) in cell.split(' ').enumerate() {
+                self.follows.push(i16::from(place > 0));
+                self.take_value(value)?;
+            }
+            return Some(());
+        }
+        self.take_value(cell)
+    }
+
+    fn take_value(&mut self, text: &str) -> Option<()> {
+        self.levels.push(1);
+        match &mut self.values {
+            Values::Texts(texts) if self.column.kind == Kind::Print => texts.push(ByteArray::from(text)),
+            Values::Texts(texts) => {
+                if !self.words.contains_key(text) {
+                    self.words.insert(text.into(), ByteArray::from(text));
+                }
+                texts.push(self.words[text].clone());
+            }
+            Values::Words32(words) if self.column.kind == Kind::U32 => words.push(u32::read(text)?.cast_signed()),
+            Values::Words32(words) => words.push(text.parse().ok()?),
+            Values::Words64(words) if self.column.kind == Kind::U64 => words.push(u64::read(text)?.cast_signed()),
+            Values::Words64(words) => words.push(i64::read(text)?),
+            Values::Doubles(numbers) => numbers.push(f64::read(text)?),
+            Values::Truths(truths) => truths.push(bool::read(text)?),
+        }
+        Some(())
+    }
+
+    /// Writes what is gathered, and begins anew.
+    fn write(&mut self, mut writer: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        let levels = (self.column.may_be_empty || self.is_by_seat()).then_some(&self.levels[..]);
+        let follows = self.is_by_seat().then_some(&self.follows[..]);
+        match &mut self.values {
+            Values::Texts(texts) => put::<ByteArrayType>(&mut writer, texts, levels, follows)?,
+            Values::Words32(words) => put::<Int32Type>(&mut writer, words, levels, follows)?,
+            Values::Words64(words) => put::<Int64Type>(&mut writer, words, levels, follows)?,
+            Values::Doubles(numbers) => put::<DoubleType>(&mut writer, numbers, levels, follows)?,
+            Values::Truths(truths) => put::<BoolType>(&mut writer, truths, levels, follows)?,
+        }
+        self.levels.clear();
+        self.follows.clear();
+        self.words.clear();
+        writer.close()
+    }
+}
+
+fn put<T: DataType>(
+    writer: &mut SerializedColumnWriter<'_>,
+    values: &mut Vec<T::T>,
+    levels: Option<&[i16]>,
+    follows: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    writer.typed::<T>().write_batch(values, levels, follows)?;
+    values.clear();
+    Ok(())
+}
