@@ -9,7 +9,7 @@ use cambio_core::{Action, Agent, Briefing, Dice, Observation, Sighting, Standing
 
 use crate::bits::Bits;
 use crate::playout::{Policy, is_plausible};
-use crate::search::{self, Arm, Seated, Settings, choose};
+use crate::search::{self, Arm, Seated, Settings, best, choose};
 use crate::tree::{Growth, Histories, Mode, Next, Tree};
 use crate::{Param, Params, Range};
 
@@ -115,10 +115,11 @@ impl Searcher {
         }
         arms.clear();
         arms.extend(self.tree.root());
-        let best = choose(arms, self.settings.last).expect("who is asked has a choice");
-        let Some(call) = call else { return best.action };
+        let most = best(arms, self.settings.last).expect("who is asked has a choice");
+        let chosen = choose(arms, self.settings.last, &mut seated.stream).map_or(most.action, |arm| arm.action);
+        let Some(call) = call else { return chosen };
         arms.push(call);
-        if call.mean() >= self.late_mean(&best) { Action::Call } else { best.action }
+        if call.mean() >= self.late_mean(&most) { Action::Call } else { chosen }
     }
 
     /// The mean of the second half, in which the tree plays better than in the first.

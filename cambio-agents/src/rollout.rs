@@ -71,7 +71,7 @@ impl Rollout {
             self.arms[place].visits += 1;
             self.arms[place].sum += seated.valuer.values(&world)[view.seat().index()];
         }
-        choose(&self.arms, self.settings.last).expect("who is asked has a choice").action
+        choose(&self.arms, self.settings.last, &mut seated.stream).expect("who is asked has a choice").action
     }
 }
 

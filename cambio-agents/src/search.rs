@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use cambio_core::rng::Stream;
-use cambio_core::{Briefing, Standing};
+use cambio_core::rng::{Bounded as _, Stream};
+use cambio_core::{Action, Briefing, Standing};
 use rand::Rng as _;
 
 use crate::belief::{Belief, Likelihood};
@@ -73,9 +73,10 @@ pub(crate) const C: Param = Param {
 };
 pub(crate) const FINAL: Param = Param {
     name: "final",
-    doc: "Which decision is made: the one most often tried, or the one of the best mean.",
+    doc: "Which decision is made: the one most often tried, the one of the best mean, or each by chance as often as it was \
+          tried, which is easier to exploit.",
     default: Some(0.0),
-    range: Range::Words(&["visits", "mean"]),
+    range: Range::Words(&["visits", "mean", "proportional"]),
 };
 
 /// The utility that a value of [`UTILITY`] means.
@@ -88,6 +89,7 @@ pub(crate) fn utility(value: f64) -> Utility {
 pub(crate) enum Final {
     Visits,
     Mean,
+    Proportional,
 }
 
 /// How a search is set up.
@@ -120,7 +122,7 @@ impl Settings {
             time: params.get("time_ms").map(|time| Duration::from_millis(time as u64)),
             exploration: params.value("c"),
             utility: self::utility(utility),
-            last: if params.value("final") == 0.0 { Final::Visits } else { Final::Mean },
+            last: [Final::Visits, Final::Mean, Final::Proportional][params.value("final") as usize],
             likelihood: Likelihood { manner, epsilon },
             manner,
             knows,
@@ -212,7 +214,7 @@ impl Seated {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Arm {
     /// The decision.
-    pub action: cambio_core::Action,
+    pub action: Action,
     /// How often it was tried.
     pub visits: u32,
     /// The sum of what it was worth.
@@ -220,7 +222,7 @@ pub struct Arm {
 }
 
 impl Arm {
-    pub(crate) fn new(action: cambio_core::Action) -> Arm {
+    pub(crate) fn new(action: Action) -> Arm {
         Arm { action, visits: 0, sum: 0.0 }
     }
 
@@ -230,8 +232,48 @@ impl Arm {
     }
 }
 
-/// The arm that is chosen in the end: the most visited, of equals the better mean, then the first; or by mean alone.
-pub(crate) fn choose(arms: &[Arm], last: Final) -> Option<Arm> {
-    let key = |arm: &Arm| (if last == Final::Visits { arm.visits } else { 0 }, arm.mean());
+/// The best arm: the most visited, of equals the better mean, then the first; or by mean alone.
+pub(crate) fn best(arms: &[Arm], last: Final) -> Option<Arm> {
+    let key = |arm: &Arm| (if last == Final::Mean { 0 } else { arm.visits }, arm.mean());
     arms.iter().copied().reduce(|best, arm| if key(&arm) > key(&best) { arm } else { best })
+}
+
+/// The arm that is chosen in the end: the best, or one drawn in proportion to the visits.
+pub(crate) fn choose(arms: &[Arm], last: Final, stream: &mut Stream) -> Option<Arm> {
+    let visits: u32 = arms.iter().map(|arm| arm.visits).sum();
+    if last != Final::Proportional || visits == 0 {
+        return best(arms, last);
+    }
+    let mut ticket = stream.below(visits);
+    arms.iter().copied().find(|arm| {
+        let is_drawn = ticket < arm.visits;
+        ticket = ticket.wrapping_sub(arm.visits);
+        is_drawn
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::rng::{Key, Purpose};
+
+    use super::*;
+
+    #[test]
+    fn decisions_are_drawn_in_proportion_to_their_visits() {
+        let arm = |action, visits| Arm { action, visits, sum: f64::from(visits) / 2.0 };
+        let arms = [arm(Action::Draw, 600), arm(Action::Take, 0), arm(Action::Call, 300), arm(Action::Pass, 100)];
+        let mut stream = Key { seed: 3, deal: 0 }.stream(Purpose::Race, 0);
+        let mut counts = [0; 4];
+        for _ in 0..10_000 {
+            let chosen = choose(&arms, Final::Proportional, &mut stream).unwrap();
+            counts[arms.iter().position(|arm| arm.action == chosen.action).unwrap()] += 1;
+        }
+        // Five standard deviations are 245 at most.
+        for (count, expected) in counts.into_iter().zip([6000_i32, 0, 3000, 1000]) {
+            assert!((count - expected).abs() <= if expected == 0 { 0 } else { 245 }, "{counts:?}");
+        }
+        let before = stream.clone();
+        assert_eq!(choose(&arms, Final::Visits, &mut stream).unwrap().action, Action::Draw);
+        assert_eq!(stream, before, "what is best needs no chance");
+    }
 }
