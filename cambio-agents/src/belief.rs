@@ -9,7 +9,7 @@
 //! Worlds are then drawn in proportion to the product of the evidence, and to how likely calls were: exactly where few
 //! cards bear any, and by sweeps of exchanges (Metropolis et al. 1953, Hastings 1970) where many do.
 
-use cambio_core::knob::{CallerSnaps, Flip, Matching, SnapTargets, Window};
+use cambio_core::knob::{CallerSnaps, Flip, SnapTargets, Window};
 use cambio_core::{
     Briefing, Card, Event, Knowledge, MAX_SEATS, Observation, Seat, SeatSet, Sighting, Spot, SpotSet, State, Verdict,
 };
@@ -76,31 +76,17 @@ const KINDS: usize = cambio_core::MAX_KINDS;
 #[derive(Clone, Debug)]
 struct Facts {
     points: Vec<f64>,
-    ranks: Vec<u8>,
+    /// The kinds that match each kind, as bits: for a card of another seat than the snapper's, then for its own.
+    matching: [Vec<u128>; 2],
     has_power: Vec<bool>,
     takes: bool,
     freezes: bool,
     window: Window,
     /// Whether a window opens for the card that the pile begins with.
     flip_window: bool,
-    matching: Matching,
     snap_targets: SnapTargets,
     caller_snaps: CallerSnaps,
     seats: usize,
-}
-
-impl Facts {
-    /// Whether cards of these kinds match, by the knob `matching`, where the snapped one is the snapper's own or not.
-    fn match_each_other(&self, one: usize, other: usize, is_own: bool) -> bool {
-        let ranks = self.ranks[one] == self.ranks[other];
-        // They are whole.
-        let points = (self.points[one] - self.points[other]).abs() < 0.5;
-        match self.matching {
-            Matching::Rank => ranks,
-            Matching::RankOwnPointsForeign if is_own => ranks,
-            Matching::RankOwnPointsForeign | Matching::Points => points,
-        }
-    }
 }
 
 impl Belief {
@@ -108,20 +94,22 @@ impl Belief {
     pub fn new(briefing: &Briefing<'_>, likelihood: Likelihood) -> Belief {
         let rules = briefing.rules;
         let cards = || (0..rules.kinds().len()).filter_map(Card::new);
-        let rank = |card: Card| cards().position(|other| rules.same_rank(card, other)).unwrap_or(0) as u8;
+        let matching = |shown: Card, is_own: bool| {
+            let found = cards().filter(|&card| rules.match_each_other(shown, card, is_own));
+            found.fold(0, |kinds, card| kinds | 1_u128 << card.kind())
+        };
         let spec = rules.spec();
         Belief {
             likelihood,
             knowledge: Knowledge::new(rules, briefing.seats, briefing.seat),
             rules: Facts {
                 points: cards().map(|card| f64::from(rules.points(card))).collect(),
-                ranks: cards().map(rank).collect(),
+                matching: [false, true].map(|is_own| cards().map(|shown| matching(shown, is_own)).collect()),
                 has_power: cards().map(|card| !rules.power(card).is_none()).collect(),
                 takes: spec.take,
                 freezes: spec.freeze,
                 window: spec.window,
                 flip_window: spec.flip == Flip::Window,
-                matching: spec.matching,
                 snap_targets: spec.snap_targets,
                 caller_snaps: spec.caller_snaps,
                 seats: briefing.seats,
@@ -271,8 +259,9 @@ impl Belief {
                 if locked || (!is_own && self.rules.snap_targets == SnapTargets::Own) {
                     continue;
                 }
+                let matching = self.rules.matching[usize::from(is_own)][opener.kind()];
                 for kind in 0..self.rules.points.len() {
-                    let matches = self.rules.match_each_other(kind, opener.kind(), is_own);
+                    let matches = matching >> kind & 1 == 1;
                     let saves = !is_own || self.rules.points[kind] > 0.0;
                     self.multiply(spot, kind, !(matches && saves), self.doubt());
                 }

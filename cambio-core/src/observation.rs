@@ -2,7 +2,7 @@
 
 use crate::action::{Choices, Legal, Verb};
 use crate::card::{Card, MAX_KINDS};
-use crate::knob::{CallWhen, Gift, Matching, PowerUse, Redrop};
+use crate::knob::{CallWhen, Gift, PowerUse, Redrop};
 use crate::seat::{SPOTS, Seat, Spot, SpotSet};
 use crate::table::{Phase, Source, Table};
 use crate::{Action, Rules};
@@ -242,23 +242,13 @@ pub(crate) fn power_choices(table: &Table<'_>) -> Choices {
 /// Whether a card matches in the window or chain that is open.
 #[inline]
 pub(crate) fn matches(table: &Table<'_>, seat: Seat, spot: Spot, card: Card) -> bool {
-    shown(table).is_some_and(|shown| match_each_other(table, seat, spot, shown, card))
+    shown(table).is_some_and(|shown| table.rules.match_each_other(shown, card, spot.seat() == seat))
 }
 
 /// The card that others are compared with.
 #[inline]
 fn shown(table: &Table<'_>) -> Option<Card> {
     if table.phase == Phase::Chain { table.top } else { table.opener }
-}
-
-#[inline]
-fn match_each_other(table: &Table<'_>, seat: Seat, spot: Spot, shown: Card, card: Card) -> bool {
-    let (one, other) = (table.rules.face(shown), table.rules.face(card));
-    match table.rules.spec().matching {
-        Matching::Rank => one.rank == other.rank,
-        Matching::RankOwnPointsForeign if spot.seat() == seat => one.rank == other.rank,
-        Matching::RankOwnPointsForeign | Matching::Points => one.points == other.points,
-    }
 }
 
 /// The cards that a seat may snap because it knows that they match.

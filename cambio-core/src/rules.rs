@@ -676,6 +676,23 @@ impl Rules {
         self.deck_squares
     }
 
+    /// Whether a card matches the one that is shown, by the knob `match`; `is_own` says whether whoever snaps it has it.
+    #[inline]
+    pub fn match_each_other(&self, shown: Card, card: Card, is_own: bool) -> bool {
+        let (one, other) = (self.face(shown), self.face(card));
+        match self.spec.matching {
+            Matching::Rank => one.rank == other.rank,
+            Matching::RankOwnPointsForeign if is_own => one.rank == other.rank,
+            Matching::RankOwnPointsForeign | Matching::Points => one.points == other.points,
+        }
+    }
+
+    /// The rank of a card as a bit, modulo 64: of two cards of one rank it is the same.
+    #[inline]
+    pub(crate) fn rank_bit(&self, card: Card) -> u64 {
+        1 << (self.face(card).rank & 63)
+    }
+
     /// Whether two cards share a rank.
     pub fn same_rank(&self, one: Card, other: Card) -> bool {
         self.face(one).rank == self.face(other).rank

@@ -183,12 +183,12 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
     #[inline]
     fn show_to(&mut self, spot: Spot, seats: SeatSet) {
         let State { table, hidden } = &mut *self.state;
-        let Some(face) = hidden.faces[spot.index()].map(|card| table.rules.face(card)) else { return };
-        hidden.seen_ranks |= 1 << (face.rank & 63);
+        let Some(card) = hidden.faces[spot.index()] else { return };
+        hidden.seen_ranks |= table.rules.rank_bit(card);
         for seat in seats.iter().map(Seat::index) {
             if !table.seen[seat].contains(spot) {
                 table.seen[seat].insert(spot);
-                hidden.seen_points[seat] += i32::from(face.points);
+                hidden.seen_points[seat] += table.rules.points(card);
             }
         }
     }
@@ -535,17 +535,16 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
     #[inline]
     fn nobody_knows_a_match(&mut self) -> bool {
         let State { table, hidden } = &mut *self.state;
-        let Some(opener) = table.opener else { return true };
-        let rank = 1_u64 << (table.rules.face(opener).rank & 63);
         if table.rules.spec().matching != Matching::Rank {
             return false;
         }
+        let Some(rank) = table.opener.map(|opener| table.rules.rank_bit(opener)) else { return true };
         if hidden.seen_ranks & rank == 0 {
             return true;
         }
         let seen = table.seen[..table.seats()].iter().fold(SpotSet::EMPTY, |all, &seen| all.union(seen));
         let faces = seen.into_iter().filter_map(|spot| hidden.faces[spot.index()]);
-        hidden.seen_ranks = faces.fold(0, |ranks, card| ranks | 1 << (table.rules.face(card).rank & 63));
+        hidden.seen_ranks = faces.fold(0, |ranks, card| ranks | table.rules.rank_bit(card));
         hidden.seen_ranks & rank == 0
     }
 
