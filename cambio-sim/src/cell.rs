@@ -34,8 +34,14 @@ pub trait Field<'a>: Sized {
     /// Whether its cell may be empty.
     const MAY_BE_EMPTY: bool = false;
 
-    /// How many bytes it takes at most, with the comma behind it.
-    fn room(&self) -> usize;
+    /// How many bytes it takes at most, with the comma behind it; without the text of one that has any length.
+    const ROOM: usize;
+
+    /// How many bytes this one takes at most.
+    #[inline]
+    fn room(&self) -> usize {
+        Self::ROOM
+    }
 
     /// Writes it with a comma behind it.
     fn put(&self, pen: &mut Pen<'_>);
@@ -46,10 +52,11 @@ pub trait Field<'a>: Sized {
 
 impl<'a> Field<'a> for &'a str {
     const KIND: Kind = Kind::Word;
+    const ROOM: usize = 3;
 
     #[inline]
     fn room(&self) -> usize {
-        2 * self.len() + 3
+        2 * self.len() + Self::ROOM
     }
 
     #[inline]
@@ -72,11 +79,7 @@ macro_rules! whole {
     ($($type:ty, $kind:ident, $wide:expr;)+) => {
         $(impl Field<'_> for $type {
             const KIND: Kind = Kind::$kind;
-
-            #[inline]
-            fn room(&self) -> usize {
-                21
-            }
+            const ROOM: usize = 21;
 
             #[inline]
             fn put(&self, pen: &mut Pen<'_>) {
@@ -98,11 +101,7 @@ whole! {
 
 impl Field<'_> for i64 {
     const KIND: Kind = Kind::I64;
-
-    #[inline]
-    fn room(&self) -> usize {
-        21
-    }
+    const ROOM: usize = 21;
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
@@ -119,11 +118,7 @@ impl Field<'_> for i64 {
 
 impl Field<'_> for f64 {
     const KIND: Kind = Kind::F64;
-
-    #[inline]
-    fn room(&self) -> usize {
-        26
-    }
+    const ROOM: usize = 26;
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
@@ -143,11 +138,7 @@ impl Field<'_> for f64 {
 
 impl Field<'_> for bool {
     const KIND: Kind = Kind::Bool;
-
-    #[inline]
-    fn room(&self) -> usize {
-        6
-    }
+    const ROOM: usize = 6;
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
@@ -165,11 +156,7 @@ impl Field<'_> for bool {
 
 impl Field<'_> for Seat {
     const KIND: Kind = Kind::Word;
-
-    #[inline]
-    fn room(&self) -> usize {
-        2
-    }
+    const ROOM: usize = 2;
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
@@ -185,11 +172,7 @@ impl Field<'_> for Seat {
 impl Field<'_> for SeatSet {
     const KIND: Kind = Kind::Word;
     const MAY_BE_EMPTY: bool = true;
-
-    #[inline]
-    fn room(&self) -> usize {
-        MAX_SEATS + 1
-    }
+    const ROOM: usize = MAX_SEATS + 1;
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
@@ -205,6 +188,7 @@ impl Field<'_> for SeatSet {
 impl<'a, T: Field<'a>> Field<'a> for Option<T> {
     const KIND: Kind = T::KIND;
     const MAY_BE_EMPTY: bool = true;
+    const ROOM: usize = T::ROOM;
 
     #[inline]
     fn room(&self) -> usize {
@@ -237,11 +221,7 @@ impl From<Fingerprint> for Print {
 
 impl Field<'_> for Print {
     const KIND: Kind = Kind::Print;
-
-    #[inline]
-    fn room(&self) -> usize {
-        17
-    }
+    const ROOM: usize = 17;
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
@@ -282,11 +262,7 @@ impl SeatOrder {
 impl Field<'_> for SeatOrder {
     const KIND: Kind = Kind::Word;
     const MAY_BE_EMPTY: bool = true;
-
-    #[inline]
-    fn room(&self) -> usize {
-        MAX_SEATS + 1
-    }
+    const ROOM: usize = MAX_SEATS + 1;
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
@@ -322,11 +298,7 @@ impl<T: Copy + Default> BySeat<T> {
 
 impl Field<'_> for BySeat<i32> {
     const KIND: Kind = Kind::I32BySeat;
-
-    #[inline]
-    fn room(&self) -> usize {
-        12 * MAX_SEATS
-    }
+    const ROOM: usize = 12 * MAX_SEATS;
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
@@ -342,11 +314,7 @@ impl Field<'_> for BySeat<i32> {
 /// Scores, whole or as decimals of sixteen places.
 impl Field<'_> for BySeat<Score> {
     const KIND: Kind = Kind::F64BySeat;
-
-    #[inline]
-    fn room(&self) -> usize {
-        30 * MAX_SEATS
-    }
+    const ROOM: usize = 30 * MAX_SEATS;
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
