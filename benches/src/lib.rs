@@ -142,7 +142,8 @@ pub fn positions<'r, A: Agent + Clone>(
     while found.len() < count {
         let key = Key { seed: 2, deal };
         deal += 1;
-        let briefing = |seat| Briefing { rules, seats, seat, stream: key.agent(seat) };
+        let streams = Seat::ALL.map(|seat| key.agent(seat));
+        let briefing = |seat: Seat| Briefing { rules, seats, seat, stream: &streams[seat.index()] };
         let mut players: Vec<_> = (0..seats).map(|_| player()).collect();
         let mut searchers = vec![searcher.clone(); seats];
         for seat in 0..seats {

@@ -17,7 +17,8 @@ fn decide_often(search: &mut dyn Agent, rules: &Rules, seats: usize, grown: &mut
     let key = Key { seed: 41, deal };
     let heuristic = roster().parse("heuristic").unwrap();
     let mut players: Vec<_> = (0..seats).map(|_| heuristic.make()).collect();
-    let briefing = |seat| Briefing { rules, seats, seat, stream: key.agent(seat) };
+    let streams = Seat::ALL.map(|seat| key.agent(seat));
+    let briefing = |seat: Seat| Briefing { rules, seats, seat, stream: &streams[seat.index()] };
     players.iter_mut().zip(Seat::ALL).for_each(|(player, seat)| player.begin(&briefing(seat)));
     search.begin(&briefing(Seat::A));
     let mut deck = rules.deck().to_vec();

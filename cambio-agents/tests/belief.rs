@@ -20,7 +20,8 @@ fn watch(
         let mut stream = key.stream(Purpose::Race, 7);
         let mut agents: Vec<_> = specs.iter().map(|spec| roster.parse(spec).unwrap().make()).collect();
         let seats = agents.len();
-        let briefing = |seat| Briefing { rules, seats, seat, stream: key.agent(seat) };
+        let streams = Seat::ALL.map(|seat| key.agent(seat));
+        let briefing = |seat: Seat| Briefing { rules, seats, seat, stream: &streams[seat.index()] };
         agents.iter_mut().zip(Seat::ALL).for_each(|(agent, seat)| agent.begin(&briefing(seat)));
         let mut belief = Belief::new(&briefing(Seat::A), likelihood);
         let mut heard: Vec<Event<Card>> = Vec::new();

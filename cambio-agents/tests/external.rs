@@ -235,7 +235,7 @@ fn a_bot_that_never_reads_stops_nobody() {
     for deal in 0..200 {
         let key = Key { seed: 1, deal };
         let seat = cambio_core::Seat::A;
-        bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: key.agent(seat) });
+        bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &key.agent(seat) });
         bot.match_ends(&[]);
         if let Some(reason) = bot.trouble() {
             assert_eq!(reason, "the bot does not read its input");
@@ -305,9 +305,8 @@ fn no_process_of_the_group_survives() {
     let mut bot = shell(&format!("{sleeper} & {HELLO} wait")).deadline_ms(300);
     let rules = Rules::preset("classic").unwrap();
     let seat = cambio_core::Seat::A;
-    let briefing =
-        || cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: Key { seed: 1, deal: 0 }.agent(seat) };
-    bot.begin(&briefing());
+    let stream = Key { seed: 1, deal: 0 }.agent(seat);
+    bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &stream });
     assert!(soon(|| lives(&sleeper)), "the grandchild has started");
     drop(bot);
     assert!(soon(|| !lives(&sleeper)), "it ended with its agent");
@@ -337,7 +336,7 @@ fn a_bot_may_finish_its_work_when_its_input_ends() {
     let rules = Rules::preset("classic").unwrap();
     let seat = cambio_core::Seat::A;
     let stream = Key { seed: 1, deal: 0 }.agent(seat);
-    bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream });
+    bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &stream });
     drop(bot);
     assert_eq!(std::fs::read_to_string(&diary).unwrap(), "done\n");
 }

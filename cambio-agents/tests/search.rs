@@ -46,7 +46,8 @@ fn watch<S: Search>(
     let mut stream = key.stream(Purpose::Deck, 0);
     let mut deck = rules.deck().to_vec();
     stream.shuffle(&mut deck);
-    let briefing = |seat| Briefing { rules, seats, seat, stream: key.agent(seat) };
+    let streams = Seat::ALL.map(|seat| key.agent(seat));
+    let briefing = |seat: Seat| Briefing { rules, seats, seat, stream: &streams[seat.index()] };
     let heuristic = roster().parse("heuristic").unwrap();
     let mut players: Vec<_> = (0..seats).map(|_| heuristic.make()).collect();
     for (player, seat) in players.iter_mut().zip(Seat::ALL) {

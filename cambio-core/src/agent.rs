@@ -13,7 +13,7 @@ pub struct Briefing<'a> {
     /// The agent's own seat.
     pub seat: Seat,
     /// The agent's own stream of chance for the match. The only one that it may use.
-    pub stream: Stream,
+    pub stream: &'a Stream,
 }
 
 /// How a match stands when a round begins.

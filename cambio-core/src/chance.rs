@@ -142,6 +142,15 @@ impl RoundChance {
         RoundChance { key, round, reshuffles: None, races: None }
     }
 
+    /// Begins anew, for another match of the same deal.
+    pub(crate) fn rewind(&mut self) {
+        for stream in [&mut self.reshuffles, &mut self.races] {
+            if !stream.as_mut().is_none_or(Stream::rewind) {
+                *stream = None;
+            }
+        }
+    }
+
     fn reshuffles(&mut self) -> &mut Stream {
         self.reshuffles.get_or_insert_with(|| self.key.stream(Purpose::Reshuffle, self.round))
     }

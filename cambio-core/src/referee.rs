@@ -1,7 +1,7 @@
 //! Plays a match between agents: asks, checks, tells everyone what they perceive, and mends nothing.
 
 use crate::chance::{Chance, Race, RaceOrder, RoundChance};
-use crate::rng::{Bounded as _, Key, Purpose};
+use crate::rng::{Bounded as _, Key, Purpose, Stream};
 use crate::{
     Action, Agent, Briefing, Card, Choices, Event, Match, RoundResult, Rules, RulesError, Score, Seat, Setup, Sink,
     Standing, State,
@@ -256,19 +256,24 @@ pub fn play_match<A: Agent, W: Scribe>(
     Deal::new(pairing.rules, pairing.key).play(pairing.seats, agents, scribe)
 }
 
-/// A deal: what every match of it has in common, whoever plays. Each deck is shuffled once, when it is first dealt from.
+/// A deal: what every match of it has in common, whoever plays. Each deck is shuffled once, when it is first dealt from,
+/// and each stream begun once.
 #[derive(Clone, Debug)]
 pub struct Deal<'r> {
     rules: &'r Rules,
     key: Key,
+    /// The streams of the agents, seat a's first, each from its beginning.
+    agents: Vec<Stream>,
     /// The decks of the first rounds, one behind the other.
     decks: Vec<Card>,
+    /// The chance of those rounds.
+    chances: Vec<RoundChance>,
 }
 
 impl<'r> Deal<'r> {
     /// The deal under a key.
     pub fn new(rules: &'r Rules, key: Key) -> Deal<'r> {
-        Deal { rules, key, decks: Vec::new() }
+        Deal { rules, key, agents: Vec::new(), decks: Vec::new(), chances: Vec::new() }
     }
 
     /// The rules.
@@ -281,14 +286,40 @@ impl<'r> Deal<'r> {
         self.key
     }
 
+    /// Another deal in the place of this one.
+    pub fn set_key(&mut self, key: Key) {
+        self.key = key;
+        self.agents.clear();
+        self.decks.clear();
+        self.chances.clear();
+    }
+
     /// The deck of a round, counted from 0, the first card dealt first.
     pub fn deck(&mut self, round: usize) -> &[Card] {
+        self.round(round).0
+    }
+
+    /// The deck of a round, and its chance from the beginning.
+    fn round(&mut self, round: usize) -> (&[Card], &mut RoundChance) {
         let size = self.rules.deck().len();
-        for next in self.decks.len() / size..=round {
+        for next in self.chances.len()..=round {
             self.decks.extend_from_slice(self.rules.deck());
             self.key.stream(Purpose::Deck, next as u32).shuffle(&mut self.decks[next * size..]);
+            self.chances.push(RoundChance::new(self.key, next as u32));
         }
-        &self.decks[round * size..][..size]
+        let chance = &mut self.chances[round];
+        chance.rewind();
+        (&self.decks[round * size..][..size], chance)
+    }
+
+    /// The stream of the agent in a seat.
+    fn agent(&mut self, seat: Seat) -> &Stream {
+        for place in self.agents.len()..=seat.index() {
+            let mut stream = self.key.agent(Seat::ALL[place]);
+            stream.begin();
+            self.agents.push(stream);
+        }
+        &self.agents[seat.index()]
     }
 
     /// Plays a match of this deal, as [`play_match`] does.
@@ -304,17 +335,21 @@ impl<'r> Deal<'r> {
         agents: &mut [A],
         scribe: &mut W,
     ) -> Result<MatchResult, MatchError> {
-        let (rules, key) = (self.rules, self.key);
-        let mut game = Match::new(rules, seats, Match::first_starter(rules, seats, key))?;
+        let rules = self.rules;
+        // Room for one match of one round: more is not always needed.
+        self.agents.reserve_exact(seats.saturating_sub(self.agents.len()));
+        self.chances.reserve_exact(usize::from(self.chances.is_empty()));
+        let mut game = Match::new(rules, seats, Match::first_starter(rules, seats, self.key))?;
         if agents.len() != seats {
             return Err(MatchError::Agents { agents: agents.len(), seats });
         }
         for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
-            agent.begin(&Briefing { rules, seats, seat, stream: key.agent(seat) });
+            agent.begin(&Briefing { rules, seats, seat, stream: self.agent(seat) });
             ask_after(agent, seat, 0, 0)?;
         }
         while !game.is_over() {
-            let result = play_round(&game, self.deck(game.rounds()), key, agents, scribe)?;
+            let (deck, chance) = self.round(game.rounds());
+            let result = play_round(&game, deck, chance, agents, scribe)?;
             game.add(&result);
         }
         for agent in agents.iter_mut() {
@@ -327,7 +362,7 @@ impl<'r> Deal<'r> {
 fn play_round<A: Agent, W: Scribe>(
     game: &Match<'_>,
     deck: &[Card],
-    key: Key,
+    chance: &mut RoundChance,
     agents: &mut [A],
     scribe: &mut W,
 ) -> Result<RoundResult, MatchError> {
@@ -338,7 +373,6 @@ fn play_round<A: Agent, W: Scribe>(
         agent.round_begins(&standing);
     }
     scribe.round_begins(&setup, deck);
-    let chance = RoundChance::new(key, round as u32);
     let mut chance = Noted { chance, races: Vec::new(), stocks: Vec::new() };
     let mut state = State::deal(&setup, deck, &mut chance, &mut Crowd { agents, scribe })
         .expect("a match checks its rules and seats, and its deck is the rules' own");

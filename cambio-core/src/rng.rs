@@ -4,8 +4,10 @@
 //! bounded integers and the shuffle are ours and pinned by value tests, so that a new version of `rand` cannot
 //! move results.
 
+use rand::rand_core::block::Generator as _;
+use rand::rand_core::utils::{fill_bytes_via_next_word, next_u64_via_u32};
 use rand::{Rng, SeedableRng, TryRng};
-use rand_chacha::ChaCha8Rng;
+use rand_chacha::ChaCha8Core;
 use std::convert::Infallible;
 
 use crate::Seat;
@@ -66,38 +68,79 @@ impl Key {
         key[20] = purpose as u8;
         key[21] = seat;
         key[24..32].copy_from_slice(b"cambio/1");
-        Stream(ChaCha8Rng::from_seed(key))
+        Stream::from_seed(key)
     }
 }
 
-/// A stream of random bits: `ChaCha8` under a [`Key`].
+/// How many words `ChaCha8` makes at a time.
+const BATCH: usize = 64;
+
+/// A stream of random bits: `ChaCha8` under a [`Key`], as `rand_chacha`'s generator gives them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Stream(ChaCha8Rng);
+pub struct Stream {
+    source: ChaCha8Core,
+    words: [u32; BATCH],
+    /// How many of the words were drawn.
+    drawn: usize,
+    /// How often words were made.
+    batches: u32,
+}
 
 impl Stream {
+    fn from_seed(seed: [u8; 32]) -> Stream {
+        Stream { source: ChaCha8Core::from_seed(seed), words: [0; BATCH], drawn: BATCH, batches: 0 }
+    }
+
+    fn refill(&mut self) {
+        self.source.generate(&mut self.words);
+        self.drawn = 0;
+        self.batches = self.batches.saturating_add(1);
+    }
+
+    /// Makes the first words, so that copies need not.
+    pub(crate) fn begin(&mut self) {
+        if self.batches == 0 {
+            self.refill();
+        }
+    }
+
+    /// Begins anew, if the words are the first; says whether it could.
+    pub(crate) fn rewind(&mut self) -> bool {
+        if self.batches == 1 {
+            self.drawn = 0;
+        }
+        self.batches <= 1
+    }
+
     /// A stream of its own, keyed by the next bits of this one: for a part of an agent whose draws must not move the
     /// agent's others.
     #[must_use]
     pub fn fork(&mut self) -> Stream {
-        let mut key = [0; 32];
-        self.0.fill_bytes(&mut key);
-        Stream(ChaCha8Rng::from_seed(key))
+        let mut seed = [0; 32];
+        self.fill_bytes(&mut seed);
+        Stream::from_seed(seed)
     }
 }
 
 impl TryRng for Stream {
     type Error = Infallible;
 
+    #[inline]
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        self.0.try_next_u32()
+        if self.drawn == BATCH {
+            self.refill();
+        }
+        self.drawn += 1;
+        Ok(self.words[self.drawn - 1])
     }
 
+    #[inline]
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        self.0.try_next_u64()
+        next_u64_via_u32(self)
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        self.0.try_fill_bytes(bytes)
+        fill_bytes_via_next_word(bytes, || self.try_next_u32())
     }
 }
 
@@ -196,6 +239,31 @@ mod tests {
         let mut agent = key.agent(Seat::C);
         let draws: Vec<u32> = (0..6).map(|_| agent.below(100)).collect();
         assert_eq!((order, draws), (vec![9, 4, 0, 7, 3, 5, 1, 2, 6, 8], vec![80, 98, 98, 9, 35, 8]));
+    }
+
+    #[test]
+    fn a_stream_is_that_of_rand_chacha() {
+        let (mut ours, mut theirs) = (Stream::from_seed([7; 32]), rand_chacha::ChaCha8Rng::from_seed([7; 32]));
+        for round in 0..100 {
+            assert_eq!(ours.next_u32(), theirs.next_u32());
+            assert_eq!(ours.next_u64(), theirs.next_u64());
+            let (mut one, mut other) = (vec![0; round], vec![0; round]);
+            ours.fill_bytes(&mut one);
+            theirs.fill_bytes(&mut other);
+            assert_eq!(one, other);
+        }
+    }
+
+    #[test]
+    fn a_stream_begins_anew_while_it_has_its_first_words() {
+        let mut stream = Stream::from_seed([7; 32]);
+        assert!(stream.rewind());
+        let first: Vec<u32> = (0..BATCH).map(|_| stream.next_u32()).collect();
+        assert!(stream.rewind());
+        assert_eq!((0..BATCH).map(|_| stream.next_u32()).collect::<Vec<_>>(), first);
+        stream.next_u32();
+        assert!(!stream.rewind());
+        assert!(!stream.clone().rewind());
     }
 
     #[test]

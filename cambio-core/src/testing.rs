@@ -279,7 +279,7 @@ fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pa
         Err(error) => panic!("{error}"),
     }
     for ((moments, veteran), seat) in diary.moments.iter().zip(veterans).zip(Seat::ALL) {
-        let briefing = Briefing { rules, seats, seat, stream: key.agent(seat) };
+        let briefing = Briefing { rules, seats, seat, stream: &key.agent(seat) };
         let again =
             |agent: &mut A, shown| relive(agent, &briefing, moments, &diary.totals, shown).map_err(Failing::Trouble);
         if let Some((first, second)) = again(&mut make(), Shown::Truth)? {

@@ -110,8 +110,10 @@ impl<'p> Arena<'p> {
     pub(crate) fn play(&mut self, block: &Block<'p>, rows: &mut BlockRows<'p>) -> Result<(), Box<AgentFault>> {
         let plan = self.plan;
         let (rules, key) = (&block.cell.rules, Key { seed: plan.seed, deal: block.deal });
-        if !std::ptr::eq(self.deal.rules(), rules) || self.deal.key() != key {
+        if !std::ptr::eq(self.deal.rules(), rules) {
             self.deal = Deal::new(rules, key);
+        } else if self.deal.key() != key {
+            self.deal.set_key(key);
         }
         rows.clear();
         rows.faults.clear();

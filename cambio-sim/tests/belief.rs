@@ -41,7 +41,8 @@ fn at_each(
     game.visit(seat, |moment| {
         if sets.contains(&moment.set) {
             let stream = Key { seed: 4, deal: 0 }.agent(seat);
-            let mut belief = Belief::new(&Briefing { rules: moment.rules, seats: 2, seat, stream }, likelihood);
+            let mut belief =
+                Belief::new(&Briefing { rules: moment.rules, seats: 2, seat, stream: &stream }, likelihood);
             moment.sightings.iter().for_each(|sighting| belief.notice(sighting));
             belief.prepare();
             each(moment, &belief);

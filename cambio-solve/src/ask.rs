@@ -70,7 +70,7 @@ impl<A: Agent, F: FnMut() -> A> Asked<F> {
         };
         let mut agent = (self.make)();
         let stream = StreamKey { seed: self.seed, deal }.agent(seat);
-        agent.begin(&Briefing { rules, seats: SEATS, seat, stream });
+        agent.begin(&Briefing { rules, seats: SEATS, seat, stream: &stream });
         trouble(&mut agent)?;
         agent.round_begins(&Standing { round: 0, setup: Setup::new(rules, SEATS), totals: &[Score::default(); SEATS] });
         for sighting in sightings {

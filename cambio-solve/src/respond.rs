@@ -385,7 +385,7 @@ impl Responder {
     /// A fresh agent in a seat of a round.
     fn seat(make: &Maker, seated: &Seated, seat: Seat, stream: &mut Stream) -> Box<dyn Agent> {
         let mut agent = make();
-        agent.begin(&Briefing { rules: &seated.rules, seats: SEATS, seat, stream: stream.fork() });
+        agent.begin(&Briefing { rules: &seated.rules, seats: SEATS, seat, stream: &stream.fork() });
         let setup = Setup { starter: seated.starter, ..Setup::new(&seated.rules, SEATS) };
         agent.round_begins(&Standing { round: 0, setup, totals: &[Score::default(); SEATS] });
         agent
