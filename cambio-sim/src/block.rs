@@ -333,12 +333,13 @@ fn write_rows<'p>(
     }
     let real = |small: usize| f64::from(small as u32);
     let table_points: i64 = tally.seats[..seats].iter().map(|did| did.points).sum();
-    for (seat, did) in tally.seats[..seats].iter().enumerate() {
+    let ranks = &*ranks;
+    rows.players.extend(tally.seats[..seats].iter().enumerate().map(|(seat, did)| {
         let rank = ranks[seat];
         let tied = ranks.iter().filter(|&&other| other == rank).count();
         // Twice the midrank, so that the numbers stay whole until the one division.
         let midrank = 2 * rank + tied - 1;
-        rows.players.push(PlayerRow {
+        PlayerRow {
             rules,
             seats,
             lineup,
@@ -379,6 +380,6 @@ fn write_rows<'p>(
             drawn_points: did.drawn_points,
             analysis,
             forfeit: matches!(ending, Ending::Forfeit(loser) if loser.index() == seat),
-        });
-    }
+        }
+    }));
 }

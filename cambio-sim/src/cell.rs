@@ -2,7 +2,7 @@
 
 use cambio_core::{Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
 
-use crate::sheet::{Pen, put_decimal, put_formatted, put_quoted};
+use crate::sheet::{Pen, put_formatted, put_quoted};
 
 /// What kind of value the cells of a column hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,12 +37,6 @@ pub trait Field<'a>: Sized {
     /// How many bytes it takes at most, with the comma behind it; without the text of one that has any length.
     const ROOM: usize;
 
-    /// How many bytes this one takes at most.
-    #[inline]
-    fn room(&self) -> usize {
-        Self::ROOM
-    }
-
     /// Writes it with a comma behind it.
     fn put(&self, pen: &mut Pen<'_>);
 
@@ -52,17 +46,13 @@ pub trait Field<'a>: Sized {
 
 impl<'a> Field<'a> for &'a str {
     const KIND: Kind = Kind::Word;
-    const ROOM: usize = 3;
-
-    #[inline]
-    fn room(&self) -> usize {
-        2 * self.len() + Self::ROOM
-    }
+    const ROOM: usize = 1;
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
-        let is_special = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
-        if self.bytes().any(is_special) {
+        // All of them at once, without a way out for the first.
+        let is_special = |byte: u8| (byte == b',') | (byte == b'"') | (byte == b'\n') | (byte == b'\r');
+        if self.bytes().fold(false, |found, byte| found | is_special(byte)) {
             pen.lend(|pen| put_quoted(self, pen));
         } else {
             pen.text(self.as_bytes());
@@ -122,13 +112,7 @@ impl Field<'_> for f64 {
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
-        // Payoffs are these more often than not.
-        for (number, text) in [(0.0_f64, *b"0.0,"), (1.0, *b"1.0,"), (0.5, *b"0.5,")] {
-            if self.to_bits() == number.to_bits() {
-                return pen.put(text);
-            }
-        }
-        pen.lend(|pen| put_decimal(*self, pen));
+        pen.decimal(*self);
     }
 
     fn read(text: &str) -> Option<f64> {
@@ -191,11 +175,6 @@ impl<'a, T: Field<'a>> Field<'a> for Option<T> {
     const ROOM: usize = T::ROOM;
 
     #[inline]
-    fn room(&self) -> usize {
-        self.as_ref().map_or(1, Field::room)
-    }
-
-    #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
         match self {
             Some(value) => value.put(pen),
@@ -214,9 +193,23 @@ pub struct Print([u8; 16]);
 
 impl From<Fingerprint> for Print {
     fn from(print: Fingerprint) -> Print {
-        let value = print.value();
-        Print(std::array::from_fn(|place| b"0123456789abcdef"[(value >> (60 - 4 * place)) as usize & 15]))
+        let halves = [print.value() >> 32, print.value() & 0xffff_ffff].map(|half| digits(half as u32));
+        Print(std::array::from_fn(|place| halves[place / 8][place % 8]))
     }
+}
+
+/// The eight hexadecimal digits of a number, all of them at a time.
+fn digits(number: u32) -> [u8; 8] {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    // Each half byte goes to a byte of its own.
+    let mut bytes = u64::from(number);
+    bytes = (bytes | bytes << 16) & 0x0000_ffff_0000_ffff;
+    bytes = (bytes | bytes << 8) & 0x00ff_00ff_00ff_00ff;
+    bytes = (bytes | bytes << 4) & (0xf * EACH);
+    // From ten on it carries into the upper half when six are added.
+    let letters = (bytes + 6 * EACH) >> 4 & EACH;
+    let letter = u64::from(b'a' - b'0' - 10);
+    (bytes + u64::from(b'0') * EACH + letters * letter).to_be_bytes()
 }
 
 impl Field<'_> for Print {
@@ -336,14 +329,10 @@ impl Field<'_> for BySeat<Score> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet::written;
 
     fn put<'a>(value: &impl Field<'a>) -> String {
-        let mut room = vec![0; value.room()];
-        let mut pen = Pen { room: &mut room };
-        value.put(&mut pen);
-        let left = pen.left();
-        room.truncate(room.len() - left);
-        String::from_utf8(room).unwrap().strip_suffix(',').unwrap().to_owned()
+        written(value).strip_suffix(',').unwrap().to_owned()
     }
 
     #[test]
@@ -353,6 +342,16 @@ mod tests {
         {
             assert_eq!(put(&number), format!("{number:?}"));
             assert_eq!(f64::read(&put(&number)).map(f64::to_bits), Some(number.to_bits()));
+        }
+        for quarters in -1000..1000 {
+            let number = f64::from(quarters) / 4.0;
+            assert_eq!(put(&number), format!("{number:?}"));
+        }
+        for number in [f64::MAX, f64::MIN, f64::MIN_POSITIVE, f64::EPSILON, -1.0 / 3.0, 1e16, 2e9] {
+            assert_eq!(put(&number), format!("{number:?}"));
+        }
+        for number in [0x0123_4567, 0x89ab_cdef, 0, u32::MAX, 0x9a9a_a9a9] {
+            assert_eq!(String::from_utf8(digits(number).to_vec()).unwrap(), format!("{number:08x}"));
         }
         assert_eq!((put(&u64::MAX), put(&i64::MIN)), (u64::MAX.to_string(), i64::MIN.to_string()));
         assert_eq!((put(&Some(3_u32)), put(&None::<u32>)), ("3".to_owned(), String::new()));

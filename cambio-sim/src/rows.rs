@@ -31,8 +31,8 @@ pub trait Row<'a>: Sized {
     /// The fields as columns, in order.
     const COLUMNS: &'static [Column];
 
-    /// How many bytes the cells of [`Row::put_rest`] take at most.
-    fn room(&self) -> usize;
+    /// How many bytes the cells of [`Row::put_rest`] take at most, text left aside.
+    const ROOM: usize;
 
     /// Writes the cells behind those that say which match the row is of.
     fn put_rest(&self, pen: &mut Pen<'_>);
@@ -79,10 +79,7 @@ macro_rules! row {
                 $(Column::of::<$type>(stringify!($field)),)+
             ];
 
-            #[inline]
-            fn room(&self) -> usize {
-                0 $(+ Field::room(&self.$field))+
-            }
+            const ROOM: usize = 0 $(+ <$type as Field<'_>>::ROOM)+;
 
             #[inline]
             fn put_rest(&self, pen: &mut Pen<'_>) {

@@ -5,42 +5,52 @@ use std::io::Write as _;
 use crate::cell::Field;
 use crate::rows::Row;
 
-/// The rows of a file as they are written. There is always room ahead for a whole row, so that a cell need not ask for it.
+/// The rows of a file as they are written.
 #[derive(Debug, Default)]
 pub struct Sheet {
     paper: Vec<u8>,
-    written: usize,
+    strip: Strip,
     rows: u64,
 }
 
-/// By how many bytes a sheet grows at least.
-const AHEAD: usize = 1 << 12;
-
 impl Sheet {
     /// An empty sheet, which writes over what is on the paper.
-    pub fn over(paper: Vec<u8>) -> Sheet {
-        Sheet { paper, written: 0, rows: 0 }
+    pub fn over(mut paper: Vec<u8>) -> Sheet {
+        paper.clear();
+        Sheet { paper, strip: Strip::default(), rows: 0 }
     }
 
     /// Writes a row, the cells that it begins with being written already.
-    pub fn put<'a>(&mut self, key: &[u8], row: &impl Row<'a>) {
-        let room = key.len() + row.room();
-        if self.paper.len() - self.written < room {
-            self.paper.resize(self.written + room.max(AHEAD), 0);
-        }
-        let mut pen = Pen { room: &mut self.paper[self.written..] };
-        pen.text(key);
+    pub fn put<'a, R: Row<'a>>(&mut self, key: &[u8], row: &R) {
+        const { assert!(R::ROOM <= CELLS, "the cells of a row have room on a strip") }
+        self.paper.extend_from_slice(key);
+        let mut pen = Pen { paper: &mut self.paper, strip: &mut self.strip, at: 0 };
         row.put_rest(&mut pen);
-        let left = pen.left();
-        self.written = self.paper.len() - left;
-        self.paper[self.written - 1] = b'\n';
+        pen.end();
+        *self.paper.last_mut().expect("a row has a cell") = b'\n';
         self.rows += 1;
     }
 
     /// What was written, and how many rows that is.
-    pub fn into_bytes(mut self) -> (Vec<u8>, u64) {
-        self.paper.truncate(self.written);
+    pub fn into_bytes(self) -> (Vec<u8>, u64) {
         (self.paper, self.rows)
+    }
+}
+
+/// How long the cells of a row may be together, text left aside.
+const CELLS: usize = 1024;
+
+/// A strip of paper for the cells of a row. What is put on it goes to places that the compiler knows to be there, so that
+/// it checks none.
+#[derive(Debug)]
+struct Strip(Box<[u8; LENGTH + 32]>);
+
+/// Room for texts of half of that, and the cells.
+const LENGTH: usize = 2 * CELLS;
+
+impl Default for Strip {
+    fn default() -> Strip {
+        Strip(Box::new([0; _]))
     }
 }
 
@@ -49,8 +59,11 @@ impl Sheet {
 /// Whatever takes a pen is small enough to be compiled into the row's own code, where the pen lies in registers.
 #[derive(Debug)]
 pub struct Pen<'s> {
-    /// What is left of the room.
-    pub(crate) room: &'s mut [u8],
+    /// What was written before.
+    paper: &'s mut Vec<u8>,
+    strip: &'s mut Strip,
+    /// How far the strip is written; at most [`LENGTH`].
+    at: usize,
 }
 
 /// The cells of the numbers below 100, each with its comma, and how many bytes that is.
@@ -65,36 +78,43 @@ const SMALL: [[u8; 4]; 100] = {
     cells
 };
 
-/// What a row's room is for: [`Field::room`].
-const ENOUGH: &str = "a row's room is as long as its cells can be";
-
 impl Pen<'_> {
-    pub(crate) fn left(self) -> usize {
-        self.room.len()
+    /// Brings what is on the strip to the paper.
+    fn end(self) {
+        self.paper.extend_from_slice(&self.strip.0[..self.at]);
+    }
+
+    /// Writes bytes here, and says that so many of them count.
+    #[expect(clippy::inline_always, reason = "a pen lies in registers only where all that takes it is inlined")]
+    #[inline(always)]
+    fn stamp<const N: usize>(&mut self, bytes: [u8; N], len: usize) {
+        const { assert!(N <= 32, "there is so much room behind the strip") }
+        debug_assert!(self.at + len <= LENGTH, "a row has room on the strip");
+        let at = self.at % LENGTH;
+        self.strip.0[at..at + N].copy_from_slice(&bytes);
+        self.at += len;
     }
 
     #[expect(clippy::inline_always, reason = "a pen lies in registers only where all that takes it is inlined")]
     #[inline(always)]
     pub(crate) fn put<const N: usize>(&mut self, bytes: [u8; N]) {
-        let (place, left) = std::mem::take(&mut self.room).split_first_chunk_mut::<N>().expect(ENOUGH);
-        *place = bytes;
-        self.room = left;
+        self.stamp(bytes, N);
     }
 
+    /// Text of any length.
     #[inline]
     pub(crate) fn text(&mut self, bytes: &[u8]) {
-        let (place, left) = std::mem::take(&mut self.room).split_at_mut(bytes.len());
-        place.copy_from_slice(bytes);
-        self.room = left;
+        if self.at + bytes.len() > LENGTH - CELLS {
+            return self.lend(|pen| put_long(bytes, pen));
+        }
+        self.strip.0[self.at..self.at + bytes.len()].copy_from_slice(bytes);
+        self.at += bytes.len();
     }
 
-    /// Lets something write that is rare enough to have a function of its own, which gives the room that it left.
+    /// Lets something write that is rare enough to have a function of its own, which says how far it came.
     #[inline]
     pub(crate) fn lend(&mut self, write: impl FnOnce(Pen<'_>) -> usize) {
-        let left = write(Pen { room: &mut *self.room });
-        let room = std::mem::take(&mut self.room);
-        let written = room.len() - left;
-        self.room = &mut room[written..];
+        self.at = write(Pen { paper: &mut *self.paper, strip: &mut *self.strip, at: self.at });
     }
 
     /// The cell of a whole number. Most are small; how many digits they have is not to be guessed.
@@ -102,23 +122,16 @@ impl Pen<'_> {
     #[inline(always)]
     pub(crate) fn cell(&mut self, number: u64) {
         if number >= SMALL.len() as u64 {
-            return self.lend(|pen| put_large(number, b',', pen));
+            return self.lend(|pen| put_large(number, pen));
         }
-        let [first, second, third, len] = SMALL[number as usize];
-        *self.room.first_chunk_mut::<3>().expect(ENOUGH) = [first, second, third];
-        let room = std::mem::take(&mut self.room);
-        self.room = &mut room[usize::from(len)..];
+        let cell = SMALL[number as usize];
+        self.stamp(cell, usize::from(cell[3]));
     }
 
-    /// A whole number, and what stands behind it.
-    #[expect(clippy::inline_always, reason = "a pen lies in registers only where all that takes it is inlined")]
-    #[inline(always)]
-    fn whole(&mut self, number: u64, behind: u8) {
-        match number {
-            0..10 => self.put([b'0' + number as u8, behind]),
-            10..100 => self.put([b'0' + number as u8 / 10, b'0' + number as u8 % 10, behind]),
-            _ => self.lend(|pen| put_large(number, behind, pen)),
-        }
+    /// Something else than a comma behind the last cell.
+    #[inline]
+    fn amend(&mut self, behind: u8) {
+        self.strip.0[(self.at - 1) % LENGTH] = behind;
     }
 
     #[expect(clippy::inline_always, reason = "a pen lies in registers only where all that takes it is inlined")]
@@ -127,7 +140,25 @@ impl Pen<'_> {
         if number < 0 {
             self.put([b'-']);
         }
-        self.whole(number.unsigned_abs(), behind);
+        self.cell(number.unsigned_abs());
+        if behind != b',' {
+            self.amend(behind);
+        }
+    }
+
+    /// The cell of a finite number, in the shortest form that reads back as the same.
+    #[inline]
+    pub(crate) fn decimal(&mut self, number: f64) {
+        // Most are small, and whole or halves.
+        let halves = (number * 2.0) as i32;
+        if halves.unsigned_abs() >= 2 * SMALL.len() as u32 || (f64::from(halves) / 2.0).to_bits() != number.to_bits() {
+            return self.lend(|pen| put_decimal(number, pen));
+        }
+        if halves < 0 {
+            self.put([b'-']);
+        }
+        self.signed(i64::from(halves.abs() / 2), b'.');
+        self.put([if halves % 2 == 0 { b'0' } else { b'5' }, b',']);
     }
 
     /// Values with spaces between them.
@@ -146,20 +177,28 @@ impl Pen<'_> {
 }
 
 #[inline(never)]
-fn put_large(mut number: u64, behind: u8, mut pen: Pen<'_>) -> usize {
+fn put_long(bytes: &[u8], pen: Pen<'_>) -> usize {
+    let paper = &mut *pen.paper;
+    paper.extend_from_slice(&pen.strip.0[..pen.at]);
+    paper.extend_from_slice(bytes);
+    0
+}
+
+#[inline(never)]
+fn put_large(mut number: u64, mut pen: Pen<'_>) -> usize {
     let len = number.ilog10() as usize + 1;
     let mut digits = [0; 20];
     for place in digits[..len].iter_mut().rev() {
         *place = b'0' + (number % 10) as u8;
         number /= 10;
     }
-    pen.text(&digits[..len]);
-    pen.put([behind]);
-    pen.left()
+    pen.stamp(digits, len);
+    pen.put([b',']);
+    pen.at
 }
 
 #[inline(never)]
-pub(crate) fn put_decimal(number: f64, mut pen: Pen<'_>) -> usize {
+fn put_decimal(number: f64, mut pen: Pen<'_>) -> usize {
     // A number of at most three decimals and fifteen digits is its own shortest form.
     let thousandths = (number * 1000.0) as i64;
     let is_short = thousandths.unsigned_abs() < 1_000_000_000_000;
@@ -169,7 +208,7 @@ pub(crate) fn put_decimal(number: f64, mut pen: Pen<'_>) -> usize {
     if thousandths < 0 {
         pen.put([b'-']);
     }
-    pen.whole(thousandths.unsigned_abs() / 1000, b'.');
+    pen.signed((thousandths.unsigned_abs() / 1000) as i64, b'.');
     let fraction = (thousandths.unsigned_abs() % 1000) as u16;
     let digit = |number: u16| b'0' + (number % 10) as u8;
     match (digit(fraction / 100), digit(fraction / 10), digit(fraction)) {
@@ -177,26 +216,26 @@ pub(crate) fn put_decimal(number: f64, mut pen: Pen<'_>) -> usize {
         (tenths, hundredths, b'0') => pen.put([tenths, hundredths, b',']),
         (tenths, hundredths, last) => pen.put([tenths, hundredths, last, b',']),
     }
-    pen.left()
+    pen.at
 }
 
+/// Text in quotes, without a comma.
 #[inline(never)]
 pub(crate) fn put_quoted(text: &str, mut pen: Pen<'_>) -> usize {
-    pen.put([b'"']);
-    for byte in text.bytes() {
-        pen.put([byte]);
-        if byte == b'"' {
-            pen.put([byte]);
-        }
-    }
-    pen.put([b'"']);
-    pen.left()
+    let quoted = format!("\"{}\"", text.replace('"', "\"\""));
+    pen.text(quoted.as_bytes());
+    pen.at
 }
 
+/// What is formatted is at most 32 bytes long.
 #[cold]
 pub(crate) fn put_formatted(text: std::fmt::Arguments<'_>, mut pen: Pen<'_>) -> usize {
-    pen.room.write_fmt(text).expect(ENOUGH);
-    pen.left()
+    let mut bytes = [0; 32];
+    let mut rest = &mut bytes[..];
+    rest.write_fmt(text).expect("a number's text is short");
+    let left = rest.len();
+    pen.stamp(bytes, bytes.len() - left);
+    pen.at
 }
 
 /// The cells that every row of a match begins with: what they are of its table, and then of itself.
@@ -204,12 +243,13 @@ pub(crate) fn put_formatted(text: std::fmt::Arguments<'_>, mut pen: Pen<'_>) -> 
 pub struct RowKey {
     text: Vec<u8>,
     table: usize,
+    strip: Strip,
 }
 
 impl RowKey {
     /// Another table: its rule system, number of seats and lineup.
     pub fn set_table(&mut self, rules: &str, seats: usize, lineup: &str) {
-        self.write(0, rules.room() + seats.room() + lineup.room(), |pen| {
+        self.write(0, |pen| {
             rules.put(pen);
             seats.put(pen);
             lineup.put(pen);
@@ -219,20 +259,29 @@ impl RowKey {
 
     /// A match of this table: its deal and rotation. Gives the cells.
     pub fn of_match(&mut self, deal: u64, rotation: usize) -> &[u8] {
-        self.write(self.table, deal.room() + rotation.room(), |pen| {
+        self.write(self.table, |pen| {
             deal.put(pen);
             rotation.put(pen);
         });
         &self.text
     }
 
-    fn write(&mut self, from: usize, room: usize, cells: impl FnOnce(&mut Pen<'_>)) {
-        self.text.resize(from + room, 0);
-        let mut pen = Pen { room: &mut self.text[from..] };
+    fn write(&mut self, from: usize, cells: impl FnOnce(&mut Pen<'_>)) {
+        self.text.truncate(from);
+        let mut pen = Pen { paper: &mut self.text, strip: &mut self.strip, at: 0 };
         cells(&mut pen);
-        let left = pen.left();
-        self.text.truncate(self.text.len() - left);
+        pen.end();
     }
+}
+
+/// What a value is written as.
+#[cfg(test)]
+pub(crate) fn written<'a>(value: &impl Field<'a>) -> String {
+    let (mut paper, mut strip) = (Vec::new(), Strip::default());
+    let mut pen = Pen { paper: &mut paper, strip: &mut strip, at: 0 };
+    value.put(&mut pen);
+    pen.end();
+    String::from_utf8(paper).unwrap()
 }
 
 #[cfg(test)]
