@@ -51,7 +51,7 @@ impl<'a> Field<'a> for &'a str {
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
         // All of them at once, without a way out for the first.
-        let is_special = |byte: u8| (byte == b',') | (byte == b'"') | (byte == b'\n') | (byte == b'\r');
+        let is_special = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
         if self.bytes().fold(false, |found, byte| found | is_special(byte)) {
             pen.lend(|pen| put_quoted(self, pen));
         } else {

@@ -30,6 +30,7 @@ mod derived;
 mod experiment;
 mod folder;
 mod guard;
+mod intake;
 mod lower;
 mod plan;
 mod reading;

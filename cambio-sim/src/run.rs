@@ -1,22 +1,20 @@
 //! Plays a plan and writes its rows: many lines of the ledger at a time, in canonical order, whatever the number of
 //! threads.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::block::{AgentFault, Arena, BlockRows};
 use crate::derived::{Derived, Source};
 use crate::experiment::FaultPolicy;
 use crate::folder::{Entry, RunError, RunFolder, Share, StoredRun, packed, unreadable, write_whole};
+use crate::intake::{Books, Intake, Paper, PlayedLine};
 use crate::plan::{Block, Plan};
 use crate::reading::read_line;
 use crate::rows::{RowKey, Sheet};
-use crate::stats::digest::{Digest, Extract};
+use crate::stats::digest::Digest;
 
 /// The most threads that play.
 pub(crate) const MOST_THREADS: usize = 1024;
@@ -81,29 +79,12 @@ pub struct Runner<'a> {
     pub progress: &'a dyn Fn(&Progress<'_>),
 }
 
-/// A line that was played.
-struct PlayedLine<'p> {
-    entry: Entry,
-    paper: Paper<'p>,
-}
-
-/// What a line is written on. Used again for a later one, it saves asking for memory.
-#[derive(Default)]
-struct Paper<'p> {
-    blocks: Vec<Block<'p>>,
-    extract: Extract,
-    /// What goes to disk: for each file its bytes and how many rows they are.
-    files: Vec<(Vec<u8>, u64)>,
-    /// The faults, as lines of JSON.
-    faults: Vec<String>,
-}
-
-/// Plays the blocks of a line and writes their rows into memory; `None` if it was stopped.
+/// Plays the blocks of a line and writes their rows into memory, counting the matches; `None` if it was stopped.
 fn play_line<'p>(
     plan: &'p Plan,
     line: u64,
     mut paper: Paper<'p>,
-    stop: &AtomicBool,
+    is_stopped: impl Fn() -> bool,
     played: &AtomicU64,
 ) -> Option<Result<PlayedLine<'p>, Box<AgentFault>>> {
     let Paper { blocks, extract, files, faults } = &mut paper;
@@ -115,7 +96,7 @@ fn play_line<'p>(
     let mut arena = Arena::new(plan);
     let mut rows = BlockRows::default();
     for number in plan.line(line) {
-        if stop.load(Ordering::Relaxed) {
+        if is_stopped() {
             return None;
         }
         let block = plan.block(number);
@@ -209,49 +190,8 @@ pub(crate) fn replay_line(plan: &Plan, entry: &Entry) -> Option<Result<bool, Box
     if !blocks.clone().all(|number| plan.is_reproducible(plan.block(number).lineup)) {
         return None;
     }
-    let played = play_line(plan, entry.line, Paper::default(), &AtomicBool::new(false), &AtomicU64::new(0))?;
+    let played = play_line(plan, entry.line, Paper::default(), || false, &AtomicU64::new(0))?;
     Some(played.map(|line| line.entry == *entry))
-}
-
-/// Which lines are to be played next: not too far ahead of those that were written, so that memory stays small.
-struct Turnstile {
-    state: Mutex<(u64, u64)>,
-    moved: Condvar,
-    end: u64,
-    ahead: u64,
-}
-
-impl Turnstile {
-    /// The next line to play; `None` after the last, or when the run is stopped: by the user, or because it has ended.
-    fn next(&self, stops: [&AtomicBool; 2]) -> Option<u64> {
-        let is_stopped = || stops.iter().any(|stop| stop.load(Ordering::Relaxed));
-        let mut state = self.state.lock().expect("nobody panics with it");
-        while state.0 < self.end && state.0 >= state.1 + self.ahead && !is_stopped() {
-            let waited = self.moved.wait_timeout(state, Duration::from_millis(100));
-            state = waited.expect("nobody panics with it").0;
-        }
-        if state.0 >= self.end || is_stopped() {
-            return None;
-        }
-        state.0 += 1;
-        Some(state.0 - 1)
-    }
-
-    fn written(&self, line: u64) {
-        self.state.lock().expect("nobody panics with it").1 = line + 1;
-        self.moved.notify_all();
-    }
-}
-
-/// Ends the run if a worker panics: nobody waits for the line that it had.
-struct HaltOnPanic<'h>(&'h AtomicBool);
-
-impl Drop for HaltOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
 }
 
 impl Runner<'_> {
@@ -277,7 +217,8 @@ impl Runner<'_> {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             threads => threads,
         };
-        let mut outcome = self.play(plan, folder, lines, threads, (&mut digest, &mut faults))?;
+        let books = Books { folder, digest: &mut digest, faults: &mut faults, cell: 0 };
+        let mut outcome = self.play(plan, books, lines, threads)?;
         // Also on a disk that takes no more rows: those that it took may still find their lines.
         if let Err(error) = folder.commit()
             && !matches!(outcome, Outcome::Unwritable(_))
@@ -304,86 +245,38 @@ impl Runner<'_> {
         Ok(Report { outcome, matches: folder.matches(), derived })
     }
 
-    fn play(
-        &self,
-        plan: &Plan,
-        folder: &mut RunFolder,
-        lines: Range<u64>,
-        threads: usize,
-        (digest, faults): (&mut Digest, &mut Vec<String>),
-    ) -> Result<Outcome, RunError> {
-        let ahead = 4 * threads as u64 + 4;
-        let turnstile =
-            Turnstile { state: Mutex::new((lines.start, lines.start)), moved: Condvar::new(), end: lines.end, ahead };
-        let halt = AtomicBool::new(false);
-        let papers = Mutex::new(Vec::new());
-        let played = AtomicU64::new(0);
-        let blocks = if lines.is_empty() { 0..0 } else { plan.line(lines.start).start..plan.line(lines.end - 1).end };
-        let of = blocks_matches(plan, blocks);
+    fn play(&self, plan: &Plan, books: Books<'_>, lines: Range<u64>, threads: usize) -> Result<Outcome, RunError> {
+        if lines.is_empty() {
+            return Ok(Outcome::Complete);
+        }
+        let of = blocks_matches(plan, plan.line(lines.start).start..plan.line(lines.end - 1).end);
+        let workers = threads.min((lines.end - lines.start) as usize);
+        let intake = &Intake::new(books, lines, workers, self.stop);
         std::thread::scope(|scope| {
-            let (sender, receiver) = channel();
-            for _ in 0..threads.min((lines.end - lines.start) as usize) {
-                let (sender, turnstile, played, halt, papers) = (sender.clone(), &turnstile, &played, &halt, &papers);
-                let stop = self.stop;
+            let mut lacking = Ok(());
+            for _ in 0..workers {
+                let leaves = intake.leaves();
                 let work = move || {
-                    let _halts = HaltOnPanic(halt);
-                    while let Some(line) = turnstile.next([halt, stop]) {
-                        let paper = papers.lock().expect("nobody panics with it").pop().unwrap_or_default();
-                        let Some(result) = play_line(plan, line, paper, stop, played) else { break };
-                        // Nobody listens any more: the run has ended.
-                        if sender.send((line, result)).is_err() {
+                    let _leaves = leaves;
+                    while let Some((line, paper)) = intake.begin() {
+                        let Some(result) = play_line(plan, line, paper, || intake.is_stopped(), &intake.played) else {
                             break;
-                        }
+                        };
+                        intake.hand_in(line, result);
                     }
                 };
-                let spawned = std::thread::Builder::new().spawn_scoped(scope, work);
-                if let Err(error) = spawned {
-                    halt.store(true, Ordering::Relaxed);
-                    return Err(RunError::Threads { threads, what: error.to_string() });
+                if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, work) {
+                    lacking = Err(RunError::Threads { threads, what: error.to_string() });
+                    intake.interrupt();
+                    break;
                 }
             }
-            drop(sender);
-            let mut early = BTreeMap::new();
-            let mut next = lines.start;
-            let mut cell = 0;
-            let end = |outcome| {
-                halt.store(true, Ordering::Relaxed);
-                turnstile.moved.notify_all();
-                Ok(outcome)
-            };
-            while next < lines.end {
-                if let Some(result) = early.remove(&next) {
-                    let line: PlayedLine<'_> = match result {
-                        Ok(line) => line,
-                        Err(fault) => return end(Outcome::Fault(fault)),
-                    };
-                    let mut paper = line.paper;
-                    if let Err(error) = folder.append(line.entry, &paper.files) {
-                        return end(Outcome::Unwritable(error));
-                    }
-                    digest.add_extract(&paper.blocks, &paper.extract);
-                    cell = paper.blocks.last().map_or(cell, |block| block.place);
-                    faults.append(&mut paper.faults);
-                    papers.lock().expect("nobody panics with it").push(paper);
-                    turnstile.written(next);
-                    next += 1;
-                } else {
-                    match receiver.recv_timeout(Duration::from_millis(100)) {
-                        Ok((line, result)) => {
-                            early.insert(line, result);
-                        }
-                        Err(RecvTimeoutError::Timeout) => {
-                            if let Err(error) = folder.commit_if_due() {
-                                return end(Outcome::Unwritable(error));
-                            }
-                        }
-                        // All workers have gone, and the next line is not there: they were stopped.
-                        Err(RecvTimeoutError::Disconnected) => return end(Outcome::Interrupted),
-                    }
-                }
-                (self.progress)(&Progress { played: played.load(Ordering::Relaxed), of, digest, cell });
-            }
-            end(Outcome::Complete)
+            let outcome = intake.watch(|books| {
+                let (digest, cell) = (&*books.digest, books.cell);
+                let played = intake.played.load(Ordering::Relaxed);
+                (self.progress)(&Progress { played, of, digest, cell });
+            });
+            lacking.map(|()| outcome)
         })
     }
 }

@@ -21,6 +21,9 @@ impl Sheet {
     }
 
     /// Writes a row, the cells that it begins with being written already.
+    ///
+    /// # Panics
+    /// Never.
     pub fn put<'a, R: Row<'a>>(&mut self, key: &[u8], row: &R) {
         const { assert!(R::ROOM <= CELLS, "the cells of a row have room on a strip") }
         self.paper.extend_from_slice(key);
@@ -178,8 +181,8 @@ impl Pen<'_> {
 
 #[inline(never)]
 fn put_long(bytes: &[u8], pen: Pen<'_>) -> usize {
-    let paper = &mut *pen.paper;
-    paper.extend_from_slice(&pen.strip.0[..pen.at]);
+    let Pen { paper, strip, at } = pen;
+    paper.extend_from_slice(&strip.0[..at]);
     paper.extend_from_slice(bytes);
     0
 }

@@ -1,0 +1,206 @@
+//! Where workers hand in the lines that they played, to be written in canonical order, whoever played them.
+//!
+//! Nobody waits for a writer, and nothing is handed over but what came too early: who hands in the next line writes it, and
+//! those behind it that are there.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+use crate::block::AgentFault;
+use crate::folder::{Entry, RunFolder};
+use crate::plan::Block;
+use crate::run::Outcome;
+use crate::stats::digest::{Digest, Extract};
+
+/// How often a run is looked after while its lines are played.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// A line that was played.
+pub(crate) struct PlayedLine<'p> {
+    pub(crate) entry: Entry,
+    pub(crate) paper: Paper<'p>,
+}
+
+/// What a line is written on. Used again for a later one, it saves asking for memory.
+#[derive(Default)]
+pub(crate) struct Paper<'p> {
+    pub(crate) blocks: Vec<Block<'p>>,
+    pub(crate) extract: Extract,
+    /// What goes to disk: for each file its bytes and how many rows they are.
+    pub(crate) files: Vec<(Vec<u8>, u64)>,
+    /// The faults, as lines of JSON.
+    pub(crate) faults: Vec<String>,
+}
+
+/// What is known of a run while it is played.
+pub(crate) struct Books<'r> {
+    pub(crate) folder: &'r mut RunFolder,
+    pub(crate) digest: &'r mut Digest,
+    /// The faults, as lines of JSON.
+    pub(crate) faults: &'r mut Vec<String>,
+    /// The cell of the line that was written last.
+    pub(crate) cell: usize,
+}
+
+impl Books<'_> {
+    /// Writes the next line.
+    fn write<'p>(&mut self, line: PlayedLine<'p>) -> Result<Paper<'p>, Outcome> {
+        let mut paper = line.paper;
+        self.folder.append(line.entry, &paper.files).map_err(Outcome::Unwritable)?;
+        self.digest.add_extract(&paper.blocks, &paper.extract);
+        self.cell = paper.blocks.last().map_or(self.cell, |block| block.place);
+        self.faults.append(&mut paper.faults);
+        Ok(paper)
+    }
+}
+
+/// What became of a line.
+type Played<'p> = Result<PlayedLine<'p>, Box<AgentFault>>;
+
+/// Where the lines of a run come in.
+pub(crate) struct Intake<'r, 'p> {
+    desk: Mutex<Desk<'r, 'p>>,
+    /// Told when lines were written, and when the run ends.
+    moved: Condvar,
+    end: u64,
+    /// How many lines may be under way, so that memory stays small.
+    ahead: u64,
+    /// Set from outside to stop.
+    stop: &'r AtomicBool,
+    /// Set when there is an outcome.
+    is_over: AtomicBool,
+    /// How many matches were played.
+    pub(crate) played: AtomicU64,
+}
+
+struct Desk<'r, 'p> {
+    books: Books<'r>,
+    /// The next line that nobody has begun, and the next to be written.
+    begun: u64,
+    written: u64,
+    /// What waits for the lines before it.
+    early: BTreeMap<u64, Played<'p>>,
+    /// What can be used again.
+    papers: Vec<Paper<'p>>,
+    /// How many are at work.
+    workers: usize,
+    outcome: Option<Outcome>,
+}
+
+impl<'r, 'p> Intake<'r, 'p> {
+    /// Takes these lines from so many workers.
+    pub(crate) fn new(books: Books<'r>, lines: Range<u64>, workers: usize, stop: &'r AtomicBool) -> Intake<'r, 'p> {
+        let desk = Desk {
+            books,
+            begun: lines.start,
+            written: lines.start,
+            early: BTreeMap::new(),
+            papers: Vec::new(),
+            workers,
+            outcome: None,
+        };
+        Intake {
+            desk: Mutex::new(desk),
+            moved: Condvar::new(),
+            end: lines.end,
+            ahead: 4 * workers as u64 + 4,
+            stop,
+            is_over: AtomicBool::new(false),
+            played: AtomicU64::new(0),
+        }
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk<'r, 'p>> {
+        self.desk.lock().expect("nobody panics at the desk")
+    }
+
+    /// Whether nothing more is to be played: there is an outcome, or the user wants no more.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Ends the run, as it comes out.
+    fn end(&self, desk: &mut Desk<'r, 'p>, outcome: Outcome) {
+        desk.outcome.get_or_insert(outcome);
+        self.is_over.store(true, Ordering::Relaxed);
+        self.moved.notify_all();
+    }
+
+    /// The next line to play, not too far ahead of those that were written, and paper for it; `None` when there is none.
+    pub(crate) fn begin(&self) -> Option<(u64, Paper<'p>)> {
+        let mut desk = self.desk();
+        while desk.begun < self.end && desk.begun >= desk.written + self.ahead && !self.is_stopped() {
+            desk = self.moved.wait_timeout(desk, LOOK_EVERY).expect("nobody panics at the desk").0;
+        }
+        if desk.begun >= self.end || self.is_stopped() {
+            return None;
+        }
+        desk.begun += 1;
+        Some((desk.begun - 1, desk.papers.pop().unwrap_or_default()))
+    }
+
+    /// Hands in a line. If it is the next, it is written, and those behind it that came earlier.
+    pub(crate) fn hand_in(&self, line: u64, result: Played<'p>) {
+        let desk = &mut *self.desk();
+        desk.early.insert(line, result);
+        while desk.outcome.is_none()
+            && let Some(result) = desk.early.remove(&desk.written)
+        {
+            match result.map_err(Outcome::Fault).and_then(|line| desk.books.write(line)) {
+                Ok(paper) => desk.papers.push(paper),
+                Err(outcome) => return self.end(desk, outcome),
+            }
+            desk.written += 1;
+            self.moved.notify_all();
+        }
+        if desk.written == self.end {
+            self.end(desk, Outcome::Complete);
+        }
+    }
+
+    /// Plays no more than what is under way.
+    pub(crate) fn interrupt(&self) {
+        self.end(&mut self.desk(), Outcome::Interrupted);
+    }
+
+    /// A worker goes, for whatever reason. Nobody comes for the line of one that panicked.
+    fn leave(&self) {
+        if let Ok(mut desk) = self.desk.lock() {
+            desk.workers -= 1;
+            if desk.workers == 0 || std::thread::panicking() {
+                self.end(&mut desk, Outcome::Interrupted);
+            }
+        }
+    }
+
+    /// Lets a worker go when what this gives is dropped.
+    pub(crate) fn leaves(&self) -> impl Drop + use<'_, 'r, 'p> {
+        Leaves(self)
+    }
+
+    /// Looks after the run until it is over, and tells now and then how far it is.
+    pub(crate) fn watch(&self, mut tell: impl FnMut(&Books<'_>)) -> Outcome {
+        let mut desk = self.desk();
+        loop {
+            desk = self.moved.wait_timeout(desk, LOOK_EVERY).expect("nobody panics at the desk").0;
+            tell(&desk.books);
+            if let Some(outcome) = desk.outcome.take() {
+                return outcome;
+            }
+            if let Err(error) = desk.books.folder.commit_if_due() {
+                self.end(&mut desk, Outcome::Unwritable(error));
+            }
+        }
+    }
+}
+
+struct Leaves<'i, 'r, 'p>(&'i Intake<'r, 'p>);
+
+impl Drop for Leaves<'_, '_, '_> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
