@@ -1,0 +1,75 @@
+//! What the arena costs over the engine: `cargo bench -p cambio-benches --bench arena`. One element is one round.
+//!
+//! `alone` is the engine with nothing around it: the same agents, deals and rotations, each match on its own, nothing
+//! written down. `run` is what `cambio run` does: rows, sums, hashes, files synced, ledger and report. Two threads alone
+//! are the most that this machine gives.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use cambio_agents::roster;
+use cambio_core::rng::Key;
+use cambio_core::{Agent, Pairing, Rules, play_match};
+use cambio_sim::{Experiment, Plan, RunFolder, Runner};
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+
+const SEATS: usize = 2;
+
+fn alone(agent: &str, deals: std::ops::Range<u64>) {
+    let rules = Rules::preset("classic").expect("a preset");
+    let spec = roster().parse(agent).expect("an agent");
+    for deal in deals {
+        for _ in 0..SEATS {
+            let mut agents: Vec<Box<dyn Agent>> = (0..SEATS).map(|_| spec.make()).collect();
+            let pairing = Pairing { rules: &rules, seats: SEATS, key: Key { seed: 1, deal } };
+            play_match(&pairing, &mut agents, &mut ()).expect("nobody is at fault");
+        }
+    }
+}
+
+fn alone_on(threads: u64, agent: &str, deals: u64) {
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            scope.spawn(move || alone(agent, thread * deals / threads..(thread + 1) * deals / threads));
+        }
+    });
+}
+
+fn run(plan: &Plan, folder: &Path, threads: usize) {
+    let mut folder = RunFolder::create(folder, "", plan, None).expect("the folder can be written");
+    let runner = Runner { threads, stop: &AtomicBool::new(false), progress: &|_| {} };
+    let report = runner.run(plan, &mut folder).expect("the plan can be played");
+    assert_eq!(report.matches, plan.matches());
+}
+
+fn arena(criterion: &mut Criterion) {
+    let path = std::env::temp_dir().join(format!("cambio-bench-{}", std::process::id()));
+    for (agent, deals) in [("random", 200_000), ("heuristic", 50_000)] {
+        let experiment = Experiment {
+            seed: 1,
+            deals,
+            rules: vec!["classic".into()],
+            seats: vec![SEATS],
+            agents: vec![agent.into()],
+            ..Experiment::default()
+        };
+        let plan = experiment.plan(&roster(), Path::new(".")).expect("a plan");
+        let mut group = criterion.benchmark_group(format!("{agent}, classic, {SEATS} seats"));
+        group.sample_size(10).throughput(Throughput::Elements(plan.matches()));
+        for threads in [1, 2] {
+            group.bench_function(BenchmarkId::new("alone", threads), |bencher| {
+                bencher.iter(|| alone_on(threads, agent, deals));
+            });
+            group.bench_function(BenchmarkId::new("run", threads), |bencher| {
+                // What is there is of the iteration before.
+                let clear = || drop(std::fs::remove_dir_all(&path));
+                bencher.iter_batched(clear, |()| run(&plan, &path, threads as usize), BatchSize::PerIteration);
+            });
+        }
+        group.finish();
+    }
+    let _ = std::fs::remove_dir_all(&path);
+}
+
+criterion_group!(benches, arena);
+criterion_main!(benches);
