@@ -42,7 +42,7 @@ enum Command {
     Shard(run::ShardArgs),
     /// Put the parts of an experiment together: the same bytes as of a run in one piece
     Merge(merge::Args),
-    /// Make the tables and the report of a run again from its rows
+    /// Make the tables and the report of a run again from its rows, or the report of what was tuned
     Report(report::Args),
     /// Write a run's rows in another format
     Export(export::Args),

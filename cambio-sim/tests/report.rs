@@ -315,8 +315,13 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     let tune = |words: &str, out: &str| {
         let words: Vec<&str> = words.split(' ').chain(["--quiet", "--out", out]).collect();
         prints(&folder, &words);
-        let page = fs::read_to_string(folder.join(out).join("report.html")).unwrap();
+        let file = folder.join(out).join("report.html");
+        let page = fs::read_to_string(&file).unwrap();
         check_page(&page);
+        // From the folder's files the same page is made again.
+        fs::remove_file(&file).unwrap();
+        prints(&folder, &["report", out]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), page);
         page
     };
     let classes = |page: &Document<'_>, class: &str| {

@@ -138,7 +138,9 @@ fn is_among_best(row: &SummaryRow, rows: &[&SummaryRow], pairs: &[&PairRow]) -> 
     pairs.iter().any(|pair| {
         let straddles =
             pair.low_simultaneous.is_none_or(|low| low <= 0.0) && pair.high_simultaneous.is_none_or(|high| high >= 0.0);
-        straddles && (is_pair(pair, &row.agent, &best.agent) || is_pair(pair, &best.agent, &row.agent))
+        // Where all deals agree there is no spread to tell by.
+        let has_spread = pair.low_simultaneous < pair.high_simultaneous;
+        (straddles || !has_spread) && (is_pair(pair, &row.agent, &best.agent) || is_pair(pair, &best.agent, &row.agent))
     })
 }
 

@@ -1,14 +1,14 @@
 //! Response curves: the payoff of each value, with intervals that hold one by one and all together.
 
 use nalgebra::DMatrix;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::stats::many::{Contrasts, best_set, simultaneous_factor};
 use crate::stats::moments::Interval;
 use crate::stats::{LEVEL, Resampling};
 
 /// A point of a response curve: a row of `curve.csv`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 pub struct Point {
     /// The field that it was measured against.
     pub field: String,
