@@ -99,6 +99,21 @@ fn a_run_prints_a_table_and_fits_eighty_columns() {
 }
 
 #[test]
+fn a_difference_without_spread_tells_nobody_from_the_best() {
+    let folder = folder("spread");
+    let stars = |deals: u64| {
+        let spec =
+            format!("seed = 1\ndeals = {deals}\nrules = ['classic']\nseats = [2]\nagents = ['heuristic', 'random']");
+        fs::write(folder.join("spec.toml"), spec).unwrap();
+        let output = cambio(&folder, &format!("run spec.toml --quiet --out {deals}"));
+        let table = text(&output.stdout).to_owned();
+        table.lines().take_while(|line| !line.is_empty()).filter(|line| line.starts_with("* ")).count()
+    };
+    // In two deals one wins all; in 60 it does not, and the two can be told apart.
+    assert_eq!((stars(2), stars(60)), (2, 1));
+}
+
+#[test]
 fn records_are_accepted_from_a_file_and_from_standard_input() {
     let folder = folder("records");
     let tables = run(&folder, SPEC, "out", "");
