@@ -136,11 +136,10 @@ fn is_among_best(row: &SummaryRow, rows: &[&SummaryRow], pairs: &[&PairRow]) -> 
     }
     let is_pair = |pair: &PairRow, one: &str, other: &str| pair.agent == one && pair.other == other;
     pairs.iter().any(|pair| {
+        // Where all deals agree there is no spread to tell by, and no interval.
         let straddles =
             pair.low_simultaneous.is_none_or(|low| low <= 0.0) && pair.high_simultaneous.is_none_or(|high| high >= 0.0);
-        // Where all deals agree there is no spread to tell by.
-        let has_spread = pair.low_simultaneous < pair.high_simultaneous;
-        (straddles || !has_spread) && (is_pair(pair, &row.agent, &best.agent) || is_pair(pair, &best.agent, &row.agent))
+        straddles && (is_pair(pair, &row.agent, &best.agent) || is_pair(pair, &best.agent, &row.agent))
     })
 }
 
