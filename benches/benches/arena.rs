@@ -1,15 +1,15 @@
 //! What the arena costs over the engine: `cargo bench -p cambio-benches --bench arena`. One element is one round.
 //!
-//! `alone` is the engine with nothing around it: the same agents, deals and rotations, each match on its own, nothing
-//! written down. `run` is what `cambio run` does: rows, sums, hashes, files synced, ledger and report. Two threads alone
-//! are the most that this machine gives.
+//! `alone` is the engine with nothing around it: the same agents, deals and rotations, nothing counted or written down.
+//! `run` is what `cambio run` does: rows, sums, hashes, files synced, ledger and report. What two threads alone gain over
+//! one is what the machine gives.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use cambio_agents::roster;
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Pairing, Rules, play_match};
+use cambio_core::{Agent, Deal, Rules};
 use cambio_sim::{Experiment, Plan, RunFolder, Runner};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -18,11 +18,12 @@ const SEATS: usize = 2;
 fn alone(agent: &str, deals: std::ops::Range<u64>) {
     let rules = Rules::preset("classic").expect("a preset");
     let spec = roster().parse(agent).expect("an agent");
+    let mut agents: Vec<Box<dyn Agent>> = (0..SEATS).map(|_| spec.make()).collect();
+    let mut table = Deal::new(&rules, Key { seed: 1, deal: deals.start });
     for deal in deals {
+        table.set_key(Key { seed: 1, deal });
         for _ in 0..SEATS {
-            let mut agents: Vec<Box<dyn Agent>> = (0..SEATS).map(|_| spec.make()).collect();
-            let pairing = Pairing { rules: &rules, seats: SEATS, key: Key { seed: 1, deal } };
-            play_match(&pairing, &mut agents, &mut ()).expect("nobody is at fault");
+            table.play(SEATS, &mut agents, &mut ()).expect("nobody is at fault");
         }
     }
 }

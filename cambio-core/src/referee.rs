@@ -336,13 +336,13 @@ impl<'r> Deal<'r> {
         scribe: &mut W,
     ) -> Result<MatchResult, MatchError> {
         let rules = self.rules;
-        // Room for one match of one round: more is not always needed.
-        self.agents.reserve_exact(seats.saturating_sub(self.agents.len()));
-        self.chances.reserve_exact(usize::from(self.chances.is_empty()));
         let mut game = Match::new(rules, seats, Match::first_starter(rules, seats, self.key))?;
         if agents.len() != seats {
             return Err(MatchError::Agents { agents: agents.len(), seats });
         }
+        // Room for one match of one round: more is not always needed.
+        self.agents.reserve_exact(seats.saturating_sub(self.agents.len()));
+        self.chances.reserve_exact(usize::from(self.chances.is_empty()));
         for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
             agent.begin(&Briefing { rules, seats, seat, stream: self.agent(seat) });
             ask_after(agent, seat, 0, 0)?;

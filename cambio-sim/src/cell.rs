@@ -95,10 +95,7 @@ impl Field<'_> for i64 {
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
-        if *self < 0 {
-            pen.put([b'-']);
-        }
-        pen.cell(self.unsigned_abs());
+        pen.signed(*self, b',');
     }
 
     fn read(text: &str) -> Option<i64> {

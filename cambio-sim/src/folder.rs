@@ -384,6 +384,8 @@ pub struct RunFolder {
     matches: u64,
     next_line: u64,
     syncing: Option<JoinHandle<Result<(), RunError>>>,
+    /// Whether lines of the ledger were lost: none may follow them.
+    has_failed: bool,
 }
 
 impl RunFolder {
@@ -426,6 +428,7 @@ impl RunFolder {
             matches: 0,
             next_line: Share::lines(share, plan).start,
             syncing: None,
+            has_failed: false,
         };
         // Last: a folder with a manifest has everything that resuming needs.
         folder.write_manifest("begun")?;
@@ -492,6 +495,7 @@ impl RunFolder {
             matches: stored.matches(),
             next_line: stored.lines().start + stored.entries.len() as u64,
             syncing: None,
+            has_failed: false,
         })
     }
 
@@ -540,7 +544,7 @@ impl RunFolder {
     /// Has the rows that were handed in synced, and then written down in the ledger, if that was not done lately; in the
     /// background, and one after the other.
     pub(crate) fn commit_if_due(&mut self) -> Result<(), RunError> {
-        if self.committed.elapsed() < COMMIT_EVERY || self.pending.is_empty() {
+        if self.has_failed || self.committed.elapsed() < COMMIT_EVERY || self.pending.is_empty() {
             return Ok(());
         }
         if self.syncing.as_ref().is_some_and(|thread| !thread.is_finished()) {
@@ -553,18 +557,22 @@ impl RunFolder {
         let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
         self.committed = Instant::now();
         let spawned = std::thread::Builder::new().spawn(move || sync(&files, ledger, &text));
+        self.has_failed = spawned.is_err();
         self.syncing = Some(spawned.map_err(unwritable(&self.path))?);
         Ok(())
     }
 
     fn await_sync(&mut self) -> Result<(), RunError> {
-        self.syncing.take().map_or(Ok(()), |thread| thread.join().expect("syncing does not panic"))
+        let synced = self.syncing.take().map_or(Ok(()), |thread| thread.join().expect("syncing does not panic"));
+        self.has_failed |= synced.is_err();
+        synced
     }
 
-    /// Syncs the rows that were handed in, then writes their lines of the ledger, and waits for that.
+    /// Syncs the rows that were handed in, then writes their lines of the ledger, and waits for that; not behind lines that
+    /// were lost.
     pub(crate) fn commit(&mut self) -> Result<(), RunError> {
         self.await_sync()?;
-        if !self.pending.is_empty() {
+        if !self.pending.is_empty() && !self.has_failed {
             let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
             let (path, file) = &self.ledger;
             let ledger = (path.clone(), file.try_clone().map_err(unwritable(path))?);
@@ -629,4 +637,35 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
         let _ = std::fs::remove_file(&new);
         unwritable(path)(error)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Experiment;
+
+    #[test]
+    fn nothing_follows_lines_of_the_ledger_that_were_lost() {
+        let path = std::env::temp_dir().join(format!("cambio-lost-{}", std::process::id()));
+        let experiment = Experiment {
+            deals: 4,
+            rules: vec!["classic".into()],
+            seats: vec![2],
+            agents: vec!["random".into()],
+            ..Experiment::default()
+        };
+        let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+        let mut folder = RunFolder::create(&path, "", &plan, None).unwrap();
+        let files = vec![(Vec::new(), 0); 3];
+        let lost = || Err(unwritable(Path::new("rows"))(std::io::Error::other("no room")));
+        folder.syncing = Some(std::thread::spawn(lost));
+        folder.append(Entry::new(1, &files), &files).unwrap();
+        assert!(folder.commit().is_err());
+        folder.append(Entry::new(2, &files), &files).unwrap();
+        folder.committed = Instant::now().checked_sub(2 * COMMIT_EVERY).unwrap();
+        assert!(folder.commit_if_due().is_ok() && folder.commit().is_ok());
+        assert_eq!(std::fs::read_to_string(path.join("ledger.jsonl")).unwrap(), "");
+        assert_eq!(StoredRun::open(&path).unwrap().matches(), 0);
+        std::fs::remove_dir_all(&path).unwrap();
+    }
 }

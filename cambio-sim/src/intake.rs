@@ -1,7 +1,7 @@
 //! Where workers hand in the lines that they played, to be written in canonical order, whoever played them.
 //!
-//! Nobody waits for a writer, and nothing is handed over but what came too early: who hands in the next line writes it, and
-//! those behind it that are there.
+//! No thread is kept for writing, and nothing goes from one to another but what came too early: who hands in the next line
+//! writes it, and those behind it that are there.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -58,14 +58,15 @@ impl Books<'_> {
 }
 
 /// What became of a line.
-type Played<'p> = Result<PlayedLine<'p>, Box<AgentFault>>;
+type LineResult<'p> = Result<PlayedLine<'p>, Box<AgentFault>>;
 
 /// Where the lines of a run come in.
 pub(crate) struct Intake<'r, 'p> {
     desk: Mutex<Desk<'r, 'p>>,
     /// Told when lines were written, and when the run ends.
     moved: Condvar,
-    end: u64,
+    /// The line behind the last.
+    last: u64,
     /// How many lines may be under way, so that memory stays small.
     ahead: u64,
     /// Set from outside to stop.
@@ -82,7 +83,7 @@ struct Desk<'r, 'p> {
     begun: u64,
     written: u64,
     /// What waits for the lines before it.
-    early: BTreeMap<u64, Played<'p>>,
+    early: BTreeMap<u64, LineResult<'p>>,
     /// What can be used again.
     papers: Vec<Paper<'p>>,
     /// How many are at work.
@@ -105,7 +106,7 @@ impl<'r, 'p> Intake<'r, 'p> {
         Intake {
             desk: Mutex::new(desk),
             moved: Condvar::new(),
-            end: lines.end,
+            last: lines.end,
             ahead: 4 * workers as u64 + 4,
             stop,
             is_over: AtomicBool::new(false),
@@ -132,10 +133,10 @@ impl<'r, 'p> Intake<'r, 'p> {
     /// The next line to play, not too far ahead of those that were written, and paper for it; `None` when there is none.
     pub(crate) fn begin(&self) -> Option<(u64, Paper<'p>)> {
         let mut desk = self.desk();
-        while desk.begun < self.end && desk.begun >= desk.written + self.ahead && !self.is_stopped() {
+        while desk.begun < self.last && desk.begun >= desk.written + self.ahead && !self.is_stopped() {
             desk = self.moved.wait_timeout(desk, LOOK_EVERY).expect("nobody panics at the desk").0;
         }
-        if desk.begun >= self.end || self.is_stopped() {
+        if desk.begun >= self.last || self.is_stopped() {
             return None;
         }
         desk.begun += 1;
@@ -143,10 +144,11 @@ impl<'r, 'p> Intake<'r, 'p> {
     }
 
     /// Hands in a line. If it is the next, it is written, and those behind it that came earlier.
-    pub(crate) fn hand_in(&self, line: u64, result: Played<'p>) {
+    pub(crate) fn hand_in(&self, line: u64, result: LineResult<'p>) {
         let desk = &mut *self.desk();
         desk.early.insert(line, result);
-        while desk.outcome.is_none()
+        // When the run is over nothing more is written, whoever has been told of it.
+        while !self.is_over.load(Ordering::Relaxed)
             && let Some(result) = desk.early.remove(&desk.written)
         {
             match result.map_err(Outcome::Fault).and_then(|line| desk.books.write(line)) {
@@ -156,7 +158,7 @@ impl<'r, 'p> Intake<'r, 'p> {
             desk.written += 1;
             self.moved.notify_all();
         }
-        if desk.written == self.end {
+        if desk.written == self.last {
             self.end(desk, Outcome::Complete);
         }
     }
@@ -168,38 +170,42 @@ impl<'r, 'p> Intake<'r, 'p> {
 
     /// A worker goes, for whatever reason. Nobody comes for the line of one that panicked.
     fn leave(&self) {
-        if let Ok(mut desk) = self.desk.lock() {
-            desk.workers -= 1;
-            if desk.workers == 0 || std::thread::panicking() {
-                self.end(&mut desk, Outcome::Interrupted);
-            }
+        let Ok(mut desk) = self.desk.lock() else {
+            // Somebody panicked at the desk.
+            self.is_over.store(true, Ordering::Relaxed);
+            return self.moved.notify_all();
+        };
+        desk.workers -= 1;
+        if desk.workers == 0 || std::thread::panicking() {
+            self.end(&mut desk, Outcome::Interrupted);
         }
     }
 
     /// Lets a worker go when what this gives is dropped.
-    pub(crate) fn leaves(&self) -> impl Drop + use<'_, 'r, 'p> {
-        Leaves(self)
+    pub(crate) fn leave_later(&self) -> impl Drop + use<'_, 'r, 'p> {
+        Leave(self)
     }
 
     /// Looks after the run until it is over, and tells now and then how far it is.
     pub(crate) fn watch(&self, mut tell: impl FnMut(&Books<'_>)) -> Outcome {
         let mut desk = self.desk();
         loop {
-            desk = self.moved.wait_timeout(desk, LOOK_EVERY).expect("nobody panics at the desk").0;
             tell(&desk.books);
             if let Some(outcome) = desk.outcome.take() {
                 return outcome;
             }
             if let Err(error) = desk.books.folder.commit_if_due() {
                 self.end(&mut desk, Outcome::Unwritable(error));
+            } else {
+                desk = self.moved.wait_timeout(desk, LOOK_EVERY).expect("nobody panics at the desk").0;
             }
         }
     }
 }
 
-struct Leaves<'i, 'r, 'p>(&'i Intake<'r, 'p>);
+struct Leave<'i, 'r, 'p>(&'i Intake<'r, 'p>);
 
-impl Drop for Leaves<'_, '_, '_> {
+impl Drop for Leave<'_, '_, '_> {
     fn drop(&mut self) {
         self.0.leave();
     }

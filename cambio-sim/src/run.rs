@@ -255,9 +255,9 @@ impl Runner<'_> {
         std::thread::scope(|scope| {
             let mut lacking = Ok(());
             for _ in 0..workers {
-                let leaves = intake.leaves();
+                let leave = intake.leave_later();
                 let work = move || {
-                    let _leaves = leaves;
+                    let _leave = leave;
                     while let Some((line, paper)) = intake.begin() {
                         let Some(result) = play_line(plan, line, paper, || intake.is_stopped(), &intake.played) else {
                             break;

@@ -23,7 +23,7 @@ impl Sheet {
     /// Writes a row, the cells that it begins with being written already.
     ///
     /// # Panics
-    /// Never.
+    /// If the row's cells are longer than [`Row::ROOM`] says, by so much that the strip is not long enough.
     pub fn put<'a, R: Row<'a>>(&mut self, key: &[u8], row: &R) {
         const { assert!(R::ROOM <= CELLS, "the cells of a row have room on a strip") }
         self.paper.extend_from_slice(key);
@@ -84,7 +84,8 @@ const SMALL: [[u8; 4]; 100] = {
 impl Pen<'_> {
     /// Brings what is on the strip to the paper.
     fn end(self) {
-        self.paper.extend_from_slice(&self.strip.0[..self.at]);
+        // Here, once a row, it is checked that the row had room.
+        self.paper.extend_from_slice(&self.strip.0[..LENGTH][..self.at]);
     }
 
     /// Writes bytes here, and says that so many of them count.
@@ -131,21 +132,22 @@ impl Pen<'_> {
         self.stamp(cell, usize::from(cell[3]));
     }
 
-    /// Something else than a comma behind the last cell.
-    #[inline]
-    fn amend(&mut self, behind: u8) {
-        self.strip.0[(self.at - 1) % LENGTH] = behind;
-    }
-
     #[expect(clippy::inline_always, reason = "a pen lies in registers only where all that takes it is inlined")]
     #[inline(always)]
     pub(crate) fn signed(&mut self, number: i64, behind: u8) {
         if number < 0 {
             self.put([b'-']);
         }
-        self.cell(number.unsigned_abs());
+        self.whole(number.unsigned_abs(), behind);
+    }
+
+    /// A whole number, and what stands behind it.
+    #[expect(clippy::inline_always, reason = "a pen lies in registers only where all that takes it is inlined")]
+    #[inline(always)]
+    fn whole(&mut self, number: u64, behind: u8) {
+        self.cell(number);
         if behind != b',' {
-            self.amend(behind);
+            self.strip.0[(self.at - 1) % LENGTH] = behind;
         }
     }
 
@@ -160,7 +162,7 @@ impl Pen<'_> {
         if halves < 0 {
             self.put([b'-']);
         }
-        self.signed(i64::from(halves.abs() / 2), b'.');
+        self.whole(u64::from(halves.unsigned_abs() / 2), b'.');
         self.put([if halves % 2 == 0 { b'0' } else { b'5' }, b',']);
     }
 
@@ -182,7 +184,7 @@ impl Pen<'_> {
 #[inline(never)]
 fn put_long(bytes: &[u8], pen: Pen<'_>) -> usize {
     let Pen { paper, strip, at } = pen;
-    paper.extend_from_slice(&strip.0[..at]);
+    paper.extend_from_slice(&strip.0[..LENGTH][..at]);
     paper.extend_from_slice(bytes);
     0
 }
@@ -211,7 +213,7 @@ fn put_decimal(number: f64, mut pen: Pen<'_>) -> usize {
     if thousandths < 0 {
         pen.put([b'-']);
     }
-    pen.signed((thousandths.unsigned_abs() / 1000) as i64, b'.');
+    pen.whole(thousandths.unsigned_abs() / 1000, b'.');
     let fraction = (thousandths.unsigned_abs() % 1000) as u16;
     let digit = |number: u16| b'0' + (number % 10) as u8;
     match (digit(fraction / 100), digit(fraction / 10), digit(fraction)) {

@@ -1,11 +1,13 @@
 //! `cambio report`.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::tables::{self, Format};
-use super::{CliResult, Exit};
+use super::{CliResult, Exit, tune};
 use crate::folder::{damaged, unreadable, write_whole};
 use crate::report::{Tuning, of_tuning};
+use crate::tune::curve::Point;
 use crate::{Payoff, RunError, StoredRun, derive};
 
 #[derive(Debug, clap::Args)]
@@ -21,7 +23,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
-    if args.folder.join("tuning.json").exists() {
+    if args.folder.join("tuning.json").exists() && !args.folder.join("spec.lock.json").exists() {
         return Ok(tuned(args)?);
     }
     let stored = StoredRun::open(&args.folder)?;
@@ -38,24 +40,44 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// Makes the page of a tuning folder again, and prints where it is.
+/// Prints the curves of a tuning folder, and makes its page again.
 fn tuned(args: &Args) -> Result<Exit, RunError> {
     let file = args.folder.join("tuning.json");
     let text = read(&file)?;
     let found: serde_json::Value = serde_json::from_str(&text).map_err(|error| damaged(&file, error.to_string()))?;
     let payoff: Payoff =
         serde_json::from_value(found["payoff"].clone()).map_err(|error| damaged(&file, format!("payoff: {error}")))?;
-    let curve = args.folder.join("curve.csv");
-    let text = read(&curve)?;
-    let points = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<Vec<_>, _>>();
-    let points = points.map_err(|error| damaged(&curve, error.to_string()))?;
-    let page = of_tuning(Tuning { points: &points, found: &found, payoff });
+    let file = args.folder.join("curve.csv");
+    let text = read(&file)?;
+    let points = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<Vec<Point>, _>>();
+    let points = points.map_err(|error| damaged(&file, error.to_string()))?;
     if !args.dry {
-        let report = args.folder.join("report.html");
-        write_whole(&report, page.as_bytes())?;
-        println!("the report is {}", report.display());
+        let page = of_tuning(Tuning { points: &points, found: &found, payoff });
+        write_whole(&args.folder.join("report.html"), page.as_bytes())?;
     }
+    let shown = match args.format {
+        Format::Csv => text,
+        Format::Json => format!("{:#}\n", serde_json::json!({ "found": found, "curve": points })),
+        Format::Table => curves(&points, &found, payoff),
+        Format::Md => format!("```text\n{}```\n", curves(&points, &found, payoff)),
+    };
+    // That the reader has gone away is no error.
+    let _ = std::io::stdout().lock().write_all(shown.as_bytes());
     Ok(Exit::Done)
+}
+
+/// The curve against each field.
+fn curves(points: &[Point], found: &serde_json::Value, payoff: Payoff) -> String {
+    let sign = if payoff == Payoff::Points { -1.0 } else { 1.0 };
+    let curve = |points: &[Point]| {
+        let chosen = points.iter().position(|point| found["best"] == point.agent.as_str());
+        let highest = || {
+            (0..points.len()).max_by(|&one, &other| (sign * points[one].mean).total_cmp(&(sign * points[other].mean)))
+        };
+        let best = chosen.or_else(highest).unwrap_or(0);
+        format!("against {}\n{}", points[0].field, tune::table(points, best))
+    };
+    points.chunk_by(|one, next| one.field == next.field).map(curve).collect()
 }
 
 fn read(file: &Path) -> Result<String, RunError> {

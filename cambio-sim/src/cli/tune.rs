@@ -332,7 +332,7 @@ impl Task<'_> {
             text += &validation.text;
         }
         let found = json!({
-            "agent": args.agent, "ranges": args.range, "rules": rules, "seats": seats, "field": field,
+            "version": env!("CARGO_PKG_VERSION"), "agent": args.agent, "ranges": args.range, "rules": rules, "seats": seats, "field": field,
             "payoff": args.payoff, "seed": args.setting.seed.to_string(), "method": format!("{:?}", args.method).to_lowercase(),
             "command": command(args), "blocks": blocks, "best": winner.agent, "best_value": winner.value, "estimate": winner.mean,
             "validation": validation.map(|validation| validation.found),
@@ -528,7 +528,7 @@ impl Task<'_> {
             writeln!(text, "equilibrium of the measured game: {}", shares.join(", "))?;
         }
         let found = json!({
-            "agent": args.agent, "ranges": args.range, "rules": rules, "seats": seats, "field": "self",
+            "version": env!("CARGO_PKG_VERSION"), "agent": args.agent, "ranges": args.range, "rules": rules, "seats": seats, "field": "self",
             "payoff": args.payoff, "seed": args.setting.seed.to_string(), "command": command(args), "deals": args.deals,
             "symmetric_equilibria": equilibria, "nash": nash, "values": values,
         });
@@ -559,7 +559,7 @@ fn negate(point: &mut Point) {
 }
 
 /// The curve for people.
-fn table(points: &[Point], best: usize) -> String {
+pub(super) fn table(points: &[Point], best: usize) -> String {
     let mut text = format!("  {:>12} {:>7} {:>16} {:>16} {:>6}\n", "value", "deals", "mean", "all together", "best");
     for (place, point) in points.iter().enumerate() {
         let mark = match point.among_best {

@@ -51,7 +51,7 @@ pub(crate) fn of_tuning(tuning: Tuning<'_>) -> String {
             points: tuning.table(),
             replies: is_own.then(|| tuning.replies(&fields)),
             how: Prose::from("The same version, ")
-                .code(format!("cambio {}", env!("CARGO_PKG_VERSION")))
+                .code(format!("cambio {}", tuning.text("version")))
                 .say(", gives the same numbers for any number of threads from the command below. ")
                 .code("curve.csv")
                 .say(" has them in full, ")
