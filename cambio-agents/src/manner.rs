@@ -125,6 +125,11 @@ impl Character {
                 Manner { power_worth: 6.0, ..base },
             ),
             character("bluffer", "Touches cards that it would not snap.", Manner { bluff: 0.2, ..base }),
+            character(
+                "sharp",
+                "Plays `classic` as well as any heuristic that we found: uses powers, learns its cards, calls by a fine chance.",
+                Manner { call_chance: 0.57, curiosity: 5.0, keep_gain: 1.0, power_worth: 3.0, ..base },
+            ),
             character("never-calls", "Never calls.", Manner { call_at: -1000.0, ..base }),
         ]
     }

@@ -38,6 +38,7 @@ pub(crate) const BLUEPRINT: Param = Param {
         "collector",
         "looker",
         "bluffer",
+        "sharp",
         "never-calls",
     ]),
 };
