@@ -168,24 +168,6 @@ impl<'r, 'p> Intake<'r, 'p> {
         self.end(&mut self.desk(), Outcome::Interrupted);
     }
 
-    /// A worker goes, for whatever reason. Nobody comes for the line of one that panicked.
-    fn leave(&self) {
-        let Ok(mut desk) = self.desk.lock() else {
-            // Somebody panicked at the desk.
-            self.is_over.store(true, Ordering::Relaxed);
-            return self.moved.notify_all();
-        };
-        desk.workers -= 1;
-        if desk.workers == 0 || std::thread::panicking() {
-            self.end(&mut desk, Outcome::Interrupted);
-        }
-    }
-
-    /// Lets a worker go when what this gives is dropped.
-    pub(crate) fn leave_later(&self) -> impl Drop + use<'_, 'r, 'p> {
-        Leave(self)
-    }
-
     /// Looks after the run until it is over, and tells now and then how far it is.
     pub(crate) fn watch(&self, mut tell: impl FnMut(&Books<'_>)) -> Outcome {
         let mut desk = self.desk();
@@ -203,10 +185,20 @@ impl<'r, 'p> Intake<'r, 'p> {
     }
 }
 
-struct Leave<'i, 'r, 'p>(&'i Intake<'r, 'p>);
+/// A worker's place. It goes when this is dropped, for whatever reason; nobody comes for the line of one that panicked.
+pub(crate) struct Place<'i, 'r, 'p>(pub(crate) &'i Intake<'r, 'p>);
 
-impl Drop for Leave<'_, '_, '_> {
+impl Drop for Place<'_, '_, '_> {
     fn drop(&mut self) {
-        self.0.leave();
+        let intake = self.0;
+        let Ok(mut desk) = intake.desk.lock() else {
+            // Somebody panicked at the desk.
+            intake.is_over.store(true, Ordering::Relaxed);
+            return intake.moved.notify_all();
+        };
+        desk.workers -= 1;
+        if desk.workers == 0 || std::thread::panicking() {
+            intake.end(&mut desk, Outcome::Interrupted);
+        }
     }
 }

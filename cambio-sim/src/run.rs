@@ -10,7 +10,7 @@ use crate::block::{AgentFault, Arena, BlockRows};
 use crate::derived::{Derived, Source};
 use crate::experiment::FaultPolicy;
 use crate::folder::{Entry, RunError, RunFolder, Share, StoredRun, packed, unreadable, write_whole};
-use crate::intake::{Books, Intake, Paper, PlayedLine};
+use crate::intake::{Books, Intake, Paper, Place, PlayedLine};
 use crate::plan::{Block, Plan};
 use crate::reading::read_line;
 use crate::rows::{RowKey, Sheet};
@@ -255,9 +255,9 @@ impl Runner<'_> {
         std::thread::scope(|scope| {
             let mut lacking = Ok(());
             for _ in 0..workers {
-                let leave = intake.leave_later();
+                let place = Place(intake);
                 let work = move || {
-                    let _leave = leave;
+                    let _place = place;
                     while let Some((line, paper)) = intake.begin() {
                         let Some(result) = play_line(plan, line, paper, || intake.is_stopped(), &intake.played) else {
                             break;
