@@ -3,7 +3,7 @@
 mod folder;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use folder::folder;
@@ -23,12 +23,18 @@ fn runs(folder: &Path, words: &str) {
 
 const SMALL: &str = "seed = 5\ndeals = 20\nrules = ['faessler']\nseats = [2]\nagents = ['random', 'greedy']\n";
 
+/// A folder with a small run in it.
+fn with_a_run(name: &str) -> PathBuf {
+    let folder = folder(name);
+    fs::write(folder.join("spec.toml"), SMALL).unwrap();
+    runs(&folder, "run spec.toml --quiet --out run");
+    folder
+}
+
 #[test]
 #[cfg(not(feature = "parquet"))]
 fn a_program_without_the_feature_says_how_to_get_it_and_writes_nothing() {
-    let folder = folder("without");
-    fs::write(folder.join("spec.toml"), SMALL).unwrap();
-    runs(&folder, "run spec.toml --quiet --out run");
+    let folder = with_a_run("without");
     let output = cambio(&folder, "export run --out columns");
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("`cargo install --path cambio-sim --features parquet`"), "{}", said(&output));
@@ -38,9 +44,7 @@ fn a_program_without_the_feature_says_how_to_get_it_and_writes_nothing() {
 #[test]
 #[cfg(not(feature = "zstd"))]
 fn a_compressed_run_is_refused_in_a_sentence_by_a_program_that_cannot_read_it() {
-    let folder = folder("compressed");
-    fs::write(folder.join("spec.toml"), SMALL).unwrap();
-    runs(&folder, "run spec.toml --quiet --out run");
+    let folder = with_a_run("compressed");
     let lock = folder.join("run/spec.lock.json");
     let text = fs::read_to_string(&lock).unwrap();
     fs::write(&lock, text.replace("\"compress\":false", "\"compress\":true")).unwrap();
@@ -205,9 +209,7 @@ mod parquet_files {
 
     #[test]
     fn nothing_is_written_over_and_nothing_left_half_written() {
-        let folder = folder("whole");
-        fs::write(folder.join("spec.toml"), SMALL).unwrap();
-        runs(&folder, "run spec.toml --quiet --out run");
+        let folder = with_a_run("whole");
         let refuses = |words: &str, code: i32, sentence: &str| {
             let output = cambio(&folder, words);
             assert_eq!(output.status.code(), Some(code), "{}", said(&output));
