@@ -51,15 +51,15 @@ fn tuned(args: &Args) -> Result<Exit, RunError> {
     let text = read(&file)?;
     let points = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<Vec<Point>, _>>();
     let points = points.map_err(|error| damaged(&file, error.to_string()))?;
+    let tuning = Tuning { points: &points, found: &found, payoff };
     if !args.dry {
-        let page = of_tuning(Tuning { points: &points, found: &found, payoff });
-        write_whole(&args.folder.join("report.html"), page.as_bytes())?;
+        write_whole(&args.folder.join("report.html"), of_tuning(tuning).as_bytes())?;
     }
     let shown = match args.format {
         Format::Csv => text,
         Format::Json => format!("{:#}\n", serde_json::json!({ "found": found, "curve": points })),
-        Format::Table => curves(&points, &found, payoff),
-        Format::Md => format!("```text\n{}```\n", curves(&points, &found, payoff)),
+        Format::Table => curves(&tuning),
+        Format::Md => format!("```text\n{}```\n", curves(&tuning)),
     };
     // That the reader has gone away is no error.
     let _ = std::io::stdout().lock().write_all(shown.as_bytes());
@@ -67,17 +67,12 @@ fn tuned(args: &Args) -> Result<Exit, RunError> {
 }
 
 /// The curve against each field.
-fn curves(points: &[Point], found: &serde_json::Value, payoff: Payoff) -> String {
-    let sign = if payoff == Payoff::Points { -1.0 } else { 1.0 };
+fn curves(tuning: &Tuning<'_>) -> String {
     let curve = |points: &[Point]| {
-        let chosen = points.iter().position(|point| found["best"] == point.agent.as_str());
-        let highest = || {
-            (0..points.len()).max_by(|&one, &other| (sign * points[one].mean).total_cmp(&(sign * points[other].mean)))
-        };
-        let best = chosen.or_else(highest).unwrap_or(0);
+        let best = points.iter().position(|point| tuning.is_best(point)).unwrap_or(0);
         format!("against {}\n{}", points[0].field, tune::table(points, best))
     };
-    points.chunk_by(|one, next| one.field == next.field).map(curve).collect()
+    tuning.points.chunk_by(|one, next| one.field == next.field).map(curve).collect()
 }
 
 fn read(file: &Path) -> Result<String, RunError> {

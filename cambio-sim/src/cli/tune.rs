@@ -346,7 +346,7 @@ impl Task<'_> {
         let grid = self.grid()?;
         let candidates: Vec<String> = grid.iter().map(|values| filled(&args.agent, values)).collect();
         let bench = self.bench(&candidates, field)?;
-        let sign = if args.payoff == Payoff::Points { -1.0 } else { 1.0 };
+        let sign = args.payoff.sign();
         let mut last = 0;
         let mut ask = |which: &[usize], deals: Range<u64>| {
             self.tell(&format!("{} values, deals {} to {}", which.len(), deals.start, deals.end));
@@ -391,7 +391,7 @@ impl Task<'_> {
 
     fn search(&self, field: &[String]) -> Result<Found, Box<dyn std::error::Error>> {
         let args = self.args;
-        let sign = if args.payoff == Payoff::Points { -1.0 } else { 1.0 };
+        let sign = args.payoff.sign();
         let mut search = Search::new(self.ranges.len(), args.setting.seed);
         let at = |point: &[f64]| -> Vec<f64> {
             self.ranges.iter().zip(point).map(|(values, place)| values.at(*place)).collect()

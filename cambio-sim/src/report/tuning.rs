@@ -84,11 +84,12 @@ impl<'a> Tuning<'a> {
         self.points.iter().filter(move |point| point.field == field)
     }
 
-    fn is_best(&self, point: &Point) -> bool {
+    /// Whether it is the value that was chosen; where all are each other's field, the best reply in its field.
+    pub(crate) fn is_best(&self, point: &Point) -> bool {
         if self.found["field"] != "self" {
             return point.agent == self.text("best");
         }
-        let sign = if self.payoff == Payoff::Points { -1.0 } else { 1.0 };
+        let sign = self.payoff.sign();
         // The first of those that are level.
         let best = self.points.iter().filter(|other| other.field == point.field).rev();
         let best = best.max_by(|one, other| (sign * one.mean).total_cmp(&(sign * other.mean)));

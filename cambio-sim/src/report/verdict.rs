@@ -37,11 +37,6 @@ impl Payoff {
             Payoff::Margin => Some(0.0),
         }
     }
-
-    /// Whether more of it is better: 1, or −1.
-    fn sign(self) -> f64 {
-        if self == Payoff::Points { -1.0 } else { 1.0 }
-    }
 }
 
 /// The agents of one table, the best mean first.

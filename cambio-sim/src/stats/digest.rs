@@ -29,6 +29,11 @@ impl Payoff {
         (units + 0.5_f64.copysign(units)) as i64
     }
 
+    /// Whether more of it is better: 1, or −1.
+    pub fn sign(self) -> f64 {
+        if self == Payoff::Points { -1.0 } else { 1.0 }
+    }
+
     /// How many of these units are 1.
     pub fn scale(self, seats: usize) -> f64 {
         match self {
