@@ -6,7 +6,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
 use crate::block::play_block;
 use crate::experiment::Experiment;
-use crate::plan::Plan;
+use crate::plan::{Cell, Plan};
 use crate::stats::moments::Moments;
 use crate::stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
 use crate::tune::{MeasureError, Setting};
@@ -52,7 +52,7 @@ pub struct Answer {
     pub matches: u64,
     /// The first agent's pairwise scores, in halves. Their mean is biased by stopping when it was extreme.
     pub scores: Moments,
-    /// The counts of the block means.
+    /// The counts of the deals' means.
     pub counts: Vec<u64>,
 }
 
@@ -66,7 +66,8 @@ impl Question {
     /// If the setting is not allowed or an agent is at fault.
     ///
     /// # Determinism
-    /// Blocks are read in the order of the deals: the answer does not depend on the number of threads.
+    /// Deals are read in their order, each with all its lineups at once: the answer does not depend on the number of
+    /// threads.
     pub fn ask(
         &self,
         setting: &Setting,
@@ -85,7 +86,7 @@ impl Question {
             ..Experiment::default()
         };
         let plan = experiment.plan(roster, &setting.folder)?;
-        let pairs = pairs_a_block(&plan);
+        let pairs = pairs_a_deal(&plan);
         let hypotheses = match self.scale {
             Scale::Logistic => Hypotheses::Mean(score_of_elo(self.elo_0), score_of_elo(self.elo_1)),
             Scale::Normalized => {
@@ -112,33 +113,70 @@ impl Question {
             }
             progress(deals, test.ratio());
         }
-        let matches = deals * plan.cells[0].seatings.len() as u64;
+        let matches = deals * (plan.cells[0].lineups.len() * plan.cells[0].seatings.len()) as u64;
         let (ratio, bounds, counts) = (test.ratio(), test.bounds(), test.counts().to_vec());
         Ok(Answer { verdict, ratio, bounds, deals, matches, scores, counts })
     }
 }
 
-/// How many pairs of seats with both agents a block has.
-fn pairs_a_block(plan: &Plan) -> usize {
-    let first = plan.cells[0].lineups[0].agents().iter().filter(|agent| **agent == 0).count();
-    first * (plan.cells[0].seats - first) * plan.cells[0].seatings.len()
+/// How many pairs of seats with both agents a deal has: in all its lineups, of which an odd number of seats has two.
+fn pairs_a_deal(plan: &Plan) -> usize {
+    let Cell { seats, lineups, seatings, .. } = &plan.cells[0];
+    let firsts = lineups.iter().map(|lineup| lineup.agents().iter().filter(|agent| **agent == 0).count());
+    firsts.map(|first| first * (seats - first) * seatings.len()).sum()
 }
 
-/// The first agent's pairwise score in a block, in halves.
+/// The first agent's pairwise score on a deal, in halves.
 fn halves(plan: &Plan, deal: u64) -> Result<usize, MeasureError> {
-    let block = plan.block(deal);
-    let rows = play_block(plan, &block).map_err(MeasureError::Fault)?;
+    let lineups = plan.cells[0].lineups.len() as u64;
     let mut halves = 0;
-    for table in rows.players.chunks_exact(block.cell.seats) {
-        for one in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 0) {
-            for other in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 1) {
-                halves += match one.rank.cmp(&other.rank) {
-                    std::cmp::Ordering::Less => 2,
-                    std::cmp::Ordering::Equal => 1,
-                    std::cmp::Ordering::Greater => 0,
-                };
+    for block in (deal * lineups..(deal + 1) * lineups).map(|number| plan.block(number)) {
+        let rows = play_block(plan, &block).map_err(MeasureError::Fault)?;
+        for table in rows.players.chunks_exact(block.cell.seats) {
+            for one in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 0) {
+                for other in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 1) {
+                    halves += match one.rank.cmp(&other.rank) {
+                        std::cmp::Ordering::Less => 2,
+                        std::cmp::Ordering::Equal => 1,
+                        std::cmp::Ordering::Greater => 0,
+                    };
+                }
             }
         }
     }
     Ok(halves)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::experiment::{Payoff, Unit};
+
+    /// At an odd number of seats a deal has two lineups. To read them as two deals would take what they share for
+    /// evidence twice.
+    #[test]
+    fn a_deal_counts_once_however_many_lineups_it_has() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        for (seats, matches, pairs) in [(2, 2, 2), (3, 6, 12), (4, 4, 16), (5, 10, 60)] {
+            let setting = Setting {
+                rules: "classic".into(),
+                folder: PathBuf::new(),
+                seats,
+                unit: Unit::Match,
+                payoff: Payoff::RankPoints,
+                seed: 4,
+            };
+            let question =
+                Question { elo_0: 0.0, elo_1: 1.0, scale: Scale::Normalized, alpha: 1e-9, beta: 1e-9, most_deals: 10 };
+            let ask = |agents| question.ask(&setting, &cambio_agents::roster(), &pool, agents, |_, _| ()).unwrap();
+            let answer = ask(["greedy", "random"]);
+            assert_eq!((answer.deals, answer.matches), (10, 10 * matches), "{seats} seats");
+            assert_eq!((answer.scores.clusters, answer.scores.matches()), (10, 10 * pairs));
+            assert_eq!(answer.counts.len(), 2 * pairs as usize + 1);
+            let (own, other) = (answer.scores.interval(2.0).unwrap(), ask(["random", "greedy"]).scores.interval(2.0));
+            assert!(own.mean > 0.6 && (own.mean + other.unwrap().mean - 1.0).abs() < 1e-12, "{}", own.mean);
+        }
+    }
 }
