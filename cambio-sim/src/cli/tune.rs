@@ -358,8 +358,7 @@ impl Task<'_> {
         let everybody: Vec<usize> = (0..candidates.len()).collect();
         let (mut scores, best, blocks) = match args.method {
             Method::Race => {
-                let step = (4 * self.pool.current_num_threads() as u64).max(16);
-                let race = Race { indifference: args.indifference, alpha: args.alpha, first: args.first, step };
+                let race = Race { indifference: args.indifference, alpha: args.alpha, first: args.first, step: 16 };
                 let choice = race.run(candidates.len(), ask)?;
                 (choice.scores, Some(choice.best), choice.blocks)
             }
@@ -443,13 +442,13 @@ impl Task<'_> {
         }
         let bench = self.bench(&[winner.to_owned(), incumbent.to_owned()], field)?;
         let scores = bench.scores(&[0, 1], used..used + self.args.validate)?;
-        // In units of a millionth of the smallest payoff step, far beyond what the scores resolve.
-        let scale = 1e9;
+        let units = bench.units();
+        let whole = |score: &f64| (score * units).round() as i64;
         let mut joint = Joint::new(2);
         for (one, other) in scores[0].iter().zip(&scores[1]) {
-            joint.add(&[1, 1], &[(one * scale).round() as i64, (other * scale).round() as i64]);
+            joint.add(&[1, 1], &[whole(one), whole(other)]);
         }
-        let (difference, _) = joint.difference(0, 1, scale).ok_or("nothing was played")?;
+        let (difference, _) = joint.difference(0, 1, units).ok_or("nothing was played")?;
         let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
         let (low, high) = (difference.low(), difference.high());
         let half = difference.half_width.unwrap_or(f64::NAN);

@@ -143,9 +143,10 @@ impl Joint {
             self.n[a] += i128::from(n[a]);
             self.s[a] += i128::from(s[a]);
             for ((products, &n_b), &s_b) in row.iter_mut().zip(n).zip(s).filter(|((_, n_b), _)| **n_b > 0) {
-                products.ss += i128::from(s[a] * s_b);
-                products.sn += i128::from(s[a] * n_b);
-                products.nn += i128::from(n[a] * n_b);
+                let times = |one: i64, other: i64| i128::from(one) * i128::from(other);
+                products.ss += times(s[a], s_b);
+                products.sn += times(s[a], n_b);
+                products.nn += times(n[a], n_b);
                 products.clusters += 1;
             }
         }
@@ -261,6 +262,17 @@ mod tests {
         assert_eq!((interval.mean, interval.half_width), (0.5, Some(0.0)));
         let (difference, _) = joint.difference(0, 1, 1.0).unwrap();
         assert_eq!(difference.half_width, Some(0.0));
+    }
+
+    #[test]
+    fn large_units_give_the_same_interval_as_small_ones() {
+        let (mut small, mut large) = (Joint::new(2), Joint::new(2));
+        for (one, other) in [(31_i64, 12_i64), (4, 40), (17, 22), (25, 11), (2, 29)] {
+            small.add(&[1, 1], &[one, other]);
+            large.add(&[1, 1], &[one * 1_000_000_000, other * 1_000_000_000]);
+        }
+        let (small, large) = (small.difference(0, 1, 1.0).unwrap().0, large.difference(0, 1, 1e9).unwrap().0);
+        assert!(close(large.mean, small.mean) && close(large.error.unwrap(), small.error.unwrap()), "{large:?}");
     }
 
     #[test]

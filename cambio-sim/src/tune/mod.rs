@@ -118,7 +118,13 @@ impl<'t> Bench<'t> {
         let is_focal = |place: &usize| cell.seatings[place / cell.seats][place % cell.seats] == 0;
         let own = rows.players.iter().enumerate().filter(|(place, _)| is_focal(place));
         let sum: i64 = own.map(|(_, row)| self.payoff.units(row)).sum();
-        Ok(sum as f64 / self.payoff.scale(cell.seats) / cell.seatings.len() as f64)
+        Ok(sum as f64 / self.units())
+    }
+
+    /// How many units make 1: times this, every score is a whole number.
+    pub fn units(&self) -> f64 {
+        let cell = &self.plan.cells[0];
+        self.payoff.scale(cell.seats) * cell.seatings.len() as f64
     }
 
     /// The mean payoffs of some candidates in some deals: for each candidate one for each deal.

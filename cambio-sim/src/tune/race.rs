@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct Choice {
     /// The best.
     pub best: usize,
-    /// The scores of each candidate on the deals that it was given.
+    /// The scores of each candidate on the deals that it was judged by.
     pub scores: Vec<Vec<f64>>,
     /// How many blocks were played in all.
     pub blocks: u64,
@@ -69,8 +69,13 @@ impl Race {
                 let (lead, margin) = (mean(l) - mean(i), margin(i, l));
                 lead > margin || (margin == 0.0 && lead == 0.0 && l < i)
             };
-            alive = alive.iter().copied().filter(|&i| !alive.iter().any(|&l| beats(l, i))).collect();
-            if alive.len() == 1 {
+            let (out, rest): (Vec<usize>, _) = alive.iter().partition(|&&i| alive.iter().any(|&l| beats(l, i)));
+            alive = rest;
+            let is_over = alive.len() == 1;
+            for &i in out.iter().chain(alive.iter().filter(|_| is_over)) {
+                scores[i].truncate(r as usize);
+            }
+            if is_over {
                 break;
             }
             if scores[alive[0]].len() as u64 == r {
@@ -164,6 +169,10 @@ mod tests {
         let race = Race { indifference: 0.05, alpha: 0.05, first: 10, step: 5 };
         let choice = race.run(5, planted(&means, 7)).unwrap();
         assert_eq!((choice.best, choice.blocks), (1, 50));
+        let close = [0.45, 0.5, 0.49];
+        let (few, many) = (Race { step: 3, ..race }, Race { step: 50, ..race });
+        let (few, many) = (few.run(3, planted(&close, 7)).unwrap(), many.run(3, planted(&close, 7)).unwrap());
+        assert_eq!((few.best, few.scores), (many.best, many.scores), "what is asked for ahead changes nothing");
         let choice = halve(5, 300, planted(&means, 7)).unwrap();
         assert!(choice.best == 1 && choice.blocks <= 300, "{}", choice.blocks);
         assert!(choice.scores[1].len() > choice.scores[0].len());
