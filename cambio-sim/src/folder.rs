@@ -95,6 +95,12 @@ pub struct Share {
     pub of: u64,
 }
 
+impl std::fmt::Display for Share {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "number {} of {}", self.index, self.of)
+    }
+}
+
 impl Share {
     /// The lines of the ledger that this part plays: neighbouring ones, as evenly as possible.
     pub fn lines(share: Option<Share>, plan: &Plan) -> Range<u64> {
@@ -311,7 +317,8 @@ impl StoredRun {
     pub(crate) fn check_same(&self, plan: &Plan, share: Option<Share>) -> Result<(), RunError> {
         let mut fields = lock_differences(&self.plan.lock(), &plan.lock());
         if self.share != share {
-            fields.push(format!("the shard was {:?} and is now {share:?}", self.share));
+            let named = |share: Option<Share>| share.map_or("the whole".to_owned(), |share| share.to_string());
+            fields.push(format!("the part was {} and is now {}", named(self.share), named(share)));
         }
         if fields.is_empty() {
             return Ok(());

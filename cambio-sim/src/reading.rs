@@ -224,7 +224,8 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<StoredRun, RunError> {
             return Err(RunError::Parts(what));
         }
     }
-    parts.sort_by_key(|part| part.lines().start);
+    // An empty share comes before the one that begins where it is.
+    parts.sort_by_key(|part| (part.lines().start, part.lines().end));
     let mut neighbours = parts.iter().zip(&parts[1..]);
     if let Some((one, other)) = neighbours.find(|(one, other)| one.lines().end > other.lines().start) {
         let what = format!("{} and {} overlap; each shard may be there once", shown(one), shown(other));
