@@ -100,7 +100,9 @@ impl<'p> Arena<'p> {
         let deal = Deal::new(rules, Key { seed: plan.seed, deal: 0 });
         let bench = plan.labels.iter().map(|_| Vec::new()).collect();
         let (lineup, seated) = (Vec::new(), Vec::new());
-        Arena { plan, deal, tally: Tally::new(rules), script: Script::default(), bench, lineup, seated }
+        // Rows are of rounds that ended.
+        let tally = Tally::new(rules, plan.faults == FaultPolicy::Forfeit);
+        Arena { plan, deal, tally, script: Script::default(), bench, lineup, seated }
     }
 
     /// Plays a block, and puts its rows in the place of those that are there.
@@ -195,6 +197,7 @@ impl<'p> Arena<'p> {
             Err(error) => {
                 let fault = fault(plan, block, rotation, &labels(), script, &error);
                 if plan.faults == FaultPolicy::Forfeit {
+                    tally.forget_round();
                     write_rows(plan, block, rotation, tally, &Ending::Forfeit(fault.seat), rows);
                 }
                 Err(fault)

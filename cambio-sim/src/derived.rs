@@ -181,8 +181,7 @@ impl CellSums<'_> {
             let win = self.cell.payoff(agent, Payoff::Win)?;
             let margin = self.cell.payoff(agent, Payoff::Margin)?;
             let deeds = &self.cell.doings.agents[agent].deeds;
-            let rounds = deeds.rounds.max(1) as f64;
-            let per_round = |count: u64| count as f64 / rounds;
+            let per_round = |count: u64| ratio(count as f64, deeds.rounds);
             Some(SummaryRow {
                 rules: self.rules(),
                 seats: self.seat_count(),
@@ -195,7 +194,7 @@ impl CellSums<'_> {
                 win_share: win.mean,
                 win_share_low: win.low(),
                 win_share_high: win.high(),
-                points_per_round: deeds.points as f64 / rounds,
+                points_per_round: ratio(deeds.points as f64, deeds.rounds),
                 calls_per_round: per_round(deeds.calls),
                 call_success: ratio(deeds.calls_succeeded as f64, deeds.calls),
                 points_at_call: ratio(deeds.points_at_calls as f64, deeds.calls),
@@ -257,8 +256,9 @@ impl CellSums<'_> {
         let present = self.present();
         let seed = self.plan.seed;
         let factor = || {
-            let first = *present.first()?;
-            let freedom = self.cell.joint.clusters(first, first) as f64 - 1.0;
+            // As few as the pair with the fewest deals in common has.
+            let pairs = present.iter().flat_map(|&one| present.iter().map(move |&other| (one, other)));
+            let freedom = pairs.map(|(one, other)| self.cell.joint.clusters(one, other)).min()? as f64 - 1.0;
             let mut rng = Resampling::new(seed, PAIRS + self.place as u32);
             simultaneous_factor(&self.cell.covariance(&present)?, freedom, Contrasts::Pairs, LEVEL, &mut rng)
         };
@@ -408,7 +408,7 @@ impl CellSums<'_> {
             let of_seat = |list: &[f64]| if seat == 0 { Some(0.0) } else { list.get(seat - 1).copied() };
             let fitted = fitted
                 .filter(|(_, strengths)| !strengths.seats.is_empty())
-                .map(|(_, strengths)| if seat == 0 { (0.0, 0.0) } else { strengths.seats[seat - 1] });
+                .map(|(_, strengths)| if seat == 0 { (0.0, Some(0.0)) } else { strengths.seats[seat - 1] });
             let wald = effect.as_ref().and_then(|effect| effect.wald);
             Some(SeatRow {
                 rules: self.rules(),
@@ -420,10 +420,11 @@ impl CellSums<'_> {
                 high: payoff.high(),
                 effect: effect.as_ref().and_then(|effect| of_seat(&effect.effects)),
                 effect_error: effect.as_ref().and_then(|effect| of_seat(&effect.errors)),
+                effect_deals: effect.as_ref().map(|effect| effect.deals),
                 wald,
                 wald_p: wald.map(|wald| chi_square_tail(wald, freedom)),
                 elo: fitted.map(|fitted| fitted.0 * ELO),
-                elo_error: fitted.map(|fitted| fitted.1 * ELO),
+                elo_error: fitted.and_then(|fitted| fitted.1).map(|error| error * ELO),
             })
         };
         (0..self.seat_count()).filter_map(row).collect()

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cambio_agents::AgentSpec;
 use cambio_core::knob::Best;
 use cambio_core::rng::Key;
-use cambio_core::{Agent, MatchError, Pairing, Rules, RulesSpec, Score, play_match};
+use cambio_core::{Agent, MatchError, Pairing, Rules, Score, play_match};
 use cambio_solve::{Effort, Maker, Responder};
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
-use serde_json::Value;
 
 use crate::Guarded;
+use crate::experiment::Unit;
 use crate::stats::moments::{Interval, Moments};
 
 /// Gains are summed in whole numbers of this fraction.
@@ -79,7 +79,7 @@ impl LowerBound<'_> {
     /// # Panics
     /// Never: the rules are rules with one round as well.
     pub fn play(&self, progress: &(dyn Fn(u64) + Sync)) -> Result<Won, LowerBoundError> {
-        let rules = one_round(self.rules);
+        let rules = Unit::Rounds.of(self.rules.clone());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
         let pool = pool.map_err(|error| LowerBoundError::Threads { threads: self.threads, what: error.to_string() })?;
         let played = AtomicU64::new(0);
@@ -137,12 +137,4 @@ impl LowerBound<'_> {
         let lead = (total(seat) - total(1 - seat)) / 2.0;
         Ok(if rules.spec().best == Best::Most { lead } else { -lead })
     }
-}
-
-/// The rules with matches of one round.
-fn one_round(rules: &Rules) -> Rules {
-    let mut table = rules.spec().to_table();
-    table["round_limit"] = Value::from(1);
-    let spec = RulesSpec::from_json(&table).expect("a rule table with another number of rounds is one");
-    spec.validate().expect("one round fits where more do")
 }

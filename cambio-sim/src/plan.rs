@@ -150,6 +150,16 @@ impl Experiment {
             let found = format!("false, and `{}` sees hidden cards", labels[seer]);
             return Err(PlanError::value("analysis", found, "true, which marks every row that it is in"));
         }
+        let counted = match self.payoff {
+            Payoff::RankPoints | Payoff::Win => None,
+            Payoff::Points => Some("points"),
+            Payoff::Margin => Some("margin"),
+        };
+        if let (FaultPolicy::Forfeit, Some(payoff)) = (self.faults, counted) {
+            let found = format!("\"{payoff}\" with faults = \"forfeit\"");
+            let allowed = "rank_points or win: a match that is forfeited is lost, but has no points";
+            return Err(PlanError::value("payoff", found, allowed));
+        }
         let names = Names { roster, agents: &agents, labels: &labels };
         let anchor = self.anchor.as_ref().map(|spec| names.place(spec, "anchor")).transpose()?;
         let mut cells: Vec<Cell> = Vec::new();
@@ -209,7 +219,7 @@ impl Experiment {
 
 impl Unit {
     /// The rules under which this unit is played.
-    fn of(self, rules: Rules) -> Rules {
+    pub(crate) fn of(self, rules: Rules) -> Rules {
         if self == Unit::Match {
             return rules;
         }

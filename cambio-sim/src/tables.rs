@@ -29,24 +29,24 @@ pub struct SummaryRow {
     pub win_share_low: Option<f64>,
     /// Upper end of its interval.
     pub win_share_high: Option<f64>,
-    /// Mean points of its layout at the end of a round.
-    pub points_per_round: f64,
+    /// Mean points of its layout at the end of a round. This and what follows per round is empty without a round that ended.
+    pub points_per_round: Option<f64>,
     /// Calls per round.
-    pub calls_per_round: f64,
+    pub calls_per_round: Option<f64>,
     /// The share of its calls that succeeded; empty without a call.
     pub call_success: Option<f64>,
     /// Mean points of its layout when it had called; empty without a call.
     pub points_at_call: Option<f64>,
     /// Right snaps per round, own and foreign.
-    pub snaps_right_per_round: f64,
+    pub snaps_right_per_round: Option<f64>,
     /// Wrong snaps per round.
-    pub snaps_wrong_per_round: f64,
+    pub snaps_wrong_per_round: Option<f64>,
     /// Late snaps per round.
-    pub snaps_late_per_round: f64,
+    pub snaps_late_per_round: Option<f64>,
     /// Penalty cards per round.
-    pub penalties_per_round: f64,
+    pub penalties_per_round: Option<f64>,
     /// Turns per round, of all seats.
-    pub turns_per_round: f64,
+    pub turns_per_round: Option<f64>,
     /// Rounds per match.
     pub rounds_per_match: f64,
     /// Mean margin of a match: the table's mean points less its own.
@@ -183,6 +183,8 @@ pub struct SeatRow {
     pub effect: Option<f64>,
     /// Its standard error.
     pub effect_error: Option<f64>,
+    /// How many deals that is from: those of which every match counts.
+    pub effect_deals: Option<u64>,
     /// Wald's statistic of "no seat matters", the same in each row.
     pub wald: Option<f64>,
     /// Its p-value, chi-square with as many degrees of freedom as seats less one.

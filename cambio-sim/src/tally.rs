@@ -82,11 +82,13 @@ pub struct Tally<'r> {
     /// The turns that each seat began in this round.
     turns: [u32; MAX_SEATS],
     call_turn: Option<u32>,
+    /// What each seat had done before this round, where rounds may have to be forgotten.
+    before: Option<Box<[SeatTally; MAX_SEATS]>>,
 }
 
 impl<'r> Tally<'r> {
-    /// A tally of a match by these rules.
-    pub fn new(rules: &'r Rules) -> Tally<'r> {
+    /// A tally of a match by these rules; it can forget a round if it is told at first.
+    pub fn new(rules: &'r Rules, forgets: bool) -> Tally<'r> {
         Tally {
             seats: [SeatTally::default(); MAX_SEATS],
             rounds: Vec::new(),
@@ -97,15 +99,25 @@ impl<'r> Tally<'r> {
             shower: None,
             turns: [0; MAX_SEATS],
             call_turn: None,
+            before: forgets.then(Box::default),
         }
     }
 
     /// Forgets everything, before a match by these rules.
     pub fn clear(&mut self, rules: &'r Rules) {
-        let rounds = std::mem::take(&mut self.rounds);
-        *self = Tally::new(rules);
+        let (rounds, forgets) = (std::mem::take(&mut self.rounds), self.before.is_some());
+        *self = Tally::new(rules, forgets);
         self.rounds = rounds;
         self.rounds.clear();
+    }
+
+    /// Forgets what was done in a round that has not ended, if it can.
+    pub fn forget_round(&mut self) {
+        if let Some(before) = &self.before
+            && self.begun > self.rounds.len()
+        {
+            self.seats = **before;
+        }
     }
 
     #[inline(never)]
@@ -129,6 +141,9 @@ impl Scribe for Tally<'_> {
         self.printer.round_begins(setup, deck);
         self.decisions = 0;
         self.begun += 1;
+        if let Some(before) = &mut self.before {
+            **before = self.seats;
+        }
         self.turns = [0; MAX_SEATS];
         self.call_turn = None;
     }

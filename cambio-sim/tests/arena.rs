@@ -105,7 +105,7 @@ fn curves_are_made_of_the_scores_that_are_written_beside_them() {
         (format!("{sweep} --payoff points"), "points"),
         ("--range 0..6:2 --field self --deals 40".to_owned(), "self"),
         ("--range 0..15 --method race --indifference 0.03 --threads 1".to_owned(), "race"),
-        ("--range 0..15 --method race --indifference 0.03 --threads 3".to_owned(), "again"),
+        ("--range 0..15 --method race --indifference 0.03 --threads 9".to_owned(), "again"),
     ] {
         prints(&folder, &format!("{setting} {words} --out {out}"));
         let scores = table(&folder.join(out).join("scores.csv"));
@@ -129,7 +129,10 @@ fn curves_are_made_of_the_scores_that_are_written_beside_them() {
     // Whoever dropped out of a race has no scores from there on, for any number of threads.
     let race = |out: &str| table(&folder.join(out).join("scores.csv"));
     assert!(race("race").last().unwrap().values().any(String::is_empty));
-    assert_eq!(race("race"), race("again"));
+    for file in ["scores.csv", "curve.csv", "report.html"] {
+        let read = |out: &str| fs::read_to_string(folder.join(out).join(file)).unwrap().replace("race", "again");
+        assert_eq!(read("race").replace("--threads 1", "--threads 9"), read("again"), "{file}");
+    }
 
     let rows = table(&folder.join("sweep/curve.csv"));
     let number = |row: usize, column: &str| rows[row][column].parse::<f64>().unwrap();
@@ -258,6 +261,12 @@ fn a_fault_stops_forfeits_or_voids() {
         );
         let replayed = cambio(&folder, &["replay", &format!("{policy}/faults.jsonl")]);
         assert!(said(&replayed).contains(" passed, 0 failed"), "{}", said(&replayed));
+        // A round that did not end is in no count, and without one nothing is known per round.
+        for row in table(&out.join("summary.csv")) {
+            let is_lost = row["agent"].starts_with("external");
+            assert_eq!(row["turns_per_round"].is_empty() && row["calls_per_round"].is_empty(), is_lost);
+        }
+        assert!(lost.iter().all(|row| row["turns"] == "0" && row["drawn"] == "0" && row["rounds"] == "0"));
         // The rows are read back as they were counted.
         let stored = StoredRun::open(&out).unwrap();
         for (name, text) in derive(&stored).unwrap().files() {
@@ -267,6 +276,11 @@ fn a_fault_stops_forfeits_or_voids() {
     fs::write(folder.join("spec.toml"), spec("stop")).unwrap();
     let output = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "stop"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    // A match without an end has no points by which it could be lost.
+    fs::write(folder.join("spec.toml"), format!("payoff = 'points'\n{}", spec("forfeit"))).unwrap();
+    let output = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "points"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("`payoff` is \"points\" with faults = \"forfeit\"; allowed is rank_points or win"));
 }
 
 #[test]
@@ -282,6 +296,12 @@ fn tables_are_printed_for_people_programs_and_pages() {
     assert_eq!((json["summary"].as_array().unwrap().len(), json["pairwise"].as_array().unwrap().len()), (3, 3));
     assert!(prints(&folder, "report out --format md").starts_with("| rules | seats | agent | deals |"));
     assert_eq!(prints(&folder, "report out"), people);
+    // The star is for who is best by what is measured: who waits has fewer points, and wins less.
+    let careful = spec.replace("'random', 'greedy', 'heuristic'", "'cautious', 'sharp', 'greedy'").replace("30", "400");
+    fs::write(folder.join("points.toml"), format!("payoff = 'points'\n{careful}")).unwrap();
+    let points = prints(&folder, "run points.toml --quiet --out points");
+    assert!(points.contains("\n* cautious ") && points.contains("\n  sharp "), "{points}");
+    assert!(points.contains("* the best by points a match, and who cannot be told from it"));
     let deals: u64 =
         prints(&folder, "plan --detect 0.05 --deviation 0.3").trim_end_matches(" deals\n").parse().unwrap();
     assert!((283..=286).contains(&deals), "{deals}");

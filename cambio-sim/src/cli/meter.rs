@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use crate::{Payoff, Plan, Progress};
+use crate::stats::moments::Interval;
+use crate::{Plan, Progress};
 
 const SECONDS_A_LINE: u64 = 10;
 
@@ -77,9 +78,11 @@ impl Meter<'_> {
     /// Who leads at the table that is being played, with its interval.
     fn leader(&self, progress: &Progress<'_>) -> String {
         let cell = &progress.digest.cells[progress.cell];
-        let of = |agent: usize| cell.payoff(agent, Payoff::RankPoints).map(|interval| (agent, interval));
+        let payoff = self.plan.payoff;
+        let of = |agent: usize| cell.payoff(agent, payoff).map(|interval| (agent, interval));
+        let worth = |(_, interval): &(usize, Interval)| payoff.sign() * interval.mean;
         let leader =
-            (0..self.plan.labels.len()).filter_map(of).max_by(|one, other| one.1.mean.total_cmp(&other.1.mean));
+            (0..self.plan.labels.len()).filter_map(of).max_by(|one, other| worth(one).total_cmp(&worth(other)));
         leader.map_or_else(String::new, |(agent, interval)| {
             let half = interval.half_width.map_or_else(String::new, |half| format!(" ± {half:.3}"));
             let label: String = self.plan.labels[agent].chars().take(24).collect();

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write};
 
 use serde::Serialize;
 
-use crate::{Derived, PairRow, Plan, RatingRow, SummaryRow};
+use crate::{Derived, PairRow, Payoff, Plan, RatingRow, SummaryRow};
 
 /// How tables are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
@@ -106,8 +106,9 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
             "  {:LABEL$} {:^13} {:>5} {:>6} {:>5} {:>5} {:>14} {:>5}",
             "agent", "rank points", "win", "points", "calls", "ok", "snaps r/w/l", "turns"
         )?;
+        let best = leader(&rows, &pairs, plan.payoff);
         for row in &rows {
-            let (mark, on, off) = match is_among_best(row, &rows, &pairs) {
+            let (mark, on, off) = match best.is_some_and(|best| is_among_best(&row.agent, best, &pairs)) {
                 true if bold => ("* ", "\u{1b}[1m", "\u{1b}[0m"),
                 true => ("* ", "", ""),
                 false => ("  ", "", ""),
@@ -120,39 +121,53 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
         }
         writeln!(out)?;
     }
-    writeln!(out, "* the best, and who cannot be told from it (all differences together, 95 %).")?;
+    match plan.payoff {
+        Payoff::RankPoints => write!(out, "* the best, and who cannot be told from it")?,
+        other => write!(out, "* the best by {}, and who cannot be told from it", other.unit())?,
+    }
+    writeln!(out, " (all differences together, 95 %).")?;
     writeln!(out, "rank points: 1 best, 0 worst, 0.5 par; ± 95 %, clustered by deal. win: share")?;
     writeln!(out, "of the match. The rest per round: points of the layout, calls and how many of")?;
     writeln!(out, "them succeeded, snaps right, wrong and late, turns of all seats.")
 }
 
-/// Whether an agent has the best mean, or cannot be told from the one that has.
-fn is_among_best(row: &SummaryRow, rows: &[&SummaryRow], pairs: &[&PairRow]) -> bool {
-    let Some(best) = rows.iter().max_by(|one, other| one.rank_points.total_cmp(&other.rank_points)) else {
-        return false;
+/// Who has the best mean of what the differences are of, the first of equals; `None` of one alone.
+fn leader<'a>(rows: &[&'a SummaryRow], pairs: &[&PairRow], payoff: Payoff) -> Option<&'a str> {
+    let is_ahead = |agent: &str, pair: &PairRow| {
+        let lead = payoff.sign() * pair.difference;
+        (pair.agent != agent || lead >= 0.0) && (pair.other != agent || lead <= 0.0)
     };
-    if rows.len() < 2 || best.agent == row.agent {
-        return rows.len() > 1;
+    let mut agents = rows.iter().map(|row| &*row.agent).filter(|_| rows.len() > 1);
+    agents.find(|agent| pairs.iter().all(|pair| is_ahead(agent, pair)))
+}
+
+/// Whether an agent is the best, or cannot be told from it.
+fn is_among_best(agent: &str, best: &str, pairs: &[&PairRow]) -> bool {
+    if agent == best {
+        return true;
     }
     let is_pair = |pair: &PairRow, one: &str, other: &str| pair.agent == one && pair.other == other;
     pairs.iter().any(|pair| {
         // Where all deals agree there is no spread to tell by, and no interval.
         let straddles =
             pair.low_simultaneous.is_none_or(|low| low <= 0.0) && pair.high_simultaneous.is_none_or(|high| high >= 0.0);
-        straddles && (is_pair(pair, &row.agent, &best.agent) || is_pair(pair, &best.agent, &row.agent))
+        straddles && (is_pair(pair, agent, best) || is_pair(pair, best, agent))
     })
 }
 
 fn figures(row: &SummaryRow) -> String {
+    let rounded =
+        |value: Option<f64>, digits: usize| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
     let success = row.call_success.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+    let snaps = [row.snaps_right_per_round, row.snaps_wrong_per_round, row.snaps_late_per_round];
     format!(
-        "{:<13} {:>5.3} {:>6.1} {:>5.2} {:>5} {:>14} {:>5.1}",
+        "{:<13} {:>5.3} {:>6} {:>5} {:>5} {:>14} {:>5}",
         plus_minus(row.rank_points, row.rank_points_high, 3),
         row.win_share,
-        row.points_per_round,
-        row.calls_per_round,
+        rounded(row.points_per_round, 1),
+        rounded(row.calls_per_round, 2),
         success,
-        format!("{:.2}/{:.2}/{:.2}", row.snaps_right_per_round, row.snaps_wrong_per_round, row.snaps_late_per_round),
-        row.turns_per_round,
+        snaps.map(|snaps| rounded(snaps, 2)).join("/"),
+        rounded(row.turns_per_round, 1),
     )
 }

@@ -126,7 +126,7 @@ impl Desk<'_> {
                 plus_minus(row.rank_points, row.rank_points_high, 3),
                 plus_minus(row.win_share, row.win_share_high, 3),
                 plus_minus(row.margin, row.margin_high, 2),
-                number(row.points_per_round, 2),
+                maybe(row.points_per_round, 2),
                 grouped(row.deals),
                 grouped(row.matches),
             ];
@@ -314,7 +314,7 @@ impl Desk<'_> {
     fn seat_plot(&self) -> Option<Figure<Forest>> {
         let digits = self.ladder.payoff.digits();
         let estimate = |row: &&SeatRow| {
-            let effect = Interval::new(row.effect?, row.effect_error.filter(|_| row.deals > 1), row.deals);
+            let effect = seat_effect(row)?;
             let is_first = row.seat == 'a';
             Some(Estimate {
                 label: format!("seat {}", row.seat),
@@ -348,8 +348,7 @@ impl Desk<'_> {
         let digits = self.ladder.payoff.digits();
         let elo = self.seat_rows().iter().any(|row| row.elo.is_some());
         let row = |row: &&SeatRow| {
-            let effect =
-                row.effect.map(|effect| Interval::new(effect, row.effect_error.filter(|_| row.deals > 1), row.deals));
+            let effect = seat_effect(row);
             let mut cells = vec![
                 plus_minus(row.payoff, row.high, digits),
                 match effect {
@@ -474,6 +473,11 @@ impl Desk<'_> {
 }
 
 /// Why there are no ratings.
+/// What a seat is worth over seat a, from the deals of which every match counts.
+fn seat_effect(row: &SeatRow) -> Option<Interval> {
+    Some(Interval::new(row.effect?, row.effect_error, row.effect_deals?))
+}
+
 fn no_ratings(rows: &[&RatingRow]) -> Prose {
     let mut components: Vec<Option<usize>> = rows.iter().map(|row| row.component).collect();
     components.sort_unstable();

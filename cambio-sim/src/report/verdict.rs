@@ -11,7 +11,7 @@ use crate::{Derived, PairRow, Plan, SummaryRow};
 
 impl Payoff {
     /// What its numbers are numbers of.
-    pub(super) fn unit(self) -> &'static str {
+    pub(crate) fn unit(self) -> &'static str {
         match self {
             Payoff::RankPoints => "rank points",
             Payoff::Win => "wins a match",

@@ -344,6 +344,10 @@ impl CellDigest {
 
     /// Adds the outcomes of a block, by rotation and seat.
     fn add(&mut self, block: &Block<'_>, outcomes: &[Outcome]) {
+        if outcomes.is_empty() {
+            // A void block leaves no trace, as in the rows.
+            return;
+        }
         if self.open.deal != Some(block.deal) {
             self.end_deal();
             self.open.deal = Some(block.deal);

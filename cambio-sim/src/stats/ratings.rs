@@ -156,7 +156,7 @@ pub struct Strengths {
     /// Their covariance.
     pub covariance: DMatrix<f64>,
     /// The advantage of each seat over seat a, with its standard error; empty where seats are ignored.
-    pub seats: Vec<(f64, f64)>,
+    pub seats: Vec<(f64, Option<f64>)>,
     /// How many clusters the covariance is from.
     pub clusters: u64,
     /// The log likelihood.
@@ -296,7 +296,7 @@ pub fn fit(rankings: &Rankings, agents: usize, anchor: Option<usize>, effects: S
     let strengths = &change * at.rows(0, agents - 1);
     let seat = |seat: usize| {
         let place = agents - 1 + seat;
-        (at[place], covariance[(place, place)].max(0.0).sqrt())
+        (at[place], (clusters > 1).then(|| covariance[(place, place)].max(0.0).sqrt()))
     };
     Some(Strengths {
         // Adding 0 makes an anchor of −0 one of 0.
@@ -352,7 +352,7 @@ mod tests {
             rankings.end_deal();
         }
         let fitted = fit(&rankings, 2, None, SeatEffects::Fitted).unwrap();
-        assert!(fitted.seats[0].0 < -0.5 && fitted.seats[0].1 < 0.2, "{:?}", fitted.seats);
+        assert!(fitted.seats[0].0 < -0.5 && fitted.seats[0].1.unwrap() < 0.2, "{:?}", fitted.seats);
         assert!((fitted.strengths[0] + fitted.strengths[1]).abs() < 1e-12);
     }
 }
