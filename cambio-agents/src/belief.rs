@@ -64,6 +64,8 @@ pub struct Belief {
     /// The pile's top, as far as it bears on decisions.
     top: Option<Card>,
     callers: SeatSet,
+    /// Who is not asked in windows any more.
+    safe: SeatSet,
     /// The window that is open or may be: the card that opened it, and the seats that reached in it.
     window: Option<(Card, SeatSet)>,
     sampler: Sampler,
@@ -118,6 +120,7 @@ impl Belief {
             marked: SpotSet::EMPTY,
             top: None,
             callers: SeatSet::EMPTY,
+            safe: SeatSet::EMPTY,
             window: None,
             sampler: Sampler::default(),
         }
@@ -168,8 +171,8 @@ impl Belief {
             }
             // It did not keep what it drew: nothing that it knows to have is worse by more than that was worth to it.
             Event::Dropped { seat, card } if seat != own && self.knowledge.holds_unknown() => {
-                let gain = manner.keep_gain.max(if self.has_power(card) { manner.power_worth } else { 0.0 });
-                let most = self.points(card) + gain;
+                let power = if self.has_power(card) { manner.power_worth.max(0.0) } else { 0.0 };
+                let most = self.points(card) + manner.keep_gain + power;
                 self.bound(seat, None, |points| points <= most);
             }
             // It kept a card here: what lay here was the worst that it knew, or not known and worse than the rest.
@@ -249,7 +252,7 @@ impl Belief {
         let own = self.knowledge.seat();
         for seat in Seat::ALL[..self.rules.seats].iter().copied() {
             let may_snap = self.rules.caller_snaps != CallerSnaps::None || !self.callers.contains(seat);
-            if seat == own || reached.contains(seat) || !may_snap {
+            if seat == own || reached.contains(seat) || self.safe.contains(seat) || !may_snap {
                 continue;
             }
             for spot in self.unknown_to_me(self.knowledge.seen(seat)) {
@@ -278,6 +281,7 @@ impl Belief {
                 self.top = None;
                 self.window = None;
                 self.callers = SeatSet::EMPTY;
+                self.safe = SeatSet::EMPTY;
             }
             Event::Flipped { card } => {
                 self.land(card);
@@ -287,6 +291,7 @@ impl Belief {
             Event::Kept { replaced, .. } => self.land(replaced),
             Event::Took { .. } => self.top = None,
             Event::Called { seat } => self.callers.insert(seat),
+            Event::BecameSafe { seat } => self.safe.insert(seat),
             Event::Snapped { seat, spot, card, verdict } => {
                 self.reach(seat);
                 if verdict == Verdict::Right {

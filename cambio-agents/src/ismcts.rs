@@ -80,7 +80,7 @@ impl Searcher {
         if arms.len() == 1 && !apart {
             return arms[0].action;
         }
-        self.tree.plant(view.seat(), arms.iter().map(|arm| arm.action), self.settings.iterations);
+        self.tree.plant(view.seat(), arms.iter().map(|arm| arm.action), self.settings.most_iterations());
         let mut call = apart.then(|| Arm::new(Action::Call));
         let growth = Growth {
             mode: self.mode,
@@ -90,11 +90,10 @@ impl Searcher {
             expand: self.expand,
             prior: self.prior,
         };
-        let half_time = self.settings.iterations / 2;
         self.half.clear();
         let mut budget = self.settings.budget();
         while let Some(iteration) = budget.next() {
-            if iteration == half_time {
+            if budget.is_halfway(iteration) {
                 self.half.extend(self.tree.root());
             }
             let mut dice = Dice(Bits::new(base, iteration));

@@ -99,7 +99,13 @@ impl Picture for Fancied<'_> {
     }
 
     fn known(&self) -> SpotSet {
-        if self.knows == Knows::All { self.glance.table().occupied() } else { SpotSet::EMPTY }
+        let mut known = SpotSet::EMPTY;
+        if self.knows == Knows::All {
+            // A penalty card that was drawn in the playout has no face yet.
+            let faces = self.glance.table().occupied().into_iter().filter(|&spot| self.world.face(spot).is_some());
+            faces.for_each(|spot| known.insert(spot));
+        }
+        known
     }
 }
 

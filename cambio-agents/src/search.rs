@@ -135,7 +135,14 @@ impl Settings {
     }
 
     pub(crate) fn budget(&self) -> Budget {
-        Budget { iterations: self.iterations, time: self.time, begun: None, done: 0 }
+        Budget { iterations: self.iterations, time: self.time, begun: None, done: 0, half: None }
+    }
+
+    /// How many iterations a decision has at most; by the clock as many as a fast machine makes.
+    pub(crate) fn most_iterations(&self) -> u32 {
+        const A_MILLISECOND: u128 = 2000;
+        let by_clock = |time: Duration| u32::try_from(time.as_millis() * A_MILLISECOND).unwrap_or(u32::MAX);
+        self.time.map_or(self.iterations, by_clock)
     }
 }
 
@@ -161,6 +168,8 @@ pub(crate) struct Budget {
     time: Option<Duration>,
     begun: Option<Instant>,
     done: u32,
+    /// The first iteration of the second half, by the clock.
+    half: Option<u32>,
 }
 
 impl Budget {
@@ -176,11 +185,27 @@ impl Budget {
         goes_on.then_some(number)
     }
 
+    /// Whether the second half begins with the iteration of this number, the last that was given.
+    #[inline]
+    pub(crate) fn is_halfway(&self, number: u32) -> bool {
+        match self.time {
+            None => number == self.iterations / 2,
+            Some(_) => self.half == Some(number),
+        }
+    }
+
     /// The clock is asked every 16 iterations.
     #[cold]
     fn has_time(&mut self, time: Duration) -> bool {
         let begun = *self.begun.get_or_insert_with(Instant::now);
-        !self.done.is_multiple_of(16) || self.done == 0 || begun.elapsed() < time
+        if !self.done.is_multiple_of(16) || self.done == 0 {
+            return true;
+        }
+        let elapsed = begun.elapsed();
+        if 2 * elapsed >= time {
+            self.half.get_or_insert(self.done);
+        }
+        elapsed < time
     }
 }
 
@@ -258,6 +283,24 @@ mod tests {
     use cambio_core::rng::{Key, Purpose};
 
     use super::*;
+
+    #[test]
+    fn a_budget_is_halved_by_what_it_is_of() {
+        let halves = |settings: &Settings| {
+            let mut budget = settings.budget();
+            let (mut count, mut halves) = (0, Vec::new());
+            while let Some(number) = budget.next() {
+                count += 1;
+                halves.extend(budget.is_halfway(number).then_some(number));
+            }
+            (count, halves)
+        };
+        assert_eq!(halves(&Settings { iterations: 7, ..Settings::default() }), (7, vec![3]));
+        let timed = Settings { iterations: 7, time: Some(Duration::from_millis(20)), ..Settings::default() };
+        let (count, half) = halves(&timed);
+        assert!(count > 1000 && half.len() == 1 && half[0] < count, "{count} {half:?}");
+        assert_eq!(timed.most_iterations(), 40_000);
+    }
 
     #[test]
     fn decisions_are_drawn_in_proportion_to_their_visits() {

@@ -17,9 +17,9 @@ use crate::{Observation, Rules};
 /// What one seat knows, kept up by its sightings.
 ///
 /// Feed it every sighting of one seat in order, from the start of a round on. It forgets nothing; what *others*
-/// let slip by how they play is belief, which is an agent's business. Two logical hints are left to belief too, both of
-/// knobs that no preset uses: that a call under a feasible cap bounds a sum, and that under `late = "abort"` a seat that
-/// reached too late, oneself included, reached for a card that matches.
+/// let slip by how they play is belief, which is an agent's business. Two hints that are logical, of knobs that no full
+/// preset uses, are left out: that a call under a feasible cap bounds a sum, and that under `late = "abort"` a seat that
+/// reached too late reached for a card that matches.
 ///
 /// # Examples
 /// ```
