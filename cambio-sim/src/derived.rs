@@ -382,21 +382,17 @@ impl CellSums<'_> {
         let Some((sums, game)) = self.cell.game.as_ref().and_then(|sums| Some((sums, sums.game(scale)?))) else {
             return shares;
         };
-        let replicator = game.replicator(2000.0);
-        let found = (self.seat_count() > 2 && game.regret(&replicator) < 1e-3).then(|| replicator.clone());
-        shares.nash = game.nash().or(found);
+        shares.nash = game.nash();
         shares.alpha_rank = game.alpha_rank(ALPHA, INDIVIDUALS);
-        shares.replicator = Some(replicator);
-        if self.seat_count() == 2 {
-            let mut rng = Resampling::new(self.plan.seed, GAMES + self.place as u32);
-            let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
-            let nash: Vec<Vec<f64>> = games.iter().filter_map(crate::stats::empirical::Game::nash).collect();
-            let alpha: Vec<Vec<f64>> = games.iter().filter_map(|game| game.alpha_rank(ALPHA, INDIVIDUALS)).collect();
-            shares.nash_low = percentile(&nash, 0.025);
-            shares.nash_high = percentile(&nash, 0.975);
-            shares.alpha_low = percentile(&alpha, 0.025);
-            shares.alpha_high = percentile(&alpha, 0.975);
-        }
+        shares.replicator = Some(game.replicator(2000.0));
+        let mut rng = Resampling::new(self.plan.seed, GAMES + self.place as u32);
+        let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
+        let nash: Vec<Vec<f64>> = games.iter().filter_map(crate::stats::empirical::Game::nash).collect();
+        let alpha: Vec<Vec<f64>> = games.iter().filter_map(|game| game.alpha_rank(ALPHA, INDIVIDUALS)).collect();
+        shares.nash_low = percentile(&nash, 0.025);
+        shares.nash_high = percentile(&nash, 0.975);
+        shares.alpha_low = percentile(&alpha, 0.025);
+        shares.alpha_high = percentile(&alpha, 0.975);
         shares
     }
 
@@ -432,7 +428,7 @@ impl CellSums<'_> {
 }
 
 const ALPHA: f64 = 100.0;
-const INDIVIDUALS: f64 = 50.0;
+const INDIVIDUALS: u32 = 50;
 
 #[derive(Default)]
 struct Shares {

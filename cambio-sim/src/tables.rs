@@ -88,8 +88,8 @@ pub struct RatingRow {
     pub elo_low_simultaneous: Option<f64>,
     /// Upper end of that interval.
     pub elo_high_simultaneous: Option<f64>,
-    /// Its share in the Nash equilibrium of largest entropy; at more than two seats in a symmetric equilibrium that the
-    /// replicator dynamics finds, if it does.
+    /// Its share in the Nash equilibrium of largest entropy; at more than two seats in the symmetric equilibrium that logit
+    /// equilibria lead to from equal shares.
     pub nash: Option<f64>,
     /// Lower end of the share's interval, by resampling deals.
     pub nash_low: Option<f64>,
@@ -97,7 +97,7 @@ pub struct RatingRow {
     pub nash_high: Option<f64>,
     /// Its share after 2,000 units of replicator dynamics from equal shares.
     pub replicator: Option<f64>,
-    /// Its share in the α-rank with α = 100 and 50 individuals; two seats only.
+    /// Its share in the α-rank with α = 100 and 50 individuals.
     pub alpha_rank: Option<f64>,
     /// Lower end of the share's interval, by resampling deals.
     pub alpha_rank_low: Option<f64>,

@@ -93,13 +93,13 @@ fn there_may_be_more_parts_than_there_is_to_play() {
     let folder = played("slivers", 2);
     let lines = fs::read_to_string(folder.join("whole/ledger.jsonl")).unwrap().lines().count();
     let of = lines + 3;
-    let mut words = "merge".to_owned();
-    for index in (0..of).rev() {
+    let play = |index: usize| {
         let shard = format!("shard spec.toml --out part{index} --records --quiet --index {index} --of {of}");
         assert!(cambio(&folder, &shard).status.success());
-        words += &format!(" part{index}");
-    }
-    let output = cambio(&folder, &format!("{words} --out merged"));
+        format!("part{index}")
+    };
+    let parts: Vec<String> = (0..of).rev().map(play).collect();
+    let output = cambio(&folder, &format!("merge {} --out merged", parts.join(" ")));
     assert!(output.status.success(), "{}", said(&output));
     assert_same(&folder.join("whole"), &folder.join("merged"));
     fs::remove_dir_all(&folder).unwrap();

@@ -70,6 +70,12 @@ fn derived_files_agree_with_other_programs() {
     let specs = [
         ("two", format!("seed = 4\ndeals = 151\nrules = ['original', 'classic']\nseats = [2]\n{agents}")),
         ("seats", format!("seed = 5\ndeals = 120\nrules = ['classic']\nseats = [2, 3]\nseat_effects = true\n{agents}")),
+        (
+            "table",
+            "seed = 7\ndeals = 60\nrules = ['classic']\nseats = [3]\nlineups = 'compositions'\n\
+             agents = ['greedy', 'heuristic', 'sharp']\n"
+                .to_owned(),
+        ),
         ("round", format!("seed = 6\ndeals = 90\nrules = ['faessler']\nseats = [4]\nunit = 'rounds'\n{agents}")),
     ];
     let mut check = Command::new(python);

@@ -211,18 +211,23 @@ impl Desk<'_> {
             }
         };
         let row = |(head, row): (Prose, &&RatingRow)| {
-            let mut cells = vec![share(row.nash, row.nash_low, row.nash_high), maybe(row.replicator, 2)];
-            cells.extend((self.seats() == 2).then(|| share(row.alpha_rank, row.alpha_rank_low, row.alpha_rank_high)));
+            let cells = [
+                share(row.nash, row.nash_low, row.nash_high),
+                maybe(row.replicator, 2),
+                share(row.alpha_rank, row.alpha_rank_low, row.alpha_rank_high),
+            ];
             TableRow { head, cells: cells.into_iter().map(TableCell::from).collect() }
         };
-        let mut columns = vec!["Nash equilibrium", "replicator"];
-        columns.extend((self.seats() == 2).then_some("α-rank"));
+        let equilibrium =
+            if self.seats() == 2 { "the equilibrium of largest entropy" } else { "a symmetric equilibrium" };
         Some(Table {
-            caption: "The agents as strategies of an empirical game: the share of each in the equilibrium of largest entropy, \
-                      after replicator dynamics, and in the α-rank; in brackets 95 % by drawing deals again."
-                .into(),
+            caption: format!(
+                "The agents as strategies of an empirical game: the share of each in {equilibrium}, after replicator \
+                 dynamics, and in the α-rank; in brackets 95 % by drawing deals again."
+            )
+            .into(),
             corner: "agent",
-            columns: columns.into_iter().map(Prose::from).collect(),
+            columns: ["Nash equilibrium", "replicator", "α-rank"].into_iter().map(Prose::from).collect(),
             rows: self.heads().into_iter().zip(rows).map(row).collect(),
         })
     }

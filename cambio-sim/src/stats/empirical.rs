@@ -171,26 +171,41 @@ impl Game {
 
     /// What each agent gets if everybody else at the table is drawn from this mixture.
     pub fn payoffs(&self, mixture: &[f64]) -> Vec<f64> {
-        let factorial = |n: u8| (1..=u32::from(n)).map(f64::from).product::<f64>();
+        let powers = Powers::new(mixture, self.seats);
         let mut expected = vec![0.0; self.agents];
-        // Where the others are all of one's own kind everybody gets ½.
-        for agent in 0..self.agents {
-            expected[agent] += 0.5 * mixture[agent].powi(self.seats as i32 - 1);
+        for (agent, expected) in expected.iter_mut().enumerate() {
+            // Where the others are all of one's own kind everybody gets ½.
+            *expected += 0.5 * powers.all * powers.of(agent, self.seats - 1);
         }
-        for (counts, row) in &self.payoffs {
-            if counts.iter().filter(|count| **count > 0).count() < 2 {
-                continue;
-            }
+        for (counts, row) in self.mixed() {
             for agent in (0..self.agents).filter(|&agent| counts[agent] > 0) {
-                let mut likely = factorial(self.seats as u8 - 1);
-                for other in 0..self.agents {
-                    let count = counts[other] - u8::from(other == agent);
-                    likely *= mixture[other].powi(i32::from(count)) / factorial(count);
-                }
-                expected[agent] += likely * row[agent];
+                expected[agent] += powers.likely(counts, &[agent]) * row[agent];
             }
         }
         expected
+    }
+
+    /// How each agent's payoff changes with each agent's share of the mixture: row by column.
+    fn slopes(&self, mixture: &[f64]) -> DMatrix<f64> {
+        let powers = Powers::new(mixture, self.seats);
+        let mut slopes = DMatrix::zeros(self.agents, self.agents);
+        for agent in 0..self.agents {
+            slopes[(agent, agent)] += 0.5 * powers.all * powers.of(agent, self.seats - 2);
+        }
+        for (counts, row) in self.mixed() {
+            for agent in (0..self.agents).filter(|&agent| counts[agent] > 0) {
+                for other in (0..self.agents).filter(|&other| counts[other] > u8::from(other == agent)) {
+                    slopes[(agent, other)] += powers.likely(counts, &[agent, other]) * row[agent];
+                }
+            }
+        }
+        slopes
+    }
+
+    /// The compositions of more than one kind.
+    fn mixed(&self) -> impl Iterator<Item = (&[u8], &[f64])> {
+        let is_mixed = |counts: &[u8]| counts.iter().filter(|count| **count > 0).count() > 1;
+        self.payoffs.iter().map(|(counts, row)| (&counts[..], &row[..])).filter(move |(counts, _)| is_mixed(counts))
     }
 
     /// How much the best reply to a mixture gets above the mixture itself; 0 in a symmetric equilibrium.
@@ -230,27 +245,40 @@ impl Game {
         shares
     }
 
-    /// The equilibrium of largest entropy at two seats (Ortiz, Schapire and Kakade 2007); `None` at more.
+    /// A symmetric equilibrium: at two seats the one of largest entropy (Ortiz, Schapire and Kakade 2007), at more the limit
+    /// of logit equilibria from equal shares on (McKelvey and Palfrey 1995), or that of the replicator dynamics where
+    /// their path turns back; `None` if that is none either.
     ///
-    /// The limit of the mixtures p ∝ exp(A·p / τ) as τ goes to 0: they are the saddle points of the game with entropy
-    /// added, which in a game of constant sum converge to the equilibrium of largest entropy. Followed by Newton's method.
+    /// Both are the limit of the mixtures p ∝ exp(u(p) / τ) as τ goes to 0: in a game of two seats and constant sum they are
+    /// the saddle points of the game with entropy added, and converge to the equilibrium of largest entropy.
     pub fn nash(&self) -> Option<Vec<f64>> {
-        let matrix = self.matrix()?;
-        // Exactly antisymmetric, so that the value is 0.
-        let game = (&matrix - matrix.transpose()) / 2.0;
+        const REGRET: f64 = 1e-6;
+        if let Some(matrix) = self.matrix() {
+            // Exactly antisymmetric, so that the value is 0.
+            let game = (&matrix - matrix.transpose()) / 2.0;
+            return self.logit_limit(|p| (&game * p, game.clone()));
+        }
+        let payoffs = |p: &DVector<f64>| (DVector::from_vec(self.payoffs(p.as_slice())), self.slopes(p.as_slice()));
+        let found = self.logit_limit(payoffs).filter(|shares| self.regret(shares) < REGRET);
+        found.or_else(|| Some(self.replicator(2000.0)).filter(|shares| self.regret(shares) < 1e-3))
+    }
+
+    /// Follows the logit equilibria of these payoffs and their slopes from equal shares by Newton's method.
+    fn logit_limit(&self, payoffs: impl Fn(&DVector<f64>) -> (DVector<f64>, DMatrix<f64>)) -> Option<Vec<f64>> {
         let size = self.agents;
         let mut p = DVector::from_element(size, 1.0 / size as f64);
         let mut temperature = 1.0;
         while temperature > 1e-7 {
             temperature *= 0.7;
             for _ in 0..50 {
-                let reply = softmax(&(&game * &p / temperature));
+                let (values, slopes) = payoffs(&p);
+                let reply = softmax(&(values / temperature));
                 let gap = &p - &reply;
                 if gap.amax() < 1e-13 {
                     break;
                 }
                 let spread = DMatrix::from_diagonal(&reply) - &reply * reply.transpose();
-                let slope = DMatrix::identity(size, size) - spread * &game / temperature;
+                let slope = DMatrix::identity(size, size) - spread * slopes / temperature;
                 let step = slope.lu().solve(&gap)?;
                 // Not out of the simplex: at most nine tenths of the way to its edge.
                 let room = p.iter().zip(step.iter()).filter(|(_, step)| **step > 0.0);
@@ -259,28 +287,100 @@ impl Game {
             }
         }
         let sum = p.sum();
-        Some(p.iter().map(|share| share.max(0.0) / sum).collect())
+        let shares: Vec<f64> = p.iter().map(|share| share.max(0.0) / sum).collect();
+        shares.iter().all(|share| share.is_finite()).then_some(shares)
     }
 
-    /// The α-rank of a single population at two seats (Omidshafiei and others 2019, "α-Rank: Multi-agent evaluation by
-    /// evolution", eq. 3 to 5, with the selection by single encounters that `OpenSpiel` calls local); `None` at more.
+    /// The α-rank of a single population (Omidshafiei and others 2019, "α-Rank: Multi-agent evaluation by evolution", eq. 3
+    /// to 5): the stationary distribution of a population of `individuals` in which now and then one changes its strategy
+    /// and takes over or dies out, by pairwise comparison of fitness. `None` if a composition of two kinds was not played.
     ///
-    /// The stationary distribution of a population of `individuals` in which now and then one changes its strategy.
-    pub fn alpha_rank(&self, alpha: f64, individuals: f64) -> Option<Vec<f64>> {
-        let matrix = self.matrix()?;
+    /// At two seats fitness is what two who meet get, the selection that `OpenSpiel` calls local. At more it is what one
+    /// gets on average at a table of others drawn from the population (Gokhale and Traulsen 2010, "Evolutionary games in
+    /// the multiverse").
+    pub fn alpha_rank(&self, alpha: f64, individuals: u32) -> Option<Vec<f64>> {
         let size = self.agents;
         let mut moves = DMatrix::zeros(size, size);
         for from in 0..size {
             let mut stay = 1.0;
             for to in (0..size).filter(|&to| to != from) {
-                let gain = alpha * (matrix[(to, from)] - matrix[(from, to)]);
-                moves[(from, to)] = fixation(gain, individuals) / (size - 1) as f64;
+                let gains = self.gains(from, to, individuals)?;
+                moves[(from, to)] = fixation(gains.map(|gain| alpha * gain)) / (size - 1) as f64;
                 stay -= moves[(from, to)];
             }
             moves[(from, from)] = stay;
         }
         stationary(&moves)
     }
+
+    /// How much fitter a mutant is than a resident, where there is one mutant, two, and so on up to all but one.
+    fn gains(&self, resident: usize, mutant: usize, individuals: u32) -> Option<impl Iterator<Item = f64>> {
+        // By the number of mutants at the table: what a resident gets there, and what a mutant gets.
+        let mut tables = vec![(0.5, 0.5); self.seats + 1];
+        for (mutants, table) in tables.iter_mut().enumerate().take(self.seats).skip(1) {
+            let mut counts = vec![0; self.agents];
+            (counts[mutant], counts[resident]) = (mutants as u8, (self.seats - mutants) as u8);
+            let (_, row) = self.payoffs.iter().find(|(other, _)| *other == counts)?;
+            *table = (row[resident], row[mutant]);
+        }
+        let others = self.seats - 1;
+        let fitness = move |mutants: u32| {
+            if others == 1 {
+                return tables[1].1 - tables[1].0;
+            }
+            // Of the others, who are drawn without oneself.
+            let drawn = |of_mutants: u32, count: usize| {
+                let of_residents = individuals - 1 - of_mutants;
+                choose(of_mutants, count) * choose(of_residents, others - count) / choose(individuals - 1, others)
+            };
+            let of_mutant = (0..=others).map(|count| drawn(mutants - 1, count) * tables[count + 1].1);
+            let of_resident = (0..=others).map(|count| drawn(mutants, count) * tables[count].0);
+            of_mutant.sum::<f64>() - of_resident.sum::<f64>()
+        };
+        Some((1..individuals).map(fitness))
+    }
+}
+
+/// The powers of the shares of a mixture, each over the factorial of its exponent.
+struct Powers {
+    /// Of each share, from exponent 0 on.
+    powers: Vec<f64>,
+    seats: usize,
+    /// In how many orders all seats but one can be filled, if all are different.
+    all: f64,
+}
+
+impl Powers {
+    fn new(mixture: &[f64], seats: usize) -> Powers {
+        let mut powers = Vec::with_capacity(mixture.len() * seats);
+        for share in mixture {
+            let mut power = 1.0;
+            for exponent in 1..=seats {
+                powers.push(power);
+                power *= share / exponent as f64;
+            }
+        }
+        Powers { powers, seats, all: (1..seats).map(|factor| factor as f64).product() }
+    }
+
+    fn of(&self, agent: usize, exponent: usize) -> f64 {
+        self.powers[agent * self.seats + exponent]
+    }
+
+    /// How likely the others make up this composition without those left out, or the slope of that in the share of the
+    /// second who is.
+    fn likely(&self, counts: &[u8], left_out: &[usize]) -> f64 {
+        let exponent = |agent: usize| {
+            let out = left_out.iter().filter(|&&other| other == agent).count();
+            usize::from(counts[agent]) - out
+        };
+        (0..counts.len()).map(|agent| self.of(agent, exponent(agent))).product::<f64>() * self.all
+    }
+}
+
+/// In how many ways so many can be chosen.
+fn choose(of: u32, count: usize) -> f64 {
+    (0..count as u32).map(|step| (f64::from(of) - f64::from(step)) / f64::from(step + 1)).product()
 }
 
 fn softmax(values: &DVector<f64>) -> DVector<f64> {
@@ -290,16 +390,17 @@ fn softmax(values: &DVector<f64>) -> DVector<f64> {
     weights / sum
 }
 
-/// The probability that one mutant takes over: (1 − e^−u) / (1 − e^−mu), without overflow.
-fn fixation(gain: f64, individuals: f64) -> f64 {
-    if gain.abs() < 1e-12 {
-        return 1.0 / individuals;
-    }
-    if gain > 0.0 {
-        return -(-gain).exp_m1() / -(-individuals * gain).exp_m1();
-    }
-    // Multiplied through by e^mu.
-    (gain * (individuals - 1.0)).exp() * -gain.exp_m1() / -(individuals * gain).exp_m1()
+/// The probability that one mutant takes over, by how much fitter mutants are where there is one, two and so on:
+/// 1 / Σ e^−(u₁ + … + uⱼ) with j from 0 on.
+fn fixation(gains: impl Iterator<Item = f64>) -> f64 {
+    let mut sum = 0.0;
+    let mut exponents = vec![0.0];
+    exponents.extend(gains.map(|gain| {
+        sum -= gain;
+        sum
+    }));
+    let most = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (-most).exp() / exponents.iter().map(|exponent| (exponent - most).exp()).sum::<f64>()
 }
 
 /// The stationary distribution of a chain (Grassmann, Taksar and Heyman 1985: elimination without subtraction, so that
@@ -347,7 +448,7 @@ mod tests {
     fn rock_paper_scissors_is_played_evenly_and_copies_share_by_entropy() {
         let game = Game::of_matrix(&matrix(&[&[0.5, 0.0, 1.0], &[1.0, 0.5, 0.0], &[0.0, 1.0, 0.5]]));
         close(&game.nash().unwrap(), &[1.0 / 3.0; 3], 1e-9);
-        close(&game.alpha_rank(10.0, 50.0).unwrap(), &[1.0 / 3.0; 3], 1e-9);
+        close(&game.alpha_rank(10.0, 50).unwrap(), &[1.0 / 3.0; 3], 1e-9);
         let uneven = Game::of_matrix(&matrix(&[&[0.5, 0.0, 0.9], &[1.0, 0.5, 0.2], &[0.1, 0.8, 0.5]]));
         // Of an antisymmetric game [0, -a, b; a, 0, -c; -b, c, 0] the equilibrium is (c, b, a) / sum.
         let sum = 0.3 + 0.4 + 0.5;
@@ -367,7 +468,7 @@ mod tests {
         let game = Game::of_matrix(&matrix(&[&[0.5, 0.6, 0.7], &[0.4, 0.5, 0.6], &[0.3, 0.4, 0.5]]));
         close(&game.nash().unwrap(), &[1.0, 0.0, 0.0], 1e-6);
         close(&game.replicator(500.0), &[1.0, 0.0, 0.0], 1e-6);
-        close(&game.alpha_rank(100.0, 50.0).unwrap(), &[1.0, 0.0, 0.0], 1e-3);
+        close(&game.alpha_rank(100.0, 50).unwrap(), &[1.0, 0.0, 0.0], 1e-3);
         assert!(game.regret(&[1.0, 0.0, 0.0]).abs() < 1e-12 && game.regret(&[0.0, 0.0, 1.0]) > 0.19);
     }
 
@@ -387,5 +488,46 @@ mod tests {
         let payoffs = game.payoffs(&[0.5, 0.5]);
         close(&payoffs, &[0.25 * 0.5 + 0.5 * 0.6 + 0.25 * 0.7, 0.25 * 0.3 + 0.5 * 0.4 + 0.25 * 0.5], 1e-12);
         assert_eq!(GameSums::new(&lineups[..1], 2).map(|sums| sums.agents), None);
+        // Agent 0 is better in every company.
+        close(&game.nash().unwrap(), &[1.0, 0.0], 1e-6);
+        close(&game.alpha_rank(100.0, 50).unwrap(), &[1.0, 0.0], 1e-3);
+    }
+
+    #[test]
+    fn a_table_of_three_who_are_better_when_rare_is_shared() {
+        // Alone of one's kind one gets 0.7, the others 0.4: in equilibrium both are as frequent.
+        let payoffs = vec![(vec![1, 2], vec![0.7, 0.4]), (vec![2, 1], vec![0.4, 0.7])];
+        let game = Game { agents: 2, seats: 3, payoffs };
+        close(&game.nash().unwrap(), &[0.5, 0.5], 1e-9);
+        close(&game.alpha_rank(1.0, 20).unwrap(), &[0.5, 0.5], 1e-12);
+        // If to be alone is worth more to the first, with shares p and q: 0.4 q² + 0.2 pq = 0.2 p², so p = 2q.
+        let payoffs = vec![(vec![1, 2], vec![0.9, 0.3]), (vec![2, 1], vec![0.4, 0.7])];
+        let uneven = Game { agents: 2, seats: 3, payoffs };
+        let shares = uneven.nash().unwrap();
+        close(&shares, &[2.0 / 3.0, 1.0 / 3.0], 1e-6);
+        let by = 1e-6;
+        let slopes = uneven.slopes(&shares);
+        for other in 0..2 {
+            let (mut more, mut less) = (shares.clone(), shares.clone());
+            (more[other], less[other]) = (shares[other] + by, shares[other] - by);
+            let slope: Vec<f64> = uneven
+                .payoffs(&more)
+                .iter()
+                .zip(uneven.payoffs(&less))
+                .map(|(more, less)| (more - less) / by / 2.0)
+                .collect();
+            close(&[slopes[(0, other)], slopes[(1, other)]], &slope, 1e-8);
+        }
+    }
+
+    #[test]
+    fn a_neutral_mutant_takes_over_as_often_as_it_is_one_of_all() {
+        assert!((fixation([0.0; 49].into_iter()) - 0.02).abs() < 1e-15);
+        // (1 − e^−u) / (1 − e^−mu) where the gain is the same throughout.
+        for gain in [0.3_f64, -0.3, 20.0, -20.0] {
+            let expected = -(-gain).exp_m1() / -(-50.0 * gain).exp_m1();
+            let found = fixation([gain; 49].into_iter());
+            assert!((found - expected).abs() <= 1e-12 * expected, "{gain}: {found} {expected}");
+        }
     }
 }

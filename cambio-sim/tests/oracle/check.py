@@ -258,6 +258,49 @@ def check_game(rows, ratings):
         same("replicator", row["replicator"], share, absolute=1e-5)
 
 
+def check_table_game(rows, ratings, seats):
+    """More than two seats: nobody does better than in the equilibrium, order by order of the others; and the α-rank by the
+    hypergeometric distribution and the trees of the chain (Freidlin and Wentzell)."""
+    agents = [row["agent"] for row in ratings]
+    size, sums = len(agents), defaultdict(lambda: np.zeros(2))
+    for table in games(rows).values():
+        seated = [agents.index(row["agent"]) for row in table]
+        for agent, row in zip(seated, table):
+            sums[tuple(sorted(seated)), agent] += [float(row["rank_points"]), 1]
+    payoff = lambda table, agent: 0.5 if len(set(table)) == 1 else sums[tuple(sorted(table)), agent][0] / sums[tuple(sorted(table)), agent][1]
+
+    nash = np.array([float(row["nash"]) for row in ratings])
+    gets = np.zeros(size)
+    for others in itertools.product(range(size), repeat=seats - 1):
+        gets += np.prod(nash[list(others)]) * np.array([payoff(others + (agent,), agent) for agent in range(size)])
+    same("Nash at a table", nash.sum(), 1, absolute=1e-6)
+    same("Nash at a table", gets.max() - gets @ nash, 0, absolute=1e-5)
+
+    individuals, alpha, moves = 50, 100, np.zeros((size, size))
+    for one, other in itertools.permutations(range(size), 2):
+        exponents = [0.0]
+        for mutants in range(1, individuals):
+            fit = lambda own, of_mutants: sum(
+                scipy.stats.hypergeom(individuals - 1, of_mutants, seats - 1).pmf(count)
+                * payoff((other,) * count + (one,) * (seats - 1 - count) + (own,), own)
+                for count in range(seats)
+            )
+            exponents.append(exponents[-1] - alpha * (fit(other, mutants - 1) - fit(one, mutants)))
+        moves[one, other] = 1 / np.exp(np.array(exponents)).sum() / (size - 1)
+    weights = np.zeros(size)
+    for root in range(size):
+        others = [state for state in range(size) if state != root]
+        for ways in itertools.product(range(size), repeat=size - 1):
+            to = dict(zip(others, ways))
+            ends = lambda state: any((state := to.get(state, root)) == root for _ in range(size))
+            if all(state != way and ends(state) for state, way in to.items()):
+                weights[root] += np.prod([moves[state, way] for state, way in to.items()])
+    for row, share in zip(ratings, weights / weights.sum()):
+        same("alpha-rank at a table", row["alpha_rank"], share, absolute=1e-6)
+        low, high = float(row["alpha_rank_low"]), float(row["alpha_rank_high"])
+        same("interval of a share", 0 <= low <= high <= 1 and float(row["nash_low"]) <= float(row["nash_high"]), 1)
+
+
 def check_behaviour(rows, behaviour):
     for row in behaviour:
         own = [r for r in rows if r["agent"] == row["agent"]]
@@ -279,7 +322,10 @@ for folder in map(Path, sys.argv[1:]):
         check_seats(rows, tables["seats"][cell])
         check_ratings(rows, tables["ratings"][cell], tables["seats"][cell])
         if tables["ratings"][cell][0]["alpha_rank"] != "":
-            check_game(rows, tables["ratings"][cell])
+            if cell[1] == 2:
+                check_game(rows, tables["ratings"][cell])
+            else:
+                check_table_game(rows, tables["ratings"][cell], cell[1])
         check_behaviour(rows, tables["behaviour"][cell])
 for what, count in sorted(compared.items()):
     print(f"{count:6} {what}")
