@@ -246,7 +246,7 @@ impl Game {
     }
 
     /// A symmetric equilibrium: at two seats the one of largest entropy (Ortiz, Schapire and Kakade 2007), at more the limit
-    /// of logit equilibria from equal shares on (McKelvey and Palfrey 1995), or that of the replicator dynamics where
+    /// of logit equilibria from equal shares on (`McKelvey` and Palfrey 1995), or that of the replicator dynamics where
     /// their path turns back; `None` if that is none either.
     ///
     /// Both are the limit of the mixtures p ∝ exp(u(p) / τ) as τ goes to 0: in a game of two seats and constant sum they are
@@ -258,7 +258,11 @@ impl Game {
             let game = (&matrix - matrix.transpose()) / 2.0;
             return self.logit_limit(|p| (&game * p, game.clone()));
         }
-        let payoffs = |p: &DVector<f64>| (DVector::from_vec(self.payoffs(p.as_slice())), self.slopes(p.as_slice()));
+        let payoffs = |p: &DVector<f64>| {
+            let slopes = self.slopes(p.as_slice());
+            // Payoffs are homogeneous in the shares (Euler's theorem).
+            (&slopes * p / (self.seats as f64 - 1.0), slopes)
+        };
         let found = self.logit_limit(payoffs).filter(|shares| self.regret(shares) < REGRET);
         found.or_else(|| Some(self.replicator(2000.0)).filter(|shares| self.regret(shares) < 1e-3))
     }
@@ -343,8 +347,8 @@ impl Game {
 
 /// The powers of the shares of a mixture, each over the factorial of its exponent.
 struct Powers {
-    /// Of each share, from exponent 0 on.
-    powers: Vec<f64>,
+    /// Of each share in turn, from exponent 0 on.
+    by_share: Vec<f64>,
     seats: usize,
     /// In how many orders all seats but one can be filled, if all are different.
     all: f64,
@@ -352,19 +356,19 @@ struct Powers {
 
 impl Powers {
     fn new(mixture: &[f64], seats: usize) -> Powers {
-        let mut powers = Vec::with_capacity(mixture.len() * seats);
+        let mut by_share = Vec::with_capacity(mixture.len() * seats);
         for share in mixture {
             let mut power = 1.0;
             for exponent in 1..=seats {
-                powers.push(power);
+                by_share.push(power);
                 power *= share / exponent as f64;
             }
         }
-        Powers { powers, seats, all: (1..seats).map(|factor| factor as f64).product() }
+        Powers { by_share, seats, all: (1..seats).map(|factor| factor as f64).product() }
     }
 
     fn of(&self, agent: usize, exponent: usize) -> f64 {
-        self.powers[agent * self.seats + exponent]
+        self.by_share[agent * self.seats + exponent]
     }
 
     /// How likely the others make up this composition without those left out, or the slope of that in the share of the
