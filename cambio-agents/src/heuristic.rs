@@ -47,6 +47,10 @@ impl Agent for Heuristic {
         self.memory.as_mut().expect("a match begins with a briefing").notice(sighting);
     }
 
+    fn lapses(&mut self) -> Option<u32> {
+        self.memory.as_ref().map(Memory::lapses)
+    }
+
     fn decide(&mut self, view: &Observation<'_>) -> Action {
         let memory = self.memory.as_ref().expect("a match begins with a briefing");
         let mind = Mind::new(view, memory, &self.today);

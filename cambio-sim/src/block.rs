@@ -170,12 +170,16 @@ impl<'p> Arena<'p> {
         let mut recorder = plan.records.then(|| Recorder::new(rules));
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut notes = (&mut *tally, &mut *script);
-            if recorder.is_none() && eyes.0.is_empty() {
-                return deal.play(seats, seated, &mut notes);
-            }
-            let nobody: &mut dyn Scribe = &mut ();
-            let recorder = recorder.as_mut().map_or(nobody, |recorder| recorder);
-            deal.play(seats, seated, &mut (&mut notes, &mut (recorder, eyes)))
+            let result = if recorder.is_none() && eyes.0.is_empty() {
+                deal.play(seats, seated, &mut notes)?
+            } else {
+                let nobody: &mut dyn Scribe = &mut ();
+                let recorder = recorder.as_mut().map_or(nobody, |recorder| recorder);
+                deal.play(seats, seated, &mut (&mut notes, &mut (recorder, eyes)))?
+            };
+            let mut lapses = [None; MAX_SEATS];
+            seated.iter_mut().zip(&mut lapses).for_each(|(agent, lapses)| *lapses = agent.lapses());
+            Ok((result, lapses))
         }));
         let outcome = outcome.unwrap_or_else(|panic| {
             let culprit = Seat::ALL.into_iter().zip(&*seated).find_map(|(seat, agent)| Some((seat, agent.panicked()?)));
@@ -189,9 +193,9 @@ impl<'p> Arena<'p> {
         let labels =
             || -> Vec<&str> { (0..seats).map(|seat| plan.labels[block.agent(seat, rotation)].as_str()).collect() };
         match outcome {
-            Ok(result) => {
+            Ok((result, lapses)) => {
                 rows.records.extend(recorder.map(|recorder| recorder.finish(deal.key(), rotation, &labels(), &result)));
-                write_rows(plan, block, rotation, tally, &Ending::Played(&result), rows);
+                write_rows(plan, block, rotation, tally, &Ending::Played(&result, lapses), rows);
                 Ok(())
             }
             Err(error) => {
@@ -266,7 +270,8 @@ fn fault(
 
 /// How a match ended.
 enum Ending<'a> {
-    Played(&'a MatchResult),
+    /// With what each seat says that it forgot or confused.
+    Played(&'a MatchResult, [Option<u32>; MAX_SEATS]),
     /// This seat was at fault: it has the last rank, the others share the first.
     Forfeit(Seat),
 }
@@ -274,7 +279,7 @@ enum Ending<'a> {
 impl Ending<'_> {
     fn rank(&self, seat: usize, seats: usize) -> usize {
         match self {
-            Ending::Played(result) => result.ranks[seat],
+            Ending::Played(result, _) => result.ranks[seat],
             Ending::Forfeit(loser) if loser.index() == seat => seats,
             Ending::Forfeit(_) => 1,
         }
@@ -351,7 +356,7 @@ fn write_rows<'p>(
             seat: Seat::ALL[seat],
             agent: plan.labels[block.agent(seat, rotation)].as_str(),
             total: match ending {
-                Ending::Played(result) => Some(f64::from(result.totals[seat].units()) / f64::from(Score::UNITS)),
+                Ending::Played(result, _) => Some(f64::from(result.totals[seat].units()) / f64::from(Score::UNITS)),
                 Ending::Forfeit(_) => None,
             },
             rank,
@@ -372,6 +377,10 @@ fn write_rows<'p>(
             gifts: did.gifts,
             looks: did.looks,
             swaps: did.swaps,
+            lapses: match ending {
+                Ending::Played(_, lapses) => lapses[seat],
+                Ending::Forfeit(_) => None,
+            },
             turns: did.turns,
             margin: (table_points - seats as i64 * did.points) as f64 / real(seats),
             call_turns: (did.calls > 0).then_some(did.call_turns),

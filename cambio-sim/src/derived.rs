@@ -243,6 +243,7 @@ impl CellSums<'_> {
                 gifts: per_round(deeds.gifts),
                 looks: per_round(deeds.looks),
                 swaps: per_round(deeds.swaps),
+                lapses: ratio(deeds.lapses as f64, deeds.rounds_with_lapses),
                 cards: per_round(deeds.cards),
                 cards_known: ratio(deeds.cards_known as f64, deeds.cards),
                 luck_dealt: ratio(mean * deeds.dealt as f64 - deeds.dealt_points as f64, deeds.rounds),

@@ -64,6 +64,10 @@ impl<A: Agent> Agent for Guarded<A> {
         self.panic.clone().or(told)
     }
 
+    fn lapses(&mut self) -> Option<u32> {
+        self.guard(Agent::lapses).flatten()
+    }
+
     fn round_ends(&mut self, result: &RoundResult) {
         self.guard(|agent| agent.round_ends(result));
     }
@@ -140,6 +144,10 @@ impl Agent for Watched {
 
     fn trouble(&mut self) -> Option<String> {
         self.ask(Asked::Notice, |agent| agent.trouble())
+    }
+
+    fn lapses(&mut self) -> Option<u32> {
+        self.ask(Asked::Notice, |agent| agent.lapses())
     }
 
     fn round_ends(&mut self, result: &RoundResult) {

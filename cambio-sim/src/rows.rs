@@ -196,6 +196,8 @@ row! {
         looks: u32,
         /// Swaps made by a power.
         swaps: u32,
+        /// Cards that it forgot or confused; empty of an agent that does not say, and in a match that was forfeited.
+        lapses: Option<u32>,
         /// Turns begun.
         turns: u32,
         /// The table's mean points less its own, over the rounds.

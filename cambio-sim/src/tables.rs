@@ -238,6 +238,8 @@ pub struct BehaviourRow {
     pub looks: Option<f64>,
     /// Swaps made by a power.
     pub swaps: Option<f64>,
+    /// Cards that it forgot or confused; empty of an agent that does not say.
+    pub lapses: Option<f64>,
     /// Cards in its layout at the end.
     pub cards: Option<f64>,
     /// The share of them that it had seen.

@@ -66,7 +66,7 @@ fn derived_files_agree_with_other_programs() {
         return;
     };
     let folder = folder("oracle");
-    let agents = "agents = ['random(pass=0.9)', 'greedy', 'greedy(call_at=9)', 'heuristic']\n";
+    let agents = "agents = ['random(pass=0.9)', 'greedy', 'greedy(call_at=9)', 'heuristic(decay=0.1)']\n";
     let specs = [
         ("two", format!("seed = 4\ndeals = 151\nrules = ['original', 'classic']\nseats = [2]\n{agents}")),
         ("seats", format!("seed = 5\ndeals = 120\nrules = ['classic']\nseats = [2, 3]\nseat_effects = true\n{agents}")),

@@ -477,12 +477,12 @@ impl Desk<'_> {
     }
 }
 
-/// Why there are no ratings.
 /// What a seat is worth over seat a, from the deals of which every match counts.
 fn seat_effect(row: &SeatRow) -> Option<Interval> {
     Some(Interval::new(row.effect?, row.effect_error, row.effect_deals?))
 }
 
+/// Why there are no ratings.
 fn no_ratings(rows: &[&RatingRow]) -> Prose {
     let mut components: Vec<Option<usize>> = rows.iter().map(|row| row.component).collect();
     components.sort_unstable();
@@ -508,7 +508,7 @@ enum Form {
 /// A row of the table of behaviour: its name, how it is written, and what it is.
 type Measure = (&'static str, Form, fn(&BehaviourRow) -> Option<f64>);
 
-const MEASURES: [Measure; 21] = [
+const MEASURES: [Measure; 22] = [
     ("rounds, all", Form::Count, |row| Some(row.rounds as f64)),
     ("rounds a match", Form::Mean, |row| Some(row.rounds_per_match)),
     ("turns of the table", Form::Mean, |row| row.turns),
@@ -526,6 +526,7 @@ const MEASURES: [Measure; 21] = [
     ("cards given", Form::Mean, |row| row.gifts),
     ("looks by powers", Form::Mean, |row| row.looks),
     ("swaps by powers", Form::Mean, |row| row.swaps),
+    ("cards forgotten or confused", Form::Mean, |row| row.lapses),
     ("cards at the end", Form::Mean, |row| row.cards),
     ("of them seen", Form::Share, |row| row.cards_known),
     ("luck of the deal, points", Form::Mean, |row| row.luck_dealt),

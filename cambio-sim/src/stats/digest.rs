@@ -85,6 +85,10 @@ pub struct Deeds {
     pub looks: u64,
     /// Swaps.
     pub swaps: u64,
+    /// Cards forgotten or confused.
+    pub lapses: u64,
+    /// The rounds of matches in which it said how many.
+    pub rounds_with_lapses: u64,
     /// Its turns.
     pub turns: u64,
     /// Turns of all seats.
@@ -123,6 +127,10 @@ impl Deeds {
         self.gifts += u64::from(row.gifts);
         self.looks += u64::from(row.looks);
         self.swaps += u64::from(row.swaps);
+        if let Some(lapses) = row.lapses {
+            self.lapses += u64::from(lapses);
+            self.rounds_with_lapses += u64::from(row.rounds);
+        }
         self.turns += u64::from(row.turns);
         self.table_turns += u64::from(table_turns);
         self.cards += u64::from(row.cards);
@@ -141,7 +149,7 @@ impl std::ops::AddAssign<&Deeds> for Deeds {
         }
         add! {
             matches forfeits rounds points rounds_won calls calls_succeeded points_at_calls call_turns snaps_right_own
-            snaps_right_foreign snaps_wrong snaps_late touches penalties gifts looks swaps turns table_turns cards
+            snaps_right_foreign snaps_wrong snaps_late touches penalties gifts looks swaps lapses rounds_with_lapses turns table_turns cards
             cards_known dealt dealt_points drawn drawn_points
         }
     }

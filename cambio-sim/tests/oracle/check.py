@@ -308,6 +308,9 @@ def check_behaviour(rows, behaviour):
         rounds = total("rounds")
         for column in ["calls", "snaps_right_own", "snaps_wrong", "touches", "penalties", "gifts", "looks", "swaps", "cards"]:
             same("behaviour", row[column], total(column) / rounds)
+        told = [r for r in own if r["lapses"] != ""]
+        rounds_told = sum(int(r["rounds"]) for r in told)
+        same("behaviour", row["lapses"], sum(int(r["lapses"]) for r in told) / rounds_told if rounds_told else None)
         calls = total("calls")
         same("behaviour", row["call_turn"], total("call_turns") / calls if calls else None)
         same("behaviour", row["call_success"], total("calls_succeeded") / calls if calls else None)
