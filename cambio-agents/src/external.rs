@@ -83,6 +83,10 @@ impl External {
             name: "command",
             doc: "The program and its words, quoted as in a shell; no shell is involved.",
             check: |text| split(text).map(drop).map_err(|error| error.to_string()),
+            files: |text| {
+                let words = split(text).unwrap_or_default();
+                words.into_iter().filter(|word| std::path::Path::new(word).is_file()).collect()
+            },
         })
     }
 

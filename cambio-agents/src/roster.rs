@@ -68,6 +68,8 @@ pub struct Text {
     pub doc: &'static str,
     /// Says what is wrong with a text, if anything is, as in "it has no words".
     pub check: fn(&str) -> Result<(), String>,
+    /// The files that a text names, such as the script of a bot.
+    pub files: fn(&str) -> Vec<String>,
 }
 
 /// The values of an agent's parameters, and its text.
@@ -393,6 +395,12 @@ impl AgentSpec {
                 (agent, Some(eye))
             }
         }
+    }
+
+    /// The files on which the agent depends: those that its text names.
+    pub fn files(&self) -> Vec<String> {
+        let text = self.entry.text.zip(self.params.text.as_deref());
+        text.map_or_else(Vec::new, |(declared, text)| (declared.files)(text))
     }
 
     /// The values of the agent's parameters.

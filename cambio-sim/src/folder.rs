@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::experiment::FaultPolicy;
 use crate::plan::{Plan, lock_differences};
+use crate::programs::Programs;
 use crate::rows::{MatchRow, PlayerRow, RoundRow, header};
 
 /// How long finished rows wait at most for being synced.
@@ -244,6 +245,8 @@ pub struct StoredRun {
     pub(crate) claims_complete: bool,
     /// Whether the ledger ends in the middle of a line.
     pub(crate) is_torn: bool,
+    /// The bots' files as they were; `None` if the manifest does not say.
+    pub(crate) programs: Option<Programs>,
 }
 
 impl StoredRun {
@@ -287,10 +290,12 @@ impl StoredRun {
             let what = || format!("line {} is not the shard {expected} of this run", number + 1);
             entries.push(entry.ok_or_else(|| damaged(&ledger, what()))?);
         }
+        let spec = read("spec.toml")?;
         let (path, ledger_bytes) = (path.to_owned(), whole as u64);
         let is_torn = whole < text.len();
         let claims_complete = manifest["outcome"].as_str().is_some_and(|outcome| outcome.starts_with("complete"));
-        Ok(StoredRun { spec: read("spec.toml")?, path, plan, share, entries, ledger_bytes, claims_complete, is_torn })
+        let programs = Programs::from_json(&manifest["programs"]);
+        Ok(StoredRun { path, plan, share, spec, entries, ledger_bytes, claims_complete, is_torn, programs })
     }
 
     /// The lines that this folder is to hold.
@@ -319,6 +324,9 @@ impl StoredRun {
         if self.share != share {
             let named = |share: Option<Share>| share.map_or("the whole".to_owned(), |share| share.to_string());
             fields.push(format!("the part was {} and is now {}", named(self.share), named(share)));
+        }
+        if let Some(programs) = &self.programs {
+            fields.extend(programs.changes(&Programs::of(&plan.agents)));
         }
         if fields.is_empty() {
             return Ok(());
@@ -384,6 +392,7 @@ pub struct RunFolder {
     plan: Plan,
     spec: String,
     share: Option<Share>,
+    programs: Programs,
     files: Vec<(PathBuf, File)>,
     ledger: (PathBuf, File),
     pending: Vec<Entry>,
@@ -428,6 +437,7 @@ impl RunFolder {
             plan: plan.clone(),
             spec: spec.to_owned(),
             share,
+            programs: Programs::of(&plan.agents),
             files,
             ledger: create("ledger.jsonl", b"")?,
             pending: Vec::new(),
@@ -495,6 +505,7 @@ impl RunFolder {
             plan: stored.plan.clone(),
             spec: stored.spec.clone(),
             share: stored.share,
+            programs: stored.programs.clone().unwrap_or_else(|| Programs::of(&stored.plan.agents)),
             files,
             ledger: open(&stored.path.join("ledger.jsonl"), stored.ledger_bytes)?,
             pending: Vec::new(),
@@ -509,6 +520,11 @@ impl RunFolder {
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Says that it was played with these files of bots.
+    pub(crate) fn set_programs(&mut self, programs: Programs) {
+        self.programs = programs;
     }
 
     /// The experiment file as it was given.
@@ -613,6 +629,7 @@ impl RunFolder {
             "deals": plan.deals,
             "rotations": plan.rotations,
             "agents": plan.labels,
+            "programs": self.programs.to_json(),
             "tables": plan.cells.iter().map(cell).collect::<Vec<_>>(),
         });
         write_whole(&self.path.join("manifest.json"), format!("{manifest:#}\n").as_bytes())

@@ -33,6 +33,7 @@ mod guard;
 mod intake;
 mod lower;
 mod plan;
+mod programs;
 mod reading;
 mod report;
 pub mod rows;

@@ -219,6 +219,11 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<StoredRun, RunError> {
             );
             return Err(RunError::Parts(what));
         }
+        if let (Some(one), Some(other)) = (&first.programs, &part.programs)
+            && let Some(change) = one.changes(other).first()
+        {
+            return Err(RunError::Parts(format!("{name} and {} do not go together: {change}", shown(part))));
+        }
         if !part.is_complete() || part.is_torn {
             let what = format!("{} is not complete; finish it with --resume", shown(part));
             return Err(RunError::Parts(what));
@@ -253,6 +258,9 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<StoredRun, RunError> {
         return Err(RunError::Parts(format!("{} of {all} are missing", missing.join(" and "))));
     }
     let mut folder = RunFolder::create(out, &parts[0].spec, &parts[0].plan, None)?;
+    if let Some(programs) = &parts[0].programs {
+        folder.set_programs(programs.clone());
+    }
     let mut digest = Digest::new(&parts[0].plan);
     let mut faults = Vec::new();
     for part in &parts {

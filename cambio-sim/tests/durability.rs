@@ -88,6 +88,57 @@ fn a_run_that_is_killed_at_random_instants_is_finished_to_the_same_bytes() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
+/// A bot that decides for what comes first; `salt` makes it another file.
+fn write_bot(folder: &Path, salt: &str) {
+    let bot = format!(
+        "# {salt}\nread hello; echo '{{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}}'\n\
+         while read line; do case $line in *'\"type\":\"decide\"'*) \
+         echo \"{{\\\"decision\\\":\\\"$(echo \"$line\" | sed 's/.*\"legal\":\\[\"\\([^\"]*\\)\".*/\\1/')\\\"}}\";; esac; done\n"
+    );
+    fs::write(folder.join("bot.sh"), bot).unwrap();
+}
+
+#[test]
+#[cfg(unix)]
+fn a_bot_that_has_changed_does_not_go_on_with_a_run() {
+    let folder = folder("bots");
+    let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\n\
+                agents = ['greedy', 'external(\"sh bot.sh\",start_ms=60000,deadline_ms=60000)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    write_bot(&folder, "first");
+    let words = |index: u32| format!("shard spec.toml --out part{index} --quiet --index {index} --of 2");
+    for index in [0, 1] {
+        let output = cambio(&folder, &words(index));
+        assert!(output.status.success(), "{}", said(&output));
+    }
+    let manifest = fs::read_to_string(folder.join("part0/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let hash = blake3::hash(&fs::read(folder.join("bot.sh")).unwrap()).to_string();
+    assert_eq!(manifest["programs"], serde_json::json!({ "bot.sh": hash }));
+
+    write_bot(&folder, "second");
+    let output = cambio(&folder, &format!("{} --resume", words(0)));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("the bot's file `bot.sh` is not the same"), "{}", said(&output));
+    fs::remove_dir_all(folder.join("part1")).unwrap();
+    assert!(cambio(&folder, &words(1)).status.success());
+    let output = cambio(&folder, "merge part0 part1 --out merged");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("do not go together: the bot's file `bot.sh` is not the same"), "{}", said(&output));
+
+    write_bot(&folder, "first");
+    fs::remove_dir_all(folder.join("part1")).unwrap();
+    assert!(cambio(&folder, &words(1)).status.success());
+    // Who puts the parts together need not have the bot.
+    fs::remove_file(folder.join("bot.sh")).unwrap();
+    let output = cambio(&folder, "merge part0 part1 --out merged");
+    assert!(output.status.success(), "{}", said(&output));
+    write_bot(&folder, "first");
+    assert!(cambio(&folder, "run spec.toml --out whole --quiet").status.success());
+    assert_same(&folder.join("whole"), &folder.join("merged"));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn there_may_be_more_parts_than_there_is_to_play() {
     let folder = played("slivers", 2);
