@@ -284,6 +284,36 @@ fn a_fault_stops_forfeits_or_voids() {
 }
 
 #[test]
+#[cfg(unix)]
+fn intervals_of_all_pairs_are_wider_than_single_ones_where_blocks_are_void() {
+    let folder = folder("void");
+    // A bot that exits at its first decision of some matches, as their seeds have it, and else does what comes first.
+    let script = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'
+while read line; do case $line in
+*'"type":"begin"'*) exits=; case $line in *[0246]'}') exits=1;; esac;;
+*'"type":"decide"'*) [ -z "$exits" ] || exit 7
+echo "$line" | sed 's/.*"legal":\["\([^"]*\)".*/{"decision":"\1"}/';;
+esac; done
+"#;
+    fs::write(folder.join("quits.sh"), script).unwrap();
+    let spec = "seed = 1\ndeals = 12\nrules = ['classic']\nseats = [2]\nfaults = 'void'\n\
+                agents = ['greedy', 'random', 'external(\"sh quits.sh\",start_ms=60000,deadline_ms=60000)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(&folder, "run spec.toml --quiet --out out");
+    let pairs = table(&folder.join("out/pairwise.csv"));
+    let deals: Vec<u32> = pairs.iter().map(|pair| pair["deals"].parse().unwrap()).collect();
+    assert!(deals[0] == 12 && (2..6).contains(&deals[1]), "{deals:?}");
+    for pair in &pairs {
+        let number = |column: &str| pair[column].parse::<f64>().unwrap();
+        assert!(number("low_simultaneous") < number("low") && number("high") < number("high_simultaneous"), "{pair:?}");
+    }
+    let stored = StoredRun::open(&folder.join("out")).unwrap();
+    for (name, text) in derive(&stored).unwrap().files() {
+        assert_eq!(text, fs::read_to_string(folder.join("out").join(name)).unwrap(), "{name}");
+    }
+}
+
+#[test]
 fn tables_are_printed_for_people_programs_and_pages() {
     let folder = folder("formats");
     let spec = "seed = 1\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";
