@@ -51,9 +51,21 @@ enum Format {
     Json,
 }
 
+/// Beyond it nobody ever wins or loses.
+const MOST_ELO: f64 = 5000.0;
+
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+    for (name, elo) in [("elo0", args.elo0), ("elo1", args.elo1)] {
+        if !elo.is_finite() || elo.abs() > MOST_ELO {
+            return Err(format!("--{name} is {elo}; allowed is a number from -{MOST_ELO} to {MOST_ELO}").into());
+        }
+    }
     if args.elo1 <= args.elo0 {
         return Err(format!("--elo1 is {}; allowed is more than --elo0, {}", args.elo1, args.elo0).into());
+    }
+    if args.alpha + args.beta >= 1.0 {
+        let (alpha, beta) = (args.alpha, args.beta);
+        return Err(format!("--alpha is {alpha} and --beta {beta}; allowed is less than 1 together").into());
     }
     let scale = if args.normalized { Scale::Normalized } else { Scale::Logistic };
     let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);

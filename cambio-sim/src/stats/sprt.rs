@@ -88,22 +88,33 @@ pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
         Hypotheses::Mean(first, second) => (with_mean(&grid, first), with_mean(&grid, second)),
         Hypotheses::Normalized(first, second) => (with_t_value(&grid, first), with_t_value(&grid, second)),
     };
-    total * grid.iter().zip(first.iter().zip(&second)).map(|((_, p), (q0, q1))| p * (q1 / q0).ln()).sum::<f64>()
+    match (first, second) {
+        (Some(first), Some(second)) => {
+            let each = grid.iter().zip(first.iter().zip(&second)).map(|((_, p), (q0, q1))| p * (q1 / q0).ln());
+            total * each.sum::<f64>()
+        }
+        // What no frequencies allow is not the case.
+        (Some(_), None) => f64::NEG_INFINITY,
+        (None, Some(_)) => f64::INFINITY,
+        (None, None) => 0.0,
+    }
 }
 
 /// The frequencies of maximum likelihood whose mean is `mean`: q = p / (1 + θ(x − s)).
-fn with_mean(grid: &[(f64, f64)], mean: f64) -> Vec<f64> {
+/// `None` if none have.
+fn with_mean(grid: &[(f64, f64)], mean: f64) -> Option<Vec<f64>> {
     let shifted: Vec<(f64, f64)> = grid.iter().map(|(x, p)| (x - mean, *p)).collect();
     with_mean_zero(&shifted)
 }
 
-/// The same for values whose mean has to be 0. The root of the decreasing function Σ p·v / (1 + θv), by bisection.
-fn with_mean_zero(values: &[(f64, f64)]) -> Vec<f64> {
+/// The same for values whose mean has to be 0. The root of the decreasing function Σ p·v / (1 + θv), by bisection. `None` if
+/// no frequencies have that mean.
+fn with_mean_zero(values: &[(f64, f64)]) -> Option<Vec<f64>> {
     let least = values.iter().map(|value| value.0).fold(f64::INFINITY, f64::min);
     let most = values.iter().map(|value| value.0).fold(f64::NEG_INFINITY, f64::max);
-    if least >= 0.0 || most <= 0.0 {
-        // No frequencies have that mean; those found are as good as any.
-        return values.iter().map(|value| value.1).collect();
+    // Also where one of them is no number.
+    if !(least < 0.0 && most > 0.0) {
+        return None;
     }
     let sum = |theta: f64| values.iter().map(|(v, p)| p * v / (1.0 + theta * v)).sum::<f64>();
     let (mut low, mut high) = (-1.0 / most, -1.0 / least);
@@ -119,27 +130,65 @@ fn with_mean_zero(values: &[(f64, f64)]) -> Vec<f64> {
         }
     }
     let theta = f64::midpoint(low, high);
-    values.iter().map(|(v, p)| p / (1.0 + theta * v)).collect()
+    Some(values.iter().map(|(v, p)| p / (1.0 + theta * v)).collect())
 }
 
 /// The frequencies of maximum likelihood with (mean − ½) / deviation = t: the constraint made linear around the present
 /// mean and deviation, and iterated ("Comments on normalized Elo", section 4.1).
-fn with_t_value(grid: &[(f64, f64)], t: f64) -> Vec<f64> {
-    let mut found: Vec<f64> = vec![1.0 / grid.len() as f64; grid.len()];
-    for _ in 0..100 {
-        let mean: f64 = grid.iter().zip(&found).map(|((x, _), q)| x * q).sum();
-        let variance: f64 = grid.iter().zip(&found).map(|((x, _), q)| (x - mean).powi(2) * q).sum();
-        let deviation = variance.sqrt();
+///
+/// It begins with equal frequencies. Where t is so far away that no frequencies satisfy what is linear around these, it
+/// begins with some that have that t; and a step goes half as far, and half again, until another one can follow it.
+/// `None` if none of that helps.
+fn with_t_value(grid: &[(f64, f64)], t: f64) -> Option<Vec<f64>> {
+    let step = |from: &[f64]| {
+        let (mean, deviation) = moments(grid, from);
         let value = |x: f64| x - 0.5 - t * deviation * (1.0 + ((mean - x) / deviation).powi(2)) / 2.0;
         let values: Vec<(f64, f64)> = grid.iter().map(|(x, p)| (value(*x), *p)).collect();
-        let next = with_mean_zero(&values);
-        let change = next.iter().zip(&found).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
-        found = next;
+        with_mean_zero(&values)
+    };
+    let between = |one: &[f64], other: &[f64], share: f64| -> Vec<f64> {
+        one.iter().zip(other).map(|(one, other)| one + share * (other - one)).collect()
+    };
+    let mut found = vec![1.0 / grid.len() as f64; grid.len()];
+    let mut next = step(&found);
+    if next.is_none() {
+        // Towards the end of the grid t goes to infinity.
+        let mut end = vec![0.0; grid.len()];
+        *if t > 0.0 { end.last_mut() } else { end.first_mut() }? = 1.0;
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..100 {
+            let share = f64::midpoint(low, high);
+            let (mean, deviation) = moments(grid, &between(&found, &end, share));
+            *if ((mean - 0.5) / deviation).abs() < t.abs() { &mut low } else { &mut high } = share;
+        }
+        found = between(&found, &end, low);
+        next = step(&found);
+    }
+    for _ in 0..200 {
+        let goal = next?;
+        let mut share = 1.0;
+        let (reached, beyond) = loop {
+            let reached = between(&found, &goal, share);
+            match step(&reached) {
+                Some(beyond) => break (reached, beyond),
+                None if share < 1e-9 => return None,
+                None => share /= 2.0,
+            }
+        };
+        let change = reached.iter().zip(&found).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
+        (found, next) = (reached, Some(beyond));
         if change < 1e-12 {
             break;
         }
     }
-    found
+    Some(found)
+}
+
+/// The mean and standard deviation of these frequencies on a grid.
+fn moments(grid: &[(f64, f64)], frequencies: &[f64]) -> (f64, f64) {
+    let mean: f64 = grid.iter().zip(frequencies).map(|((x, _), q)| x * q).sum();
+    let variance: f64 = grid.iter().zip(frequencies).map(|((x, _), q)| (x - mean).powi(2) * q).sum();
+    (mean, variance.sqrt())
 }
 
 /// The expected score of an Elo difference.
@@ -164,14 +213,37 @@ mod tests {
     #[test]
     fn frequencies_under_a_hypothesis_have_its_mean_or_t_value() {
         let grid = [(0.0, 0.1), (0.25, 0.2), (0.5, 0.3), (0.75, 0.25), (1.0, 0.15)];
-        let found = with_mean(&grid, 0.48);
+        let found = with_mean(&grid, 0.48).unwrap();
         assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let mean: f64 = grid.iter().zip(&found).map(|((x, _), q)| x * q).sum();
         assert!((mean - 0.48).abs() < 1e-12);
-        let found = with_t_value(&grid, 0.1);
+        let found = with_t_value(&grid, 0.1).unwrap();
         let mean: f64 = grid.iter().zip(&found).map(|((x, _), q)| x * q).sum();
         let variance: f64 = grid.iter().zip(&found).map(|((x, _), q)| (x - mean).powi(2) * q).sum();
         assert!(((mean - 0.5) / variance.sqrt() - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn hypotheses_far_from_what_is_seen_are_not_accepted() {
+        let even = [40_u32, 70, 90, 65, 35];
+        for far in [100.0, 150.0, 200.0, 240.0, 250.0, 280.0, 300.0, 500.0, 1000.0] {
+            let t = t_of_normalized_elo(far, 2);
+            let counts: Vec<f64> = even.iter().map(|count| f64::from(*count) / 300.0).collect();
+            let grid: Vec<(f64, f64)> = (0..5).map(|cell| f64::from(cell) / 4.0).zip(counts).collect();
+            for t in [t, -t] {
+                let found = with_t_value(&grid, t).unwrap();
+                let (mean, deviation) = moments(&grid, &found);
+                assert!(((mean - 0.5) / deviation - t).abs() < 1e-6, "{far}: {mean} {deviation}");
+                assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            }
+            let even = even.map(u64::from);
+            let ratio = log_likelihood_ratio(&even, Hypotheses::Normalized(0.0, t));
+            assert!(ratio < -10.0, "{far}: {ratio}");
+            let other = log_likelihood_ratio(&even, Hypotheses::Normalized(-t, 0.0));
+            assert!(other > 10.0, "{far}: {other}");
+        }
+        assert_eq!(log_likelihood_ratio(&[1, 2, 3], Hypotheses::Mean(0.5, 1.0)), f64::NEG_INFINITY);
+        assert_eq!(log_likelihood_ratio(&[1, 2, 3], Hypotheses::Mean(0.0, 0.5)), f64::INFINITY);
     }
 
     #[test]
@@ -233,7 +305,7 @@ mod tests {
                 Hypotheses::Normalized(first, other) => with_t_value(&grid, if second { other } else { first }),
             };
             for second in [false, true] {
-                let frequencies = truth(second);
+                let frequencies = truth(second).unwrap();
                 let mut wrong = 0;
                 for run in 0..runs {
                     let mut rng = crate::stats::Resampling::new(run, 77);
