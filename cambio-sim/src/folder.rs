@@ -5,7 +5,7 @@
 //! last line counts for nothing: a resumed run cuts it off. So whatever happens, nothing is lost but unfinished lines, and
 //! nothing else is ever taken for a row.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufReader, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,9 @@ pub enum RunError {
         /// What was found, and what should be there.
         what: String,
     },
+    /// Another process writes here.
+    #[error("{0} is being written by another process; wait for it, or stop it and go on with --resume")]
+    Busy(String),
     /// The experiment is another one than the folder's.
     #[error("{path} is a run of another experiment: {fields}; only the same experiment can be resumed")]
     Changed {
@@ -247,6 +250,7 @@ pub struct StoredRun {
     pub(crate) is_torn: bool,
     /// The bots' files as they were; `None` if the manifest does not say.
     pub(crate) programs: Option<Programs>,
+    manifest: Value,
 }
 
 impl StoredRun {
@@ -269,6 +273,12 @@ impl StoredRun {
         let file = path.join("manifest.json");
         let manifest: Value = serde_json::from_str(&read("manifest.json")?)
             .map_err(|error| damaged(&file, format!("not JSON: {error}")))?;
+        if manifest["format"] != FORMAT {
+            return Err(damaged(
+                &file,
+                format!("its format is {}; this program knows \"{FORMAT}\"", manifest["format"]),
+            ));
+        }
         if manifest["run_id"] != plan.run_id().as_str() {
             return Err(damaged(
                 &file,
@@ -295,7 +305,36 @@ impl StoredRun {
         let is_torn = whole < text.len();
         let claims_complete = manifest["outcome"].as_str().is_some_and(|outcome| outcome.starts_with("complete"));
         let programs = Programs::from_json(&manifest["programs"]);
-        Ok(StoredRun { path, plan, share, spec, entries, ledger_bytes, claims_complete, is_torn, programs })
+        Ok(StoredRun { path, plan, share, spec, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
+    }
+
+    /// What the manifest says that is not so.
+    pub(crate) fn manifest_flaws(&self) -> Vec<String> {
+        let mut facts = facts(&self.plan, self.share);
+        if !self.manifest["spec"].is_null() {
+            facts["spec"] = blake3::hash(self.spec.as_bytes()).to_string().into();
+        }
+        if self.claims_complete {
+            facts["matches"] = self.matches().into();
+        }
+        let file = self.path.join("manifest.json");
+        let is_wrong = |(field, fact): &(&String, &Value)| self.manifest[field.as_str()] != **fact;
+        let wrong = facts.as_object().into_iter().flatten().filter(is_wrong);
+        let mut flaws: Vec<String> = wrong
+            .map(|(field, _)| match field.as_str() {
+                "spec" => format!("{} is not the file that was given", self.path.join("spec.toml").display()),
+                field => format!("{}: `{field}` is not what the lock and the ledger give", file.display()),
+            })
+            .collect();
+        let outcome = &self.manifest["outcome"];
+        if !OUTCOMES.iter().any(|word| outcome == word) {
+            flaws.push(format!(
+                "{}: `outcome` is {outcome}; allowed is one of {}",
+                file.display(),
+                OUTCOMES.join(", ")
+            ));
+        }
+        flaws
     }
 
     /// The lines that this folder is to hold.
@@ -447,6 +486,7 @@ impl RunFolder {
             syncing: None,
             has_failed: false,
         };
+        lock(path, &folder.ledger.1)?;
         // Last: a folder with a manifest has everything that resuming needs.
         folder.write_manifest("begun")?;
         Ok(folder)
@@ -490,6 +530,11 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be written, or a file of rows is shorter than its ledger says.
     pub fn resume(stored: &StoredRun) -> Result<RunFolder, RunError> {
+        let ledger = stored.path.join("ledger.jsonl");
+        let held = OpenOptions::new().append(true).open(&ledger).map_err(unwritable(&ledger))?;
+        // Before anything is cut off.
+        lock(&stored.path, &held)?;
+        held.set_len(stored.ledger_bytes).map_err(unwritable(&ledger))?;
         let open = |path: &Path, bytes: u64| {
             let file = OpenOptions::new().append(true).open(path).map_err(unwritable(path))?;
             let found = file.metadata().map_err(unreadable(path))?.len();
@@ -507,7 +552,7 @@ impl RunFolder {
             share: stored.share,
             programs: stored.programs.clone().unwrap_or_else(|| Programs::of(&stored.plan.agents)),
             files,
-            ledger: open(&stored.path.join("ledger.jsonl"), stored.ledger_bytes)?,
+            ledger: (ledger, held),
             pending: Vec::new(),
             committed: Instant::now(),
             matches: stored.matches(),
@@ -607,32 +652,55 @@ impl RunFolder {
 
     /// Writes down what is played, with what, and how far it came.
     pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
-        let plan = &self.plan;
-        let cell = |cell: &crate::plan::Cell| {
-            let lineups: Vec<&str> = cell.lineups.iter().map(crate::plan::Lineup::label).collect();
-            json!({ "rules": cell.rules.spec().to_json(), "seats": cell.seats, "lineups": lineups })
-        };
-        let manifest = json!({
-            "format": "cambio-run/2",
-            "run_id": plan.run_id(),
-            "version": env!("CARGO_PKG_VERSION"),
-            "revision": env!("CAMBIO_REVISION"),
-            "uncommitted_changes": env!("CAMBIO_DIRTY") == "true",
-            "compiler": env!("CAMBIO_RUSTC"),
-            "target": env!("CAMBIO_TARGET"),
-            "name": plan.name,
-            "outcome": outcome,
-            "share": self.share.map(|share| json!({ "index": share.index, "of": share.of })),
-            "matches": self.matches,
-            "planned_matches": plan.matches(),
-            "seed": plan.seed.to_string(),
-            "deals": plan.deals,
-            "rotations": plan.rotations,
-            "agents": plan.labels,
-            "programs": self.programs.to_json(),
-            "tables": plan.cells.iter().map(cell).collect::<Vec<_>>(),
-        });
+        let mut manifest = facts(&self.plan, self.share);
+        for (field, value) in [
+            ("revision", env!("CAMBIO_REVISION").into()),
+            ("uncommitted_changes", (env!("CAMBIO_DIRTY") == "true").into()),
+            ("compiler", env!("CAMBIO_RUSTC").into()),
+            ("target", env!("CAMBIO_TARGET").into()),
+            ("outcome", outcome.into()),
+            ("matches", self.matches.into()),
+            ("spec", blake3::hash(self.spec.as_bytes()).to_string().into()),
+            ("programs", self.programs.to_json()),
+        ] {
+            manifest[field] = value;
+        }
         write_whole(&self.path.join("manifest.json"), format!("{manifest:#}\n").as_bytes())
+    }
+}
+
+/// The format of run folders.
+const FORMAT: &str = "cambio-run/2";
+
+/// How a run may have ended, as manifests say it.
+const OUTCOMES: [&str; 6] = ["begun", "complete", "complete share", "interrupted", "fault", "unwritable"];
+
+/// What a manifest says that follows from the plan.
+fn facts(plan: &Plan, share: Option<Share>) -> Value {
+    let cell = |cell: &crate::plan::Cell| {
+        let lineups: Vec<&str> = cell.lineups.iter().map(crate::plan::Lineup::label).collect();
+        json!({ "rules": cell.rules.spec().to_json(), "seats": cell.seats, "lineups": lineups })
+    };
+    json!({
+        "format": FORMAT,
+        "run_id": plan.run_id(),
+        "version": env!("CARGO_PKG_VERSION"),
+        "name": plan.name,
+        "share": share.map(|share| json!({ "index": share.index, "of": share.of })),
+        "planned_matches": plan.matches(),
+        "seed": plan.seed.to_string(),
+        "deals": plan.deals,
+        "rotations": plan.rotations,
+        "agents": plan.labels,
+        "tables": plan.cells.iter().map(cell).collect::<Vec<_>>(),
+    })
+}
+
+/// Keeps other processes from writing into a folder, as long as its ledger is open. Where there are no locks, nothing does.
+fn lock(folder: &Path, ledger: &File) -> Result<(), RunError> {
+    match ledger.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(RunError::Busy(folder.display().to_string())),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 

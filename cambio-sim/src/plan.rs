@@ -561,6 +561,10 @@ pub(crate) fn lock_differences(one: &str, other: &str) -> Vec<String> {
             }
             _ => {
                 let short = |value: &Value| {
+                    let table = |table: &Value| format!("{}, {} seats", table["rules"]["name"], table["seats"]);
+                    if let ("tables", Value::Array(tables)) = (path, value) {
+                        return tables.iter().map(table).collect::<Vec<_>>().join("; ");
+                    }
                     let text = value.to_string();
                     if text.chars().count() > 60 {
                         format!("{}…", text.chars().take(60).collect::<String>())

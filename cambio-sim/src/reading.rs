@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::derived::{Derived, Source};
-use crate::folder::{Entry, RunError, RunFolder, StoredRun, damaged, row_files};
+use crate::folder::{Entry, RunError, RunFolder, StoredRun, damaged, row_files, unwritable};
 use crate::plan::Plan;
 use crate::rows::{MatchRow, PlayerRow, RoundRow, Row};
 use crate::run::replay_line;
@@ -163,8 +163,9 @@ pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay) -> Result<Finding
         }
     } else {
         // A run that was stopped in the middle of writing.
-        findings.unfinished = loose;
+        findings.unfinished = loose.into_iter().map(|left| left + "; resuming cuts off the rest").collect();
     }
+    findings.wrong.extend(stored.manifest_flaws());
     match derive(stored) {
         Err(error) => findings.wrong.push(error.to_string()),
         // The files of an unfinished run, or of a share, are written when it ends.
@@ -173,6 +174,9 @@ pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay) -> Result<Finding
                 let path = stored.path.join(name);
                 match std::fs::read(&path) {
                     Ok(found) if found == text.as_bytes() => {}
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound && !stored.claims_complete => {
+                        findings.unfinished.push(format!("{} is not there yet", path.display()));
+                    }
                     Ok(_) => findings.wrong.push(format!("{} is not what its rows give", path.display())),
                     Err(error) => findings.wrong.push(format!("cannot read {}: {error}", path.display())),
                 }
@@ -202,8 +206,27 @@ pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay) -> Result<Finding
 /// Puts the shares of a run together, in a folder of their own: the same bytes as of a run in one piece.
 ///
 /// # Errors
-/// If the folders are of different runs, overlap, or do not make a whole; the sentence names what is missing.
+/// If the folders are of different runs, overlap, or do not make a whole; the sentence names what is missing. If they cannot
+/// be read, or the whole cannot be written; then nothing is left of it. Until it is whole its name is `OUT.new`.
 pub fn merge(folders: &[PathBuf], out: &Path) -> Result<StoredRun, RunError> {
+    let parts = parts(folders)?;
+    let mut name = out.file_name().ok_or_else(|| RunError::Exists(out.display().to_string()))?.to_owned();
+    name.push(".new");
+    let new = out.with_file_name(name);
+    if let Some(taken) = [out, &new].into_iter().find(|path| path.symlink_metadata().is_ok()) {
+        return Err(RunError::Exists(taken.display().to_string()));
+    }
+    let merged = merge_into(&parts, &new).and_then(|()| std::fs::rename(&new, out).map_err(unwritable(out)));
+    if let Err(error) = merged {
+        // What is left of it is of no use; that it cannot be removed either says nothing new.
+        let _ = std::fs::remove_dir_all(&new);
+        return Err(error);
+    }
+    StoredRun::open(out)
+}
+
+/// The shares of a run, in order, if they make a whole.
+fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
     let mut parts = folders.iter().map(|folder| StoredRun::open(folder)).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = parts.first() else {
         return Err(RunError::Parts("there is nothing to merge; name the folders of a run's shares".to_owned()));
@@ -257,13 +280,17 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<StoredRun, RunError> {
     if !missing.is_empty() {
         return Err(RunError::Parts(format!("{} of {all} are missing", missing.join(" and "))));
     }
+    Ok(parts)
+}
+
+fn merge_into(parts: &[StoredRun], out: &Path) -> Result<(), RunError> {
     let mut folder = RunFolder::create(out, &parts[0].spec, &parts[0].plan, None)?;
     if let Some(programs) = &parts[0].programs {
         folder.set_programs(programs.clone());
     }
     let mut digest = Digest::new(&parts[0].plan);
     let mut faults = Vec::new();
-    for part in &parts {
+    for part in parts {
         part.for_each_line(|entry, rows| {
             read_line(part, entry, &rows, &mut digest, &mut faults)?;
             let counted = rows.into_iter().zip(&entry.segments);
@@ -276,6 +303,5 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<StoredRun, RunError> {
     digest.finish();
     let source = Source { plan: &parts[0].plan, spec: &parts[0].spec, extent: folder.extent() };
     Derived::new(&source, &digest, &faults).write(out)?;
-    folder.write_manifest("complete")?;
-    StoredRun::open(out)
+    folder.write_manifest("complete")
 }

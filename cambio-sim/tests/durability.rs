@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use cambio_sim::{Experiment, RunFolder};
+
 fn command(folder: &Path, words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
     command.current_dir(folder).args(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -135,6 +137,94 @@ fn a_bot_that_has_changed_does_not_go_on_with_a_run() {
     assert!(output.status.success(), "{}", said(&output));
     write_bot(&folder, "first");
     assert!(cambio(&folder, "run spec.toml --out whole --quiet").status.success());
+    assert_same(&folder.join("whole"), &folder.join("merged"));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_folder_is_written_by_one_process_at_a_time() {
+    let folder = played("lock", 20);
+    let (experiment, text) = Experiment::read(&folder.join("spec.toml")).unwrap();
+    let plan = Experiment { records: true, ..experiment }.plan(&cambio_agents::roster(), &folder).unwrap();
+    let held = RunFolder::create(&folder.join("busy"), &text, &plan, None).unwrap();
+    let resume = "run spec.toml --out busy --records --quiet --resume";
+    let output = cambio(&folder, resume);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("busy is being written by another process"), "{}", said(&output));
+    drop(held);
+    assert!(cambio(&folder, resume).status.success());
+    assert_same(&folder.join("whole"), &folder.join("busy"));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
+    let folder = played("said", 20);
+    let whole = folder.join("whole");
+    let change = |file: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(whole.join(file)).unwrap();
+        assert!(text.contains(from), "{file}: {text}");
+        fs::write(whole.join(file), text.replace(from, to)).unwrap();
+        text
+    };
+    for (file, from, to, sentence) in [
+        ("manifest.json", "\"seed\": \"8\"", "\"seed\": \"9\"", "`seed` is not what the lock and the ledger give"),
+        ("manifest.json", "\"deals\": 20", "\"deals\": 21", "`deals` is not what"),
+        ("manifest.json", "    \"greedy\"", "    \"oracle\"", "`agents` is not what"),
+        ("manifest.json", "\"share\": null", "\"share\": [0, 2]", "`share` is not what"),
+        (
+            "manifest.json",
+            "\"outcome\": \"complete\"",
+            "\"outcome\": \"foo\"",
+            "`outcome` is \"foo\"; allowed is one of begun",
+        ),
+        ("manifest.json", "cambio-run/2", "cambio-run/3", "its format is \"cambio-run/3\""),
+        ("spec.toml", "seed = 8", "seed = 9", "spec.toml is not the file that was given"),
+    ] {
+        let before = change(file, from, to);
+        let output = cambio(&folder, "verify whole");
+        assert_eq!(output.status.code(), Some(4), "{to}: {}", said(&output));
+        assert!(said(&output).contains(sentence), "{to}: {}", said(&output));
+        fs::write(whole.join(file), before).unwrap();
+    }
+    assert_eq!(cambio(&folder, "verify whole").status.code(), Some(0));
+    let lost = fs::read(whole.join("manifest.json")).unwrap();
+    fs::remove_file(whole.join("manifest.json")).unwrap();
+    assert_eq!(cambio(&folder, "verify whole").status.code(), Some(4));
+    fs::write(whole.join("manifest.json"), lost).unwrap();
+    // A ledger that is too short is no smaller run.
+    let (ledger, summary) = (whole.join("ledger.jsonl"), fs::read(whole.join("summary.csv")).unwrap());
+    let text = fs::read_to_string(&ledger).unwrap();
+    fs::write(&ledger, text.split_inclusive('\n').take(1).collect::<String>()).unwrap();
+    let output = cambio(&folder, "report whole");
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    assert!(said(&output).contains("and the manifest says that the run is complete"), "{}", said(&output));
+    assert!(fs::read(whole.join("summary.csv")).unwrap() == summary);
+    // The same of a run that was stopped is told with a word of warning.
+    change("manifest.json", "\"outcome\": \"complete\"", "\"outcome\": \"interrupted\"");
+    let output = cambio(&folder, "report whole --dry");
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the run is not complete: 1 of "), "{}", said(&output));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn nothing_is_left_of_parts_that_do_not_go_together() {
+    let folder = played("damaged", 20);
+    for index in 0..2 {
+        let shard = format!("shard spec.toml --out part{index} --records --quiet --index {index} --of 2");
+        assert!(cambio(&folder, &shard).status.success());
+    }
+    let rows = folder.join("part1/players.csv");
+    let good = fs::read(&rows).unwrap();
+    let mut bad = good.clone();
+    let last = bad.len() - 2;
+    bad[last] ^= 1;
+    fs::write(&rows, bad).unwrap();
+    assert_eq!(cambio(&folder, "merge part0 part1 --out merged").status.code(), Some(4));
+    assert!(!folder.join("merged").exists() && !folder.join("merged.new").exists());
+    fs::write(&rows, good).unwrap();
+    assert!(cambio(&folder, "merge part0 part1 --out merged").status.success());
     assert_same(&folder.join("whole"), &folder.join("merged"));
     fs::remove_dir_all(&folder).unwrap();
 }

@@ -21,6 +21,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> CliResult {
     let stored = merge(&args.parts, &args.out)?;
-    tables::print(&stored.plan, &derive(&stored)?, args.format);
+    tables::print(&stored.plan, &derive(&stored)?, args.format)?;
     Ok(Exit::Done)
 }

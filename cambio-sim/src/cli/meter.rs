@@ -69,7 +69,11 @@ impl Meter<'_> {
         if self.plain && seconds >= self.next_line.get() {
             self.next_line.set(seconds + SECONDS_A_LINE);
             let rate = progress.played as f64 / seconds as f64;
-            let left = (progress.of - progress.played) as f64 / rate.max(1e-9);
+            if progress.played == 0 {
+                eprintln!("0/{} matches", progress.of);
+                return;
+            }
+            let left = (progress.of - progress.played) as f64 / rate;
             let leader = self.leader(progress);
             eprintln!("{}/{} matches, {rate:.0} a second, {left:.0} s left; {leader}", progress.played, progress.of);
         }

@@ -36,6 +36,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let folder = args.run.as_ref().ok_or("--run or --deviation is needed")?;
     let stored = StoredRun::open(folder)?;
+    super::report::tell_if_partial(&stored)?;
     let derived = derive(&stored)?;
     writeln!(
         out,

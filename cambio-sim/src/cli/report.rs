@@ -32,12 +32,34 @@ pub(super) fn run(args: &Args) -> CliResult {
             format!("{} is one part of a run; put the parts together with `merge`", args.folder.display()).into()
         );
     }
+    tell_if_partial(&stored)?;
     let derived = derive(&stored)?;
     if !args.dry {
         derived.write(&args.folder)?;
     }
-    tables::print(&stored.plan, &derived, args.format);
+    tables::print(&stored.plan, &derived, args.format)?;
     Ok(Exit::Done)
+}
+
+/// Says on standard error that a run is not complete.
+///
+/// # Errors
+/// If it should be: then lines of its ledger are lost.
+pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
+    if stored.is_complete() {
+        return Ok(());
+    }
+    let lines = stored.lines();
+    let (found, wanted) = (stored.entries.len(), lines.end - lines.start);
+    if stored.claims_complete {
+        let what = format!("it has {found} of {wanted} shards, and the manifest says that the run is complete");
+        return Err(damaged(&stored.path.join("ledger.jsonl"), what));
+    }
+    eprintln!(
+        "the run is not complete: {found} of {wanted} shards, {} matches; what follows is of these",
+        stored.matches()
+    );
+    Ok(())
 }
 
 /// Prints the curves of a tuning folder, and makes its page again.

@@ -26,7 +26,7 @@ pub(super) struct ShardArgs {
     #[command(flatten)]
     playing: Playing,
     /// Which part, counted from 0
-    #[arg(long, value_name = "I")]
+    #[arg(long, value_name = "I", allow_negative_numbers = true)]
     index: u64,
     /// How many parts there are
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -53,7 +53,7 @@ struct Playing {
     #[arg(long, value_name = "N")]
     deals: Option<u64>,
     /// Play under this seed instead of that of the file
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Tell no progress
     #[arg(long, short)]
@@ -67,11 +67,17 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("allowed is a number from 0 to {MOST_THREADS}"))
 }
 
-/// A flag that is set when the user interrupts.
+/// A flag that is set when the user interrupts; who interrupts again waits for nothing more.
 pub(super) fn stop_on_signal() -> Result<Arc<AtomicBool>, ctrlc::Error> {
     let stop = Arc::new(AtomicBool::new(false));
     let on_signal = Arc::clone(&stop);
-    ctrlc::set_handler(move || on_signal.store(true, Ordering::Relaxed))?;
+    ctrlc::set_handler(move || {
+        if on_signal.swap(true, Ordering::Relaxed) {
+            // What is on disk is safe at any instant.
+            std::process::exit(Exit::Interrupted as i32);
+        }
+        eprintln!("stopping after the matches that are being played; interrupt again to stop at once");
+    })?;
     Ok(stop)
 }
 
@@ -79,7 +85,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let (plan, report, exit) = play(&args.playing, None, roster)?;
     // Where the disk took no more the table would be of rows that are not there.
     if !matches!(report.outcome, Outcome::Unwritable(_)) {
-        tables::print(&plan, &report.derived, args.format);
+        tables::print(&plan, &report.derived, args.format)?;
     }
     Ok(exit)
 }
@@ -122,6 +128,18 @@ fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<E
     let (out, matches) = (args.out.display(), report.matches);
     match &report.outcome {
         Outcome::Complete => {
+            // Of a fault that was mended before the run was resumed.
+            let _ = std::fs::remove_file(folder.path().join("fault.jsonl"));
+            let faults = report.derived.faults.len();
+            if faults > 0 {
+                let policy = &report.derived.faults[0].policy;
+                let became =
+                    if policy == "void" { "their deal blocks are void" } else { "their matches are forfeited" };
+                eprintln!(
+                    "agents were at fault {faults} times: {became}; {} has each",
+                    args.out.join("faults.csv").display()
+                );
+            }
             if !args.quiet {
                 let report =
                     folder.share().is_none().then(|| format!("; open {}", args.out.join("report.html").display()));

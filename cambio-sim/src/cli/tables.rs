@@ -24,7 +24,7 @@ pub(super) enum Format {
 const LABEL: usize = 18;
 
 /// Prints the tables; that the reader has gone away is no error.
-pub(super) fn print(plan: &Plan, derived: &Derived, format: Format) {
+pub(super) fn print(plan: &Plan, derived: &Derived, format: Format) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     let printed = match format {
         Format::Table => people(plan, derived, &mut out),
@@ -34,9 +34,10 @@ pub(super) fn print(plan: &Plan, derived: &Derived, format: Format) {
     };
     match printed {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
-        Err(error) => eprintln!("error: cannot print the table: {error}; it is in summary.csv"),
+        Err(error) => return Err(format!("cannot print the table: {error}").into()),
         Ok(()) => {}
     }
+    Ok(())
 }
 
 fn json(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {

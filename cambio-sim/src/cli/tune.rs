@@ -91,15 +91,27 @@ struct Values {
 
 impl Values {
     fn read(text: &str) -> Result<Values, String> {
+        const MOST_STEPS: f64 = 1e6;
         let refuse = || format!("--range is `{text}`; allowed is FROM..TO or FROM..TO:STEP, such as 0..15 or 0..1:0.1");
         let (ends, step) = text.split_once(':').unwrap_or((text, "1"));
         let (from, to) = ends.split_once("..").ok_or_else(refuse)?;
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         let values = (|| Some(Values { from: number(from)?, to: number(to)?, step: number(step)? }))();
-        let fits = |values: &Values| {
-            values.from <= values.to && values.step > 0.0 && (values.to - values.from) / values.step < 1e6
-        };
-        values.filter(fits).ok_or_else(refuse)
+        let values = values.ok_or_else(refuse)?;
+        let steps = (values.to - values.from) / values.step;
+        let wrong = |what: &str| Err(format!("--range is `{text}`, and {what}"));
+        if values.from > values.to {
+            wrong("begins above its end; allowed is a range that goes up")
+        } else if values.step <= 0.0 {
+            wrong("its step is not above 0; allowed is a positive one")
+        } else if steps > MOST_STEPS {
+            wrong("has more than a million values; allowed are fewer")
+        } else if (steps - steps.round()).abs() > 1e-6 {
+            let step = values.step;
+            wrong(&format!("steps of {step} do not come to its end; allowed is a step that does, such as {ends}:STEP"))
+        } else {
+            Ok(values)
+        }
     }
 
     fn count(self) -> usize {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cambio_agents::Roster;
 
 use super::{CliResult, Exit};
-use crate::{Replay, StoredRun, verify};
+use crate::{Replay, RunError, StoredRun, verify};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -21,7 +21,18 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let stored = StoredRun::open(&args.folder)?;
+    let stored = match StoredRun::open(&args.folder) {
+        // What is no folder of a run at all is no damaged one.
+        Err(error @ RunError::Unreadable { .. })
+            if ["manifest.json", "spec.lock.json", "ledger.jsonl"]
+                .iter()
+                .any(|name| args.folder.join(name).exists()) =>
+        {
+            println!("wrong: {error}");
+            return Ok(Exit::Wrong);
+        }
+        stored => stored?,
+    };
     let plan = stored.plan.clone().with_agents(roster)?;
     let replay = if args.all { Replay::All } else { Replay::Sample(args.sample) };
     let findings = verify(&stored, &plan, replay)?;
@@ -30,7 +41,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         writeln!(out, "wrong: {wrong}")?;
     }
     for left in &findings.unfinished {
-        writeln!(out, "unfinished: {left}; resuming cuts off the rest")?;
+        writeln!(out, "unfinished: {left}")?;
     }
     let lines = stored.lines();
     let (shards, wanted, matches) = (stored.entries.len(), lines.end - lines.start, stored.matches());
@@ -45,7 +56,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if !findings.wrong.is_empty() {
         return Ok(Exit::Wrong);
     }
-    if !stored.is_complete() {
+    if !stored.is_complete() || !findings.unfinished.is_empty() {
         writeln!(out, "the run is not complete; `run --resume` plays the rest")?;
         return Ok(Exit::Interrupted);
     }

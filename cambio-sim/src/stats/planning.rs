@@ -12,10 +12,12 @@ pub fn deals_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u64 
     assert!(effect > 0.0 && deviation > 0.0, "an effect and a deviation are positive");
     assert!(alpha > 0.0 && alpha < 1.0 && power > 0.0 && power < 1.0, "probabilities are between 0 and 1");
     let ratio = (deviation / effect).powi(2);
-    let mut deals = ((normal_quantile(1.0 - alpha / 2.0) + normal_quantile(power)).powi(2) * ratio).max(2.0);
+    // Where a difference is found by chance as often as is wished, the fewest deals do.
+    let needed = |quantiles: f64| (quantiles.max(0.0).powi(2) * ratio).max(2.0);
+    let mut deals = needed(normal_quantile(1.0 - alpha / 2.0) + normal_quantile(power));
     for _ in 0..50 {
         let freedom = (deals - 1.0).max(1.0);
-        let next = ((t_quantile(1.0 - alpha / 2.0, freedom) + t_quantile(power, freedom)).powi(2) * ratio).max(2.0);
+        let next = needed(t_quantile(1.0 - alpha / 2.0, freedom) + t_quantile(power, freedom));
         if (next - deals).abs() < 1e-9 * deals {
             break;
         }
@@ -34,5 +36,8 @@ mod tests {
     fn plans_agree_with_the_power_of_the_t_test() {
         assert!(deals_needed(0.01, 0.1, 0.05, 0.8).abs_diff(787) <= 1);
         assert!(deals_needed(0.05, 0.1, 0.05, 0.8).abs_diff(34) <= 1);
+        // (1.959964 + 0.841621)² · 4000² = 125,582,061, and far beyond.
+        assert!(deals_needed(1e-4, 0.4, 0.05, 0.8).abs_diff(125_582_100) < 100);
+        assert!(deals_needed(1e-300, 1.0, 0.05, 0.8) == u64::MAX && deals_needed(0.01, 0.4, 0.9, 0.01) == 2);
     }
 }

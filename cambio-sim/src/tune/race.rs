@@ -119,6 +119,10 @@ pub fn halve<E>(
     let mut alive: Vec<usize> = (0..candidates).collect();
     let mut scores = vec![Vec::new(); candidates];
     let (mut blocks, mut played) = (0, 0);
+    if candidates == 1 {
+        // There is nobody to halve; it has all the budget.
+        return Ok(Choice { best: 0, scores: ask(&alive, 0..budget.max(1))?, blocks: budget.max(1) });
+    }
     while alive.len() > 1 {
         let deals = (budget / (alive.len() as u64 * rounds)).max(1);
         for (&i, fresh) in alive.iter().zip(ask(&alive, played..played + deals)?) {
@@ -176,6 +180,8 @@ mod tests {
         let choice = halve(5, 300, planted(&means, 7)).unwrap();
         assert!(choice.best == 1 && choice.blocks <= 300, "{}", choice.blocks);
         assert!(choice.scores[1].len() > choice.scores[0].len());
+        let alone = halve(1, 64, planted(&[0.5], 7)).unwrap();
+        assert_eq!((alone.best, alone.blocks, alone.scores[0].len()), (0, 64, 64));
     }
 
     #[test]
