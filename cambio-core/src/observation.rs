@@ -214,7 +214,7 @@ pub(crate) fn choices(table: &Table<'_>, view: &impl View) -> Choices {
             choices.allow(Action::Skip, Legal::when(spec.power_use == PowerUse::May));
         }
         Phase::Show => {
-            let skips = spec.power_use == PowerUse::May && table.pointed.is_empty();
+            let skips = spec.power_use == PowerUse::May && table.named.is_empty();
             choices.allow(Action::Skip, Legal::when(skips));
             choices.aim(Verb::Show, table.next_shown().map_or(SpotSet::EMPTY, |target| table.layout(target)));
         }

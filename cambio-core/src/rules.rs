@@ -429,10 +429,13 @@ impl RulesSpec {
         let mut text = format!("name = {}\n\n", Value::from(self.name.clone()));
         text += "# The deck: a named one, or kinds with label, rank, suit, points, power and copies.\ndeck = [\n";
         for kind in self.deck.kinds() {
+            // Of a named deck's jokers there are as many as the knob says.
+            let copies = if kind.label == "JK" { self.jokers.get() as u8 } else { kind.copies };
+            let kind = Kind { copies, ..kind.clone() };
             let fields: Vec<String> = KIND_FIELDS
                 .iter()
                 .filter_map(|field| {
-                    let value = write_kind(kind)[*field].clone();
+                    let value = write_kind(&kind)[*field].clone();
                     (value != "").then(|| format!("{field} = {value}"))
                 })
                 .collect();
@@ -559,7 +562,24 @@ impl Rules {
         if cards > MAX_CARDS / 2 {
             return refuse(format!("the deck has {cards} cards; allowed are at most {}", MAX_CARDS / 2));
         }
+        if let Some(kind) =
+            kinds.iter().find(|kind| usize::from(kind.copies) * spec.decks.count() > usize::from(u8::MAX))
+        {
+            return refuse(format!(
+                "kind `{}` of the deck has {} copies in each of {} decks; allowed are at most {} of a kind in all",
+                kind.label,
+                kind.copies,
+                spec.decks.count(),
+                u8::MAX
+            ));
+        }
         let (hand, slots) = (spec.hand.count(), spec.max_slots.count());
+        if spec.carry_over && slots == hand {
+            return refuse(format!(
+                "field `carry_over` is true and `max_slots` {slots}; allowed is more than `hand`, which is {hand}, for a \
+                 card may come to it"
+            ));
+        }
         if slots < hand {
             return refuse(format!("field `max_slots` is {slots}; allowed is at least `hand`, which is {hand}"));
         }

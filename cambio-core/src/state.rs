@@ -218,6 +218,7 @@ impl<'r> State<'r> {
                 rules,
                 occupied: SpotSet::EMPTY,
                 pointed: SpotSet::EMPTY,
+                named: SpotSet::EMPTY,
                 seen: [SpotSet::EMPTY; MAX_SEATS],
                 pile: [0; MAX_KINDS],
                 pile_points: 0,

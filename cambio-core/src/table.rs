@@ -2,7 +2,7 @@
 
 use crate::card::{Card, MAX_KINDS, Power};
 use crate::event::Ending;
-use crate::knob::{CallerSnaps, Callers, Cap, EmptyHand, Redrop, SnapTargets, StockEmpty};
+use crate::knob::{CallWhen, CallerSnaps, Callers, Cap, EmptyHand, LimitInLap, Redrop, SnapTargets, StockEmpty};
 use crate::seat::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
 use crate::{Rules, Step};
 
@@ -64,8 +64,10 @@ pub struct Carry {
 pub struct Table<'r> {
     pub(crate) rules: &'r Rules,
     pub(crate) occupied: SpotSet,
-    /// The spots that this power looked at, or that this reveal named.
+    /// Where the cards lie that this power looked at.
     pub(crate) pointed: SpotSet,
+    /// The spots that this power's reveal named.
+    pub(crate) named: SpotSet,
     /// The spots whose cards each seat has seen.
     pub(crate) seen: [SpotSet; MAX_SEATS],
     pub(crate) pile: [u8; MAX_KINDS],
@@ -227,9 +229,13 @@ impl<'r> Table<'r> {
         self.gap
     }
 
-    /// The spots that the power in progress has looked at, or that the reveal in progress has named.
+    /// Where the cards lie that the power in progress has looked at, or the spots that the reveal in progress has named.
     pub fn pointed(&self) -> SpotSet {
-        if matches!(self.phase, Phase::Power | Phase::Show) { self.pointed } else { SpotSet::EMPTY }
+        match self.phase {
+            Phase::Power => self.pointed,
+            Phase::Show => self.named,
+            _ => SpotSet::EMPTY,
+        }
     }
 
     /// What the seats brought along from the round before.
@@ -354,21 +360,24 @@ impl<'r> Table<'r> {
     pub(crate) fn next_shown(&self) -> Option<Seat> {
         self.turn.round(self.seats()).skip(1).find(|&seat| {
             let layout = self.layout(seat);
-            !self.callers.contains(seat) && !layout.is_empty() && layout.intersection(self.pointed).is_empty()
+            !self.callers.contains(seat) && !layout.is_empty() && layout.intersection(self.named).is_empty()
         })
     }
 
     /// Whether the turn that is being played is the round's last, as far as the table tells.
     pub(crate) fn is_last_turn(&self) -> bool {
+        let spec = self.rules.spec();
+        // Who may call after the turn can still have the lap played.
+        let may_go_on = spec.call == CallWhen::AfterTurn && spec.limit_in_lap == LimitInLap::Waits;
         self.first_caller == Some(self.turn.next(self.seats()))
-            || self.is_limit_reached()
+            || (self.is_limit_reached() && !may_go_on)
             || (self.rules.spec().stock_empty == StockEmpty::EndRound && self.stock_len == 0)
     }
 
     pub(crate) fn is_limit_reached(&self) -> bool {
         let spec = self.rules.spec();
         self.turns() >= spec.turn_limit.count()
-            && (self.first_caller.is_none() || spec.limit_in_lap == crate::knob::LimitInLap::Ends)
+            && (self.first_caller.is_none() || spec.limit_in_lap == LimitInLap::Ends)
     }
 
     /// A seat whose layout is empty and not yet safe, the first from the starter on.

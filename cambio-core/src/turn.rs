@@ -410,7 +410,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
     fn begin_power(&mut self) {
         let table = &mut self.state.table;
         table.step = 0;
-        table.pointed = SpotSet::EMPTY;
+        (table.pointed, table.named) = (SpotSet::EMPTY, SpotSet::EMPTY);
         table.declined_look = false;
         table.carried_out = false;
         self.ask_step();
@@ -421,7 +421,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         let table = &mut self.state.table;
         while let Some(step) = table.power.step(table.step.into()) {
             if step.reveals() {
-                table.pointed = SpotSet::EMPTY;
+                table.named = SpotSet::EMPTY;
                 if table.next_shown().is_some() {
                     let seat = table.turn;
                     return self.ask(seat, Phase::Show);
@@ -455,6 +455,8 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         for seen in &mut table.seen[..usize::from(table.seats)] {
             seen.swap(one, other);
         }
+        // It is the card that was looked at, wherever it lies.
+        table.pointed.swap(one, other);
         let (one, other) = (one.min(other), one.max(other));
         self.sink.event(&Event::Swapped { seat, one, other });
         self.state.table.carried_out = true;
@@ -473,11 +475,11 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
 
     /// One card of a reveal is named; after the last all are shown.
     fn show(&mut self, spot: Spot) {
-        self.state.table.pointed.insert(spot);
+        self.state.table.named.insert(spot);
         if self.state.table.next_shown().is_some() {
             return;
         }
-        for spot in self.state.table.pointed {
+        for spot in self.state.table.named {
             let card = self.face(spot);
             self.show_to(spot, self.everyone());
             self.sink.event(&Event::Shown { spot, card });

@@ -306,3 +306,20 @@ fn a_snapped_card_has_no_power() {
     table.play("a snap a1, b pass");
     assert_eq!(table.phase(), Phase::Start);
 }
+
+#[test]
+fn a_look_at_another_card_is_at_another_card_wherever_that_one_lies() {
+    let table = |power: &str, decisions: &str| {
+        let deck = format!(
+            "base = 'classic'\njokers = 0\nwindow = 'none'\ndeck = [{{ label = 'P', rank = 'P', points = 1, power = '{power}', \
+             copies = 20 }}, {{ label = '1', rank = '1', points = 1, copies = 40 }}]"
+        );
+        let mut table = Stage::by(&deck, 2).stock("P").deal();
+        table.play(decisions);
+        table
+    };
+    let swapped = table("look any then swap then look another", "a draw, a drop, a look a1, a swap a1 b1");
+    assert!(swapped.offers("a look a1") && !swapped.offers("a look b1"));
+    let revealed = table("look any then reveal then look another", "a draw, a drop, a look a1, a show b2");
+    assert!(!revealed.offers("a look a1") && revealed.offers("a look b2"));
+}

@@ -220,6 +220,9 @@ impl Experiment {
 impl Unit {
     /// The rules under which this unit is played.
     pub(crate) fn of(self, rules: Rules) -> Rules {
+        const SUFFIX: &str = " (one round)";
+        // Of rule systems.
+        const LONGEST_NAME: usize = 64;
         if self == Unit::Match {
             return rules;
         }
@@ -228,7 +231,10 @@ impl Unit {
             return rules;
         }
         table["match_end"] = json!("rounds(1)");
-        table["name"] = json!(format!("{} (one round)", rules.name()));
+        // A long name makes room.
+        let ends = rules.name().char_indices().map(|(at, letter)| at + letter.len_utf8());
+        let end = ends.take_while(|end| end + SUFFIX.len() <= LONGEST_NAME).last().unwrap_or(0);
+        table["name"] = json!(format!("{}{SUFFIX}", &rules.name()[..end]));
         let spec = RulesSpec::from_json(&table).expect("one round is allowed, and the rest was");
         spec.validate().expect("rules of one round are as good as those of a match")
     }

@@ -314,6 +314,20 @@ esac; done
 }
 
 #[test]
+fn a_rule_system_of_any_name_is_played_for_one_round() {
+    let folder = folder("names");
+    for (out, name) in [("first", "n".repeat(64)), ("second", "é".repeat(32)), ("third", "a".repeat(53))] {
+        fs::write(folder.join("long.toml"), format!("base = 'classic'\nname = '{name}'\nmatch_end = 'rounds(3)'\n"))
+            .unwrap();
+        let spec =
+            "seed = 1\ndeals = 2\nrules = ['long.toml']\nseats = [2]\nagents = ['random', 'greedy']\nunit = 'rounds'\n";
+        fs::write(folder.join("spec.toml"), spec).unwrap();
+        let told = prints(&folder, &format!("run spec.toml --quiet --out {out}"));
+        assert!(told.starts_with(&name[..50]) && told.contains(" (one round), 2 seats, 2 deals"), "{told}");
+    }
+}
+
+#[test]
 fn tables_are_printed_for_people_programs_and_pages() {
     let folder = folder("formats");
     let spec = "seed = 1\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";

@@ -175,3 +175,13 @@ pub(crate) fn the_turn_limit_cuts_the_last_lap_or_waits_for_it() {
     waits.idle();
     assert_eq!((waits.outcome().0, waits.result().turns), ("call", 3));
 }
+
+#[test]
+fn a_turn_after_which_its_seat_may_call_is_not_the_last_where_the_limit_waits() {
+    for (limit_in_lap, has_window) in [("waits", true), ("ends", false)] {
+        let fields = format!("final_window = false\nturn_limit = 1\nlimit_in_lap = '{limit_in_lap}'");
+        let mut table = Stage::of("classic", 2).with(&fields).stock("2s").deal();
+        table.play("a draw, a drop");
+        assert_eq!(table.has_window(), has_window, "{limit_in_lap}");
+    }
+}

@@ -246,3 +246,29 @@ fn a_number_of_jokers_beside_the_copies_of_an_own_deck_is_refused() {
         "field `jokers` is 2, but kind `JK` of the deck has 4 copies; allowed is the same number"
     );
 }
+
+#[test]
+fn what_the_knobs_leave_no_room_for_is_refused() {
+    for (fields, words) in [
+        (
+            "carry_over = true\nmax_slots = 4",
+            "field `carry_over` is true and `max_slots` 4; allowed is more than `hand`",
+        ),
+        (
+            "jokers = 0\ndecks = 2\ndeck = [{ label = 'A', rank = 'A', points = 1, copies = 128 }]",
+            "kind `A` of the deck has 128 copies in each of 2 decks; allowed are at most 255 of a kind in all",
+        ),
+    ] {
+        assert!(refusal(fields).contains(words), "{}", refusal(fields));
+    }
+}
+
+#[test]
+fn rules_that_are_written_down_are_the_same_rules_whatever_their_jokers() {
+    for (name, jokers) in [("classic", 4), ("classic", 0), ("faessler", 0)] {
+        let read = RulesSpec::from_toml(&format!("base = '{name}'\njokers = {jokers}"));
+        let Ok(rules) = read.and_then(RulesSpec::validate) else { continue };
+        let again = RulesSpec::from_toml(&rules.spec().to_toml()).unwrap().validate().unwrap();
+        assert_eq!(again.deck(), rules.deck(), "{name} with {jokers}");
+    }
+}
