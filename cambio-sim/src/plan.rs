@@ -185,9 +185,9 @@ impl Experiment {
             let found = format!("a list with one of {} agents", list.len());
             return Err(PlanError::value("lineups", found, "one agent for each of `seats`"));
         }
-        if cells.iter().all(|cell| cell.lineups.is_empty()) {
-            let found = "a list without a lineup for any of `seats`";
-            return Err(PlanError::value("lineups", found, "one agent for each seat"));
+        if let Some(cell) = cells.iter().find(|cell| cell.lineups.is_empty()) {
+            let found = format!("a list without a lineup of {} agents", cell.seats);
+            return Err(PlanError::value("lineups", found, "one or more for each of `seats`"));
         }
         let matches = |cell: &Cell| cell.lineups.len() as u128 * cell.seatings.len() as u128 * u128::from(self.deals);
         let all: u128 = cells.iter().map(matches).sum();

@@ -4,12 +4,11 @@ use cambio_agents::Roster;
 use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use crate::block::play_block;
 use crate::experiment::Experiment;
 use crate::plan::{Cell, Plan};
 use crate::stats::moments::Moments;
 use crate::stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
-use crate::tune::{MeasureError, Setting};
+use crate::tune::{MeasureError, Setting, measured};
 
 /// What is tested: that the first agent is better than the second by `elo_0`, against that it is better by `elo_1`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -133,7 +132,7 @@ fn halves(plan: &Plan, deal: u64) -> Result<usize, MeasureError> {
     let lineups = plan.cells[0].lineups.len() as u64;
     let mut halves = 0;
     for block in (deal * lineups..(deal + 1) * lineups).map(|number| plan.block(number)) {
-        let rows = play_block(plan, &block).map_err(MeasureError::Fault)?;
+        let rows = measured(plan, &block)?;
         for table in rows.players.chunks_exact(block.cell.seats) {
             for one in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 0) {
                 for other in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 1) {

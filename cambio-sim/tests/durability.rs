@@ -451,3 +451,31 @@ fn an_interrupt_ends_a_run_of_slow_agents_soon_and_resuming_gives_the_whole() {
     assert_same(&folder.join("whole"), &folder.join("stopped"));
     fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_ends_a_test_and_the_processes_of_its_bots() {
+    let folder = folder("orphans");
+    // It says who it is, minds no signal that can be minded, and goes on when its input ends.
+    let bot = "trap '' INT TERM; echo $$ >> pids; read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
+               while read line; do case $line in *'\"type\":\"decide\"'*) sleep 0.02; \
+               echo \"$line\" | sed 's/.*\"legal\":\\[\"\\([^\"]*\\)\".*/{\"decision\":\"\\1\"}/';; esac; done\n\
+               while :; do sleep 1; done\n";
+    fs::write(folder.join("stays.sh"), bot).unwrap();
+    let spec = "external(\"sh stays.sh\",start_ms=60000,deadline_ms=60000)";
+    let mut sprt = Command::new(env!("CARGO_BIN_EXE_cambio"));
+    sprt.current_dir(&folder).args(["sprt", "greedy", spec, "--quiet", "--threads", "2"]);
+    let child = sprt.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while fs::read_to_string(folder.join("pids")).unwrap_or_default().lines().count() < 2 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("interrupted"), "{}", said(&output));
+    for pid in fs::read_to_string(folder.join("pids")).unwrap().lines() {
+        let lives = Command::new("kill").args(["-0", pid]).output().unwrap().status.success();
+        assert!(!lives, "bot {pid} is still there");
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}

@@ -10,6 +10,7 @@ use super::meter::{Meter, Telling};
 use super::tables::{self, Format};
 use super::{CliResult, Exit};
 use crate::run::MOST_THREADS;
+use crate::tune::INTERRUPTED;
 use crate::{Experiment, Outcome, Plan, Report, RunError, RunFolder, Runner, Share, StoredRun, keep_fault};
 
 #[derive(Debug, clap::Args)]
@@ -79,6 +80,15 @@ pub(super) fn stop_on_signal() -> Result<Arc<AtomicBool>, ctrlc::Error> {
         eprintln!("stopping after the matches that are being played; interrupt again to stop at once");
     })?;
     Ok(stop)
+}
+
+/// Ends what is measured when the user interrupts, and the processes of bots with it; at once when the user interrupts again.
+pub(super) fn end_measuring_on_signal() -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(Exit::Failed as i32);
+        }
+    })
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {

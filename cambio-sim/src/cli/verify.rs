@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cambio_agents::Roster;
 
 use super::{CliResult, Exit};
-use crate::{Replay, RunError, StoredRun, verify};
+use crate::{Replay, StoredRun, verify};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -21,13 +21,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+    let files = ["manifest.json", "spec.lock.json", "spec.toml", "ledger.jsonl"].map(|name| args.folder.join(name));
     let stored = match StoredRun::open(&args.folder) {
-        // What is no folder of a run at all is no damaged one.
-        Err(error @ RunError::Unreadable { .. })
-            if ["manifest.json", "spec.lock.json", "ledger.jsonl"]
-                .iter()
-                .any(|name| args.folder.join(name).exists()) =>
-        {
+        // A folder that has none of them is no damaged run.
+        Err(error) if files.iter().any(|file| file.exists()) && !files.iter().all(|file| file.exists()) => {
             println!("wrong: {error}");
             return Ok(Exit::Wrong);
         }

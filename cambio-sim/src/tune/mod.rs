@@ -9,12 +9,13 @@ pub mod search;
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cambio_agents::Roster;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::block::{AgentFault, play_block};
+use crate::block::{AgentFault, BlockRows, play_block};
 use crate::experiment::{Experiment, Focal, Lineups, Payoff, PlanError, Unit};
 use crate::plan::{Block, Plan};
 
@@ -44,6 +45,9 @@ pub enum MeasureError {
     /// An agent was at fault.
     #[error("fault: {}: {}", .0.place, .0.what)]
     Fault(Box<AgentFault>),
+    /// The user wants no more.
+    #[error("interrupted")]
+    Interrupted,
     /// The worker threads cannot be started.
     #[error("cannot start {threads} threads: {what}")]
     Threads {
@@ -52,6 +56,17 @@ pub enum MeasureError {
         /// Why.
         what: String,
     },
+}
+
+/// Set when the user interrupts a command that measures: one process measures one thing.
+pub(crate) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Plays a block to measure it, unless the user wants no more. Agents then end as they would, with their processes.
+pub(crate) fn measured<'p>(plan: &'p Plan, block: &Block<'p>) -> Result<BlockRows<'p>, MeasureError> {
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        return Err(MeasureError::Interrupted);
+    }
+    play_block(plan, block).map_err(MeasureError::Fault)
 }
 
 /// Threads that measure; 0 takes as many as there are cores. What is measured does not depend on them.
@@ -114,7 +129,7 @@ impl<'t> Bench<'t> {
         let cell = &self.plan.cells[0];
         let lineup = &cell.lineups[candidate];
         let block = Block { number: 0, place: 0, cell, lineup_place: candidate, lineup, deal };
-        let rows = play_block(&self.plan, &block).map_err(MeasureError::Fault)?;
+        let rows = measured(&self.plan, &block)?;
         let is_focal = |place: &usize| cell.seatings[place / cell.seats][place % cell.seats] == 0;
         let own = rows.players.iter().enumerate().filter(|(place, _)| is_focal(place));
         let sum: i64 = own.map(|(_, row)| self.payoff.units(row)).sum();
