@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::experiment::FaultPolicy;
+use crate::manifest::{self, Build};
 use crate::plan::{Plan, lock_differences};
 use crate::programs::Programs;
 use crate::rows::{MatchRow, PlayerRow, RoundRow, header};
@@ -273,10 +274,10 @@ impl StoredRun {
         let file = path.join("manifest.json");
         let manifest: Value = serde_json::from_str(&read("manifest.json")?)
             .map_err(|error| damaged(&file, format!("not JSON: {error}")))?;
-        if manifest["format"] != FORMAT {
+        if manifest["format"] != manifest::FORMAT {
             return Err(damaged(
                 &file,
-                format!("its format is {}; this program knows \"{FORMAT}\"", manifest["format"]),
+                format!("its format is {}; this program knows \"{}\"", manifest["format"], manifest::FORMAT),
             ));
         }
         if manifest["run_id"] != plan.run_id().as_str() {
@@ -310,31 +311,13 @@ impl StoredRun {
 
     /// What the manifest says that is not so.
     pub(crate) fn manifest_flaws(&self) -> Vec<String> {
-        let mut facts = facts(&self.plan, self.share);
-        if !self.manifest["spec"].is_null() {
-            facts["spec"] = blake3::hash(self.spec.as_bytes()).to_string().into();
-        }
-        if self.claims_complete {
-            facts["matches"] = self.matches().into();
-        }
-        let file = self.path.join("manifest.json");
-        let is_wrong = |(field, fact): &(&String, &Value)| self.manifest[field.as_str()] != **fact;
-        let wrong = facts.as_object().into_iter().flatten().filter(is_wrong);
-        let mut flaws: Vec<String> = wrong
-            .map(|(field, _)| match field.as_str() {
-                "spec" => format!("{} is not the file that was given", self.path.join("spec.toml").display()),
-                field => format!("{}: `{field}` is not what the lock and the ledger give", file.display()),
-            })
-            .collect();
-        let outcome = &self.manifest["outcome"];
-        if !OUTCOMES.iter().any(|word| outcome == word) {
-            flaws.push(format!(
-                "{}: `outcome` is {outcome}; allowed is one of {}",
-                file.display(),
-                OUTCOMES.join(", ")
-            ));
-        }
-        flaws
+        let matches = self.claims_complete.then(|| self.matches());
+        manifest::flaws(&self.manifest, &self.path, (&self.plan, self.share), &self.spec, matches)
+    }
+
+    /// The program that began the run.
+    pub(crate) fn build(&self) -> Build {
+        Build::of(&self.manifest)
     }
 
     /// The lines that this folder is to hold.
@@ -432,6 +415,8 @@ pub struct RunFolder {
     spec: String,
     share: Option<Share>,
     programs: Programs,
+    /// The program that began the run.
+    build: Build,
     files: Vec<(PathBuf, File)>,
     ledger: (PathBuf, File),
     pending: Vec<Entry>,
@@ -477,6 +462,7 @@ impl RunFolder {
             spec: spec.to_owned(),
             share,
             programs: Programs::of(&plan.agents),
+            build: Build::this(),
             files,
             ledger: create("ledger.jsonl", b"")?,
             pending: Vec::new(),
@@ -551,6 +537,7 @@ impl RunFolder {
             spec: stored.spec.clone(),
             share: stored.share,
             programs: stored.programs.clone().unwrap_or_else(|| Programs::of(&stored.plan.agents)),
+            build: stored.build(),
             files,
             ledger: (ledger, held),
             pending: Vec::new(),
@@ -567,9 +554,17 @@ impl RunFolder {
         &self.path
     }
 
-    /// Says that it was played with these files of bots.
-    pub(crate) fn set_programs(&mut self, programs: Programs) {
-        self.programs = programs;
+    /// Says that its rows come from another run's folder: who played them, and with which files of bots.
+    pub(crate) fn come_from(&mut self, stored: &StoredRun) {
+        self.build = stored.build();
+        if let Some(programs) = &stored.programs {
+            self.programs = programs.clone();
+        }
+    }
+
+    /// The revision that began the run, if this program is of another.
+    pub fn other_revision(&self) -> Option<&str> {
+        Some(self.build.revision()).filter(|revision| *revision != Build::this().revision())
     }
 
     /// The experiment file as it was given.
@@ -652,12 +647,9 @@ impl RunFolder {
 
     /// Writes down what is played, with what, and how far it came.
     pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
-        let mut manifest = facts(&self.plan, self.share);
+        let mut manifest = manifest::facts(&self.plan, self.share);
+        self.build.tell(&mut manifest);
         for (field, value) in [
-            ("revision", env!("CAMBIO_REVISION").into()),
-            ("uncommitted_changes", (env!("CAMBIO_DIRTY") == "true").into()),
-            ("compiler", env!("CAMBIO_RUSTC").into()),
-            ("target", env!("CAMBIO_TARGET").into()),
             ("outcome", outcome.into()),
             ("matches", self.matches.into()),
             ("spec", blake3::hash(self.spec.as_bytes()).to_string().into()),
@@ -667,33 +659,6 @@ impl RunFolder {
         }
         write_whole(&self.path.join("manifest.json"), format!("{manifest:#}\n").as_bytes())
     }
-}
-
-/// The format of run folders.
-const FORMAT: &str = "cambio-run/2";
-
-/// How a run may have ended, as manifests say it.
-const OUTCOMES: [&str; 6] = ["begun", "complete", "complete share", "interrupted", "fault", "unwritable"];
-
-/// What a manifest says that follows from the plan.
-fn facts(plan: &Plan, share: Option<Share>) -> Value {
-    let cell = |cell: &crate::plan::Cell| {
-        let lineups: Vec<&str> = cell.lineups.iter().map(crate::plan::Lineup::label).collect();
-        json!({ "rules": cell.rules.spec().to_json(), "seats": cell.seats, "lineups": lineups })
-    };
-    json!({
-        "format": FORMAT,
-        "run_id": plan.run_id(),
-        "version": env!("CARGO_PKG_VERSION"),
-        "name": plan.name,
-        "share": share.map(|share| json!({ "index": share.index, "of": share.of })),
-        "planned_matches": plan.matches(),
-        "seed": plan.seed.to_string(),
-        "deals": plan.deals,
-        "rotations": plan.rotations,
-        "agents": plan.labels,
-        "tables": plan.cells.iter().map(cell).collect::<Vec<_>>(),
-    })
 }
 
 /// Keeps other processes from writing into a folder, as long as its ledger is open. Where there are no locks, nothing does.

@@ -32,6 +32,7 @@ mod folder;
 mod guard;
 mod intake;
 mod lower;
+mod manifest;
 mod plan;
 mod programs;
 mod reading;

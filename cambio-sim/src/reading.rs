@@ -242,6 +242,12 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
             );
             return Err(RunError::Parts(what));
         }
+        let [one, other] = [first, part].map(StoredRun::build);
+        if one.revision() != other.revision() {
+            let (other_name, one, other) = (shown(part), one.revision(), other.revision());
+            let what = format!("{name} was played by revision {one}, {other_name} by {other}; they do not go together");
+            return Err(RunError::Parts(what));
+        }
         if let (Some(one), Some(other)) = (&first.programs, &part.programs)
             && let Some(change) = one.changes(other).first()
         {
@@ -285,9 +291,7 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
 
 fn merge_into(parts: &[StoredRun], out: &Path) -> Result<(), RunError> {
     let mut folder = RunFolder::create(out, &parts[0].spec, &parts[0].plan, None)?;
-    if let Some(programs) = &parts[0].programs {
-        folder.set_programs(programs.clone());
-    }
+    folder.come_from(&parts[0]);
     let mut digest = Digest::new(&parts[0].plan);
     let mut faults = Vec::new();
     for part in parts {

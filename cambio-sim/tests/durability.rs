@@ -209,6 +209,31 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
 }
 
 #[test]
+fn a_folder_says_who_began_it_whoever_goes_on() {
+    let folder = played("revisions", 20);
+    for index in 0..2 {
+        let shard = format!("shard spec.toml --out part{index} --records --quiet --index {index} --of 2");
+        assert!(cambio(&folder, &shard).status.success());
+    }
+    let path = folder.join("part0/manifest.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let other = text.replace(manifest["revision"].as_str().unwrap(), "0123abcd");
+    fs::write(&path, &other).unwrap();
+    let output = cambio(&folder, "shard spec.toml --out part0 --records --quiet --index 0 --of 2 --resume");
+    assert!(
+        output.status.success() && said(&output).contains("begun by a program of revision 0123abcd"),
+        "{}",
+        said(&output)
+    );
+    assert!(fs::read_to_string(&path).unwrap() == other);
+    let output = cambio(&folder, "merge part0 part1 --out merged");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("part0 was played by revision 0123abcd, part1 by "), "{}", said(&output));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn nothing_is_left_of_parts_that_do_not_go_together() {
     let folder = played("damaged", 20);
     for index in 0..2 {

@@ -124,6 +124,9 @@ fn play(
     } else {
         RunFolder::create(&args.out, &text, &plan, share)?
     };
+    if let Some(other) = folder.other_revision() {
+        eprintln!("this run was begun by a program of revision {other}; what this one plays may differ");
+    }
     let stop = stop_on_signal()?;
     let meter = Meter::new(&plan, if args.quiet { Telling::Quietly } else { Telling::Aloud });
     let runner = Runner { threads: args.threads, stop: &stop, progress: &|progress| meter.tell(progress) };
