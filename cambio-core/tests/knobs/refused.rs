@@ -265,10 +265,9 @@ fn what_the_knobs_leave_no_room_for_is_refused() {
 
 #[test]
 fn rules_that_are_written_down_are_the_same_rules_whatever_their_jokers() {
-    for (name, jokers) in [("classic", 4), ("classic", 0), ("faessler", 0)] {
-        let read = RulesSpec::from_toml(&format!("base = '{name}'\njokers = {jokers}"));
-        let Ok(rules) = read.and_then(RulesSpec::validate) else { continue };
+    for jokers in [0, 2, 4] {
+        let rules = RulesSpec::from_toml(&format!("base = 'classic'\njokers = {jokers}")).unwrap().validate().unwrap();
         let again = RulesSpec::from_toml(&rules.spec().to_toml()).unwrap().validate().unwrap();
-        assert_eq!(again.deck(), rules.deck(), "{name} with {jokers}");
+        assert_eq!(again.deck(), rules.deck(), "{jokers}");
     }
 }
