@@ -20,7 +20,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use crate::folder::{RunError, StoredRun, damaged, unwritable};
+use crate::folder::{RunError, StoredRun, build_aside, create_folder, damaged, unwritable};
 use crate::rows::{Column, Field as _, Kind, MatchRow, PlayerRow, RoundRow, Row};
 
 /// How many rows a row group has: enough for a reader's work in parallel, few enough for memory.
@@ -36,22 +36,10 @@ const GROUP: usize = 1 << 16;
 /// If there is something at either path, the rows cannot be read or are not what the ledger says, or the files cannot
 /// be written.
 pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
-    let mut name = out.file_name().ok_or_else(|| RunError::Exists(out.display().to_string()))?.to_owned();
-    name.push(".new");
-    let new = out.with_file_name(name);
-    if let Some(taken) = [out, &new].into_iter().find(|path| path.symlink_metadata().is_ok()) {
-        return Err(RunError::Exists(taken.display().to_string()));
-    }
-    if let Some(parent) = out.parent() {
-        std::fs::create_dir_all(parent).map_err(unwritable(parent))?;
-    }
-    std::fs::create_dir(&new).map_err(unwritable(&new))?;
-    let written = write_files(stored, &new).and_then(|()| std::fs::rename(&new, out).map_err(unwritable(out)));
-    if written.is_err() {
-        // What is left of it is of no use; that it cannot be removed either says nothing new.
-        let _ = std::fs::remove_dir_all(&new);
-    }
-    written
+    build_aside(out, |new| {
+        create_folder(new)?;
+        write_files(stored, new)
+    })
 }
 
 fn write_files(stored: &StoredRun, folder: &Path) -> Result<(), RunError> {

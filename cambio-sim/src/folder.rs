@@ -434,16 +434,7 @@ impl RunFolder {
     /// # Errors
     /// If there is something at the path already, or it cannot be written.
     pub fn create(path: &Path, spec: &str, plan: &Plan, share: Option<Share>) -> Result<RunFolder, RunError> {
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(unwritable(parent))?;
-        }
-        match std::fs::create_dir(path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                return Err(RunError::Exists(path.display().to_string()));
-            }
-            Err(error) => return Err(unwritable(path)(error)),
-        }
+        create_folder(path)?;
         write_whole(&path.join("spec.toml"), spec.as_bytes())?;
         write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
         let create = |name: &str, header: &[u8]| {
@@ -676,6 +667,35 @@ fn sync(files: &[(PathBuf, File)], (path, mut ledger): (PathBuf, File), text: &s
     }
     ledger.write_all(text.as_bytes()).map_err(unwritable(&path))?;
     ledger.sync_data().map_err(unwritable(&path))
+}
+
+/// Makes a folder, which must not exist, and those above it.
+pub(crate) fn create_folder(path: &Path) -> Result<(), RunError> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(unwritable(parent))?;
+    }
+    std::fs::create_dir(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => RunError::Exists(path.display().to_string()),
+        _ => unwritable(path)(error),
+    })
+}
+
+/// Builds a folder so that it has its name once it is whole, and until then `NAME.new`; what fails leaves nothing. `build`
+/// makes the folder that it is given with [`create_folder`].
+pub(crate) fn build_aside(out: &Path, build: impl FnOnce(&Path) -> Result<(), RunError>) -> Result<(), RunError> {
+    let mut name = out.file_name().ok_or_else(|| RunError::Exists(out.display().to_string()))?.to_owned();
+    name.push(".new");
+    let new = out.with_file_name(name);
+    if let Some(taken) = [out, &new].into_iter().find(|path| path.symlink_metadata().is_ok()) {
+        return Err(RunError::Exists(taken.display().to_string()));
+    }
+    let made = build(&new).and_then(|()| std::fs::rename(&new, out).map_err(unwritable(out)));
+    // What somebody else made in the meantime is not ours to remove.
+    if made.as_ref().is_err_and(|error| !matches!(error, RunError::Exists(_))) {
+        // That what is of no use cannot be removed either says nothing new.
+        let _ = std::fs::remove_dir_all(&new);
+    }
+    made
 }
 
 /// Writes a file so that it is there as a whole or not at all.

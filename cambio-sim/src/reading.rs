@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::derived::{Derived, Source};
-use crate::folder::{Entry, RunError, RunFolder, StoredRun, damaged, row_files, unwritable};
+use crate::folder::{Entry, RunError, RunFolder, StoredRun, build_aside, damaged, row_files};
 use crate::plan::Plan;
 use crate::rows::{MatchRow, PlayerRow, RoundRow, Row};
 use crate::run::replay_line;
@@ -210,18 +210,7 @@ pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay) -> Result<Finding
 /// be read, or the whole cannot be written; then nothing is left of it. Until it is whole its name is `OUT.new`.
 pub fn merge(folders: &[PathBuf], out: &Path) -> Result<StoredRun, RunError> {
     let parts = parts(folders)?;
-    let mut name = out.file_name().ok_or_else(|| RunError::Exists(out.display().to_string()))?.to_owned();
-    name.push(".new");
-    let new = out.with_file_name(name);
-    if let Some(taken) = [out, &new].into_iter().find(|path| path.symlink_metadata().is_ok()) {
-        return Err(RunError::Exists(taken.display().to_string()));
-    }
-    let merged = merge_into(&parts, &new).and_then(|()| std::fs::rename(&new, out).map_err(unwritable(out)));
-    if let Err(error) = merged {
-        // What is left of it is of no use; that it cannot be removed either says nothing new.
-        let _ = std::fs::remove_dir_all(&new);
-        return Err(error);
-    }
+    build_aside(out, |new| merge_into(&parts, new))?;
     StoredRun::open(out)
 }
 

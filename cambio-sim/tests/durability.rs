@@ -37,6 +37,14 @@ fn played(name: &str, deals: u32) -> PathBuf {
     folder
 }
 
+/// Plays a part of a run, and gives the name of its folder.
+fn play_part(folder: &Path, index: usize, of: usize) -> String {
+    let part = format!("part{index}");
+    let output = cambio(folder, &format!("shard spec.toml --out {part} --records --quiet --index {index} --of {of}"));
+    assert!(output.status.success(), "{}", said(&output));
+    part
+}
+
 /// The files of a run, all but the timing.
 fn files(run: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(run).unwrap().map(|entry| entry.unwrap());
@@ -212,8 +220,7 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
 fn a_folder_says_who_began_it_whoever_goes_on() {
     let folder = played("revisions", 20);
     for index in 0..2 {
-        let shard = format!("shard spec.toml --out part{index} --records --quiet --index {index} --of 2");
-        assert!(cambio(&folder, &shard).status.success());
+        play_part(&folder, index, 2);
     }
     let path = folder.join("part0/manifest.json");
     let text = fs::read_to_string(&path).unwrap();
@@ -237,8 +244,7 @@ fn a_folder_says_who_began_it_whoever_goes_on() {
 fn nothing_is_left_of_parts_that_do_not_go_together() {
     let folder = played("damaged", 20);
     for index in 0..2 {
-        let shard = format!("shard spec.toml --out part{index} --records --quiet --index {index} --of 2");
-        assert!(cambio(&folder, &shard).status.success());
+        play_part(&folder, index, 2);
     }
     let rows = folder.join("part1/players.csv");
     let good = fs::read(&rows).unwrap();
@@ -259,12 +265,7 @@ fn there_may_be_more_parts_than_there_is_to_play() {
     let folder = played("slivers", 2);
     let lines = fs::read_to_string(folder.join("whole/ledger.jsonl")).unwrap().lines().count();
     let of = lines + 3;
-    let play = |index: usize| {
-        let shard = format!("shard spec.toml --out part{index} --records --quiet --index {index} --of {of}");
-        assert!(cambio(&folder, &shard).status.success());
-        format!("part{index}")
-    };
-    let parts: Vec<String> = (0..of).rev().map(play).collect();
+    let parts: Vec<String> = (0..of).rev().map(|index| play_part(&folder, index, of)).collect();
     let output = cambio(&folder, &format!("merge {} --out merged", parts.join(" ")));
     assert!(output.status.success(), "{}", said(&output));
     assert_same(&folder.join("whole"), &folder.join("merged"));
