@@ -1,8 +1,9 @@
 //! What the arena costs over the engine: `cargo bench -p cambio-benches --bench arena`. One element is one round.
 //!
 //! `alone` is the engine with nothing around it: the same agents, deals and rotations, nothing counted or written down.
-//! `run` is what `cambio run` does: rows, sums, hashes, files synced, ledger and report. What two threads alone gain over
-//! one is what the machine gives.
+//! `run` is what `cambio run` does: rows, sums, hashes, files synced, ledger and report. Of an agent that meets itself it
+//! plays one rotation and writes its rows for both; of two agents it plays both. What two threads alone gain over one is
+//! what the machine gives.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -10,28 +11,28 @@ use std::sync::atomic::AtomicBool;
 use cambio_agents::roster;
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, Rules};
-use cambio_sim::{Experiment, Plan, RunFolder, Runner};
+use cambio_sim::{Experiment, Lineups, Plan, RunFolder, Runner};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const SEATS: usize = 2;
 
-fn alone(agent: &str, deals: std::ops::Range<u64>) {
+fn alone(lineup: [&str; SEATS], deals: std::ops::Range<u64>) {
     let rules = Rules::preset("classic").expect("a preset");
-    let spec = roster().parse(agent).expect("an agent");
-    let mut agents: Vec<Box<dyn Agent>> = (0..SEATS).map(|_| spec.make()).collect();
+    let mut agents: [Box<dyn Agent>; SEATS] = lineup.map(|agent| roster().parse(agent).expect("an agent").make());
     let mut table = Deal::new(&rules, Key { seed: 1, deal: deals.start });
     for deal in deals {
         table.set_key(Key { seed: 1, deal });
         for _ in 0..SEATS {
             table.play(SEATS, &mut agents, &mut ()).expect("nobody is at fault");
+            agents.rotate_left(1);
         }
     }
 }
 
-fn alone_on(threads: u64, agent: &str, deals: u64) {
+fn alone_on(threads: u64, lineup: [&str; SEATS], deals: u64) {
     std::thread::scope(|scope| {
         for thread in 0..threads {
-            scope.spawn(move || alone(agent, thread * deals / threads..(thread + 1) * deals / threads));
+            scope.spawn(move || alone(lineup, thread * deals / threads..(thread + 1) * deals / threads));
         }
     });
 }
@@ -45,21 +46,29 @@ fn run(plan: &Plan, folder: &Path, threads: usize) {
 
 fn arena(criterion: &mut Criterion) {
     let path = std::env::temp_dir().join(format!("cambio-bench-{}", std::process::id()));
-    for (agent, deals) in [("random", 200_000), ("heuristic", 50_000)] {
+    for (lineup, deals) in [
+        (["random", "random"], 200_000),
+        (["random", "random(pass=0.1)"], 200_000),
+        (["heuristic", "heuristic"], 50_000),
+        (["heuristic", "sharp"], 50_000),
+    ] {
+        let mut agents = lineup.map(str::to_owned).to_vec();
+        agents.dedup();
         let experiment = Experiment {
             seed: 1,
             deals,
             rules: vec!["classic".into()],
             seats: vec![SEATS],
-            agents: vec![agent.into()],
+            lineups: Lineups::Listed(vec![lineup.map(str::to_owned).to_vec()]),
+            agents,
             ..Experiment::default()
         };
         let plan = experiment.plan(&roster(), Path::new(".")).expect("a plan");
-        let mut group = criterion.benchmark_group(format!("{agent}, classic, {SEATS} seats"));
+        let mut group = criterion.benchmark_group(format!("{}, classic", lineup.join(" and ")));
         group.sample_size(10).throughput(Throughput::Elements(plan.matches()));
         for threads in [1, 2] {
             group.bench_function(BenchmarkId::new("alone", threads), |bencher| {
-                bencher.iter(|| alone_on(threads, agent, deals));
+                bencher.iter(|| alone_on(threads, lineup, deals));
             });
             group.bench_function(BenchmarkId::new("run", threads), |bencher| {
                 // What is there is of the iteration before.

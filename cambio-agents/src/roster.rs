@@ -418,6 +418,11 @@ impl AgentSpec {
         let is_timed = |(param, given): (&Param, &Option<f64>)| param.name == "time_ms" && given.is_some();
         !self.params.declared.iter().zip(&self.params.given).any(is_timed)
     }
+
+    /// Whether nothing but this program decides for the agent: not where it takes a text, which names what else does.
+    pub fn is_self_contained(&self) -> bool {
+        self.params.text.is_none()
+    }
 }
 
 impl fmt::Display for AgentSpec {

@@ -13,7 +13,7 @@ use crate::{Action, Rules};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Observation<'a> {
     table: &'a Table<'a>,
-    private: Private,
+    pub(crate) private: Private,
 }
 
 /// What one seat knows and the table does not tell.

@@ -322,7 +322,7 @@ impl Scribe for Printer {
     }
 
     fn race(&mut self, order: &RaceOrder) {
-        let seats = order.seats().iter().fold(0, |word, seat| (word << 4) | (seat.index() as u64 + 1));
+        let seats = order.seats().fold(0, |word, seat| (word << 4) | (seat.index() as u64 + 1));
         self.round.add(3 << 32 | seats);
     }
 
@@ -423,7 +423,7 @@ impl Scribe for Recorder<'_> {
 
     fn race(&mut self, order: &RaceOrder) {
         self.printer.race(order);
-        self.round().races.push(order.seats().iter().map(Seat::to_string).collect());
+        self.round().races.push(order.seats().map(|seat| seat.to_string()).collect());
     }
 
     fn reshuffle(&mut self, stock: &[Card]) {

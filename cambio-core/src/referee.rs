@@ -349,8 +349,7 @@ impl<'r> Deal<'r> {
         }
         while !game.is_over() {
             let (deck, chance) = self.round(game.rounds());
-            let result = play_round(&game, deck, chance, agents, scribe)?;
-            game.add(&result);
+            play_round(&mut game, deck, chance, agents, scribe)?;
         }
         for agent in agents.iter_mut() {
             agent.match_ends(game.totals());
@@ -360,12 +359,12 @@ impl<'r> Deal<'r> {
 }
 
 fn play_round<A: Agent, W: Scribe>(
-    game: &Match<'_>,
+    game: &mut Match<'_>,
     deck: &[Card],
     chance: &mut RoundChance,
     agents: &mut [A],
     scribe: &mut W,
-) -> Result<RoundResult, MatchError> {
+) -> Result<(), MatchError> {
     let setup = game.setup();
     let round = game.rounds();
     let standing = Standing { round, setup, totals: game.totals() };
@@ -398,7 +397,8 @@ fn play_round<A: Agent, W: Scribe>(
     for agent in agents.iter_mut() {
         agent.round_ends(&result);
     }
-    Ok(result)
+    game.add(&result);
+    Ok(())
 }
 
 #[cfg(test)]

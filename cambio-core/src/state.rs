@@ -375,11 +375,13 @@ impl<'r> State<'r> {
 
     /// What `seat` may know now.
     pub fn observe(&self, seat: Seat) -> Observation<'_> {
-        let mut faces = [None; SPOTS];
+        let private = Private { seat, faces: [None; SPOTS], held: self.glance(seat).held() };
+        let mut view = Observation::new(&self.table, private);
+        // Where they stay: what was just written byte by byte is slow to copy.
         for spot in self.table.seen(seat) {
-            faces[spot.index()] = self.hidden.faces[spot.index()];
+            view.private.faces[spot.index()] = self.hidden.faces[spot.index()];
         }
-        Observation::new(&self.table, Private { seat, faces, held: self.glance(seat).held() })
+        view
     }
 
     /// What `seat` may know now, looked up where it is needed and copied nowhere: for policies that decide in millions

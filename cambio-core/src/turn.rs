@@ -593,7 +593,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
             self.chance.race(&race)
         };
         let mut winner = None;
-        for &seat in order.seats() {
+        for seat in order.seats() {
             let Some(Declared::Snap(spot)) = self.state.hidden.declared[seat.index()] else { continue };
             // Only the winner's card can be gone; nothing else leaves a spot before its gift.
             if !self.state.table.occupied.contains(spot) {

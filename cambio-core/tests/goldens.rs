@@ -88,7 +88,7 @@ impl Scribe for Transcript<'_> {
     }
 
     fn race(&mut self, order: &RaceOrder) {
-        self.line(format_args!("  (race: {})", list(order.seats())));
+        self.line(format_args!("  (race: {})", list(&order.seats().collect::<Vec<_>>())));
     }
 
     fn reshuffle(&mut self, stock: &[Card]) {

@@ -1,4 +1,8 @@
 //! Plays one deal block: a lineup on one deal in all its rotations.
+//!
+//! What happens in a match depends on its deal and on who sits where. So where a lineup has an agent more than once, as in
+//! a mirror, rotations in which the same agents sit in the same seats are one match: it is played once, and its rows are
+//! written for each. `cambio verify` plays all of them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -36,6 +40,24 @@ impl BlockRows<'_> {
         self.rounds.clear();
         self.players.clear();
         self.records.clear();
+    }
+
+    /// Takes the rows of a rotation, every one before it being there, for the next one as well.
+    fn repeat(&mut self, twin: usize, rotation: usize) {
+        let BlockRows { matches, rounds, players, records, .. } = self;
+        matches.push(MatchRow { rotation, ..matches[twin].clone() });
+        let from = rounds.partition_point(|row| row.rotation < twin);
+        for place in from..from + matches[twin].rounds {
+            rounds.push(RoundRow { rotation, ..rounds[place].clone() });
+        }
+        let seats = matches[twin].seats;
+        for place in twin * seats..(twin + 1) * seats {
+            players.push(PlayerRow { rotation, ..players[place].clone() });
+        }
+        if let Some(mut record) = records.get(twin).cloned() {
+            record.fields.insert("rotation".to_owned(), rotation.into());
+            records.push(record);
+        }
     }
 }
 
@@ -82,16 +104,18 @@ impl Scribe for Eyes {
 /// Where blocks are played one after the other: what they have in common is made once.
 pub(crate) struct Arena<'p> {
     plan: &'p Plan,
+    /// Whether matches are played that are known from another rotation.
+    plays_twins: bool,
     deal: Deal<'p>,
     tally: Tally<'p>,
     script: Script,
     /// Who waits for a next block, by the agent's place in [`Plan::labels`]: an agent forgets at the start of a match, and
     /// one that lives in a process of its own need not start again.
     bench: Vec<Vec<Watched>>,
-    /// Who plays the block, by the place in its lineup.
-    lineup: Vec<Option<Watched>>,
     /// Who sits at the table, seat a first.
     seated: Vec<Watched>,
+    /// Their places in the lineup.
+    places: Vec<usize>,
 }
 
 impl<'p> Arena<'p> {
@@ -99,10 +123,19 @@ impl<'p> Arena<'p> {
         let rules = &plan.cells[0].rules;
         let deal = Deal::new(rules, Key { seed: plan.seed, deal: 0 });
         let bench = plan.labels.iter().map(|_| Vec::new()).collect();
-        let (lineup, seated) = (Vec::new(), Vec::new());
+        let (seated, places) = (Vec::new(), Vec::new());
         // Rows are of rounds that ended.
         let tally = Tally::new(rules, plan.faults == FaultPolicy::Forfeit);
-        Arena { plan, deal, tally, script: Script::default(), bench, lineup, seated }
+        Arena { plan, plays_twins: false, deal, tally, script: Script::default(), bench, seated, places }
+    }
+
+    pub(crate) fn plan(&self) -> &'p Plan {
+        self.plan
+    }
+
+    /// An arena in which every rotation is played, also where its match is known from another one.
+    pub(crate) fn playing_all(plan: &'p Plan) -> Arena<'p> {
+        Arena { plays_twins: true, ..Arena::new(plan) }
     }
 
     /// Plays a block, and puts its rows in the place of those that are there.
@@ -120,23 +153,31 @@ impl<'p> Arena<'p> {
         rows.clear();
         rows.faults.clear();
         let mut eyes = Eyes::default();
-        self.lineup.clear();
-        for &agent in block.lineup.agents() {
-            let make = || {
-                let (agent, eye) = plan.agents[agent].make_with_eye();
-                eyes.0.extend(eye);
-                Watched::new(agent)
-            };
-            self.lineup.push(Some(self.bench[agent].pop().unwrap_or_else(make)));
+        self.seated.clear();
+        self.places.clear();
+        for (place, &agent) in block.lineup.agents().iter().enumerate() {
+            match self.bench[agent].pop() {
+                Some(waiting) => self.seated.push(waiting),
+                None => {
+                    let (agent, eye) = plan.agents[agent].make_with_eye();
+                    eyes.0.extend(eye);
+                    self.seated.push(Watched::new(agent));
+                }
+            }
+            self.places.push(place);
         }
         let mut is_sound = eyes.0.is_empty();
+        let knows_twins = !self.plays_twins && is_sound && plan.is_repeatable(block.lineup);
         for (rotation, seating) in block.cell.seatings.iter().enumerate() {
-            self.seated.extend(seating.iter().map(|&place| self.lineup[place].take().expect("each place sits once")));
-            let outcome = self.play_rotation(block, rotation, &mut eyes, rows);
-            for (&place, agent) in seating.iter().zip(self.seated.drain(..)) {
-                self.lineup[place] = Some(agent);
+            if knows_twins && is_sound {
+                let twin = block.twin(rotation);
+                if twin < rotation {
+                    rows.repeat(twin, rotation);
+                    continue;
+                }
             }
-            if let Err(fault) = outcome {
+            self.change_seats(seating);
+            if let Err(fault) = self.play_rotation(block, rotation, &mut eyes, rows) {
                 is_sound = false;
                 match plan.faults {
                     FaultPolicy::Stop => return Err(fault),
@@ -149,11 +190,20 @@ impl<'p> Arena<'p> {
                 }
             }
         }
-        for (&agent, player) in block.lineup.agents().iter().zip(self.lineup.drain(..)) {
-            // Who was at a table with a fault may be broken; and an eye watches for one agent.
-            self.bench[agent].extend(player.filter(|_| is_sound));
+        // Who was at a table with a fault may be broken; and an eye watches for one agent.
+        for (&place, player) in self.places.iter().zip(self.seated.drain(..)).filter(|_| is_sound) {
+            self.bench[block.lineup.agents()[place]].push(player);
         }
         Ok(())
+    }
+
+    /// Seats everyone, seat a first, by the places in the lineup.
+    fn change_seats(&mut self, seating: &[usize]) {
+        for (seat, place) in seating.iter().enumerate() {
+            let now = self.places.iter().position(|other| other == place).expect("each place sits once");
+            self.places.swap(seat, now);
+            self.seated.swap(seat, now);
+        }
     }
 
     fn play_rotation(
@@ -168,6 +218,7 @@ impl<'p> Arena<'p> {
         tally.clear(rules);
         script.0.clear();
         let mut recorder = plan.records.then(|| Recorder::new(rules));
+        let mut lapses = [None; MAX_SEATS];
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut notes = (&mut *tally, &mut *script);
             let result = if recorder.is_none() && eyes.0.is_empty() {
@@ -177,9 +228,8 @@ impl<'p> Arena<'p> {
                 let recorder = recorder.as_mut().map_or(nobody, |recorder| recorder);
                 deal.play(seats, seated, &mut (&mut notes, &mut (recorder, eyes)))?
             };
-            let mut lapses = [None; MAX_SEATS];
             seated.iter_mut().zip(&mut lapses).for_each(|(agent, lapses)| *lapses = agent.lapses());
-            Ok((result, lapses))
+            Ok(result)
         }));
         let outcome = outcome.unwrap_or_else(|panic| {
             let culprit = Seat::ALL.into_iter().zip(&*seated).find_map(|(seat, agent)| Some((seat, agent.panicked()?)));
@@ -193,9 +243,9 @@ impl<'p> Arena<'p> {
         let labels =
             || -> Vec<&str> { (0..seats).map(|seat| plan.labels[block.agent(seat, rotation)].as_str()).collect() };
         match outcome {
-            Ok((result, lapses)) => {
+            Ok(result) => {
                 rows.records.extend(recorder.map(|recorder| recorder.finish(deal.key(), rotation, &labels(), &result)));
-                write_rows(plan, block, rotation, tally, &Ending::Played(&result, lapses), rows);
+                write_rows(plan, block, rotation, tally, &Ending::Played(&result, &lapses), rows);
                 Ok(())
             }
             Err(error) => {
@@ -271,7 +321,7 @@ fn fault(
 /// How a match ended.
 enum Ending<'a> {
     /// With what each seat says that it forgot or confused.
-    Played(&'a MatchResult, [Option<u32>; MAX_SEATS]),
+    Played(&'a MatchResult, &'a [Option<u32>; MAX_SEATS]),
     /// This seat was at fault: it has the last rank, the others share the first.
     Forfeit(Seat),
 }
@@ -394,4 +444,92 @@ fn write_rows<'p>(
             forfeit: matches!(ending, Ending::Forfeit(loser) if loser.index() == seat),
         }
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use cambio_agents::{Entry, Greedy, Param, Range, Roster, Text, roster};
+
+    use super::*;
+    use crate::Experiment;
+
+    /// Greedy, counting its matches.
+    struct Counted {
+        agent: Greedy,
+        matches: Arc<AtomicUsize>,
+    }
+
+    impl Agent for Counted {
+        fn begin(&mut self, briefing: &Briefing<'_>) {
+            self.matches.fetch_add(1, Ordering::Relaxed);
+            self.agent.begin(briefing);
+        }
+
+        fn notice(&mut self, sighting: &cambio_core::Sighting) {
+            self.agent.notice(sighting);
+        }
+
+        fn decide(&mut self, view: &Observation<'_>) -> Action {
+            self.agent.decide(view)
+        }
+    }
+
+    const PARAMS: &[Param] = &[
+        Param { name: "time_ms", doc: "Not minded.", default: None, range: Range::Real(0.0, 9.0) },
+        Param { name: "call_at", doc: "As of greedy.", default: Some(4.0), range: Range::Whole(0, 20) },
+    ];
+
+    fn counting(matches: &Arc<AtomicUsize>) -> Roster {
+        let entry = |name: &str| {
+            let matches = Arc::clone(matches);
+            Entry::new(name, "Counts its matches.", PARAMS, move |params| {
+                Box::new(Counted { agent: Greedy::new(params.value("call_at")), matches: Arc::clone(&matches) })
+            })
+        };
+        let text = Text { name: "word", doc: "Not minded.", check: |_| Ok(()), files: |_| Vec::new() };
+        roster().with_entry(entry("inside")).with_entry(entry("outside").with_text(text))
+    }
+
+    #[test]
+    fn rotations_with_the_same_agents_in_the_same_seats_are_played_once() {
+        let one = "inside";
+        let other = "inside(call_at=9)";
+        for (rotations, lineup, played) in [
+            ("cyclic", vec![one; 2], 1),
+            ("cyclic", vec![one, other], 2),
+            ("cyclic", vec![one, other, one, other], 2),
+            ("williams", vec![one; 4], 1),
+            ("all", vec![one, other, one], 3),
+            ("all", vec![one, other, "greedy"], 6),
+            // What may decide differently is asked each time.
+            ("cyclic", vec!["inside(time_ms=1)"; 2], 2),
+            ("cyclic", vec!["outside(\"x\")"; 2], 2),
+        ] {
+            let matches = Arc::new(AtomicUsize::new(0));
+            let mut agents = lineup.clone();
+            agents.sort_unstable();
+            agents.dedup();
+            let spec = format!(
+                "seed = 5\ndeals = 9\nrules = ['faessler', 'original']\nseats = [{}]\nagents = {agents:?}\n\
+                 lineups = [{lineup:?}]\nrotations = '{rotations}'\nrecords = true\nunit = 'rounds'\n",
+                lineup.len(),
+            );
+            let plan = toml::from_str::<Experiment>(&spec).unwrap().plan(&counting(&matches), Path::new(".")).unwrap();
+            let seats = lineup.iter().filter(|agent| **agent != "greedy").count();
+            let (mut once, mut all) = (Arena::new(&plan), Arena::playing_all(&plan));
+            let mut rows = [BlockRows::default(), BlockRows::default()];
+            for block in plan.blocks() {
+                matches.store(0, Ordering::Relaxed);
+                once.play(&block, &mut rows[0]).unwrap();
+                assert_eq!(matches.load(Ordering::Relaxed), played * seats, "{lineup:?}");
+                all.play(&block, &mut rows[1]).unwrap();
+                assert_eq!(rows[0], rows[1], "{lineup:?}");
+                assert_eq!(rows[0].records.len(), block.cell.seatings.len());
+            }
+        }
+    }
 }

@@ -227,15 +227,16 @@ impl Field<'_> for Print {
 /// Seats in an order, as their letters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SeatOrder {
-    letters: [u8; MAX_SEATS],
+    /// The first one in the lowest byte.
+    letters: u64,
     len: usize,
 }
 
 impl FromIterator<Seat> for SeatOrder {
     fn from_iter<I: IntoIterator<Item = Seat>>(seats: I) -> SeatOrder {
         let mut order = SeatOrder::default();
-        for seat in seats {
-            order.letters[order.len] = seat.letter() as u8;
+        for seat in seats.into_iter().take(MAX_SEATS) {
+            order.letters |= u64::from(seat.letter() as u8) << (8 * order.len);
             order.len += 1;
         }
         order
@@ -245,7 +246,7 @@ impl FromIterator<Seat> for SeatOrder {
 impl SeatOrder {
     /// The first of them; `None` of none.
     pub fn first(&self) -> Option<Seat> {
-        self.letters[..self.len].first().and_then(|letter| Seat::from_letter(char::from(*letter)))
+        Seat::from_letter(char::from(self.letters as u8))
     }
 }
 
@@ -256,7 +257,7 @@ impl Field<'_> for SeatOrder {
 
     #[inline]
     fn put(&self, pen: &mut Pen<'_>) {
-        self.letters[..self.len].iter().for_each(|&letter| pen.put([letter]));
+        pen.stamp(self.letters.to_le_bytes(), self.len);
         pen.put([b',']);
     }
 
@@ -275,9 +276,9 @@ pub struct BySeat<T> {
 impl<T: Copy + Default> BySeat<T> {
     /// Takes the values, at most one for each seat.
     pub fn new(values: &[T]) -> BySeat<T> {
-        let mut list = BySeat { values: [T::default(); MAX_SEATS], len: values.len() };
-        list.values[..values.len()].copy_from_slice(values);
-        list
+        debug_assert!(values.len() <= MAX_SEATS, "one for each seat");
+        let value = |seat| values.get(seat).copied().unwrap_or_default();
+        BySeat { values: std::array::from_fn(value), len: values.len() }
     }
 
     /// The values, seat a's first.

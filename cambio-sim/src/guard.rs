@@ -77,8 +77,10 @@ impl<A: Agent> Agent for Guarded<A> {
     }
 }
 
-/// What an agent was asked for.
+/// What an agent was asked for. As long as a pointer: an agent changes seats with every match, and what is shorter is
+/// moved in pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(usize)]
 pub(crate) enum Asked {
     /// A decision.
     Decision,

@@ -73,8 +73,8 @@ pub(crate) struct Intake<'r, 'p> {
     stop: &'r AtomicBool,
     /// Set when there is an outcome.
     is_over: AtomicBool,
-    /// How many matches were played.
-    pub(crate) played: AtomicU64,
+    /// How many matches each worker played.
+    pub(crate) played: Box<[AtomicU64]>,
 }
 
 struct Desk<'r, 'p> {
@@ -110,7 +110,7 @@ impl<'r, 'p> Intake<'r, 'p> {
             ahead: 4 * workers as u64 + 4,
             stop,
             is_over: AtomicBool::new(false),
-            played: AtomicU64::new(0),
+            played: (0..workers).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 

@@ -111,6 +111,14 @@ impl Block<'_> {
     pub fn agent(&self, seat: usize, rotation: usize) -> usize {
         self.lineup.agents[self.cell.seatings[rotation][seat]]
     }
+
+    /// The first rotation in which the same agents sit in the same seats as in this one: another where a lineup has an agent
+    /// more than once.
+    pub fn twin(&self, rotation: usize) -> usize {
+        let seats = 0..self.cell.seats;
+        let is_twin = |&other: &usize| seats.clone().all(|seat| self.agent(seat, other) == self.agent(seat, rotation));
+        (0..rotation).find(is_twin).unwrap_or(rotation)
+    }
 }
 
 /// The most lineups of one number of seats, and the most matches of a plan.
@@ -437,6 +445,12 @@ impl Plan {
     /// Whether all agents of a lineup decide the same on every machine.
     pub fn is_reproducible(&self, lineup: &Lineup) -> bool {
         lineup.agents.iter().all(|&agent| self.reproducible[agent])
+    }
+
+    /// Whether a match of a lineup is the same whenever it is played: its agents keep to what they are told, and no other
+    /// program has a part in it, which might not.
+    pub(crate) fn is_repeatable(&self, lineup: &Lineup) -> bool {
+        self.is_reproducible(lineup) && lineup.agents.iter().all(|&agent| self.agents[agent].is_self_contained())
     }
 
     /// The text of `spec.lock.json`: everything that the rows depend on, complete and in one canonical form.

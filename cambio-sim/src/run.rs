@@ -79,9 +79,10 @@ pub struct Runner<'a> {
     pub progress: &'a dyn Fn(&Progress<'_>),
 }
 
-/// Plays the blocks of a line and writes their rows into memory, counting the matches; `None` if it was stopped.
+/// Plays the blocks of a line and writes their rows into memory; `None` if it was stopped. The matches are added to those
+/// that this worker played.
 fn play_line<'p>(
-    plan: &'p Plan,
+    mut arena: Arena<'p>,
     line: u64,
     mut paper: Paper<'p>,
     is_stopped: impl Fn() -> bool,
@@ -93,7 +94,7 @@ fn play_line<'p>(
     faults.clear();
     let mut sheets = Sheets::over(files);
     let mut records = Lines::default();
-    let mut arena = Arena::new(plan);
+    let plan = arena.plan();
     let mut rows = BlockRows::default();
     for number in plan.line(line) {
         if is_stopped() {
@@ -108,7 +109,8 @@ fn play_line<'p>(
         rows.records.iter().for_each(|record| records.put(&record.to_json()));
         faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
         blocks.push(block);
-        played.fetch_add(block.cell.seatings.len() as u64, Ordering::Relaxed);
+        // Nobody else writes there, and to add at once what others see as well would hold up the play of fast agents.
+        played.store(played.load(Ordering::Relaxed) + block.cell.seatings.len() as u64, Ordering::Relaxed);
     }
     files.extend([sheets.matches, sheets.rounds, sheets.players].map(Sheet::into_bytes));
     if plan.records {
@@ -190,7 +192,7 @@ pub(crate) fn replay_line(plan: &Plan, entry: &Entry) -> Option<Result<bool, Box
     if !blocks.clone().all(|number| plan.is_reproducible(plan.block(number).lineup)) {
         return None;
     }
-    let played = play_line(plan, entry.line, Paper::default(), || false, &AtomicU64::new(0))?;
+    let played = play_line(Arena::playing_all(plan), entry.line, Paper::default(), || false, &AtomicU64::new(0))?;
     Some(played.map(|line| line.entry == *entry))
 }
 
@@ -254,12 +256,13 @@ impl Runner<'_> {
         let intake = &Intake::new(books, lines, workers, self.stop);
         std::thread::scope(|scope| {
             let mut lacking = Ok(());
-            for _ in 0..workers {
+            for played in &intake.played {
                 let place = Place(intake);
                 let work = move || {
                     let _place = place;
                     while let Some((line, paper)) = intake.begin() {
-                        let Some(result) = play_line(plan, line, paper, || intake.is_stopped(), &intake.played) else {
+                        let Some(result) = play_line(Arena::new(plan), line, paper, || intake.is_stopped(), played)
+                        else {
                             break;
                         };
                         intake.hand_in(line, result);
@@ -273,7 +276,7 @@ impl Runner<'_> {
             }
             let outcome = intake.watch(|books| {
                 let (digest, cell) = (&*books.digest, books.cell);
-                let played = intake.played.load(Ordering::Relaxed);
+                let played = intake.played.iter().map(|played| played.load(Ordering::Relaxed)).sum();
                 (self.progress)(&Progress { played, of, digest, cell });
             });
             lacking.map(|()| outcome)

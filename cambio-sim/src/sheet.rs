@@ -91,7 +91,7 @@ impl Pen<'_> {
     /// Writes bytes here, and says that so many of them count.
     #[expect(clippy::inline_always, reason = "a pen lies in registers only where all that takes it is inlined")]
     #[inline(always)]
-    fn stamp<const N: usize>(&mut self, bytes: [u8; N], len: usize) {
+    pub(crate) fn stamp<const N: usize>(&mut self, bytes: [u8; N], len: usize) {
         const { assert!(N <= 32, "there is so much room behind the strip") }
         debug_assert!(self.at + len <= LENGTH, "a row has room on the strip");
         let at = self.at % LENGTH;
@@ -247,7 +247,11 @@ pub(crate) fn put_formatted(text: std::fmt::Arguments<'_>, mut pen: Pen<'_>) -> 
 #[derive(Debug, Default)]
 pub struct RowKey {
     text: Vec<u8>,
+    /// Where the cells of the table end, and those of the deal.
     table: usize,
+    deal: usize,
+    /// The deal that is written there.
+    of: Option<u64>,
     strip: Strip,
 }
 
@@ -260,14 +264,17 @@ impl RowKey {
             lineup.put(pen);
         });
         self.table = self.text.len();
+        self.of = None;
     }
 
     /// A match of this table: its deal and rotation. Gives the cells.
     pub fn of_match(&mut self, deal: u64, rotation: usize) -> &[u8] {
-        self.write(self.table, |pen| {
-            deal.put(pen);
-            rotation.put(pen);
-        });
+        if self.of != Some(deal) {
+            self.write(self.table, |pen| deal.put(pen));
+            self.deal = self.text.len();
+            self.of = Some(deal);
+        }
+        self.write(self.deal, |pen| rotation.put(pen));
         &self.text
     }
 

@@ -40,6 +40,8 @@ fn a_mirror_has_rank_points_of_exactly_one_half_and_no_variance() {
         fs::write(folder.join("spec.toml"), spec).unwrap();
         let out = format!("{rotations}{seats}");
         prints(&folder, &format!("run spec.toml --quiet --out {out}"));
+        // A run plays one rotation of a mirror; verify plays them all.
+        prints(&folder, &format!("verify {out} --all"));
         for row in table(&folder.join(&out).join("summary.csv")) {
             for column in ["rank_points", "rank_points_low", "rank_points_high"] {
                 assert_eq!(row[column], "0.5", "{rotations}, {seats} seats: {row:?}");
