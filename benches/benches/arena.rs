@@ -47,10 +47,10 @@ fn run(plan: &Plan, folder: &Path, threads: usize) {
 fn arena(criterion: &mut Criterion) {
     let path = std::env::temp_dir().join(format!("cambio-bench-{}", std::process::id()));
     for (lineup, deals) in [
-        (["random", "random"], 200_000),
-        (["random", "random(pass=0.1)"], 200_000),
-        (["heuristic", "heuristic"], 50_000),
-        (["heuristic", "sharp"], 50_000),
+        (["random", "random"], 500_000),
+        (["random", "random(pass=0.1)"], 500_000),
+        (["heuristic", "heuristic"], 200_000),
+        (["heuristic", "sharp"], 200_000),
     ] {
         let mut agents = lineup.map(str::to_owned).to_vec();
         agents.dedup();

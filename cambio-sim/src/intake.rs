@@ -1,7 +1,7 @@
 //! Where workers hand in the lines that they played, to be written in canonical order, whoever played them.
 //!
-//! No thread is kept for writing, and nothing goes from one to another but what came too early: who hands in the next line
-//! writes it, and those behind it that are there.
+//! No thread is kept for writing, and nobody waits for one that writes: who hands in the next line writes it, and those
+//! behind it that come in the meantime.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -62,9 +62,13 @@ type LineResult<'p> = Result<PlayedLine<'p>, Box<AgentFault>>;
 
 /// Where the lines of a run come in.
 pub(crate) struct Intake<'r, 'p> {
-    desk: Mutex<Desk<'r, 'p>>,
+    desk: Mutex<Desk<'p>>,
+    /// Nobody has them and waits for the desk.
+    books: Mutex<Books<'r>>,
     /// Told when lines were written, and when the run ends.
     moved: Condvar,
+    /// Told when the run ends.
+    ended: Condvar,
     /// The line behind the last.
     last: u64,
     /// How many lines may be under way, so that memory stays small.
@@ -77,11 +81,12 @@ pub(crate) struct Intake<'r, 'p> {
     pub(crate) played: Box<[AtomicU64]>,
 }
 
-struct Desk<'r, 'p> {
-    books: Books<'r>,
+struct Desk<'p> {
     /// The next line that nobody has begun, and the next to be written.
     begun: u64,
     written: u64,
+    /// Whether somebody writes, who then looks what else there is.
+    is_writing: bool,
     /// What waits for the lines before it.
     early: BTreeMap<u64, LineResult<'p>>,
     /// What can be used again.
@@ -95,9 +100,9 @@ impl<'r, 'p> Intake<'r, 'p> {
     /// Takes these lines from so many workers.
     pub(crate) fn new(books: Books<'r>, lines: Range<u64>, workers: usize, stop: &'r AtomicBool) -> Intake<'r, 'p> {
         let desk = Desk {
-            books,
             begun: lines.start,
             written: lines.start,
+            is_writing: false,
             early: BTreeMap::new(),
             papers: Vec::new(),
             workers,
@@ -105,7 +110,9 @@ impl<'r, 'p> Intake<'r, 'p> {
         };
         Intake {
             desk: Mutex::new(desk),
+            books: Mutex::new(books),
             moved: Condvar::new(),
+            ended: Condvar::new(),
             last: lines.end,
             ahead: 4 * workers as u64 + 4,
             stop,
@@ -114,8 +121,12 @@ impl<'r, 'p> Intake<'r, 'p> {
         }
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk<'r, 'p>> {
+    fn desk(&self) -> MutexGuard<'_, Desk<'p>> {
         self.desk.lock().expect("nobody panics at the desk")
+    }
+
+    fn books(&self) -> MutexGuard<'_, Books<'r>> {
+        self.books.lock().expect("nobody panics over the books")
     }
 
     /// Whether nothing more is to be played: there is an outcome, or the user wants no more.
@@ -124,10 +135,11 @@ impl<'r, 'p> Intake<'r, 'p> {
     }
 
     /// Ends the run, as it comes out.
-    fn end(&self, desk: &mut Desk<'r, 'p>, outcome: Outcome) {
+    fn end(&self, desk: &mut Desk<'p>, outcome: Outcome) {
         desk.outcome.get_or_insert(outcome);
         self.is_over.store(true, Ordering::Relaxed);
         self.moved.notify_all();
+        self.ended.notify_all();
     }
 
     /// The next line to play, not too far ahead of those that were written, and paper for it; `None` when there is none.
@@ -143,23 +155,31 @@ impl<'r, 'p> Intake<'r, 'p> {
         Some((desk.begun - 1, desk.papers.pop().unwrap_or_default()))
     }
 
-    /// Hands in a line. If it is the next, it is written, and those behind it that came earlier.
+    /// Hands in a line. If it is the next and nobody writes, it is written, and then those behind it that are there.
     pub(crate) fn hand_in(&self, line: u64, result: LineResult<'p>) {
-        let desk = &mut *self.desk();
+        let mut desk = self.desk();
         desk.early.insert(line, result);
+        if desk.is_writing {
+            return;
+        }
         // When the run is over nothing more is written, whoever has been told of it.
-        while !self.is_over.load(Ordering::Relaxed)
-            && let Some(result) = desk.early.remove(&desk.written)
-        {
-            match result.map_err(Outcome::Fault).and_then(|line| desk.books.write(line)) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            let next = desk.written;
+            let Some(result) = desk.early.remove(&next) else { break };
+            desk.is_writing = true;
+            drop(desk);
+            let outcome = result.map_err(Outcome::Fault).and_then(|line| self.books().write(line));
+            desk = self.desk();
+            desk.is_writing = false;
+            match outcome {
                 Ok(paper) => desk.papers.push(paper),
-                Err(outcome) => return self.end(desk, outcome),
+                Err(outcome) => return self.end(&mut desk, outcome),
             }
             desk.written += 1;
             self.moved.notify_all();
         }
         if desk.written == self.last {
-            self.end(desk, Outcome::Complete);
+            self.end(&mut desk, Outcome::Complete);
         }
     }
 
@@ -170,16 +190,20 @@ impl<'r, 'p> Intake<'r, 'p> {
 
     /// Looks after the run until it is over, and tells now and then how far it is.
     pub(crate) fn watch(&self, mut tell: impl FnMut(&Books<'_>)) -> Outcome {
-        let mut desk = self.desk();
         loop {
-            tell(&desk.books);
+            let mut books = self.books();
+            tell(&books);
+            let committed = books.folder.commit_if_due();
+            drop(books);
+            let mut desk = self.desk();
             if let Some(outcome) = desk.outcome.take() {
+                drop(desk);
+                tell(&self.books());
                 return outcome;
             }
-            if let Err(error) = desk.books.folder.commit_if_due() {
-                self.end(&mut desk, Outcome::Unwritable(error));
-            } else {
-                desk = self.moved.wait_timeout(desk, LOOK_EVERY).expect("nobody panics at the desk").0;
+            match committed {
+                Err(error) => self.end(&mut desk, Outcome::Unwritable(error)),
+                Ok(()) => drop(self.ended.wait_timeout(desk, LOOK_EVERY).expect("nobody panics at the desk")),
             }
         }
     }
@@ -194,6 +218,7 @@ impl Drop for Place<'_, '_, '_> {
         let Ok(mut desk) = intake.desk.lock() else {
             // Somebody panicked at the desk.
             intake.is_over.store(true, Ordering::Relaxed);
+            intake.ended.notify_all();
             return intake.moved.notify_all();
         };
         desk.workers -= 1;
