@@ -156,15 +156,14 @@ impl<'p> Arena<'p> {
         self.seated.clear();
         self.places.clear();
         for (place, &agent) in block.lineup.agents().iter().enumerate() {
-            match self.bench[agent].pop() {
-                Some(waiting) => self.seated.push(waiting),
-                None => {
-                    let (agent, eye) = plan.agents[agent].make_with_eye();
-                    eyes.0.extend(eye);
-                    self.seated.push(Watched::new(agent));
-                }
-            }
             self.places.push(place);
+            if let Some(waiting) = self.bench[agent].pop() {
+                self.seated.push(waiting);
+                continue;
+            }
+            let (agent, eye) = plan.agents[agent].make_with_eye();
+            eyes.0.extend(eye);
+            self.seated.push(Watched::new(agent));
         }
         let mut is_sound = eyes.0.is_empty();
         let knows_twins = !self.plays_twins && is_sound && plan.is_repeatable(block.lineup);
@@ -520,13 +519,13 @@ mod tests {
             );
             let plan = toml::from_str::<Experiment>(&spec).unwrap().plan(&counting(&matches), Path::new(".")).unwrap();
             let seats = lineup.iter().filter(|agent| **agent != "greedy").count();
-            let (mut once, mut all) = (Arena::new(&plan), Arena::playing_all(&plan));
+            let (mut running, mut verifying) = (Arena::new(&plan), Arena::playing_all(&plan));
             let mut rows = [BlockRows::default(), BlockRows::default()];
             for block in plan.blocks() {
                 matches.store(0, Ordering::Relaxed);
-                once.play(&block, &mut rows[0]).unwrap();
+                running.play(&block, &mut rows[0]).unwrap();
                 assert_eq!(matches.load(Ordering::Relaxed), played * seats, "{lineup:?}");
-                all.play(&block, &mut rows[1]).unwrap();
+                verifying.play(&block, &mut rows[1]).unwrap();
                 assert_eq!(rows[0], rows[1], "{lineup:?}");
                 assert_eq!(rows[0].records.len(), block.cell.seatings.len());
             }

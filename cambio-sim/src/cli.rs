@@ -8,7 +8,9 @@ mod exploit;
 mod export;
 mod merge;
 mod meter;
+mod person;
 mod plan;
+mod play;
 mod replay;
 mod report;
 mod rules;
@@ -18,6 +20,7 @@ mod shell;
 mod solve;
 mod sprt;
 mod tables;
+mod teller;
 mod tune;
 mod verify;
 
@@ -54,6 +57,8 @@ enum Command {
     Plan(plan::Args),
     /// Find the best value of an agent's parameter
     Tune(tune::Args),
+    /// Play a match yourself, at the terminal
+    Play(play::Args),
     /// Check records: replay every decision, outcome of chance and result
     Replay(replay::Args),
     /// Print a rule system as TOML, or check a rule file
@@ -125,6 +130,7 @@ fn run(roster: &Roster) -> Exit {
         Command::Sprt(args) => sprt::run(&args, roster),
         Command::Plan(args) => plan::run(&args),
         Command::Tune(args) => tune::run(&args, roster),
+        Command::Play(args) => play::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Agents(args) => agents::run(&args, roster),

@@ -476,3 +476,32 @@ fn an_interrupted_run_leaves_whole_blocks_in_canonical_order() {
     let short = run(&folder, SPEC, "short", &format!(" --deals {}", (rows / 2).min(50)));
     assert!(matches.starts_with(&short[0].lines().take(rows.min(101)).collect::<Vec<_>>().join("\n")));
 }
+
+#[test]
+fn a_person_plays_at_the_prompt_and_the_record_replays() {
+    let folder = folder("play");
+    let words = "play --seed 5 --record match.jsonl";
+    let output = piped(&folder, words, "\nk a1\n\ncall\n");
+    let told = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{told}{}", text(&output.stderr));
+    assert!(told.starts_with("classic at 2 seats, seed 5; you are seat a, ? helps\n"), "{told}");
+    assert!(told.ends_with("--seed 5 deals the same cards again\n"), "{told}");
+    assert_eq!(text(&cambio(&folder, "replay match.jsonl").stdout), "1 passed, 0 failed\n");
+    let refuse = |words: &str, sentence: &str| {
+        let output = piped(&folder, words, "");
+        assert_eq!(output.status.code(), Some(1), "{words}");
+        assert!(text(&output.stderr).contains(sentence), "{words}: {}", text(&output.stderr));
+    };
+    refuse(words, "match.jsonl exists; only a file that does not exist is written to");
+    refuse("play --seat c", "--seat c at 2 seats; allowed is a to b");
+    refuse("play --against oracle", "`oracle` sees hidden cards");
+    refuse("play --against nobody", "there is no agent `nobody`");
+    let left = piped(&folder, "play --seed 5 --seat b --rules original --rounds", "quit\n");
+    assert_eq!(left.status.code(), Some(0));
+    assert!(
+        text(&left.stdout).contains("original (one round) at 2 seats, seed 5; you are seat b"),
+        "{}",
+        text(&left.stdout)
+    );
+    assert!(text(&left.stdout).ends_with("the player has left; --seed 5 deals the same cards again\n"));
+}

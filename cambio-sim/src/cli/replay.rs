@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use cambio_core::{Action, Card, Event, Flaw, Record, RoundResult, Rules, Scribe, Seat, Setup, State, Verdict, replay};
+use cambio_core::{Action, Card, Event, Flaw, Record, RoundResult, Scribe, Seat, Setup, State, replay};
 use serde_json::{Value, json};
 
+use super::teller::Teller;
 use super::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
@@ -149,7 +150,7 @@ impl Scribe for Legal {
 #[derive(Default)]
 struct Transcript {
     text: String,
-    labels: Vec<String>,
+    teller: Option<Teller>,
     rounds: usize,
 }
 
@@ -158,59 +159,20 @@ impl Transcript {
         self.text += line;
         self.text.push('\n');
     }
-
-    fn names(&mut self, rules: &Rules) {
-        self.labels = rules.kinds().iter().map(|kind| kind.label.clone()).collect();
-    }
 }
 
 impl Scribe for Transcript {
     fn round_begins(&mut self, setup: &Setup<'_>, _: &[Card]) {
-        self.names(setup.rules);
+        self.teller.get_or_insert_with(|| Teller::new(setup.rules));
         self.rounds += 1;
         let line = format!("round {}: {} seats, seat {} starts", self.rounds, setup.seats, setup.starter);
         self.line(&line);
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        let name = |card: Card| self.labels[card.kind()].as_str();
-        let line = match *event {
-            Event::Dealt { extra, .. } if extra.is_empty() => return,
-            Event::Dealt { extra, .. } => {
-                let seats: Vec<String> = extra.iter().map(|seat| seat.to_string()).collect();
-                format!("  an extra card for {}", seats.join(", "))
-            }
-            Event::Peeked { seat, spot, face } => format!("  {seat} peeks at {spot}: {}", name(face)),
-            Event::Flipped { card } => format!("  {} is flipped", name(card)),
-            Event::TurnBegan { seat } => format!("  turn of {seat}"),
-            Event::Drew { seat, face } => format!("    {seat} draws {}", name(face)),
-            Event::Took { seat, card } => format!("    {seat} takes {}", name(card)),
-            Event::Dropped { seat, card } => format!("    {seat} drops {}", name(card)),
-            Event::Kept { seat, spot, replaced } => format!("    {seat} keeps it in {spot}, {} goes", name(replaced)),
-            Event::Looked { seat, spot, face } => format!("    {seat} looks at {spot}: {}", name(face)),
-            Event::Swapped { seat, one, other } => format!("    {seat} swaps {one} and {other}"),
-            Event::Shown { spot, card } => format!("    {spot} is shown: {}", name(card)),
-            Event::Skipped { seat } => format!("    {seat} declines"),
-            Event::Touched { seat, spot } => format!("    {seat} touches {spot}"),
-            Event::Snapped { seat, spot, card, verdict } => {
-                let verdict = match verdict {
-                    Verdict::Right => "right",
-                    Verdict::Wrong => "wrong",
-                    Verdict::Late => "late",
-                };
-                format!("    {seat} snaps {spot}: {}, {verdict}", name(card))
-            }
-            Event::Aborted { seat } => format!("    {seat} reaches too late"),
-            Event::Penalised { seat, spot } => format!("    {seat} gets a penalty card in {spot}"),
-            Event::PenaltyWaived { seat } => format!("    a penalty card for {seat} is waived"),
-            Event::Gave { seat, from, to } => format!("    {seat} gives {from} into {to}"),
-            Event::Called { seat } => format!("    {seat} calls"),
-            Event::BecameSafe { seat } => format!("    {seat} is safe"),
-            Event::Reshuffled { cards } => format!("    the pile becomes a stock of {cards}"),
-            Event::Ended { reason } => format!("  the round ends: {}", reason.word()),
-            Event::TurnedUp { spot, card } => format!("    {spot}: {}", name(card)),
-        };
-        self.line(&line);
+        if let Some(line) = self.teller.as_ref().and_then(|teller| teller.line(event, Some)) {
+            self.line(&line);
+        }
     }
 
     fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
