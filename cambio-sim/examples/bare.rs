@@ -1,5 +1,6 @@
 //! The engine and copies of one player with no arena around them, to measure what the arena costs:
-//! `cargo run --release --example bare -- random classic 2 400000`, then `cambio run` on as many matches.
+//! `cargo run --release --example bare -- random classic 2 400000`, then `cambio run` on as many matches
+//! (of which it plays one rotation of two, where an agent meets itself).
 
 use std::time::Instant;
 
