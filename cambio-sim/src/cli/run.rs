@@ -1,7 +1,6 @@
 //! `cambio run` and `cambio shard`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cambio_agents::Roster;
@@ -68,27 +67,17 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("allowed is a number from 0 to {MOST_THREADS}"))
 }
 
-/// A flag that is set when the user interrupts; who interrupts again waits for nothing more.
-pub(super) fn stop_on_signal() -> Result<Arc<AtomicBool>, ctrlc::Error> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let on_signal = Arc::clone(&stop);
+/// Notes that the user interrupts, so that what is being played ends soon, and the processes of bots with it. Who
+/// interrupts again waits for nothing more, and the command ends with `exit`.
+pub(super) fn stop_on_signal(exit: Exit) -> Result<&'static AtomicBool, ctrlc::Error> {
     ctrlc::set_handler(move || {
-        if on_signal.swap(true, Ordering::Relaxed) {
-            // What is on disk is safe at any instant.
-            std::process::exit(Exit::Interrupted as i32);
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            // What a run has on disk is safe at any instant.
+            std::process::exit(exit as i32);
         }
         eprintln!("stopping after the matches that are being played; interrupt again to stop at once");
     })?;
-    Ok(stop)
-}
-
-/// Ends what is measured when the user interrupts, and the processes of bots with it; at once when the user interrupts again.
-pub(super) fn end_measuring_on_signal() -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(Exit::Failed as i32);
-        }
-    })
+    Ok(&INTERRUPTED)
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
@@ -127,9 +116,9 @@ fn play(
     if let Some(other) = folder.other_revision() {
         eprintln!("this run was begun by a program of revision {other}; what this one plays may differ");
     }
-    let stop = stop_on_signal()?;
+    let stop = stop_on_signal(Exit::Interrupted)?;
     let meter = Meter::new(&plan, if args.quiet { Telling::Quietly } else { Telling::Aloud });
-    let runner = Runner { threads: args.threads, stop: &stop, progress: &|progress| meter.tell(progress) };
+    let runner = Runner { threads: args.threads, stop, progress: &|progress| meter.tell(progress) };
     let report = runner.run(&plan, &mut folder)?;
     meter.finish();
     let exit = tell_outcome(args, &folder, &report)?;

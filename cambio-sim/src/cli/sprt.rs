@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let scale = if args.normalized { Scale::Normalized } else { Scale::Logistic };
     let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);
     let question = Question { elo_0, elo_1, scale, alpha, beta, most_deals: args.deals };
-    super::run::end_measuring_on_signal()?;
+    super::run::stop_on_signal(Exit::Failed)?;
     let pool = threads(args.setting.threads)?;
     let aloud = !args.setting.quiet && std::io::stderr().is_terminal();
     let tell = |deals: u64, ratio: f64| {

@@ -211,7 +211,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         );
     }
     let ranges = args.range.iter().map(|text| Values::read(text)).collect::<Result<Vec<_>, _>>()?;
-    super::run::end_measuring_on_signal()?;
+    super::run::stop_on_signal(Exit::Failed)?;
     let pool = threads(args.setting.threads)?;
     let task = Task { args, roster, pool: &pool, ranges, told: Cell::new(Instant::now()) };
     let outcome =

@@ -58,7 +58,7 @@ pub enum MeasureError {
     },
 }
 
-/// Set when the user interrupts a command that measures: one process measures one thing.
+/// Set when the user interrupts a command that plays: one process plays one thing.
 pub(crate) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Plays a block to measure it, unless the user wants no more. Agents then end as they would, with their processes.
