@@ -73,7 +73,7 @@ enum Command {
     Man(shell::ManArgs),
     /// Solve a small game exactly
     Solve(solve::Args),
-    /// Measure how far an agent can be exploited in a game that can be solved
+    /// Measure how far an agent can be exploited: exactly in a small game, from below in any
     Exploit(exploit::Args),
 }
 

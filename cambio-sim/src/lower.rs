@@ -1,7 +1,7 @@
 //! A lower bound of how far an agent can be exploited in a game of any size: what a responder wins from it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cambio_agents::AgentSpec;
 use cambio_core::knob::Best;
@@ -60,6 +60,9 @@ pub enum LowerBoundError {
         /// Why.
         source: MatchError,
     },
+    /// The user wants no more.
+    #[error("interrupted; nothing was measured")]
+    Interrupted,
     /// Threads could not be started.
     #[error("cannot start {threads} threads: {what}")]
     Threads {
@@ -71,20 +74,28 @@ pub enum LowerBoundError {
 }
 
 impl LowerBound<'_> {
-    /// Plays, and tells how many deals have been played.
+    /// Plays until it is told to stop, and tells how many deals have been played.
     ///
     /// # Errors
-    /// If an agent faults, the first deal's in order, or threads cannot be started.
+    /// If an agent faults, the first deal's in order, it was stopped, or threads cannot be started.
     ///
     /// # Panics
     /// Never: the rules are rules with one round as well.
-    pub fn play(&self, progress: &(dyn Fn(u64) + Sync)) -> Result<Won, LowerBoundError> {
+    pub fn play(&self, stop: &AtomicBool, progress: &(dyn Fn(u64) + Sync)) -> Result<Won, LowerBoundError> {
         let rules = Unit::Rounds.of(self.rules.clone());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
         let pool = pool.map_err(|error| LowerBoundError::Threads { threads: self.threads, what: error.to_string() })?;
         let played = AtomicU64::new(0);
+        // The first deal with a fault: those behind it tell nothing that is asked.
+        let fault = AtomicU64::new(u64::MAX);
         let deal = |deal| {
+            if stop.load(Ordering::Relaxed) || deal > fault.load(Ordering::Relaxed) {
+                return [Err(LowerBoundError::Interrupted), Err(LowerBoundError::Interrupted)];
+            }
             let gains = [self.round(&rules, deal, 0), self.round(&rules, deal, 1)];
+            if gains.iter().any(Result::is_err) {
+                fault.fetch_min(deal, Ordering::Relaxed);
+            }
             progress(played.fetch_add(1, Ordering::Relaxed) + 1);
             gains
         };

@@ -101,7 +101,11 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
     refuses(&folder, "exploit --game mini-m1 --agent nobody", "there is no agent `nobody`");
     fs::write(folder.join("text.txt"), "something else\n").unwrap();
     refuses(&folder, "exploit --game mini-m1 --strategy text.txt", "text.txt: not a strategy file; one begins with");
-    refuses(&folder, "solve --game mini-m0 --save text.txt", "cannot write text.txt: ");
+    refuses(
+        &folder,
+        "solve --game mini-m0 --save text.txt",
+        "text.txt exists; only a file that does not exist is written to",
+    );
     assert!(cambio(&folder, "solve --game mini-m0 --save m0.txt").status.success());
     refuses(
         &folder,
@@ -111,7 +115,7 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
     // A refused save leaves nothing behind, and takes nothing away.
     refuses(&folder, "solve --game classic --save classic.txt", "too large");
     assert!(!folder.join("classic.txt").exists());
-    refuses(&folder, "solve --game mini-m0 --save m0.efg --efg text.txt", "cannot write text.txt: ");
+    refuses(&folder, "solve --game mini-m0 --save m0.efg --efg text.txt", "text.txt exists; only a file");
     assert!(!folder.join("m0.efg").exists());
     assert_eq!(fs::read_to_string(folder.join("text.txt")).unwrap(), "something else\n");
     refuses(
@@ -151,6 +155,72 @@ fn a_lower_bound_is_played_with_its_interval_and_the_responders_name() {
         "own-tree search(iterations=60,candidates=10,asks=1,doubt=0.02,clear=2,blueprint=heuristic)"
     );
     refuses(&folder, "exploit --rules classic --game mini-m1 --agent greedy", "cannot be used with");
+}
+
+#[test]
+fn what_is_written_stays_whether_or_not_anybody_reads_the_rest() {
+    let folder = folder("unread");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cambio"))
+        .current_dir(&folder)
+        .args(["solve", "--game", "mini-m0", "--save", "m0.txt", "--efg", "m0.efg", "--quiet"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    child.wait().unwrap();
+    let lines = fs::read_to_string(folder.join("m0.txt")).unwrap().lines().count();
+    assert!(lines > 222, "a line for each information set: {lines}");
+    assert!(fs::metadata(folder.join("m0.efg")).unwrap().len() > 10_000);
+    let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+    refuses(&folder, "exploit --game mini-m0 --agent greedy --save m0.txt", "m0.txt exists; only a file");
+    refuses(&folder, "solve --game mini-m0 --save x --efg x", "--save and --efg name the same file");
+}
+
+#[test]
+fn flags_that_would_do_nothing_are_refused() {
+    let folder = folder("idle");
+    let exactly = "exploit --game mini-m0 --agent greedy";
+    for flag in ["--iterations 5", "--blueprint greedy", "--clear 1", "--threads 2", "--deals 5"] {
+        refuses(&folder, &format!("{exactly} {flag}"), "--");
+    }
+    for flag in ["--streams 5", "--to 1e-3", "--equilibrium nofile", "--save file", "--threads 1025"] {
+        refuses(&folder, &format!("exploit --rules classic --agent greedy --deals 1 {flag}"), "--");
+    }
+    refuses(&folder, "exploit --game classic --agent greedy", "--rules classic measures an agent from below");
+}
+
+#[test]
+fn a_blueprint_that_cannot_go_on_is_a_fault() {
+    let folder = folder("blueprint");
+    let words = ["exploit", "--rules", "mini-m0", "--agent", "greedy", "--deals", "2", "--iterations", "5", "--quiet"];
+    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
+        .current_dir(&folder)
+        .args(words)
+        .args(["--blueprint", r#"external("no-such-bot")"#])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+    assert!(
+        text(&output.stderr).contains("its blueprint cannot go on: the bot `no-such-bot`"),
+        "{}",
+        text(&output.stderr)
+    );
+    refuses(&folder, "exploit --rules mini-m0 --agent greedy --blueprint oracle", "sees hidden cards");
+}
+
+/// Who has hardly thought plays as planned, and a copy of `greedy` wins nothing from `greedy` in a mirror.
+#[test]
+fn a_responder_with_few_iterations_plays_its_blueprint() {
+    let rules = Rules::preset("classic").unwrap();
+    let greedy = cambio_agents::roster().parse("greedy").unwrap();
+    for iterations in [1, 4, 20] {
+        let effort = Effort { iterations, candidates: 5, ..Effort::default() };
+        let bound =
+            LowerBound { rules: &rules, target: &greedy, blueprint: &greedy, effort, deals: 60, seed: 3, threads: 2 };
+        let won = bound.play(&std::sync::atomic::AtomicBool::new(false), &|_| {}).unwrap();
+        assert_eq!((won.gain.mean, won.by_seat[0] + won.by_seat[1]), (0.0, 0.0), "{iterations} iterations: {won:?}");
+    }
 }
 
 /// Calibration: the responder finds at least nine tenths of the exact gap of players that do not play by chance.

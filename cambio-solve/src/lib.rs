@@ -1,6 +1,6 @@
 //! Exact solutions of small Cambio games, and the exploitability of any agent.
 //!
-//! Win rates against one's own players prove little in a game that is not transitive. A game that is small enough to be
+//! Win rates against one's own players prove little where they depend on who is played. A game that is small enough to be
 //! solved has a ground truth: its value, an equilibrium, and for any player the exact figure of what a perfect opponent
 //! takes from it. The small games here are rule tables of the one engine ([`cambio_core::MINI_GAMES`]), so what is
 //! proved of an agent, a search or a belief is proved of the code that plays the large games.
@@ -192,6 +192,19 @@ pub enum SolveError {
         /// What is allowed.
         limits: Limits,
     },
+    /// The information sets of the sampling solver have reached the limit.
+    #[error(
+        "after {iterations} iterations the information sets take {}, and may double at once; allowed is {}",
+        estimate::bytes((*.bytes as f64).log10()), estimate::bytes((.limits.memory as f64).log10())
+    )]
+    Sampled {
+        /// Iterations made.
+        iterations: u64,
+        /// Bytes taken.
+        bytes: u64,
+        /// What is allowed.
+        limits: Limits,
+    },
     /// Two histories that a seat cannot tell apart differ in what it did or may do.
     #[error(
         "seat {seat} forgets: two histories look alike to it after other decisions of its own, or with other choices"
@@ -257,7 +270,7 @@ fn too_large(name: &str, estimate: &Estimate, limits: &Limits, walked: Option<(u
     match walked {
         None => format!("`{name}` is too large to be solved exactly: {estimate}; {allowed}"),
         Some((histories, bytes)) => format!(
-            "`{name}` is too large to be solved exactly: after {histories} of {estimate} it takes {}; {allowed}",
+            "`{name}` is too large to be solved exactly: after {histories} histories it may take up to {} (estimated: {estimate}); {allowed}",
             estimate::bytes((bytes as f64).log10())
         ),
     }

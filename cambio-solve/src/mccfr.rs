@@ -68,6 +68,9 @@ impl Table {
     }
 }
 
+/// How many histories are visited between two looks at the memory.
+const LOOK: u64 = 1 << 16;
+
 /// More choices than any decision has under known rules stay off the heap.
 const FEW: usize = 16;
 
@@ -105,17 +108,12 @@ impl<'r> Mccfr<'r> {
     /// One iteration: a sample for each seat.
     ///
     /// # Errors
-    /// If the information sets would take more memory than allowed; the figures stay as they are.
+    /// If the information sets would take more memory than allowed; of the sample that was being drawn a part then counts.
     ///
     /// # Panics
     /// Never: what is legal can be carried out.
     pub fn iterate(&mut self) -> Result<(), SolveError> {
-        let bytes: u64 = self.tables.iter().map(Table::bytes).sum();
-        // A table may double before the next look.
-        if bytes * 2 > self.limits.memory {
-            return Err(SolveError::Grown { histories: self.histories, bytes: bytes * 2, limits: self.limits });
-        }
-        self.iterations += 1;
+        self.check_room()?;
         let best = self.rules.spec().best;
         for learner in [Seat::A, Seat::B] {
             let mut keys = [Key::START; SEATS];
@@ -124,7 +122,17 @@ impl<'r> Mccfr<'r> {
             let state = State::deal_latent(&Setup::new(self.rules, SEATS), &mut dice, &mut sink)
                 .map_err(|error| SolveError::Unfit(error.to_string()))?;
             self.stream = dice.0;
-            self.sample(state, keys, learner, best);
+            self.sample(state, keys, learner, best)?;
+        }
+        self.iterations += 1;
+        Ok(())
+    }
+
+    fn check_room(&self) -> Result<(), SolveError> {
+        let bytes: u64 = self.tables.iter().map(Table::bytes).sum();
+        // A table may double before the next look.
+        if bytes * 2 > self.limits.memory {
+            return Err(SolveError::Sampled { iterations: self.iterations, bytes, limits: self.limits });
         }
         Ok(())
     }
@@ -145,12 +153,21 @@ impl<'r> Mccfr<'r> {
     }
 
     /// What the state is worth to the learner.
-    fn sample(&mut self, mut state: State<'r>, mut keys: [Key; SEATS], learner: Seat, best: Best) -> f64 {
+    fn sample(
+        &mut self,
+        mut state: State<'r>,
+        mut keys: [Key; SEATS],
+        learner: Seat,
+        best: Best,
+    ) -> Result<f64, SolveError> {
         loop {
             self.histories += 1;
+            if self.histories.is_multiple_of(LOOK) {
+                self.check_room()?;
+            }
             let Some(seat) = state.actor() else {
                 let worth = payoff(&state, best);
-                return if learner == Seat::A { worth } else { -worth };
+                return Ok(if learner == Seat::A { worth } else { -worth });
             };
             let choices = state.choices();
             if choices.len() == 1 {
@@ -181,20 +198,20 @@ impl<'r> Mccfr<'r> {
         range: std::ops::Range<usize>,
         probabilities: &[f64],
         (learner, best): (Seat, Best),
-    ) -> f64 {
+    ) -> Result<f64, SolveError> {
         let mut value = 0.0;
         let mut worths = Vec::with_capacity(probabilities.len());
         for (action, probability) in state.choices().iter().zip(probabilities) {
             let (mut next, mut keys) = (state.clone(), keys);
             keys[learner.index()].decide(action);
             self.carry_out(&mut next, action, &mut keys);
-            let worth = self.sample(next, keys, learner, best);
+            let worth = self.sample(next, keys, learner, best)?;
             value += probability * worth;
             worths.push(worth);
         }
         let regrets = &mut self.tables[learner.index()].regrets[range];
         regrets.iter_mut().zip(worths).for_each(|(regret, worth)| *regret += worth - value);
-        value
+        Ok(value)
     }
 
     fn carry_out(&mut self, state: &mut State<'r>, action: Action, keys: &mut [Key; SEATS]) {

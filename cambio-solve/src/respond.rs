@@ -7,6 +7,7 @@
 //! a tree of the responder's own instead of a single ply). Whatever it plays, what it wins is what a best responder can
 //! win at least.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use cambio_core::knob::Best;
@@ -64,7 +65,8 @@ pub struct Responder {
     blueprint: Maker,
     effort: Effort,
     seated: Option<Seated>,
-    trouble: Option<String>,
+    /// Why it cannot go on: also where an agent that it asks in its thoughts cannot.
+    trouble: RefCell<Option<String>>,
 }
 
 /// What a responder has at the table.
@@ -324,6 +326,9 @@ const EXPLORATION: f64 = 0.7;
 /// explores plays badly, and would make going on look worse than it is.
 const EXPANSION: u32 = 12;
 
+/// How often a branch has to be tried for its mean to be told from another one.
+const FEWEST: u32 = 8;
+
 impl Tree {
     fn new() -> Tree {
         Tree { low: f64::INFINITY, high: f64::NEG_INFINITY, ..Tree::default() }
@@ -379,14 +384,31 @@ impl Tree {
 impl Responder {
     /// Responds to the agents that `target` makes. Beyond its tree it plays as those that `blueprint` makes.
     pub fn new(target: Maker, blueprint: Maker, effort: Effort) -> Responder {
-        Responder { target, blueprint, effort, seated: None, trouble: None }
+        Responder { target, blueprint, effort, seated: None, trouble: RefCell::default() }
+    }
+
+    /// Notes the trouble of an agent in its thoughts.
+    fn ask_after(&self, agent: &mut dyn Agent, is_target: bool) {
+        if let Some(reason) = agent.trouble() {
+            let who = if is_target { "its copy of the target" } else { "its blueprint" };
+            self.trouble.borrow_mut().get_or_insert(format!("{who} cannot go on: {reason}"));
+        }
+    }
+
+    /// What the target decides.
+    fn target_decides(&self, target: &mut dyn Agent, view: &Observation<'_>) -> Action {
+        let action = target.decide(view).canonical();
+        self.ask_after(target, true);
+        action
     }
 
     /// A fresh agent in a seat of a round.
-    fn seat(make: &Maker, seated: &Seated, seat: Seat, stream: &mut Stream) -> Box<dyn Agent> {
-        let mut agent = make();
+    fn seat(&self, seated: &Seated, seat: Seat, stream: &mut Stream) -> Box<dyn Agent> {
+        let is_target = seat != seated.seat;
+        let mut agent = if is_target { (self.target)() } else { (self.blueprint)() };
         agent.begin(&Briefing { rules: &seated.rules, seats: SEATS, seat, stream: &stream.fork() });
         let setup = Setup { starter: seated.starter, ..Setup::new(&seated.rules, SEATS) };
+        self.ask_after(agent.as_mut(), is_target);
         agent.round_begins(&Standing { round: 0, setup, totals: &[Score::default(); SEATS] });
         agent
     }
@@ -394,7 +416,7 @@ impl Responder {
     /// Deals a deck, up to the first decision.
     fn deal<'r>(&self, seated: &'r Seated, deck: &[Card], stream: &mut Stream) -> Option<Line<'r>> {
         let seat = seated.seat;
-        let mut target = Self::seat(&self.target, seated, other(seat), stream);
+        let mut target = self.seat(seated, other(seat), stream);
         let (mut heard, mut key) = (Vec::new(), Key::START);
         let mut sink = |event: &Event<Card>| {
             target.notice(&event.seen_from(other(seat)));
@@ -439,13 +461,13 @@ impl Responder {
                 if weigh {
                     let view = line.state.observe(actor);
                     let asks = self.effort.asks.max(1);
-                    let agree = (0..asks).filter(|_| line.target.decide(&view).canonical() == told).count();
+                    let agree = (0..asks).filter(|_| self.target_decides(line.target.as_mut(), &view) == told).count();
                     let share = agree as f64 / f64::from(asks);
                     likelihood *= self.effort.doubt / choices.len() as f64 + (1.0 - self.effort.doubt) * share;
                 }
                 told
             } else {
-                line.target.decide(&line.state.observe(actor)).canonical()
+                self.target_decides(line.target.as_mut(), &line.state.observe(actor))
             };
             if !line.apply(action, trace, stream) {
                 return None;
@@ -461,17 +483,17 @@ impl Responder {
         while let Some(actor) = line.state.actor() {
             let choices = line.state.choices();
             let action = if actor != seated.seat {
-                line.target.decide(&line.state.observe(actor)).canonical()
+                self.target_decides(line.target.as_mut(), &line.state.observe(actor))
             } else if choices.len() == 1 {
                 choices.nth(0).expect("there is one choice")
             } else if let Some((agent, told)) = &mut blueprint {
-                follow(agent.as_mut(), told, &line)
+                self.follow(agent.as_mut(), told, &line)
             } else {
                 let node = tree.come_to(line.key, choices.len());
                 let action = if tree.nodes[node].1.is_empty() {
-                    let mut agent = Self::seat(&self.blueprint, seated, actor, stream);
+                    let mut agent = self.seat(seated, actor, stream);
                     let mut told = 0;
-                    let wish = follow(agent.as_mut(), &mut told, &line);
+                    let wish = self.follow(agent.as_mut(), &mut told, &line);
                     blueprint = Some((agent, told));
                     wish
                 } else {
@@ -517,6 +539,10 @@ impl Responder {
         // Where the search cannot tell the two apart, the blueprint has thought of more than one round's outcome.
         let wish = self.wish(seated, view, stream);
         let planned = view.choices().iter().position(|choice| choice == wish)?;
+        // What was hardly tried has no error to speak of.
+        if self.effort.clear > 0.0 && [found, planned].iter().any(|&branch| branches[branch].visits < FEWEST) {
+            return Some(wish);
+        }
         let lead = branches[found].mean() - branches[planned].mean();
         let is_clear = lead > self.effort.clear * (branches[found].error() + branches[planned].error()).sqrt();
         if is_clear { view.choices().nth(found) } else { Some(wish) }
@@ -524,11 +550,24 @@ impl Responder {
 
     /// What the blueprint does.
     fn wish(&self, seated: &Seated, view: &Observation<'_>, stream: &mut Stream) -> Action {
-        let mut agent = Self::seat(&self.blueprint, seated, seated.seat, stream);
+        let mut agent = self.seat(seated, seated.seat, stream);
         for sighting in &seated.trace.sightings {
             agent.notice(sighting);
         }
-        agent.decide(view).canonical()
+        let action = agent.decide(view).canonical();
+        self.ask_after(agent.as_mut(), false);
+        action
+    }
+
+    /// Tells a blueprint what it has not been told yet, and asks it.
+    fn follow(&self, agent: &mut dyn Agent, told: &mut usize, line: &Line<'_>) -> Action {
+        for sighting in &line.heard[*told..] {
+            agent.notice(sighting);
+        }
+        *told = line.heard.len();
+        let action = agent.decide(&line.state.observe(line.seat)).canonical();
+        self.ask_after(agent, false);
+        action
     }
 }
 
@@ -538,19 +577,11 @@ fn is_now(state: &State<'_>, view: &Observation<'_>) -> bool {
     replayed.phase() == due.phase() && replayed.turns() == due.turns() && replayed.step() == due.step()
 }
 
-/// Tells an agent what it has not been told yet, and asks it.
-fn follow(agent: &mut dyn Agent, told: &mut usize, line: &Line<'_>) -> Action {
-    for sighting in &line.heard[*told..] {
-        agent.notice(sighting);
-    }
-    *told = line.heard.len();
-    agent.decide(&line.state.observe(line.seat)).canonical()
-}
-
 impl Agent for Responder {
     fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.trouble =
-            (briefing.seats != SEATS).then(|| format!("a responder plays at 2 seats, not at {}", briefing.seats));
+        let is_fit = briefing.seats == SEATS;
+        let trouble = (!is_fit).then(|| format!("a responder plays at 2 seats, not at {}", briefing.seats));
+        self.trouble = RefCell::new(trouble);
         self.seated = Some(Seated {
             rules: briefing.rules.clone(),
             seat: briefing.seat,
@@ -589,6 +620,6 @@ impl Agent for Responder {
     }
 
     fn trouble(&mut self) -> Option<String> {
-        self.trouble.clone()
+        self.trouble.get_mut().clone()
     }
 }

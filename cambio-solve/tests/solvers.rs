@@ -113,7 +113,12 @@ fn what_grows_beyond_its_limits_is_given_up() {
     let small = Limits { memory: 10_000, ..Limits::default() };
     let mut mccfr = Mccfr::new(&rules, small, 1).unwrap();
     let error = (0..1_000).find_map(|_| mccfr.iterate().err()).unwrap();
-    assert!(matches!(error, SolveError::Grown { .. }), "{error}");
+    assert!(matches!(error, SolveError::Sampled { .. }), "{error}");
+    // Also within an iteration: on a whole rule system one follows all choices of a seat.
+    let classic = Rules::preset("classic").unwrap();
+    let mut mccfr = Mccfr::new(&classic, Limits { memory: 20_000_000, ..Limits::default() }, 1).unwrap();
+    let error = mccfr.iterate().unwrap_err();
+    assert!(matches!(error, SolveError::Sampled { iterations: 0, .. }), "{error}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cambio_core::{Rules, Seat};
-use cambio_solve::{Cfr, Game, Limits, Mccfr, Method, Progress, Strategy, Until};
+use cambio_solve::{Cfr, Game, Limits, Mccfr, Method, Progress, SolveError, Strategy, Until};
 use clap::ValueEnum;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -187,48 +187,75 @@ pub(super) fn compile(
     Ok(game)
 }
 
-/// Opens a file that must not exist yet, before long work is done for it.
-pub(super) fn create(path: Option<&Path>) -> Result<Option<File>, String> {
-    path.map(|path| File::create_new(path).map_err(|error| format!("cannot write {}: {error}", path.display())))
-        .transpose()
+/// A file that long work is done for: it has its name once it is whole, and until then `NAME.new`. What does not come so
+/// far leaves nothing.
+pub(super) struct Output {
+    path: PathBuf,
+    new: PathBuf,
+    is_whole: bool,
+}
+
+impl Output {
+    /// Sees to it, before the work, that the file does not exist and can be written.
+    pub(super) fn reserve(path: &Path) -> Result<Output, String> {
+        if path.symlink_metadata().is_ok() {
+            return Err(format!("{} exists; only a file that does not exist is written to", path.display()));
+        }
+        let mut new = path.as_os_str().to_owned();
+        new.push(".new");
+        let output = Output { path: path.to_owned(), new: new.into(), is_whole: false };
+        output.create().map(|_| output)
+    }
+
+    fn create(&self) -> Result<File, String> {
+        File::create(&self.new).map_err(|error| format!("cannot write {}: {error}", self.path.display()))
+    }
+
+    /// Writes the file.
+    pub(super) fn write<E: std::fmt::Display>(
+        mut self,
+        write: impl FnOnce(&mut File) -> Result<(), E>,
+    ) -> Result<(), String> {
+        let mut file = self.create()?;
+        let unwritten = |what: String| format!("cannot write {}: {what}", self.path.display());
+        write(&mut file).map_err(|error| unwritten(error.to_string()))?;
+        file.sync_data().and_then(|()| std::fs::rename(&self.new, &self.path)).map_err(|e| unwritten(e.to_string()))?;
+        self.is_whole = true;
+        Ok(())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.is_whole {
+            // That what is of no use cannot be removed says nothing new.
+            let _ = std::fs::remove_file(&self.new);
+        }
+    }
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
     let rules = read_rules(&args.game, Path::new("."))?;
-    let mut created = Vec::new();
-    let result = solve(args, &rules, &mut created);
-    if result.is_err() {
-        // Nothing whole was written into them; an error that keeps them there is told already.
-        for path in created {
-            let _ = std::fs::remove_file(path);
-        }
+    if args.save.is_some() && args.save == args.efg {
+        return Err("--save and --efg name the same file; each needs one of its own".into());
     }
-    result
-}
-
-/// Solves and writes; `created` gets the files that were made on the way.
-fn solve<'a>(args: &'a Args, rules: &Rules, created: &mut Vec<&'a Path>) -> CliResult {
-    let mut open = |path: &'a Option<PathBuf>| {
-        let file = create(path.as_deref())?;
-        created.extend(path.as_deref());
-        Ok::<_, String>(file)
-    };
-    let (file, tree) = (open(&args.save)?, open(&args.efg)?);
+    let save = args.save.as_deref().map(Output::reserve).transpose()?;
+    let tree = args.efg.as_deref().map(Output::reserve).transpose()?;
     let mut teller = Teller::new(rules.name(), args.limits.quiet);
     let until = Until {
         iterations: args.iterations.unwrap_or(u64::MAX),
         exploitability: args.to.unwrap_or(if args.iterations.is_some() { 0.0 } else { 1e-3 }),
     };
     let solved = match args.algorithm {
-        Algorithm::Dcfr => exact(args, rules, Method::DCFR, &until, tree, &mut teller)?,
-        Algorithm::Plus => exact(args, rules, Method::Plus, &until, tree, &mut teller)?,
-        Algorithm::Mccfr => sampled(args, rules, &until, tree, &mut teller)?,
+        Algorithm::Dcfr => exact(args, &rules, Method::DCFR, &until, tree, &mut teller)?,
+        Algorithm::Plus => exact(args, &rules, Method::Plus, &until, tree, &mut teller)?,
+        Algorithm::Mccfr => sampled(args, &rules, &until, tree, &mut teller)?,
     };
     teller.finish();
-    if let Some(mut file) = file {
-        file.write_all(solved.text.as_bytes())?;
+    if let Some(save) = save {
+        save.write(|file| file.write_all(solved.text.as_bytes()))?;
     }
-    solved.print(args, rules)?;
+    solved.print(args, &rules)?;
     Ok(Exit::Done)
 }
 
@@ -284,11 +311,11 @@ impl Solved {
 /// Writes the tree of a game into a file; says first how large it will be, and refuses what is too large.
 fn export(
     game: &Game,
-    file: Option<File>,
+    file: Option<Output>,
     limits: &LimitArgs,
     teller: &Teller,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let Some(mut file) = file else { return Ok(()) };
+    let Some(file) = file else { return Ok(()) };
     let bytes = game.write_efg(&mut std::io::sink())?;
     let (name, size) = (game.rules().name(), megabytes(bytes));
     if bytes > limits.memory_limit {
@@ -298,7 +325,7 @@ fn export(
         );
     }
     teller.say(&format!("writing the tree: {} histories, {size}", game.histories()));
-    game.write_efg(&mut file)?;
+    file.write(|file| game.write_efg(file).map(drop))?;
     Ok(())
 }
 
@@ -307,7 +334,7 @@ fn exact(
     rules: &Rules,
     method: Method,
     until: &Until,
-    tree: Option<File>,
+    tree: Option<Output>,
     teller: &mut Teller,
 ) -> Result<Solved, Box<dyn std::error::Error>> {
     let game = compile(rules, &args.limits, teller)?;
@@ -327,7 +354,7 @@ fn sampled(
     args: &Args,
     rules: &Rules,
     until: &Until,
-    tree: Option<File>,
+    tree: Option<Output>,
     teller: &mut Teller,
 ) -> Result<Solved, Box<dyn std::error::Error>> {
     let game = match compile(rules, &args.limits, teller) {
@@ -347,7 +374,14 @@ fn sampled(
     let mut mccfr = Mccfr::new(rules, args.limits.limits(), args.seed)?;
     let (begun, mut next) = (Instant::now(), SAMPLES);
     while mccfr.iterations() < until.iterations {
-        mccfr.iterate()?;
+        match mccfr.iterate() {
+            // What was sampled before is as good as it is.
+            Err(error @ SolveError::Sampled { iterations: 1.., .. }) => {
+                teller.say(&format!("stopped: {error}"));
+                break;
+            }
+            other => other?,
+        }
         if mccfr.iterations() < next {
             continue;
         }
