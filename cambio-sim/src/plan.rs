@@ -177,7 +177,11 @@ impl Experiment {
                 rules.covers(seats).map_err(|source| PlanError::Rules { name: name.clone(), source })?;
                 if cells.iter().any(|cell| cell.rules.name() == rules.name() && cell.seats == seats) {
                     let found = format!("`{}` at {seats} seats twice", rules.name());
-                    return Err(PlanError::value("rules", found, "each name and number of seats once"));
+                    return Err(PlanError::value(
+                        "rules",
+                        found,
+                        "each name and number of seats once; a rule file says its own in `name`",
+                    ));
                 }
                 if self.rotations == Rotations::All && seats > MOST_ORDERED {
                     let found = format!("\"all\" at {seats} seats");

@@ -9,15 +9,16 @@ use crate::stats::planning::deals_needed;
 use crate::{StoredRun, derive};
 
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("spread").args(["run", "deviation"]).required(true)))]
 pub(super) struct Args {
     /// The difference in payoff that is to be found, such as 0.01 rank points
     #[arg(long, value_name = "EFFECT", value_parser = positive)]
     detect: f64,
     /// The run that the spread of the differences is taken from: every pair of its agents
-    #[arg(long, value_name = "DIR", required_unless_present = "deviation")]
+    #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
     /// The standard deviation of the difference of two agents' means in one deal
-    #[arg(long, value_name = "SIGMA", conflicts_with = "run", value_parser = positive)]
+    #[arg(long, value_name = "SIGMA", value_parser = positive)]
     deviation: Option<f64>,
     /// The probability of finding a difference where there is none
     #[arg(long, default_value_t = 0.05, value_parser = probability)]

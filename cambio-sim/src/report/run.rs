@@ -251,6 +251,11 @@ fn how(source: &Source<'_>) -> Vec<Prose> {
             .code("spec.toml")
             .say(" in this folder:"),
     ];
+    let known = cambio_agents::roster();
+    let own: Vec<&str> = plan.labels.iter().map(String::as_str).filter(|label| known.parse(label).is_err()).collect();
+    if !own.is_empty() {
+        how.push(Prose::from("The program has to be one that has the agents ").list(&own).say("."));
+    }
     let named = toml::from_str::<Experiment>(source.spec).map(|experiment| experiment.rules).unwrap_or_default();
     let files: Vec<&str> =
         named.iter().map(String::as_str).filter(|name| cambio_core::Rules::preset(name).is_err()).collect();
