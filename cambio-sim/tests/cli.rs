@@ -493,9 +493,14 @@ fn a_person_plays_at_the_prompt_and_the_record_replays() {
         assert!(text(&output.stderr).contains(sentence), "{words}: {}", text(&output.stderr));
     };
     refuse(words, "match.jsonl exists; only a file that does not exist is written to");
+    refuse("play --record no-folder/match.jsonl", "cannot write no-folder/match.jsonl: ");
     refuse("play --seat c", "--seat c at 2 seats; allowed is a to b");
     refuse("play --against oracle", "`oracle` sees hidden cards");
     refuse("play --against nobody", "there is no agent `nobody`");
+    let mut unread = Command::new(env!("CARGO_BIN_EXE_cambio"));
+    let mut unread = unread.args(["play", "--seed", "5"]).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    drop(unread.stdout.take());
+    assert_eq!(unread.wait().unwrap().code(), Some(0), "nobody reads on, which is no bug");
     let left = piped(&folder, "play --seed 5 --seat b --rules original --rounds", "quit\n");
     assert_eq!(left.status.code(), Some(0));
     assert!(

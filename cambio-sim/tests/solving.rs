@@ -214,7 +214,7 @@ fn a_blueprint_that_cannot_go_on_is_a_fault() {
 fn a_responder_with_few_iterations_plays_its_blueprint() {
     let rules = Rules::preset("classic").unwrap();
     let greedy = cambio_agents::roster().parse("greedy").unwrap();
-    for iterations in [1, 4, 20] {
+    for iterations in [1, 4] {
         let effort = Effort { iterations, candidates: 5, ..Effort::default() };
         let bound =
             LowerBound { rules: &rules, target: &greedy, blueprint: &greedy, effort, deals: 60, seed: 3, threads: 2 };
@@ -230,9 +230,9 @@ fn the_responder_finds_nine_tenths_of_the_exact_gap() {
     let game = Game::compile(&rules, &Limits::default(), &mut |_| {}).unwrap();
     let roster = cambio_agents::roster();
     let blueprint = roster.parse("heuristic").unwrap();
-    for spec in ["greedy", "heuristic"] {
+    for (spec, clear) in [("greedy", 0.0), ("heuristic", 0.0), ("heuristic", Effort::default().clear)] {
         let target = roster.parse(spec).unwrap();
-        let effort = Effort { iterations: 600, candidates: 60, clear: 0.0, ..Effort::default() };
+        let effort = Effort { iterations: 600, candidates: 60, clear, ..Effort::default() };
         let bound =
             LowerBound { rules: &rules, target: &target, blueprint: &blueprint, effort, deals: 1, seed: 0, threads: 1 };
         let strategy = game.ask(&mut Asked::new(|| target.make(), 0, 1), &mut |_| {}).unwrap().strategy;

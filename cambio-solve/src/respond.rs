@@ -326,8 +326,8 @@ const EXPLORATION: f64 = 0.7;
 /// explores plays badly, and would make going on look worse than it is.
 const EXPANSION: u32 = 12;
 
-/// How often a branch has to be tried for its mean to be told from another one.
-const FEWEST: u32 = 8;
+/// How often a branch has to be tried for its mean to have an error.
+const FEWEST: u32 = 2;
 
 impl Tree {
     fn new() -> Tree {
@@ -517,6 +517,9 @@ impl Responder {
         let mut deals = Vec::new();
         let mut total = 0.0;
         for _ in 0..self.effort.candidates.max(1) {
+            if self.trouble.borrow().is_some() {
+                return None;
+            }
             let deck = seated.trace.deck(&seated.rules, stream);
             if let Some((_, likelihood)) = self.replay(seated, &deck, (view, true), stream) {
                 total += likelihood;
@@ -526,6 +529,9 @@ impl Responder {
         let mut tree = Tree::new();
         let best = seated.rules.spec().best;
         for iteration in 0..self.effort.iterations {
+            if self.trouble.borrow().is_some() {
+                return None;
+            }
             // Systematic sampling: the deals in proportion to their weights, spread evenly.
             let turn = (f64::from(iteration) * 0.618_033_988_749_894_9).fract() * total;
             let place = deals.partition_point(|(upto, _)| *upto <= turn).min(deals.len().checked_sub(1)?);
@@ -539,7 +545,7 @@ impl Responder {
         // Where the search cannot tell the two apart, the blueprint has thought of more than one round's outcome.
         let wish = self.wish(seated, view, stream);
         let planned = view.choices().iter().position(|choice| choice == wish)?;
-        // What was hardly tried has no error to speak of.
+        // Of what was not tried twice nothing is clear. A search of some length tries everything twice.
         if self.effort.clear > 0.0 && [found, planned].iter().any(|&branch| branches[branch].visits < FEWEST) {
             return Some(wish);
         }
@@ -613,7 +619,9 @@ impl Agent for Responder {
         let mut seated = self.seated.take().expect("a match begins with a briefing");
         let mut stream = seated.stream.fork();
         let found = if seated.trace.lost { None } else { self.search(&seated, view, &mut stream) };
-        let action = found.unwrap_or_else(|| self.wish(&seated, view, &mut stream));
+        // In trouble what is decided counts for nothing.
+        let is_in_trouble = self.trouble.borrow().is_some();
+        let action = found.unwrap_or_else(|| if is_in_trouble { first } else { self.wish(&seated, view, &mut stream) });
         seated.stream = stream.fork();
         self.seated = Some(seated);
         action

@@ -29,7 +29,8 @@ pub(super) struct Person<I, O> {
 const HELP: &str = "Answer with a decision as it is offered, such as `keep a2`, or with the beginning
 of its word, such as `k a2`, or with its card alone, such as `a2`. Enter alone
 passes, or takes the only decision there is. Seats have letters, their cards
-numbers: b1 is the first card of seat b.
+numbers: b1 is the first card of seat b. To touch a card is a bluff, and to
+cheat is to look at an own card for a penalty card, where the rules have it.
   table   show the table again
   deck    show what the cards are worth and can do
   quit    leave the table";
@@ -47,13 +48,16 @@ impl<I: BufRead + Send, O: Write + Send> Person<I, O> {
 
     /// The next line of the input, without the space around it; `None` if there is none.
     fn read(&mut self) -> Option<String> {
-        let mut line = String::new();
-        let read =
-            write!(self.out, "> ").and_then(|()| self.out.flush()).and_then(|()| self.input.read_line(&mut line));
-        match read {
-            Ok(0) => self.left = Some("the player has left".to_owned()),
-            Ok(_) => return Some(line.trim().to_lowercase()),
-            Err(error) => self.left = Some(format!("the player cannot be heard: {error}")),
+        let mut line = Vec::new();
+        let asked = write!(self.out, "> ").and_then(|()| self.out.flush());
+        match asked.and_then(|()| self.input.read_until(b'\n', &mut line)) {
+            Ok(0) => {
+                self.say("");
+                self.left.get_or_insert("the player has left".to_owned());
+            }
+            // Of what is no text nothing is offered, and that is said.
+            Ok(_) => return Some(String::from_utf8_lossy(&line).trim().to_lowercase()),
+            Err(error) => self.left = Some(format!("the player cannot be asked: {error}")),
         }
         None
     }
@@ -92,6 +96,7 @@ impl<I: BufRead + Send, O: Write + Send> Person<I, O> {
     /// What the person is asked, in a sentence.
     fn question(&self, view: &Observation<'_>) -> String {
         let (table, rules) = (view.table(), view.rules());
+        let may = if view.choices().contains(Action::Skip) { "you may" } else { "you have to" };
         match table.phase() {
             Phase::Peek => "look at one of your cards".to_owned(),
             Phase::Start => "your turn".to_owned(),
@@ -108,8 +113,8 @@ impl<I: BufRead + Send, O: Write + Send> Person<I, O> {
                 let known = if known.is_empty() { String::new() } else { format!("; {} would match", known.join(" ")) };
                 format!("{shown} lies open{known}")
             }
-            Phase::Gift => "you may give a card for the one that you snapped".to_owned(),
-            Phase::Power => table.step().map_or("the card has a power".to_owned(), |step| format!("you may {step}")),
+            Phase::Gift => format!("{may} give a card for the one that you snapped"),
+            Phase::Power => table.step().map_or("the card has a power".to_owned(), |step| format!("{may} {step}")),
             Phase::Show => "name a card that is shown to all".to_owned(),
             Phase::Close => "your turn ends".to_owned(),
             Phase::Over => "the round is over".to_owned(),
@@ -207,6 +212,7 @@ fn offer(choices: &[Action]) -> String {
     }
     let shown = verbs.iter().map(|(verb, spots)| match (verb.as_str(), &spots[..]) {
         (verb, []) => verb.to_owned(),
+        ("swap", [one, other]) => format!("swap {one} {other}"),
         ("swap", spots) => format!("swap two of {}", spots.join(" ")),
         (verb, spots) => format!("{verb} {}", spots.join(" ")),
     });
@@ -369,6 +375,15 @@ mod tests {
         assert!(told.ends_with("the match is over, totals: a 0, b 1\n"), "{told}");
         let (told, _) = played("\nk a1\n\ncall\n", false);
         assert!(!told.contains('=') && !told.contains("would match") && told.contains("  a1  a2  a3  a4 "), "{told}");
+    }
+
+    #[test]
+    fn what_is_no_text_is_asked_again() {
+        let mut out = Vec::new();
+        let mut person = Person::new(&b"\xe9\n  Draw \n"[..], &mut out, Vec::new(), true);
+        assert_eq!(person.read().as_deref(), Some("\u{fffd}"));
+        assert_eq!((person.read().as_deref(), person.read()), (Some("draw"), None));
+        assert_eq!(person.left.as_deref(), Some("the player has left"));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! `cambio play`.
 
-use std::fs::OpenOptions;
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,6 +9,7 @@ use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Recorder, Seat};
 
 use super::person::Person;
+use super::solve::Output;
 use super::{CliResult, Exit};
 use crate::{Guarded, Unit, read_rules};
 
@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// The seed of the deal; without it, one that nobody knows
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
-    /// Write the record of the match there; the file must not exist
+    /// Write the record of the match there, if it is played to its end; the file must not exist
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
@@ -55,9 +55,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let last = Seat::ALL[seats - 1];
         return Err(format!("--seat {} at {seats} seats; allowed is a to {last}", args.seat).into());
     }
-    if let Some(path) = args.record.as_ref().filter(|path| path.exists()) {
-        return Err(format!("{} exists; only a file that does not exist is written to", path.display()).into());
-    }
+    let record = args.record.as_deref().map(Output::reserve).transpose()?;
     let mut others = Vec::new();
     for spec in &args.against {
         let spec = roster.parse(spec)?;
@@ -69,7 +67,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let mut names: Vec<String> = others.iter().map(ToString::to_string).collect();
     names.insert(args.seat.index(), "person".to_owned());
     let seed = args.seed.unwrap_or_else(unknown);
-    println!("{} at {seats} seats, seed {seed}; you are seat {}, ? helps", rules.name(), args.seat);
+    let mut out = std::io::stdout();
+    writeln!(out, "{} at {seats} seats, seed {seed}; you are seat {}, ? helps", rules.name(), args.seat)?;
 
     let mut agents: Vec<Box<dyn Agent>> =
         others.iter().map(|spec| Box::new(Guarded::new(spec.make())) as Box<dyn Agent>).collect();
@@ -80,7 +79,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let result = match Deal::new(&rules, key).play(seats, &mut agents, &mut recorder) {
         Ok(result) => result,
         Err(MatchError::Trouble(trouble)) if trouble.seat == args.seat => {
-            println!("{}; --seed {seed} deals the same cards again", trouble.reason);
+            writeln!(out, "{}; --seed {seed} deals the same cards again", trouble.reason)?;
             return Ok(Exit::Done);
         }
         Err(error @ (MatchError::Trouble(_) | MatchError::Fault(_))) => {
@@ -90,15 +89,12 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         Err(error) => return Err(error.into()),
     };
     let rank = result.ranks[args.seat.index()];
-    println!("you have rank {rank} of {seats}; --seed {seed} deals the same cards again");
-    if let Some(path) = &args.record {
+    if let Some(file) = record {
         let labels: Vec<&str> = names.iter().map(String::as_str).collect();
         let record = recorder.finish(key, 0, &labels, &result);
-        let written = OpenOptions::new().write(true).create_new(true).open(path);
-        written
-            .and_then(|mut file| writeln!(file, "{}", record.to_json()))
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        file.write(|file| writeln!(file, "{}", record.to_json()))?;
     }
+    writeln!(out, "you have rank {rank} of {seats}; --seed {seed} deals the same cards again")?;
     Ok(Exit::Done)
 }
 

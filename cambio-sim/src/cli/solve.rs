@@ -1,7 +1,7 @@
 //! `cambio solve`.
 
 use std::fs::File;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -187,12 +187,12 @@ pub(super) fn compile(
     Ok(game)
 }
 
-/// A file that long work is done for: it has its name once it is whole, and until then `NAME.new`. What does not come so
-/// far leaves nothing.
+/// A file that long work is done for: it has its name once it is whole, and until then one with `.new` behind it. What does
+/// not come so far leaves nothing, but for a process that is killed.
 pub(super) struct Output {
     path: PathBuf,
     new: PathBuf,
-    is_whole: bool,
+    file: File,
 }
 
 impl Output {
@@ -202,35 +202,34 @@ impl Output {
             return Err(format!("{} exists; only a file that does not exist is written to", path.display()));
         }
         let mut new = path.as_os_str().to_owned();
-        new.push(".new");
-        let output = Output { path: path.to_owned(), new: new.into(), is_whole: false };
-        output.create().map(|_| output)
+        new.push(format!(".{}.new", std::process::id()));
+        let new = PathBuf::from(new);
+        let file = File::create_new(&new).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        Ok(Output { path: path.to_owned(), new, file })
     }
 
-    fn create(&self) -> Result<File, String> {
-        File::create(&self.new).map_err(|error| format!("cannot write {}: {error}", self.path.display()))
-    }
-
-    /// Writes the file.
+    /// Writes the file; one that somebody else has made in the meantime stays as it is.
     pub(super) fn write<E: std::fmt::Display>(
         mut self,
         write: impl FnOnce(&mut File) -> Result<(), E>,
     ) -> Result<(), String> {
-        let mut file = self.create()?;
         let unwritten = |what: String| format!("cannot write {}: {what}", self.path.display());
-        write(&mut file).map_err(|error| unwritten(error.to_string()))?;
-        file.sync_data().and_then(|()| std::fs::rename(&self.new, &self.path)).map_err(|e| unwritten(e.to_string()))?;
-        self.is_whole = true;
-        Ok(())
+        write(&mut self.file).map_err(|error| unwritten(error.to_string()))?;
+        let name = || match std::fs::hard_link(&self.new, &self.path) {
+            // Not every disk has links.
+            Err(error) if error.kind() != ErrorKind::AlreadyExists && !self.path.exists() => {
+                std::fs::rename(&self.new, &self.path)
+            }
+            named => named,
+        };
+        self.file.sync_data().and_then(|()| name()).map_err(|error| unwritten(error.to_string()))
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if !self.is_whole {
-            // That what is of no use cannot be removed says nothing new.
-            let _ = std::fs::remove_file(&self.new);
-        }
+        // It has its name, or is of no use; that it cannot be removed says nothing new.
+        let _ = std::fs::remove_file(&self.new);
     }
 }
 
