@@ -480,7 +480,7 @@ fn an_interrupt_ends_a_run_of_slow_agents_soon_and_resuming_gives_the_whole() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupt_ends_a_test_and_the_processes_of_its_bots() {
+fn an_interrupt_ends_a_command_and_the_processes_of_its_bots() {
     let folder = folder("orphans");
     // It says who it is, minds no signal that can be minded, and goes on when its input ends.
     let bot = "trap '' INT TERM; echo $$ >> pids; read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
@@ -489,19 +489,29 @@ fn an_interrupt_ends_a_test_and_the_processes_of_its_bots() {
                while :; do sleep 1; done\n";
     fs::write(folder.join("stays.sh"), bot).unwrap();
     let spec = "external(\"sh stays.sh\",start_ms=60000,deadline_ms=60000)";
-    let mut sprt = Command::new(env!("CARGO_BIN_EXE_cambio"));
-    sprt.current_dir(&folder).args(["sprt", "greedy", spec, "--quiet", "--threads", "2"]);
-    let child = sprt.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while fs::read_to_string(folder.join("pids")).unwrap_or_default().lines().count() < 2 {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("interrupted"), "{}", said(&output));
-    for pid in fs::read_to_string(folder.join("pids")).unwrap().lines() {
-        let lives = Command::new("kill").args(["-0", pid]).output().unwrap().status.success();
-        assert!(!lives, "bot {pid} is still there");
+    for (words, bots, exit, told) in [
+        (["sprt", "greedy", spec, "--quiet", "--threads", "2"], 2, 1, "interrupted"),
+        (["play", "--against", spec, "--rounds", "--seed", "1"], 1, 0, "the player has left"),
+    ] {
+        fs::write(folder.join("pids"), "").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
+        command.current_dir(&folder).args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // It stays open, as a terminal does.
+        let input = child.stdin.take();
+        while fs::read_to_string(folder.join("pids")).unwrap_or_default().lines().count() < bots {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        drop(input);
+        assert_eq!(output.status.code(), Some(exit), "{words:?}: {}", said(&output));
+        let all = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert!(all.contains(told), "{words:?}: {all}");
+        for pid in fs::read_to_string(folder.join("pids")).unwrap().lines() {
+            let lives = Command::new("kill").args(["-0", pid]).output().unwrap().status.success();
+            assert!(!lives, "{words:?}: bot {pid} is still there");
+        }
     }
     fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,17 +1,25 @@
 //! A person at the table: told in words what its seat perceives, asked at a prompt.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Write};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
 use cambio_core::{
     Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, SpotSet, Standing,
 };
 
 use super::teller::Teller;
+use crate::tune::INTERRUPTED;
+
+/// How often it is looked whether the user interrupts, while an answer is waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// An agent that asks whoever reads and writes there. It leaves the table when the input ends, or nobody reads.
-pub(super) struct Person<I, O> {
-    input: I,
+pub(super) struct Person<O> {
+    /// What is typed; a thread of its own waits for it, so that an interrupt is noticed.
+    lines: Receiver<io::Result<Vec<u8>>>,
     out: O,
     /// Who sits where, seat a first.
     names: Vec<String>,
@@ -35,9 +43,12 @@ cheat is to look at an own card for a penalty card, where the rules have it.
   deck    show what the cards are worth and can do
   quit    leave the table";
 
-impl<I: BufRead + Send, O: Write + Send> Person<I, O> {
-    pub(super) fn new(input: I, out: O, names: Vec<String>, notes: bool) -> Person<I, O> {
-        Person { input, out, names, notes, teller: None, seat: Seat::A, is_board_due: false, left: None }
+impl<O: Write + Send> Person<O> {
+    pub(super) fn new(input: impl BufRead + Send + 'static, out: O, names: Vec<String>, notes: bool) -> Person<O> {
+        let (sender, lines) = sync_channel(1);
+        // It ends when nobody listens any more, with the input, or with the process.
+        std::thread::spawn(move || input.split(b'\n').try_for_each(|line| sender.send(line)));
+        Person { lines, out, names, notes, teller: None, seat: Seat::A, is_board_due: false, left: None }
     }
 
     fn say(&mut self, line: &str) {
@@ -48,18 +59,23 @@ impl<I: BufRead + Send, O: Write + Send> Person<I, O> {
 
     /// The next line of the input, without the space around it; `None` if there is none.
     fn read(&mut self) -> Option<String> {
-        let mut line = Vec::new();
-        let asked = write!(self.out, "> ").and_then(|()| self.out.flush());
-        match asked.and_then(|()| self.input.read_until(b'\n', &mut line)) {
-            Ok(0) => {
-                self.say("");
-                self.left.get_or_insert("the player has left".to_owned());
-            }
-            // Of what is no text nothing is offered, and that is said.
-            Ok(_) => return Some(String::from_utf8_lossy(&line).trim().to_lowercase()),
-            Err(error) => self.left = Some(format!("the player cannot be asked: {error}")),
+        if let Err(error) = write!(self.out, "> ").and_then(|()| self.out.flush()) {
+            self.left = Some(format!("the player cannot be asked: {error}"));
+            return None;
         }
-        None
+        loop {
+            match self.lines.recv_timeout(LOOK_EVERY) {
+                // Of what is no text nothing is offered, and that is said.
+                Ok(Ok(line)) => return Some(String::from_utf8_lossy(&line).trim().to_lowercase()),
+                Ok(Err(error)) => self.left = Some(format!("the player cannot be heard: {error}")),
+                Err(RecvTimeoutError::Timeout) if !INTERRUPTED.load(Ordering::Relaxed) => continue,
+                Err(_) => {
+                    self.say("");
+                    self.left.get_or_insert("the player has left".to_owned());
+                }
+            }
+            return None;
+        }
     }
 
     fn label(&self, card: cambio_core::Card) -> &str {
@@ -144,7 +160,7 @@ impl<I: BufRead + Send, O: Write + Send> Person<I, O> {
     }
 }
 
-impl<I: BufRead + Send, O: Write + Send> Agent for Person<I, O> {
+impl<O: Write + Send> Agent for Person<O> {
     fn begin(&mut self, briefing: &Briefing<'_>) {
         self.teller = Some(Teller::new(briefing.rules));
         self.seat = briefing.seat;

@@ -9,6 +9,7 @@ use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Recorder, Seat};
 
 use super::person::Person;
+use super::run::stop_on_signal;
 use super::solve::Output;
 use super::{CliResult, Exit};
 use crate::{Guarded, Unit, read_rules};
@@ -67,6 +68,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let mut names: Vec<String> = others.iter().map(ToString::to_string).collect();
     names.insert(args.seat.index(), "person".to_owned());
     let seed = args.seed.unwrap_or_else(unknown);
+    // Bots end with the match, also if it ends so.
+    stop_on_signal(Exit::Failed)?;
     let mut out = std::io::stdout();
     writeln!(out, "{} at {seats} seats, seed {seed}; you are seat {}, ? helps", rules.name(), args.seat)?;
 

@@ -75,7 +75,7 @@ pub(super) fn stop_on_signal(exit: Exit) -> Result<&'static AtomicBool, ctrlc::E
             // What a run has on disk is safe at any instant.
             std::process::exit(exit as i32);
         }
-        eprintln!("stopping after the matches that are being played; interrupt again to stop at once");
+        eprintln!("stopping after what is being played; interrupt again to stop at once");
     })?;
     Ok(&INTERRUPTED)
 }
