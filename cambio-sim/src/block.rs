@@ -168,12 +168,12 @@ impl<'p> Arena<'p> {
         let mut is_sound = eyes.0.is_empty();
         let knows_twins = !self.plays_twins && is_sound && plan.is_repeatable(block.lineup);
         for (rotation, seating) in block.cell.seatings.iter().enumerate() {
-            if knows_twins && is_sound {
-                let twin = block.twin(rotation);
-                if twin < rotation {
-                    rows.repeat(twin, rotation);
-                    continue;
-                }
+            if knows_twins
+                && is_sound
+                && let Some(twin) = block.twin(rotation)
+            {
+                rows.repeat(twin, rotation);
+                continue;
             }
             self.change_seats(seating);
             if let Err(fault) = self.play_rotation(block, rotation, &mut eyes, rows) {

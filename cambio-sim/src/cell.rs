@@ -235,7 +235,8 @@ pub struct SeatOrder {
 impl FromIterator<Seat> for SeatOrder {
     fn from_iter<I: IntoIterator<Item = Seat>>(seats: I) -> SeatOrder {
         let mut order = SeatOrder::default();
-        for seat in seats.into_iter().take(MAX_SEATS) {
+        for seat in seats {
+            assert!(order.len < MAX_SEATS, "each seat once");
             order.letters |= u64::from(seat.letter() as u8) << (8 * order.len);
             order.len += 1;
         }
@@ -275,8 +276,11 @@ pub struct BySeat<T> {
 
 impl<T: Copy + Default> BySeat<T> {
     /// Takes the values, at most one for each seat.
+    ///
+    /// # Panics
+    /// If there are more than eight.
     pub fn new(values: &[T]) -> BySeat<T> {
-        debug_assert!(values.len() <= MAX_SEATS, "one for each seat");
+        assert!(values.len() <= MAX_SEATS, "at most one for each seat");
         let value = |seat| values.get(seat).copied().unwrap_or_default();
         BySeat { values: std::array::from_fn(value), len: values.len() }
     }

@@ -8,6 +8,8 @@ mod exploit;
 mod export;
 mod merge;
 mod meter;
+mod narrator;
+mod output;
 mod person;
 mod plan;
 mod play;
@@ -20,7 +22,6 @@ mod shell;
 mod solve;
 mod sprt;
 mod tables;
-mod teller;
 mod tune;
 mod verify;
 

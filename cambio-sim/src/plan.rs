@@ -112,12 +112,12 @@ impl Block<'_> {
         self.lineup.agents[self.cell.seatings[rotation][seat]]
     }
 
-    /// The first rotation in which the same agents sit in the same seats as in this one: another where a lineup has an agent
-    /// more than once.
-    pub fn twin(&self, rotation: usize) -> usize {
+    /// The first rotation before this one in which the same agents sit in the same seats, if there is one: where a lineup
+    /// has an agent more than once.
+    pub fn twin(&self, rotation: usize) -> Option<usize> {
         let seats = 0..self.cell.seats;
         let is_twin = |&other: &usize| seats.clone().all(|seat| self.agent(seat, other) == self.agent(seat, rotation));
-        (0..rotation).find(is_twin).unwrap_or(rotation)
+        (0..rotation).find(is_twin)
     }
 }
 

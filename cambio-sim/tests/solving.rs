@@ -167,7 +167,7 @@ fn what_is_written_stays_whether_or_not_anybody_reads_the_rest() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    child.wait().unwrap();
+    assert!(child.wait().unwrap().success(), "who does not read is no error");
     let lines = fs::read_to_string(folder.join("m0.txt")).unwrap().lines().count();
     assert!(lines > 222, "a line for each information set: {lines}");
     assert!(fs::metadata(folder.join("m0.efg")).unwrap().len() > 10_000);
@@ -181,12 +181,17 @@ fn what_is_written_stays_whether_or_not_anybody_reads_the_rest() {
 fn flags_that_would_do_nothing_are_refused() {
     let folder = folder("idle");
     let exactly = "exploit --game mini-m0 --agent greedy";
-    for flag in ["--iterations 5", "--blueprint greedy", "--clear 1", "--threads 2", "--deals 5"] {
-        refuses(&folder, &format!("{exactly} {flag}"), "--");
+    for flag in ["--iterations 5", "--blueprint greedy", "--clear 1"] {
+        refuses(&folder, &format!("{exactly} {flag}"), "<--rules <RULES>|--calibrate>");
     }
-    for flag in ["--streams 5", "--to 1e-3", "--equilibrium nofile", "--save file", "--threads 1025"] {
-        refuses(&folder, &format!("exploit --rules classic --agent greedy --deals 1 {flag}"), "--");
+    for flag in ["--threads 2", "--deals 5"] {
+        refuses(&folder, &format!("{exactly} {flag}"), "cannot be used with");
     }
+    let below = "exploit --rules classic --agent greedy --deals 1";
+    for flag in ["--streams 5", "--to 1e-3", "--equilibrium nofile", "--save file"] {
+        refuses(&folder, &format!("{below} {flag}"), "cannot be used with");
+    }
+    refuses(&folder, &format!("{below} --threads 1025"), "allowed is a number from 0 to 1024");
     refuses(&folder, "exploit --game classic --agent greedy", "--rules classic measures an agent from below");
 }
 

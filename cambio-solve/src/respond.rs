@@ -395,10 +395,10 @@ impl Responder {
         }
     }
 
-    /// What the target decides.
-    fn target_decides(&self, target: &mut dyn Agent, view: &Observation<'_>) -> Action {
-        let action = target.decide(view).canonical();
-        self.ask_after(target, true);
+    /// What an agent in its thoughts decides.
+    fn decided(&self, agent: &mut dyn Agent, is_target: bool, view: &Observation<'_>) -> Action {
+        let action = agent.decide(view).canonical();
+        self.ask_after(agent, is_target);
         action
     }
 
@@ -461,13 +461,13 @@ impl Responder {
                 if weigh {
                     let view = line.state.observe(actor);
                     let asks = self.effort.asks.max(1);
-                    let agree = (0..asks).filter(|_| self.target_decides(line.target.as_mut(), &view) == told).count();
+                    let agree = (0..asks).filter(|_| self.decided(line.target.as_mut(), true, &view) == told).count();
                     let share = agree as f64 / f64::from(asks);
                     likelihood *= self.effort.doubt / choices.len() as f64 + (1.0 - self.effort.doubt) * share;
                 }
                 told
             } else {
-                self.target_decides(line.target.as_mut(), &line.state.observe(actor))
+                self.decided(line.target.as_mut(), true, &line.state.observe(actor))
             };
             if !line.apply(action, trace, stream) {
                 return None;
@@ -483,7 +483,7 @@ impl Responder {
         while let Some(actor) = line.state.actor() {
             let choices = line.state.choices();
             let action = if actor != seated.seat {
-                self.target_decides(line.target.as_mut(), &line.state.observe(actor))
+                self.decided(line.target.as_mut(), true, &line.state.observe(actor))
             } else if choices.len() == 1 {
                 choices.nth(0).expect("there is one choice")
             } else if let Some((agent, told)) = &mut blueprint {
@@ -560,9 +560,7 @@ impl Responder {
         for sighting in &seated.trace.sightings {
             agent.notice(sighting);
         }
-        let action = agent.decide(view).canonical();
-        self.ask_after(agent.as_mut(), false);
-        action
+        self.decided(agent.as_mut(), false, view)
     }
 
     /// Tells a blueprint what it has not been told yet, and asks it.
@@ -571,9 +569,7 @@ impl Responder {
             agent.notice(sighting);
         }
         *told = line.heard.len();
-        let action = agent.decide(&line.state.observe(line.seat)).canonical();
-        self.ask_after(agent, false);
-        action
+        self.decided(agent, false, &line.state.observe(line.seat))
     }
 }
 

@@ -10,7 +10,7 @@ use cambio_core::{
     Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, SpotSet, Standing,
 };
 
-use super::teller::Teller;
+use super::narrator::Narrator;
 use crate::tune::INTERRUPTED;
 
 /// How often it is looked whether the user interrupts, while an answer is waited for.
@@ -25,7 +25,7 @@ pub(super) struct Person<O> {
     names: Vec<String>,
     /// Whether the board shows the cards that the seat has seen.
     notes: bool,
-    teller: Option<Teller>,
+    narrator: Narrator,
     seat: Seat,
     /// Whether the board is due before the next question.
     is_board_due: bool,
@@ -44,17 +44,28 @@ cheat is to look at an own card for a penalty card, where the rules have it.
   quit    leave the table";
 
 impl<O: Write + Send> Person<O> {
-    pub(super) fn new(input: impl BufRead + Send + 'static, out: O, names: Vec<String>, notes: bool) -> Person<O> {
+    pub(super) fn new(
+        rules: &Rules,
+        input: impl BufRead + Send + 'static,
+        out: O,
+        names: Vec<String>,
+        notes: bool,
+    ) -> Person<O> {
         let (sender, lines) = sync_channel(1);
         // It ends when nobody listens any more, with the input, or with the process.
         std::thread::spawn(move || input.split(b'\n').try_for_each(|line| sender.send(line)));
-        Person { lines, out, names, notes, teller: None, seat: Seat::A, is_board_due: false, left: None }
+        let narrator = Narrator::new(rules);
+        Person { lines, out, names, notes, narrator, seat: Seat::A, is_board_due: false, left: None }
     }
 
     fn say(&mut self, line: &str) {
         if let Err(error) = writeln!(self.out, "{line}") {
             self.left.get_or_insert(format!("the player cannot be told anything: {error}"));
         }
+    }
+
+    fn leave(&mut self) {
+        self.left.get_or_insert("the player has left".to_owned());
     }
 
     /// The next line of the input, without the space around it; `None` if there is none.
@@ -71,7 +82,7 @@ impl<O: Write + Send> Person<O> {
                 Err(RecvTimeoutError::Timeout) if !INTERRUPTED.load(Ordering::Relaxed) => continue,
                 Err(_) => {
                     self.say("");
-                    self.left.get_or_insert("the player has left".to_owned());
+                    self.leave();
                 }
             }
             return None;
@@ -79,7 +90,7 @@ impl<O: Write + Send> Person<O> {
     }
 
     fn label(&self, card: cambio_core::Card) -> &str {
-        self.teller.as_ref().map_or("?", |teller| teller.label(card))
+        self.narrator.label(card)
     }
 
     /// The table as the seat may know it, a line for each seat.
@@ -145,7 +156,7 @@ impl<O: Write + Send> Person<O> {
         loop {
             match self.read()?.as_str() {
                 "quit" | "exit" => {
-                    self.left = Some("the player has left".to_owned());
+                    self.leave();
                     return None;
                 }
                 "?" | "help" => self.say(HELP),
@@ -162,7 +173,6 @@ impl<O: Write + Send> Person<O> {
 
 impl<O: Write + Send> Agent for Person<O> {
     fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.teller = Some(Teller::new(briefing.rules));
         self.seat = briefing.seat;
         self.left = None;
     }
@@ -173,14 +183,13 @@ impl<O: Write + Send> Agent for Person<O> {
     }
 
     fn notice(&mut self, sighting: &Sighting) {
-        if let Some(line) = self.teller.as_ref().and_then(|teller| teller.line(sighting, |face| face)) {
+        if let Some(line) = self.narrator.line(sighting, |face| face) {
             self.say(&line);
         }
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
-        if view.table().phase() == Phase::Start || std::mem::take(&mut self.is_board_due) {
-            self.is_board_due = false;
+        if std::mem::take(&mut self.is_board_due) || view.table().phase() == Phase::Start {
             self.say(&self.board(view));
         }
         // Who has left is in trouble, and what is decided then counts for nothing.
@@ -192,22 +201,21 @@ impl<O: Write + Send> Agent for Person<O> {
     }
 
     fn round_ends(&mut self, result: &RoundResult) {
-        let by_seat = |values: Vec<String>| {
-            let with_seat = Seat::ALL.iter().zip(values).map(|(seat, value)| format!("{seat} {value}"));
-            with_seat.collect::<Vec<_>>().join(", ")
-        };
-        let points = by_seat(result.points().iter().map(ToString::to_string).collect());
-        let scores = by_seat(result.scores().iter().map(ToString::to_string).collect());
         let winners: Vec<String> = result.winners.iter().map(|seat| seat.to_string()).collect();
         let verb = if winners.len() == 1 { "wins" } else { "share" };
-        self.say(&format!("  points: {points}; {} {verb} the round", winners.join(" and ")));
-        self.say(&format!("  it adds to the totals: {scores}"));
+        self.say(&format!("  points: {}; {} {verb} the round", by_seat(result.points()), winners.join(" and ")));
+        self.say(&format!("  it adds to the totals: {}", by_seat(result.scores())));
     }
 
     fn match_ends(&mut self, totals: &[Score]) {
-        let totals: Vec<String> = Seat::ALL.iter().zip(totals).map(|(seat, total)| format!("{seat} {total}")).collect();
-        self.say(&format!("\nthe match is over, totals: {}", totals.join(", ")));
+        self.say(&format!("\nthe match is over, totals: {}", by_seat(totals)));
     }
+}
+
+/// Numbers with their seats, seat a first.
+fn by_seat<T: std::fmt::Display>(values: &[T]) -> String {
+    let with_seat = Seat::ALL.iter().zip(values).map(|(seat, value)| format!("{seat} {value}"));
+    with_seat.collect::<Vec<_>>().join(", ")
 }
 
 /// The decisions as they are offered: those that differ by their card alone together.
@@ -358,9 +366,10 @@ mod tests {
         }
 
         let mut out = Vec::new();
-        let person = Person::new(input.as_bytes(), &mut out, vec!["you".to_owned(), "idle".to_owned()], notes);
-        let mut agents: Vec<Box<dyn Agent + '_>> = vec![Box::new(person), Box::new(Idle)];
         let rules = Rules::preset("classic").unwrap();
+        let names = vec!["you".to_owned(), "idle".to_owned()];
+        let person = Person::new(&rules, input.as_bytes(), &mut out, names, notes);
+        let mut agents: Vec<Box<dyn Agent + '_>> = vec![Box::new(person), Box::new(Idle)];
         let pairing = cambio_core::Pairing { rules: &rules, seats: 2, key: Key { seed: 5, deal: 0 } };
         let error = cambio_core::play_match(&pairing, &mut agents, &mut ()).err().map(|error| error.to_string());
         drop(agents);
@@ -396,7 +405,8 @@ mod tests {
     #[test]
     fn what_is_no_text_is_asked_again() {
         let mut out = Vec::new();
-        let mut person = Person::new(&b"\xe9\n  Draw \n"[..], &mut out, Vec::new(), true);
+        let mut person =
+            Person::new(&Rules::preset("classic").unwrap(), &b"\xe9\n  Draw \n"[..], &mut out, Vec::new(), true);
         assert_eq!(person.read().as_deref(), Some("\u{fffd}"));
         assert_eq!((person.read().as_deref(), person.read()), (Some("draw"), None));
         assert_eq!(person.left.as_deref(), Some("the player has left"));

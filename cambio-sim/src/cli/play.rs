@@ -8,9 +8,10 @@ use cambio_agents::Roster;
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Recorder, Seat};
 
+use super::output::Output;
 use super::person::Person;
 use super::run::stop_on_signal;
-use super::solve::Output;
+use super::setting::player;
 use super::{CliResult, Exit};
 use crate::{Guarded, Unit, read_rules};
 
@@ -57,14 +58,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         return Err(format!("--seat {} at {seats} seats; allowed is a to {last}", args.seat).into());
     }
     let record = args.record.as_deref().map(Output::reserve).transpose()?;
-    let mut others = Vec::new();
-    for spec in &args.against {
-        let spec = roster.parse(spec)?;
-        if spec.sees_all() {
-            return Err(format!("`{spec}` sees hidden cards; allowed are agents that play by what they saw").into());
-        }
-        others.push(spec);
-    }
+    let others = args.against.iter().map(|spec| player(roster, "--against", spec)).collect::<Result<Vec<_>, _>>()?;
     let mut names: Vec<String> = others.iter().map(ToString::to_string).collect();
     names.insert(args.seat.index(), "person".to_owned());
     let seed = args.seed.unwrap_or_else(unknown);
@@ -75,7 +69,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 
     let mut agents: Vec<Box<dyn Agent>> =
         others.iter().map(|spec| Box::new(Guarded::new(spec.make())) as Box<dyn Agent>).collect();
-    let person = Person::new(BufReader::new(std::io::stdin()), std::io::stdout(), names.clone(), !args.no_notes);
+    let input = BufReader::new(std::io::stdin());
+    let person = Person::new(&rules, input, std::io::stdout(), names.clone(), !args.no_notes);
     agents.insert(args.seat.index(), Box::new(person));
     let key = Key { seed, deal: 0 };
     let mut recorder = Recorder::new(&rules);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cambio_core::{Action, Card, Event, Flaw, Record, RoundResult, Scribe, Seat, Setup, State, replay};
 use serde_json::{Value, json};
 
-use super::teller::Teller;
+use super::narrator::Narrator;
 use super::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
@@ -150,7 +150,7 @@ impl Scribe for Legal {
 #[derive(Default)]
 struct Transcript {
     text: String,
-    teller: Option<Teller>,
+    narrator: Option<Narrator>,
     rounds: usize,
 }
 
@@ -163,14 +163,14 @@ impl Transcript {
 
 impl Scribe for Transcript {
     fn round_begins(&mut self, setup: &Setup<'_>, _: &[Card]) {
-        self.teller.get_or_insert_with(|| Teller::new(setup.rules));
+        self.narrator.get_or_insert_with(|| Narrator::new(setup.rules));
         self.rounds += 1;
         let line = format!("round {}: {} seats, seat {} starts", self.rounds, setup.seats, setup.starter);
         self.line(&line);
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        if let Some(line) = self.teller.as_ref().and_then(|teller| teller.line(event, Some)) {
+        if let Some(line) = self.narrator.as_ref().and_then(|narrator| narrator.line(event, Some)) {
             self.line(&line);
         }
     }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use cambio_agents::{AgentSpec, Roster};
+
 use super::run::threads;
 use crate::tune::Setting;
 use crate::{Payoff, Unit};
@@ -30,6 +32,16 @@ pub(super) struct SettingArgs {
 
 fn seats(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (2..=8).contains(n)).ok_or_else(|| "allowed is a number from 2 to 8".to_owned())
+}
+
+/// Reads the spec of an agent that plays by what it saw; `flag` is what gave it.
+pub(super) fn player(roster: &Roster, flag: &str, spec: &str) -> Result<AgentSpec, Box<dyn std::error::Error>> {
+    let agent = roster.parse(spec)?;
+    if agent.sees_all() {
+        let what = "sees hidden cards; allowed are agents that play by what they saw";
+        return Err(format!("{flag} `{agent}` {what}").into());
+    }
+    Ok(agent)
 }
 
 /// Reads a probability, ends excluded.

@@ -3,13 +3,13 @@
 use cambio_core::{Card, Event, Rules, Verdict};
 
 /// Tells events, with the labels of one deck.
-pub(super) struct Teller {
+pub(super) struct Narrator {
     labels: Vec<String>,
 }
 
-impl Teller {
-    pub(super) fn new(rules: &Rules) -> Teller {
-        Teller { labels: rules.kinds().iter().map(|kind| kind.label.clone()).collect() }
+impl Narrator {
+    pub(super) fn new(rules: &Rules) -> Narrator {
+        Narrator { labels: rules.kinds().iter().map(|kind| kind.label.clone()).collect() }
     }
 
     /// What the deck calls a card.
