@@ -1,0 +1,549 @@
+#!/usr/bin/env python3
+"""Compares what two builds of `cambio` write, byte for byte.
+
+    scripts/compare.py OLD_BINARY NEW_BINARY [--only NAME]... [--ignore-column NAME]... [--jobs N]
+
+Both binaries run the same commands in folders of their own. Every file that they write, and everything that they print
+on standard output, must be the same. What depends on the machine or the build is masked, and only that; see `MASKED`.
+Where a difference is found, the first line that differs is shown. The last line reads `N passed, N failed`; the exit
+code is 1 if anything failed. Needs nothing but Python's standard library.
+
+Use it before and after a change that must not alter results:
+
+    cargo build --release && cp target/release/cambio /tmp/before     # then change the code
+    cargo build --release && scripts/compare.py /tmp/before target/release/cambio
+"""
+
+import argparse
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What is not compared, and why.
+MASKED = {
+    "timing.csv": "the column `seconds`: how fast the machine was",
+    "manifest.json": "version, revision, uncommitted_changes, compiler, target: which build began the run",
+    "standard output": "durations, matches a second and the field `seconds`: how fast the machine was",
+}
+BUILD_FIELDS = ["version", "revision", "uncommitted_changes", "compiler", "target"]
+DURATION = re.compile(rb"\b\d+(?:\.\d+)? (?:ns|\xc2\xb5s|ms|s|min|h)\b")
+RATE = re.compile(rb"\b\d+ a second\b")
+SECONDS = re.compile(rb'"seconds": ?[-+.\deE]+')
+
+# A bot that plays the last legal decision, and is at fault in some matches: it exits, or decides what is not legal.
+# It is at fault only while there is a file `broken`.
+FAULTY = """
+import json, os, sys
+is_broken = os.path.exists("broken")
+for line in sys.stdin:
+    said = json.loads(line)
+    if said["type"] == "hello":
+        answer = {"protocol": 1, "name": "faulty", "version": "1"}
+    elif said["type"] == "begin":
+        kind = said["seed"] % 5
+        continue
+    elif said["type"] == "decide":
+        answer = {"decision": said["legal"][-1]}
+        if is_broken and said["turn"] > 2 and kind == 0:
+            answer = {"decision": "dance"}
+        if is_broken and said["turn"] > 2 and kind == 1:
+            sys.exit(7)
+    else:
+        continue
+    print(json.dumps(answer), flush=True)
+"""
+
+AGENTS = "['random', 'greedy', 'heuristic']"
+
+
+class Run:
+    """One binary at work in a folder of its own."""
+
+    def __init__(self, binary, folder):
+        self.binary, self.folder, self.said, self.errors = binary, folder / "files", folder / "said", []
+        self.same = []
+        self.folder.mkdir(parents=True)
+        self.said.mkdir()
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def copy(self, name, to):
+        shutil.copyfile(ROOT / name, self.folder / to)
+
+    def __call__(self, words, code=0, told="", optional=None):
+        """Runs a command and keeps what it prints; a command with an `optional` feature may be missing."""
+        words = words.split()
+        number = len(list(self.said.glob("*.out")))
+        done = subprocess.run([self.binary, *words], cwd=self.folder, input=told.encode(), capture_output=True,
+                              timeout=600, check=False)
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
+        name = f"{number:02} {' '.join(words)}".replace("/", "_")[:100]
+        if optional and done.returncode == 1 and f"without the feature `{optional}`" in last[0]:
+            (self.said / f"{name}.out").write_text(f"left out: built without the feature `{optional}`\n")
+            return False
+        (self.said / f"{name}.out").write_bytes(done.stdout)
+        (self.said / f"{name}.err").write_bytes(done.stderr)
+        if code is not None and done.returncode != code:
+            self.errors.append(f"`cambio {' '.join(words)}` ended with {done.returncode}, not {code}: {last[0]}")
+        return True
+
+    def run(self, out, spec, words="", threads=1, **more):
+        """Plays an experiment into the folder `out`."""
+        self.write(f"{out}.toml", spec)
+        return self(f"run {out}.toml --out {out} --quiet --threads {threads} {words}", **more)
+
+    def use(self, out, verify="--all"):
+        """All commands that read a run folder; `report` writes its files again first."""
+        kept = {path.name: path.read_bytes() for path in (self.folder / out).iterdir()}
+        self(f"report {out}")
+        for name, text in kept.items():
+            if (self.folder / out / name).read_bytes() != text:
+                self.errors.append(f"`cambio report {out}` changed {name}")
+        for form in ["csv", "json", "md"]:
+            self(f"report {out} --dry --format {form}")
+        self(f"verify {out} {verify}")
+        self(f"plan --detect 0.02 --run {out}")
+        self(f"export {out} --out {out}-parquet", optional="parquet")
+
+    def replay(self, out):
+        self(f"replay {out}/records.jsonl")
+        self(f"replay {out}/records.jsonl --events")
+        self(f"replay {out}/records.jsonl --fill --legal")
+
+    def must_be_same(self, one, other):
+        """Two folders of this binary that must hold the same."""
+        self.same.append((one, other))
+
+
+# ---- what is played; the first word of each docstring line says what it is for ----
+
+
+def presets(run):
+    """All six presets at 2 and 4 seats, whole matches with their totals and carry-over, records."""
+    names = "['original', 'original-b', 'original-c', 'original-d', 'faessler', 'classic']"
+    run.run("presets", f"seed = 11\ndeals = 6\nrules = {names}\nseats = [2, 4]\nagents = {AGENTS}\nrecords = true\n")
+    run.use("presets")
+    run.replay("presets")
+
+
+def seats(run):
+    """Every number of seats from 2 to 8, with heuristics that forget."""
+    run.run("seats", "name = 'seats'\nseed = 12\ndeals = 12\nrules = ['classic', 'faessler']\n"
+            "seats = [2, 3, 4, 5, 6, 7, 8]\nagents = ['sharp(decay=0.1)', 'random(pass=0.9)', 'greedy(call_at=9)']\n"
+            "payoff = 'win'\nrecords = true\n")
+    run.use("seats")
+    run.replay("seats")
+
+
+def rules(run):
+    """A mini game, and a rule file in mirrors of single rounds with points for payoff."""
+    run.copy("experiments/house.toml", "house.toml")
+    run("rules --check house.toml")
+    run.run("mini", f"seed = 13\ndeals = 40\nrules = ['mini-m3', 'mini-dpk']\nseats = [2]\nagents = {AGENTS}\n",
+            "--records")
+    run.use("mini")
+    run.replay("mini")
+    run.run("mirror", "seed = 14\ndeals = 40\nrules = ['house.toml', 'original']\nseats = [2, 3]\nlineups = 'mirror'\n"
+            "agents = ['sharp', 'greedy']\nrotations = 'one'\nunit = 'rounds'\npayoff = 'points'\n", "--records")
+    run.use("mirror")
+    run.replay("mirror")
+
+
+def lineups(run):
+    """Every form of lineups, rotations and payoffs."""
+    base = "seed = 15\ndeals = 12\n"
+    run.run("williams", f"{base}rules = ['faessler']\nseats = [3, 4, 5]\nagents = {AGENTS}\nrotations = 'williams'\n"
+            "seat_effects = true\n")
+    run.run("orders", f"{base}rules = ['classic']\nseats = [3, 4]\nagents = {AGENTS}\nlineups = 'compositions'\n"
+            "rotations = 'all'\npayoff = 'margin'\nanchor = 'greedy'\n")
+    run.run("focal", f"{base}rules = ['classic', 'original-d']\nseats = [3]\n"
+            "agents = ['sharp', 'cautious', 'bold', 'patient', 'snapper', 'disruptor', 'collector', 'looker', 'bluffer',"
+            " 'never-calls', 'sharp(capacity=2)', 'sharp(threshold=0.7)', 'sharp(confusion=0.3)']\n"
+            "lineups = { field = ['sharp'] }\n")
+    run.run("pools", f"{base}rules = ['original-b']\nseats = [2, 5]\nagents = {AGENTS}\n"
+            "lineups = { pools = [['greedy'], ['random', 'heuristic']] }\n")
+    run.run("listed", f"{base}rules = ['original-c']\nseats = [2, 3]\nagents = {AGENTS}\nunit = 'rounds'\n"
+            "lineups = [['greedy', 'random'], ['greedy', 'greedy', 'heuristic'], ['random', 'random', 'random']]\n")
+    for name in ["williams", "orders", "focal", "pools", "listed"]:
+        run.use(name)
+
+
+def searches(run):
+    """The searching agents in every mode with small budgets."""
+    run.run("searches", "seed = 16\ndeals = 1\nrules = ['classic', 'original', 'faessler']\nseats = [2, 3]\n"
+            "agents = ['rollout(n=40)', 'rollout(n=40,utility=match,blueprint=sharp)', 'ismcts(iterations=40)',"
+            " 'ismcts(iterations=40,mode=so)', 'ismcts(iterations=40,mode=mo)']\n"
+            "lineups = { pools = [['rollout(n=40)', 'ismcts(iterations=40,mode=so)'], ['ismcts(iterations=40)',"
+            " 'rollout(n=40,utility=match,blueprint=sharp)', 'ismcts(iterations=40,mode=mo)']] }\n"
+            "records = true\n", threads=2)
+    run.use("searches", "--sample 2")
+    run.replay("searches")
+
+
+def oracle(run):
+    """An analysis: an agent that sees every card, marked in every row."""
+    run.run("oracle", "seed = 17\ndeals = 3\nrules = ['classic']\nseats = [2, 3]\nanalysis = true\n"
+            "agents = ['oracle(iterations=40)', 'greedy', 'sharp']\n"
+            "lineups = { pools = [['oracle(iterations=40)'], ['greedy', 'sharp']] }\nrecords = true\n")
+    run.use("oracle")
+    run.replay("oracle")
+
+
+def bot(run):
+    """A bot in another language."""
+    run.copy("examples/bot.py", "bot.py")
+    run.run("bot", "seed = 18\ndeals = 3\nrules = ['classic', 'original']\nseats = [2]\nrecords = true\n"
+            "agents = ['greedy', 'external(\"python3 bot.py\",start_ms=60000,deadline_ms=60000)']\n")
+    run.use("bot")
+    run.replay("bot")
+
+
+def faults(run):
+    """A bot at fault: forfeits, voids, and a run that stops, shows its match, and is resumed."""
+    run.write("faulty.py", FAULTY)
+    base = "seed = 19\ndeals = 5\nrules = ['classic']\nseats = [2, 3]\n"
+    agents = "agents = ['greedy', 'random', 'external(\"python3 faulty.py\",start_ms=60000,deadline_ms=60000)']\n"
+    run.write("broken", "")
+    for policy in ["forfeit", "void"]:
+        run.run(policy, f"{base}{agents}faults = '{policy}'\n", "--records")
+        run.use(policy, "--sample 3")
+        run(f"replay {policy}/faults.jsonl --events")
+    run.run("stopped", base + agents, "--records", code=2)
+    run("replay stopped/fault.jsonl --events", code=None)
+    (run.folder / "broken").unlink()
+    run.run("whole", base + agents, "--records")
+    shutil.copytree(run.folder / "stopped", run.folder / "resumed")
+    run("run stopped.toml --out resumed --quiet --threads 1 --records --resume")
+    run.must_be_same("whole", "resumed")
+
+
+def parts(run):
+    """Three shards that are merged give the run in one piece."""
+    spec = f"seed = 20\ndeals = 50\nrules = ['classic', 'faessler']\nseats = [2, 3]\nagents = {AGENTS}\n"
+    run.run("whole", spec, "--records")
+    for index in range(3):
+        run(f"shard whole.toml --out part{index} --index {index} --of 3 --quiet --threads {1 + index % 2} --records")
+    run("merge part2 part0 part1 --out merged")
+    run.must_be_same("whole", "merged")
+
+
+def resumed(run):
+    """A run that lost its last shards and half a line of the ledger is resumed to the run in one piece."""
+    spec = f"seed = 21\ndeals = 60\nrules = ['classic', 'original']\nseats = [2, 4]\nagents = {AGENTS}\n"
+    run.run("whole", spec, "--records")
+    shutil.copytree(run.folder / "whole", run.folder / "cut")
+    cut = run.folder / "cut"
+    for name in ["summary", "pairwise", "ratings", "seats", "behaviour"]:
+        (cut / f"{name}.csv").unlink()
+    (cut / "report.html").unlink()
+    lines = (cut / "ledger.jsonl").read_bytes().splitlines(keepends=True)
+    kept = len(lines) * 2 // 5
+    (cut / "ledger.jsonl").write_bytes(b"".join(lines[:kept]) + lines[kept][:40])
+    manifest = json.loads((cut / "manifest.json").read_text())
+    manifest["outcome"] = "interrupted"
+    (cut / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    run("run whole.toml --out cut --quiet --threads 2 --records --resume")
+    run.must_be_same("whole", "cut")
+
+
+def threads(run):
+    """One and two threads write the same; enough deals for many shards."""
+    spec = "seed = 22\ndeals = 150\nrules = ['classic', 'original']\nseats = [2]\n" \
+           "agents = ['random', 'random(pass=0.9)', 'greedy', 'heuristic', 'sharp']\n"
+    run.write("spec.toml", spec)
+    for number in [1, 2]:
+        run(f"run spec.toml --out threads{number} --quiet --threads {number}")
+    run.must_be_same("threads1", "threads2")
+    run.use("threads2")
+
+
+def compressed(run):
+    """Compressed rows, where the feature is built in."""
+    if run.run("compressed", f"seed = 23\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = {AGENTS}\n"
+               "compress = true\nrecords = true\n", optional="zstd"):
+        run.use("compressed")
+
+
+def tune(run):
+    """Tuning by every method, and the report of its folder made again."""
+    greedy = "tune --agent greedy(call_at=?) --quiet --range"
+    for name, words in [
+        ("sweep", f"{greedy} 0..9:3 --deals 40 --validate 40"),
+        ("field", f"{greedy} 2..6:2 --deals 30 --validate 0 --field random(pass=0.9) --payoff points --rules original"),
+        ("self", f"{greedy} 3..6 --deals 30 --validate 20 --field self --seats 3 --rounds --rules faessler"),
+        ("race", f"{greedy} 0..12:3 --method race --indifference 0.05 --first 20 --validate 30 --payoff margin"),
+        ("halving", f"{greedy} 0..15:3 --method halving --deals 300 --validate 30 --payoff win"),
+        ("cma", "tune --agent heuristic(call_at=?,decay=?) --range 0..15 --range 0..1:0.05 --method cma --deals 10 "
+                "--generations 3 --validate 30 --field random(pass=0.9) --quiet"),
+    ]:
+        run(f"{words} --out {name} --threads 2")
+        kept = (run.folder / name / "report.html").read_bytes()
+        run(f"report {name}")
+        if (run.folder / name / "report.html").read_bytes() != kept:
+            run.errors.append(f"`cambio report {name}` changed report.html")
+
+
+def sprt(run):
+    """Sequential tests, decided and not."""
+    run("sprt greedy heuristic --elo0 -5 --elo1 5 --deals 600 --quiet --threads 2")
+    run("sprt greedy heuristic --rules original --elo0 -5 --elo1 5 --deals 600 --quiet --format json --threads 1")
+    run("sprt sharp heuristic --seats 3 --normalized --deals 150 --quiet --format json --threads 2")
+    run("sprt sharp sharp(decay=0.3) --rounds --rules faessler --deals 80 --quiet")
+
+
+def solving(run):
+    """Exact solving, exact exploitability, and lower bounds from a responder."""
+    for number, algorithm in enumerate(["dcfr", "cfr+", "mccfr"]):
+        run(f"solve --game mini-m1 --algorithm {algorithm} --iterations 30 --save {number}.txt --seed 3 --quiet")
+    run("solve --game mini-m0 --to 1e-3 --efg mini-m0.efg --format json --quiet")
+    run("solve --game mini-s --iterations 20 --quiet --format json")
+    run("exploit --game mini-m1 --agent heuristic --equilibrium 0.txt --save agent.txt --quiet")
+    run("exploit --game mini-m1 --agent random --streams 8 --seed 2 --equilibrium 1.txt --format json --quiet")
+    run("exploit --game mini-m1 --strategy 2.txt --to 1e-2 --quiet")
+    run("exploit --game mini-m0 --agent greedy --calibrate --quiet")
+    run("exploit --rules classic --agent greedy --deals 4 --iterations 60 --candidates 30 --threads 2 --quiet "
+        "--format json")
+
+
+def texts(run):
+    """What is printed without play: rules, agents, schema, plans; and the conformance check."""
+    run("rules")
+    mini = ["m0", "m1", "m3", "k3", "k4", "s", "p", "pk", "dpk"]
+    for name in ["original", "original-b", "original-c", "original-d", "faessler", "classic"] \
+            + [f"mini-{game}" for game in mini]:
+        run(f"rules {name}")
+    run("agents")
+    run("schema")
+    run("plan --detect 0.01 --deviation 0.3 --alpha 0.01 --power 0.9")
+    run("agents --check greedy --matches 1")
+    run("agents --check rollout(n=5) --matches 1 --rules classic --seats 3")
+
+
+def person(run):
+    """A person at the terminal, whose answers go through all words."""
+    words = ["", "d", "drop", "keep a1", "?", "pass", "look b1", "look a2", "swap a1 b2", "end", "skip", "a3"]
+    run("play --seed 5 --record play.jsonl", told="\n".join(words * 60) + "\n")
+    run("play --seed 6 --rules original --against greedy --against sharp --seat b --no-notes --rounds",
+        told="\n".join(words * 60) + "\n")
+    run("replay play.jsonl --events")
+
+
+def mistakes(run):
+    """What is refused, and how it is said."""
+    base = f"seed = 1\ndeals = 2\nagents = {AGENTS}\n"
+    for number, spec in enumerate([
+        "rules = ['classic']\nseats = [9]\n", "rules = ['clasic']\nseats = [2]\n", "rules = ['classic']\nseats = []\n",
+        "rules = ['classic']\nseats = [2]\npayoff = 'luck'\n", "rules = ['classic']\nseats = [2]\nlineups = 'some'\n",
+        "rules = ['classic']\nseats = [8]\nrotations = 'all'\n", "rules = ['none.toml']\nseats = [2]\n",
+        "rules = ['classic']\nseats = [2]\nanchor = 'greedy(call_at=9)'\n", "rules = ['classic'\n",
+        "rules = ['classic']\nseats = [2]\nlineups = { pools = [] }\n", "rules = ['classic']\nseats = [2]\ncolour = 1\n",
+    ]):
+        run.run(f"refused{number}", base + spec, code=1)
+    run.run("good", base + "rules = ['classic']\nseats = [2]\n")
+    run("run good.toml --out good", code=1)
+    for name, old, new in [("matches.csv", b"1", b"2"), ("ledger.jsonl", b"}", b")"), ("summary.csv", b"0", b"1")]:
+        bad = f"bad-{name[:-4]}"
+        shutil.copytree(run.folder / "good", run.folder / bad)
+        text = (run.folder / "good" / name).read_bytes()
+        at = text.rindex(old)
+        (run.folder / bad / name).write_bytes(text[:at] + new + text[at + 1:])
+        run(f"verify {bad}", code=4)
+    for words in ["agents --check gredy", "agents --check greedy(call_at=500)", "replay good/matches.csv",
+                  "rules clasic", "rules --check good.toml", "sprt greedy random --elo0 5 --elo1 5",
+                  "solve --game classic --to 1e-3 --memory-limit 1MB", "report nowhere"]:
+        run(words, code=1)
+
+
+CASES = [presets, seats, rules, lineups, searches, oracle, bot, faults, parts, resumed, threads, compressed, tune, sprt,
+         solving, texts, person, mistakes]
+
+
+# ---- comparing ----
+
+
+def without_columns(text, names):
+    """A CSV text without some columns."""
+    rows = list(csv.reader(io.StringIO(text.decode())))
+    if not rows:
+        return text
+    kept = [at for at, name in enumerate(rows[0]) if name not in names]
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([row[at] for at in kept if at < len(row)] for row in rows)
+    return out.getvalue().encode()
+
+
+def without_keys(value, names):
+    """A JSON value without some fields, at any depth."""
+    if isinstance(value, dict):
+        return {key: without_keys(inner, names) for key, inner in value.items() if key not in names}
+    if isinstance(value, list):
+        return [without_keys(inner, names) for inner in value]
+    return value
+
+
+def masked(path, text, options):
+    """A file's bytes without what depends on the machine, the build, or a column that is not compared."""
+    ignored = set(options.ignore_column)
+    if path.name == "timing.csv":
+        text = without_columns(text, {"seconds"})
+    elif path.name == "manifest.json":
+        try:
+            manifest = json.loads(text)
+            for field in BUILD_FIELDS:
+                if field in manifest:
+                    manifest[field] = "…"
+            text = json.dumps(manifest, indent=2).encode()
+        except ValueError:
+            pass
+    elif path.suffix == ".out":
+        text = SECONDS.sub(b'"seconds":0', RATE.sub(b"0 a second", DURATION.sub(b"0 s", text)))
+        if options.ignore_prose and path.name[3:] in ("schema.out", "agents.out"):
+            text = without_prose(text)
+        if ignored and "--format csv" in path.name:
+            text = without_columns(text, ignored)
+        if ignored and "--format json" in path.name:
+            text = json.dumps(without_keys(json.loads(text), ignored)).encode()
+    elif path.suffix == ".err":
+        text = RATE.sub(b"0 a second", DURATION.sub(b"0 s", text))
+    elif ignored and path.suffix == ".csv":
+        text = without_columns(text, ignored)
+    elif ignored and path.name == "ledger.jsonl":
+        # Without its columns a file has other bytes and another hash.
+        text = re.sub(rb'(\.csv[^{]*\{"rows":\d+),"bytes":\d+,"blake3":"[0-9a-f]+"', rb"\1", text)
+    return text
+
+
+def without_prose(text):
+    """`cambio schema` and `cambio agents` without their sentences; names, defaults and ranges remain."""
+    try:
+        return json.dumps(without_keys(json.loads(text), {"description", "title"}), indent=1).encode()
+    except ValueError:
+        lines = re.sub(rb"\n {8}", b" ", text)
+        name, parameter, preset = rb"^\S+$", rb"^    \S+(?: = \S+)?:", rb"Parameters as for (?:[^.]|\.\d)*"
+        kept = re.finditer(rb"(?m)" + name + rb"|(" + parameter + rb").*?(\([^()]*\))?$|" + preset, lines)
+        return b"\n".join(b" ".join(filter(None, found.groups())) or b" ".join(found[0].split()) for found in kept)
+
+
+def first_difference(old, new):
+    """Where two texts differ first, in words."""
+    if b"\0" in old[:1000] or b"\0" in new[:1000]:
+        at = next((at for at, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
+        return f"byte {at} of {len(old)} and {len(new)}"
+    old, new = old.split(b"\n"), new.split(b"\n")
+    for number, (a, b) in enumerate(zip(old + [None] * len(new), new + [None] * len(old)), 1):
+        if a != b:
+            at = next((at for at, (x, y) in enumerate(zip(a or b"", b or b"")) if x != y), 0)
+            start = max(0, at - 60)
+
+            def shown(line):
+                if line is None:
+                    return "(no such line)"
+                cut = line[start:start + 160].decode(errors="replace")
+                return ("…" if start else "") + cut + ("…" if start + 160 < len(line) else "")
+            return f"line {number}\n        old: {shown(a)}\n        new: {shown(b)}"
+    return "nothing"
+
+
+def trees(one, other, options, with_errors, but=()):
+    """Compares two folders file by file: how many are the same, and what differs."""
+    def files(folder):
+        return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+                and path.name not in but and (with_errors or path.suffix != ".err")}
+    same, differences = 0, []
+    for path in sorted(files(one) | files(other)):
+        if not (one / path).exists() or not (other / path).exists():
+            differences.append(f"{path}: only in {'new' if (other / path).exists() else 'old'}")
+            continue
+        old, new = (masked(path, (folder / path).read_bytes(), options) for folder in (one, other))
+        if old == new:
+            same += 1
+        else:
+            differences.append(f"{path}: {first_difference(old, new)}")
+    return same, differences
+
+
+def compare(case, old, new, options):
+    """All that two binaries did in one case: how many checks passed, and the sentences of those that failed."""
+    with_errors = case is mistakes and not options.ignore_prose
+    passed, failed = trees(old.folder, new.folder, options, with_errors)
+    more, other = trees(old.said, new.said, options, with_errors)
+    passed, failed = passed + more, failed + other
+    for name, run in [("old", old), ("new", new)]:
+        failed += [f"{name}: {error}" for error in run.errors]
+    # timing.csv has a line for each session, and a merged folder has none.
+    for one, other in new.same:
+        more, differences = trees(new.folder / one, new.folder / other, options, with_errors, ["timing.csv"])
+        passed += more
+        failed += [f"new: {one} (old) and {other} (new) are not the same: {line}" for line in differences]
+    return passed, failed
+
+
+def play(case, binary, folder):
+    begun = time.monotonic()
+    run = Run(binary, folder)
+    try:
+        case(run)
+    except Exception as error:  # pylint: disable=broad-except
+        run.errors.append(f"{type(error).__name__}: {error}")
+    return run, time.monotonic() - begun
+
+
+def main():
+    names = [case.__name__ for case in CASES]
+    parser = argparse.ArgumentParser(description="Compares what two builds of cambio write, byte for byte.",
+                                     epilog="masked: " + "; ".join(f"{name}: {why}" for name, why in MASKED.items()))
+    parser.add_argument("old", type=Path, help="the binary of before")
+    parser.add_argument("new", type=Path, help="the binary of after")
+    parser.add_argument("--only", action="append", default=[], choices=names, help="only this case; may be given often")
+    parser.add_argument("--ignore-column", action="append", default=[], metavar="NAME",
+                        help="a column that one of the two may lack, or fill in another way; may be given often")
+    parser.add_argument("--ignore-prose", action="store_true",
+                        help="leave out sentences: those of `schema` and `agents`, and error messages")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many commands run at a time")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep everything in this folder; it must not exist")
+    options = parser.parse_args()
+    binaries = {"old": options.old.resolve(), "new": options.new.resolve()}
+    for binary in binaries.values():
+        if not os.access(binary, os.X_OK):
+            parser.error(f"{binary} is not a program")
+    if options.keep:
+        options.keep.mkdir(parents=True)
+    top = options.keep or Path(tempfile.mkdtemp(prefix="cambio-compare-"))
+    cases = [case for case in CASES if case.__name__ in (options.only or names)]
+    passed = failed = 0
+    try:
+        with ThreadPoolExecutor(options.jobs) as pool:
+            runs = {(case.__name__, age): pool.submit(play, case, binary, top / age / case.__name__)
+                    for case in cases for age, binary in binaries.items()}
+            for case in cases:
+                (old, old_time), (new, new_time) = (runs[case.__name__, age].result() for age in binaries)
+                same, differences = compare(case, old, new, options)
+                passed, failed = passed + same, failed + len(differences)
+                word = "FAIL" if differences else "ok"
+                print(f"{word:4} {case.__name__:10} {same:4} the same, {len(differences)} not"
+                      f"{old_time:8.1f} s {new_time:6.1f} s", flush=True)
+                for line in differences[:8]:
+                    print(f"     {line}")
+                if len(differences) > 8:
+                    print(f"     … and {len(differences) - 8} more")
+    finally:
+        if not options.keep:
+            shutil.rmtree(top, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
