@@ -120,7 +120,7 @@ impl Agent for Witness {
 /// A world in the form that the crate searches.
 #[derive(Clone)]
 struct Foreign<'v> {
-    state: State<'v>,
+    state: State,
     knowledge: &'v Knowledge,
     view: &'v Observation<'v>,
     bits: Xorshift,

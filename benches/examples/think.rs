@@ -28,7 +28,7 @@ fn main() {
     }
 }
 
-fn time<A: Agent + Clone>(positions: &[Position<'_, A>], iterations: impl Fn(&A) -> u32) {
+fn time<A: Agent + Clone>(positions: &[Position<A>], iterations: impl Fn(&A) -> u32) {
     let mut agents: Vec<A> = positions.iter().map(|position| position.agent.clone()).collect();
     let mut best = f64::INFINITY;
     let mut searched = 0;

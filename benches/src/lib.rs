@@ -14,16 +14,16 @@ pub enum Faces {
 
 /// Plays uniformly random rounds, one after the other, each on a new deal.
 #[derive(Debug)]
-pub struct Play<'r> {
-    setup: Setup<'r>,
+pub struct Play {
+    setup: Setup,
     deck: Vec<Card>,
     faces: Faces,
     dice: Dice<Stream>,
 }
 
-impl<'r> Play<'r> {
+impl Play {
     /// Rounds at a table of `seats` seats, under a fixed seed.
-    pub fn new(rules: &'r Rules, seats: usize, faces: Faces) -> Play<'r> {
+    pub fn new(rules: &Rules, seats: usize, faces: Faces) -> Play {
         let dice = Dice(Key { seed: 1, deal: 0 }.stream(Purpose::Deck, 0));
         Play { setup: Setup::new(rules, seats), deck: rules.deck().to_vec(), faces, dice }
     }
@@ -32,7 +32,7 @@ impl<'r> Play<'r> {
     ///
     /// # Panics
     /// If the rules do not fit the seats.
-    pub fn deal(&mut self, sink: &mut impl Sink) -> State<'r> {
+    pub fn deal(&mut self, sink: &mut impl Sink) -> State {
         let state = match self.faces {
             Faces::Dealt => {
                 self.dice.0.shuffle(&mut self.deck);
@@ -45,7 +45,7 @@ impl<'r> Play<'r> {
 
     /// Deals the next round in the place of one that is over.
     #[inline]
-    fn redeal(&mut self, state: &mut State<'r>, sink: &mut impl Sink) {
+    fn redeal(&mut self, state: &mut State, sink: &mut impl Sink) {
         match self.faces {
             Faces::Dealt => {
                 self.dice.0.shuffle(&mut self.deck);
@@ -60,7 +60,7 @@ impl<'r> Play<'r> {
     /// # Panics
     /// If the round is over.
     #[inline]
-    pub fn decide(&mut self, state: &mut State<'r>, sink: &mut impl Sink) {
+    pub fn decide(&mut self, state: &mut State, sink: &mut impl Sink) {
         let choices = state.choices();
         let number = self.dice.0.below(choices.len() as u32) as usize;
         let action = choices.nth(number).expect("the number is below the choices");
@@ -82,7 +82,7 @@ impl<'r> Play<'r> {
     }
 
     /// A state some decisions into a round.
-    pub fn midgame(&mut self, decisions: usize, sink: &mut impl Sink) -> State<'r> {
+    pub fn midgame(&mut self, decisions: usize, sink: &mut impl Sink) -> State {
         loop {
             let mut state = self.deal(sink);
             for _ in 0..decisions {
@@ -119,24 +119,24 @@ impl Sink for Everyone {
 }
 
 /// A searching player in the middle of a round, where it has a choice.
-pub struct Position<'r, A> {
+pub struct Position<A> {
     /// The player, which has seen what its seat saw.
     pub agent: A,
     /// The state; the player sits where it asks.
-    pub state: State<'r>,
+    pub state: State,
 }
 
 /// Positions of rounds of heuristic players in which somebody has a real choice, spread over rounds and seats.
 ///
 /// # Panics
 /// If the rules do not fit the seats.
-pub fn positions<'r, A: Agent + Clone>(
-    rules: &'r Rules,
+pub fn positions<A: Agent + Clone>(
+    rules: &Rules,
     seats: usize,
     count: usize,
     player: &dyn Fn() -> Box<dyn Agent>,
     searcher: &A,
-) -> Vec<Position<'r, A>> {
+) -> Vec<Position<A>> {
     let mut found = Vec::new();
     let mut deal = 0;
     while found.len() < count {

@@ -420,7 +420,7 @@ impl Belief {
     /// # Panics
     /// If [`Belief::prepare`] did not come before, or `view` is of another seat or table.
     #[inline]
-    pub fn sample<'v>(&self, view: &Observation<'v>, rng: &mut impl Rng) -> State<'v> {
+    pub fn sample(&self, view: &Observation<'_>, rng: &mut impl Rng) -> State {
         if self.sampler.spots.is_empty() {
             return self.knowledge.sample(view, rng);
         }

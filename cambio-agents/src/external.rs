@@ -166,7 +166,7 @@ impl External {
 impl Agent for External {
     fn begin(&mut self, briefing: &Briefing<'_>) {
         self.trouble = None;
-        self.rules = Some(briefing.rules.clone());
+        self.rules = Some(*briefing.rules);
         self.unsent.clear();
         let begun = self.start().and_then(|()| {
             self.say(&message::begin(briefing));

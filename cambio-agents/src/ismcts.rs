@@ -58,12 +58,12 @@ impl Searcher {
     }
 
     /// Searches from `view` in worlds that `draw` gives, and leaves the root statistics in `arms`.
-    pub(crate) fn search<'w>(
+    pub(crate) fn search(
         &mut self,
         view: &Observation<'_>,
         seated: &mut Seated,
         arms: &mut Vec<Arm>,
-        mut draw: impl FnMut(&Seated, &mut Bits) -> State<'w>,
+        mut draw: impl FnMut(&Seated, &mut Bits) -> State,
     ) -> Action {
         let choices = view.choices();
         let base = seated.base();
@@ -134,7 +134,7 @@ impl Searcher {
 
     /// One iteration: through the tree, one node more at most, and a playout.
     #[inline]
-    fn iterate(&mut self, world: &mut State<'_>, growth: &Growth, dice: &mut Dice<Bits>) {
+    fn iterate(&mut self, world: &mut State, growth: &Growth, dice: &mut Dice<Bits>) {
         let mut histories = Histories::at_root(world, growth.searcher, growth.mode);
         self.tree.descend();
         loop {
@@ -150,13 +150,7 @@ impl Searcher {
 
     /// Goes on to the next decision that has a node, or out of the tree.
     #[inline]
-    fn go_on(
-        &mut self,
-        world: &mut State<'_>,
-        histories: &mut Histories,
-        growth: &Growth,
-        dice: &mut Dice<Bits>,
-    ) -> Next {
+    fn go_on(&mut self, world: &mut State, histories: &mut Histories, growth: &Growth, dice: &mut Dice<Bits>) -> Next {
         while let Some(actor) = world.actor() {
             let action = if growth.mode == Mode::Policy && actor != growth.searcher {
                 self.policy.decide(world, actor, growth.searcher, dice)

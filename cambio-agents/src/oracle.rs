@@ -71,7 +71,7 @@ impl Oracle {
 }
 
 impl Scribe for Eye {
-    fn asks(&mut self, state: &State<'_>, seat: Seat) {
+    fn asks(&mut self, state: &State, seat: Seat) {
         let mind = &mut *lock(&self.mind);
         if let Some((at, seated)) = &mut mind.at
             && *at == seat

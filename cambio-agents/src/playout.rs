@@ -33,7 +33,7 @@ pub(crate) enum Policy {
 impl Policy {
     /// Makes a sampled world ready: under a policy that never gambles only seats with a match are asked in windows.
     #[inline]
-    pub(crate) fn enter(&self, world: &mut State<'_>) {
+    pub(crate) fn enter(&self, world: &mut State) {
         let gambles = match self {
             Policy::Uniform => false,
             Policy::Blueprint(manner, knows) => manner.gamble > 0.0 || *knows != Knows::AsSeen,
@@ -46,7 +46,7 @@ impl Policy {
 
     /// What the asked seat decides; `searcher` always plays by what it has seen.
     #[inline]
-    pub(crate) fn decide(&self, world: &State<'_>, actor: Seat, searcher: Seat, dice: &mut Dice<Bits>) -> Action {
+    pub(crate) fn decide(&self, world: &State, actor: Seat, searcher: Seat, dice: &mut Dice<Bits>) -> Action {
         match self {
             Policy::Uniform => {
                 let choices = world.choices();
@@ -72,7 +72,7 @@ impl Policy {
 
     /// Plays a world to the end of its round.
     #[inline]
-    pub(crate) fn finish(&self, world: &mut State<'_>, searcher: Seat, dice: &mut Dice<Bits>) {
+    pub(crate) fn finish(&self, world: &mut State, searcher: Seat, dice: &mut Dice<Bits>) {
         while let Some(actor) = world.actor() {
             let action = self.decide(world, actor, searcher, dice);
             world.carry_out(action, dice, &mut ());
@@ -81,7 +81,7 @@ impl Policy {
 }
 
 /// What a seat decides that takes itself to know all or nothing.
-fn fancied(world: &State<'_>, actor: Seat, manner: &Manner, knows: Knows) -> Action {
+fn fancied(world: &State, actor: Seat, manner: &Manner, knows: Knows) -> Action {
     let glance = world.glance(actor);
     Mind::new(&glance, &Fancied { glance, world, knows }, manner).decide()
 }
@@ -89,7 +89,7 @@ fn fancied(world: &State<'_>, actor: Seat, manner: &Manner, knows: Knows) -> Act
 /// What a seat would know that saw all or nothing.
 struct Fancied<'a> {
     glance: Glance<'a>,
-    world: &'a State<'a>,
+    world: &'a State,
     knows: Knows,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Histories {
 impl Histories {
     /// At the root the history is common. What the other seats alone know differs from world to world, and is taken
     /// from the sampled one: the true cards would leak, and none at all would let every seat decide as one observer.
-    pub(crate) fn at_root(world: &State<'_>, searcher: Seat, mode: Mode) -> Histories {
+    pub(crate) fn at_root(world: &State, searcher: Seat, mode: Mode) -> Histories {
         let mut private = [0; MAX_SEATS];
         if mode == Mode::Multiple {
             let table = world.table();
@@ -51,7 +51,7 @@ impl Histories {
 
     /// The key of the information set of `actor`.
     #[inline]
-    fn key(&self, mode: Mode, actor: Seat, searcher: Seat, table: &Table<'_>) -> u64 {
+    fn key(&self, mode: Mode, actor: Seat, searcher: Seat, table: &Table) -> u64 {
         let observer = if mode == Mode::Single { searcher } else { actor };
         let phase = match table.phase() {
             Phase::Peek => 0,
@@ -230,7 +230,7 @@ impl Tree {
 
     /// Chooses a decision in the node where the iteration is.
     #[inline]
-    pub(crate) fn select(&mut self, world: &State<'_>, growth: &Growth) -> Action {
+    pub(crate) fn select(&mut self, world: &State, growth: &Growth) -> Action {
         let here = self.path.len() - 1;
         let node = self.path[here].node as usize;
         let edge = if self.nodes[node].is_fixed {
@@ -290,7 +290,7 @@ impl Tree {
     }
 
     /// UCB over the decisions that this world offers, each by how often it was available.
-    fn select_available(&mut self, node: usize, world: &State<'_>, growth: &Growth) -> usize {
+    fn select_available(&mut self, node: usize, world: &State, growth: &Growth) -> usize {
         self.offer(world, growth);
         let offered = std::mem::take(&mut self.offered);
         self.merge(node, &offered);
@@ -317,7 +317,7 @@ impl Tree {
     }
 
     /// Notes the plausible decisions of the seat that is asked.
-    fn offer(&mut self, world: &State<'_>, growth: &Growth) {
+    fn offer(&mut self, world: &State, growth: &Growth) {
         let Growth { searcher, sees_all, .. } = *growth;
         self.offered.clear();
         let Some(actor) = world.actor() else { return };
@@ -354,7 +354,7 @@ impl Tree {
     #[inline]
     pub(crate) fn follow(
         &mut self,
-        world: &State<'_>,
+        world: &State,
         actor: Seat,
         histories: &Histories,
         growth: &Growth,

@@ -313,7 +313,7 @@ impl Valuer {
         self.totals[..standing.totals.len()].copy_from_slice(standing.totals);
         self.rounds = standing.round;
         if self.utility == Utility::Match && self.matches.is_none() {
-            self.matches = Some(MatchValues::of(standing.setup.rules, standing.setup.seats));
+            self.matches = Some(MatchValues::of(&standing.setup.rules, standing.setup.seats));
         }
     }
 
@@ -322,7 +322,7 @@ impl Valuer {
     /// # Panics
     /// If the round is not over.
     #[inline]
-    pub(crate) fn values(&self, world: &State<'_>) -> [f64; MAX_SEATS] {
+    pub(crate) fn values(&self, world: &State) -> [f64; MAX_SEATS] {
         let result = RoundResult::of(world).expect("the round is over and settled");
         let mut values = [0.0; MAX_SEATS];
         match (self.utility, &self.matches) {
@@ -348,7 +348,7 @@ impl Valuer {
 }
 
 /// 0.5 and a sixtieth of the points by which a seat has fewer than the others on average.
-fn points(world: &State<'_>, result: &RoundResult, values: &mut [f64; MAX_SEATS]) {
+fn points(world: &State, result: &RoundResult, values: &mut [f64; MAX_SEATS]) {
     const SCALE: f64 = 60.0;
     // With what a call adds where rounds are scored in points; elsewhere the layouts alone count.
     let adds = world.table().rules().spec().score == ScoreKnob::Points;

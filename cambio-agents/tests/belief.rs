@@ -10,7 +10,7 @@ fn watch(
     specs: &[&str],
     rounds: u64,
     likelihood: Likelihood,
-    mut each: impl FnMut(&mut Belief, &State<'_>, &mut Stream),
+    mut each: impl FnMut(&mut Belief, &State, &mut Stream),
 ) {
     let roster = roster();
     for deal in 0..rounds {
@@ -44,7 +44,7 @@ fn watch(
 }
 
 /// The spots of others whose cards their owners know and seat a does not.
-fn hidden(state: &State<'_>) -> Vec<Spot> {
+fn hidden(state: &State) -> Vec<Spot> {
     let table = state.table();
     let spots = table.occupied().without(table.seen(Seat::A)).into_iter();
     spots.filter(|spot| spot.seat() != Seat::A && table.seen(spot.seat()).contains(*spot)).collect()
@@ -57,7 +57,7 @@ fn losses(rules: &Rules, specs: &[&str], rounds: u64) -> (f64, f64) {
     watch(rules, specs, rounds, Likelihood::default(), |belief, state, stream| {
         let view = state.observe(Seat::A);
         belief.prepare();
-        let worlds: Vec<State<'_>> = (0..WORLDS).map(|_| belief.sample(&view, stream)).collect();
+        let worlds: Vec<State> = (0..WORLDS).map(|_| belief.sample(&view, stream)).collect();
         for spot in hidden(state) {
             let truth = state.face(spot).unwrap();
             let candidates: Vec<Card> = belief.knowledge().candidates(spot).collect();
@@ -146,7 +146,7 @@ fn small(kinds: u8, hand: usize, peeks: usize) -> Rules {
 }
 
 /// The spots of which the evidence says anything.
-fn marked(belief: &Belief, state: &State<'_>) -> Vec<Spot> {
+fn marked(belief: &Belief, state: &State) -> Vec<Spot> {
     let pool = belief.knowledge().stock_candidates();
     let says = |spot: &Spot| {
         let weights: Vec<f64> = pool.iter().map(|&card| belief.weight(*spot, card)).collect();

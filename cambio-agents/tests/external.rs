@@ -33,7 +33,7 @@ fn record(rules: &str, seats: usize, deal: u64, agents: &mut [Box<dyn Agent>]) -
     let rules = Rules::preset(rules).unwrap();
     let key = Key { seed: 42, deal };
     let mut recorder = Recorder::new(&rules);
-    let result = play_match(&Pairing { rules: &rules, seats, key }, agents, &mut recorder).unwrap();
+    let result = play_match(&Pairing { rules, seats, key }, agents, &mut recorder).unwrap();
     recorder.finish(key, 0, &vec!["bot"; seats], &result).to_json()
 }
 
@@ -97,7 +97,7 @@ fn the_match_in_the_protocol_page_was_played() {
     let bot = root().join("examples/bot.py");
     let pipes = format!("tee '{}' | python3 '{}' | tee '{}'", logs[0].display(), bot.display(), logs[1].display());
     let rules = Rules::preset("classic").unwrap();
-    let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 3, deal: 0 } };
+    let pairing = Pairing { rules, seats: 2, key: Key { seed: 3, deal: 0 } };
     let mut agents: [Box<dyn Agent>; 2] = [roster().parse("greedy").unwrap().make(), Box::new(shell(&pipes))];
     play_match(&pairing, &mut agents, &mut ()).unwrap();
     drop(agents);
@@ -122,7 +122,7 @@ fn shell(script: &str) -> External {
 /// Plays the bot in seat b against a random player; gives why the match stopped, and holds that it stopped in time.
 fn stops(bot: External) -> String {
     let rules = Rules::preset("classic").unwrap();
-    let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 42, deal: 0 } };
+    let pairing = Pairing { rules, seats: 2, key: Key { seed: 42, deal: 0 } };
     let mut agents: [Box<dyn Agent>; 2] = [Box::<RandomAgent>::default(), Box::new(bot)];
     let begun = Instant::now();
     let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
@@ -259,7 +259,7 @@ fn a_bot_after_a_fault_starts_anew_with_the_next_match() {
     let mut agents: [Box<dyn Agent>; 2] = [Box::<RandomAgent>::default(), Box::new(answering("exit 9"))];
     let rules = Rules::preset("classic").unwrap();
     for deal in 0..2 {
-        let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 42, deal } };
+        let pairing = Pairing { rules, seats: 2, key: Key { seed: 42, deal } };
         let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
         assert!(matches!(&error, MatchError::Trouble(trouble) if trouble.round == 1), "{error}");
     }

@@ -41,7 +41,7 @@ fn watch<S: Search>(
     seats: usize,
     key: Key,
     search: &S,
-    mut each: impl FnMut(&mut S, &State<'_>, &Knowledge),
+    mut each: impl FnMut(&mut S, &State, &Knowledge),
 ) {
     let mut stream = key.stream(Purpose::Deck, 0);
     let mut deck = rules.deck().to_vec();
@@ -196,7 +196,7 @@ fn share(search: &str, other: &str, deals: u64) -> f64 {
             let mut specs = vec![other];
             specs.insert(seat, search);
             let mut agents: Vec<_> = specs.iter().map(|spec| roster.parse(spec).unwrap().make()).collect();
-            let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 77, deal } };
+            let pairing = Pairing { rules, seats: 2, key: Key { seed: 77, deal } };
             let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
             won += if result.ranks == [1, 1] { 0.5 } else { f64::from(u8::from(result.ranks[seat] == 1)) };
         }

@@ -22,7 +22,7 @@ pub struct Standing<'a> {
     /// The number of the round, counted from 0.
     pub round: usize,
     /// Starter and carry-over of the round.
-    pub setup: Setup<'a>,
+    pub setup: Setup,
     /// The totals, seat a first.
     pub totals: &'a [Score],
 }

@@ -50,7 +50,7 @@ impl fmt::Debug for Card {
 }
 
 /// One row of a deck: a kind of card and its number of copies.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Kind {
     /// What records and people call the card, such as `6h`. Unique within a deck.
     pub label: String,
@@ -70,7 +70,7 @@ pub struct Kind {
 ///
 /// The text form joins the actions of a step by `or` and the steps by `then`: `look any then look another then
 /// swap`. See [`Step`] for the actions.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub struct Power([u8; 4]);
 
 /// One step of a [`Power`]: the actions of which one is carried out.

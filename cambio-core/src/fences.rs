@@ -61,7 +61,7 @@ struct RefereesEvents;
 /// ```
 /// use cambio_core::{Observation, State};
 ///
-/// fn stock(state: &State<'_>, view: &Observation<'_>) -> usize {
+/// fn stock(state: &State, view: &Observation<'_>) -> usize {
 ///     state.stock().count()
 /// }
 /// ```
@@ -69,7 +69,7 @@ struct RefereesEvents;
 /// ```compile_fail,E0599
 /// use cambio_core::{Observation, State};
 ///
-/// fn stock(state: &State<'_>, view: &Observation<'_>) -> usize {
+/// fn stock(state: &State, view: &Observation<'_>) -> usize {
 ///     view.stock().count()
 /// }
 /// ```
@@ -77,7 +77,7 @@ struct RefereesEvents;
 /// ```compile_fail,E0599
 /// use cambio_core::{Observation, State};
 ///
-/// fn stock(state: &State<'_>, view: &Observation<'_>) -> usize {
+/// fn stock(state: &State, view: &Observation<'_>) -> usize {
 ///     view.state().stock().count()
 /// }
 /// ```
@@ -87,7 +87,7 @@ struct RefereesEvents;
 /// ```
 /// use cambio_core::State;
 ///
-/// fn peep(state: &State<'_>) {
+/// fn peep(state: &State) {
 ///     let _ = state.table();
 /// }
 /// ```
@@ -95,7 +95,7 @@ struct RefereesEvents;
 /// ```compile_fail,E0616
 /// use cambio_core::State;
 ///
-/// fn peep(state: &State<'_>) {
+/// fn peep(state: &State) {
 ///     let _ = state.hidden;
 /// }
 /// ```
@@ -106,7 +106,7 @@ struct HiddenFaces;
 /// ```
 /// use cambio_core::{Observation, Seat, State};
 ///
-/// fn see<'a>(state: &'a State<'_>) -> Observation<'a> {
+/// fn see<'a>(state: &'a State) -> Observation<'a> {
 ///     state.observe(Seat::A)
 /// }
 /// ```
@@ -114,7 +114,7 @@ struct HiddenFaces;
 /// ```compile_fail,E0624
 /// use cambio_core::{Observation, Seat, State};
 ///
-/// fn see<'a>(state: &'a State<'_>) -> Observation<'a> {
+/// fn see<'a>(state: &'a State) -> Observation<'a> {
 ///     Observation::new(state.table(), panic!())
 /// }
 /// ```
@@ -122,7 +122,7 @@ struct HiddenFaces;
 /// ```compile_fail,E0451
 /// use cambio_core::{Observation, Seat, State};
 ///
-/// fn see<'a>(state: &'a State<'_>) -> Observation<'a> {
+/// fn see<'a>(state: &'a State) -> Observation<'a> {
 ///     Observation { table: state.table(), ..state.observe(Seat::A) }
 /// }
 /// ```
@@ -170,7 +170,7 @@ struct Observations;
 /// impl Agent for Bot {
 ///     fn begin(&mut self, _: &Briefing<'_>) {}
 ///
-///     fn decide(&mut self, state: &State<'_>) -> Action {
+///     fn decide(&mut self, state: &State) -> Action {
 ///         state.choices().nth(0).unwrap()
 ///     }
 /// }
@@ -181,7 +181,7 @@ struct Observations;
 /// ```
 /// use cambio_core::{Action, Agent, Seat, State};
 ///
-/// fn ask(agent: &mut dyn Agent, state: &State<'_>) -> Action {
+/// fn ask(agent: &mut dyn Agent, state: &State) -> Action {
 ///     agent.decide(&state.observe(Seat::A))
 /// }
 /// ```
@@ -189,7 +189,7 @@ struct Observations;
 /// ```compile_fail,E0308
 /// use cambio_core::{Action, Agent, Seat, State};
 ///
-/// fn ask(agent: &mut dyn Agent, state: &State<'_>) -> Action {
+/// fn ask(agent: &mut dyn Agent, state: &State) -> Action {
 ///     agent.decide(state)
 /// }
 /// ```
@@ -200,7 +200,7 @@ struct Observations;
 /// use cambio_core::{Knowledge, State};
 /// use cambio_core::rng::Stream;
 ///
-/// fn imagine<'a>(knowledge: &Knowledge, state: &'a State<'_>, stream: &mut Stream) -> State<'a> {
+/// fn imagine(knowledge: &Knowledge, state: &State, stream: &mut Stream) -> State {
 ///     knowledge.sample(&state.observe(knowledge.seat()), stream)
 /// }
 /// ```
@@ -209,7 +209,7 @@ struct Observations;
 /// use cambio_core::{Knowledge, State};
 /// use cambio_core::rng::Stream;
 ///
-/// fn imagine<'a>(knowledge: &Knowledge, state: &'a State<'_>, stream: &mut Stream) -> State<'a> {
+/// fn imagine(knowledge: &Knowledge, state: &State, stream: &mut Stream) -> State {
 ///     knowledge.sample(state, stream)
 /// }
 /// ```

@@ -27,7 +27,7 @@ impl Knob for bool {
 }
 
 /// A whole number from `MIN` to `MAX`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Whole<const MIN: i64, const MAX: i64>(i64);
 
 impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
@@ -71,7 +71,7 @@ fn call_form(text: &str) -> Option<(&str, i64)> {
 macro_rules! words {
     ($($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ })+) => {$(
         $(#[$about])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub enum $name { $($(#[$doc])* $variant,)+ }
 
         impl Knob for $name {
@@ -279,7 +279,7 @@ words! {
 }
 
 /// Which cards a seat sees before the first turn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Peek {
     /// Those in these slots: bit 0 is slot 1.
     Slots(u16),
@@ -322,7 +322,7 @@ impl Knob for Peek {
 }
 
 /// A bound on the points of a call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cap {
     /// There is none.
     None,
@@ -365,7 +365,7 @@ impl Knob for Cap {
 }
 
 /// What ends a match.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MatchEnd {
     /// A total of at least so many points.
     Total(u16),
@@ -397,7 +397,7 @@ impl Knob for MatchEnd {
 }
 
 /// Race weights by seat, `a` first; a seat beyond the list weighs 1.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Weights(Vec<u32>);
 
 impl Weights {

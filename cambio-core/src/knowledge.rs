@@ -366,7 +366,7 @@ impl Knowledge {
     /// # Panics
     /// If `view` is of another seat or table.
     #[inline]
-    pub fn sample<'v>(&self, view: &Observation<'v>, rng: &mut impl Rng) -> State<'v> {
+    pub fn sample(&self, view: &Observation<'_>, rng: &mut impl Rng) -> State {
         self.sample_around(view, rng, &[])
     }
 
@@ -377,7 +377,7 @@ impl Knowledge {
     /// If `view` is of another seat or table. If a place is named twice or is not there, or a spot is not one whose card
     /// is unknown and of the epoch of the card, it panics or the world is not one of this seat's.
     #[inline]
-    pub fn sample_around<'v>(&self, view: &Observation<'v>, rng: &mut impl Rng, placed: &[(Spot, usize)]) -> State<'v> {
+    pub fn sample_around(&self, view: &Observation<'_>, rng: &mut impl Rng, placed: &[(Spot, usize)]) -> State {
         let table = view.table();
         assert!(
             view.seat() == self.seat && self.occupied == table.occupied(),

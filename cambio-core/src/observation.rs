@@ -12,7 +12,7 @@ use crate::{Action, Rules};
 /// An observation holds no hidden face: there is nothing in it to redact.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Observation<'a> {
-    table: &'a Table<'a>,
+    table: &'a Table,
     pub(crate) private: Private,
 }
 
@@ -25,12 +25,12 @@ pub(crate) struct Private {
 }
 
 impl<'a> Observation<'a> {
-    pub(crate) fn new(table: &'a Table<'a>, private: Private) -> Observation<'a> {
+    pub(crate) fn new(table: &'a Table, private: Private) -> Observation<'a> {
         Observation { table, private }
     }
 
     /// The table as everybody sees it.
-    pub fn table(&self) -> &'a Table<'a> {
+    pub fn table(&self) -> &'a Table {
         self.table
     }
 
@@ -82,7 +82,7 @@ impl<'a> Observation<'a> {
 /// any view serves as an agent and in playouts.
 pub trait View {
     /// The table as everybody sees it.
-    fn table(&self) -> &Table<'_>;
+    fn table(&self) -> &Table;
     /// The seat that observes.
     fn seat(&self) -> Seat;
     /// The card that lies here, if the seat has legitimately seen it.
@@ -93,7 +93,7 @@ pub trait View {
     /// The rules in force.
     #[inline]
     fn rules(&self) -> &Rules {
-        self.table().rules
+        &self.table().rules
     }
 
     /// The spots whose cards the seat has legitimately seen.
@@ -149,7 +149,7 @@ pub trait View {
 
 impl View for Observation<'_> {
     #[inline]
-    fn table(&self) -> &Table<'_> {
+    fn table(&self) -> &Table {
         self.table
     }
 
@@ -172,7 +172,7 @@ impl View for Observation<'_> {
 /// The decisions of the asked seat: from the table and what that seat itself knows, never from hidden faces.
 #[expect(clippy::inline_always, reason = "its parts then stay in registers")]
 #[inline(always)]
-pub(crate) fn choices(table: &Table<'_>, view: &impl View) -> Choices {
+pub(crate) fn choices(table: &Table, view: &impl View) -> Choices {
     let mut choices = Choices::NONE;
     let Some(seat) = table.asked else { return choices };
     let spec = table.rules.spec();
@@ -229,7 +229,7 @@ pub(crate) fn choices(table: &Table<'_>, view: &impl View) -> Choices {
 }
 
 /// The targets of the step of a power that is due.
-pub(crate) fn power_choices(table: &Table<'_>) -> Choices {
+pub(crate) fn power_choices(table: &Table) -> Choices {
     let mut choices = Choices::NONE;
     if let Some(step) = table.power.step(table.step.into()) {
         choices.aim(Verb::Look, table.look_targets(step));
@@ -241,13 +241,13 @@ pub(crate) fn power_choices(table: &Table<'_>) -> Choices {
 
 /// Whether a card matches in the window or chain that is open.
 #[inline]
-pub(crate) fn matches(table: &Table<'_>, seat: Seat, spot: Spot, card: Card) -> bool {
+pub(crate) fn matches(table: &Table, seat: Seat, spot: Spot, card: Card) -> bool {
     shown(table).is_some_and(|shown| table.rules.match_each_other(shown, card, spot.seat() == seat))
 }
 
 /// The card that others are compared with.
 #[inline]
-fn shown(table: &Table<'_>) -> Option<Card> {
+fn shown(table: &Table) -> Option<Card> {
     if table.phase == Phase::Chain { table.top } else { table.opener }
 }
 
@@ -265,14 +265,14 @@ fn known_matches(view: &impl View) -> SpotSet {
 
 /// Whether the seat may call, the cap included.
 #[inline]
-pub(crate) fn may_call(table: &Table<'_>, seat: Seat, view: &impl View) -> bool {
+pub(crate) fn may_call(table: &Table, seat: Seat, view: &impl View) -> bool {
     table.can_call(seat)
         && table.feasible_cap().is_none_or(|cap| lowest_feasible_sum(table, seat, view) <= i32::from(cap))
 }
 
 /// The lowest sum that `seat` can have as far as it can tell: the faces it knows, and for each card it does not
 /// know the cheapest of the cards that it sees nowhere.
-fn lowest_feasible_sum(table: &Table<'_>, seat: Seat, view: &impl View) -> i32 {
+fn lowest_feasible_sum(table: &Table, seat: Seat, view: &impl View) -> i32 {
     let rules = table.rules;
     let mut unseen = [0u16; MAX_KINDS];
     for &card in rules.deck() {

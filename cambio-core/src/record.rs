@@ -292,14 +292,14 @@ impl Printer {
 }
 
 impl Scribe for Printer {
-    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         self.round = Fingerprint::default();
         self.round.add((setup.seats as u64) << 8 | setup.starter.index() as u64);
         self.round.add_cards(1, deck);
     }
 
     #[inline]
-    fn decides(&mut self, _: &State<'_>, seat: Seat, action: Action) {
+    fn decides(&mut self, _: &State, seat: Seat, action: Action) {
         let (verb, one, other) = match action {
             Action::Draw => (0, 0, 0),
             Action::Take => (1, 0, 0),
@@ -330,7 +330,7 @@ impl Scribe for Printer {
         self.round.add_cards(4, stock);
     }
 
-    fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
+    fn round_ends(&mut self, _: &State, result: &RoundResult) {
         let callers = result.callers_in_order().fold(0, |word, seat| (word << 4) | (seat.index() as u64 + 1));
         self.round.add(5 << 32 | (result.ended as u64) << 40 | callers);
         for (points, score) in result.points().iter().zip(result.scores()) {
@@ -348,24 +348,24 @@ impl Scribe for Printer {
 /// use cambio_core::rng::Key;
 ///
 /// let rules = Rules::preset("classic").unwrap();
-/// let pairing = Pairing { rules: &rules, seats: 2, key: Key { seed: 42, deal: 7 } };
+/// let pairing = Pairing { rules, seats: 2, key: Key { seed: 42, deal: 7 } };
 /// let mut recorder = Recorder::new(&rules);
 /// let result = play_match(&pairing, &mut [RandomAgent::default(), RandomAgent::default()], &mut recorder).unwrap();
 /// let record = recorder.finish(pairing.key, 0, &["random", "random"], &result);
 /// assert_eq!(cambio_core::replay(&record, &mut ()).unwrap(), record);
 /// ```
 #[derive(Debug)]
-pub struct Recorder<'r> {
-    rules: &'r Rules,
+pub struct Recorder {
+    rules: Rules,
     rounds: Vec<RoundRecord>,
     printer: Printer,
     trace: String,
 }
 
-impl<'r> Recorder<'r> {
+impl Recorder {
     /// A recorder of a match by these rules.
-    pub fn new(rules: &'r Rules) -> Recorder<'r> {
-        Recorder { rules, rounds: Vec::new(), printer: Printer::default(), trace: String::new() }
+    pub fn new(rules: &Rules) -> Recorder {
+        Recorder { rules: *rules, rounds: Vec::new(), printer: Printer::default(), trace: String::new() }
     }
 
     /// The record of the match that was played: the key and rotation that it had, and the agents by seat.
@@ -407,15 +407,15 @@ impl<'r> Recorder<'r> {
     }
 }
 
-impl Scribe for Recorder<'_> {
-    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+impl Scribe for Recorder {
+    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         self.printer.round_begins(setup, deck);
         self.trace.clear();
         let starter = Some(setup.starter.to_string());
         self.rounds.push(RoundRecord { starter, deck: self.labels(deck.iter()), ..RoundRecord::default() });
     }
 
-    fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         self.trace += &self.printer.digits();
         self.printer.decides(state, seat, action);
         self.round().decisions.push(format!("{seat} {action}"));
@@ -432,7 +432,7 @@ impl Scribe for Recorder<'_> {
         self.round().reshuffles.push(labels);
     }
 
-    fn round_ends(&mut self, state: &State<'_>, result: &RoundResult) {
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
         let trace = std::mem::take(&mut self.trace) + &self.printer.digits();
         self.printer.round_ends(state, result);
         let print = self.printer.of_round().to_string();

@@ -12,7 +12,7 @@ use crate::{
 /// Every method does nothing unless it is overridden.
 pub trait Scribe {
     /// A round begins with this deck, the first card dealt first.
-    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         let _ = (setup, deck);
     }
 
@@ -22,12 +22,12 @@ pub trait Scribe {
     }
 
     /// The seat that `state` asks is about to be asked.
-    fn asks(&mut self, state: &State<'_>, seat: Seat) {
+    fn asks(&mut self, state: &State, seat: Seat) {
         let _ = (state, seat);
     }
 
     /// The seat that `state` asks has decided, legally; the decision is carried out next.
-    fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         let _ = (state, seat, action);
     }
 
@@ -42,7 +42,7 @@ pub trait Scribe {
     }
 
     /// The round has ended.
-    fn round_ends(&mut self, state: &State<'_>, result: &RoundResult) {
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
         let _ = (state, result);
     }
 }
@@ -50,7 +50,7 @@ pub trait Scribe {
 impl Scribe for () {}
 
 impl<A: Scribe + ?Sized, B: Scribe + ?Sized> Scribe for (&mut A, &mut B) {
-    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         self.0.round_begins(setup, deck);
         self.1.round_begins(setup, deck);
     }
@@ -62,14 +62,14 @@ impl<A: Scribe + ?Sized, B: Scribe + ?Sized> Scribe for (&mut A, &mut B) {
         self.1.event(event);
     }
 
-    fn asks(&mut self, state: &State<'_>, seat: Seat) {
+    fn asks(&mut self, state: &State, seat: Seat) {
         self.0.asks(state, seat);
         self.1.asks(state, seat);
     }
 
     #[expect(clippy::inline_always, reason = "it only passes on")]
     #[inline(always)]
-    fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         self.0.decides(state, seat, action);
         self.1.decides(state, seat, action);
     }
@@ -84,7 +84,7 @@ impl<A: Scribe + ?Sized, B: Scribe + ?Sized> Scribe for (&mut A, &mut B) {
         self.1.reshuffle(stock);
     }
 
-    fn round_ends(&mut self, state: &State<'_>, result: &RoundResult) {
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
         self.0.round_ends(state, result);
         self.1.round_ends(state, result);
     }
@@ -92,9 +92,9 @@ impl<A: Scribe + ?Sized, B: Scribe + ?Sized> Scribe for (&mut A, &mut B) {
 
 /// Which match is played: the rules, the number of seats, and the key of its chance.
 #[derive(Clone, Copy, Debug)]
-pub struct Pairing<'r> {
+pub struct Pairing {
     /// The rules.
-    pub rules: &'r Rules,
+    pub rules: Rules,
     /// How many seats are at the table, 2 to 8.
     pub seats: usize,
     /// The key of all chance in the match.
@@ -243,24 +243,24 @@ impl<A: Agent, W: Scribe> Sink for Crowd<'_, A, W> {
 /// use cambio_core::rng::Key;
 ///
 /// let rules = Rules::preset("faessler").unwrap();
-/// let pairing = Pairing { rules: &rules, seats: 3, key: Key { seed: 42, deal: 0 } };
+/// let pairing = Pairing { rules, seats: 3, key: Key { seed: 42, deal: 0 } };
 /// let mut agents: Vec<_> = (0..3).map(|_| RandomAgent::default()).collect();
 /// let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
 /// assert_eq!(result.ranks.len(), 3);
 /// ```
 pub fn play_match<A: Agent, W: Scribe>(
-    pairing: &Pairing<'_>,
+    pairing: &Pairing,
     agents: &mut [A],
     scribe: &mut W,
 ) -> Result<MatchResult, MatchError> {
-    Deal::new(pairing.rules, pairing.key).play(pairing.seats, agents, scribe)
+    Deal::new(&pairing.rules, pairing.key).play(pairing.seats, agents, scribe)
 }
 
 /// A deal: what every match of it has in common, whoever plays. Each deck is shuffled once, when it is first dealt from,
 /// and each stream begun once.
 #[derive(Clone, Debug)]
-pub struct Deal<'r> {
-    rules: &'r Rules,
+pub struct Deal {
+    rules: Rules,
     key: Key,
     /// The streams of the agents, seat a's first, each from its beginning.
     agents: Vec<Stream>,
@@ -270,15 +270,15 @@ pub struct Deal<'r> {
     chances: Vec<RoundChance>,
 }
 
-impl<'r> Deal<'r> {
+impl Deal {
     /// The deal under a key.
-    pub fn new(rules: &'r Rules, key: Key) -> Deal<'r> {
-        Deal { rules, key, agents: Vec::new(), decks: Vec::new(), chances: Vec::new() }
+    pub fn new(rules: &Rules, key: Key) -> Deal {
+        Deal { rules: *rules, key, agents: Vec::new(), decks: Vec::new(), chances: Vec::new() }
     }
 
     /// The rules.
-    pub fn rules(&self) -> &'r Rules {
-        self.rules
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// The key of its chance.
@@ -336,7 +336,7 @@ impl<'r> Deal<'r> {
         scribe: &mut W,
     ) -> Result<MatchResult, MatchError> {
         let rules = self.rules;
-        let mut game = Match::new(rules, seats, Match::first_starter(rules, seats, self.key))?;
+        let mut game = Match::new(&rules, seats, Match::first_starter(&rules, seats, self.key))?;
         if agents.len() != seats {
             return Err(MatchError::Agents { agents: agents.len(), seats });
         }
@@ -344,7 +344,7 @@ impl<'r> Deal<'r> {
         self.agents.reserve_exact(seats.saturating_sub(self.agents.len()));
         self.chances.reserve_exact(usize::from(self.chances.is_empty()));
         for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
-            agent.begin(&Briefing { rules, seats, seat, stream: self.agent(seat) });
+            agent.begin(&Briefing { rules: &rules, seats, seat, stream: self.agent(seat) });
             ask_after(agent, seat, 0, 0)?;
         }
         while !game.is_over() {
@@ -359,7 +359,7 @@ impl<'r> Deal<'r> {
 }
 
 fn play_round<A: Agent, W: Scribe>(
-    game: &mut Match<'_>,
+    game: &mut Match,
     deck: &[Card],
     chance: &mut RoundChance,
     agents: &mut [A],
@@ -416,7 +416,7 @@ mod tests {
             for seats in [4, 2, 3, 2] {
                 let agents = || -> Vec<_> { (0..seats).map(|_| RandomAgent::default()).collect() };
                 let (mut alone, mut again) = (Printer::default(), Printer::default());
-                let expected = play_match(&Pairing { rules: &rules, seats, key }, &mut agents(), &mut alone).unwrap();
+                let expected = play_match(&Pairing { rules, seats, key }, &mut agents(), &mut alone).unwrap();
                 assert_eq!(deal.play(seats, &mut agents(), &mut again).unwrap(), expected);
                 assert_eq!(again.of_match(), alone.of_match(), "{name} at {seats} seats");
             }

@@ -199,7 +199,7 @@ impl<W: Scribe> crate::Sink for Told<'_, W> {
 }
 
 fn replay_round<W: Scribe>(
-    game: &Match<'_>,
+    game: &Match,
     filled: &mut RoundRecord,
     scribe: &mut W,
 ) -> Result<Option<RoundResult>, Flaw> {
@@ -223,8 +223,15 @@ fn replay_round<W: Scribe>(
     let deck = deck.collect::<Result<Vec<Card>, Flaw>>()?;
     let mut printer = Printer::default();
     let mut scribe = (&mut printer, scribe);
-    let mut script =
-        Script { rules, round: &round, races: 0, reshuffles: 0, orders: Vec::new(), stocks: Vec::new(), flaw: None };
+    let mut script = Script {
+        rules: &rules,
+        round: &round,
+        races: 0,
+        reshuffles: 0,
+        orders: Vec::new(),
+        stocks: Vec::new(),
+        flaw: None,
+    };
     scribe.round_begins(&setup, &deck);
     let mut state = State::deal(&setup, &deck, &mut script, &mut Told { scribe: &mut scribe })
         .map_err(|error| Flaw::new(error.to_string()))?;
@@ -283,7 +290,7 @@ fn left_over(what: &str, number: usize) -> String {
 }
 
 /// The decision that a text means, if it is legal now.
-fn read_decision(state: &State<'_>, text: &str) -> Result<(Seat, Action), String> {
+fn read_decision(state: &State, text: &str) -> Result<(Seat, Action), String> {
     let Some(asked) = state.actor() else {
         return Err(format!("illegal decision `{text}`; legal: nothing, the round is over"));
     };

@@ -3,7 +3,8 @@
 //! A [`RulesSpec`] is loose: anybody may fill it in. [`Rules`] is what the engine plays by: validated, immutable.
 //! Nothing in the engine asks which system it plays; it asks knobs.
 
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde_json::{Map, Value};
 
@@ -63,7 +64,7 @@ macro_rules! knobs {
         ///
         /// [`RulesSpec::preset`] and [`RulesSpec::from_toml`] make one; [`RulesSpec::validate`] turns it into
         /// [`Rules`].
-        #[derive(Clone, PartialEq, Debug)]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub struct RulesSpec {
             /// What result tables call the system.
             pub name: String,
@@ -202,7 +203,7 @@ fn read_field<K: Knob>(fields: &Map<String, Value>, name: &str) -> Result<K, Rul
 }
 
 /// A deck: one of the named ones, or a table of kinds.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Deck {
     name: Option<String>,
     kinds: Vec<Kind>,
@@ -508,8 +509,46 @@ pub(crate) struct Face {
 }
 
 /// A validated rule system.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Rules {
+///
+/// `Rules` is a handle of one word: it can be copied, stored in any struct, and sent to any thread. Nothing that is built
+/// on rules has a lifetime for them.
+///
+/// # Memory
+/// The process keeps one table of all rule systems that it has validated, so that copies need no counter: a counter that
+/// several threads change slows a search on all of them. Equal rule systems are stored once. A rule system takes 4 to
+/// 20 KB, which are given back only when the process ends. A program that plays the presets, or thousands of house rules,
+/// never notices. A program that makes millions of *different* rule systems does: each needs its memory, whether it is
+/// still in use or not. Such a program divides the work between processes, or keeps the specs as [`RulesSpec`], which is
+/// an ordinary value, and validates only those that it plays.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Rules, Setup, State};
+///
+/// /// A game that an application owns: no lifetime anywhere.
+/// struct Session {
+///     rules: Rules,
+///     state: State,
+/// }
+///
+/// fn begin(rules: Rules) -> Session {
+///     let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice(), &mut ()).unwrap();
+///     Session { rules, state }
+/// }
+/// # fn dice() -> cambio_core::Dice<cambio_core::rng::Stream> {
+/// #     cambio_core::Dice(cambio_core::rng::Key { seed: 1, deal: 0 }.stream(cambio_core::rng::Purpose::Deck, 0))
+/// # }
+///
+/// let session = begin(Rules::preset("classic")?);
+/// let elsewhere = std::thread::spawn(move || session.state.table().rules() == &session.rules);
+/// assert!(elsewhere.join().unwrap());
+/// # Ok::<(), cambio_core::RulesError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Rules(&'static System);
+
+/// What the engine looks up. Everything beside the spec follows from it.
+struct System {
     spec: RulesSpec,
     kinds: Vec<Kind>,
     deck: Vec<Card>,
@@ -517,7 +556,55 @@ pub struct Rules {
     deck_points: i32,
     deck_squares: i32,
     most_points: i32,
-    faces: Box<[Face; MAX_KINDS * 2]>,
+    faces: [Face; MAX_KINDS * 2],
+}
+
+/// Two handles are equal if their specs are, names included.
+impl PartialEq for Rules {
+    fn eq(&self, other: &Rules) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Rules {}
+
+impl std::fmt::Debug for Rules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Rules").field(&self.name()).finish()
+    }
+}
+
+impl System {
+    /// The handle of this rule system; the first of equal ones is stored.
+    fn stored(self) -> Rules {
+        static STORED: Mutex<BTreeMap<&RulesSpec, Rules>> = Mutex::new(BTreeMap::new());
+        // A panic elsewhere leaves the table whole: an entry is made in one step.
+        let mut stored = STORED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&rules) = stored.get(&self.spec) {
+            return rules;
+        }
+        let rules = Rules(Box::leak(Box::new(self)));
+        stored.insert(rules.spec(), rules);
+        rules
+    }
+
+    /// As [`Rules::covers`].
+    fn covers(&self, seats: usize) -> Result<(), RulesError> {
+        if !(2..=MAX_SEATS).contains(&seats) {
+            return refuse(format!("a table of {seats} seats; allowed are 2 to {MAX_SEATS} seats"));
+        }
+        let spec = &self.spec;
+        let each = spec.hand.count() + usize::from(spec.carry_over);
+        let needed = seats * each + usize::from(spec.flip != Flip::None) + 1;
+        if self.deck.len() < needed {
+            return refuse(format!(
+                "the deck of `{}` has {} cards, but {seats} seats need {needed} for the deal and a first draw",
+                spec.name,
+                self.deck.len()
+            ));
+        }
+        Ok(())
+    }
 }
 
 impl Rules {
@@ -606,7 +693,7 @@ impl Rules {
             }
         }
         let mut ranks: Vec<&str> = Vec::new();
-        let mut faces = Box::new([Face::default(); MAX_KINDS * 2]);
+        let mut faces = [Face::default(); MAX_KINDS * 2];
         let mut deck = Vec::new();
         for (index, kind) in kinds.iter().enumerate() {
             let rank = ranks.iter().position(|rank| *rank == kind.rank).unwrap_or_else(|| {
@@ -621,59 +708,59 @@ impl Rules {
         let deck_points = deck.iter().map(points).sum();
         let deck_squares = deck.iter().map(|card| points(card) * points(card)).sum();
         let most_points = deck.iter().map(points).max().unwrap_or(0);
-        let rules = Rules { spec, kinds, copies: copies(&deck), deck_points, deck_squares, most_points, deck, faces };
-        rules.covers(2)?;
-        Ok(rules)
+        let system = System { spec, kinds, copies: copies(&deck), deck_points, deck_squares, most_points, deck, faces };
+        system.covers(2)?;
+        Ok(system.stored())
     }
 
     /// The knobs.
-    pub fn spec(&self) -> &RulesSpec {
-        &self.spec
+    pub fn spec(&self) -> &'static RulesSpec {
+        &self.0.spec
     }
 
     /// What result tables call the system.
-    pub fn name(&self) -> &str {
-        &self.spec.name
+    pub fn name(&self) -> &'static str {
+        &self.0.spec.name
     }
 
     /// The kinds that are in the deck; a [`Card`] is an index into them.
-    pub fn kinds(&self) -> &[Kind] {
-        &self.kinds
+    pub fn kinds(&self) -> &'static [Kind] {
+        &self.0.kinds
     }
 
     /// Every card on the table, by kind.
-    pub fn deck(&self) -> &[Card] {
-        &self.deck
+    pub fn deck(&self) -> &'static [Card] {
+        &self.0.deck
     }
 
-    pub(crate) fn copies(&self) -> &[u8; MAX_KINDS * 2] {
-        &self.copies
+    pub(crate) fn copies(&self) -> &'static [u8; MAX_KINDS * 2] {
+        &self.0.copies
     }
 
     /// How many such cards are on the table.
     pub fn copies_of(&self, card: Card) -> usize {
-        self.kinds.get(card.kind()).map_or(0, |kind| usize::from(kind.copies) * self.spec.decks.count())
+        self.0.kinds.get(card.kind()).map_or(0, |kind| usize::from(kind.copies) * self.0.spec.decks.count())
     }
 
     /// The kind of a card.
     ///
     /// # Panics
     /// If the card is not of these rules' deck.
-    pub fn kind(&self, card: Card) -> &Kind {
-        &self.kinds[card.kind()]
+    pub fn kind(&self, card: Card) -> &'static Kind {
+        &self.0.kinds[card.kind()]
     }
 
     /// The label of a card.
     ///
     /// # Panics
     /// If the card is not of these rules' deck.
-    pub fn label(&self, card: Card) -> &str {
+    pub fn label(&self, card: Card) -> &'static str {
         &self.kind(card).label
     }
 
     /// The card with this label, if the deck has one.
     pub fn card(&self, label: &str) -> Option<Card> {
-        self.kinds.iter().position(|kind| kind.label == label).and_then(Card::new)
+        self.0.kinds.iter().position(|kind| kind.label == label).and_then(Card::new)
     }
 
     /// The points of a card.
@@ -683,24 +770,24 @@ impl Rules {
 
     /// The points of every card on the table together.
     pub fn deck_points(&self) -> i32 {
-        self.deck_points
+        self.0.deck_points
     }
 
     /// The points of the card that counts most.
     pub fn most_points(&self) -> i32 {
-        self.most_points
+        self.0.most_points
     }
 
     /// The squares of the points of every card on the table together.
     pub fn deck_squares(&self) -> i32 {
-        self.deck_squares
+        self.0.deck_squares
     }
 
     /// Whether a card matches the one that is shown, by the knob `match`; `is_own` says whether whoever snaps it has it.
     #[inline]
     pub fn match_each_other(&self, shown: Card, card: Card, is_own: bool) -> bool {
         let (one, other) = (self.face(shown), self.face(card));
-        match self.spec.matching {
+        match self.0.spec.matching {
             Matching::Rank => one.rank == other.rank,
             Matching::RankOwnPointsForeign if is_own => one.rank == other.rank,
             Matching::RankOwnPointsForeign | Matching::Points => one.points == other.points,
@@ -725,7 +812,7 @@ impl Rules {
 
     #[inline]
     pub(crate) fn face(&self, card: Card) -> Face {
-        self.faces[card.raw()]
+        self.0.faces[card.raw()]
     }
 
     /// Whether `seats` seats can play: 2 to 8, and the deck covers the deal and one card more.
@@ -733,24 +820,11 @@ impl Rules {
     /// # Errors
     /// One sentence with the number found and what is allowed.
     pub fn covers(&self, seats: usize) -> Result<(), RulesError> {
-        if !(2..=MAX_SEATS).contains(&seats) {
-            return refuse(format!("a table of {seats} seats; allowed are 2 to {MAX_SEATS} seats"));
-        }
-        let spec = &self.spec;
-        let each = spec.hand.count() + usize::from(spec.carry_over);
-        let needed = seats * each + usize::from(spec.flip != Flip::None) + 1;
-        if self.deck.len() < needed {
-            return refuse(format!(
-                "the deck of `{}` has {} cards, but {seats} seats need {needed} for the deal and a first draw",
-                spec.name,
-                self.deck.len()
-            ));
-        }
-        Ok(())
+        self.0.covers(seats)
     }
 
     /// The slots that one layout can use, at most [`MAX_SLOTS`].
     pub fn slots(&self) -> usize {
-        self.spec.max_slots.count().min(MAX_SLOTS)
+        self.0.spec.max_slots.count().min(MAX_SLOTS)
     }
 }

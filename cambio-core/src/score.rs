@@ -146,7 +146,7 @@ impl RoundResult {
     }
 
     /// Scores a round that is over; `None` while it is not, or while a face is latent.
-    pub fn of(state: &State<'_>) -> Option<RoundResult> {
+    pub fn of(state: &State) -> Option<RoundResult> {
         let table = state.table();
         let (rules, seats, ended) = (table.rules(), table.seats(), table.ended()?);
         let mut points = [0; MAX_SEATS];
@@ -213,8 +213,8 @@ fn winners(points: &[i32], callers: SeatSet, succeeded: SeatSet) -> SeatSet {
 ///
 /// It holds what goes from round to round: the starter, the carry-over, the totals.
 #[derive(Clone, Debug)]
-pub struct Match<'r> {
-    rules: &'r Rules,
+pub struct Match {
+    rules: Rules,
     seats: usize,
     starter: Seat,
     carry: Carry,
@@ -223,15 +223,15 @@ pub struct Match<'r> {
     is_over: bool,
 }
 
-impl<'r> Match<'r> {
+impl Match {
     /// A match of which `starter` has the first turn.
     ///
     /// # Errors
     /// If the rules do not fit the number of seats.
-    pub fn new(rules: &'r Rules, seats: usize, starter: Seat) -> Result<Match<'r>, RulesError> {
+    pub fn new(rules: &Rules, seats: usize, starter: Seat) -> Result<Match, RulesError> {
         rules.covers(seats)?;
         let totals = [Score::default(); MAX_SEATS];
-        Ok(Match { rules, seats, starter, carry: Carry::default(), rounds: 0, totals, is_over: false })
+        Ok(Match { rules: *rules, seats, starter, carry: Carry::default(), rounds: 0, totals, is_over: false })
     }
 
     /// The seat that starts round 1 under a key: by the dealer, who is seat a or drawn.
@@ -247,7 +247,7 @@ impl<'r> Match<'r> {
     }
 
     /// How the next round begins.
-    pub fn setup(&self) -> Setup<'r> {
+    pub fn setup(&self) -> Setup {
         Setup { rules: self.rules, seats: self.seats, starter: self.starter, carry: self.carry }
     }
 

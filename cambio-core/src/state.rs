@@ -35,8 +35,8 @@ use crate::turn::Turn;
 /// assert!(state.points(Seat::A).is_some());
 /// ```
 #[derive(Clone, Debug)]
-pub struct State<'r> {
-    pub(crate) table: Table<'r>,
+pub struct State {
+    pub(crate) table: Table,
     pub(crate) hidden: Hidden,
 }
 
@@ -80,9 +80,9 @@ pub(crate) enum Declared {
 
 /// How a round begins.
 #[derive(Clone, Copy, Debug)]
-pub struct Setup<'r> {
+pub struct Setup {
     /// The rules.
-    pub rules: &'r Rules,
+    pub rules: Rules,
     /// How many seats are at the table, 2 to 8.
     pub seats: usize,
     /// The seat with the first turn.
@@ -91,10 +91,10 @@ pub struct Setup<'r> {
     pub carry: Carry,
 }
 
-impl<'r> Setup<'r> {
+impl Setup {
     /// A first round that seat a starts.
-    pub fn new(rules: &'r Rules, seats: usize) -> Setup<'r> {
-        Setup { rules, seats, starter: Seat::A, carry: Carry::default() }
+    pub fn new(rules: &Rules, seats: usize) -> Setup {
+        Setup { rules: *rules, seats, starter: Seat::A, carry: Carry::default() }
     }
 
     fn check(&self) -> Result<(), DealError> {
@@ -154,18 +154,18 @@ impl std::fmt::Display for IllegalAction {
     }
 }
 
-impl<'r> State<'r> {
+impl State {
     /// Deals a round from a shuffled deck, the first card dealt first, and plays on to the first decision.
     ///
     /// # Errors
     /// If the rules do not fit the seats, the starter has no place, or the deck is not the rules' deck.
     #[inline]
     pub fn deal<C: Chance, S: Sink>(
-        setup: &Setup<'r>,
+        setup: &Setup,
         deck: &[Card],
         chance: &mut C,
         sink: &mut S,
-    ) -> Result<State<'r>, DealError> {
+    ) -> Result<State, DealError> {
         setup.check()?;
         setup.rules.check_deck(deck)?;
         let mut state = State::empty(setup, Order::Dealt);
@@ -178,11 +178,7 @@ impl<'r> State<'r> {
     /// # Errors
     /// As [`State::deal`].
     #[inline]
-    pub fn deal_latent<C: Chance, S: Sink>(
-        setup: &Setup<'r>,
-        chance: &mut C,
-        sink: &mut S,
-    ) -> Result<State<'r>, DealError> {
+    pub fn deal_latent<C: Chance, S: Sink>(setup: &Setup, chance: &mut C, sink: &mut S) -> Result<State, DealError> {
         setup.check()?;
         let mut state = State::empty(setup, Order::Pool);
         state.begin(setup.rules.deck(), chance, sink);
@@ -196,7 +192,7 @@ impl<'r> State<'r> {
     /// As [`State::deal`]; the state is then as it was.
     pub fn redeal<C: Chance, S: Sink>(
         &mut self,
-        setup: &Setup<'r>,
+        setup: &Setup,
         deck: &[Card],
         chance: &mut C,
         sink: &mut S,
@@ -210,7 +206,7 @@ impl<'r> State<'r> {
 
     /// A table on which nothing lies yet.
     #[inline]
-    fn empty(setup: &Setup<'r>, order: Order) -> State<'r> {
+    fn empty(setup: &Setup, order: Order) -> State {
         let Setup { rules, seats, starter, carry } = *setup;
         let cards = rules.deck().len() as u16;
         State {
@@ -321,7 +317,7 @@ impl<'r> State<'r> {
     }
 
     /// The public part: what a spectator sees.
-    pub fn table(&self) -> &Table<'r> {
+    pub fn table(&self) -> &Table {
         &self.table
     }
 
@@ -453,13 +449,13 @@ impl Rules {
 /// No agent receives one: it borrows the state. Policies of playouts do, which decide in worlds that were sampled.
 #[derive(Clone, Copy)]
 pub struct Glance<'a> {
-    state: &'a State<'a>,
+    state: &'a State,
     seat: Seat,
 }
 
 impl View for Glance<'_> {
     #[inline]
-    fn table(&self) -> &Table<'_> {
+    fn table(&self) -> &Table {
         &self.state.table
     }
 

@@ -61,8 +61,8 @@ pub struct Carry {
 /// the sizes, whose turn it is and what is being decided.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Table<'r> {
-    pub(crate) rules: &'r Rules,
+pub struct Table {
+    pub(crate) rules: Rules,
     pub(crate) occupied: SpotSet,
     /// Where the cards lie that this power looked at.
     pub(crate) pointed: SpotSet,
@@ -102,10 +102,10 @@ pub struct Table<'r> {
     pub(crate) ended: Option<Ending>,
 }
 
-impl<'r> Table<'r> {
+impl Table {
     /// The rules in force.
-    pub fn rules(&self) -> &'r Rules {
-        self.rules
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// How many seats are at the table.

@@ -107,17 +107,16 @@ pub enum Failing {
 }
 
 /// What one seat went through in a match, with worlds that it cannot tell from the true one.
-enum Moment<'r> {
-    RoundBegins(Setup<'r>, usize, Vec<Score>),
+enum Moment {
+    RoundBegins(Setup, usize, Vec<Score>),
     Sighting(Sighting),
-    Decision { truth: Box<State<'r>>, other: Box<State<'r>>, action: Action, number: usize },
+    Decision { truth: Box<State>, other: Box<State>, action: Action, number: usize },
     RoundEnds(Box<RoundResult>),
 }
 
 /// Writes down what each seat goes through.
-struct Diary<'r> {
-    rules: &'r Rules,
-    moments: Vec<Vec<Moment<'r>>>,
+struct Diary {
+    moments: Vec<Vec<Moment>>,
     knowledge: Vec<Knowledge>,
     totals: Vec<Score>,
     rounds: usize,
@@ -127,10 +126,9 @@ struct Diary<'r> {
     number: usize,
 }
 
-impl<'r> Diary<'r> {
-    fn new(rules: &'r Rules, seats: usize, key: Key) -> Diary<'r> {
+impl Diary {
+    fn new(rules: &Rules, seats: usize, key: Key) -> Diary {
         Diary {
-            rules,
             moments: (0..seats).map(|_| Vec::new()).collect(),
             knowledge: Seat::ALL[..seats].iter().map(|&seat| Knowledge::new(rules, seats, seat)).collect(),
             totals: vec![Score::default(); seats],
@@ -142,17 +140,10 @@ impl<'r> Diary<'r> {
     }
 }
 
-/// The state with the diary's own borrow of the rules.
-fn rebound<'r>(state: &State<'_>, rules: &'r Rules) -> Box<State<'r>> {
-    let crate::Table { rules: _, .. } = *state.table();
-    Box::new(State { table: crate::Table { rules, ..*state.table() }, hidden: state.hidden })
-}
-
-impl Scribe for Diary<'_> {
-    fn round_begins(&mut self, setup: &Setup<'_>, _: &[Card]) {
-        let setup = Setup { rules: self.rules, ..*setup };
+impl Scribe for Diary {
+    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
         for moments in &mut self.moments {
-            moments.push(Moment::RoundBegins(setup, self.rounds, self.totals.clone()));
+            moments.push(Moment::RoundBegins(*setup, self.rounds, self.totals.clone()));
         }
         self.rounds += 1;
         self.number = 0;
@@ -166,17 +157,17 @@ impl Scribe for Diary<'_> {
         }
     }
 
-    fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         let other = self.knowledge[seat.index()].sample(&state.observe(seat), &mut self.stream);
-        let (truth, other) = (rebound(state, self.rules), rebound(&other, self.rules));
         self.number += 1;
+        let (truth, other) = (Box::new(state.clone()), Box::new(other));
         self.moments[seat.index()].push(Moment::Decision { truth, other, action, number: self.number });
         self.decisions += 1;
     }
 
     fn race(&mut self, _: &RaceOrder) {}
 
-    fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
+    fn round_ends(&mut self, _: &State, result: &RoundResult) {
         for moments in &mut self.moments {
             moments.push(Moment::RoundEnds(Box::new(*result)));
         }
@@ -197,7 +188,7 @@ enum Shown {
 fn relive<A: Agent>(
     agent: &mut A,
     briefing: &Briefing<'_>,
-    moments: &[Moment<'_>],
+    moments: &[Moment],
     totals: &[Score],
     shown: Shown,
 ) -> Result<Option<(Action, Action)>, Trouble> {
@@ -259,7 +250,7 @@ pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Co
             let mut veterans: Vec<A> = (0..seats).map(|_| make()).collect();
             for deal in 0..effort.matches {
                 let key = Key { seed: 0, deal };
-                let checked = check_match(&make, &mut veterans, &Pairing { rules: &rules, seats, key });
+                let checked = check_match(&make, &mut veterans, &Pairing { rules, seats, key });
                 found.decisions += checked.map_err(|kind| Box::new(Nonconformance { preset, seats, deal, kind }))?;
                 found.matches += 1;
             }
@@ -268,9 +259,9 @@ pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Co
     Ok(found)
 }
 
-fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pairing<'_>) -> Result<u64, Failing> {
+fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pairing) -> Result<u64, Failing> {
     let Pairing { rules, seats, key } = *pairing;
-    let mut diary = Diary::new(rules, seats, key);
+    let mut diary = Diary::new(&rules, seats, key);
     let mut agents: Vec<A> = (0..seats).map(|_| make()).collect();
     match play_match(pairing, &mut agents, &mut diary) {
         Ok(_) => {}
@@ -279,7 +270,7 @@ fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pa
         Err(error) => panic!("{error}"),
     }
     for ((moments, veteran), seat) in diary.moments.iter().zip(veterans).zip(Seat::ALL) {
-        let briefing = Briefing { rules, seats, seat, stream: &key.agent(seat) };
+        let briefing = Briefing { rules: &rules, seats, seat, stream: &key.agent(seat) };
         let again =
             |agent: &mut A, shown| relive(agent, &briefing, moments, &diary.totals, shown).map_err(Failing::Trouble);
         if let Some((first, second)) = again(&mut make(), Shown::Truth)? {

@@ -14,14 +14,14 @@ use crate::table::{Opening, Phase, Source};
 use crate::{Action, RulesSpec};
 
 /// The state in the middle of a decision, with the chance and the sink that go with it.
-pub(crate) struct Turn<'s, 'r, C, S> {
-    pub(crate) state: &'s mut State<'r>,
+pub(crate) struct Turn<'s, C, S> {
+    pub(crate) state: &'s mut State,
     pub(crate) chance: &'s mut C,
     pub(crate) sink: &'s mut S,
 }
 
-impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
-    fn spec(&self) -> &'r RulesSpec {
+impl<C: Chance, S: Sink> Turn<'_, C, S> {
+    fn spec(&self) -> &'static RulesSpec {
         self.state.table.rules.spec()
     }
 
@@ -589,7 +589,7 @@ impl<'r, C: Chance, S: Sink> Turn<'_, 'r, C, S> {
         let order = if let Some(seat) = only {
             RaceOrder::only(seat)
         } else {
-            let race = Race { rules: table.rules, seats: table.seats(), turn: table.turn, snappers };
+            let race = Race { rules: &table.rules, seats: table.seats(), turn: table.turn, snappers };
             self.chance.race(&race)
         };
         let mut winner = None;

@@ -17,12 +17,12 @@ use play::{Manner, Tally, play};
 // Transcripts.
 
 /// Writes a match down as text: decisions at the margin, what follows from them indented.
-struct Transcript<'r> {
-    rules: &'r Rules,
+struct Transcript {
+    rules: Rules,
     text: String,
 }
 
-impl Transcript<'_> {
+impl Transcript {
     fn line(&mut self, line: std::fmt::Arguments<'_>) {
         writeln!(self.text, "{line}").unwrap();
     }
@@ -42,8 +42,8 @@ fn list<T: ToString>(items: &[T]) -> String {
     items.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
 }
 
-impl Scribe for Transcript<'_> {
-    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+impl Scribe for Transcript {
+    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         let deck = self.cards(deck.iter());
         self.line(format_args!("round: {} starts", setup.starter));
         self.line(format_args!("  deck {deck}"));
@@ -83,7 +83,7 @@ impl Scribe for Transcript<'_> {
         }
     }
 
-    fn decides(&mut self, _: &State<'_>, seat: Seat, action: Action) {
+    fn decides(&mut self, _: &State, seat: Seat, action: Action) {
         self.line(format_args!("{seat} {action}"));
     }
 
@@ -96,7 +96,7 @@ impl Scribe for Transcript<'_> {
         self.line(format_args!("  (stock: {stock})"));
     }
 
-    fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
+    fn round_ends(&mut self, _: &State, result: &RoundResult) {
         self.line(format_args!("  points {}; scores {}", list(result.points()), list(result.scores())));
         self.line(format_args!("  callers {}; winners {}", seats(result.callers), seats(result.winners)));
     }
@@ -104,7 +104,7 @@ impl Scribe for Transcript<'_> {
 
 fn transcript(preset: &str, seats: usize, deal: u64) -> String {
     let rules = Rules::preset(preset).unwrap();
-    let mut transcript = Transcript { rules: &rules, text: String::new() };
+    let mut transcript = Transcript { rules, text: String::new() };
     let result = play(&rules, seats, Key { seed: 401, deal }, Manner::Moderate, &mut transcript);
     transcript.line(format_args!("totals {}; ranks {}", list(&result.totals), list(&result.ranks)));
     transcript.text
@@ -189,7 +189,7 @@ impl Chance for Settled {
 }
 
 /// How many sequences of `depth` decisions there are.
-fn sequences(state: &State<'_>, depth: usize) -> u64 {
+fn sequences(state: &State, depth: usize) -> u64 {
     let choices = state.choices();
     if depth == 1 {
         return choices.len() as u64;

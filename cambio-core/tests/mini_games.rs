@@ -223,7 +223,7 @@ fn a_latent_face_is_decided_when_it_is_first_seen_and_not_before() {
     };
     let mut state = State::deal_latent(&Setup::new(&rules, 2), &mut chance, &mut sink).unwrap();
     assert_eq!((peeks, chance.decided), (vec![Seat::A, Seat::B], 2), "the two peeks, a's first");
-    let act = |state: &mut State<'_>, chance: &mut Lazy, text: &str| {
+    let act = |state: &mut State, chance: &mut Lazy, text: &str| {
         state.apply(text.parse().unwrap(), chance, &mut ()).unwrap();
     };
     act(&mut state, &mut chance, "draw");

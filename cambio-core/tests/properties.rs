@@ -14,7 +14,7 @@ use cambio_core::{
 use play::{Game, Manner, Model, Script, Tally, amount, games, odd_games, play};
 
 /// The multiset of the cards of a state: layouts, stock, pile, held card.
-fn all_cards(state: &State<'_>) -> Vec<Card> {
+fn all_cards(state: &State) -> Vec<Card> {
     let table = state.table();
     let mut cards: Vec<Card> = state.stock().collect();
     cards.extend(table.occupied().into_iter().map(|spot| state.face(spot).unwrap()));
@@ -33,7 +33,7 @@ fn deck_of(rules: &Rules) -> Vec<Card> {
 }
 
 /// A glance tells what an observation tells, though it copies nothing and has its sums kept up.
-fn glance_agrees(state: &State<'_>, seat: Seat) {
+fn glance_agrees(state: &State, seat: Seat) {
     let (view, glance) = (state.observe(seat), state.glance(seat));
     let all = state.table().occupied();
     assert!(glance.known_cards(all).eq(view.known_cards(all)), "what {seat} knows");
@@ -68,7 +68,7 @@ struct Bookkeeper {
 }
 
 impl Bookkeeper {
-    fn check(&self, state: &State<'_>) {
+    fn check(&self, state: &State) {
         assert_eq!(all_cards(state), self.deck);
         self.model.assert_is(state);
         for mind in &self.minds.minds {
@@ -76,7 +76,7 @@ impl Bookkeeper {
         }
     }
 
-    fn check_mind(&self, mind: &Knowledge, state: &State<'_>) {
+    fn check_mind(&self, mind: &Knowledge, state: &State) {
         let (model, seat) = (&self.model, mind.seat());
         let view = state.observe(seat);
         assert_eq!(mind.known(), view.known());
@@ -114,7 +114,7 @@ impl Bookkeeper {
 }
 
 impl Scribe for Bookkeeper {
-    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         self.model.round_begins(setup, deck);
     }
 
@@ -123,7 +123,7 @@ impl Scribe for Bookkeeper {
         self.minds.notice(*event);
     }
 
-    fn decides(&mut self, state: &State<'_>, _: Seat, _: Action) {
+    fn decides(&mut self, state: &State, _: Seat, _: Action) {
         self.check(state);
     }
 
@@ -131,7 +131,7 @@ impl Scribe for Bookkeeper {
         self.model.reshuffle(stock);
     }
 
-    fn round_ends(&mut self, state: &State<'_>, _: &RoundResult) {
+    fn round_ends(&mut self, state: &State, _: &RoundResult) {
         assert_eq!(all_cards(state), self.deck);
         // At the end every layout is turned up.
         for mind in &self.minds.minds {
@@ -170,7 +170,7 @@ struct Clerk {
 }
 
 impl Scribe for Clerk {
-    fn decides(&mut self, state: &State<'_>, seat: Seat, _: Action) {
+    fn decides(&mut self, state: &State, seat: Seat, _: Action) {
         let choices = state.choices();
         let listed: Vec<Action> = choices.iter().collect();
         assert!(!listed.is_empty());
@@ -219,14 +219,14 @@ impl Scribe for Clerk {
         assert_eq!(format!("{same:?}"), before, "a refused decision changed the state");
     }
 
-    fn round_ends(&mut self, state: &State<'_>, _: &RoundResult) {
+    fn round_ends(&mut self, state: &State, _: &RoundResult) {
         let mut over = state.clone();
         let error = over.apply(Action::Draw, &mut Dice(self.stream.clone()), &mut Deaf).unwrap_err();
         assert_eq!((error.actor, error.legal.len()), (None, 0));
     }
 }
 
-fn seats_of(state: &State<'_>) -> usize {
+fn seats_of(state: &State) -> usize {
     state.table().seats()
 }
 
@@ -282,7 +282,7 @@ fn blank(sighting: Sighting, known: SpotKnown<'_>) -> (String, bool) {
 type SpotKnown<'a> = &'a dyn Fn(Spot) -> bool;
 
 /// What a seat perceives of a decision, up to and with the first face that it did not know.
-fn next_sightings(state: &State<'_>, action: Action, seat: Seat, stream: &Stream) -> Vec<String> {
+fn next_sightings(state: &State, action: Action, seat: Seat, stream: &Stream) -> Vec<String> {
     let mut after = state.clone();
     let known = state.observe(seat).known();
     let mut seen = Vec::new();
@@ -308,7 +308,7 @@ struct Spy {
 }
 
 impl Spy {
-    fn check_world(&mut self, state: &State<'_>, world: &State<'_>, seat: Seat, action: Action) {
+    fn check_world(&mut self, state: &State, world: &State, seat: Seat, action: Action) {
         assert_eq!(world.observe(seat), state.observe(seat));
         assert_eq!(world.table(), state.table());
         assert_eq!(all_cards(world), self.deck);
@@ -331,7 +331,7 @@ impl Spy {
     }
 
     /// Where nobody snaps what it does not know, to ask only those who know a match changes nothing.
-    fn play_twice(&mut self, world: State<'_>) {
+    fn play_twice(&mut self, world: State) {
         let mut worlds = [world.clone(), world];
         worlds[1].ask_knowing_only();
         let mut dice = [0, 1].map(|_| Dice(self.stream.clone()));
@@ -361,7 +361,7 @@ impl Spy {
         assert_eq!(RoundResult::of(&worlds[0]), RoundResult::of(&worlds[1]));
     }
 
-    fn play_out(&mut self, mut world: State<'_>) {
+    fn play_out(&mut self, mut world: State) {
         let mut dice = Dice(self.stream.clone());
         let mut decisions = 0;
         while let Some(asked) = world.actor() {
@@ -382,7 +382,7 @@ impl Scribe for Spy {
         self.minds.notice(*event);
     }
 
-    fn decides(&mut self, state: &State<'_>, _: Seat, action: Action) {
+    fn decides(&mut self, state: &State, _: Seat, action: Action) {
         for index in 0..seats_of(state) {
             let mind = &self.minds.minds[index];
             let world = mind.sample(&state.observe(mind.seat()), &mut self.stream);
@@ -412,9 +412,8 @@ fn a_world_dealt_anew_looks_the_same_to_the_seat_whatever_the_knobs() {
 }
 
 /// Plays rounds again from other decks: those that differ only where a seat cannot look.
-struct Forger<'r> {
-    rules: &'r Rules,
-    setup: Option<Setup<'r>>,
+struct Forger {
+    setup: Option<Setup>,
     model: Model,
     sightings: Vec<Vec<Sighting>>,
     decisions: Vec<Action>,
@@ -427,10 +426,9 @@ struct Forger<'r> {
     after_reshuffle: u64,
 }
 
-impl<'r> Forger<'r> {
-    fn new(game: &'r Game) -> Forger<'r> {
+impl Forger {
+    fn new(game: &Game) -> Forger {
         Forger {
-            rules: &game.rules,
             setup: None,
             model: Model::default(),
             sightings: Vec::new(),
@@ -463,7 +461,7 @@ impl<'r> Forger<'r> {
         (deck, stocks)
     }
 
-    fn check(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+    fn check(&mut self, state: &State, seat: Seat, action: Action) {
         let (deck, stocks) = self.forge(seat);
         let mut script = Script { races: self.races.clone(), stocks };
         let mut sightings: Vec<Sighting> = Vec::new();
@@ -492,9 +490,9 @@ impl<'r> Forger<'r> {
     }
 }
 
-impl Scribe for Forger<'_> {
-    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
-        self.setup = Some(Setup { rules: self.rules, ..*setup });
+impl Scribe for Forger {
+    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
+        self.setup = Some(*setup);
         self.model.round_begins(setup, deck);
         self.sightings = vec![Vec::new(); setup.seats];
         self.decisions.clear();
@@ -508,7 +506,7 @@ impl Scribe for Forger<'_> {
         }
     }
 
-    fn decides(&mut self, state: &State<'_>, _: Seat, action: Action) {
+    fn decides(&mut self, state: &State, _: Seat, action: Action) {
         if state.table().phase() != Phase::Window {
             self.window = self.decisions.len() + 1;
         }
@@ -605,7 +603,7 @@ fn everyone_sees_a_seat_set_of_the_table_only() {
     // The seats of a smaller table never appear in what was seen.
     struct Within(usize);
     impl Scribe for Within {
-        fn decides(&mut self, state: &State<'_>, _: Seat, _: Action) {
+        fn decides(&mut self, state: &State, _: Seat, _: Action) {
             for spot in state.table().occupied() {
                 assert!(state.table().seen_by(spot).without(SeatSet::first(self.0)).is_empty());
                 assert!(spot.seat().index() < self.0);

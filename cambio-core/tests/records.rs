@@ -56,14 +56,14 @@ fn sample(seed: u64) -> Vec<(Game, Record)> {
 // What was played replays to the same record.
 
 /// The fingerprint of a match as it is played, and as it is replayed.
-struct Both<'a, 'r>(&'a mut Recorder<'r>, &'a mut Printer);
+struct Both<'a>(&'a mut Recorder, &'a mut Printer);
 
-impl Scribe for Both<'_, '_> {
-    fn round_begins(&mut self, setup: &cambio_core::Setup<'_>, deck: &[Card]) {
+impl Scribe for Both<'_> {
+    fn round_begins(&mut self, setup: &cambio_core::Setup, deck: &[Card]) {
         (&mut *self.0, &mut *self.1).round_begins(setup, deck);
     }
 
-    fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         (&mut *self.0, &mut *self.1).decides(state, seat, action);
     }
 
@@ -75,7 +75,7 @@ impl Scribe for Both<'_, '_> {
         (&mut *self.0, &mut *self.1).reshuffle(stock);
     }
 
-    fn round_ends(&mut self, state: &State<'_>, result: &cambio_core::RoundResult) {
+    fn round_ends(&mut self, state: &State, result: &cambio_core::RoundResult) {
         (&mut *self.0, &mut *self.1).round_ends(state, result);
     }
 }
@@ -160,12 +160,12 @@ struct Moment {
 }
 
 impl Scribe for Legal {
-    fn round_begins(&mut self, _: &cambio_core::Setup<'_>, _: &[Card]) {
+    fn round_begins(&mut self, _: &cambio_core::Setup, _: &[Card]) {
         self.rounds.push(Vec::new());
         (self.races, self.reshuffles) = (0, 0);
     }
 
-    fn decides(&mut self, state: &State<'_>, seat: Seat, _: Action) {
+    fn decides(&mut self, state: &State, seat: Seat, _: Action) {
         let choices = state.choices();
         let space = ActionSpace::new(state.table().rules(), state.table().seats());
         let round = self.rounds.last_mut().unwrap();
@@ -311,7 +311,7 @@ fn every_altered_race_is_found() {
 fn every_altered_reshuffle_is_found() {
     let rules = Rules::preset("classic").unwrap();
     let long: Vec<Record> = (0..amount(12, 60))
-        .map(|deal| Game { rules: rules.clone(), seats: 4, key: Key { seed: 207, deal }, manner: Manner::Patient })
+        .map(|deal| Game { rules: rules, seats: 4, key: Key { seed: 207, deal }, manner: Manner::Patient })
         .map(|game| record(&game))
         .filter(|record| (1..=2).contains(&record.rounds[0].reshuffles.len()))
         .take(amount(2, 20) as usize)
@@ -556,7 +556,7 @@ fn shares_are_accepted_as_decimals_within_a_millionth_and_as_texts() {
     });
     let rules = RulesSpec::from_json(&table).unwrap().validate().unwrap();
     let record = (0..50)
-        .map(|deal| Game { rules: rules.clone(), seats: 4, key: Key { seed: 215, deal }, manner: Manner::Moderate })
+        .map(|deal| Game { rules: rules, seats: 4, key: Key { seed: 215, deal }, manner: Manner::Moderate })
         .map(|game| record(&game))
         .find(|record| record.fields["totals"].to_string().contains("0.3333333333333333"))
         .expect("a call without an empty layout comes up soon");

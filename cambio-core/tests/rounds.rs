@@ -109,7 +109,7 @@ fn two_callers_who_tie_for_the_fewest_both_fail() {
 fn a_successful_caller_of_the_jass_game_peeks_at_three_cards() {
     let rules = Stage::of("faessler", 2).rules();
     let carry = Carry { extra_card: seats(""), extra_peek: seats("b") };
-    let setup = cambio_core::Setup { rules: &rules, seats: 2, starter: Seat::A, carry };
+    let setup = cambio_core::Setup { rules, seats: 2, starter: Seat::A, carry };
     let mut next = Stage::of("faessler", 2).setup(&setup).deal();
     next.play("a peek a1, a peek a2, b peek b1, b peek b2");
     assert_eq!(next.legal(), "b: peek b3, peek b4");
@@ -121,7 +121,7 @@ fn a_successful_caller_of_the_jass_game_peeks_at_three_cards() {
 fn the_fifth_card_lies_on_slot_five_and_may_not_be_peeked_at() {
     let rules = Stage::of("faessler", 3).rules();
     let carry = Carry { extra_card: seats("ac"), extra_peek: seats("") };
-    let setup = cambio_core::Setup { rules: &rules, seats: 3, starter: Seat::B, carry };
+    let setup = cambio_core::Setup { rules, seats: 3, starter: Seat::B, carry };
     let mut table = Stage::of("faessler", 3).setup(&setup).deal();
     // The deck lies in order: 1R 1S 1C 1E 2R ... four rounds of b, c, a; then the fifth cards to c and a.
     assert_eq!((table.face("c5"), table.face("a5"), table.face("b5")), ("4R", "4S", "-"));

@@ -95,13 +95,13 @@ fn orders(cards: &[Card]) -> Vec<Vec<Card>> {
 
 /// Plays the decisions from a deck, and gives the new stocks; `None` if one of them is not legal, a stock does not fit,
 /// or the sink says that something else happens than should.
-fn played<'r>(
-    rules: &'r Rules,
+fn played(
+    rules: &Rules,
     deck: &[Card],
     stocks: &[Vec<Card>],
     decisions: &[&str],
     mut goes_on: impl FnMut(&Event<Card>) -> bool,
-) -> Option<(State<'r>, Vec<Vec<Card>>)> {
+) -> Option<(State, Vec<Vec<Card>>)> {
     let stream = Key { seed: 302, deal: 0 }.stream(Purpose::Reshuffle, 0);
     let mut chance = Fixed { stocks, given: Vec::new(), fits: true, stream };
     let going = Cell::new(true);
@@ -118,7 +118,7 @@ fn played<'r>(
 }
 
 /// What can be told of a world: its faces, the held card, and which cards the stock has.
-fn shape(state: &State<'_>) -> Vec<Option<Card>> {
+fn shape(state: &State) -> Vec<Option<Card>> {
     let mut shape: Vec<Option<Card>> = state.table().occupied().into_iter().map(|spot| state.face(spot)).collect();
     shape.push(state.held());
     let mut stock: Vec<Card> = state.stock().collect();
@@ -278,7 +278,7 @@ fn worlds_are_uniform_after_a_reshuffle_and_keep_the_old_cards_apart_from_the_ne
 }
 
 /// Plays a round of the tiny game with random players.
-fn play_out(mut state: State<'_>, dice: &mut Dice<Stream>, stream: &mut Stream) -> (i32, i32, usize, Vec<Card>) {
+fn play_out(mut state: State, dice: &mut Dice<Stream>, stream: &mut Stream) -> (i32, i32, usize, Vec<Card>) {
     let mut tops = Vec::new();
     while let Some(seat) = state.actor() {
         let action = match state.table().phase() {

@@ -21,7 +21,7 @@ fn main() {
     for number in 0..matches {
         let mut agents: Vec<Box<dyn Agent>> = (0..seats).map(|_| spec.make()).collect();
         let key = Key { seed: 1, deal: number / seats as u64 };
-        rounds += play_match(&Pairing { rules: &rules, seats, key }, &mut agents, &mut ()).expect("no fault").rounds;
+        rounds += play_match(&Pairing { rules, seats, key }, &mut agents, &mut ()).expect("no fault").rounds;
     }
     let seconds = begun.elapsed().as_secs_f64();
     println!("{rounds} rounds in {seconds:.2} s, {:.0} a second", rounds as f64 / seconds);

@@ -82,7 +82,7 @@ struct Watch {
 }
 
 impl Scribe for Watch {
-    fn asks(&mut self, state: &State<'_>, _: Seat) {
+    fn asks(&mut self, state: &State, _: Seat) {
         if self.known.is_none() && state.table().phase() != Phase::Peek {
             let view = state.observe(self.caller);
             let faces = view.known().intersection(view.table().layout(self.caller)).into_iter();
@@ -92,7 +92,7 @@ impl Scribe for Watch {
         }
     }
 
-    fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
+    fn round_ends(&mut self, _: &State, result: &RoundResult) {
         self.points = [result.points()[0], result.points()[1]];
         self.called = result.first_caller == Some(self.caller);
     }
@@ -156,7 +156,7 @@ fn play(
         let mut agents: Vec<Box<dyn Agent>> = vec![Box::new(AtOnce), opponent.make()];
         agents.rotate_right(caller.index());
         let mut watch = Watch { caller, known: None, dealt: [0; 2], points: [0; 2], called: false };
-        let pairing = Pairing { rules, seats: 2, key: Key { seed: args.seed, deal } };
+        let pairing = Pairing { rules: *rules, seats: 2, key: Key { seed: args.seed, deal } };
         let result = play_match(&pairing, &mut agents, &mut watch).map_err(|error| error.to_string())?;
         if result.rounds != 1 || !watch.called {
             return Err(format!("deal {deal}: the match has {} rounds, or the other seat called", result.rounds).into());

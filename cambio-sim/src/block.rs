@@ -96,7 +96,7 @@ pub fn play_block<'p>(plan: &'p Plan, block: &Block<'p>) -> Result<BlockRows<'p>
 struct Eyes(Vec<Box<SendScribe>>);
 
 impl Scribe for Eyes {
-    fn asks(&mut self, state: &State<'_>, seat: Seat) {
+    fn asks(&mut self, state: &State, seat: Seat) {
         self.0.iter_mut().for_each(|eye| eye.asks(state, seat));
     }
 }
@@ -106,8 +106,8 @@ pub(crate) struct Arena<'p> {
     plan: &'p Plan,
     /// Whether matches are played that are known from another rotation.
     plays_twins: bool,
-    deal: Deal<'p>,
-    tally: Tally<'p>,
+    deal: Deal,
+    tally: Tally,
     script: Script,
     /// Who waits for a next block, by the agent's place in [`Plan::labels`]: an agent forgets at the start of a match, and
     /// one that lives in a process of its own need not start again.
@@ -265,7 +265,7 @@ struct Script(Vec<(Seat, Action)>);
 
 impl Scribe for Script {
     #[inline]
-    fn decides(&mut self, _: &State<'_>, seat: Seat, action: Action) {
+    fn decides(&mut self, _: &State, seat: Seat, action: Action) {
         self.0.push((seat, action));
     }
 }
@@ -305,7 +305,7 @@ fn fault(
     let agents = Seat::ALL[..seats].iter().map(|&seat| Scripted { decisions: Box::new(of(seat)), is_over: false });
     let mut recorder = Recorder::new(rules);
     // It ends where the match stopped, in the trouble of a script that is over.
-    let _ = play_match(&Pairing { rules, seats, key }, &mut agents.collect::<Vec<_>>(), &mut recorder);
+    let _ = play_match(&Pairing { rules: *rules, seats, key }, &mut agents.collect::<Vec<_>>(), &mut recorder);
     let (illegal, seat, round, decision) = match error {
         MatchError::Fault(fault) => (Some(&**fault), fault.seat, fault.round, fault.decision),
         MatchError::Trouble(trouble) => (None, trouble.seat, trouble.round, trouble.decision),

@@ -82,7 +82,7 @@ impl LowerBound<'_> {
     /// # Panics
     /// Never: the rules are rules with one round as well.
     pub fn play(&self, stop: &AtomicBool, progress: &(dyn Fn(u64) + Sync)) -> Result<Won, LowerBoundError> {
-        let rules = Unit::Rounds.of(self.rules.clone());
+        let rules = Unit::Rounds.of(*self.rules);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
         let pool = pool.map_err(|error| LowerBoundError::Threads { threads: self.threads, what: error.to_string() })?;
         let played = AtomicU64::new(0);
@@ -138,7 +138,7 @@ impl LowerBound<'_> {
     fn round(&self, rules: &Rules, deal: u64, seat: usize) -> Result<f64, LowerBoundError> {
         let mut agents: Vec<Guarded<Box<dyn Agent>>> = vec![Guarded::new(self.target.make())];
         agents.insert(seat, Guarded::new(Box::new(self.make())));
-        let pairing = Pairing { rules, seats: 2, key: Key { seed: self.seed, deal } };
+        let pairing = Pairing { rules: *rules, seats: 2, key: Key { seed: self.seed, deal } };
         let result = play_match(&pairing, &mut agents, &mut ()).map_err(|source| LowerBoundError::Round {
             deal,
             seat,

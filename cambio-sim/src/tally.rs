@@ -68,14 +68,14 @@ pub struct RoundTally {
 
 /// Counts what happens in a match.
 #[derive(Clone, Debug)]
-pub struct Tally<'r> {
+pub struct Tally {
     /// What each seat did, seat a first.
     pub seats: [SeatTally; MAX_SEATS],
     /// The rounds.
     pub rounds: Vec<RoundTally>,
     /// The fingerprint of play.
     pub printer: Printer,
-    rules: &'r Rules,
+    rules: Rules,
     decisions: u32,
     begun: usize,
     shower: Option<Seat>,
@@ -86,14 +86,14 @@ pub struct Tally<'r> {
     before: Option<Box<[SeatTally; MAX_SEATS]>>,
 }
 
-impl<'r> Tally<'r> {
+impl Tally {
     /// A tally of a match by these rules; it can forget a round if it is told at first.
-    pub fn new(rules: &'r Rules, forgets: bool) -> Tally<'r> {
+    pub fn new(rules: &Rules, forgets: bool) -> Tally {
         Tally {
             seats: [SeatTally::default(); MAX_SEATS],
             rounds: Vec::new(),
             printer: Printer::default(),
-            rules,
+            rules: *rules,
             decisions: 0,
             begun: 0,
             shower: None,
@@ -104,7 +104,7 @@ impl<'r> Tally<'r> {
     }
 
     /// Forgets everything, before a match by these rules.
-    pub fn clear(&mut self, rules: &'r Rules) {
+    pub fn clear(&mut self, rules: &Rules) {
         let (rounds, forgets) = (std::mem::take(&mut self.rounds), self.before.is_some());
         *self = Tally::new(rules, forgets);
         self.rounds = rounds;
@@ -121,7 +121,7 @@ impl<'r> Tally<'r> {
     }
 
     #[inline(never)]
-    fn count_dealt(&mut self, state: &State<'_>) {
+    fn count_dealt(&mut self, state: &State) {
         for (seat, tally) in Seat::ALL.into_iter().zip(&mut self.seats).take(state.table().seats()) {
             for spot in state.table().layout(seat) {
                 tally.dealt += 1;
@@ -136,8 +136,8 @@ impl<'r> Tally<'r> {
     }
 }
 
-impl Scribe for Tally<'_> {
-    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+impl Scribe for Tally {
+    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         self.printer.round_begins(setup, deck);
         self.decisions = 0;
         self.begun += 1;
@@ -193,7 +193,7 @@ impl Scribe for Tally<'_> {
     }
 
     #[inline]
-    fn decides(&mut self, state: &State<'_>, seat: Seat, action: Action) {
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         if self.decisions == 0 {
             // Nothing has moved since the deal.
             self.count_dealt(state);
@@ -210,7 +210,7 @@ impl Scribe for Tally<'_> {
         self.printer.reshuffle(stock);
     }
 
-    fn round_ends(&mut self, state: &State<'_>, result: &RoundResult) {
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
         self.printer.round_ends(state, result);
         for ((tally, seat), &points) in self.seats.iter_mut().zip(Seat::ALL).zip(result.points()) {
             let layout = state.table().layout(seat);

@@ -233,13 +233,7 @@ struct Asker<'p> {
 }
 
 impl Asker<'_> {
-    fn ask(
-        &mut self,
-        set: usize,
-        choices: &Choices,
-        node: &Node<'_, ()>,
-        trail: &[Event<Card>],
-    ) -> Result<(), SolveError> {
+    fn ask(&mut self, set: usize, choices: &Choices, node: &Node<()>, trail: &[Event<Card>]) -> Result<(), SolveError> {
         let sightings: Vec<Sighting> = trail.iter().map(|event| event.seen_from(self.seat)).collect();
         let view = node.state.observe(self.seat);
         let rules = self.game.rules();
@@ -260,13 +254,13 @@ impl Visitor for Asker<'_> {
     type Path = ();
     const TRAIL: bool = true;
 
-    fn terminal(&mut self, _: &Node<'_, ()>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, _: &Node<()>, _: &[Event<Card>]) -> Result<(), SolveError> {
         Ok(())
     }
 
     fn decision(
         &mut self,
-        node: &Node<'_, ()>,
+        node: &Node<()>,
         at: Decision,
         trail: &[Event<Card>],
         paths: &mut Vec<Option<()>>,

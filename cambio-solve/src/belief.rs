@@ -105,13 +105,13 @@ impl Visitor for Believer<'_> {
     type Path = f64;
     const TRAIL: bool = false;
 
-    fn terminal(&mut self, _: &Node<'_, f64>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, _: &Node<f64>, _: &[Event<Card>]) -> Result<(), SolveError> {
         Ok(())
     }
 
     fn decision(
         &mut self,
-        node: &Node<'_, f64>,
+        node: &Node<f64>,
         at: Decision,
         _: &[Event<Card>],
         paths: &mut Vec<Option<f64>>,

@@ -97,7 +97,7 @@ impl Writer<'_, '_> {
     }
 
     /// The number of what an end is worth.
-    fn outcome(&mut self, state: &State<'_>) -> usize {
+    fn outcome(&mut self, state: &State) -> usize {
         let (end, is_new) = self.ends.insert(ending(state));
         if is_new {
             let best = self.game.rules().spec().best;
@@ -129,7 +129,7 @@ impl Writer<'_, '_> {
         writeln!(self.out, " }} 0")
     }
 
-    fn end(&mut self, state: &State<'_>) -> std::io::Result<()> {
+    fn end(&mut self, state: &State) -> std::io::Result<()> {
         let number = self.outcome(state);
         let worth = self.worths[number];
         writeln!(self.out, "t \"\" {} \"\" {{ {worth}, {} }}", number + 1, worth.negated())
@@ -154,13 +154,13 @@ impl Visitor for Writer<'_, '_> {
         Writer::fork(self, outcomes).map_err(|error| unwritten(&error))
     }
 
-    fn terminal(&mut self, node: &Node<'_, ()>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, node: &Node<()>, _: &[Event<Card>]) -> Result<(), SolveError> {
         self.end(&node.state).map_err(|error| unwritten(&error))
     }
 
     fn decision(
         &mut self,
-        node: &Node<'_, ()>,
+        node: &Node<()>,
         at: Decision,
         _: &[Event<Card>],
         paths: &mut Vec<Option<()>>,

@@ -232,7 +232,7 @@ impl Game {
         merge(&mut entries);
         entries.retain(|entry| entry.value != 0.0);
         let payoffs = Payoffs::of(&entries, trees[0].sequences());
-        Ok(Game { rules: rules.clone(), id: rules_id(rules), histories, terminals, trees, payoffs })
+        Ok(Game { rules: *rules, id: rules_id(rules), histories, terminals, trees, payoffs })
     }
 
     /// The rules.
@@ -360,7 +360,7 @@ impl Visitor for Compiler<'_> {
         self.histories += nodes;
     }
 
-    fn terminal(&mut self, node: &Node<'_, [u32; SEATS]>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, node: &Node<[u32; SEATS]>, _: &[Event<Card>]) -> Result<(), SolveError> {
         self.terminals += 1;
         let value = node.chance * self.worth.of(&node.state);
         if value != 0.0 {
@@ -371,7 +371,7 @@ impl Visitor for Compiler<'_> {
 
     fn decision(
         &mut self,
-        node: &Node<'_, [u32; SEATS]>,
+        node: &Node<[u32; SEATS]>,
         at: Decision,
         _: &[Event<Card>],
         paths: &mut Vec<Option<[u32; SEATS]>>,
@@ -401,7 +401,7 @@ impl Worth {
         Worth { best: rules.spec().best, known: Index::default(), worths: Vec::new() }
     }
 
-    pub(crate) fn of(&mut self, state: &State<'_>) -> f64 {
+    pub(crate) fn of(&mut self, state: &State) -> f64 {
         let (number, is_new) = self.known.insert(ending(state));
         if is_new {
             let mut worth = 0.0;
@@ -414,12 +414,12 @@ impl Worth {
 
 /// What a finished and settled round is worth to seat a: half the difference of the scores, so that it is a zero-sum
 /// game under every rule of scoring; with ±1 for a win it is just that.
-pub(crate) fn payoff(world: &State<'_>, best: Best) -> f64 {
+pub(crate) fn payoff(world: &State, best: Best) -> f64 {
     f64::from(lead(world, best)) / f64::from(2 * Score::UNITS)
 }
 
 /// By how many units of score seat a is ahead when a round is finished and settled.
-pub(crate) fn lead(world: &State<'_>, best: Best) -> i32 {
+pub(crate) fn lead(world: &State, best: Best) -> i32 {
     let result = RoundResult::of(world).expect("the round is over and settled");
     let lead = result.scores()[0].units() - result.scores()[1].units();
     match best {
@@ -430,7 +430,7 @@ pub(crate) fn lead(world: &State<'_>, best: Best) -> i32 {
 
 /// Everything on which the result of a finished round may depend: the cards of each layout, seen or not, the cards from
 /// which the others come, the callers and the reason.
-pub(crate) fn ending(state: &State<'_>) -> Key {
+pub(crate) fn ending(state: &State) -> Key {
     // The sum of such numbers tells multisets of kinds apart.
     let number = |card: Card| {
         let mut word = (card.kind() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -19,8 +19,8 @@ use crate::walk::SEATS;
 /// # Determinism
 /// The figures depend on the rules, the seed and the number of iterations.
 #[derive(Clone, Debug)]
-pub struct Mccfr<'r> {
-    rules: &'r Rules,
+pub struct Mccfr {
+    rules: Rules,
     limits: Limits,
     stream: Stream,
     tables: [Table; SEATS],
@@ -94,15 +94,15 @@ fn slice(matched: &([f64; FEW], Vec<f64>), len: usize) -> &[f64] {
     if len <= FEW { &matched.0[..len] } else { &matched.1 }
 }
 
-impl<'r> Mccfr<'r> {
+impl Mccfr {
     /// Starts with no regrets.
     ///
     /// # Errors
     /// If the rules do not fit two seats.
-    pub fn new(rules: &'r Rules, limits: Limits, seed: u64) -> Result<Mccfr<'r>, SolveError> {
+    pub fn new(rules: &Rules, limits: Limits, seed: u64) -> Result<Mccfr, SolveError> {
         rules.covers(SEATS).map_err(|error| SolveError::Unfit(error.to_string()))?;
         let stream = StreamKey { seed, deal: 0 }.stream(Purpose::Deck, 0);
-        Ok(Mccfr { rules, limits, stream, tables: Default::default(), iterations: 0, histories: 0 })
+        Ok(Mccfr { rules: *rules, limits, stream, tables: Default::default(), iterations: 0, histories: 0 })
     }
 
     /// One iteration: a sample for each seat.
@@ -119,7 +119,7 @@ impl<'r> Mccfr<'r> {
             let mut keys = [Key::START; SEATS];
             let mut dice = Dice(self.stream.clone());
             let mut sink = |event: &Event<Card>| hear(*event, &mut keys);
-            let state = State::deal_latent(&Setup::new(self.rules, SEATS), &mut dice, &mut sink)
+            let state = State::deal_latent(&Setup::new(&self.rules, SEATS), &mut dice, &mut sink)
                 .map_err(|error| SolveError::Unfit(error.to_string()))?;
             self.stream = dice.0;
             self.sample(state, keys, learner, best)?;
@@ -155,7 +155,7 @@ impl<'r> Mccfr<'r> {
     /// What the state is worth to the learner.
     fn sample(
         &mut self,
-        mut state: State<'r>,
+        mut state: State,
         mut keys: [Key; SEATS],
         learner: Seat,
         best: Best,
@@ -193,7 +193,7 @@ impl<'r> Mccfr<'r> {
     /// Follows every choice of the learner.
     fn learn(
         &mut self,
-        state: &State<'r>,
+        state: &State,
         keys: [Key; SEATS],
         range: std::ops::Range<usize>,
         probabilities: &[f64],
@@ -214,7 +214,7 @@ impl<'r> Mccfr<'r> {
         Ok(value)
     }
 
-    fn carry_out(&mut self, state: &mut State<'r>, action: Action, keys: &mut [Key; SEATS]) {
+    fn carry_out(&mut self, state: &mut State, action: Action, keys: &mut [Key; SEATS]) {
         let mut dice = Dice(&mut self.stream);
         state.apply(action, &mut dice, &mut |event: &Event<Card>| hear(*event, keys)).expect("a choice is legal");
     }
@@ -237,7 +237,7 @@ impl<'r> Mccfr<'r> {
     /// # Panics
     /// If the game is of other rules.
     pub fn average(&self, game: &Game) -> Strategy {
-        assert!(rules_id(self.rules) == game.id(), "a strategy is for the game of its rules");
+        assert!(rules_id(&self.rules) == game.id(), "a strategy is for the game of its rules");
         let mut strategy = game.uniform();
         for (seat, table) in [Seat::A, Seat::B].into_iter().zip(&self.tables) {
             for (number, &key) in table.index.keys().iter().enumerate() {
@@ -252,7 +252,7 @@ impl<'r> Mccfr<'r> {
     /// The average strategy as [`Strategy::write`] writes it, with the information sets that were come to.
     pub fn write(&self) -> String {
         let sets = [Seat::A, Seat::B].map(|seat| self.information_sets(seat));
-        let mut writer = Writer::new(self.rules, rules_id(self.rules), sets);
+        let mut writer = Writer::new(&self.rules, rules_id(&self.rules), sets);
         for (seat, table) in [Seat::A, Seat::B].into_iter().zip(&self.tables) {
             for (number, &key) in table.index.keys().iter().enumerate() {
                 writer.line(seat, key, &table.actions[table.range(number)], table.average(number));

@@ -183,7 +183,7 @@ impl Trace {
     }
 
     /// What `seat` decided where the sightings from `at` on are what followed; `None` if they do not tell, for they end.
-    fn decision(&self, state: &State<'_>, seat: Seat, at: usize) -> Option<Action> {
+    fn decision(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
         let next = self.sightings.get(at);
         match state.table().phase() {
             Phase::Window | Phase::Chain => self.declared(state, seat, at),
@@ -207,7 +207,7 @@ impl Trace {
     }
 
     /// What a seat declared in a window: a void snap and a pass look alike and are taken for a pass.
-    fn declared(&self, state: &State<'_>, seat: Seat, at: usize) -> Option<Action> {
+    fn declared(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
         for sighting in &self.sightings[at.min(self.sightings.len())..] {
             match *sighting {
                 Event::Snapped { seat: who, spot, .. } if who == seat => return Some(Action::Snap(spot)),
@@ -259,15 +259,15 @@ impl Chance for Replayed<'_> {
 }
 
 /// A deal in play: a state, the target told what it perceives there, and the responder's own sightings.
-struct Line<'r> {
-    state: State<'r>,
+struct Line {
+    state: State,
     target: Box<dyn Agent>,
     heard: Vec<Sighting>,
     key: Key,
     seat: Seat,
 }
 
-impl Line<'_> {
+impl Line {
     /// Carries a decision out. Races are those of `trace` as long as it tells.
     fn apply(&mut self, action: Action, trace: &Trace, stream: &mut Stream) -> bool {
         let Line { state, target, heard, key, seat } = self;
@@ -414,7 +414,7 @@ impl Responder {
     }
 
     /// Deals a deck, up to the first decision.
-    fn deal<'r>(&self, seated: &'r Seated, deck: &[Card], stream: &mut Stream) -> Option<Line<'r>> {
+    fn deal(&self, seated: &Seated, deck: &[Card], stream: &mut Stream) -> Option<Line> {
         let seat = seated.seat;
         let mut target = self.seat(seated, other(seat), stream);
         let (mut heard, mut key) = (Vec::new(), Key::START);
@@ -431,13 +431,13 @@ impl Responder {
 
     /// Replays the round in a deal up to the responder's decision, and says how likely the target decides as it did;
     /// `None` where it cannot have.
-    fn replay<'r>(
+    fn replay(
         &self,
-        seated: &'r Seated,
+        seated: &Seated,
         deck: &[Card],
         (view, weigh): (&Observation<'_>, bool),
         stream: &mut Stream,
-    ) -> Option<(Line<'r>, f64)> {
+    ) -> Option<(Line, f64)> {
         let (mut line, mut likelihood) = (self.deal(seated, deck, stream)?, 1.0);
         let trace = &seated.trace;
         loop {
@@ -476,7 +476,7 @@ impl Responder {
     }
 
     /// Plays a round on from the decision that is due: in the tree, then by the blueprint.
-    fn play_on(&self, seated: &Seated, mut line: Line<'_>, tree: &mut Tree, stream: &mut Stream, best: Best) {
+    fn play_on(&self, seated: &Seated, mut line: Line, tree: &mut Tree, stream: &mut Stream, best: Best) {
         let mut path: Vec<(usize, usize)> = Vec::new();
         let mut blueprint: Option<(Box<dyn Agent>, usize)> = None;
         line.key = Key::START;
@@ -564,7 +564,7 @@ impl Responder {
     }
 
     /// Tells a blueprint what it has not been told yet, and asks it.
-    fn follow(&self, agent: &mut dyn Agent, told: &mut usize, line: &Line<'_>) -> Action {
+    fn follow(&self, agent: &mut dyn Agent, told: &mut usize, line: &Line) -> Action {
         for sighting in &line.heard[*told..] {
             agent.notice(sighting);
         }
@@ -574,7 +574,7 @@ impl Responder {
 }
 
 /// Whether the replayed round has come to the decision that is due.
-fn is_now(state: &State<'_>, view: &Observation<'_>) -> bool {
+fn is_now(state: &State, view: &Observation<'_>) -> bool {
     let (replayed, due) = (state.table(), view.table());
     replayed.phase() == due.phase() && replayed.turns() == due.turns() && replayed.step() == due.step()
 }
@@ -585,7 +585,7 @@ impl Agent for Responder {
         let trouble = (!is_fit).then(|| format!("a responder plays at 2 seats, not at {}", briefing.seats));
         self.trouble = RefCell::new(trouble);
         self.seated = Some(Seated {
-            rules: briefing.rules.clone(),
+            rules: *briefing.rules,
             seat: briefing.seat,
             starter: Seat::A,
             stream: briefing.stream.clone(),

@@ -36,12 +36,12 @@ pub(crate) trait Visitor {
     }
 
     /// The end of a round.
-    fn terminal(&mut self, node: &Node<'_, Self::Path>, trail: &[Event<Card>]) -> Result<(), SolveError>;
+    fn terminal(&mut self, node: &Node<Self::Path>, trail: &[Event<Card>]) -> Result<(), SolveError>;
 
     /// A seat has two or more choices. Pushes one path for each choice in order; `None` is not walked.
     fn decision(
         &mut self,
-        node: &Node<'_, Self::Path>,
+        node: &Node<Self::Path>,
         at: Decision,
         trail: &[Event<Card>],
         paths: &mut Vec<Option<Self::Path>>,
@@ -57,8 +57,8 @@ pub(crate) struct Decision {
 
 /// A node of the tree: a history.
 #[derive(Clone, Debug)]
-pub(crate) struct Node<'r, P> {
-    pub(crate) state: State<'r>,
+pub(crate) struct Node<P> {
+    pub(crate) state: State,
     /// What each seat has perceived and decided so far.
     pub(crate) keys: [Key; SEATS],
     /// The product of the probabilities of chance on the way.
@@ -249,15 +249,15 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
     Ok(())
 }
 
-struct Walk<'v, 'r, V: Visitor> {
+struct Walk<'v, V: Visitor> {
     visitor: &'v mut V,
-    waiting: Vec<Node<'r, V::Path>>,
+    waiting: Vec<Node<V::Path>>,
     script: Script,
     trail: Vec<Event<Card>>,
 }
 
-impl<'r, V: Visitor> Walk<'_, 'r, V> {
-    fn begin(&mut self, setup: &Setup<'r>, path: V::Path) -> Result<(), SolveError> {
+impl<V: Visitor> Walk<'_, V> {
+    fn begin(&mut self, setup: &Setup, path: V::Path) -> Result<(), SolveError> {
         loop {
             let before = self.script.len;
             let (mut keys, mut news) = ([Key::START; SEATS], Vec::new());
@@ -273,7 +273,7 @@ impl<'r, V: Visitor> Walk<'_, 'r, V> {
     }
 
     /// Pushes what a decision leads to, under each outcome of chance.
-    fn carry_out(&mut self, node: &Node<'r, V::Path>, action: Action, keys: [Key; SEATS], path: V::Path) {
+    fn carry_out(&mut self, node: &Node<V::Path>, action: Action, keys: [Key; SEATS], path: V::Path) {
         loop {
             let before = self.script.len;
             let mut state = node.state.clone();
@@ -288,7 +288,7 @@ impl<'r, V: Visitor> Walk<'_, 'r, V> {
         }
     }
 
-    fn push(&mut self, before: usize, mut node: Node<'r, V::Path>) {
+    fn push(&mut self, before: usize, mut node: Node<V::Path>) {
         // The levels that were there before this run are chance nodes that were passed already.
         self.visitor.chance((self.script.len - before) as u64);
         node.chance *= self.script.probability();
@@ -319,7 +319,7 @@ fn hear<V: Visitor>(event: Event<Card>, keys: &mut [Key; SEATS], news: &mut Vec<
 
 /// The expectation of a figure over the faces of a finished round that nobody has seen: they are exchangeable, so each
 /// assignment of the pool's cards to them is equally likely. The script says how likely each is.
-pub(crate) fn settled(state: &State<'_>, mut figure: impl FnMut(&State<'_>, &Script)) {
+pub(crate) fn settled(state: &State, mut figure: impl FnMut(&State, &Script)) {
     let mut script = Script::default();
     loop {
         let mut world = state.clone();

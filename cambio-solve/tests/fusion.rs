@@ -42,7 +42,7 @@ fn digest(state: &mut u64, text: &str) {
 }
 
 /// What each seat has seen in a world before the search: where the faces lie that it knows.
-fn roots(world: &State<'_>, named: Named) -> [u64; 2] {
+fn roots(world: &State, named: Named) -> [u64; 2] {
     [Seat::A, Seat::B].map(|seat| {
         let mut name = 0xcbf2_9ce4_8422_2325 ^ seat.index() as u64;
         let view = world.observe(seat);

@@ -112,7 +112,7 @@ impl Agent for Player {
 /// Plays one match of random players in one manner.
 pub(crate) fn play<W: Scribe>(rules: &Rules, seats: usize, key: Key, manner: Manner, scribe: &mut W) -> MatchResult {
     let mut players: Vec<Player> = (0..seats).map(|_| Player::new(manner)).collect();
-    play_match(&Pairing { rules, seats, key }, &mut players, scribe).unwrap()
+    play_match(&Pairing { rules: *rules, seats, key }, &mut players, scribe).unwrap()
 }
 
 /// A match to be played: rules, seats, key and manner.
@@ -232,7 +232,7 @@ impl Tally {
 }
 
 impl Scribe for Tally {
-    fn round_begins(&mut self, setup: &Setup<'_>, _: &[Card]) {
+    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
         self.before = None;
         self.note("round");
         if !setup.carry.extra_peek.is_empty() {
@@ -265,7 +265,7 @@ impl Scribe for Tally {
         }
     }
 
-    fn decides(&mut self, state: &State<'_>, _: Seat, action: Action) {
+    fn decides(&mut self, state: &State, _: Seat, action: Action) {
         let table = state.table();
         self.note("decision");
         match (table.phase(), action) {
@@ -297,7 +297,7 @@ impl Scribe for Tally {
         }
     }
 
-    fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
+    fn round_ends(&mut self, _: &State, result: &RoundResult) {
         self.close_window();
         self.note(match result.ended {
             Ending::Call => "ended by call",
@@ -374,7 +374,7 @@ impl Model {
 
     /// The state is what the model says.
     #[track_caller]
-    pub(crate) fn assert_is(&self, state: &State<'_>) {
+    pub(crate) fn assert_is(&self, state: &State) {
         let table = state.table();
         let face = |piece: usize| self.pieces[piece].face;
         for spot in Seat::ALL.into_iter().flat_map(|seat| (1..=16).map(move |slot| Spot::new(seat, slot).unwrap())) {
@@ -399,7 +399,7 @@ impl Model {
 }
 
 impl Scribe for Model {
-    fn round_begins(&mut self, setup: &Setup<'_>, deck: &[Card]) {
+    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         let spec = setup.rules.spec();
         *self = Model { seats: setup.seats, hand: spec.hand.count(), slots: setup.rules.slots(), ..Model::default() };
         self.stock_of(deck.iter().rev().map(|&card| Some(card)));

@@ -68,7 +68,7 @@ impl Stage {
     }
 
     /// Starter and carry-over as a match has them.
-    pub(crate) fn setup(mut self, setup: &Setup<'_>) -> Stage {
+    pub(crate) fn setup(mut self, setup: &Setup) -> Stage {
         (self.starter, self.carry) = (setup.starter, setup.carry);
         self
     }
@@ -117,8 +117,8 @@ impl Stage {
 
     /// Deals the cards.
     pub(crate) fn deal(self) -> Scene {
-        let rules: &'static Rules = Box::leak(Box::new(self.rules()));
-        let deck = self.deck(rules);
+        let rules = self.rules();
+        let deck = self.deck(&rules);
         let setup = Setup { rules, seats: self.seats, starter: self.starter, carry: self.carry };
         let (mut script, mut log) = (self.script, Vec::new());
         let state = State::deal(&setup, &deck, &mut script, &mut |event: &Event<Card>| log.push(*event)).unwrap();
@@ -151,7 +151,7 @@ impl Chance for Script {
 /// A round in play.
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
-    state: State<'static>,
+    state: State,
     script: Script,
     log: Vec<Event<Card>>,
     told: usize,
@@ -322,12 +322,12 @@ impl Scene {
     }
 
     /// The state itself.
-    pub(crate) fn state(&self) -> &State<'static> {
+    pub(crate) fn state(&self) -> &State {
         &self.state
     }
 
     /// The rules in force.
-    pub(crate) fn rules(&self) -> &'static Rules {
+    pub(crate) fn rules(&self) -> &Rules {
         self.state.table().rules()
     }
 

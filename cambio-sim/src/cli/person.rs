@@ -370,7 +370,7 @@ mod tests {
         let names = vec!["you".to_owned(), "idle".to_owned()];
         let person = Person::new(&rules, input.as_bytes(), &mut out, names, notes);
         let mut agents: Vec<Box<dyn Agent + '_>> = vec![Box::new(person), Box::new(Idle)];
-        let pairing = cambio_core::Pairing { rules: &rules, seats: 2, key: Key { seed: 5, deal: 0 } };
+        let pairing = cambio_core::Pairing { rules, seats: 2, key: Key { seed: 5, deal: 0 } };
         let error = cambio_core::play_match(&pairing, &mut agents, &mut ()).err().map(|error| error.to_string());
         drop(agents);
         (String::from_utf8(out).unwrap(), error)

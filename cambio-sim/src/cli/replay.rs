@@ -136,11 +136,11 @@ struct Legal {
 }
 
 impl Scribe for Legal {
-    fn round_begins(&mut self, _: &Setup<'_>, _: &[Card]) {
+    fn round_begins(&mut self, _: &Setup, _: &[Card]) {
         self.rounds.push(Vec::new());
     }
 
-    fn decides(&mut self, state: &State<'_>, _: Seat, _: Action) {
+    fn decides(&mut self, state: &State, _: Seat, _: Action) {
         let legal = state.choices().iter().map(|action| action.to_string()).collect();
         self.rounds.last_mut().expect("a round has begun").push(legal);
     }
@@ -162,8 +162,8 @@ impl Transcript {
 }
 
 impl Scribe for Transcript {
-    fn round_begins(&mut self, setup: &Setup<'_>, _: &[Card]) {
-        self.narrator.get_or_insert_with(|| Narrator::new(setup.rules));
+    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
+        self.narrator.get_or_insert_with(|| Narrator::new(&setup.rules));
         self.rounds += 1;
         let line = format!("round {}: {} seats, seat {} starts", self.rounds, setup.seats, setup.starter);
         self.line(&line);
@@ -175,7 +175,7 @@ impl Scribe for Transcript {
         }
     }
 
-    fn round_ends(&mut self, _: &State<'_>, result: &RoundResult) {
+    fn round_ends(&mut self, _: &State, result: &RoundResult) {
         let line = format!("  points {:?}, scores {:?}", result.points(), result.scores());
         self.line(&line);
     }

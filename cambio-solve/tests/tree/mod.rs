@@ -65,7 +65,7 @@ impl Chance for Guided<'_> {
     }
 }
 
-pub(crate) fn payoff(state: &State<'_>) -> f64 {
+pub(crate) fn payoff(state: &State) -> f64 {
     let result = RoundResult::of(state).expect("the round is over and settled");
     f64::from(result.scores()[0].units()) / f64::from(Score::UNITS)
 }
@@ -91,9 +91,9 @@ impl Tree {
         *self.names.entry((before, what)).or_insert(next)
     }
 
-    fn branch<'r>(
+    fn branch(
         &mut self,
-        run: &impl Fn(&mut Guided<'_>, &mut dyn FnMut(Event<Card>)) -> State<'r>,
+        run: &impl Fn(&mut Guided<'_>, &mut dyn FnMut(Event<Card>)) -> State,
         names: [u32; 2],
         list: &mut Vec<usize>,
     ) -> usize {
@@ -118,7 +118,7 @@ impl Tree {
         self.grow(&state, names)
     }
 
-    fn grow(&mut self, state: &State<'_>, names: [u32; 2]) -> usize {
+    fn grow(&mut self, state: &State, names: [u32; 2]) -> usize {
         let Some(seat) = state.actor() else {
             return self.push(Node::End(settle(state, &mut Vec::new())));
         };
@@ -155,7 +155,7 @@ impl Tree {
 }
 
 /// What a finished round is worth over all faces that nobody has seen.
-fn settle(state: &State<'_>, list: &mut Vec<usize>) -> f64 {
+fn settle(state: &State, list: &mut Vec<usize>) -> f64 {
     let mut world = state.clone();
     let mut chance = Guided { list, next: 0, open: None };
     world.settle(&mut chance);
@@ -202,7 +202,7 @@ pub(crate) fn orders(rules: &Rules) -> Vec<Vec<Card>> {
 pub(crate) type Book = BTreeMap<(Seat, Vec<String>, bool), Vec<f64>>;
 
 /// Sees a decision, what happened before it, and the probabilities of chance, of seat a's and of seat b's choices.
-pub(crate) type Visit<'v> = dyn FnMut(&State<'_>, &[Event<Card>], [f64; 3]) + 'v;
+pub(crate) type Visit<'v> = dyn FnMut(&State, &[Event<Card>], [f64; 3]) + 'v;
 
 /// A seat's history as it stands in a [`Book`]; the last part says whether it is asked in a window.
 pub(crate) fn page(seat: Seat, sightings: &[cambio_core::Sighting], state: bool) -> (Seat, Vec<String>, bool) {
@@ -238,7 +238,7 @@ impl Chance for First {
     }
 }
 
-fn play(state: &State<'_>, trail: &[Event<Card>], book: &Book, reach: [f64; 3], visit: &mut Visit<'_>) -> f64 {
+fn play(state: &State, trail: &[Event<Card>], book: &Book, reach: [f64; 3], visit: &mut Visit<'_>) -> f64 {
     let Some(seat) = state.actor() else { return payoff(state) };
     let choices = state.choices();
     let probabilities = if choices.len() == 1 {
