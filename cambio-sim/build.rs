@@ -21,4 +21,5 @@ fn main() {
     println!("cargo:rerun-if-changed=src");
     println!("cargo:rerun-if-changed=../cambio-core/src");
     println!("cargo:rerun-if-changed=../cambio-agents/src");
+    println!("cargo:rerun-if-changed=../cambio-stats/src");
 }

@@ -39,7 +39,7 @@ fn alone_on(threads: u64, lineup: [&str; SEATS], deals: u64) {
 
 fn run(plan: &Plan, folder: &Path, threads: usize) {
     let mut folder = RunFolder::create(folder, "", plan, None).expect("the folder can be written");
-    let runner = Runner { threads, stop: &AtomicBool::new(false), progress: &|_| {} };
+    let runner = Runner { threads, stop: &AtomicBool::new(false), pages: &[], progress: &|_| {} };
     let report = runner.run(plan, &mut folder).expect("the plan can be played");
     assert_eq!(report.matches, plan.matches());
 }

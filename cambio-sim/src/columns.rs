@@ -20,7 +20,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use crate::folder::{RunError, StoredRun, build_aside, create_folder, damaged, unwritable};
+use crate::folder::{RunError, StoredRun, build_aside, create_folder};
 use crate::rows::{Column, Field as _, Kind, MatchRow, PlayerRow, RoundRow, Row};
 
 /// How many rows a row group has: enough for a reader's work in parallel, few enough for memory.
@@ -52,7 +52,7 @@ fn write_files(stored: &StoredRun, folder: &Path) -> Result<(), RunError> {
     stored.for_each_line(|entry, files| {
         for (table, rows) in tables.iter_mut().zip(&files) {
             let source = stored.path.join(format!("{}.csv", table.name));
-            let bad = |what: &str| damaged(&source, format!("shard {}: {what}", entry.line));
+            let bad = |what: &str| RunError::damaged(&source, format!("shard {}: {what}", entry.line));
             let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&rows[..]);
             let mut cells = csv::StringRecord::new();
             while reader.read_record(&mut cells).map_err(|error| bad(&error.to_string()))? {
@@ -91,7 +91,7 @@ impl Table {
         for column in R::COLUMNS.iter().filter(|column| column.kind == Kind::Print) {
             properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.name), false);
         }
-        let file = File::create_new(&path).map_err(unwritable(&path))?;
+        let file = File::create_new(&path).map_err(RunError::unwritable(&path))?;
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()));
         Ok(Table {
             name,
@@ -131,12 +131,12 @@ impl Table {
             self.write_group()?;
         }
         let file = self.writer.into_inner().map_err(|error| not_written(&self.path, error))?;
-        file.sync_all().map_err(unwritable(&self.path))
+        file.sync_all().map_err(RunError::unwritable(&self.path))
     }
 }
 
 fn not_written(path: &Path, error: ParquetError) -> RunError {
-    unwritable(path)(error.into())
+    RunError::unwritable(path)(error.into())
 }
 
 /// A column in Parquet's language of schemas.

@@ -2,20 +2,21 @@
 
 use std::path::Path;
 
+use cambio_core::rng::{Key, Purpose, Stream};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::block::AgentFault;
+use crate::digest::{CellDigest, Digest};
 use crate::experiment::Payoff;
 use crate::folder::{Extent, RunError, write_whole};
 use crate::plan::Plan;
-use crate::stats::digest::{CellDigest, Digest};
-use crate::stats::many::{Contrasts, holm, simultaneous_factor};
-use crate::stats::moments::Interval;
-use crate::stats::ratings::{SeatEffects, Strengths, fit};
-use crate::stats::sprt::elo_of_score;
-use crate::stats::{ELO, LEVEL, Resampling, normal_cdf, t_p_value};
 use crate::tables::{BehaviourRow, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
+use cambio_stats::many::{Contrasts, holm, simultaneous_factor};
+use cambio_stats::moments::Interval;
+use cambio_stats::ratings::{SeatEffects, Strengths, fit};
+use cambio_stats::sprt::elo_of_score;
+use cambio_stats::{ELO, LEVEL, chi_square_tail, normal_cdf, t_p_value};
 
 impl AgentFault {
     /// The line of `faults.jsonl`: the match up to the fault, and where and what it is.
@@ -72,9 +73,19 @@ pub struct Derived {
     pub behaviour: Vec<BehaviourRow>,
     /// `faults.csv`.
     pub faults: Vec<FaultRow>,
-    /// `report.html`.
-    pub report: String,
+    /// The pages: names and text.
+    pub pages: Vec<(&'static str, String)>,
     is_whole: bool,
+}
+
+/// A file that is derived beside the tables, such as `report.html`. Who runs, checks or merges says which there are; this
+/// crate makes none.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// The name of the file in the run's folder.
+    pub file: &'static str,
+    /// Makes its text: a function of what the tables are made from, and of the tables.
+    pub make: fn(&Source<'_>, &Digest, &Derived) -> String,
 }
 
 /// What rows are of: beside them all that derived files are made from.
@@ -88,6 +99,12 @@ pub struct Source<'a> {
     pub extent: Extent,
 }
 
+/// Random numbers for statistics: a stream of its own under the seed, which no game uses.
+pub(crate) fn resampling(seed: u64, name: u32) -> Stream {
+    // No plan has a deal with this number, and the dealer of a round is no purpose of statistics.
+    Key { seed, deal: u64::MAX }.stream(Purpose::Dealer, name)
+}
+
 /// Streams of resampling, by what they are for; each cell has its own.
 const RATINGS: u32 = 1 << 16;
 const PAIRS: u32 = 2 << 16;
@@ -96,8 +113,8 @@ const GAMES: u32 = 3 << 16;
 const RESAMPLES: usize = 200;
 
 impl Derived {
-    /// Makes the tables of a digest that is finished.
-    pub fn new(source: &Source<'_>, digest: &Digest, faults: &[String]) -> Derived {
+    /// Makes the tables and pages of a digest that is finished.
+    pub fn new(source: &Source<'_>, digest: &Digest, faults: &[String], pages: &[Page]) -> Derived {
         let plan = source.plan;
         let mut derived = Derived { is_whole: true, ..Derived::default() };
         for place in 0..plan.cells.len() {
@@ -111,7 +128,7 @@ impl Derived {
             derived.seats.extend(sums.seats(strengths.as_ref()));
         }
         derived.faults = faults.iter().filter_map(|line| fault_row(line)).collect();
-        derived.report = crate::report::of_run(source, digest, &derived);
+        derived.pages = pages.iter().map(|page| (page.file, (page.make)(source, digest, &derived))).collect();
         derived
     }
 
@@ -120,15 +137,16 @@ impl Derived {
         if !self.is_whole {
             return Vec::new();
         }
-        vec![
+        let mut files = vec![
             ("summary.csv", table(&self.summary)),
             ("ratings.csv", table(&self.ratings)),
             ("pairwise.csv", table(&self.pairwise)),
             ("seats.csv", table(&self.seats)),
             ("behaviour.csv", table(&self.behaviour)),
             ("faults.csv", table(&self.faults)),
-            ("report.html", self.report.clone()),
-        ]
+        ];
+        files.extend(self.pages.iter().cloned());
+        files
     }
 
     /// Writes the files.
@@ -260,7 +278,7 @@ impl CellSums<'_> {
             // As few as the pair with the fewest deals in common has.
             let pairs = present.iter().flat_map(|&one| present.iter().map(move |&other| (one, other)));
             let freedom = pairs.map(|(one, other)| self.cell.joint.clusters(one, other)).min()? as f64 - 1.0;
-            let mut rng = Resampling::new(seed, PAIRS + self.place as u32);
+            let mut rng = resampling(seed, PAIRS + self.place as u32);
             simultaneous_factor(&self.cell.covariance(&present)?, freedom, Contrasts::Pairs, LEVEL, &mut rng)
         };
         let factor = factor();
@@ -339,7 +357,7 @@ impl CellSums<'_> {
         };
         let factor = fitted.and_then(|(_, strengths)| {
             (strengths.clusters > 1).then_some(())?;
-            let mut rng = Resampling::new(self.plan.seed, RATINGS + self.place as u32);
+            let mut rng = resampling(self.plan.seed, RATINGS + self.place as u32);
             let freedom = strengths.clusters as f64 - 1.0;
             simultaneous_factor(&strengths.covariance, freedom, Contrasts::Single, LEVEL, &mut rng)
         });
@@ -386,9 +404,9 @@ impl CellSums<'_> {
         shares.nash = game.nash();
         shares.alpha_rank = game.alpha_rank(ALPHA, INDIVIDUALS);
         shares.replicator = Some(game.replicator(2000.0));
-        let mut rng = Resampling::new(self.plan.seed, GAMES + self.place as u32);
+        let mut rng = resampling(self.plan.seed, GAMES + self.place as u32);
         let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
-        let nash: Vec<Vec<f64>> = games.iter().filter_map(crate::stats::empirical::Game::nash).collect();
+        let nash: Vec<Vec<f64>> = games.iter().filter_map(cambio_stats::empirical::Game::nash).collect();
         let alpha: Vec<Vec<f64>> = games.iter().filter_map(|game| game.alpha_rank(ALPHA, INDIVIDUALS)).collect();
         shares.nash_low = percentile(&nash, 0.025);
         shares.nash_high = percentile(&nash, 0.975);
@@ -457,7 +475,19 @@ fn ratio(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-fn chi_square_tail(statistic: f64, freedom: f64) -> f64 {
-    use statrs::distribution::{ChiSquared, ContinuousCDF as _};
-    ChiSquared::new(freedom).expect("there is a degree of freedom").sf(statistic)
+#[cfg(test)]
+mod tests {
+    use cambio_core::rng::Bounded as _;
+    use cambio_stats::Draw as _;
+
+    use super::*;
+
+    /// The intervals of old runs are made again only as long as both draw the same.
+    #[test]
+    fn resampling_draws_what_the_engine_would_draw() {
+        let (mut statistics, mut engine) = (resampling(1, 2), resampling(1, 2));
+        for bound in [1, 2, 3, 1000, 1 << 26, u32::MAX] {
+            assert_eq!(statistics.index(bound as usize) as u32, engine.below(bound));
+        }
+    }
 }

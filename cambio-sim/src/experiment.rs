@@ -128,9 +128,8 @@ pub enum Unit {
 }
 
 /// What an agent gets out of a match.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[clap(rename_all = "snake_case")]
 pub enum Payoff {
     /// (seats − midrank) / (seats − 1): 1 for the best, 0 for the worst, ½ for par; the mean pairwise score.
     #[default]

@@ -77,18 +77,23 @@ pub enum RunError {
     },
 }
 
-pub(crate) fn unwritable(path: &Path) -> impl Fn(std::io::Error) -> RunError {
-    let path = path.display().to_string();
-    move |error| RunError::Unwritable { path: path.clone(), what: error.to_string() }
-}
+impl RunError {
+    /// The error of a path that cannot be written, made of the operating system's: for `map_err`.
+    pub fn unwritable(path: &Path) -> impl Fn(std::io::Error) -> RunError {
+        let path = path.display().to_string();
+        move |error| RunError::Unwritable { path: path.clone(), what: error.to_string() }
+    }
 
-pub(crate) fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> RunError {
-    let path = path.display().to_string();
-    move |error| RunError::Unreadable { path: path.clone(), what: error.to_string() }
-}
+    /// The error of a path that cannot be read, made of the operating system's: for `map_err`.
+    pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> RunError {
+        let path = path.display().to_string();
+        move |error| RunError::Unreadable { path: path.clone(), what: error.to_string() }
+    }
 
-pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> RunError {
-    RunError::Damaged { path: path.display().to_string(), what: what.into() }
+    /// The error of a file that is not what its folder says of it.
+    pub fn damaged(path: &Path, what: impl Into<String>) -> RunError {
+        RunError::Damaged { path: path.display().to_string(), what: what.into() }
+    }
 }
 
 /// Which part of a run a folder holds.
@@ -246,7 +251,7 @@ pub struct StoredRun {
     /// How many bytes of the ledger are whole lines.
     ledger_bytes: u64,
     /// Whether the manifest says that the run was finished.
-    pub(crate) claims_complete: bool,
+    pub claims_complete: bool,
     /// Whether the ledger ends in the middle of a line.
     pub(crate) is_torn: bool,
     /// The bots' files as they were; `None` if the manifest does not say.
@@ -263,25 +268,25 @@ impl StoredRun {
         let read = |name: &str| {
             let file = path.join(name);
             let text = std::fs::read_to_string(&file);
-            text.map_err(unreadable(&file))
+            text.map_err(RunError::unreadable(&file))
         };
         let lock = read("spec.lock.json")?;
-        let plan = Plan::unlock(&lock).map_err(|what| damaged(&path.join("spec.lock.json"), what))?;
+        let plan = Plan::unlock(&lock).map_err(|what| RunError::damaged(&path.join("spec.lock.json"), what))?;
         if plan.compress && !cfg!(feature = "zstd") {
             let what = "its rows are compressed, and this program was built without the feature `zstd`";
-            return Err(unreadable(path)(std::io::Error::other(what)));
+            return Err(RunError::unreadable(path)(std::io::Error::other(what)));
         }
         let file = path.join("manifest.json");
         let manifest: Value = serde_json::from_str(&read("manifest.json")?)
-            .map_err(|error| damaged(&file, format!("not JSON: {error}")))?;
+            .map_err(|error| RunError::damaged(&file, format!("not JSON: {error}")))?;
         if manifest["format"] != manifest::FORMAT {
-            return Err(damaged(
+            return Err(RunError::damaged(
                 &file,
                 format!("its format is {}; this program knows \"{}\"", manifest["format"], manifest::FORMAT),
             ));
         }
         if manifest["run_id"] != plan.run_id().as_str() {
-            return Err(damaged(
+            return Err(RunError::damaged(
                 &file,
                 format!("its run id is {}, that of the lock {}", manifest["run_id"], plan.run_id()),
             ));
@@ -289,7 +294,7 @@ impl StoredRun {
         let share = match (manifest["share"]["index"].as_u64(), manifest["share"]["of"].as_u64()) {
             (Some(index), Some(of)) if index < of => Some(Share { index, of }),
             (None, None) => None,
-            _ => return Err(damaged(&file, format!("its share is {}", manifest["share"]))),
+            _ => return Err(RunError::damaged(&file, format!("its share is {}", manifest["share"]))),
         };
         let ledger = path.join("ledger.jsonl");
         let text = read("ledger.jsonl")?;
@@ -299,7 +304,7 @@ impl StoredRun {
             let expected = Share::lines(share, &plan).start + number as u64;
             let entry = Entry::read(line, &plan).filter(|entry| entry.line == expected);
             let what = || format!("line {} is not the shard {expected} of this run", number + 1);
-            entries.push(entry.ok_or_else(|| damaged(&ledger, what()))?);
+            entries.push(entry.ok_or_else(|| RunError::damaged(&ledger, what()))?);
         }
         let spec = read("spec.toml")?;
         let (path, ledger_bytes) = (path.to_owned(), whole as u64);
@@ -331,7 +336,7 @@ impl StoredRun {
     }
 
     /// How much of the run is there.
-    pub(crate) fn extent(&self) -> Extent {
+    pub fn extent(&self) -> Extent {
         Extent { shards: self.entries.len() as u64, of: self.lines().end - self.lines().start }
     }
 
@@ -367,11 +372,11 @@ impl StoredRun {
         let mut files = Vec::new();
         for file in row_files(&self.plan) {
             let path = self.path.join(file_name(&self.plan, file.name));
-            let mut reader = BufReader::new(File::open(&path).map_err(unreadable(&path))?);
+            let mut reader = BufReader::new(File::open(&path).map_err(RunError::unreadable(&path))?);
             let mut header = vec![0; packed(&self.plan, file.header.clone()).len()];
             let read = reader.read_exact(&mut header);
             if read.is_err() || header != packed(&self.plan, file.header) {
-                return Err(damaged(&path, "it does not begin with the header of its rows"));
+                return Err(RunError::damaged(&path, "it does not begin with the header of its rows"));
             }
             files.push((path, reader, header.len() as u64));
         }
@@ -379,17 +384,17 @@ impl StoredRun {
             let mut rows = Vec::new();
             for ((path, reader, at), segment) in files.iter_mut().zip(&entry.segments) {
                 let mut bytes = Vec::new();
-                reader.take(segment.bytes).read_to_end(&mut bytes).map_err(unreadable(path))?;
+                reader.take(segment.bytes).read_to_end(&mut bytes).map_err(RunError::unreadable(path))?;
                 let place = format!("bytes {at} to {}, shard {}", *at + segment.bytes, entry.line);
                 if bytes.len() as u64 != segment.bytes {
                     let what = format!("it ends after byte {}; {place} should be there", *at + bytes.len() as u64);
-                    return Err(damaged(path, what));
+                    return Err(RunError::damaged(path, what));
                 }
                 if blake3::hash(&bytes).to_hex().as_str() != segment.hash {
-                    return Err(damaged(path, format!("{place} are not those of the ledger")));
+                    return Err(RunError::damaged(path, format!("{place} are not those of the ledger")));
                 }
                 *at += segment.bytes;
-                rows.push(unpacked(&self.plan, bytes).map_err(unreadable(path))?);
+                rows.push(unpacked(&self.plan, bytes).map_err(RunError::unreadable(path))?);
             }
             take(entry, rows)?;
         }
@@ -439,8 +444,8 @@ impl RunFolder {
         write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
         let create = |name: &str, header: &[u8]| {
             let file = path.join(name);
-            let mut open = File::create_new(&file).map_err(unwritable(&file))?;
-            open.write_all(header).map_err(unwritable(&file))?;
+            let mut open = File::create_new(&file).map_err(RunError::unwritable(&file))?;
+            open.write_all(header).map_err(RunError::unwritable(&file))?;
             Ok((file, open))
         };
         let files = row_files(plan)
@@ -485,12 +490,12 @@ impl RunFolder {
             }
             let header = rows.iter().map(|file| packed(plan, file.header.clone()).len()).max().unwrap_or(0);
             for name in own.iter().map(|name| path.join(name)).filter(|name| name.exists()) {
-                let length = std::fs::metadata(&name).map_err(unreadable(&name))?.len() as usize;
+                let length = std::fs::metadata(&name).map_err(RunError::unreadable(&name))?.len() as usize;
                 let is_spec = name.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spec."));
                 if !is_spec && length > header {
-                    return Err(damaged(&path.join("manifest.json"), "it is missing, and there are rows"));
+                    return Err(RunError::damaged(&path.join("manifest.json"), "it is missing, and there are rows"));
                 }
-                std::fs::remove_file(&name).map_err(unwritable(&name))?;
+                std::fs::remove_file(&name).map_err(RunError::unwritable(&name))?;
             }
             std::fs::remove_dir(path).map_err(|_| RunError::Exists(path.display().to_string()))?;
         }
@@ -508,17 +513,17 @@ impl RunFolder {
     /// If it cannot be written, or a file of rows is shorter than its ledger says.
     pub fn resume(stored: &StoredRun) -> Result<RunFolder, RunError> {
         let ledger = stored.path.join("ledger.jsonl");
-        let held = OpenOptions::new().append(true).open(&ledger).map_err(unwritable(&ledger))?;
+        let held = OpenOptions::new().append(true).open(&ledger).map_err(RunError::unwritable(&ledger))?;
         // Before anything is cut off.
         lock(&stored.path, &held)?;
-        held.set_len(stored.ledger_bytes).map_err(unwritable(&ledger))?;
+        held.set_len(stored.ledger_bytes).map_err(RunError::unwritable(&ledger))?;
         let open = |path: &Path, bytes: u64| {
-            let file = OpenOptions::new().append(true).open(path).map_err(unwritable(path))?;
-            let found = file.metadata().map_err(unreadable(path))?.len();
+            let file = OpenOptions::new().append(true).open(path).map_err(RunError::unwritable(path))?;
+            let found = file.metadata().map_err(RunError::unreadable(path))?.len();
             if found < bytes {
-                return Err(damaged(path, format!("it has {found} bytes; its ledger covers {bytes}")));
+                return Err(RunError::damaged(path, format!("it has {found} bytes; its ledger covers {bytes}")));
             }
-            file.set_len(bytes).map_err(unwritable(path))?;
+            file.set_len(bytes).map_err(RunError::unwritable(path))?;
             Ok((path.to_owned(), file))
         };
         let files = stored.covered().iter().map(|(path, bytes)| open(path, *bytes)).collect::<Result<_, _>>()?;
@@ -564,7 +569,7 @@ impl RunFolder {
     }
 
     /// How much of the run was handed in.
-    pub(crate) fn extent(&self) -> Extent {
+    pub fn extent(&self) -> Extent {
         let lines = Share::lines(self.share, &self.plan);
         Extent { shards: self.next_line - lines.start, of: lines.end - lines.start }
     }
@@ -587,7 +592,7 @@ impl RunFolder {
     /// Takes the rows of the next line.
     pub(crate) fn append(&mut self, entry: Entry, files: &[(Vec<u8>, u64)]) -> Result<(), RunError> {
         for ((path, file), (bytes, _)) in self.files.iter_mut().zip(files) {
-            file.write_all(bytes).map_err(unwritable(path))?;
+            file.write_all(bytes).map_err(RunError::unwritable(path))?;
         }
         self.matches += entry.segments[0].rows;
         self.next_line = entry.line + 1;
@@ -605,14 +610,15 @@ impl RunFolder {
             return Ok(());
         }
         self.await_sync()?;
-        let clone = |(path, file): &(PathBuf, File)| Ok((path.clone(), file.try_clone().map_err(unwritable(path))?));
+        let clone =
+            |(path, file): &(PathBuf, File)| Ok((path.clone(), file.try_clone().map_err(RunError::unwritable(path))?));
         let files: Vec<(PathBuf, File)> = self.files.iter().map(clone).collect::<Result<_, RunError>>()?;
         let ledger = clone(&self.ledger)?;
         let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
         self.committed = Instant::now();
         let spawned = std::thread::Builder::new().spawn(move || sync(&files, ledger, &text));
         self.has_failed = spawned.is_err();
-        self.syncing = Some(spawned.map_err(unwritable(&self.path))?);
+        self.syncing = Some(spawned.map_err(RunError::unwritable(&self.path))?);
         Ok(())
     }
 
@@ -629,7 +635,7 @@ impl RunFolder {
         if !self.pending.is_empty() && !self.has_failed {
             let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
             let (path, file) = &self.ledger;
-            let ledger = (path.clone(), file.try_clone().map_err(unwritable(path))?);
+            let ledger = (path.clone(), file.try_clone().map_err(RunError::unwritable(path))?);
             sync(&self.files, ledger, &text)?;
         }
         self.committed = Instant::now();
@@ -663,20 +669,20 @@ fn lock(folder: &Path, ledger: &File) -> Result<(), RunError> {
 /// Syncs rows, and then says so in the ledger.
 fn sync(files: &[(PathBuf, File)], (path, mut ledger): (PathBuf, File), text: &str) -> Result<(), RunError> {
     for (path, file) in files {
-        file.sync_data().map_err(unwritable(path))?;
+        file.sync_data().map_err(RunError::unwritable(path))?;
     }
-    ledger.write_all(text.as_bytes()).map_err(unwritable(&path))?;
-    ledger.sync_data().map_err(unwritable(&path))
+    ledger.write_all(text.as_bytes()).map_err(RunError::unwritable(&path))?;
+    ledger.sync_data().map_err(RunError::unwritable(&path))
 }
 
 /// Makes a folder, which must not exist, and those above it.
 pub(crate) fn create_folder(path: &Path) -> Result<(), RunError> {
     if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent).map_err(unwritable(parent))?;
+        std::fs::create_dir_all(parent).map_err(RunError::unwritable(parent))?;
     }
     std::fs::create_dir(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => RunError::Exists(path.display().to_string()),
-        _ => unwritable(path)(error),
+        _ => RunError::unwritable(path)(error),
     })
 }
 
@@ -689,7 +695,7 @@ pub(crate) fn build_aside(out: &Path, build: impl FnOnce(&Path) -> Result<(), Ru
     if let Some(taken) = [out, &new].into_iter().find(|path| path.symlink_metadata().is_ok()) {
         return Err(RunError::Exists(taken.display().to_string()));
     }
-    let made = build(&new).and_then(|()| std::fs::rename(&new, out).map_err(unwritable(out)));
+    let made = build(&new).and_then(|()| std::fs::rename(&new, out).map_err(RunError::unwritable(out)));
     // What somebody else made in the meantime is not ours to remove.
     if made.as_ref().is_err_and(|error| !matches!(error, RunError::Exists(_))) {
         // That what is of no use cannot be removed either says nothing new.
@@ -699,7 +705,10 @@ pub(crate) fn build_aside(out: &Path, build: impl FnOnce(&Path) -> Result<(), Ru
 }
 
 /// Writes a file so that it is there as a whole or not at all.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     let new = PathBuf::from(name);
@@ -712,7 +721,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
     write().map_err(|error| {
         // What is left of it is of no use; that it cannot be removed either says nothing new.
         let _ = std::fs::remove_file(&new);
-        unwritable(path)(error)
+        RunError::unwritable(path)(error)
     })
 }
 
@@ -734,7 +743,7 @@ mod tests {
         let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
         let mut folder = RunFolder::create(&path, "", &plan, None).unwrap();
         let files = vec![(Vec::new(), 0); 3];
-        let lost = || Err(unwritable(Path::new("rows"))(std::io::Error::other("no room")));
+        let lost = || Err(RunError::unwritable(Path::new("rows"))(std::io::Error::other("no room")));
         folder.syncing = Some(std::thread::spawn(lost));
         folder.append(Entry::new(1, &files), &files).unwrap();
         assert!(folder.commit().is_err());

@@ -10,10 +10,10 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use crate::block::AgentFault;
+use crate::digest::{Digest, Extract};
 use crate::folder::{Entry, RunFolder};
 use crate::plan::Block;
 use crate::run::Outcome;
-use crate::stats::digest::{Digest, Extract};
 
 /// How often a run is looked after while its lines are played.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

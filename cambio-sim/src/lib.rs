@@ -23,25 +23,23 @@
 
 mod block;
 mod cell;
-pub mod cli;
 #[cfg(feature = "parquet")]
 mod columns;
 mod derived;
+pub mod digest;
 mod experiment;
+mod exploit;
 mod folder;
 mod guard;
 mod intake;
-mod lower;
 mod manifest;
 mod plan;
 mod programs;
 mod reading;
-mod report;
 pub mod rows;
 mod run;
-pub mod sequential;
 mod sheet;
-pub mod stats;
+pub mod sprt;
 mod tables;
 mod tally;
 pub mod tune;
@@ -49,20 +47,15 @@ pub mod tune;
 pub use block::{AgentFault, BlockRows, play_block};
 #[cfg(feature = "parquet")]
 pub use columns::write_parquet;
-pub use derived::{Derived, Source};
+pub use derived::{Derived, Page, Source};
 pub use experiment::{
     Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,
 };
-pub use folder::{Extent, RunError, RunFolder, Share, StoredRun};
+pub use exploit::{LowerBound, LowerBoundError, Won};
+pub use folder::{Extent, RunError, RunFolder, Share, StoredRun, write_whole};
 pub use guard::Guarded;
-pub use lower::{LowerBound, LowerBoundError, Won};
 pub use plan::{Block, Cell, Lineup, Plan};
 pub use reading::{Findings, Replay, derive, merge, verify};
-pub use run::{Outcome, Progress, Report, Runner, keep_fault};
+pub use run::{MOST_THREADS, Outcome, Progress, Report, Runner, keep_fault};
 pub use tables::{BehaviourRow, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
 pub use tally::{RoundTally, SeatTally, Tally};
-
-/// The code of the README compiles.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;

@@ -231,7 +231,10 @@ impl Experiment {
 
 impl Unit {
     /// The rules under which this unit is played.
-    pub(crate) fn of(self, rules: Rules) -> Rules {
+    ///
+    /// # Panics
+    /// Never: one round is allowed wherever a match is.
+    pub fn of(self, rules: Rules) -> Rules {
         const SUFFIX: &str = " (one round)";
         // Of rule systems.
         const LONGEST_NAME: usize = 64;

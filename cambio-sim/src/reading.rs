@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::derived::{Derived, Source};
-use crate::folder::{Entry, RunError, RunFolder, StoredRun, build_aside, damaged, row_files};
+use crate::derived::{Derived, Page, Source};
+use crate::digest::Digest;
+use crate::folder::{Entry, RunError, RunFolder, StoredRun, build_aside, row_files};
 use crate::plan::Plan;
 use crate::rows::{MatchRow, PlayerRow, RoundRow, Row};
 use crate::run::replay_line;
-use crate::stats::digest::Digest;
 
 /// The cells of some rows of CSV without a header.
 fn records(bytes: &[u8]) -> Result<Vec<csv::StringRecord>, String> {
@@ -24,7 +24,8 @@ pub(crate) fn read_line(
     faults: &mut Vec<String>,
 ) -> Result<(), RunError> {
     let plan = &stored.plan;
-    let bad = |name: &str, what: String| damaged(&stored.path.join(name), format!("shard {}: {what}", entry.line));
+    let bad =
+        |name: &str, what: String| RunError::damaged(&stored.path.join(name), format!("shard {}: {what}", entry.line));
     let match_cells = records(&files[0]).map_err(|what| bad("matches.csv", what))?;
     let round_cells = records(&files[1]).map_err(|what| bad("rounds.csv", what))?;
     let player_cells = records(&files[2]).map_err(|what| bad("players.csv", what))?;
@@ -99,17 +100,17 @@ pub(crate) fn read_line(
     Ok(())
 }
 
-/// Makes the derived files of a run again from its rows.
+/// Makes the derived files of a run, with these pages, again from its rows.
 ///
 /// # Errors
 /// If something cannot be read or is not what the ledger says.
-pub fn derive(stored: &StoredRun) -> Result<Derived, RunError> {
+pub fn derive(stored: &StoredRun, pages: &[Page]) -> Result<Derived, RunError> {
     let mut digest = Digest::new(&stored.plan);
     let mut faults = Vec::new();
     stored.for_each_line(|entry, rows| read_line(stored, entry, &rows, &mut digest, &mut faults))?;
     digest.finish();
     let source = Source { plan: &stored.plan, spec: &stored.spec, extent: stored.extent() };
-    Ok(Derived::new(&source, &digest, &faults))
+    Ok(Derived::new(&source, &digest, &faults, pages))
 }
 
 /// How much of a run is played again to be checked.
@@ -134,11 +135,11 @@ pub struct Findings {
     pub not_reproducible: u64,
 }
 
-/// Checks a run: hashes of every shard, what is on disk beyond them, the derived files, and by playing again.
+/// Checks a run: hashes of every shard, what is on disk beyond them, the derived files with these pages, and by playing again.
 ///
 /// # Errors
 /// If the folder is no run at all. What is wrong with a run is found, not an error.
-pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay) -> Result<Findings, RunError> {
+pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay, pages: &[Page]) -> Result<Findings, RunError> {
     let mut findings = Findings::default();
     let mut loose = Vec::new();
     if stored.is_torn {
@@ -166,7 +167,7 @@ pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay) -> Result<Finding
         findings.unfinished = loose.into_iter().map(|left| left + "; resuming cuts off the rest").collect();
     }
     findings.wrong.extend(stored.manifest_flaws());
-    match derive(stored) {
+    match derive(stored, pages) {
         Err(error) => findings.wrong.push(error.to_string()),
         // The files of an unfinished run, or of a share, are written when it ends.
         Ok(derived) if stored.is_complete() && stored.share.is_none() => {
@@ -208,9 +209,9 @@ pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay) -> Result<Finding
 /// # Errors
 /// If the folders are of different runs, overlap, or do not make a whole; the sentence names what is missing. If they cannot
 /// be read, or the whole cannot be written; then nothing is left of it. Until it is whole its name is `OUT.new`.
-pub fn merge(folders: &[PathBuf], out: &Path) -> Result<StoredRun, RunError> {
+pub fn merge(folders: &[PathBuf], out: &Path, pages: &[Page]) -> Result<StoredRun, RunError> {
     let parts = parts(folders)?;
-    build_aside(out, |new| merge_into(&parts, new))?;
+    build_aside(out, |new| merge_into(&parts, new, pages))?;
     StoredRun::open(out)
 }
 
@@ -278,7 +279,7 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
     Ok(parts)
 }
 
-fn merge_into(parts: &[StoredRun], out: &Path) -> Result<(), RunError> {
+fn merge_into(parts: &[StoredRun], out: &Path, pages: &[Page]) -> Result<(), RunError> {
     let mut folder = RunFolder::create(out, &parts[0].spec, &parts[0].plan, None)?;
     folder.come_from(&parts[0]);
     let mut digest = Digest::new(&parts[0].plan);
@@ -295,6 +296,6 @@ fn merge_into(parts: &[StoredRun], out: &Path) -> Result<(), RunError> {
     folder.commit()?;
     digest.finish();
     let source = Source { plan: &parts[0].plan, spec: &parts[0].spec, extent: folder.extent() };
-    Derived::new(&source, &digest, &faults).write(out)?;
+    Derived::new(&source, &digest, &faults, pages).write(out)?;
     folder.write_manifest("complete")
 }

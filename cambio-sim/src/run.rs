@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::block::{AgentFault, Arena, BlockRows};
-use crate::derived::{Derived, Source};
+use crate::derived::{Derived, Page, Source};
+use crate::digest::Digest;
 use crate::experiment::FaultPolicy;
-use crate::folder::{Entry, RunError, RunFolder, Share, StoredRun, packed, unreadable, write_whole};
+use crate::folder::{Entry, RunError, RunFolder, Share, StoredRun, packed, write_whole};
 use crate::intake::{Books, Intake, Paper, Place, PlayedLine};
 use crate::plan::{Block, Plan};
 use crate::reading::read_line;
 use crate::rows::{RowKey, Sheet};
-use crate::stats::digest::Digest;
 
 /// The most threads that play.
-pub(crate) const MOST_THREADS: usize = 1024;
+pub const MOST_THREADS: usize = 1024;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -75,6 +75,8 @@ pub struct Runner<'a> {
     pub threads: usize,
     /// Set from outside to stop.
     pub stop: &'a AtomicBool,
+    /// The files that are made beside the tables.
+    pub pages: &'a [Page],
     /// Told now and then how far the run is.
     pub progress: &'a dyn Fn(&Progress<'_>),
 }
@@ -232,7 +234,7 @@ impl Runner<'_> {
             Derived::default()
         } else {
             let source = Source { plan, spec: folder.spec(), extent: folder.extent() };
-            Derived::new(&source, &digest, &faults)
+            Derived::new(&source, &digest, &faults, self.pages)
         };
         if !matches!(outcome, Outcome::Unwritable(_)) {
             let finish = || {
@@ -302,7 +304,7 @@ fn write_timing(folder: &Path, threads: usize, matches: u64, time: Duration) -> 
     let mut text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "threads,matches,seconds\n".to_owned(),
-        Err(error) => return Err(unreadable(&path)(error)),
+        Err(error) => return Err(RunError::unreadable(&path)(error)),
     };
     text.extend([format!("{threads},{matches},{:.3}\n", time.as_secs_f64())]);
     write_whole(&path, text.as_bytes())

@@ -29,5 +29,5 @@ impl Agent for Mine {
 }
 
 fn main() -> ExitCode {
-    cambio_sim::cli::main(cambio_agents::roster().with("mine", "A bot of my own.", || Mine))
+    cambio_cli::main(cambio_agents::roster().with("mine", "A bot of my own.", || Mine))
 }

@@ -1,0 +1,29 @@
+//! A bot of one's own in the full command line: `cargo run --release --example lucky -- agents --check lucky`.
+
+use cambio_core::{Action, Agent, Briefing, Observation, Phase};
+
+/// Swaps every drawn card for an unknown one of its own, snaps what it knows to match, calls after six turns.
+struct Lucky;
+
+impl Agent for Lucky {
+    fn begin(&mut self, _: &Briefing<'_>) {}
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        let choices = view.choices();
+        let own = view.table().layout(view.seat());
+        let wish = match view.table().phase() {
+            Phase::Start | Phase::Close if view.table().turns() > 6 => Some(Action::Call),
+            Phase::Start => Some(Action::Draw),
+            Phase::Held(_) => own.without(view.known()).lowest().map(Action::Keep),
+            Phase::Window | Phase::Chain => view.known_matches().intersection(own).lowest().map(Action::Snap),
+            _ => None,
+        };
+        let fallback = [Action::Pass, Action::End, Action::Drop, Action::Skip];
+        let legal = wish.into_iter().chain(fallback).find(|&action| choices.contains(action));
+        legal.or_else(|| choices.nth(0)).expect("who is asked has a choice")
+    }
+}
+
+fn main() -> std::process::ExitCode {
+    cambio_cli::main(cambio_agents::roster().with("lucky", "Trusts in unknown cards.", || Lucky))
+}

@@ -1,0 +1,87 @@
+//! `cambio agents`.
+
+use std::io::Write as _;
+
+use cambio_agents::{Entry, Roster};
+use cambio_core::PRESETS;
+use cambio_core::testing::{Effort, check_agent};
+
+use super::{CliResult, Exit};
+use cambio_sim::Guarded;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Check an agent: legal, steady, stateless, blind to hidden cards, on every preset at 2, 3, 4 and 8 seats
+    #[arg(long, value_name = "SPEC")]
+    check: Option<String>,
+    /// With --check: how many matches on each preset and number of seats
+    #[arg(long, value_name = "N", default_value_t = 12, requires = "check",
+        value_parser = clap::value_parser!(u64).range(1..))]
+    matches: u64,
+    /// With --check: only on this preset; may be given several times
+    #[arg(long, value_name = "PRESET", requires = "check", value_parser = PRESETS)]
+    rules: Vec<String>,
+    /// With --check: only at so many seats; may be given several times
+    #[arg(long, value_name = "N", requires = "check", value_parser = clap::value_parser!(u8).range(2..=8))]
+    seats: Vec<u8>,
+}
+
+pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+    let mut out = std::io::stdout().lock();
+    if let Some(spec) = &args.check {
+        let agent = roster.parse(spec)?;
+        let mut effort = Effort { matches: args.matches, ..Effort::default() };
+        if !args.rules.is_empty() {
+            effort.presets.retain(|preset| args.rules.iter().any(|rules| rules == preset));
+        }
+        if !args.seats.is_empty() {
+            effort.seats = args.seats.iter().copied().map(usize::from).collect();
+        }
+        return match check_agent(|| Guarded::new(agent.make()), &effort) {
+            Ok(found) => {
+                writeln!(out, "{agent}: conforms in {} matches, {} decisions", found.matches, found.decisions)?;
+                Ok(Exit::Done)
+            }
+            Err(failing) => {
+                writeln!(out, "{agent}: does not conform: {failing}")?;
+                Ok(Exit::Fault)
+            }
+        };
+    }
+    for (number, entry) in roster.entries().iter().enumerate() {
+        writeln!(out, "{}", entry.name)?;
+        let mut say = |text: &str, hang: &str| {
+            let options = textwrap::Options::new(WIDTH).initial_indent("    ").subsequent_indent(hang);
+            writeln!(out, "{}", textwrap::fill(text, options))
+        };
+        say(&entry.about, "    ")?;
+        if let Some(text) = entry.text {
+            say(&format!("{}(\"{}\"): {}", entry.name, text.name, text.doc), "        ")?;
+        }
+        if let Some(like) = roster.entries()[..number].iter().find(|other| has_the_same_params(other, entry)) {
+            let changes: Vec<String> = changes(like, entry);
+            say(&format!("Parameters as for {}, but {}.", like.name, changes.join(", ")), "    ")?;
+            continue;
+        }
+        for param in entry.params {
+            let default = param.default.map_or(String::new(), |value| format!(" = {}", param.range.show(value)));
+            say(&format!("{}{default}: {} ({})", param.name, param.doc.trim(), param.range), "        ")?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The list is for people: as wide as a terminal is likely to be.
+const WIDTH: usize = 80;
+
+fn has_the_same_params(one: &Entry, other: &Entry) -> bool {
+    !one.params.is_empty() && one.params.iter().map(|param| param.name).eq(other.params.iter().map(|param| param.name))
+}
+
+/// What differs from a like agent's defaults.
+fn changes(like: &Entry, entry: &Entry) -> Vec<String> {
+    let pairs = like.params.iter().zip(entry.params).filter(|(like, own)| like.default != own.default);
+    pairs
+        .map(|(_, own)| format!("{} = {}", own.name, own.default.map_or("off".to_owned(), |v| own.range.show(v))))
+        .collect()
+}

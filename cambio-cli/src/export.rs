@@ -1,0 +1,49 @@
+//! `cambio export`.
+
+use std::path::{Path, PathBuf};
+
+use super::{CliResult, Exit};
+use cambio_sim::StoredRun;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The run's folder
+    folder: PathBuf,
+    /// What the rows are written as
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// The folder for the files; it must not exist
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+/// What rows are written as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+enum Format {
+    /// matches.parquet, rounds.parquet and players.parquet; needs the feature `parquet`
+    #[default]
+    Parquet,
+}
+
+pub(super) fn run(args: &Args) -> CliResult {
+    let stored = StoredRun::open(&args.folder)?;
+    match args.format {
+        Format::Parquet => parquet(&stored, &args.out)?,
+    }
+    let extent = stored.extent();
+    if !extent.is_whole() {
+        eprintln!("note: the run is not complete; {} of {} shards are written", extent.shards, extent.of);
+    }
+    Ok(Exit::Done)
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(stored: &StoredRun, out: &Path) -> Result<(), cambio_sim::RunError> {
+    cambio_sim::write_parquet(stored, out)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &StoredRun, _: &Path) -> Result<(), &'static str> {
+    Err("this program was built without the feature `parquet`; \
+         `cargo install --path cambio-cli --features parquet` builds one that has it")
+}

@@ -1,0 +1,26 @@
+//! `cambio merge`.
+
+use std::path::PathBuf;
+
+use super::tables::{self, Format};
+use super::{CliResult, Exit, PAGES};
+use cambio_sim::{derive, merge};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The folders of all parts, in any order
+    #[arg(required = true)]
+    parts: Vec<PathBuf>,
+    /// The folder for the whole; it must not exist
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// How the tables are printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(args: &Args) -> CliResult {
+    let stored = merge(&args.parts, &args.out, PAGES)?;
+    tables::print(&stored.plan, &derive(&stored, &[])?, args.format)?;
+    Ok(Exit::Done)
+}

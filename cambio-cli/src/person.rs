@@ -1,0 +1,426 @@
+//! A person at the table: told in words what its seat perceives, asked at a prompt.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use cambio_core::{
+    Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, SpotSet, Standing,
+};
+
+use super::narrator::Narrator;
+use super::run::INTERRUPTED;
+
+/// How often it is looked whether the user interrupts, while an answer is waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// An agent that asks whoever reads and writes there. It leaves the table when the input ends, or nobody reads.
+pub(super) struct Person<O> {
+    /// What is typed; a thread of its own waits for it, so that an interrupt is noticed.
+    lines: Receiver<io::Result<Vec<u8>>>,
+    out: O,
+    /// Who sits where, seat a first.
+    names: Vec<String>,
+    /// Whether the board shows the cards that the seat has seen.
+    notes: bool,
+    narrator: Narrator,
+    seat: Seat,
+    /// Whether the board is due before the next question.
+    is_board_due: bool,
+    /// Why the person has left.
+    left: Option<String>,
+}
+
+/// What somebody who asks for help is told.
+const HELP: &str = "Answer with a decision as it is offered, such as `keep a2`, or with the beginning
+of its word, such as `k a2`, or with its card alone, such as `a2`. Enter alone
+passes, or takes the only decision there is. Seats have letters, their cards
+numbers: b1 is the first card of seat b. To touch a card is a bluff, and to
+cheat is to look at an own card for a penalty card, where the rules have it.
+  table   show the table again
+  deck    show what the cards are worth and can do
+  quit    leave the table";
+
+impl<O: Write + Send> Person<O> {
+    pub(super) fn new(
+        rules: &Rules,
+        input: impl BufRead + Send + 'static,
+        out: O,
+        names: Vec<String>,
+        notes: bool,
+    ) -> Person<O> {
+        let (sender, lines) = sync_channel(1);
+        // It ends when nobody listens any more, with the input, or with the process.
+        std::thread::spawn(move || input.split(b'\n').try_for_each(|line| sender.send(line)));
+        let narrator = Narrator::new(rules);
+        Person { lines, out, names, notes, narrator, seat: Seat::A, is_board_due: false, left: None }
+    }
+
+    fn say(&mut self, line: &str) {
+        if let Err(error) = writeln!(self.out, "{line}") {
+            self.left.get_or_insert(format!("the player cannot be told anything: {error}"));
+        }
+    }
+
+    fn leave(&mut self) {
+        self.left.get_or_insert("the player has left".to_owned());
+    }
+
+    /// The next line of the input, without the space around it; `None` if there is none.
+    fn read(&mut self) -> Option<String> {
+        if let Err(error) = write!(self.out, "> ").and_then(|()| self.out.flush()) {
+            self.left = Some(format!("the player cannot be asked: {error}"));
+            return None;
+        }
+        loop {
+            match self.lines.recv_timeout(LOOK_EVERY) {
+                // Of what is no text nothing is offered, and that is said.
+                Ok(Ok(line)) => return Some(String::from_utf8_lossy(&line).trim().to_lowercase()),
+                Ok(Err(error)) => self.left = Some(format!("the player cannot be heard: {error}")),
+                Err(RecvTimeoutError::Timeout) if !INTERRUPTED.load(Ordering::Relaxed) => continue,
+                Err(_) => {
+                    self.say("");
+                    self.leave();
+                }
+            }
+            return None;
+        }
+    }
+
+    fn label(&self, card: cambio_core::Card) -> &str {
+        self.narrator.label(card)
+    }
+
+    /// The table as the seat may know it, a line for each seat.
+    fn board(&self, view: &Observation<'_>) -> String {
+        let table = view.table();
+        let mut lines = Vec::new();
+        for (&seat, name) in Seat::ALL[..table.seats()].iter().zip(&self.names) {
+            let cards: Vec<String> = table
+                .layout(seat)
+                .into_iter()
+                .map(|spot| match view.face(spot).filter(|_| self.notes) {
+                    Some(card) => format!("{spot}={}", self.label(card)),
+                    None => spot.to_string(),
+                })
+                .collect();
+            let mut who = if seat == self.seat { "you".to_owned() } else { name.clone() };
+            if table.callers().contains(seat) {
+                who += ", called";
+            }
+            if table.safe().contains(seat) {
+                who += ", safe";
+            }
+            lines.push(format!("  {:<34}  {who}", cards.join("  ")));
+        }
+        let top = table.top().map_or("nothing lies open".to_owned(), |card| format!("{} lies open", self.label(card)));
+        lines.push(format!("  {top}; {} cards on the pile, {} in the stock", table.pile_len(), table.stock_len()));
+        lines.join("\n")
+    }
+
+    /// What the person is asked, in a sentence.
+    fn question(&self, view: &Observation<'_>) -> String {
+        let (table, rules) = (view.table(), view.rules());
+        let may = if view.choices().contains(Action::Skip) { "you may" } else { "you have to" };
+        match table.phase() {
+            Phase::Peek => "look at one of your cards".to_owned(),
+            Phase::Start => "your turn".to_owned(),
+            Phase::Held(_) => view.held().map_or("you hold a card".to_owned(), |card| {
+                let (points, power) = (rules.points(card), rules.power(card));
+                let power = if power.is_none() { String::new() } else { format!(", power: {power}") };
+                format!("you hold {} ({points} points{power})", self.label(card))
+            }),
+            Phase::Window | Phase::Chain => {
+                let shown = table.opener().filter(|_| table.phase() == Phase::Window).or(table.top());
+                let shown = shown.map_or("a card".to_owned(), |card| self.label(card).to_owned());
+                let known = if self.notes { view.known_matches() } else { SpotSet::EMPTY };
+                let known: Vec<String> = known.into_iter().map(|spot| spot.to_string()).collect();
+                let known = if known.is_empty() { String::new() } else { format!("; {} would match", known.join(" ")) };
+                format!("{shown} lies open{known}")
+            }
+            Phase::Gift => format!("{may} give a card for the one that you snapped"),
+            Phase::Power => table.step().map_or("the card has a power".to_owned(), |step| format!("{may} {step}")),
+            Phase::Show => "name a card that is shown to all".to_owned(),
+            Phase::Close => "your turn ends".to_owned(),
+            Phase::Over => "the round is over".to_owned(),
+        }
+    }
+
+    /// Asks until there is a decision; `None` if the person leaves.
+    fn ask(&mut self, view: &Observation<'_>) -> Option<Action> {
+        let choices: Vec<Action> = view.choices().iter().collect();
+        let question = format!("{}: {}", self.question(view), offer(&choices));
+        self.say(&textwrap::fill(&question, textwrap::Options::new(80).subsequent_indent("  ")));
+        loop {
+            match self.read()?.as_str() {
+                "quit" | "exit" => {
+                    self.leave();
+                    return None;
+                }
+                "?" | "help" => self.say(HELP),
+                "table" => self.say(&self.board(view)),
+                "deck" => self.say(&deck(view.rules())),
+                answer => match understand(answer, &choices) {
+                    Ok(action) => return Some(action),
+                    Err(sentence) => self.say(&sentence),
+                },
+            }
+        }
+    }
+}
+
+impl<O: Write + Send> Agent for Person<O> {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        self.seat = briefing.seat;
+        self.left = None;
+    }
+
+    fn round_begins(&mut self, standing: &Standing<'_>) {
+        self.is_board_due = true;
+        self.say(&format!("\nround {}: seat {} starts", standing.round + 1, standing.setup.starter));
+    }
+
+    fn notice(&mut self, sighting: &Sighting) {
+        if let Some(line) = self.narrator.line(sighting, |face| face) {
+            self.say(&line);
+        }
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        if std::mem::take(&mut self.is_board_due) || view.table().phase() == Phase::Start {
+            self.say(&self.board(view));
+        }
+        // Who has left is in trouble, and what is decided then counts for nothing.
+        self.ask(view).unwrap_or(Action::Pass)
+    }
+
+    fn trouble(&mut self) -> Option<String> {
+        self.left.clone()
+    }
+
+    fn round_ends(&mut self, result: &RoundResult) {
+        let winners: Vec<String> = result.winners.iter().map(|seat| seat.to_string()).collect();
+        let verb = if winners.len() == 1 { "wins" } else { "share" };
+        self.say(&format!("  points: {}; {} {verb} the round", by_seat(result.points()), winners.join(" and ")));
+        self.say(&format!("  it adds to the totals: {}", by_seat(result.scores())));
+    }
+
+    fn match_ends(&mut self, totals: &[Score]) {
+        self.say(&format!("\nthe match is over, totals: {}", by_seat(totals)));
+    }
+}
+
+/// Numbers with their seats, seat a first.
+fn by_seat<T: std::fmt::Display>(values: &[T]) -> String {
+    let with_seat = Seat::ALL.iter().zip(values).map(|(seat, value)| format!("{seat} {value}"));
+    with_seat.collect::<Vec<_>>().join(", ")
+}
+
+/// The decisions as they are offered: those that differ by their card alone together.
+fn offer(choices: &[Action]) -> String {
+    let mut verbs: Vec<(String, Vec<String>)> = Vec::new();
+    for action in choices {
+        let text = action.to_string();
+        let (verb, spots) = text.split_once(' ').unwrap_or((&text, ""));
+        let place = verbs.iter().position(|(known, _)| known == verb).unwrap_or_else(|| {
+            verbs.push((verb.to_owned(), Vec::new()));
+            verbs.len() - 1
+        });
+        for spot in spots.split_whitespace() {
+            if !verbs[place].1.iter().any(|known| known == spot) {
+                verbs[place].1.push(spot.to_owned());
+            }
+        }
+    }
+    let shown = verbs.iter().map(|(verb, spots)| match (verb.as_str(), &spots[..]) {
+        (verb, []) => verb.to_owned(),
+        ("swap", [one, other]) => format!("swap {one} {other}"),
+        ("swap", spots) => format!("swap two of {}", spots.join(" ")),
+        (verb, spots) => format!("{verb} {}", spots.join(" ")),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// The decision that an answer means: its words, or their beginnings; of one that names cards, the cards alone.
+///
+/// # Errors
+/// A sentence, if it means none of the choices or several.
+fn understand(answer: &str, choices: &[Action]) -> Result<Action, String> {
+    let mut given: Vec<&str> = answer.split_whitespace().collect();
+    if given.is_empty() {
+        return match choices {
+            [only] => Ok(*only),
+            choices if choices.contains(&Action::Pass) => Ok(Action::Pass),
+            _ => Err(format!("one of: {} (? helps)", offer(choices))),
+        };
+    }
+    let fits_choice = |given: &[&str], action: &Action| {
+        let text = action.to_string();
+        let words: Vec<&str> = text.split(' ').collect();
+        let verb_first = given[0].parse::<cambio_core::Spot>().is_err();
+        let words = if verb_first { &words[..] } else { &words[1..] };
+        // A card is named whole: a1 is not the beginning of a10.
+        let fits = |(place, (given, word)): (usize, (&&str, &&str))| {
+            if verb_first && place == 0 { word.starts_with(given) } else { given == word }
+        };
+        given.len() == words.len() && given.iter().zip(words).enumerate().all(fits)
+    };
+    let mut meant: Vec<Action> = choices.iter().copied().filter(|action| fits_choice(&given, action)).collect();
+    if meant.is_empty() && given.len() >= 2 {
+        // The cards of a swap in the other order.
+        let last = given.len() - 1;
+        given.swap(last - 1, last);
+        meant = choices.iter().copied().filter(|action| fits_choice(&given, action)).collect();
+    }
+    match &meant[..] {
+        [only] => Ok(*only),
+        [] => Err(format!("`{answer}` is not offered; one of: {} (? helps)", offer(choices))),
+        several => Err(format!("`{answer}` could be {}", offer(several))),
+    }
+}
+
+/// What the kinds of cards are worth and can do, those that are alike in a line.
+fn deck(rules: &Rules) -> String {
+    let mut alike: BTreeMap<(i32, String), Vec<&str>> = BTreeMap::new();
+    for kind in rules.kinds() {
+        alike.entry((i32::from(kind.points), kind.power.to_string())).or_default().push(&kind.label);
+    }
+    let lines = alike.into_iter().map(|((points, power), labels)| {
+        let power = if power.is_empty() { power } else { format!("  {power}") };
+        let head = format!("{points:>4} points  ");
+        let options = textwrap::Options::new(80).initial_indent(&head).subsequent_indent("             ");
+        textwrap::fill(&format!("{}{power}", labels.join(" ")), options)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::rng::{Bounded as _, Key, Purpose};
+    use cambio_core::{Dice, PRESETS, Setup, State};
+
+    use super::*;
+
+    #[test]
+    fn every_decision_is_understood_by_its_words_whatever_else_is_offered() {
+        let mut offered = 0;
+        for (preset, seats) in PRESETS.into_iter().zip([2, 4, 3, 2, 2, 2]) {
+            let rules = Rules::preset(preset).unwrap();
+            let stream = Key { seed: 8, deal: 0 }.stream(Purpose::Agent, 0);
+            let mut chance = Dice(stream.clone());
+            let setup = Setup::new(&rules, seats);
+            let mut picks = Dice(stream);
+            for _ in 0..20 {
+                let mut deck = rules.deck().to_vec();
+                picks.0.shuffle(&mut deck);
+                let mut state = State::deal(&setup, &deck, &mut chance, &mut ()).unwrap();
+                while state.actor().is_some() {
+                    let choices: Vec<Action> = state.choices().iter().collect();
+                    for &action in &choices {
+                        assert_eq!(understand(&action.to_string(), &choices), Ok(action), "{}", offer(&choices));
+                        offered += 1;
+                    }
+                    state.apply(choices[picks.0.below(choices.len() as u32) as usize], &mut chance, &mut ()).unwrap();
+                }
+            }
+        }
+        assert!(offered > 10_000, "{offered}");
+    }
+
+    #[test]
+    fn answers_may_be_short_where_they_mean_one_decision() {
+        let read = |list: &str| list.split(", ").map(|action| action.parse().unwrap()).collect::<Vec<Action>>();
+        let held = read("drop, keep a1, keep a2, keep a10");
+        assert_eq!(understand("d", &held), Ok(Action::Drop));
+        assert_eq!(understand("a1", &held), Ok(held[1]));
+        assert_eq!(understand("k a10", &held), Ok(held[3]));
+        assert_eq!(
+            understand("k", &held),
+            Err("`k` is not offered; one of: drop, keep a1 a2 a10 (? helps)".to_owned())
+        );
+        assert_eq!(understand("", &held), Err("one of: drop, keep a1 a2 a10 (? helps)".to_owned()));
+        let power = read("skip, swap a1 b1, swap a1 b2, swap b1 b2");
+        assert_eq!(understand("b1 a1", &power), Ok(power[1]));
+        assert_eq!(understand("sw b2 a1", &power), Ok(power[2]));
+        assert_eq!(understand("s", &power), Ok(Action::Skip));
+        assert_eq!(offer(&power), "skip, swap two of a1 b1 b2");
+        let window = read("pass, snap a1, touch a1");
+        assert_eq!(understand("", &window), Ok(Action::Pass));
+        assert_eq!(understand("a1", &window), Err("`a1` could be snap a1, touch a1".to_owned()));
+        assert_eq!(understand("", &read("draw")), Ok(Action::Draw));
+    }
+
+    /// Plays a round of seat a against one that draws and drops, and gives what it was told.
+    fn played(input: &'static str, notes: bool) -> (String, Option<String>) {
+        struct Idle;
+        impl Agent for Idle {
+            fn begin(&mut self, _: &Briefing<'_>) {}
+
+            fn decide(&mut self, view: &Observation<'_>) -> Action {
+                let choices = view.choices();
+                let idle = [Action::Pass, Action::Drop, Action::Skip, Action::End, Action::Draw];
+                idle.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap()
+            }
+        }
+
+        let mut out = Vec::new();
+        let rules = Rules::preset("classic").unwrap();
+        let names = vec!["you".to_owned(), "idle".to_owned()];
+        let person = Person::new(&rules, input.as_bytes(), &mut out, names, notes);
+        let mut agents: Vec<Box<dyn Agent + '_>> = vec![Box::new(person), Box::new(Idle)];
+        let pairing = cambio_core::Pairing { rules, seats: 2, key: Key { seed: 5, deal: 0 } };
+        let error = cambio_core::play_match(&pairing, &mut agents, &mut ()).err().map(|error| error.to_string());
+        drop(agents);
+        (String::from_utf8(out).unwrap(), error)
+    }
+
+    #[test]
+    fn a_person_is_told_what_its_seat_saw_and_nothing_else() {
+        let (told, error) = played("\nk a1\n\ncall\n", true);
+        assert_eq!(error, None, "{told}");
+        let before_the_end = told.split("the round ends").next().unwrap();
+        for expected in [
+            "a peeks at a3: Ks",
+            "b peeks at b3\n",
+            "a1  a2  a3=Ks  a4=2c",
+            "a draws 7d",
+            "a keeps it in a1, Kd goes",
+            "Kd lies open; a3 would match: pass, snap a1 a2 a3 a4 b1 b2 b3 b4",
+            "b draws a card\n",
+        ] {
+            assert!(before_the_end.contains(expected), "{expected} in:\n{told}");
+        }
+        // The opponent's cards are turned up at the end.
+        assert!(
+            !before_the_end.contains("b1=") && !before_the_end.contains("b1:") && told.contains("    b1: "),
+            "{told}"
+        );
+        assert!(told.ends_with("the match is over, totals: a 0, b 1\n"), "{told}");
+        let (told, _) = played("\nk a1\n\ncall\n", false);
+        assert!(!told.contains('=') && !told.contains("would match") && told.contains("  a1  a2  a3  a4 "), "{told}");
+    }
+
+    #[test]
+    fn what_is_no_text_is_asked_again() {
+        let mut out = Vec::new();
+        let mut person =
+            Person::new(&Rules::preset("classic").unwrap(), &b"\xe9\n  Draw \n"[..], &mut out, Vec::new(), true);
+        assert_eq!(person.read().as_deref(), Some("\u{fffd}"));
+        assert_eq!((person.read().as_deref(), person.read()), (Some("draw"), None));
+        assert_eq!(person.left.as_deref(), Some("the player has left"));
+    }
+
+    #[test]
+    fn who_leaves_ends_the_match() {
+        for input in ["draw\n", "draw\nquit\ndrop\n"] {
+            let (told, error) = played(input, true);
+            assert_eq!(
+                error.as_deref(),
+                Some("seat a cannot go on: the player has left (round 1, decision 2)"),
+                "{told}"
+            );
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `cambio play`.
+
+use std::io::{BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cambio_agents::Roster;
+use cambio_core::rng::Key;
+use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Recorder, Seat};
+
+use super::output::Output;
+use super::person::Person;
+use super::run::stop_on_signal;
+use super::setting::player;
+use super::{CliResult, Exit};
+use cambio_sim::{Guarded, Unit, read_rules};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Who sits at the other seats, in order; may be given up to seven times
+    #[arg(long, value_name = "AGENT", default_value = "heuristic")]
+    against: Vec<String>,
+    /// A preset, or a rule file
+    #[arg(long, default_value = "classic")]
+    rules: String,
+    /// Your seat
+    #[arg(long, value_name = "LETTER", default_value = "a", value_parser = seat)]
+    seat: Seat,
+    /// Play one round, whatever the rules say of the match
+    #[arg(long)]
+    rounds: bool,
+    /// Remember for yourself: the table does not show the cards that you have seen
+    #[arg(long)]
+    no_notes: bool,
+    /// The seed of the deal; without it, one that nobody knows
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+    /// Write the record of the match there, if it is played to its end; the file must not exist
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+}
+
+fn seat(text: &str) -> Result<Seat, String> {
+    let mut letters = text.chars();
+    let seat = letters.next().and_then(Seat::from_letter).filter(|_| letters.next().is_none());
+    seat.ok_or_else(|| "allowed is a letter from a to h".to_owned())
+}
+
+pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+    let unit = if args.rounds { Unit::Rounds } else { Unit::Match };
+    let rules = unit.of(read_rules(&args.rules, Path::new("."))?);
+    let seats = args.against.len() + 1;
+    if seats > MAX_SEATS {
+        return Err(format!("--against is given {} times; allowed are 1 to {}", seats - 1, MAX_SEATS - 1).into());
+    }
+    if args.seat.index() >= seats {
+        let last = Seat::ALL[seats - 1];
+        return Err(format!("--seat {} at {seats} seats; allowed is a to {last}", args.seat).into());
+    }
+    let record = args.record.as_deref().map(Output::reserve).transpose()?;
+    let others = args.against.iter().map(|spec| player(roster, "--against", spec)).collect::<Result<Vec<_>, _>>()?;
+    let mut names: Vec<String> = others.iter().map(ToString::to_string).collect();
+    names.insert(args.seat.index(), "person".to_owned());
+    let seed = args.seed.unwrap_or_else(unknown);
+    // Bots end with the match, also if it ends so.
+    stop_on_signal(Exit::Failed)?;
+    let mut out = std::io::stdout();
+    writeln!(out, "{} at {seats} seats, seed {seed}; you are seat {}, ? helps", rules.name(), args.seat)?;
+
+    let mut agents: Vec<Box<dyn Agent>> =
+        others.iter().map(|spec| Box::new(Guarded::new(spec.make())) as Box<dyn Agent>).collect();
+    let input = BufReader::new(std::io::stdin());
+    let person = Person::new(&rules, input, std::io::stdout(), names.clone(), !args.no_notes);
+    agents.insert(args.seat.index(), Box::new(person));
+    let key = Key { seed, deal: 0 };
+    let mut recorder = Recorder::new(&rules);
+    let result = match Deal::new(&rules, key).play(seats, &mut agents, &mut recorder) {
+        Ok(result) => result,
+        Err(MatchError::Trouble(trouble)) if trouble.seat == args.seat => {
+            writeln!(out, "{}; --seed {seed} deals the same cards again", trouble.reason)?;
+            return Ok(Exit::Done);
+        }
+        Err(error @ (MatchError::Trouble(_) | MatchError::Fault(_))) => {
+            eprintln!("fault: {error}");
+            return Ok(Exit::Fault);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let rank = result.ranks[args.seat.index()];
+    if let Some(file) = record {
+        let labels: Vec<&str> = names.iter().map(String::as_str).collect();
+        let record = recorder.finish(key, 0, &labels, &result);
+        file.write(|file| writeln!(file, "{}", record.to_json()))?;
+    }
+    writeln!(out, "you have rank {rank} of {seats}; --seed {seed} deals the same cards again")?;
+    Ok(Exit::Done)
+}
+
+/// A seed that nobody knows, short enough to be typed again.
+fn unknown() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    let mixed = (now ^ u64::from(std::process::id()) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed % 1_000_000_000
+}

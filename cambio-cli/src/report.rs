@@ -1,0 +1,102 @@
+//! `cambio report`.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::tables::{self, Format};
+use super::{CliResult, Exit, PAGES, tune};
+use cambio_report::{Tuning, of_tuning};
+use cambio_sim::tune::Point;
+use cambio_sim::write_whole;
+use cambio_sim::{Extent, Payoff, RunError, StoredRun, derive};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The folder of a run, or of what was tuned
+    folder: PathBuf,
+    /// How the tables are printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Print only; write nothing
+    #[arg(long)]
+    dry: bool,
+}
+
+pub(super) fn run(args: &Args) -> CliResult {
+    if args.folder.join("tuning.json").exists() && !args.folder.join("spec.lock.json").exists() {
+        return Ok(tuned(args)?);
+    }
+    let stored = StoredRun::open(&args.folder)?;
+    if stored.share.is_some() {
+        return Err(
+            format!("{} is one part of a run; put the parts together with `merge`", args.folder.display()).into()
+        );
+    }
+    tell_if_partial(&stored)?;
+    let derived = derive(&stored, PAGES)?;
+    if !args.dry {
+        derived.write(&args.folder)?;
+    }
+    tables::print(&stored.plan, &derived, args.format)?;
+    Ok(Exit::Done)
+}
+
+/// Says on standard error that a run is not complete.
+///
+/// # Errors
+/// If it should be: then lines of its ledger are lost.
+pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
+    if stored.is_complete() {
+        return Ok(());
+    }
+    let Extent { shards: found, of: wanted } = stored.extent();
+    if stored.claims_complete {
+        let what = format!("it has {found} of {wanted} shards, and the manifest says that the run is complete");
+        return Err(RunError::damaged(&stored.path.join("ledger.jsonl"), what));
+    }
+    eprintln!(
+        "the run is not complete: {found} of {wanted} shards, {} matches; what follows is of these",
+        stored.matches()
+    );
+    Ok(())
+}
+
+/// Prints the curves of a tuning folder, and makes its page again.
+fn tuned(args: &Args) -> Result<Exit, RunError> {
+    let file = args.folder.join("tuning.json");
+    let text = read(&file)?;
+    let found: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| RunError::damaged(&file, error.to_string()))?;
+    let payoff: Payoff = serde_json::from_value(found["payoff"].clone())
+        .map_err(|error| RunError::damaged(&file, format!("payoff: {error}")))?;
+    let file = args.folder.join("curve.csv");
+    let text = read(&file)?;
+    let points = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<Vec<Point>, _>>();
+    let points = points.map_err(|error| RunError::damaged(&file, error.to_string()))?;
+    let tuning = Tuning { points: &points, found: &found, payoff };
+    if !args.dry {
+        write_whole(&args.folder.join("report.html"), of_tuning(tuning).as_bytes())?;
+    }
+    let shown = match args.format {
+        Format::Csv => text,
+        Format::Json => format!("{:#}\n", serde_json::json!({ "found": found, "curve": points })),
+        Format::Table => curves(&tuning),
+        Format::Md => format!("```text\n{}```\n", curves(&tuning)),
+    };
+    // That the reader has gone away is no error.
+    let _ = std::io::stdout().lock().write_all(shown.as_bytes());
+    Ok(Exit::Done)
+}
+
+/// The curve against each field.
+fn curves(tuning: &Tuning<'_>) -> String {
+    let curve = |points: &[Point]| {
+        let best = points.iter().position(|point| tuning.is_best(point)).unwrap_or(0);
+        format!("against {}\n{}", points[0].field, tune::table(points, best))
+    };
+    tuning.points.chunk_by(|one, next| one.field == next.field).map(curve).collect()
+}
+
+fn read(file: &Path) -> Result<String, RunError> {
+    std::fs::read_to_string(file).map_err(RunError::unreadable(file))
+}

@@ -1,0 +1,174 @@
+//! `cambio run` and `cambio shard`.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cambio_agents::Roster;
+
+use super::meter::{Meter, Telling};
+use super::tables::{self, Format};
+use super::{CliResult, Exit, PAGES};
+use cambio_sim::{
+    Experiment, MOST_THREADS, Outcome, Plan, Report, RunError, RunFolder, Runner, Share, StoredRun, keep_fault,
+};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    playing: Playing,
+    /// How the tables are printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ShardArgs {
+    #[command(flatten)]
+    playing: Playing,
+    /// Which part, counted from 0
+    #[arg(long, value_name = "I", allow_negative_numbers = true)]
+    index: u64,
+    /// How many parts there are
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    of: u64,
+}
+
+#[derive(Debug, clap::Args)]
+struct Playing {
+    /// The experiment file
+    spec: PathBuf,
+    /// The folder for the rows; it must not exist
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// How many threads play; 0 takes as many as there are cores. The rows do not depend on it
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
+    threads: usize,
+    /// Go on with a run that was interrupted, in whatever way; the folder may exist
+    #[arg(long)]
+    resume: bool,
+    /// Write every match to records.jsonl as well
+    #[arg(long)]
+    records: bool,
+    /// Play so many deals instead of those of the file
+    #[arg(long, value_name = "N")]
+    deals: Option<u64>,
+    /// Play under this seed instead of that of the file
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
+    seed: Option<u64>,
+    /// Tell no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|n| *n <= MOST_THREADS)
+        .ok_or_else(|| format!("allowed is a number from 0 to {MOST_THREADS}"))
+}
+
+/// Set when the user interrupts a command that plays: one process plays one thing.
+pub(super) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Notes that the user interrupts, so that what is being played ends soon, and the processes of bots with it. Who
+/// interrupts again waits for nothing more, and the command ends with `exit`.
+pub(super) fn stop_on_signal(exit: Exit) -> Result<&'static AtomicBool, ctrlc::Error> {
+    ctrlc::set_handler(move || {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            // What a run has on disk is safe at any instant.
+            std::process::exit(exit as i32);
+        }
+        eprintln!("stopping after what is being played; interrupt again to stop at once");
+    })?;
+    Ok(&INTERRUPTED)
+}
+
+pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+    let (plan, report, exit) = play(&args.playing, None, roster)?;
+    // Where the disk took no more the table would be of rows that are not there.
+    if !matches!(report.outcome, Outcome::Unwritable(_)) {
+        tables::print(&plan, &report.derived, args.format)?;
+    }
+    Ok(exit)
+}
+
+pub(super) fn shard(args: &ShardArgs, roster: &Roster) -> CliResult {
+    if args.index >= args.of {
+        let (index, of) = (args.index, args.of);
+        return Err(format!("--index {index} of {of} parts; allowed is 0 to {}", of - 1).into());
+    }
+    let share = Share { index: args.index, of: args.of };
+    Ok(play(&args.playing, Some(share), roster)?.2)
+}
+
+fn play(
+    args: &Playing,
+    share: Option<Share>,
+    roster: &Roster,
+) -> Result<(Plan, Report, Exit), Box<dyn std::error::Error>> {
+    let (mut experiment, text) = Experiment::read(&args.spec)?;
+    experiment.deals = args.deals.unwrap_or(experiment.deals);
+    experiment.seed = args.seed.unwrap_or(experiment.seed);
+    experiment.records |= args.records;
+    let plan = experiment.plan(roster, args.spec.parent().unwrap_or(Path::new(".")))?;
+    let mut folder = if args.resume {
+        RunFolder::reopen(&args.out, &text, &plan, share)?
+    } else {
+        RunFolder::create(&args.out, &text, &plan, share)?
+    };
+    if let Some(other) = folder.other_revision() {
+        eprintln!("this run was begun by a program of revision {other}; what this one plays may differ");
+    }
+    let stop = stop_on_signal(Exit::Interrupted)?;
+    let meter = Meter::new(&plan, if args.quiet { Telling::Quietly } else { Telling::Aloud });
+    let runner = Runner { threads: args.threads, stop, pages: PAGES, progress: &|progress| meter.tell(progress) };
+    let report = runner.run(&plan, &mut folder)?;
+    meter.finish();
+    let exit = tell_outcome(args, &folder, &report)?;
+    Ok((plan, report, exit))
+}
+
+/// Says on standard error how the run ended, and keeps the match of a fault.
+fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<Exit, RunError> {
+    let (out, matches) = (args.out.display(), report.matches);
+    match &report.outcome {
+        Outcome::Complete => {
+            // Of a fault that was mended before the run was resumed.
+            let _ = std::fs::remove_file(folder.path().join("fault.jsonl"));
+            let faults = report.derived.faults.len();
+            if faults > 0 {
+                let policy = &report.derived.faults[0].policy;
+                let became =
+                    if policy == "void" { "their deal blocks are void" } else { "their matches are forfeited" };
+                eprintln!(
+                    "agents were at fault {faults} times: {became}; {} has each",
+                    args.out.join("faults.csv").display()
+                );
+            }
+            if !args.quiet {
+                let report =
+                    folder.share().is_none().then(|| format!("; open {}", args.out.join("report.html").display()));
+                eprintln!("{matches} matches in {out}{}", report.unwrap_or_default());
+            }
+            Ok(Exit::Done)
+        }
+        Outcome::Interrupted => {
+            eprintln!("interrupted: {matches} matches are in {out}, whole deal blocks only; --resume plays the rest");
+            Ok(Exit::Interrupted)
+        }
+        Outcome::Unwritable(error) => {
+            let kept = StoredRun::open(folder.path()).map_or(0, |stored| stored.matches());
+            eprintln!("error: {error}");
+            eprintln!("{kept} matches are safely in {out}; once it can be written again, --resume plays the rest");
+            Ok(Exit::Interrupted)
+        }
+        Outcome::Fault(fault) => {
+            let record = keep_fault(folder.path(), fault)?;
+            let program = std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string());
+            eprintln!("fault: {}: {}", fault.place, fault.what);
+            eprintln!("{matches} matches before it are in {out}; see the match up to the fault with");
+            eprintln!("    {program} replay --events {}", record.display());
+            Ok(Exit::Fault)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The table at which agents are measured, as options.
+
+use std::path::PathBuf;
+
+use cambio_agents::{AgentSpec, Roster};
+
+use super::run::threads;
+use cambio_sim::tune::Setting;
+use cambio_sim::{Payoff, Unit};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct SettingArgs {
+    /// A preset, or a rule file
+    #[arg(long, default_value = "classic")]
+    pub(super) rules: String,
+    /// The number of seats
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = seats)]
+    pub(super) seats: usize,
+    /// Play one round for each deal, whatever the rules say of the match
+    #[arg(long)]
+    pub(super) rounds: bool,
+    /// The seed of the deals
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// How many threads play; 0 takes as many as there are cores. The answer does not depend on it
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
+    pub(super) threads: usize,
+    /// Tell no progress
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+fn seats(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| (2..=8).contains(n)).ok_or_else(|| "allowed is a number from 2 to 8".to_owned())
+}
+
+/// Reads the spec of an agent that plays by what it saw; `flag` is what gave it.
+pub(super) fn player(roster: &Roster, flag: &str, spec: &str) -> Result<AgentSpec, Box<dyn std::error::Error>> {
+    let agent = roster.parse(spec)?;
+    if agent.sees_all() {
+        let what = "sees hidden cards; allowed are agents that play by what they saw";
+        return Err(format!("{flag} `{agent}` {what}").into());
+    }
+    Ok(agent)
+}
+
+/// Reads a probability, ends excluded.
+pub(super) fn probability(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|p| *p > 0.0 && *p < 1.0);
+    number.ok_or_else(|| "allowed is a number between 0 and 1".to_owned())
+}
+
+/// Reads a positive number.
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|n: &f64| *n > 0.0 && n.is_finite());
+    number.ok_or_else(|| "allowed is a number above 0".to_owned())
+}
+
+impl SettingArgs {
+    pub(super) fn setting(&self) -> Setting {
+        Setting {
+            rules: self.rules.clone(),
+            folder: PathBuf::from("."),
+            seats: self.seats,
+            unit: if self.rounds { Unit::Rounds } else { Unit::Match },
+            payoff: Payoff::RankPoints,
+            seed: self.seed,
+        }
+    }
+}

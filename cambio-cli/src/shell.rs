@@ -1,0 +1,40 @@
+//! `cambio schema`, `cambio completions` and `cambio man`: what shells and editors want to know.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::CommandFactory as _;
+
+use super::{Cli, CliResult, Exit};
+use cambio_sim::Experiment;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct CompletionArgs {
+    /// The shell
+    shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ManArgs {
+    /// The folder; it is made if it does not exist
+    folder: PathBuf,
+}
+
+pub(super) fn schema() -> CliResult {
+    writeln!(std::io::stdout().lock(), "{:#}", Experiment::schema())?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn completions(args: &CompletionArgs) -> CliResult {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "cambio", &mut text);
+    std::io::stdout().lock().write_all(&text)?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn man(args: &ManArgs) -> CliResult {
+    std::fs::create_dir_all(&args.folder).map_err(|error| format!("cannot make {}: {error}", args.folder.display()))?;
+    clap_mangen::generate_to(Cli::command(), &args.folder)
+        .map_err(|error| format!("cannot write to {}: {error}", args.folder.display()))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,362 @@
+//! `cambio solve`.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use cambio_core::{Rules, Seat};
+use cambio_solve::{Cfr, Game, Limits, Mccfr, Method, Progress, SolveError, Strategy, Until};
+use clap::ValueEnum;
+use indicatif::ProgressBar;
+use serde_json::json;
+
+use super::output::Output;
+use super::{CliResult, Exit};
+use cambio_sim::read_rules;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The game: a mini game such as mini-m3, a preset, or a rule file. Two seats play one round, seat a starts
+    #[arg(long, value_name = "GAME")]
+    game: String,
+    /// How to solve it
+    #[arg(long, value_enum, default_value_t = Algorithm::Dcfr)]
+    algorithm: Algorithm,
+    /// Stop after so many iterations
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    iterations: Option<u64>,
+    /// Stop when the average strategy is at most this exploitable [default: 1e-3, unless --iterations is given]
+    #[arg(long, value_name = "EXPLOITABILITY", value_parser = positive)]
+    to: Option<f64>,
+    /// Write the average strategy to this file, which must not exist
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// Write the game tree as a file of Gambit, which must not exist and may be as large as --memory-limit
+    #[arg(long, value_name = "FILE")]
+    efg: Option<PathBuf>,
+    /// The seed of the sampling solver
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// What a computation may take and tell.
+#[derive(Debug, clap::Args)]
+pub(super) struct LimitArgs {
+    /// Refuse what would take more memory, such as 500MB or 8GB
+    #[arg(long, value_name = "BYTES", default_value = "4GB", value_parser = memory)]
+    memory_limit: u64,
+    /// Tell no progress
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+impl LimitArgs {
+    pub(super) fn limits(&self) -> Limits {
+        Limits { memory: self.memory_limit, ..Limits::default() }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Algorithm {
+    /// Discounted counterfactual regret minimisation
+    Dcfr,
+    /// CFR+
+    #[value(name = "cfr+")]
+    Plus,
+    /// External sampling, for what does not fit in memory
+    Mccfr,
+}
+
+/// How a result is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum Format {
+    /// Lines to read
+    Text,
+    /// One JSON object
+    Json,
+}
+
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| "allowed is a number above 0, such as 1e-3".to_owned())
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|char: char| char.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "B" => 1.0,
+        "kB" | "KB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "TB" => 1e12,
+        _ => 0.0,
+    };
+    let bytes = digits.trim().parse::<f64>().ok().map(|number| number * unit);
+    let bytes = bytes.filter(|bytes| (1.0..1e18).contains(bytes));
+    bytes.map(|bytes| bytes as u64).ok_or_else(|| "allowed is a number of bytes such as 500MB or 8GB".to_owned())
+}
+
+/// Tells on standard error how far a solver is: a line that changes on a terminal, else one now and then.
+pub(super) struct Teller {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    name: String,
+    next_line: Instant,
+}
+
+const SECONDS_A_LINE: u64 = 10;
+
+impl Teller {
+    pub(super) fn new(name: &str, quiet: bool) -> Teller {
+        let bar = (std::io::stderr().is_terminal() && !quiet).then(ProgressBar::new_spinner);
+        let next_line = Instant::now() + Duration::from_secs(SECONDS_A_LINE);
+        Teller { bar, quiet, name: name.to_owned(), next_line }
+    }
+
+    /// A line that stays.
+    pub(super) fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None if self.quiet => {}
+            None => eprintln!("{line}"),
+        }
+    }
+
+    /// What is going on.
+    pub(super) fn show(&mut self, line: impl FnOnce() -> String) {
+        if let Some(bar) = &self.bar {
+            // The bar itself draws at most twenty times a second; the text need not be made more often either.
+            if Instant::now() + Duration::from_secs(SECONDS_A_LINE) >= self.next_line {
+                bar.set_message(line());
+                bar.tick();
+                self.next_line = Instant::now() + Duration::from_secs(SECONDS_A_LINE) + Duration::from_millis(100);
+            }
+        } else if !self.quiet && Instant::now() >= self.next_line {
+            eprintln!("{}", line());
+            self.next_line = Instant::now() + Duration::from_secs(SECONDS_A_LINE);
+        }
+    }
+
+    pub(super) fn tell(&mut self, progress: Progress) {
+        match progress {
+            Progress::Estimated(estimate) => self.say(&format!("{}: {estimate}", self.name)),
+            Progress::Compiling { histories, bytes } => {
+                self.show(|| format!("compiling: {histories} histories, {}", megabytes(bytes)));
+            }
+            Progress::Iterated { iterations, exploitability: Some(exploitability) } => {
+                self.show(|| format!("solving: {iterations} iterations, exploitability {exploitability:.2e}"));
+            }
+            Progress::Iterated { .. } => {}
+            Progress::Asked { sets } => self.show(|| format!("asking: {sets} information sets")),
+        }
+    }
+
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+pub(super) fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+/// Compiles a game and says how large it is and how long that took.
+pub(super) fn compile(
+    rules: &Rules,
+    limits: &LimitArgs,
+    teller: &mut Teller,
+) -> Result<Game, cambio_solve::SolveError> {
+    let begun = Instant::now();
+    let game = Game::compile(rules, &limits.limits(), &mut |progress| teller.tell(progress))?;
+    teller.say(&format!(
+        "compiled in {:.2} s: {} histories, {} + {} information sets, {} and {} for the solver",
+        begun.elapsed().as_secs_f64(),
+        game.histories(),
+        game.information_sets(Seat::A),
+        game.information_sets(Seat::B),
+        megabytes(game.bytes()),
+        megabytes(game.solver_bytes()),
+    ));
+    Ok(game)
+}
+
+pub(super) fn run(args: &Args) -> CliResult {
+    let rules = read_rules(&args.game, Path::new("."))?;
+    if args.save.is_some() && args.save == args.efg {
+        return Err("--save and --efg name the same file; each needs one of its own".into());
+    }
+    let save = args.save.as_deref().map(Output::reserve).transpose()?;
+    let tree = args.efg.as_deref().map(Output::reserve).transpose()?;
+    let mut teller = Teller::new(rules.name(), args.limits.quiet);
+    let until = Until {
+        iterations: args.iterations.unwrap_or(u64::MAX),
+        exploitability: args.to.unwrap_or(if args.iterations.is_some() { 0.0 } else { 1e-3 }),
+    };
+    let solved = match args.algorithm {
+        Algorithm::Dcfr => exact(args, &rules, Method::DCFR, &until, tree, &mut teller)?,
+        Algorithm::Plus => exact(args, &rules, Method::Plus, &until, tree, &mut teller)?,
+        Algorithm::Mccfr => sampled(args, &rules, &until, tree, &mut teller)?,
+    };
+    teller.finish();
+    if let Some(save) = save {
+        save.write(|file| file.write_all(solved.text.as_bytes()))?;
+    }
+    solved.print(args, &rules)?;
+    Ok(Exit::Done)
+}
+
+/// What is told of a solved game.
+struct Solved {
+    text: String,
+    iterations: u64,
+    seconds: f64,
+    histories: u64,
+    sets: [usize; 2],
+    /// The value and the exploitability, where they are known.
+    figures: Option<(f64, f64)>,
+}
+
+impl Solved {
+    fn new(game: &Game, strategy: &Strategy, iterations: u64, seconds: f64, text: String) -> Solved {
+        Solved {
+            text,
+            iterations,
+            seconds,
+            histories: game.histories(),
+            sets: [Seat::A, Seat::B].map(|seat| game.information_sets(seat)),
+            figures: Some((game.value(strategy), game.exploitability(strategy))),
+        }
+    }
+
+    fn print(&self, args: &Args, rules: &Rules) -> std::io::Result<()> {
+        let mut out = std::io::stdout().lock();
+        let algorithm = args.algorithm.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
+        let [a, b] = self.sets;
+        if args.format == Format::Json {
+            let object = json!({
+                "game": rules.name(), "algorithm": algorithm, "iterations": self.iterations, "seconds": self.seconds,
+                "histories": self.histories, "information_sets": self.sets,
+                "value": self.figures.map(|(value, _)| value),
+                "exploitability": self.figures.map(|(_, exploitability)| exploitability),
+            });
+            return writeln!(out, "{object}");
+        }
+        writeln!(out, "game              {}", rules.name())?;
+        writeln!(out, "histories         {}", self.histories)?;
+        writeln!(out, "information sets  {a} + {b}")?;
+        if let Some((value, exploitability)) = self.figures {
+            writeln!(out, "value for seat a  {value:.6}")?;
+            writeln!(out, "exploitability    {exploitability:.3e}")?;
+        } else {
+            writeln!(out, "exploitability    unknown: the game is too large to be compiled")?;
+        }
+        writeln!(out, "{algorithm}, {} iterations, {:.2} s", self.iterations, self.seconds)
+    }
+}
+
+/// Writes the tree of a game into a file; says first how large it will be, and refuses what is too large.
+fn export(
+    game: &Game,
+    file: Option<Output>,
+    limits: &LimitArgs,
+    teller: &Teller,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let Some(file) = file else { return Ok(()) };
+    let bytes = game.write_efg(&mut std::io::sink())?;
+    let (name, size) = (game.rules().name(), megabytes(bytes));
+    if bytes > limits.memory_limit {
+        let allowed = megabytes(limits.memory_limit);
+        return Err(
+            format!("the tree of `{name}` takes {size} as a file; allowed are {allowed} (--memory-limit)").into()
+        );
+    }
+    teller.say(&format!("writing the tree: {} histories, {size}", game.histories()));
+    file.write(|file| game.write_efg(file).map(drop))?;
+    Ok(())
+}
+
+fn exact(
+    args: &Args,
+    rules: &Rules,
+    method: Method,
+    until: &Until,
+    tree: Option<Output>,
+    teller: &mut Teller,
+) -> Result<Solved, Box<dyn std::error::Error>> {
+    let game = compile(rules, &args.limits, teller)?;
+    export(&game, tree, &args.limits, teller)?;
+    let begun = Instant::now();
+    let mut cfr = Cfr::new(&game, method);
+    let strategy = cfr.run(until, &mut |progress| teller.tell(progress));
+    let seconds = begun.elapsed().as_secs_f64();
+    let text = if args.save.is_some() { strategy.write(&game) } else { String::new() };
+    Ok(Solved::new(&game, &strategy, cfr.iterations(), seconds, text))
+}
+
+/// How many samples are drawn between two looks at the exploitability, at first.
+const SAMPLES: u64 = 1_000;
+
+fn sampled(
+    args: &Args,
+    rules: &Rules,
+    until: &Until,
+    tree: Option<Output>,
+    teller: &mut Teller,
+) -> Result<Solved, Box<dyn std::error::Error>> {
+    let game = match compile(rules, &args.limits, teller) {
+        Ok(game) => {
+            export(&game, tree, &args.limits, teller)?;
+            Some(game)
+        }
+        Err(error) if tree.is_some() => return Err(error.into()),
+        Err(error) if args.iterations.is_none() => {
+            return Err(format!("{error}; sampling goes on for --iterations, for nothing else can be measured").into());
+        }
+        Err(error) => {
+            teller.say(&format!("{error}; sampling without a look at the exploitability"));
+            None
+        }
+    };
+    let mut mccfr = Mccfr::new(rules, args.limits.limits(), args.seed)?;
+    let (begun, mut next) = (Instant::now(), SAMPLES);
+    while mccfr.iterations() < until.iterations {
+        match mccfr.iterate() {
+            // What was sampled before is as good as it is.
+            Err(error @ SolveError::Sampled { iterations: 1.., .. }) => {
+                teller.say(&format!("stopped: {error}"));
+                break;
+            }
+            other => other?,
+        }
+        if mccfr.iterations() < next {
+            continue;
+        }
+        next += SAMPLES.max(mccfr.iterations() / 5);
+        let exploitability = game.as_ref().map(|game| game.exploitability(&mccfr.average(game)));
+        let iterations = mccfr.iterations();
+        teller.tell(Progress::Iterated { iterations, exploitability });
+        if exploitability.is_some_and(|exploitability| exploitability <= until.exploitability) {
+            break;
+        }
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    let text = if args.save.is_some() { mccfr.write() } else { String::new() };
+    Ok(match game {
+        Some(game) => Solved::new(&game, &mccfr.average(&game), mccfr.iterations(), seconds, text),
+        None => Solved {
+            text,
+            iterations: mccfr.iterations(),
+            seconds,
+            histories: mccfr.histories(),
+            sets: [Seat::A, Seat::B].map(|seat| mccfr.information_sets(seat)),
+            figures: None,
+        },
+    })
+}

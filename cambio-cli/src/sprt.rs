@@ -1,0 +1,120 @@
+//! `cambio sprt`.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use cambio_agents::Roster;
+use serde_json::json;
+
+use super::setting::SettingArgs;
+use super::{CliResult, Exit};
+use cambio_sim::sprt::{Question, Scale};
+use cambio_sim::tune::Workers;
+use cambio_stats::sprt::Verdict;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The agent that is tested
+    agent: String,
+    /// The agent that it is tested against
+    other: String,
+    #[command(flatten)]
+    setting: SettingArgs,
+    /// The first hypothesis: the agent is better by so many Elo points
+    #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true)]
+    elo0: f64,
+    /// The second hypothesis
+    #[arg(long, value_name = "ELO", default_value_t = 10.0, allow_negative_numbers = true)]
+    elo1: f64,
+    /// Elo is normalized: the score over a game's standard deviation
+    #[arg(long)]
+    normalized: bool,
+    /// The probability of accepting the second where the first holds
+    #[arg(long, default_value_t = 0.05, value_parser = super::setting::probability)]
+    alpha: f64,
+    /// The probability of accepting the first where the second holds
+    #[arg(long, default_value_t = 0.05, value_parser = super::setting::probability)]
+    beta: f64,
+    /// Give up after so many deals
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    deals: u64,
+    /// How the answer is printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// Beyond it nobody ever wins or loses.
+const MOST_ELO: f64 = 5000.0;
+
+pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+    for (name, elo) in [("elo0", args.elo0), ("elo1", args.elo1)] {
+        if !elo.is_finite() || elo.abs() > MOST_ELO {
+            return Err(format!("--{name} is {elo}; allowed is a number from -{MOST_ELO} to {MOST_ELO}").into());
+        }
+    }
+    if args.elo1 <= args.elo0 {
+        return Err(format!("--elo1 is {}; allowed is more than --elo0, {}", args.elo1, args.elo0).into());
+    }
+    if args.alpha + args.beta >= 1.0 {
+        let (alpha, beta) = (args.alpha, args.beta);
+        return Err(format!("--alpha is {alpha} and --beta {beta}; allowed is less than 1 together").into());
+    }
+    let scale = if args.normalized { Scale::Normalized } else { Scale::Logistic };
+    let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);
+    let question = Question { elo_0, elo_1, scale, alpha, beta, most_deals: args.deals };
+    let stop = super::run::stop_on_signal(Exit::Failed)?;
+    let workers = Workers::new(args.setting.threads, stop)?;
+    let aloud = !args.setting.quiet && std::io::stderr().is_terminal();
+    let tell = |deals: u64, ratio: f64| {
+        if aloud {
+            eprint!("\r{deals} deals, log likelihood ratio {ratio:+.2} ");
+        }
+    };
+    let setting = args.setting.setting();
+    let answer = question.ask(&setting, roster, &workers, [&args.agent, &args.other], tell)?;
+    if aloud {
+        eprint!("\r\u{1b}[2K");
+    }
+    let word = if args.normalized { "normalized Elo" } else { "Elo" };
+    let score = answer.scores.interval(2.0);
+    let mut out = std::io::stdout().lock();
+    if args.format == Format::Json {
+        let verdict = match answer.verdict {
+            Verdict::First => "first",
+            Verdict::Second => "second",
+            Verdict::Undecided => "undecided",
+        };
+        let told = json!({
+            "agent": args.agent, "other": args.other, "rules": setting.rules, "seats": setting.seats,
+            "seed": setting.seed.to_string(), "elo_0": elo_0, "elo_1": elo_1, "normalized": args.normalized,
+            "alpha": alpha, "beta": beta, "verdict": verdict, "log_likelihood_ratio": answer.ratio,
+            "bounds": [answer.bounds.0, answer.bounds.1], "deals": answer.deals, "matches": answer.matches,
+            "counts": answer.counts, "score": score.map(|score| score.mean),
+            "score_low": score.and_then(|score| score.low()), "score_high": score.and_then(|score| score.high()),
+        });
+        writeln!(out, "{told}")?;
+        return Ok(Exit::Done);
+    }
+    let (agent, other) = (&args.agent, &args.other);
+    match answer.verdict {
+        Verdict::Second => writeln!(out, "{agent} over {other}: {elo_1} {word} accepted, {elo_0} rejected")?,
+        Verdict::First => writeln!(out, "{agent} over {other}: {elo_0} {word} accepted, {elo_1} rejected")?,
+        Verdict::Undecided => writeln!(out, "undecided between {elo_0} and {elo_1} {word}")?,
+    }
+    let (low, high) = answer.bounds;
+    writeln!(out, "  log likelihood ratio {:+.3}, bounds {low:+.3} and {high:+.3}", answer.ratio)?;
+    writeln!(out, "  {} deals, {} matches; error probabilities {alpha} and {beta}", answer.deals, answer.matches)?;
+    if let Some(score) = score {
+        let half = score.half_width.map_or_else(String::new, |half| format!(" ± {half:.4}"));
+        writeln!(out, "  score {:.4}{half}, which stopping early makes too extreme", score.mean)?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,174 @@
+//! Prints a run's tables for people, or its summary for programs.
+
+use std::io::{IsTerminal as _, Write};
+
+use serde::Serialize;
+
+use cambio_sim::{Derived, PairRow, Payoff, Plan, RatingRow, SummaryRow};
+
+/// How tables are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+pub(super) enum Format {
+    /// Aligned, for people
+    #[default]
+    Table,
+    /// summary.csv
+    Csv,
+    /// The rows of all derived files as one JSON object
+    Json,
+    /// Markdown
+    Md,
+}
+
+/// The widest label that stands in a column; a longer one has a line of its own.
+const LABEL: usize = 18;
+
+/// Prints the tables; that the reader has gone away is no error.
+pub(super) fn print(plan: &Plan, derived: &Derived, format: Format) -> Result<(), Box<dyn std::error::Error>> {
+    let mut out = std::io::stdout().lock();
+    let printed = match format {
+        Format::Table => people(plan, derived, &mut out),
+        Format::Csv => derived.files().iter().take(1).try_for_each(|(_, text)| out.write_all(text.as_bytes())),
+        Format::Json => json(derived, &mut out),
+        Format::Md => markdown(derived, &mut out),
+    };
+    match printed {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+        Err(error) => return Err(format!("cannot print the table: {error}").into()),
+        Ok(()) => {}
+    }
+    Ok(())
+}
+
+fn json(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
+    #[derive(Serialize)]
+    struct All<'a> {
+        summary: &'a [SummaryRow],
+        ratings: &'a [RatingRow],
+        pairwise: &'a [PairRow],
+        seats: &'a [cambio_sim::SeatRow],
+        behaviour: &'a [cambio_sim::BehaviourRow],
+        faults: &'a [cambio_sim::FaultRow],
+    }
+    let all = All {
+        summary: &derived.summary,
+        ratings: &derived.ratings,
+        pairwise: &derived.pairwise,
+        seats: &derived.seats,
+        behaviour: &derived.behaviour,
+        faults: &derived.faults,
+    };
+    writeln!(out, "{}", serde_json::to_string_pretty(&all)?)
+}
+
+fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(out, "| rules | seats | agent | deals | rank points | win | Elo |\n|---|---|---|---|---|---|---|")?;
+    for (row, rating) in derived.summary.iter().zip(&derived.ratings) {
+        let (points, elo) = (plus_minus(row.rank_points, row.rank_points_high, 3), elo(rating));
+        let win = plus_minus(row.win_share, row.win_share_high, 3);
+        writeln!(
+            out,
+            "| {} | {} | `{}` | {} | {points} | {win} | {elo} |",
+            bar_free(&row.rules),
+            row.seats,
+            bar_free(&row.agent),
+            row.deals
+        )?;
+    }
+    Ok(())
+}
+
+/// What stands in a cell of a Markdown table, where a bar would begin the next.
+fn bar_free(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn plus_minus(mean: f64, high: Option<f64>, digits: usize) -> String {
+    let half = high.map_or("–".to_owned(), |high| format!("{:.digits$}", high - mean));
+    format!("{mean:.digits$} ± {half}")
+}
+
+fn elo(rating: &RatingRow) -> String {
+    rating.elo.map_or("–".to_owned(), |elo| plus_minus(elo, rating.elo_high, 0))
+}
+
+/// One table for each rule system and number of seats, at most 80 columns wide unless a label is wider.
+fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
+    let fits = |label: &str| label.chars().count() <= LABEL;
+    let bold = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
+    for cell in &plan.cells {
+        let of_cell = |rules: &str, seats: usize| rules == cell.rules.name() && seats == cell.seats;
+        let rows: Vec<&SummaryRow> = derived.summary.iter().filter(|row| of_cell(&row.rules, row.seats)).collect();
+        let pairs: Vec<&PairRow> = derived.pairwise.iter().filter(|row| of_cell(&row.rules, row.seats)).collect();
+        let Some(first) = rows.first() else { continue };
+        writeln!(out, "{}, {} seats, {} deals", cell.rules.name(), cell.seats, first.deals)?;
+        writeln!(
+            out,
+            "  {:LABEL$} {:^13} {:>5} {:>6} {:>5} {:>5} {:>14} {:>5}",
+            "agent", "rank points", "win", "points", "calls", "ok", "snaps r/w/l", "turns"
+        )?;
+        let best = leader(&rows, &pairs, plan.payoff);
+        for row in &rows {
+            let (mark, on, off) = match best.is_some_and(|best| is_among_best(&row.agent, best, &pairs)) {
+                true if bold => ("* ", "\u{1b}[1m", "\u{1b}[0m"),
+                true => ("* ", "", ""),
+                false => ("  ", "", ""),
+            };
+            if fits(&row.agent) {
+                writeln!(out, "{on}{mark}{:LABEL$} {}{off}", row.agent, figures(row))?;
+            } else {
+                writeln!(out, "{on}{mark}{}\n  {:LABEL$} {}{off}", row.agent, "", figures(row))?;
+            }
+        }
+        writeln!(out)?;
+    }
+    match plan.payoff {
+        Payoff::RankPoints => write!(out, "* the best, and who cannot be told from it")?,
+        other => write!(out, "* the best by {}, and who cannot be told from it", other.unit())?,
+    }
+    writeln!(out, " (all differences together, 95 %).")?;
+    writeln!(out, "rank points: 1 best, 0 worst, 0.5 par; ± 95 %, clustered by deal. win: share")?;
+    writeln!(out, "of the match. The rest per round: points of the layout, calls and how many of")?;
+    writeln!(out, "them succeeded, snaps right, wrong and late, turns of all seats.")
+}
+
+/// Who has the best mean of what the differences are of, the first of equals; `None` of one alone.
+fn leader<'a>(rows: &[&'a SummaryRow], pairs: &[&PairRow], payoff: Payoff) -> Option<&'a str> {
+    let is_ahead = |agent: &str, pair: &PairRow| {
+        let lead = payoff.sign() * pair.difference;
+        (pair.agent != agent || lead >= 0.0) && (pair.other != agent || lead <= 0.0)
+    };
+    let mut agents = rows.iter().map(|row| &*row.agent).filter(|_| rows.len() > 1);
+    agents.find(|agent| pairs.iter().all(|pair| is_ahead(agent, pair)))
+}
+
+/// Whether an agent is the best, or cannot be told from it.
+fn is_among_best(agent: &str, best: &str, pairs: &[&PairRow]) -> bool {
+    if agent == best {
+        return true;
+    }
+    let is_pair = |pair: &PairRow, one: &str, other: &str| pair.agent == one && pair.other == other;
+    pairs.iter().any(|pair| {
+        // Where all deals agree there is no spread to tell by, and no interval.
+        let straddles =
+            pair.low_simultaneous.is_none_or(|low| low <= 0.0) && pair.high_simultaneous.is_none_or(|high| high >= 0.0);
+        straddles && (is_pair(pair, agent, best) || is_pair(pair, best, agent))
+    })
+}
+
+fn figures(row: &SummaryRow) -> String {
+    let rounded =
+        |value: Option<f64>, digits: usize| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
+    let success = row.call_success.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+    let snaps = [row.snaps_right_per_round, row.snaps_wrong_per_round, row.snaps_late_per_round];
+    format!(
+        "{:<13} {:>5.3} {:>6} {:>5} {:>5} {:>14} {:>5}",
+        plus_minus(row.rank_points, row.rank_points_high, 3),
+        row.win_share,
+        rounded(row.points_per_round, 1),
+        rounded(row.calls_per_round, 2),
+        success,
+        snaps.map(|snaps| rounded(snaps, 2)).join("/"),
+        rounded(row.turns_per_round, 1),
+    )
+}

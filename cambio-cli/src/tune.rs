@@ -1,0 +1,609 @@
+//! `cambio tune`.
+
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use cambio_agents::Roster;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde_json::json;
+
+use super::setting::{SettingArgs, positive, probability};
+use super::{CliResult, Exit};
+use cambio_report::{Tuning, of_tuning};
+use cambio_sim::tune::{Bench, MeasureError, Point, Workers, curve};
+use cambio_sim::{Payoff, RunError, write_whole};
+use cambio_stats::empirical::Game;
+use cambio_stats::moments::Joint;
+use cambio_stats::race::{Race, halve};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The agent, with a question mark for each value that is looked for: `greedy(call_at=?)`
+    #[arg(long, value_name = "SPEC")]
+    agent: String,
+    /// The values of a question mark, ends included: 0..15, or 0..1:0.1 with a step; one for each, in order
+    #[arg(long, value_name = "FROM..TO[:STEP]", required = true, allow_hyphen_values = true)]
+    range: Vec<String>,
+    /// Who the candidates play against: a spec for all other seats, several for each, or `self` for the candidates
+    /// themselves. Without it the agent with its default values
+    #[arg(long, value_name = "SPEC")]
+    field: Vec<String>,
+    #[command(flatten)]
+    setting: SettingArgs,
+    /// What is made large
+    #[arg(long, default_value = "rank_points", value_parser = payoff())]
+    payoff: Payoff,
+    /// How the best is looked for
+    #[arg(long, value_enum, default_value_t)]
+    method: Method,
+    /// Deals of each value in a sweep; of all values together, in blocks, when halving; of a generation in cma
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(2..))]
+    deals: u64,
+    /// Generations of cma
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    generations: u32,
+    /// In a race: the difference below which it does not matter which value is chosen
+    #[arg(long, value_name = "DELTA", default_value_t = 0.01, value_parser = positive)]
+    indifference: f64,
+    /// In a race: the probability of a wrong choice
+    #[arg(long, default_value_t = 0.05, value_parser = probability)]
+    alpha: f64,
+    /// In a race: deals of the first stage
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..))]
+    first: u64,
+    /// Fresh deals on which the winner meets the same field as the incumbent; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    validate: u64,
+    /// What the winner is compared with; without it the agent with its default values
+    #[arg(long, value_name = "SPEC")]
+    incumbent: Option<String>,
+    /// Write curve.csv, scores.csv, tuning.json and report.html into this folder; it must not exist
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+enum Method {
+    /// Every value on the same deals; gives the whole curve
+    #[default]
+    Sweep,
+    /// The race of Kim and Nelson: values drop out as soon as they are too far behind
+    Race,
+    /// Sequential halving: half of the values drop out at a time
+    Halving,
+    /// CMA-ES, for several values at once
+    Cma,
+}
+
+/// The payoffs, by the names that experiment files have for them.
+fn payoff() -> impl TypedValueParser<Value = Payoff> {
+    const PAYOFFS: [(Payoff, &str, &str); 4] = [
+        (
+            Payoff::RankPoints,
+            "rank_points",
+            "(seats − midrank) / (seats − 1): 1 for the best, 0 for the worst, ½ for par; the mean pairwise score",
+        ),
+        (Payoff::Win, "win", "The share of the win: 1 / k with k winners"),
+        (Payoff::Points, "points", "The points of the layouts over the match's rounds; fewer are better"),
+        (Payoff::Margin, "margin", "The table's mean points less the own: more is better, 0 is par"),
+    ];
+    let values = PAYOFFS.map(|(_, name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values).try_map(|name| {
+        let named = PAYOFFS.into_iter().find(|(_, other, _)| *other == name);
+        named.map(|(payoff, ..)| payoff).ok_or("it is none of those")
+    })
+}
+
+/// The values that one question mark may have.
+#[derive(Clone, Copy, Debug)]
+struct Values {
+    from: f64,
+    to: f64,
+    step: f64,
+}
+
+impl Values {
+    fn read(text: &str) -> Result<Values, String> {
+        const MOST_STEPS: f64 = 1e6;
+        let refuse = || format!("--range is `{text}`; allowed is FROM..TO or FROM..TO:STEP, such as 0..15 or 0..1:0.1");
+        let (ends, step) = text.split_once(':').unwrap_or((text, "1"));
+        let (from, to) = ends.split_once("..").ok_or_else(refuse)?;
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let values = (|| Some(Values { from: number(from)?, to: number(to)?, step: number(step)? }))();
+        let values = values.ok_or_else(refuse)?;
+        let steps = (values.to - values.from) / values.step;
+        let wrong = |what: &str| Err(format!("--range is `{text}`, and {what}"));
+        if values.from > values.to {
+            wrong("begins above its end; allowed is a range that goes up")
+        } else if values.step <= 0.0 {
+            wrong("its step is not above 0; allowed is a positive one")
+        } else if steps > MOST_STEPS {
+            wrong("has more than a million values; allowed are fewer")
+        } else if (steps - steps.round()).abs() > 1e-6 {
+            let step = values.step;
+            wrong(&format!("steps of {step} do not come to its end; allowed is a step that does, such as {ends}:STEP"))
+        } else {
+            Ok(values)
+        }
+    }
+
+    fn count(self) -> usize {
+        ((self.to - self.from) / self.step + 1e-9).floor() as usize + 1
+    }
+
+    /// The value with this number, without the noise of adding steps.
+    fn nth(self, number: usize) -> f64 {
+        let value = self.from + number as f64 * self.step;
+        (value * 1e9).round() / 1e9
+    }
+
+    /// The value nearest to a point between 0 and 1.
+    fn at(self, point: f64) -> f64 {
+        self.nth(((point.clamp(0.0, 1.0) * (self.count() - 1) as f64).round()) as usize)
+    }
+}
+
+/// The agent with these values in place of its question marks.
+fn filled(agent: &str, values: &[f64]) -> String {
+    let mut values = values.iter();
+    agent
+        .chars()
+        .map(|char| match char {
+            '?' => values.next().map_or_else(|| "?".to_owned(), ToString::to_string),
+            char => char.to_string(),
+        })
+        .collect()
+}
+
+/// The agent without what is looked for: with its default values.
+fn without_marks(agent: &str) -> String {
+    let Some((name, list)) = agent.split_once('(') else { return agent.to_owned() };
+    let kept: Vec<&str> = list.trim_end_matches(')').split(',').filter(|part| !part.contains('?')).collect();
+    if kept.is_empty() { name.to_owned() } else { format!("{name}({})", kept.join(",")) }
+}
+
+/// The command that gives the same again: every option that the answer depends on and that is not as it would be anyway.
+fn command(args: &Args) -> String {
+    let mut words = vec!["cambio".to_owned(), "tune".to_owned(), "--agent".to_owned(), args.agent.clone()];
+    let mut option = |name: &str, value: String, default: &str| {
+        if value != default {
+            words.extend([format!("--{name}"), value]);
+        }
+    };
+    args.range.iter().for_each(|range| option("range", range.clone(), ""));
+    args.field.iter().for_each(|field| option("field", field.clone(), ""));
+    let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+    let payoff = json!(args.payoff);
+    let setting = &args.setting;
+    option("rules", setting.rules.clone(), "");
+    option("seats", setting.seats.to_string(), "");
+    option("payoff", payoff.as_str().unwrap_or_default().to_owned(), "rank_points");
+    option("method", name(&args.method), "sweep");
+    option("deals", args.deals.to_string(), "");
+    if args.method == Method::Cma {
+        option("generations", args.generations.to_string(), "");
+    }
+    if args.method == Method::Race {
+        option("indifference", args.indifference.to_string(), "");
+        option("alpha", args.alpha.to_string(), "");
+        option("first", args.first.to_string(), "");
+    }
+    option("validate", args.validate.to_string(), "1000");
+    option("incumbent", args.incumbent.clone().unwrap_or_default(), "");
+    option("seed", setting.seed.to_string(), "");
+    if setting.rounds {
+        words.push("--rounds".to_owned());
+    }
+    // What a shell would change in a word is quoted; a zero byte cannot come from a command line.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}
+
+/// The most values of a sweep, a race or halving.
+const MOST_VALUES: usize = 10_000;
+
+/// What is tuned, checked.
+struct Task<'a> {
+    args: &'a Args,
+    roster: &'a Roster,
+    workers: &'a Workers<'a>,
+    ranges: Vec<Values>,
+    told: Cell<Instant>,
+}
+
+pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+    let marks = args.agent.matches('?').count();
+    if marks == 0 || marks != args.range.len() {
+        let (agent, ranges) = (&args.agent, args.range.len());
+        return Err(
+            format!("`{agent}` has {marks} question marks and {ranges} ranges; allowed is one range for each").into()
+        );
+    }
+    if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
+        return Err(
+            format!("{} exists; the curve is written only to a folder that does not exist", out.display()).into()
+        );
+    }
+    let ranges = args.range.iter().map(|text| Values::read(text)).collect::<Result<Vec<_>, _>>()?;
+    let stop = super::run::stop_on_signal(Exit::Failed)?;
+    let workers = Workers::new(args.setting.threads, stop)?;
+    let task = Task { args, roster, workers: &workers, ranges, told: Cell::new(Instant::now()) };
+    let outcome =
+        if args.field.iter().any(|field| field == "self") { task.against_itself()? } else { task.against_field()? };
+    outcome.write(args)?;
+    Ok(Exit::Done)
+}
+
+/// The points of a search, which of them is best, how many blocks were played, how many deals were used, and the scores.
+type Found = (Vec<Point>, usize, u64, u64, Vec<Scores>);
+
+/// The candidates' scores against one field: what a curve is computed from.
+struct Scores {
+    field: String,
+    /// The candidates as rows would carry them.
+    agents: Vec<String>,
+    /// For each candidate its mean payoff over its seats, one for each deal from 0 on that it was given.
+    by_deal: Vec<Vec<f64>>,
+}
+
+impl Scores {
+    /// Appends a row for each deal with a column for each candidate, empty where it had dropped out, and before the first
+    /// the header.
+    fn append(&self, is_first: bool, csv: &mut csv::Writer<Vec<u8>>) -> csv::Result<()> {
+        if is_first {
+            csv.write_record(["field", "deal"].into_iter().chain(self.agents.iter().map(String::as_str)))?;
+        }
+        let deals = self.by_deal.iter().map(Vec::len).max().unwrap_or(0);
+        for deal in 0..deals {
+            let scores = self.by_deal.iter().map(|scores| scores.get(deal).map_or_else(String::new, f64::to_string));
+            csv.write_record([self.field.clone(), deal.to_string()].into_iter().chain(scores))?;
+        }
+        Ok(())
+    }
+}
+
+/// What tuning found.
+struct Outcome {
+    points: Vec<Point>,
+    /// Of one list of candidates against each field; empty after cma, whose candidates change.
+    scores: Vec<Scores>,
+    text: String,
+    found: serde_json::Value,
+}
+
+impl Outcome {
+    fn write(&self, args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+        if let Some(out) = &args.out {
+            std::fs::create_dir_all(out).map_err(RunError::unwritable(out))?;
+            let mut csv = csv::Writer::from_writer(Vec::new());
+            self.points.iter().try_for_each(|point| csv.serialize(point))?;
+            write_whole(&out.join("curve.csv"), &csv.into_inner().map_err(|error| error.to_string())?)?;
+            if !self.scores.is_empty() {
+                let mut csv = csv::Writer::from_writer(Vec::new());
+                for (place, scores) in self.scores.iter().enumerate() {
+                    scores.append(place == 0, &mut csv)?;
+                }
+                write_whole(&out.join("scores.csv"), &csv.into_inner().map_err(|error| error.to_string())?)?;
+            }
+            write_whole(&out.join("tuning.json"), format!("{:#}\n", self.found).as_bytes())?;
+            let tuning = Tuning { points: &self.points, found: &self.found, payoff: args.payoff };
+            write_whole(&out.join("report.html"), of_tuning(tuning).as_bytes())?;
+            if !args.setting.quiet {
+                eprintln!("the report is {}", out.join("report.html").display());
+            }
+        }
+        std::io::stdout().lock().write_all(self.text.as_bytes())?;
+        Ok(())
+    }
+}
+
+impl Task<'_> {
+    fn bench(&self, candidates: &[String], field: &[String]) -> Result<Bench<'_>, MeasureError> {
+        let setting = cambio_sim::tune::Setting { payoff: self.args.payoff, ..self.args.setting.setting() };
+        Bench::new(&setting, self.roster, self.workers, candidates, field)
+    }
+
+    fn tell(&self, what: &str) {
+        if self.args.setting.quiet {
+            return;
+        }
+        if std::io::stderr().is_terminal() {
+            eprint!("\r\u{1b}[2K{what}");
+        } else if self.told.get().elapsed() > Duration::from_secs(10) {
+            self.told.set(Instant::now());
+            eprintln!("{what}");
+        }
+    }
+
+    fn end_telling(&self) {
+        if !self.args.setting.quiet && std::io::stderr().is_terminal() {
+            eprint!("\r\u{1b}[2K");
+        }
+    }
+
+    /// Every combination of values, the last question mark's fastest.
+    fn grid(&self) -> Result<Vec<Vec<f64>>, String> {
+        let count = self.ranges.iter().map(|values| values.count()).fold(1, usize::saturating_mul);
+        if count > MOST_VALUES {
+            return Err(format!("the ranges have {count} combinations; allowed are {MOST_VALUES}, or the method cma"));
+        }
+        let mut grid: Vec<Vec<f64>> = vec![Vec::new()];
+        for values in &self.ranges {
+            let longer = |start: Vec<f64>| {
+                (0..values.count()).map(move |number| [start.clone(), vec![values.nth(number)]].concat())
+            };
+            grid = grid.into_iter().flat_map(longer).collect();
+        }
+        Ok(grid)
+    }
+
+    fn against_field(&self) -> Result<Outcome, Box<dyn std::error::Error>> {
+        let args = self.args;
+        let default = without_marks(&args.agent);
+        let field = if args.field.is_empty() { vec![default.clone()] } else { args.field.clone() };
+        let incumbent = args.incumbent.clone().unwrap_or(default);
+        let (points, best, blocks, used, scores) = match args.method {
+            Method::Cma => self.search(&field)?,
+            _ => self.choose(&field)?,
+        };
+        self.end_telling();
+        let winner = points[best].clone();
+        let shown = field.join(", ");
+        let (rules, seats) = (&args.setting.rules, args.setting.seats);
+        let mut text = format!("{} on {rules}, {seats} seats, against {shown}\n", args.agent);
+        text += &table(&points, best);
+        writeln!(text, "\nbest: {} with {:.4}, {blocks} deal blocks", winner.agent, winner.mean)?;
+        let validation =
+            (args.validate > 1).then(|| self.validate(&winner.agent, &incumbent, &field, used)).transpose()?;
+        if let Some(validation) = &validation {
+            text += &validation.text;
+        }
+        let found = json!({
+            "version": env!("CARGO_PKG_VERSION"), "agent": args.agent, "ranges": args.range, "rules": rules, "seats": seats, "field": field,
+            "payoff": args.payoff, "seed": args.setting.seed.to_string(), "method": format!("{:?}", args.method).to_lowercase(),
+            "command": command(args), "blocks": blocks, "best": winner.agent, "best_value": winner.value, "estimate": winner.mean,
+            "validation": validation.map(|validation| validation.found),
+        });
+        Ok(Outcome { points, scores, text, found })
+    }
+
+    /// Sweep, race or halving.
+    fn choose(&self, field: &[String]) -> Result<Found, Box<dyn std::error::Error>> {
+        let args = self.args;
+        let grid = self.grid()?;
+        let candidates: Vec<String> = grid.iter().map(|values| filled(&args.agent, values)).collect();
+        let bench = self.bench(&candidates, field)?;
+        let sign = args.payoff.sign();
+        let mut last = 0;
+        let mut ask = |which: &[usize], deals: Range<u64>| {
+            self.tell(&format!("{} values, deals {} to {}", which.len(), deals.start, deals.end));
+            last = last.max(deals.end);
+            let mut scores = bench.scores(which, deals)?;
+            scores.iter_mut().flatten().for_each(|score| *score *= sign);
+            Ok::<_, MeasureError>(scores)
+        };
+        let everybody: Vec<usize> = (0..candidates.len()).collect();
+        let (mut scores, best, blocks) = match args.method {
+            Method::Race => {
+                let race = Race { indifference: args.indifference, alpha: args.alpha, first: args.first, step: 16 };
+                let choice = race.run(candidates.len(), ask)?;
+                (choice.scores, Some(choice.best), choice.blocks)
+            }
+            Method::Halving => {
+                let choice = halve(candidates.len(), args.deals, ask)?;
+                (choice.scores, Some(choice.best), choice.blocks)
+            }
+            Method::Sweep | Method::Cma => {
+                let scores = ask(&everybody, 0..args.deals)?;
+                (scores, None, candidates.len() as u64 * args.deals)
+            }
+        };
+        let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
+        let highest = || {
+            let means: Vec<f64> = scores.iter().map(|scores| mean(scores)).collect();
+            (0..means.len()).rev().max_by(|&one, &other| means[one].total_cmp(&means[other])).unwrap_or(0)
+        };
+        let best = best.unwrap_or_else(highest);
+        // Joint statements are about what is made large.
+        let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
+        let mut points = curve(&field.join(" | "), &bench.labels(), &values, &scores, args.setting.seed);
+        if sign < 0.0 {
+            scores.iter_mut().flatten().for_each(|score| *score *= sign);
+            points.iter_mut().for_each(negate);
+        }
+        let scores = Scores { field: field.join(" | "), agents: bench.labels(), by_deal: scores };
+        Ok((points, best, blocks, last, vec![scores]))
+    }
+
+    fn search(&self, field: &[String]) -> Result<Found, Box<dyn std::error::Error>> {
+        let args = self.args;
+        let sign = args.payoff.sign();
+        let mut search = cambio_sim::tune::search(self.ranges.len(), args.setting.seed);
+        let at = |point: &[f64]| -> Vec<f64> {
+            self.ranges.iter().zip(point).map(|(values, place)| values.at(*place)).collect()
+        };
+        let (mut deals, mut blocks) = (0, 0);
+        for generation in 0..args.generations {
+            self.tell(&format!("generation {generation}, centre {}", spaced(&at(&search.centre()))));
+            let score = |points: &[Vec<f64>]| {
+                let specs: Vec<String> = points.iter().map(|point| filled(&args.agent, &at(point))).collect();
+                let mut distinct = specs.clone();
+                distinct.sort();
+                distinct.dedup();
+                let bench = self.bench(&distinct, field)?;
+                let which: Vec<usize> = (0..distinct.len()).collect();
+                let scores = bench.scores(&which, deals..deals + args.deals)?;
+                blocks += distinct.len() as u64 * args.deals;
+                let mean = |spec: &String| {
+                    let place = distinct.binary_search(spec).expect("it is listed");
+                    sign * scores[place].iter().sum::<f64>() / args.deals as f64
+                };
+                Ok::<_, MeasureError>(specs.iter().map(mean).collect())
+            };
+            search.step(score)?;
+            deals += args.deals;
+            if search.spread() < 0.01 {
+                break;
+            }
+        }
+        let values = at(&search.centre());
+        let bench = self.bench(&[filled(&args.agent, &values)], field)?;
+        let scores = bench.scores(&[0], deals..deals + args.deals)?;
+        blocks += args.deals;
+        let points = curve(&field.join(" | "), &bench.labels(), &[spaced(&values)], &scores, args.setting.seed);
+        Ok((points, 0, blocks, deals + args.deals, Vec::new()))
+    }
+
+    /// The winner and the incumbent on deals that nobody has seen.
+    fn validate(
+        &self,
+        winner: &str,
+        incumbent: &str,
+        field: &[String],
+        used: u64,
+    ) -> Result<Validation, Box<dyn std::error::Error>> {
+        let parsed = (self.roster.parse(winner)?, self.roster.parse(incumbent)?);
+        if parsed.0.is(&parsed.1) {
+            let text = format!("it is the incumbent, {incumbent}: nothing to validate\n");
+            return Ok(Validation { text, found: json!({ "deals": 0, "incumbent": incumbent }) });
+        }
+        let bench = self.bench(&[winner.to_owned(), incumbent.to_owned()], field)?;
+        let scores = bench.scores(&[0, 1], used..used + self.args.validate)?;
+        let units = bench.units();
+        let whole = |score: &f64| (score * units).round() as i64;
+        let mut joint = Joint::new(2);
+        for (one, other) in scores[0].iter().zip(&scores[1]) {
+            joint.add(&[1, 1], &[whole(one), whole(other)]);
+        }
+        let (difference, _) = joint.difference(0, 1, units).ok_or("nothing was played")?;
+        let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
+        let (low, high) = (difference.low(), difference.high());
+        let half = difference.half_width.unwrap_or(f64::NAN);
+        let text = format!(
+            "on {} fresh deals: {winner} {:.4}\n  incumbent {incumbent} {:.4}, difference {:+.4} ± {half:.4}\n",
+            self.args.validate,
+            mean(&scores[0]),
+            mean(&scores[1]),
+            difference.mean,
+        );
+        let found = json!({
+            "deals": self.args.validate, "winner": mean(&scores[0]), "incumbent": incumbent,
+            "incumbent_mean": mean(&scores[1]), "difference": difference.mean, "low": low, "high": high,
+        });
+        Ok(Validation { text, found })
+    }
+
+    /// Every value against a table full of every value: best replies, and values that are best replies to themselves.
+    fn against_itself(&self) -> Result<Outcome, Box<dyn std::error::Error>> {
+        let args = self.args;
+        if args.method != Method::Sweep || args.field.len() != 1 {
+            return Err("--field self goes with the method sweep and no other field".into());
+        }
+        if args.payoff == Payoff::Points {
+            return Err("--field self is about what is shared out; allowed are rank_points, win and margin".into());
+        }
+        let grid = self.grid()?;
+        let candidates: Vec<String> = grid.iter().map(|values| filled(&args.agent, values)).collect();
+        let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
+        let size = candidates.len();
+        let which: Vec<usize> = (0..size).collect();
+        let (mut points, mut all_scores) = (Vec::new(), Vec::new());
+        let mut matrix = nalgebra::DMatrix::zeros(size, size);
+        let mut lines = String::new();
+        let mut equilibria = Vec::new();
+        for (rival, field) in candidates.iter().enumerate() {
+            self.tell(&format!("field {} of {size}: {field}", rival + 1));
+            let bench = self.bench(&candidates, std::slice::from_ref(field))?;
+            let scores = bench.scores(&which, 0..args.deals)?;
+            let curve = curve(field, &bench.labels(), &values, &scores, args.setting.seed);
+            for (place, point) in curve.iter().enumerate() {
+                matrix[(place, rival)] = point.mean;
+            }
+            let best =
+                (0..size).rev().max_by(|&one, &other| curve[one].mean.total_cmp(&curve[other].mean)).unwrap_or(0);
+            let set: Vec<&str> =
+                curve.iter().filter(|point| point.among_best == Some(true)).map(|point| &*point.value).collect();
+            let is_own = curve[rival].among_best == Some(true);
+            if is_own {
+                equilibria.push(values[rival].clone());
+            }
+            let (own, value) = (if is_own { "*" } else { " " }, &values[rival]);
+            writeln!(
+                lines,
+                "{own} {value:>8}  {:>8}  {:+.4}  {}",
+                values[best],
+                curve[best].mean - curve[rival].mean,
+                set.join(" ")
+            )?;
+            points.extend(curve);
+            all_scores.push(Scores { field: field.clone(), agents: bench.labels(), by_deal: scores });
+        }
+        self.end_telling();
+        let (rules, seats) = (&args.setting.rules, args.setting.seats);
+        let mut text =
+            format!("{} on {rules}, {seats} seats, against tables of itself, {} deals\n", args.agent, args.deals);
+        text += "     field  best reply  gain  cannot be told from the best reply\n";
+        text += &lines;
+        text += "* a best reply to itself, for all that can be told: a symmetric equilibrium\n";
+        let nash = (seats == 2 && args.payoff == Payoff::RankPoints && size > 1)
+            .then(|| Game::of_matrix(&matrix).nash())
+            .flatten();
+        if let Some(nash) = &nash {
+            let shares = nash.iter().zip(&values).filter(|(share, _)| **share > 0.005);
+            let shares: Vec<String> = shares.map(|(share, value)| format!("{value}: {:.0} %", share * 100.0)).collect();
+            writeln!(text, "equilibrium of the measured game: {}", shares.join(", "))?;
+        }
+        let found = json!({
+            "version": env!("CARGO_PKG_VERSION"), "agent": args.agent, "ranges": args.range, "rules": rules, "seats": seats, "field": "self",
+            "payoff": args.payoff, "seed": args.setting.seed.to_string(), "command": command(args), "deals": args.deals,
+            "symmetric_equilibria": equilibria, "nash": nash, "values": values,
+        });
+        Ok(Outcome { points, scores: all_scores, text, found })
+    }
+}
+
+struct Validation {
+    text: String,
+    found: serde_json::Value,
+}
+
+fn spaced(values: &[f64]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// Turns a point of what was made large back into what is small.
+fn negate(point: &mut Point) {
+    point.mean = -point.mean;
+    let flip = |low: &mut Option<f64>, high: &mut Option<f64>| {
+        std::mem::swap(low, high);
+        for end in [low, high].into_iter().flatten() {
+            *end = -*end;
+        }
+    };
+    flip(&mut point.low, &mut point.high);
+    flip(&mut point.low_simultaneous, &mut point.high_simultaneous);
+}
+
+/// The curve for people.
+pub(super) fn table(points: &[Point], best: usize) -> String {
+    let mut text = format!("  {:>12} {:>7} {:>16} {:>16} {:>6}\n", "value", "deals", "mean", "all together", "best");
+    for (place, point) in points.iter().enumerate() {
+        let mark = match point.among_best {
+            _ if place == best => "*",
+            Some(true) => "=",
+            _ => " ",
+        };
+        let half =
+            |high: Option<f64>| high.map_or_else(|| "–".to_owned(), |high| format!("± {:.4}", high - point.mean));
+        let share = point.best_share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+        let mean = format!("{:.4} {}", point.mean, half(point.high));
+        let (value, deals, band) = (&point.value, point.deals, half(point.high_simultaneous));
+        writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>16} {band:>16} {share:>6}")
+            .expect("a string takes everything");
+    }
+    text += "* best, = cannot be told from the best; best: how often it is, deals drawn again\n";
+    text
+}

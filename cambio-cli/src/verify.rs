@@ -1,0 +1,60 @@
+//! `cambio verify`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use cambio_agents::Roster;
+
+use super::{CliResult, Exit, PAGES};
+use cambio_sim::{Extent, Replay, StoredRun, verify};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The run's folder
+    folder: PathBuf,
+    /// Play so many shards again, spread evenly over the run
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    sample: u64,
+    /// Play everything again
+    #[arg(long, conflicts_with = "sample")]
+    all: bool,
+}
+
+pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+    let files = ["manifest.json", "spec.lock.json", "spec.toml", "ledger.jsonl"].map(|name| args.folder.join(name));
+    let stored = match StoredRun::open(&args.folder) {
+        // A folder that has none of them is no damaged run.
+        Err(error) if files.iter().any(|file| file.exists()) && !files.iter().all(|file| file.exists()) => {
+            println!("wrong: {error}");
+            return Ok(Exit::Wrong);
+        }
+        stored => stored?,
+    };
+    let plan = stored.plan.clone().with_agents(roster)?;
+    let replay = if args.all { Replay::All } else { Replay::Sample(args.sample) };
+    let findings = verify(&stored, &plan, replay, PAGES)?;
+    let mut out = std::io::stdout().lock();
+    for wrong in &findings.wrong {
+        writeln!(out, "wrong: {wrong}")?;
+    }
+    for left in &findings.unfinished {
+        writeln!(out, "unfinished: {left}")?;
+    }
+    let (Extent { shards, of }, matches) = (stored.extent(), stored.matches());
+    writeln!(out, "{shards} of {of} shards, {matches} matches; {} shards played again", findings.replayed)?;
+    if findings.not_reproducible > 0 {
+        writeln!(
+            out,
+            "{} shards have agents that decide by the clock and cannot be checked",
+            findings.not_reproducible
+        )?;
+    }
+    if !findings.wrong.is_empty() {
+        return Ok(Exit::Wrong);
+    }
+    if !stored.is_complete() || !findings.unfinished.is_empty() {
+        writeln!(out, "the run is not complete; `run --resume` plays the rest")?;
+        return Ok(Exit::Interrupted);
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,432 @@
+//! Experiments of every form, tests and tuning as a user meets them: what they say, and that it does not depend on threads.
+
+mod folder;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use cambio_sim::{Experiment, StoredRun, derive};
+use folder::folder;
+
+fn cambio(folder: &Path, words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// What a command prints, which has to end well.
+fn prints(folder: &Path, words: &str) -> String {
+    let output = cambio(folder, &words.split(' ').collect::<Vec<_>>());
+    assert!(output.status.success(), "{words}: {}", said(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The rows of a CSV file as maps from column to cell.
+fn table(path: &Path) -> Vec<std::collections::BTreeMap<String, String>> {
+    csv::Reader::from_path(path).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn a_mirror_has_rank_points_of_exactly_one_half_and_no_variance() {
+    let folder = folder("mirror");
+    for (rotations, seats) in [("cyclic", 2), ("cyclic", 4), ("williams", 3), ("all", 3)] {
+        let spec = format!(
+            "seed = 3\ndeals = 60\nrules = ['original', 'classic']\nseats = [{seats}]\nagents = ['heuristic', 'random']\n\
+             lineups = 'mirror'\nrotations = '{rotations}'\n"
+        );
+        fs::write(folder.join("spec.toml"), spec).unwrap();
+        let out = format!("{rotations}{seats}");
+        prints(&folder, &format!("run spec.toml --quiet --out {out}"));
+        // A run plays one rotation of a mirror; verify plays them all.
+        prints(&folder, &format!("verify {out} --all"));
+        for row in table(&folder.join(&out).join("summary.csv")) {
+            for column in ["rank_points", "rank_points_low", "rank_points_high"] {
+                assert_eq!(row[column], "0.5", "{rotations}, {seats} seats: {row:?}");
+            }
+            assert_eq!((row["margin"].parse::<f64>().unwrap(), row["margin_high"].parse::<f64>().unwrap()), (0.0, 0.0));
+        }
+    }
+}
+
+#[test]
+fn a_sequential_test_says_the_same_for_any_number_of_threads() {
+    let folder = folder("sprt");
+    let words =
+        "sprt greedy heuristic --rules original --elo0 -5 --elo1 5 --deals 3000 --format json --quiet --threads";
+    let one = prints(&folder, &format!("{words} 1"));
+    assert_eq!(one, prints(&folder, &format!("{words} 2")));
+    assert_eq!(one, prints(&folder, &format!("{words} 8")));
+    let told: serde_json::Value = serde_json::from_str(&one).unwrap();
+    let (ratio, low) = (told["log_likelihood_ratio"].as_f64().unwrap(), told["bounds"][0].as_f64().unwrap());
+    assert_eq!((&told["verdict"], ratio <= low), (&"first".into(), true), "{one}");
+    let counts: u64 = told["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(counts, told["deals"].as_u64().unwrap());
+    let undecided =
+        prints(&folder, "sprt greedy greedy(call_at=6) --rules classic --elo0 0 --elo1 1 --deals 50 --quiet");
+    assert!(undecided.starts_with("undecided between 0 and 1 Elo"), "{undecided}");
+}
+
+/// The best threshold of `greedy` against itself on `classic`, by the long sweep below: 0.5029 ± 0.0018 on 20,000 deals,
+/// where 5 has 0.5 and 7 has 0.4993. `CAMBIO_FULL` plays it again.
+const BEST: i64 = 6;
+
+#[test]
+fn tuning_finds_the_threshold_of_a_long_sweep_with_a_fifth_of_its_games() {
+    let folder = folder("tune");
+    let setting = "tune --agent greedy(call_at=?) --range 0..15 --rules classic --seats 2 --quiet --validate 0";
+    let found = |words: &str, out: &str| -> (i64, u64) {
+        prints(&folder, &format!("{setting} {words} --out {out}"));
+        let text = fs::read_to_string(folder.join(out).join("tuning.json")).unwrap();
+        let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+        (found["best_value"].as_str().unwrap().parse().unwrap(), found["blocks"].as_u64().unwrap())
+    };
+    let is_full = std::env::var_os("CAMBIO_FULL").is_some();
+    let long = 16 * 20_000;
+    if is_full {
+        assert_eq!(found("--deals 20000", "long"), (BEST, long));
+    }
+    for seed in if is_full { 2..8 } else { 2..3 } {
+        for method in ["halving --deals 64000", "race --indifference 0.005"] {
+            let (best, blocks) = found(&format!("--method {method} --seed {seed}"), &format!("{}{seed}", &method[..4]));
+            assert!((best - BEST).abs() <= 1, "{method}, seed {seed}: {best}, not {BEST}");
+            assert!(5 * blocks <= long, "{method}, seed {seed}: {blocks} blocks");
+        }
+    }
+}
+
+#[test]
+fn curves_are_made_of_the_scores_that_are_written_beside_them() {
+    let folder = folder("curves");
+    let setting = "tune --agent greedy(call_at=?) --rules classic --seats 2 --quiet --validate 0";
+    let sweep = "--range 0..15 --field greedy(call_at=9) --deals 300";
+    for (words, out) in [
+        (sweep.to_owned(), "sweep"),
+        (format!("{sweep} --payoff points"), "points"),
+        ("--range 0..6:2 --field self --deals 40".to_owned(), "self"),
+        ("--range 0..15 --method race --indifference 0.03 --threads 1".to_owned(), "race"),
+        ("--range 0..15 --method race --indifference 0.03 --threads 9".to_owned(), "again"),
+    ] {
+        prints(&folder, &format!("{setting} {words} --out {out}"));
+        let scores = table(&folder.join(out).join("scores.csv"));
+        let points = table(&folder.join(out).join("curve.csv"));
+        for point in &points {
+            let own =
+                scores.iter().filter(|row| row["field"] == point["field"]).map(|row| row[&point["agent"]].as_str());
+            let own: Vec<f64> = own.filter(|score| !score.is_empty()).map(|score| score.parse().unwrap()).collect();
+            let number = |column: &str| point[column].parse::<f64>().unwrap();
+            let mean = own.iter().sum::<f64>() / own.len() as f64;
+            let squares: f64 = own.iter().map(|score| (score - mean).powi(2)).sum();
+            let error = (squares / (own.len() as f64 - 1.0) / own.len() as f64).sqrt();
+            assert_eq!(own.len().to_string(), point["deals"], "{out}: {point:?}");
+            assert!(
+                (mean - number("mean")).abs() < 1e-12 && (error - number("error")).abs() < 1e-12,
+                "{out}: {point:?}"
+            );
+        }
+        assert_eq!(points.len(), 16);
+    }
+    // Whoever dropped out of a race has no scores from there on, for any number of threads.
+    let race = |out: &str| table(&folder.join(out).join("scores.csv"));
+    assert!(race("race").last().unwrap().values().any(String::is_empty));
+    for file in ["scores.csv", "curve.csv", "report.html"] {
+        let read = |out: &str| fs::read_to_string(folder.join(out).join(file)).unwrap().replace("race", "again");
+        assert_eq!(read("race").replace("--threads 1", "--threads 9"), read("again"), "{file}");
+    }
+
+    let rows = table(&folder.join("sweep/curve.csv"));
+    let number = |row: usize, column: &str| rows[row][column].parse::<f64>().unwrap();
+    let best = (0..rows.len()).max_by(|&one, &other| number(one, "mean").total_cmp(&number(other, "mean"))).unwrap();
+    assert_eq!(rows[best]["among_best"], "true");
+    assert!(number(best, "low_simultaneous") < number(best, "low"));
+    assert!(number(best, "high") < number(best, "high_simultaneous"));
+}
+
+#[test]
+fn halving_searching_and_tables_of_the_candidates_themselves_give_what_they_promise() {
+    let folder = folder("methods");
+    let halved =
+        prints(&folder, "tune --agent greedy(call_at=?) --range 0..15:3 --method halving --deals 1200 --quiet");
+    assert!(halved.contains(" deal blocks\n") && halved.contains("best: greedy(call_at="), "{halved}");
+    let words = "tune --agent heuristic(call_at=?,decay=?) --range 0..15 --range 0..1:0.05 --method cma --deals 40 \
+                 --generations 6 --validate 50 --field random(pass=0.9) --quiet";
+    let one = prints(&folder, &format!("{words} --threads 1"));
+    assert!(one.contains("on 50 fresh deals: ") && one == prints(&folder, &format!("{words} --threads 2")), "{one}");
+    let own =
+        prints(&folder, "tune --agent greedy(call_at=?) --range 3..6 --field self --deals 200 --quiet --out self");
+    assert!(own.contains("equilibrium of the measured game: "), "{own}");
+    assert_eq!(table(&folder.join("self/curve.csv")).len(), 16);
+    let validated = prints(&folder, "tune --agent greedy(call_at=?) --range 8..9 --deals 100 --validate 100 --quiet");
+    assert!(validated.contains("on 100 fresh deals: ") && validated.contains(", difference "), "{validated}");
+
+    for (words, sentence) in [
+        (
+            "tune --agent greedy --range 0..15",
+            "`greedy` has 0 question marks and 1 ranges; allowed is one range for each",
+        ),
+        ("tune --agent greedy(call_at=?) --range 15", "--range is `15`; allowed is FROM..TO or FROM..TO:STEP"),
+        ("tune --agent greedy(call_at=?) --range 0..500", "parameter `call_at` is `101`; allowed is a whole number"),
+        (
+            "tune --agent greedy(call_at=?) --range 0..1 --out self",
+            "self exists; the curve is written only to a folder",
+        ),
+        ("sprt greedy random --elo0 5 --elo1 5", "--elo1 is 5; allowed is more than --elo0, 5"),
+        ("plan --detect 0.01 --run nowhere", "cannot read nowhere/spec.lock.json: "),
+    ] {
+        let output = cambio(&folder, &words.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(1), "{words}: {}", said(&output));
+        assert!(said(&output).starts_with("error: ") && said(&output).contains(sentence), "{words}: {}", said(&output));
+    }
+}
+
+#[test]
+fn every_form_of_experiment_is_played_and_checked() {
+    let folder = folder("forms");
+    let base = "seed = 2\ndeals = 12\nagents = ['greedy(call_at=12)', 'greedy', 'heuristic']\n";
+    for (name, spec, matches) in [
+        (
+            "focal",
+            "rules = ['classic']\nseats = [3]\nlineups = { focal = ['greedy'], field = ['greedy(call_at=12)'] }",
+            36,
+        ),
+        (
+            "pools",
+            "rules = ['classic']\nseats = [2]\nlineups = { pools = [['greedy'], ['greedy(call_at=12)', 'heuristic']] }",
+            48,
+        ),
+        ("whole", "rules = ['classic']\nseats = [3]\nlineups = 'compositions'\nrotations = 'one'", 84),
+        (
+            "round",
+            "rules = ['original']\nseats = [2]\nunit = 'rounds'\npayoff = 'margin'\nanchor = 'greedy(call_at=12)'",
+            72,
+        ),
+        ("williams", "rules = ['faessler']\nseats = [4]\nrotations = 'williams'\nseat_effects = true", 144),
+    ] {
+        fs::write(folder.join("spec.toml"), format!("{base}{spec}\n")).unwrap();
+        prints(&folder, &format!("run spec.toml --quiet --out {name}"));
+        let rows = table(&folder.join(name).join("matches.csv"));
+        assert_eq!(rows.len(), matches, "{name}");
+        assert!(prints(&folder, &format!("verify {name} --all")).contains(&format!(" {matches} matches; ")), "{name}");
+        if name == "round" {
+            assert!(rows.iter().all(|row| row["rounds"] == "1" && row["rules"] == "original (one round)"));
+            let ratings = table(&folder.join("round/ratings.csv"));
+            assert_eq!(ratings[0]["elo"], "0.0");
+        }
+        if name == "whole" {
+            assert!(table(&folder.join("whole/ratings.csv")).iter().all(|row| !row["replicator"].is_empty()));
+        }
+    }
+    for (spec, sentence) in [
+        ("rotations = 'all'\nrules = ['classic']\nseats = [8]", "field `rotations` is \"all\" at 8 seats; allowed is"),
+        (
+            "rules = ['classic']\nseats = [4]\nlineups = { field = ['greedy(call_at=12)', 'greedy(call_at=12)'] }",
+            "a field of 2 agents at 4 seats",
+        ),
+        ("rules = ['classic']\nseats = [2]\nlineups = { pools = [] }", "0 pools at 2 seats"),
+        ("rules = ['classic']\nseats = [2]\nanchor = 'greedy(call_at=9)'", "field `anchor` is `greedy(call_at=9)`"),
+        ("rules = ['classic']\nseats = [2]\npayoff = 'luck'", "unknown variant `luck`, expected one of `rank_points`"),
+    ] {
+        fs::write(folder.join("spec.toml"), format!("{base}{spec}\n")).unwrap();
+        let output = cambio(&folder, &["run", "spec.toml", "--out", "none"]);
+        assert!(output.status.code() == Some(1) && said(&output).contains(sentence), "{}", said(&output));
+    }
+}
+
+#[test]
+fn a_fault_stops_forfeits_or_voids() {
+    let folder = folder("faults");
+    // A bot that exits when it is asked for its third decision of a match.
+    let script = "read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
+                  while read line; do case $line in *decide*) exit 7;; esac; done\n";
+    fs::write(folder.join("quits.sh"), script).unwrap();
+    let spec = |policy: &str| {
+        format!(
+            "seed = 1\ndeals = 3\nrules = ['classic']\nseats = [2]\nfaults = '{policy}'\n\
+             agents = ['greedy', 'random', 'external(\"sh quits.sh\",start_ms=60000)']\n"
+        )
+    };
+    for (policy, matches, forfeits) in [("forfeit", 18, 12), ("void", 6, 0)] {
+        fs::write(folder.join("spec.toml"), spec(policy)).unwrap();
+        prints(&folder, &format!("run spec.toml --quiet --out {policy}"));
+        let out = folder.join(policy);
+        assert_eq!(table(&out.join("matches.csv")).len(), matches);
+        let players = table(&out.join("players.csv"));
+        let lost: Vec<_> = players.iter().filter(|row| row["forfeit"] == "true").collect();
+        assert_eq!(lost.len(), forfeits);
+        assert!(lost.iter().all(|row| row["rank"] == "2" && row["rank_points"] == "0.0" && row["total"].is_empty()));
+        let faults = table(&out.join("faults.csv"));
+        assert_eq!(faults.len(), if policy == "forfeit" { 12 } else { 6 });
+        assert!(
+            faults.iter().all(|row| row["policy"] == *policy && row["what"].contains("exited instead of answering"))
+        );
+        let replayed = cambio(&folder, &["replay", &format!("{policy}/faults.jsonl")]);
+        assert!(said(&replayed).contains(" passed, 0 failed"), "{}", said(&replayed));
+        // A round that did not end is in no count, and without one nothing is known per round.
+        for row in table(&out.join("summary.csv")) {
+            let is_lost = row["agent"].starts_with("external");
+            assert_eq!(row["turns_per_round"].is_empty() && row["calls_per_round"].is_empty(), is_lost);
+        }
+        assert!(lost.iter().all(|row| row["turns"] == "0" && row["drawn"] == "0" && row["rounds"] == "0"));
+        // The rows are read back as they were counted.
+        let stored = StoredRun::open(&out).unwrap();
+        for (name, text) in derive(&stored, &[cambio_report::PAGE]).unwrap().files() {
+            assert_eq!(text, fs::read_to_string(out.join(name)).unwrap(), "{name}");
+        }
+    }
+    fs::write(folder.join("spec.toml"), spec("stop")).unwrap();
+    let output = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "stop"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    // A match without an end has no points by which it could be lost.
+    fs::write(folder.join("spec.toml"), format!("payoff = 'points'\n{}", spec("forfeit"))).unwrap();
+    let output = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "points"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("`payoff` is \"points\" with faults = \"forfeit\"; allowed is rank_points or win"));
+}
+
+#[test]
+#[cfg(unix)]
+fn intervals_of_all_pairs_are_wider_than_single_ones_where_blocks_are_void() {
+    let folder = folder("void");
+    // A bot that exits at its first decision of some matches, as their seeds have it, and else does what comes first.
+    let script = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'
+while read line; do case $line in
+*'"type":"begin"'*) exits=; case $line in *[0246]'}') exits=1;; esac;;
+*'"type":"decide"'*) [ -z "$exits" ] || exit 7
+echo "$line" | sed 's/.*"legal":\["\([^"]*\)".*/{"decision":"\1"}/';;
+esac; done
+"#;
+    fs::write(folder.join("quits.sh"), script).unwrap();
+    let spec = "seed = 1\ndeals = 12\nrules = ['classic']\nseats = [2]\nfaults = 'void'\n\
+                agents = ['greedy', 'random', 'external(\"sh quits.sh\",start_ms=60000,deadline_ms=60000)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(&folder, "run spec.toml --quiet --out out");
+    let pairs = table(&folder.join("out/pairwise.csv"));
+    let deals: Vec<u32> = pairs.iter().map(|pair| pair["deals"].parse().unwrap()).collect();
+    assert!(deals[0] == 12 && (2..6).contains(&deals[1]), "{deals:?}");
+    for pair in &pairs {
+        let number = |column: &str| pair[column].parse::<f64>().unwrap();
+        assert!(number("low_simultaneous") < number("low") && number("high") < number("high_simultaneous"), "{pair:?}");
+    }
+    let stored = StoredRun::open(&folder.join("out")).unwrap();
+    for (name, text) in derive(&stored, &[cambio_report::PAGE]).unwrap().files() {
+        assert_eq!(text, fs::read_to_string(folder.join("out").join(name)).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn a_rule_system_of_any_name_is_played_for_one_round() {
+    let folder = folder("names");
+    for (out, name) in [("first", "n".repeat(64)), ("second", "é".repeat(32)), ("third", "a".repeat(53))] {
+        fs::write(folder.join("long.toml"), format!("base = 'classic'\nname = '{name}'\nmatch_end = 'rounds(3)'\n"))
+            .unwrap();
+        let spec =
+            "seed = 1\ndeals = 2\nrules = ['long.toml']\nseats = [2]\nagents = ['random', 'greedy']\nunit = 'rounds'\n";
+        fs::write(folder.join("spec.toml"), spec).unwrap();
+        let told = prints(&folder, &format!("run spec.toml --quiet --out {out}"));
+        assert!(told.starts_with(&name[..50]) && told.contains(" (one round), 2 seats, 2 deals"), "{told}");
+    }
+}
+
+#[test]
+fn tables_are_printed_for_people_programs_and_pages() {
+    let folder = folder("formats");
+    let spec = "seed = 1\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let people = prints(&folder, "run spec.toml --quiet --out out");
+    assert!(people.contains("\n* heuristic ") && people.contains("\n  random "), "{people}");
+    let summary = fs::read_to_string(folder.join("out/summary.csv")).unwrap();
+    assert_eq!(prints(&folder, "report out --format csv"), summary);
+    let json: serde_json::Value = serde_json::from_str(&prints(&folder, "report out --format json")).unwrap();
+    assert_eq!((json["summary"].as_array().unwrap().len(), json["pairwise"].as_array().unwrap().len()), (3, 3));
+    assert!(prints(&folder, "report out --format md").starts_with("| rules | seats | agent | deals |"));
+    assert_eq!(prints(&folder, "report out"), people);
+    // The star is for who is best by what is measured: who waits has fewer points, and wins less.
+    let careful = spec.replace("'random', 'greedy', 'heuristic'", "'cautious', 'sharp', 'greedy'").replace("30", "400");
+    fs::write(folder.join("points.toml"), format!("payoff = 'points'\n{careful}")).unwrap();
+    let points = prints(&folder, "run points.toml --quiet --out points");
+    assert!(points.contains("\n* cautious ") && points.contains("\n  sharp "), "{points}");
+    assert!(points.contains("* the best by points a match, and who cannot be told from it"));
+    let deals: u64 =
+        prints(&folder, "plan --detect 0.05 --deviation 0.3").trim_end_matches(" deals\n").parse().unwrap();
+    assert!((283..=286).contains(&deals), "{deals}");
+    assert!(prints(&folder, "plan --detect 0.01 --run out").contains("classic, 2 seats: random – greedy"));
+}
+
+#[test]
+fn shells_and_editors_are_told_what_there_is() {
+    let folder = folder("shells");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(prints(&folder, &format!("completions {shell}")).contains("verify"), "{shell}");
+    }
+    prints(&folder, "man pages");
+    for page in ["cambio.1", "cambio-run.1", "cambio-tune.1"] {
+        assert!(fs::read_to_string(folder.join("pages").join(page)).unwrap().contains(".TH"), "{page}");
+    }
+    // The schema has every field, and no other: a file of all of them is read.
+    let schema: serde_json::Value = serde_json::from_str(&prints(&folder, "schema")).unwrap();
+    let mut named: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    named.sort_unstable();
+    let all = "name = 'x'\nseed = 1\ndeals = 1\nrules = ['classic']\nseats = [2]\nagents = ['random']\nlineups = 'mirror'\n\
+               rotations = 'one'\nunit = 'match'\npayoff = 'win'\nfaults = 'void'\nrecords = true\ncompress = false\n\
+               analysis = false\nseat_effects = false\nanchor = 'random'\n";
+    let mut given: Vec<&str> = all.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    given.sort_unstable();
+    assert_eq!(named, given);
+    fs::write(folder.join("all.toml"), all).unwrap();
+    Experiment::read(&folder.join("all.toml")).unwrap();
+}
+
+#[test]
+#[cfg(feature = "zstd")]
+fn compressed_rows_are_resumed_verified_and_summed_up_alike() {
+    let folder = folder("zstd");
+    let spec = "seed = 1\ndeals = 50\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy']\n";
+    fs::write(folder.join("plain.toml"), spec).unwrap();
+    fs::write(folder.join("small.toml"), format!("{spec}compress = true\n")).unwrap();
+    prints(&folder, "run plain.toml --quiet --out plain");
+    prints(&folder, "run small.toml --quiet --out small");
+    prints(&folder, "verify small --all");
+    for name in ["summary.csv", "pairwise.csv", "ratings.csv"] {
+        assert_eq!(
+            fs::read(folder.join("plain").join(name)).unwrap(),
+            fs::read(folder.join("small").join(name)).unwrap()
+        );
+    }
+    let packed = fs::read(folder.join("small/players.csv.zst")).unwrap();
+    assert_eq!(zstd::stream::decode_all(&packed[..]).unwrap(), fs::read(folder.join("plain/players.csv")).unwrap());
+}
+
+#[test]
+fn an_oracle_plays_in_analyses_alone_and_every_row_that_it_is_in_says_so() {
+    let folder = folder("oracle");
+    let spec = "seed = 3\ndeals = 3\nrules = ['classic']\nseats = [2]\n\
+                agents = ['heuristic', 'random', 'oracle(iterations=20)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let refused = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    let sentence = "field `analysis` is false, and `oracle(iterations=20)` sees hidden cards";
+    assert!(said(&refused).contains(sentence) && !folder.join("out").exists(), "{}", said(&refused));
+    fs::write(folder.join("spec.toml"), format!("analysis = true\n{spec}")).unwrap();
+    prints(&folder, "run spec.toml --quiet --out out");
+    for file in ["matches.csv", "players.csv"] {
+        let rows = table(&folder.join("out").join(file));
+        let marked = rows.iter().filter(|row| row["analysis"] == "true").count();
+        assert!(rows.iter().all(|row| (row["analysis"] == "true") == row["lineup"].contains("oracle")), "{file}");
+        assert!(marked > 0 && marked < rows.len(), "{file}: {marked} of {}", rows.len());
+    }
+    assert!(prints(&folder, "verify out").contains("played again"));
+}
+
+#[test]
+fn rows_of_a_search_with_a_budget_of_time_say_that_they_cannot_be_reproduced() {
+    let folder = folder("timed");
+    let spec = "seed = 3\ndeals = 1\nrules = ['classic']\nseats = [2]\n\
+                agents = ['heuristic', 'random', 'rollout(time_ms=2)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(&folder, "run spec.toml --quiet --out out");
+    let rows = table(&folder.join("out/matches.csv"));
+    assert!(rows.iter().all(|row| (row["reproducible"] == "false") == row["lineup"].contains("time_ms")));
+    assert!(rows.iter().any(|row| row["reproducible"] == "true"));
+}

@@ -1,0 +1,564 @@
+//! One table of a run: a rule system at a number of seats.
+
+use serde::Serialize;
+
+use super::plot::{Distribution, Estimate, Figure, Forest, Strips};
+use super::verdict::{Ladder, Rung, digits, p_value};
+use super::{NONE, Prose, Table, TableCell, TableRow, count, grouped, maybe, number, percent, plus_minus, signed};
+use cambio_sim::Derived;
+use cambio_sim::Extent;
+use cambio_sim::digest::{CellDigest, Doing, Doings};
+use cambio_sim::{BehaviourRow, Plan, RatingRow, SeatRow};
+use cambio_stats::histogram::Histogram;
+use cambio_stats::moments::Interval;
+
+/// The most agents that are columns of a matrix, and how many of the best are where there are more.
+const MOST_COLUMNS: usize = 12;
+const BEST_COLUMNS: usize = 8;
+/// From so many agents on they are rows of the table of behaviour, not columns.
+const MANY: usize = 8;
+
+/// What the page says of one table.
+#[derive(Serialize)]
+pub(super) struct Section {
+    id: String,
+    title: String,
+    facts: String,
+    verdict: Prose,
+    standing: Table,
+    means: Option<Figure<Forest>>,
+    ratings: Option<Figure<Forest>>,
+    no_ratings: Option<Prose>,
+    shares: Option<Table>,
+    scores: Option<Table>,
+    differences: Option<Table>,
+    seat_plot: Option<Figure<Forest>>,
+    seats: Table,
+    wald: Prose,
+    calls: Figure<Strips>,
+    points: Figure<Strips>,
+    behaviour: Table,
+}
+
+/// One table of a run: a rule system at a number of seats.
+pub(super) struct Desk<'a> {
+    pub(super) plan: &'a Plan,
+    /// Which cell of the plan.
+    pub(super) place: usize,
+    pub(super) cell: &'a CellDigest,
+    pub(super) derived: &'a Derived,
+    pub(super) ladder: Ladder<'a>,
+    pub(super) extent: Extent,
+}
+
+impl Desk<'_> {
+    pub(super) fn title(&self) -> String {
+        let cell = &self.plan.cells[self.place];
+        format!("{}, {} seats", cell.rules.name(), cell.seats)
+    }
+
+    fn seats(&self) -> usize {
+        self.plan.cells[self.place].seats
+    }
+
+    fn is_here(&self, rules: &str, seats: usize) -> bool {
+        rules == self.plan.cells[self.place].rules.name() && seats == self.seats()
+    }
+
+    /// The agents with their numbers in the order of the ladder.
+    fn names(&self) -> Vec<String> {
+        self.ladder.rungs.iter().enumerate().map(|(place, rung)| format!("{} {}", place + 1, rung.agent)).collect()
+    }
+
+    /// The same with the name as code.
+    fn heads(&self) -> Vec<Prose> {
+        let head = |(place, rung): (usize, &Rung<'_>)| Prose::from(format!("{}\u{a0}", place + 1)).code(rung.agent);
+        self.ladder.rungs.iter().enumerate().map(head).collect()
+    }
+
+    pub(super) fn section(&self) -> Section {
+        let lineups = self.plan.cells[self.place].lineups.len() as u64;
+        let deals = self.ladder.rungs.iter().map(|rung| rung.mean.clusters).max().unwrap_or(0);
+        let matches: u64 = self.ladder.rungs.iter().map(|rung| rung.summary.matches).sum::<u64>() / self.seats() as u64;
+        let Doings { rounds, called, .. } = self.cell.doings;
+        let share = if rounds == 0 { 0.0 } else { called as f64 / rounds as f64 };
+        let ratings: Vec<&RatingRow> = self.ladder.rungs.iter().filter_map(|rung| self.rating(rung.agent)).collect();
+        let is_rated = self.ladder.rungs.len() > 1 && ratings.iter().all(|row| row.elo.is_some());
+        Section {
+            id: format!("table-{}", self.place + 1),
+            title: self.title(),
+            facts: format!(
+                "{}, {}, {}, {}; {} of the rounds were called.",
+                count(lineups, "lineup"),
+                count(deals, "deal"),
+                count(matches, "match"),
+                count(rounds, "round"),
+                percent(share)
+            ),
+            verdict: self.ladder.verdict(self.extent),
+            standing: self.standing(),
+            means: (self.ladder.rungs.len() > 1).then(|| self.means()),
+            ratings: is_rated.then(|| self.ratings(&ratings)),
+            no_ratings: (!is_rated && self.ladder.rungs.len() > 1).then(|| no_ratings(&ratings)),
+            shares: self.shares(&ratings),
+            scores: self.scores(),
+            differences: self.ladder.compares().then(|| self.differences()),
+            seat_plot: self.seat_plot(),
+            seats: self.seat_table(),
+            wald: self.wald(),
+            calls: self.calls(),
+            points: self.points(),
+            behaviour: self.behaviour(),
+        }
+    }
+
+    fn rating(&self, agent: &str) -> Option<&RatingRow> {
+        self.derived.ratings.iter().find(|row| self.is_here(&row.rules, row.seats) && row.agent == agent)
+    }
+
+    fn standing(&self) -> Table {
+        let forfeits = self.ladder.rungs.iter().any(|rung| rung.summary.forfeits > 0);
+        let mut columns = vec!["rank points", "share of wins", "margin", "points a round", "deals", "matches"];
+        columns.extend(forfeits.then_some("forfeits"));
+        let row = |(head, rung): (Prose, &Rung<'_>)| {
+            let row = rung.summary;
+            let mut cells = vec![
+                plus_minus(row.rank_points, row.rank_points_high, 3),
+                plus_minus(row.win_share, row.win_share_high, 3),
+                plus_minus(row.margin, row.margin_high, 2),
+                maybe(row.points_per_round, 2),
+                grouped(row.deals),
+                grouped(row.matches),
+            ];
+            cells.extend(forfeits.then(|| grouped(row.forfeits)));
+            TableRow { head, cells: cells.into_iter().map(TableCell::from).collect() }
+        };
+        Table {
+            caption: format!(
+                "The agents, the best mean of {} first, over all lineups of this table; ± is a 95 % interval clustered by deal. \
+                 Rank points are 1 for the best seat, 0 for the worst, ½ for par; margin is the table's mean points less the own.",
+                self.ladder.payoff.unit()
+            )
+            .into(),
+            corner: "agent",
+            columns: columns.into_iter().map(Prose::from).collect(),
+            rows: self.heads().into_iter().zip(&self.ladder.rungs).map(row).collect(),
+        }
+    }
+
+    fn means(&self) -> Figure<Forest> {
+        let ladder = &self.ladder;
+        let estimate = |(label, rung): (String, &Rung<'_>)| Estimate {
+            label,
+            figure: ladder.told(&rung.mean),
+            mean: rung.mean.mean,
+            interval: rung.mean.low().zip(rung.mean.high()),
+            wide: None,
+            is_best: rung.is_among_best,
+        };
+        let estimates: Vec<Estimate> = self.names().into_iter().zip(&ladder.rungs).map(estimate).collect();
+        let unit = ladder.payoff.unit();
+        let par = ladder.payoff.par(self.seats());
+        let dashed = if par.is_some() { " The dashed line is par." } else { "" };
+        Figure {
+            id: format!("means-{}", self.place + 1),
+            title: format!("Mean {unit}, {}", self.title()),
+            description: listed(&estimates),
+            caption: format!(
+                "Mean {unit} with 95 % intervals, each by itself.{dashed} A filled diamond is the best mean or cannot be told \
+                 from it, all pairs together; a ring is behind."
+            )
+            .into(),
+            drawing: Forest::new(&estimates, par, (unit, digits(ladder.payoff))),
+        }
+    }
+
+    fn ratings(&self, rows: &[&RatingRow]) -> Figure<Forest> {
+        let estimate = |((label, rung), row): ((String, &Rung<'_>), &&RatingRow)| Estimate {
+            label,
+            figure: plus_minus(row.elo.unwrap_or(0.0), row.elo_high, 0),
+            mean: row.elo.unwrap_or(0.0),
+            interval: row.elo_low.zip(row.elo_high),
+            wide: row.elo_low_simultaneous.zip(row.elo_high_simultaneous),
+            is_best: rung.is_among_best,
+        };
+        let mut estimates: Vec<Estimate> =
+            self.names().into_iter().zip(&self.ladder.rungs).zip(rows).map(estimate).collect();
+        estimates.sort_by(|one, other| other.mean.total_cmp(&one.mean));
+        let zero = match self.plan.anchor {
+            Some(agent) => Prose::from("0 is ").code(&self.plan.labels[agent]),
+            None => "0 is their mean".into(),
+        };
+        Figure {
+            id: format!("ratings-{}", self.place + 1),
+            title: format!("Ratings in Elo points, {}", self.title()),
+            description: listed(&estimates),
+            caption: Prose::from("Plackett–Luce strengths of all games at once, in Elo points; ")
+                .then(zero)
+                .say(". The thick bar is the 95 % interval of one, the thin line holds for all together; the marks are those of the means."),
+            drawing: Forest::new(&estimates, Some(0.0), ("Elo points", 0)),
+        }
+    }
+
+    /// The empirical game, where all compositions were played.
+    fn shares(&self, rows: &[&RatingRow]) -> Option<Table> {
+        rows.iter().any(|row| row.nash.is_some() || row.replicator.is_some()).then_some(())?;
+        let share = |share: Option<f64>, low: Option<f64>, high: Option<f64>| match (share, low.zip(high)) {
+            (None, _) => NONE.to_owned(),
+            (Some(share), None) => number(share, 2),
+            (Some(share), Some((low, high))) => {
+                format!("{} ({} to {})", number(share, 2), number(low, 2), number(high, 2))
+            }
+        };
+        let row = |(head, row): (Prose, &&RatingRow)| {
+            let cells = [
+                share(row.nash, row.nash_low, row.nash_high),
+                maybe(row.replicator, 2),
+                share(row.alpha_rank, row.alpha_rank_low, row.alpha_rank_high),
+            ];
+            TableRow { head, cells: cells.into_iter().map(TableCell::from).collect() }
+        };
+        let equilibrium =
+            if self.seats() == 2 { "the equilibrium of largest entropy" } else { "a symmetric equilibrium" };
+        Some(Table {
+            caption: format!(
+                "The agents as strategies of an empirical game: the share of each in {equilibrium}, after replicator \
+                 dynamics, and in the α-rank; in brackets 95 % by drawing deals again."
+            )
+            .into(),
+            corner: "agent",
+            columns: ["Nash equilibrium", "replicator", "α-rank"].into_iter().map(Prose::from).collect(),
+            rows: self.heads().into_iter().zip(rows).map(row).collect(),
+        })
+    }
+
+    /// A table of pairs: everybody's row against the columns, of which there may be fewer.
+    fn matrix(&self, caption: Prose, columns: &[usize], cell: impl Fn(&str, &str) -> Option<TableCell>) -> Table {
+        let rungs = &self.ladder.rungs;
+        let shown = if columns.len() > MOST_COLUMNS { &columns[..BEST_COLUMNS] } else { columns };
+        let left = if shown.len() < columns.len() {
+            format!(" Columns are the {BEST_COLUMNS} with the best means; pairwise.csv has all pairs.")
+        } else {
+            String::new()
+        };
+        let row = |(head, own): (Prose, &Rung<'_>)| {
+            let against = |&place: &usize| {
+                let other = &rungs[place];
+                if own.place == other.place {
+                    TableCell::from("·")
+                } else {
+                    cell(own.agent, other.agent).unwrap_or_else(|| NONE.into())
+                }
+            };
+            TableRow { head, cells: shown.iter().map(against).collect() }
+        };
+        Table {
+            caption: caption.say(left),
+            corner: "row against column",
+            columns: shown.iter().map(|place| (place + 1).to_string().into()).collect(),
+            rows: self.heads().into_iter().zip(rungs).map(row).collect(),
+        }
+    }
+
+    fn scores(&self) -> Option<Table> {
+        let rungs = &self.ladder.rungs;
+        let met = |one: &str, other: &str| self.ladder.score(one, other).is_some();
+        let rivals = |place: usize| rungs.iter().filter(|other| met(rungs[place].agent, other.agent)).count();
+        let most = (0..rungs.len()).map(rivals).max().filter(|most| *most > 0)?;
+        // Where everybody met the same few they alone are columns.
+        let columns: Vec<usize> = (0..rungs.len()).filter(|&place| most == 1 || rivals(place) > 1).collect();
+        let cell = |one: &str, other: &str| {
+            let score = self.ladder.score(one, other)?;
+            let half = score.half.map_or_else(String::new, |half| format!(" ± {}", number(half * 100.0, 1)));
+            let tone = match score.mean.total_cmp(&0.5) {
+                std::cmp::Ordering::Greater => "up",
+                std::cmp::Ordering::Less => "down",
+                std::cmp::Ordering::Equal => "",
+            };
+            let text = format!("{}{half}", number(score.mean * 100.0, 1)).into();
+            Some(TableCell { text, tone, shade: shade((score.mean - 0.5).abs() * 2.0) })
+        };
+        let caption = "Who beats whom: the row’s score against the column in percent, where they sat at one table: 1 for the \
+                       better rank, ½ for the same. Each interval is 95 % by itself. The shade repeats the figure: blue above \
+                       one half, orange below.";
+        Some(self.matrix(caption.into(), &columns, cell))
+    }
+
+    fn differences(&self) -> Table {
+        let (unit, digits) = (self.ladder.payoff.unit(), digits(self.ladder.payoff));
+        let rungs = &self.ladder.rungs;
+        let gaps =
+            rungs.iter().flat_map(|one| rungs.iter().filter_map(|other| self.ladder.gap(one.agent, other.agent)));
+        let most = gaps.map(|gap| gap.difference.abs()).fold(f64::MIN_POSITIVE, f64::max);
+        let cell = |one: &str, other: &str| {
+            let gap = self.ladder.gap(one, other)?;
+            let half = gap
+                .together
+                .map_or_else(String::new, |(_, high)| format!(" ± {}", number(high - gap.difference, digits)));
+            let is_more = gap.difference > 0.0;
+            let (tone, mark) = match (gap.is_told_apart(), is_more) {
+                (false, _) => ("", ""),
+                (true, true) => ("up", "▲ "),
+                (true, false) => ("down", "▼ "),
+            };
+            let text = format!("{mark}{}{half}", signed(gap.difference, digits)).into();
+            Some(TableCell { text, tone, shade: shade(gap.difference.abs() / most) })
+        };
+        let caption = format!(
+            "Differences of mean {unit}, row less column, paired by deal. The intervals hold for all {} together at 95 %. \
+             ▲ and ▼ are differences that are told from 0 by them, more and less.",
+            count(self.ladder.pair_count() as u64, "pair")
+        );
+        self.matrix(caption.into(), &(0..rungs.len()).collect::<Vec<_>>(), cell)
+    }
+
+    fn seat_rows(&self) -> Vec<&SeatRow> {
+        self.derived.seats.iter().filter(|row| self.is_here(&row.rules, row.seats)).collect()
+    }
+
+    fn seat_plot(&self) -> Option<Figure<Forest>> {
+        let digits = digits(self.ladder.payoff);
+        let estimate = |row: &&SeatRow| {
+            let effect = seat_effect(row)?;
+            let is_first = row.seat == 'a';
+            Some(Estimate {
+                label: format!("seat {}", row.seat),
+                figure: if is_first {
+                    "0, by definition".to_owned()
+                } else {
+                    format!("{}{}", signed(effect.mean, digits), half(&effect, digits))
+                },
+                mean: effect.mean,
+                interval: effect.low().zip(effect.high()).filter(|_| !is_first),
+                wide: None,
+                is_best: false,
+            })
+        };
+        let estimates: Vec<Estimate> = self.seat_rows().iter().map(estimate).collect::<Option<_>>()?;
+        (!estimates.is_empty()).then(|| Figure {
+            id: format!("seats-{}", self.place + 1),
+            title: format!("What a seat is worth over seat a, {}", self.title()),
+            description: listed(&estimates),
+            caption: format!(
+                "What sitting in a seat is worth over seat a in {}, agents being equal; 95 % intervals. \
+                 rounds.csv says who began.",
+                self.ladder.payoff.unit()
+            )
+            .into(),
+            drawing: Forest::new(&estimates, Some(0.0), (self.ladder.payoff.unit(), digits)),
+        })
+    }
+
+    fn seat_table(&self) -> Table {
+        let digits = digits(self.ladder.payoff);
+        let elo = self.seat_rows().iter().any(|row| row.elo.is_some());
+        let row = |row: &&SeatRow| {
+            let effect = seat_effect(row);
+            let mut cells = vec![
+                plus_minus(row.payoff, row.high, digits),
+                match effect {
+                    Some(_) if row.seat == 'a' => "0".to_owned(),
+                    Some(effect) => format!("{}{}", signed(effect.mean, digits), half(&effect, digits)),
+                    None => NONE.to_owned(),
+                },
+            ];
+            cells.extend(elo.then(|| maybe(row.elo, 0)));
+            TableRow { head: row.seat.to_string().into(), cells: cells.into_iter().map(TableCell::from).collect() }
+        };
+        let mut columns = vec!["mean", "over seat a"];
+        columns.extend(elo.then_some("Elo"));
+        Table {
+            caption: format!("The seats in {}.", self.ladder.payoff.unit()).into(),
+            corner: "seat",
+            columns: columns.into_iter().map(Prose::from).collect(),
+            rows: self.seat_rows().iter().map(row).collect(),
+        }
+    }
+
+    fn wald(&self) -> Prose {
+        let rows = self.seat_rows();
+        let Some(row) = rows.first() else { return "Nothing was played in any seat yet.".into() };
+        if row.effect.is_none() {
+            return "What a seat is worth cannot be told from who sat in it, or there are too few deals.".into();
+        }
+        let Some((wald, p)) = row.wald.zip(row.wald_p) else {
+            return "The seats’ effects do not vary from deal to deal: there is nothing to test them by.".into();
+        };
+        let freedom = match self.seats() - 1 {
+            1 => "1 degree of freedom".to_owned(),
+            freedom => format!("{freedom} degrees of freedom"),
+        };
+        let word = if p < 0.05 { "the seat matters" } else { "that the seat matters is not shown" };
+        format!("Wald’s test that no seat matters: χ² = {wald:.2} with {}, {}: {word}.", freedom, p_value(p)).into()
+    }
+
+    fn strips(&self, of: fn(&Doing) -> &Histogram, origin: i64, unit: &str) -> (Strips, String) {
+        let own: Vec<Distribution<'_>> = self
+            .names()
+            .into_iter()
+            .zip(&self.ladder.rungs)
+            .map(|(label, rung)| Distribution { label, counts: of(&self.cell.doings.agents[rung.place]) })
+            .collect();
+        let told = |own: &Distribution<'_>| {
+            let at = |share: f64| own.counts.quantile(share).map(|value| number(value as f64, 0));
+            match (at(0.0), at(0.25), at(0.5), at(0.75), at(1.0)) {
+                (Some(least), Some(low), Some(median), Some(high), Some(most)) => format!(
+                    "{}: {} counted, from {least} to {most}, median {median}, the middle half {low} to {high}",
+                    own.label,
+                    grouped(own.counts.total())
+                ),
+                _ => format!("{}: none counted", own.label),
+            }
+        };
+        (Strips::new(&own, origin, unit), own.iter().map(told).collect::<Vec<_>>().join("; ") + ".")
+    }
+
+    fn calls(&self) -> Figure<Strips> {
+        let (drawing, description) = self.strips(|doing| &doing.call_turns, 1, "turn of the table");
+        let caption = format!(
+            "In which turn an agent made the first call of a round. The turns of all seats are counted, from 1: lap 2 of {} \
+             seats begins with turn {}. {}",
+            self.seats(),
+            self.seats() + 1,
+            reading(&drawing)
+        );
+        Figure {
+            id: format!("calls-{}", self.place + 1),
+            title: format!("When agents call, {}", self.title()),
+            description,
+            caption: caption.into(),
+            drawing,
+        }
+    }
+
+    fn points(&self) -> Figure<Strips> {
+        let (drawing, description) = self.strips(|doing| &doing.points, 0, "points at the end of a round");
+        let caption =
+            format!("Points of an agent’s layout at the end of a round; fewer are better. {}", reading(&drawing));
+        Figure {
+            id: format!("points-{}", self.place + 1),
+            title: format!("Points at the end of a round, {}", self.title()),
+            description,
+            caption: caption.into(),
+            drawing,
+        }
+    }
+
+    fn behaviour(&self) -> Table {
+        let of = |agent: &str| {
+            let mut rows = self.derived.behaviour.iter();
+            rows.find(|row| self.is_here(&row.rules, row.seats) && row.agent == agent)
+        };
+        let own: Vec<&BehaviourRow> = self.ladder.rungs.iter().filter_map(|rung| of(rung.agent)).collect();
+        let is_told = |measure: &&Measure| own.iter().any(|row| (measure.2)(row).is_some_and(|value| value != 0.0));
+        let measures: Vec<&Measure> = MEASURES.iter().filter(is_told).collect();
+        let row = |(head, row): (Prose, &&BehaviourRow)| TableRow {
+            head,
+            cells: measures
+                .iter()
+                .map(|(_, form, value)| {
+                    let value = value(row);
+                    let text = match form {
+                        Form::Count => value.map_or_else(|| NONE.to_owned(), |value| grouped(value as u64)),
+                        Form::Mean => maybe(value, 2),
+                        Form::Share => value.map_or_else(|| NONE.to_owned(), percent),
+                    };
+                    TableCell::from(text)
+                })
+                .collect(),
+        };
+        let table = Table {
+            caption: "How each agent played: per round where nothing else is said. What nobody did is left out.".into(),
+            corner: "agent",
+            columns: measures.iter().map(|measure| measure.0.into()).collect(),
+            rows: self.heads().into_iter().zip(&own).map(row).collect(),
+        };
+        if own.len() < MANY { table.transposed("per round") } else { table }
+    }
+}
+
+/// What a seat is worth over seat a, from the deals of which every match counts.
+fn seat_effect(row: &SeatRow) -> Option<Interval> {
+    Some(Interval::new(row.effect?, row.effect_error, row.effect_deals?))
+}
+
+/// Why there are no ratings.
+fn no_ratings(rows: &[&RatingRow]) -> Prose {
+    let mut components: Vec<Option<usize>> = rows.iter().map(|row| row.component).collect();
+    components.sort_unstable();
+    components.dedup();
+    if components.len() > 1 {
+        return format!(
+            "No ratings: the agents fall into {} groups of which one never lost, or never won, against another, or that \
+             never met. Strengths that fit best would be infinitely far apart.",
+            components.len()
+        )
+        .into();
+    }
+    "No ratings: not every agent has a game here, or the seat decides every game.".into()
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Count,
+    Mean,
+    Share,
+}
+
+/// A row of the table of behaviour: its name, how it is written, and what it is.
+type Measure = (&'static str, Form, fn(&BehaviourRow) -> Option<f64>);
+
+const MEASURES: [Measure; 22] = [
+    ("rounds, all", Form::Count, |row| Some(row.rounds as f64)),
+    ("rounds a match", Form::Mean, |row| Some(row.rounds_per_match)),
+    ("turns of the table", Form::Mean, |row| row.turns),
+    ("rounds won", Form::Mean, |row| row.rounds_won),
+    ("calls", Form::Mean, |row| row.calls),
+    ("own turn of a call", Form::Mean, |row| row.call_turn),
+    ("calls that succeed", Form::Share, |row| row.call_success),
+    ("points when it called", Form::Mean, |row| row.points_at_call),
+    ("own cards snapped", Form::Mean, |row| row.snaps_right_own),
+    ("others’ cards snapped", Form::Mean, |row| row.snaps_right_foreign),
+    ("wrong snaps", Form::Mean, |row| row.snaps_wrong),
+    ("late snaps", Form::Mean, |row| row.snaps_late),
+    ("touches", Form::Mean, |row| row.touches),
+    ("penalty cards", Form::Mean, |row| row.penalties),
+    ("cards given", Form::Mean, |row| row.gifts),
+    ("looks by powers", Form::Mean, |row| row.looks),
+    ("swaps by powers", Form::Mean, |row| row.swaps),
+    ("cards forgotten or confused", Form::Mean, |row| row.lapses),
+    ("cards at the end", Form::Mean, |row| row.cards),
+    ("of them seen", Form::Share, |row| row.cards_known),
+    ("luck of the deal, points", Form::Mean, |row| row.luck_dealt),
+    ("luck of the draw, points", Form::Mean, |row| row.luck_drawn),
+];
+
+/// How strips are read.
+fn reading(strips: &Strips) -> String {
+    let step = if strips.step > 1 { format!(" A bar is {} values.", strips.step) } else { String::new() };
+    let tails = match strips.ends {
+        (None, None) => "",
+        (Some(_), None) => " The first bar has all that is below.",
+        (None, Some(_)) => " The last bar has all that is beyond.",
+        (Some(_), Some(_)) => " The first and the last bar have all that is beyond them.",
+    };
+    format!(
+        "The tallest bars are drawn alike; below them a dot is the median, the line the middle half; beside the name are how many \
+         there are and both as figures.{step}{tails}"
+    )
+}
+
+fn half(interval: &Interval, digits: usize) -> String {
+    interval.half_width.map_or_else(String::new, |half| format!(" ± {}", number(half, digits)))
+}
+
+/// A shade that leaves text readable.
+fn shade(strength: f64) -> f64 {
+    (strength.clamp(0.0, 1.0) * 40.0).round() / 100.0
+}
+
+/// Estimates in words.
+fn listed(estimates: &[Estimate]) -> String {
+    let told = |own: &Estimate| format!("{}: {}", own.label, own.figure);
+    estimates.iter().map(told).collect::<Vec<_>>().join("; ") + "."
+}

@@ -1,0 +1,439 @@
+//! Where the marks of plots go: in units of the drawing, of which a letter is about seven wide.
+
+use serde::Serialize;
+
+use super::{Prose, short};
+use cambio_stats::histogram::Histogram;
+
+/// How wide a drawing is. On a narrow screen it is drawn smaller, on a wide one larger: a letter stays readable on both.
+const WIDTH: f64 = 380.0;
+/// Where the axis begins and ends.
+const LEFT: f64 = 12.0;
+const RIGHT: f64 = WIDTH - 12.0;
+/// A label as far as there is room for it beside its figure: a letter of the label is about 6.5 wide, one of the figure 6.
+fn fitting(label: &str, figure: &str) -> String {
+    short(label, ((WIDTH - 6.0 * figure.chars().count() as f64) / 6.5) as usize - 2)
+}
+
+/// What is drawn, and what is said of it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Figure<D> {
+    /// The name of the figure on its page.
+    pub(super) id: String,
+    /// What it is.
+    pub(super) title: String,
+    /// What can be seen in it, in words: the alternative of the drawing.
+    pub(super) description: String,
+    /// How it is read.
+    pub(super) caption: Prose,
+    /// The drawing.
+    pub(super) drawing: D,
+}
+
+/// Rounds to a tenth of a unit, finer than a printer's dot.
+fn tenth(at: f64) -> f64 {
+    (at * 10.0).round() / 10.0 + 0.0
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Tick {
+    at: f64,
+    label: String,
+}
+
+/// A linear scale from values to units of the drawing.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+}
+
+impl Scale {
+    /// A scale that holds all values, with a little room at the ends.
+    fn around(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Scale {
+        let (low, high) = values
+            .into_iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        let (low, high) = if low > high { (0.0, 1.0) } else { (low, high) };
+        let room = if high > low { (high - low) * 0.04 } else { low.abs().max(1.0) * 0.1 };
+        Scale { low: low - room, high: high + room, from, to }
+    }
+
+    /// The same scale, or one that spans this much to each side of the middle.
+    fn at_least(self, span: f64) -> Scale {
+        let (middle, half) = (f64::midpoint(self.low, self.high), (self.high - self.low) / 2.0);
+        let half = half.max(span);
+        Scale { low: middle - half, high: middle + half, ..self }
+    }
+
+    fn at(self, value: f64) -> f64 {
+        tenth(self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from))
+    }
+
+    /// Ticks at round numbers, about so many.
+    fn ticks(self, wanted: f64) -> Vec<Tick> {
+        let raw = (self.high - self.low) / wanted;
+        let power = 10_f64.powi(raw.log10().floor() as i32);
+        let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|step| *step >= raw * 0.999);
+        let step = step.unwrap_or(10.0 * power);
+        let digits = (-step.log10().floor()).max(0.0) as usize;
+        let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
+        let tick = |number: i64| {
+            let value = number as f64 * step;
+            Tick { at: self.at(value), label: super::number(value, digits) }
+        };
+        (first..=last).map(tick).collect()
+    }
+}
+
+/// An estimate with its interval.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Estimate {
+    pub(super) label: String,
+    pub(super) figure: String,
+    pub(super) mean: f64,
+    pub(super) interval: Option<(f64, f64)>,
+    /// The interval that holds together with the others.
+    pub(super) wide: Option<(f64, f64)>,
+    /// Whether it is marked.
+    pub(super) is_best: bool,
+}
+
+/// Estimates under each other, each with its interval.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Forest {
+    width: f64,
+    height: f64,
+    foot: f64,
+    rows: Vec<ForestRow>,
+    ticks: Vec<Tick>,
+    reference: Option<f64>,
+    unit: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ForestRow {
+    label: String,
+    figure: String,
+    text_y: f64,
+    y: f64,
+    x: f64,
+    bar: Option<(f64, f64)>,
+    whisker: Option<(f64, f64)>,
+    is_best: bool,
+}
+
+const FOREST_ROW: f64 = 34.0;
+
+impl Forest {
+    /// An axis in this unit, of which so many decimals count.
+    pub(super) fn new(estimates: &[Estimate], reference: Option<f64>, (unit, digits): (&str, usize)) -> Forest {
+        let ends = |pair: Option<(f64, f64)>| pair.into_iter().flat_map(|(low, high)| [low, high]);
+        let values = estimates
+            .iter()
+            .flat_map(|row| std::iter::once(row.mean).chain(ends(row.interval)).chain(ends(row.wide)))
+            .chain(reference);
+        let scale = Scale::around(values, LEFT, RIGHT).at_least(10_f64.powi(-(digits as i32)));
+        let row = |(place, row): (usize, &Estimate)| {
+            let top = place as f64 * FOREST_ROW;
+            let on = |(low, high): (f64, f64)| (scale.at(low), scale.at(high));
+            ForestRow {
+                label: fitting(&row.label, &row.figure),
+                figure: row.figure.clone(),
+                text_y: top + 14.0,
+                y: top + 25.0,
+                x: scale.at(row.mean),
+                bar: row.interval.map(on),
+                whisker: row.wide.map(on),
+                is_best: row.is_best,
+            }
+        };
+        let foot = estimates.len() as f64 * FOREST_ROW + 6.0;
+        Forest {
+            width: WIDTH,
+            height: foot + 34.0,
+            foot,
+            rows: estimates.iter().enumerate().map(row).collect(),
+            ticks: scale.ticks(5.0),
+            reference: reference.map(|value| scale.at(value)),
+            unit: unit.to_owned(),
+        }
+    }
+}
+
+/// A distribution under a label.
+#[derive(Clone, Debug)]
+pub(super) struct Distribution<'a> {
+    pub(super) label: String,
+    pub(super) counts: &'a Histogram,
+}
+
+/// Distributions under each other, on one axis: small multiples.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Strips {
+    width: f64,
+    height: f64,
+    foot: f64,
+    rows: Vec<Strip>,
+    ticks: Vec<Tick>,
+    unit: String,
+    /// How many values a bar stands for.
+    pub(super) step: i64,
+    /// The values from which on the first bar, and down to which the last, has all that lie beyond.
+    pub(super) ends: (Option<i64>, Option<i64>),
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Strip {
+    label: String,
+    figure: String,
+    text_y: f64,
+    base: f64,
+    path: String,
+    middle: Option<(f64, f64)>,
+    median: Option<f64>,
+    box_y: f64,
+}
+
+const STRIP_ROW: f64 = 64.0;
+const STRIP_BARS: f64 = 30.0;
+/// The most bars that can be told apart.
+const MOST_BARS: i64 = 60;
+
+impl Strips {
+    /// Bars of one width for all, begun at `origin`; the tails beyond 0.5 % of everybody's counts are put into the last
+    /// bar on their side.
+    pub(super) fn new(distributions: &[Distribution<'_>], origin: i64, unit: &str) -> Strips {
+        let ends = |share: f64| distributions.iter().filter_map(move |own| own.counts.quantile(share));
+        let (least, most) = (ends(0.0).min().unwrap_or(origin), ends(1.0).max().unwrap_or(origin));
+        let (low, high) = (ends(0.005).min().unwrap_or(origin), ends(0.995).max().unwrap_or(origin));
+        let widths = (0..).flat_map(|power| [1, 2, 5].map(|factor| factor * 10_i64.pow(power)));
+        let of_bar = |value: i64, step: i64| (value - origin).div_euclid(step);
+        let step = { widths }.find(|step| of_bar(high, *step) - of_bar(low, *step) < MOST_BARS).unwrap_or(i64::MAX);
+        let (first, end) = (of_bar(low, step), of_bar(high, step));
+        let bars = (end - first + 1) as usize;
+        let wide = (RIGHT - LEFT) / bars as f64;
+        let strip = |(place, own): (usize, &Distribution<'_>)| {
+            let mut shares = vec![0.0; bars];
+            let total = own.counts.total();
+            for (value, count) in own.counts.iter() {
+                shares[(of_bar(value, step).clamp(first, end) - first) as usize] += count as f64 / total as f64;
+            }
+            let peak = shares.iter().copied().fold(0.0, f64::max);
+            let base = place as f64 * STRIP_ROW + 20.0 + STRIP_BARS;
+            let drawn = shares.iter().enumerate().filter(|(_, share)| **share > 0.0);
+            let path = drawn.map(|(place, share)| {
+                let tall = tenth((share / peak * STRIP_BARS).max(0.6));
+                let (x, gap) = (LEFT + place as f64 * wide, (wide * 0.12).min(1.5));
+                format!("M{} {}v-{tall}h{}v{tall}z", tenth(x + gap), tenth(base), tenth(wide - 2.0 * gap))
+            });
+            // In the middle of a value's own part of its bar.
+            let at = |value: i64| {
+                let place = (value - origin - first * step) as f64 + 0.5;
+                tenth(LEFT + (place / step as f64).clamp(0.0, bars as f64) * wide)
+            };
+            let figure = match (own.counts.quantile(0.25), own.counts.quantile(0.5), own.counts.quantile(0.75)) {
+                (Some(low), Some(median), Some(high)) => {
+                    let n = super::grouped(total);
+                    format!("n {n} · {} ({} to {})", whole(median), whole(low), whole(high))
+                }
+                _ => "n 0".to_owned(),
+            };
+            Strip {
+                label: fitting(&own.label, &figure),
+                figure,
+                text_y: base - STRIP_BARS - 7.0,
+                base: tenth(base),
+                path: path.collect(),
+                middle: own.counts.quantile(0.25).zip(own.counts.quantile(0.75)).map(|(low, high)| (at(low), at(high))),
+                median: own.counts.quantile(0.5).map(at),
+                box_y: base + 5.0,
+            }
+        };
+        let foot = distributions.len() as f64 * STRIP_ROW;
+        Strips {
+            width: WIDTH,
+            height: foot + 34.0,
+            foot,
+            rows: distributions.iter().enumerate().map(strip).collect(),
+            ticks: bar_ticks(origin + first * step, step, bars),
+            unit: unit.to_owned(),
+            step,
+            ends: ((least < low).then_some(low), (most > high).then_some(high)),
+        }
+    }
+}
+
+/// Ticks under bars of so many values each: at the bar in which a round number is.
+fn bar_ticks(origin: i64, step: i64, bars: usize) -> Vec<Tick> {
+    let span = (step * bars as i64) as f64;
+    let scale = Scale { low: origin as f64, high: origin as f64 + span, from: LEFT, to: RIGHT };
+    let every = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10_000];
+    let every = every.into_iter().find(|every| span / (*every as f64) <= 9.0).unwrap_or(100_000);
+    let first = origin.div_euclid(every) * every;
+    (0..)
+        .map(|number| first + number * every)
+        .skip_while(|value| *value < origin)
+        .take_while(|value| ((value - origin) as f64) < span)
+        .map(|value| Tick { at: scale.at(value as f64 + 0.5), label: whole(value) })
+        .collect()
+}
+
+fn whole(value: i64) -> String {
+    super::number(value as f64, 0)
+}
+
+/// A point of a curve.
+#[derive(Clone, Debug)]
+pub(super) struct Sample {
+    pub(super) label: String,
+    /// Its place on the axis; `None` puts the points at equal distances.
+    pub(super) at: Option<f64>,
+    pub(super) mean: f64,
+    pub(super) interval: Option<(f64, f64)>,
+    pub(super) band: Option<(f64, f64)>,
+    /// How often it is the best.
+    pub(super) share: Option<f64>,
+    pub(super) standing: Standing,
+}
+
+/// How a point stands to the best.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Standing {
+    /// It is the best.
+    Best,
+    /// It cannot be told from the best.
+    Level,
+    /// It is behind, or nothing can be said of it.
+    Behind,
+}
+
+/// A response curve: means with their intervals, the band around them, and beneath it how often each is the best.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Curve {
+    width: f64,
+    height: f64,
+    top: f64,
+    foot: f64,
+    left: f64,
+    right: f64,
+    band: Option<String>,
+    line: String,
+    points: Vec<CurvePoint>,
+    rows: Vec<Tick>,
+    columns: Vec<Tick>,
+    share_foot: f64,
+    has_shares: bool,
+    unit: String,
+    payoff: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct CurvePoint {
+    x: f64,
+    y: f64,
+    bar: Option<(f64, f64)>,
+    standing: Standing,
+    share: Option<f64>,
+    share_text: String,
+}
+
+const CURVE: f64 = 190.0;
+const SHARES: f64 = 44.0;
+
+impl Curve {
+    pub(super) fn new(samples: &[Sample], unit: &str, payoff: &str) -> Curve {
+        let (left, top, foot) = (46.0, 22.0, 22.0 + CURVE);
+        let has_shares = samples.iter().any(|sample| sample.share.is_some());
+        let place = |number: usize| samples[number].at.unwrap_or(number as f64);
+        let across = Scale::around((0..samples.len()).map(place), left + 8.0, RIGHT);
+        let ends = |pair: Option<(f64, f64)>| pair.into_iter().flat_map(|(low, high)| [low, high]);
+        let values =
+            samples.iter().flat_map(|own| std::iter::once(own.mean).chain(ends(own.interval)).chain(ends(own.band)));
+        let up = Scale::around(values, foot, top);
+        let xs: Vec<f64> = (0..samples.len()).map(|number| across.at(place(number))).collect();
+        let steps = |ends: Vec<(f64, f64)>| {
+            let part =
+                |(number, (x, y)): (usize, &(f64, f64))| format!("{}{x} {y}", if number == 0 { "M" } else { "L" });
+            ends.iter().enumerate().map(part).collect::<String>()
+        };
+        let band: Option<Vec<(f64, f64)>> = samples.iter().map(|own| own.band).collect();
+        let band = band.filter(|band| band.len() > 1).map(|band| {
+            let over = xs.iter().zip(&band).map(|(x, (_, high))| (*x, up.at(*high)));
+            let under = xs.iter().zip(&band).rev().map(|(x, (low, _))| (*x, up.at(*low)));
+            steps(over.chain(under).collect()) + "z"
+        });
+        let shares = foot + 66.0;
+        let share_foot = shares + SHARES;
+        let most = samples.iter().filter_map(|own| own.share).fold(0.0, f64::max);
+        let point = |(own, &x): (&Sample, &f64)| CurvePoint {
+            x,
+            y: up.at(own.mean),
+            bar: own.interval.map(|(low, high)| (up.at(low), up.at(high))),
+            standing: own.standing,
+            share: own.share.filter(|share| *share > 0.0).map(|share| tenth((share / most * SHARES).max(0.6))),
+            share_text: own
+                .share
+                .filter(|share| *share >= 0.095)
+                .map_or_else(String::new, |share| format!("{:.0}", share * 100.0)),
+        };
+        // Every value has its mark; so many of them a number that it stays readable.
+        let letters = samples.iter().map(|own| own.label.chars().count()).max().unwrap_or(1) as f64;
+        let room = ((RIGHT - left) / (letters * 6.5 + 6.0)).max(2.0);
+        let every = (samples.len() as f64 / room).ceil().max(1.0) as usize;
+        let columns = samples.iter().zip(&xs).step_by(every);
+        Curve {
+            width: WIDTH,
+            height: if has_shares { share_foot + 8.0 } else { foot + 40.0 },
+            top,
+            foot,
+            left,
+            right: RIGHT,
+            band,
+            line: steps(xs.iter().zip(samples).map(|(x, own)| (*x, up.at(own.mean))).collect()),
+            points: samples.iter().zip(&xs).map(point).collect(),
+            rows: up.ticks(5.0),
+            columns: columns.map(|(own, x)| Tick { at: *x, label: own.label.clone() }).collect(),
+            share_foot,
+            has_shares,
+            unit: unit.to_owned(),
+            payoff: payoff.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_numbers_inside_the_axis() {
+        for (low, high, labels) in [
+            (0.0, 1.0, &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"][..]),
+            (-120.0, 130.0, &["−100", "−50", "0", "50", "100"]),
+            (0.4812, 0.4931, &["0.485", "0.490"]),
+        ] {
+            let scale = Scale { low, high, from: LEFT, to: RIGHT };
+            let ticks = scale.ticks(5.0);
+            assert!(ticks.iter().all(|tick| (LEFT..=RIGHT).contains(&tick.at)), "{ticks:?}");
+            let found: Vec<&str> = ticks.iter().map(|tick| tick.label.as_str()).collect();
+            assert_eq!(found, labels, "{low} to {high}");
+        }
+    }
+
+    #[test]
+    fn every_count_is_in_a_bar_and_tails_are_in_the_last() {
+        let mut counts = Histogram::default();
+        (0..2000).for_each(|number| counts.add(1 + number % 90));
+        counts.add(5000);
+        let strips = Strips::new(&[Distribution { label: "a".to_owned(), counts: &counts }], 1, "turn");
+        assert_eq!((strips.step, strips.ends), (2, (None, Some(90))));
+        assert_eq!(strips.rows[0].path.matches('M').count(), 45);
+        assert!(strips.ticks.iter().all(|tick| (LEFT..=RIGHT).contains(&tick.at)), "{:?}", strips.ticks);
+        let one = Strips::new(&[Distribution { label: "a".to_owned(), counts: &Histogram::default() }], 1, "turn");
+        assert_eq!((one.rows[0].path.as_str(), one.rows[0].figure.as_str()), ("", "n 0"));
+    }
+}

@@ -1,0 +1,283 @@
+//! The page of a run.
+
+use serde::Serialize;
+
+use super::desk::{Desk, Section};
+use super::verdict::Ladder;
+use super::{NONE, Prose, Table, TableCell, TableRow, count, grouped};
+use cambio_sim::Extent;
+use cambio_sim::digest::Digest;
+use cambio_sim::{Derived, Source};
+use cambio_sim::{Experiment, FaultPolicy};
+
+/// The most faults that are listed.
+const MOST_FAULTS: usize = 50;
+
+#[derive(Serialize)]
+struct Page {
+    title: String,
+    headline: Prose,
+    notes: Vec<Prose>,
+    overview: Option<Table>,
+    sections: Vec<Section>,
+    faults: Option<Table>,
+    no_faults: Prose,
+    how: Vec<Prose>,
+    command: String,
+    spec: String,
+}
+
+/// The page of a run's rows.
+pub fn of_run(source: &Source<'_>, digest: &Digest, derived: &Derived) -> String {
+    let plan = source.plan;
+    let extent = source.extent;
+    let tables: Vec<Desk<'_>> = (0..plan.cells.len())
+        .map(|place| {
+            let cell = &digest.cells[place];
+            Desk { plan, place, cell, derived, ladder: Ladder::new(plan, place, cell, derived), extent }
+        })
+        .collect();
+    let spec = if source.spec.ends_with('\n') { source.spec.to_owned() } else { format!("{}\n", source.spec) };
+    let page = Page {
+        title: if plan.name.is_empty() { "A Cambio experiment".to_owned() } else { plan.name.clone() },
+        headline: headline(&tables, extent),
+        notes: notes(source, derived, &tables),
+        overview: (tables.len() > 1).then(|| overview(&tables)),
+        sections: tables.iter().map(Desk::section).collect(),
+        faults: (!derived.faults.is_empty()).then(|| faults(derived)),
+        no_faults: match plan.faults {
+            FaultPolicy::Stop if extent.is_whole() => "None: an agent at fault would have stopped the run.".into(),
+            FaultPolicy::Stop => Prose::from("An agent at fault stops this run; if one did, the match up to it is in ")
+                .code("fault.jsonl")
+                .say("."),
+            FaultPolicy::Forfeit | FaultPolicy::Void => "None.".into(),
+        },
+        how: how(source),
+        command: command(source),
+        spec,
+    };
+    super::page("run.html", page)
+}
+
+/// The verdict over all tables.
+fn headline(tables: &[Desk<'_>], extent: Extent) -> Prose {
+    if let [only] = tables {
+        return only.ladder.verdict(extent);
+    }
+    let mut leaders: Vec<(&str, usize)> = Vec::new();
+    let (mut compared, mut clear) = (0, 0);
+    for ladder in tables.iter().map(|table| &table.ladder).filter(|ladder| ladder.compares()) {
+        compared += 1;
+        clear += usize::from(ladder.rivals().is_empty());
+        let leader = ladder.rungs[0].agent;
+        match leaders.iter_mut().find(|(agent, _)| *agent == leader) {
+            Some((_, times)) => *times += 1,
+            None => leaders.push((leader, 1)),
+        }
+    }
+    leaders.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    if leaders.is_empty() {
+        return "No table here compares agents.".into();
+    }
+    let shown = leaders.len().min(3);
+    let mut prose = Prose::from(if extent.is_whole() { "" } else { "So far " });
+    for (place, (agent, times)) in leaders[..shown].iter().enumerate() {
+        let joint = if place == 0 {
+            ""
+        } else if place + 1 == leaders.len() {
+            " and "
+        } else {
+            ", "
+        };
+        let tables = match (place, *times) {
+            (0, times) if times == compared && compared == 2 => " has the best mean at both tables".to_owned(),
+            (0, times) if times == compared => format!(" has the best mean at all {times} tables"),
+            (0, times) => format!(" has the best mean at {times} of {compared} tables"),
+            (_, times) => format!(" at {times}"),
+        };
+        prose = prose.say(joint).code(*agent).say(tables);
+    }
+    if leaders.len() > shown {
+        prose = prose.say(format!(" and {} others at the rest", leaders.len() - shown));
+    }
+    prose.say(match clear {
+        0 => {
+            "; at none of them can the leader be told from all others, corrected for all pairs of the table.".to_owned()
+        }
+        all if all == compared => {
+            "; every lead holds against all others, corrected for all pairs of its table.".to_owned()
+        }
+        some => format!(
+            "; at {some} of {compared} the leader can be told from all others, corrected for all pairs of its table."
+        ),
+    })
+}
+
+/// What a reader has to know before any number.
+fn notes(source: &Source<'_>, derived: &Derived, tables: &[Desk<'_>]) -> Vec<Prose> {
+    let plan = source.plan;
+    let mut notes = Vec::new();
+    if !source.extent.is_whole() {
+        let (shards, of) = (grouped(source.extent.shards), grouped(source.extent.of));
+        notes.push(
+            Prose::from(format!(
+                "This run is not complete: {shards} of {of} shards were played. All numbers are of these alone; "
+            ))
+            .code("cambio run --resume")
+            .say(" plays the rest."),
+        );
+    }
+    let forfeits: u64 = derived.summary.iter().map(|row| row.forfeits).sum();
+    if forfeits > 0 {
+        notes.push(
+            format!("{} forfeited by a fault count as lost by who was at fault.", count(forfeits, "match")).into(),
+        );
+    } else if !derived.faults.is_empty() {
+        let dropped = count(derived.faults.len() as u64, "deal block");
+        notes.push(format!("Dropped as a whole for a fault in it: {dropped}.").into());
+    }
+    let marked = |marks: &[bool]| -> Vec<&str> {
+        plan.labels.iter().zip(marks).filter(|(_, mark)| **mark).map(|(label, _)| label.as_str()).collect()
+    };
+    let seers = marked(&plan.seers);
+    if !seers.is_empty() {
+        let see = if seers.len() == 1 { "sees" } else { "see" };
+        notes.push(Prose::default().list(&seers).say(format!(" {see} hidden cards: this is an analysis, no contest.")));
+    }
+    let loose = marked(&plan.reproducible.iter().map(|same| !same).collect::<Vec<_>>());
+    if !loose.is_empty() {
+        let may = "may decide differently when played again: their rows cannot be reproduced.";
+        notes.push(Prose::default().list(&loose).say(format!(" {may}")));
+    }
+    let few = tables.iter().filter_map(|table| table.ladder.rungs.iter().map(|rung| rung.mean.clusters).min()).min();
+    if let Some(few) = few.filter(|few| *few < 30) {
+        notes.push(
+            format!("A table here has no more than {}: too few to trust an interval.", count(few, "deal")).into(),
+        );
+    }
+    notes
+}
+
+fn overview(tables: &[Desk<'_>]) -> Table {
+    let payoff = tables[0].plan.payoff;
+    let row = |table: &Desk<'_>| {
+        let ladder = &table.ladder;
+        let leader = ladder.rungs.first();
+        let next = ladder.rungs.get(1).filter(|_| ladder.compares());
+        let gap = leader.zip(next).and_then(|(leader, next)| ladder.gap(leader.agent, next.agent));
+        let lead = gap.map_or_else(
+            || NONE.to_owned(),
+            |gap| {
+                let (by, interval) = ladder.told_gap(&gap);
+                interval.map_or(by.clone(), |interval| format!("{by} ({interval})"))
+            },
+        );
+        let rivals = ladder.rivals().len();
+        let word = match rivals {
+            _ if !ladder.compares() => "nothing to compare".to_owned(),
+            0 => "clear".to_owned(),
+            all if all + 1 == ladder.rungs.len() => "open".to_owned(),
+            some => format!("open with {some}"),
+        };
+        let agent = |label: Option<&str>| label.map_or_else(|| NONE.into(), |label| Prose::default().code(label));
+        let cells = [
+            agent(leader.map(|rung| rung.agent)),
+            leader.map_or_else(|| NONE.to_owned(), |rung| ladder.told(&rung.mean)).into(),
+            agent(next.map(|rung| rung.agent)),
+            lead.into(),
+            word.into(),
+            leader.map_or_else(|| NONE.to_owned(), |rung| grouped(rung.mean.clusters)).into(),
+        ];
+        TableRow { head: table.title().into(), cells: cells.into_iter().map(TableCell::from).collect() }
+    };
+    Table {
+        caption: format!(
+            "Who leads at each table, in {}. The lead over the next has the 95 % interval that holds for all pairs of its \
+             table together; it is clear if everybody else can be told from the leader, and open with so many who cannot.",
+            payoff.unit()
+        )
+        .into(),
+        corner: "table",
+        columns: ["leader", "its mean", "next", "lead", "verdict", "deals"].map(Prose::from).into(),
+        rows: tables.iter().map(row).collect(),
+    }
+}
+
+fn faults(derived: &Derived) -> Table {
+    let row = |row: &cambio_sim::FaultRow| TableRow {
+        head: Prose::default().code(&row.agent),
+        cells: vec![
+            TableCell { tone: "long", ..row.what.as_str().into() },
+            format!("{}, {} seats, deal {}, rotation {}", row.rules, row.seats, row.deal, row.rotation).into(),
+            format!("seat {}, round {}, decision {}", row.seat, row.round, row.decision).into(),
+            row.policy.as_str().into(),
+        ],
+    };
+    let all = derived.faults.len();
+    let first =
+        if all > MOST_FAULTS { format!(", the first {MOST_FAULTS}; all are in faults.csv") } else { String::new() };
+    Table {
+        caption: format!("{}{first}. faults.jsonl has the matches up to them.", count(all as u64, "fault")).into(),
+        corner: "agent",
+        columns: ["what", "where", "when", "policy"].map(Prose::from).into(),
+        rows: derived.faults.iter().take(MOST_FAULTS).map(row).collect(),
+    }
+}
+
+/// The command that plays the run again: what was said on the command line is found by comparing plan and file.
+fn command(source: &Source<'_>) -> String {
+    let plan = source.plan;
+    let mut words = vec!["cambio run spec.toml --out again".to_owned()];
+    if let Ok(experiment) = toml::from_str::<Experiment>(source.spec) {
+        if experiment.seed != plan.seed {
+            words.push(format!("--seed {}", plan.seed));
+        }
+        if experiment.deals != plan.deals {
+            words.push(format!("--deals {}", plan.deals));
+        }
+        if plan.records && !experiment.records {
+            words.push("--records".to_owned());
+        }
+    }
+    words.join(" ")
+}
+
+fn how(source: &Source<'_>) -> Vec<Prose> {
+    let plan = source.plan;
+    let mut how = vec![
+        Prose::from("The same version, ")
+            .code(format!("cambio {}", env!("CARGO_PKG_VERSION")))
+            .say(", gives the same bytes for any number of threads from this experiment, which is ")
+            .code("spec.toml")
+            .say(" in this folder:"),
+    ];
+    let known = cambio_agents::roster();
+    let own: Vec<&str> = plan.labels.iter().map(String::as_str).filter(|label| known.parse(label).is_err()).collect();
+    if !own.is_empty() {
+        how.push(Prose::from("The program has to be one that has the agents ").list(&own).say("."));
+    }
+    let named = toml::from_str::<Experiment>(source.spec).map(|experiment| experiment.rules).unwrap_or_default();
+    let files: Vec<&str> =
+        named.iter().map(String::as_str).filter(|name| cambio_core::Rules::preset(name).is_err()).collect();
+    if !files.is_empty() {
+        how.push(
+            Prose::from("Beside it have to be the rule files that it names, ")
+                .list(&files)
+                .say("; in full they are in ")
+                .code("spec.lock.json")
+                .say("."),
+        );
+    }
+    how.push(
+        Prose::from("The run is ")
+            .code(plan.run_id())
+            .say(format!(", of seed {} and {}. ", plan.seed, count(plan.deals, "deal")))
+            .code("cambio verify DIR --all")
+            .say(" plays it again and compares; ")
+            .code("manifest.json")
+            .say(" says by which revision, with which compiler and for which target it was made, ")
+            .code("ledger.jsonl")
+            .say(" has the BLAKE3 of all rows."),
+    );
+    how
+}

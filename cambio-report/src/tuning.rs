@@ -1,0 +1,299 @@
+//! The page of a response curve.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::plot::{Curve, Figure, Sample, Standing};
+use super::verdict::digits;
+use super::{NONE, Prose, Table, TableCell, TableRow, count, grouped, number, percent, plus_minus, signed};
+use cambio_sim::Payoff;
+use cambio_sim::tune::Point;
+
+#[derive(Serialize)]
+struct Page {
+    title: String,
+    verdicts: Vec<Prose>,
+    reading: Prose,
+    curves: Vec<Figure<Curve>>,
+    points: Table,
+    replies: Option<Table>,
+    how: Prose,
+    command: String,
+}
+
+/// What tuning found, as `tuning.json` has it.
+#[derive(Clone, Copy)]
+pub struct Tuning<'a> {
+    /// The rows of `curve.csv`.
+    pub points: &'a [Point],
+    /// The object of `tuning.json`.
+    pub found: &'a Value,
+    /// What was made large, or small.
+    pub payoff: Payoff,
+}
+
+/// The most curves, where the candidates are each other's field.
+const MOST_CURVES: usize = 24;
+
+/// The page of what tuning found.
+pub fn of_tuning(tuning: Tuning<'_>) -> String {
+    let found = tuning.found;
+    let is_own = found["field"] == "self";
+    let mut fields: Vec<&str> = tuning.points.iter().map(|point| point.field.as_str()).collect();
+    fields.dedup();
+    let curves = fields.iter().take(MOST_CURVES).enumerate().map(|(place, field)| tuning.curve(place, field));
+    super::page(
+        "tuning.html",
+        Page {
+            title: format!("The best of {}", tuning.text("agent")),
+            verdicts: if is_own { vec![tuning.equilibria()] } else { tuning.verdicts() },
+            reading: tuning.reading().into(),
+            curves: curves.collect(),
+            points: tuning.table(),
+            replies: is_own.then(|| tuning.replies(&fields)),
+            how: Prose::from("The same version, ")
+                .code(format!("cambio {}", tuning.text("version")))
+                .say(", gives the same numbers for any number of threads from the command below. ")
+                .code("curve.csv")
+                .say(" has them in full, ")
+                .code("tuning.json")
+                .say(" says what was found."),
+            command: tuning.text("command").to_owned(),
+        },
+    )
+}
+
+impl<'a> Tuning<'a> {
+    fn text(&self, field: &str) -> &'a str {
+        self.found[field].as_str().unwrap_or_default()
+    }
+
+    fn unit(&self) -> &'static str {
+        self.payoff.unit()
+    }
+
+    /// One more decimal than of a tournament: neighbouring values differ by little.
+    fn digits(&self) -> usize {
+        digits(self.payoff) + 1
+    }
+
+    fn table_of_play(&self) -> String {
+        format!("on {}, {} seats", self.text("rules"), self.found["seats"])
+    }
+
+    fn of_field(&self, field: &'a str) -> impl Iterator<Item = &'a Point> + use<'a> {
+        self.points.iter().filter(move |point| point.field == field)
+    }
+
+    /// Whether it is the value that was chosen; where all are each other's field, the best reply in its field.
+    pub fn is_best(&self, point: &Point) -> bool {
+        if self.found["field"] != "self" {
+            return point.agent == self.text("best");
+        }
+        let sign = self.payoff.sign();
+        // The first of those that are level.
+        let best = self.points.iter().filter(|other| other.field == point.field).rev();
+        let best = best.max_by(|one, other| (sign * one.mean).total_cmp(&(sign * other.mean)));
+        best.is_some_and(|best| std::ptr::eq(best, point))
+    }
+
+    fn standing(&self, point: &Point) -> Standing {
+        match point.among_best {
+            _ if self.is_best(point) => Standing::Best,
+            Some(true) => Standing::Level,
+            _ => Standing::Behind,
+        }
+    }
+
+    fn curve(&self, place: usize, field: &'a str) -> Figure<Curve> {
+        let points: Vec<&Point> = self.of_field(field).collect();
+        let at: Option<Vec<f64>> = points.iter().map(|point| point.value.parse().ok()).collect();
+        let sample = |(place, point): (usize, &&Point)| Sample {
+            label: point.value.clone(),
+            at: at.as_ref().map(|at| at[place]),
+            mean: point.mean,
+            interval: point.low.zip(point.high),
+            band: point.low_simultaneous.zip(point.high_simultaneous),
+            share: point.best_share,
+            standing: self.standing(point),
+        };
+        let samples: Vec<Sample> = points.iter().enumerate().map(sample).collect();
+        let told = |point: &&Point| {
+            let level = match self.standing(point) {
+                Standing::Best => ", the best",
+                Standing::Level => ", not told from the best",
+                Standing::Behind => "",
+            };
+            format!("{}: {}{level}", point.value, plus_minus(point.mean, point.high, self.digits()))
+        };
+        Figure {
+            id: format!("curve-{}", place + 1),
+            title: format!("Mean {} by value, against {field}", self.unit()),
+            description: points.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
+            caption: Prose::from("Against ").code(field).say(format!(", {}.", self.table_of_play())),
+            drawing: Curve::new(&samples, "value", self.unit()),
+        }
+    }
+
+    /// How the curves are read.
+    fn reading(&self) -> &'static str {
+        if self.points.iter().all(|point| point.low_simultaneous.is_some()) {
+            "Bars are 95 % intervals, each by itself; the shaded band holds for all values together. The filled diamond is the \
+             best, a filled dot cannot be told from it (Hsu), a ring is behind. Below: how often each value is the best when \
+             deals are drawn again, in percent."
+        } else {
+            "Bars are 95 % intervals, each by itself. Not all values have the same deals, so there is no band for all together. \
+             The filled diamond is the one that was chosen."
+        }
+    }
+
+    fn verdicts(&self) -> Vec<Prose> {
+        let Some(best) = self.points.iter().find(|point| self.is_best(point)) else { return Vec::new() };
+        let level: Vec<&str> = self
+            .points
+            .iter()
+            .filter(|point| self.standing(point) == Standing::Level)
+            .map(|point| point.value.as_str())
+            .collect();
+        let field: Vec<&str> = self.found["field"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let unit = self.unit();
+        let mut first = Prose::default().code(&best.agent).say(format!(
+            " has the best mean, {} {unit}, of {} {} against ",
+            plus_minus(best.mean, best.high, self.digits()),
+            count(self.points.len() as u64, "value"),
+            self.table_of_play()
+        ));
+        first = first.list(&field);
+        first = match (best.among_best, level.len()) {
+            (None, _) => first.say("."),
+            (Some(_), 0) => first.say(", and every other value is told from it (Hsu, 95 %)."),
+            (Some(_), _) => first.say(format!("; not told from it (Hsu, 95 %): {}.", level.join(", "))),
+        };
+        vec![first, self.validation()]
+    }
+
+    fn validation(&self) -> Prose {
+        let found = &self.found["validation"];
+        if found["deals"] == 0 {
+            let incumbent = found["incumbent"].as_str().unwrap_or_default();
+            return Prose::from("It is the incumbent, ").code(incumbent).say(": there is nothing to validate.");
+        }
+        let of = |name: &str| found[name].as_f64();
+        let (Some(winner), Some(incumbent), Some(difference)) = (of("winner"), of("incumbent_mean"), of("difference"))
+        else {
+            return "It was not tried on fresh deals: the best of many is flattered by the deals that it was chosen on.".into();
+        };
+        let digits = self.digits();
+        let interval = of("low").zip(of("high"));
+        let word = match interval {
+            Some((low, high)) if low > 0.0 || high < 0.0 => "a difference that is told from 0",
+            _ => "no difference that is told from 0",
+        };
+        let ends = interval.map_or_else(String::new, |(low, high)| {
+            format!(" (95 % interval {} to {})", number(low, digits), number(high, digits))
+        });
+        Prose::from(format!(
+            "On {} fresh deals it makes {} {}, the incumbent ",
+            grouped(found["deals"].as_u64().unwrap_or(0)),
+            number(winner, digits),
+            self.unit()
+        ))
+        .code(found["incumbent"].as_str().unwrap_or_default())
+        .say(format!(" {}: {}{ends}, {word}.", number(incumbent, digits), signed(difference, digits)))
+    }
+
+    fn table(&self) -> Table {
+        let digits = self.digits();
+        let deals = self.points.first().map_or(0, |point| point.deals);
+        let is_uneven = self.points.iter().any(|point| point.deals != deals);
+        let row = |point: &Point| {
+            let half = |high: Option<f64>| {
+                high.map_or_else(|| NONE.to_owned(), |high| format!("± {}", number(high - point.mean, digits)))
+            };
+            let word = match self.standing(point) {
+                Standing::Best => "best",
+                Standing::Level => "level",
+                Standing::Behind if point.among_best.is_some() => "behind",
+                Standing::Behind => NONE,
+            };
+            let cells = [
+                number(point.mean, digits),
+                half(point.high),
+                half(point.high_simultaneous),
+                point.best_share.map_or_else(|| NONE.to_owned(), percent),
+                word.to_owned(),
+            ];
+            let deals = is_uneven.then(|| grouped(point.deals));
+            TableRow {
+                head: point.value.clone().into(),
+                cells: cells.into_iter().chain(deals).map(TableCell::from).collect(),
+            }
+        };
+        let mut columns = vec!["mean", "own", "together", "best", "standing"];
+        columns.extend(is_uneven.then_some("deals"));
+        let of = if is_uneven { String::new() } else { format!(" Of {} each.", count(deals, "deal")) };
+        Table {
+            caption: format!(
+                "Each value’s mean {}, its own 95 % interval, that of all together, how often it is the best when deals are \
+                 drawn again, and whether it can be told from the best.{of}",
+                self.unit()
+            )
+            .into(),
+            corner: "value",
+            columns: columns.into_iter().map(Prose::from).collect(),
+            rows: self.points.iter().map(row).collect(),
+        }
+    }
+
+    fn equilibria(&self) -> Prose {
+        let found: Vec<&str> =
+            self.found["symmetric_equilibria"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let values = self.found["values"].as_array().map_or(0, Vec::len) as u64;
+        let table = self.table_of_play();
+        let first = if found.is_empty() {
+            format!("None of {} of ", count(values, "value"))
+        } else {
+            format!("Of {} of ", count(values, "value"))
+        };
+        let prose = Prose::from(first).code(self.text("agent"));
+        if found.is_empty() {
+            return prose.say(format!(" is a best reply to tables of itself {table}."));
+        }
+        prose.say(format!(
+            ", {} cannot be told from the best reply to tables of itself {table}: {}, for all that can be told.",
+            found.join(", "),
+            if found.len() == 1 { "a symmetric equilibrium" } else { "symmetric equilibria" }
+        ))
+    }
+
+    /// The payoff of each value against tables of each.
+    fn replies(&self, fields: &[&'a str]) -> Table {
+        let mut values: Vec<&str> = self.points.iter().map(|point| point.value.as_str()).collect();
+        values.truncate(values.len() / fields.len().max(1));
+        let row = |(place, value): (usize, &&str)| {
+            let cell = |field: &&'a str| {
+                let Some(point) = self.of_field(field).nth(place) else { return NONE.into() };
+                let mark = match self.standing(point) {
+                    Standing::Best => "▲ ",
+                    Standing::Level => "= ",
+                    Standing::Behind => "",
+                };
+                let text = format!("{mark}{}", number(point.mean, self.digits())).into();
+                let shade = if mark.is_empty() { 0.0 } else { 0.25 };
+                TableCell { text, tone: if mark.is_empty() { "" } else { "up" }, shade }
+            };
+            TableRow { head: (*value).into(), cells: fields.iter().map(cell).collect() }
+        };
+        Table {
+            caption: format!(
+                "The mean {} of the row’s value at a table full of the column’s. ▲ is the best reply to the column, = cannot \
+                 be told from it (Hsu, 95 %).",
+                self.unit()
+            )
+            .into(),
+            corner: "value",
+            columns: values.iter().map(|value| Prose::from(*value)).collect(),
+            rows: values.iter().enumerate().map(row).collect(),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Who leads at a table, by how much, and whether that is more than chance: what the page says first.
+
+use std::collections::BTreeMap;
+
+use super::{Prose, grouped, number, plus_minus};
+use cambio_sim::Extent;
+use cambio_sim::Payoff;
+use cambio_sim::digest::CellDigest;
+use cambio_sim::{Derived, PairRow, Plan, SummaryRow};
+use cambio_stats::moments::Interval;
+
+/// How many decimals of a payoff are shown.
+pub(super) fn digits(payoff: Payoff) -> usize {
+    match payoff {
+        Payoff::RankPoints | Payoff::Win => 3,
+        Payoff::Points | Payoff::Margin => 2,
+    }
+}
+
+/// The agents of one table, the best mean first.
+pub(super) struct Ladder<'a> {
+    pub(super) payoff: Payoff,
+    pub(super) rungs: Vec<Rung<'a>>,
+    pairs: BTreeMap<(&'a str, &'a str), &'a PairRow>,
+    /// Whether every agent sits with copies of itself alone.
+    is_mirror: bool,
+}
+
+/// An agent with its mean.
+pub(super) struct Rung<'a> {
+    pub(super) agent: &'a str,
+    /// Its place in the plan.
+    pub(super) place: usize,
+    pub(super) mean: Interval,
+    pub(super) summary: &'a SummaryRow,
+    /// Whether it leads, or cannot be told from who does.
+    pub(super) is_among_best: bool,
+}
+
+/// The difference of two agents' payoffs, first less second.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gap {
+    pub(super) difference: f64,
+    /// The interval that holds together with those of all pairs.
+    pub(super) together: Option<(f64, f64)>,
+    /// Corrected by Holm.
+    pub(super) p: Option<f64>,
+    deals: u64,
+}
+
+impl Gap {
+    /// Whether it is a difference after correction for all pairs. Where all deals agree there is no spread to tell by.
+    pub(super) fn is_told_apart(&self) -> bool {
+        self.p.is_some() && self.together.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    }
+}
+
+/// The first's pairwise score against the second, of the tables where they met.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Score {
+    pub(super) mean: f64,
+    pub(super) half: Option<f64>,
+}
+
+impl<'a> Ladder<'a> {
+    pub(super) fn new(plan: &Plan, place: usize, cell: &CellDigest, derived: &'a Derived) -> Ladder<'a> {
+        let table = &plan.cells[place];
+        let is_here = |rules: &str, seats: usize| rules == table.rules.name() && seats == table.seats;
+        let rung = |summary: &'a SummaryRow| {
+            let place = plan.labels.iter().position(|label| *label == summary.agent)?;
+            let mean = cell.payoff(place, plan.payoff)?;
+            Some(Rung { agent: &summary.agent, place, mean, summary, is_among_best: false })
+        };
+        let here = derived.summary.iter().filter(|row| is_here(&row.rules, row.seats));
+        let mut rungs: Vec<Rung<'a>> = here.filter_map(rung).collect();
+        let sign = plan.payoff.sign();
+        rungs.sort_by(|one, other| (sign * other.mean.mean).total_cmp(&(sign * one.mean.mean)));
+        let pairs = derived.pairwise.iter().filter(|row| is_here(&row.rules, row.seats));
+        let pairs = pairs.map(|row| ((row.agent.as_str(), row.other.as_str()), row)).collect();
+        let is_mirror =
+            table.lineups.iter().all(|lineup| lineup.agents().iter().all(|&agent| agent == lineup.agents()[0]));
+        let mut ladder = Ladder { payoff: plan.payoff, rungs, pairs, is_mirror };
+        let leader = ladder.rungs.first().map(|rung| rung.agent);
+        let is_level = |rung: &Rung<'a>| {
+            let gap = leader.filter(|leader| *leader != rung.agent).and_then(|leader| ladder.gap(leader, rung.agent));
+            ladder.compares() && gap.is_none_or(|gap| !gap.is_told_apart())
+        };
+        let level: Vec<bool> = ladder.rungs.iter().map(is_level).collect();
+        for (rung, is_among_best) in ladder.rungs.iter_mut().zip(level) {
+            rung.is_among_best = is_among_best;
+        }
+        ladder
+    }
+
+    /// The row of a pair, and whether it is told of the second.
+    fn pair(&self, one: &str, other: &str) -> Option<(&'a PairRow, bool)> {
+        let straight = self.pairs.get(&(one, other)).map(|row| (*row, false));
+        straight.or_else(|| self.pairs.get(&(other, one)).map(|row| (*row, true)))
+    }
+
+    pub(super) fn gap(&self, one: &str, other: &str) -> Option<Gap> {
+        let (row, is_turned) = self.pair(one, other)?;
+        let together = row.low_simultaneous.zip(row.high_simultaneous);
+        let gap = Gap { difference: row.difference, together, p: row.p_holm, deals: row.deals };
+        let turned = |(low, high): (f64, f64)| (-high, -low);
+        Some(if is_turned {
+            Gap { difference: -gap.difference, together: gap.together.map(turned), ..gap }
+        } else {
+            gap
+        })
+    }
+
+    pub(super) fn score(&self, one: &str, other: &str) -> Option<Score> {
+        let (row, is_turned) = self.pair(one, other)?;
+        let score = row.score?;
+        let mean = if is_turned { 1.0 - score } else { score };
+        Some(Score { mean, half: row.score_high.map(|high| high - score) })
+    }
+
+    /// How many pairs are tested together.
+    pub(super) fn pair_count(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether there is somebody to compare with.
+    pub(super) fn compares(&self) -> bool {
+        self.rungs.len() > 1 && !(self.is_mirror && self.payoff != Payoff::Points)
+    }
+
+    /// Who cannot be told from the leader, the leader left out.
+    pub(super) fn rivals(&self) -> Vec<&Rung<'a>> {
+        self.rungs.iter().skip(1).filter(|rung| rung.is_among_best).collect()
+    }
+
+    /// A mean with its interval and unit.
+    pub(super) fn told(&self, mean: &Interval) -> String {
+        plus_minus(mean.mean, mean.high(), digits(self.payoff))
+    }
+
+    /// A gap as how much better the first is, with the interval that holds for all pairs.
+    pub(super) fn told_gap(&self, gap: &Gap) -> (String, Option<String>) {
+        let (sign, digits) = (self.payoff.sign(), digits(self.payoff));
+        let interval = gap.together.map(|(low, high)| {
+            let (low, high) = if sign < 0.0 { (-high, -low) } else { (low, high) };
+            format!("{} to {}", number(low, digits), number(high, digits))
+        });
+        (number(sign * gap.difference, digits), interval)
+    }
+
+    /// How sure a gap is: the interval, and for how many pairs it holds.
+    fn assurance(&self, gap: &Gap) -> String {
+        let Some(p) = gap.p else {
+            return if gap.deals > 1 {
+                format!("the same in each of {} deals, so that there is no spread to test it by", grouped(gap.deals))
+            } else {
+                "of one deal, by which nothing can be tested".to_owned()
+            };
+        };
+        let Some(interval) = self.told_gap(gap).1 else {
+            let p = p_value(p);
+            return format!("{p} after Holm; some pairs have too few deals in common for an interval of all");
+        };
+        match self.pair_count() {
+            1 => format!("95 % interval {interval}; {}", p_value(p)),
+            pairs => format!(
+                "{interval} by the 95 % interval that holds for all {pairs} pairs together; {} after Holm",
+                p_value(p)
+            ),
+        }
+    }
+
+    /// The verdict.
+    pub(super) fn verdict(&self, extent: Extent) -> Prose {
+        let so_far = |text: &str| if extent.is_whole() { text.to_owned() } else { format!("So far {text}") };
+        let Some((leader, others)) = self.rungs.split_first() else {
+            return "Nothing was played here yet.".into();
+        };
+        let Some(second) = others.first() else {
+            return Prose::from(so_far(""))
+                .code(leader.agent)
+                .say(" is alone here: there is nobody to compare it with.");
+        };
+        let unit = self.payoff.unit();
+        if !self.compares() {
+            return "Every agent sits with copies of itself alone: this compares nobody.".into();
+        }
+        let rivals = self.rivals();
+        let more = if self.payoff == Payoff::Points { "fewer" } else { "more" };
+        let lead = Prose::from(so_far("")).code(leader.agent);
+        let all = self.rungs.len();
+        let Some(rival) = rivals.first() else {
+            let Some(gap) = self.gap(leader.agent, second.agent) else { return lead.say(" leads.") };
+            let next = if all > 2 { ", the next" } else { "" };
+            return lead
+                .say(format!(" leads with {} {unit}, {} {more} than ", self.told(&leader.mean), self.told_gap(&gap).0))
+                .code(second.agent)
+                .say(format!("{next} ({}): ", self.assurance(&gap)))
+                .say(if all > 2 {
+                    format!("it is the best of the {all} agents.")
+                } else {
+                    "it is the better.".to_owned()
+                });
+        };
+        let lead = lead.say(format!(" has the best mean, {} {unit}, but ", self.told(&leader.mean)));
+        let behind = all - 1 - rivals.len();
+        let is_open = behind == 0 && all > 2;
+        let lead = if is_open {
+            lead.say("nobody can be told from it yet: the next, ")
+        } else {
+            lead.say("cannot be told from ")
+        };
+        let lead = lead.code(rival.agent).say(if is_open { ", is " } else { ", which is " });
+        let lead = match self.gap(leader.agent, rival.agent) {
+            Some(gap) if gap.difference == 0.0 => lead.say(format!("level with it ({})", self.assurance(&gap))),
+            Some(gap) => lead.say(format!("{} behind ({})", self.told_gap(&gap).0, self.assurance(&gap))),
+            None => lead.say("behind"),
+        };
+        let names: Vec<&str> = rivals[1..].iter().map(|rung| rung.agent).collect();
+        let lead = match names.len() {
+            0 => lead,
+            _ if is_open => lead,
+            1..=3 => lead.say(", nor from ").list(&names),
+            more => lead.say(format!(", nor from {more} others")),
+        };
+        match behind {
+            0 => lead.say("."),
+            1 => lead.say("; the other one is behind by more than chance."),
+            _ => lead.say(format!("; the other {behind} are behind by more than chance.")),
+        }
+    }
+}
+
+/// A p-value as it is told.
+pub(super) fn p_value(p: f64) -> String {
+    match p {
+        p if p < 0.001 => "p < 0.001".to_owned(),
+        p if p > 0.999 => "p = 1".to_owned(),
+        p => format!("p = {p:.3}"),
+    }
+}

@@ -1,0 +1,106 @@
+//! Response curves: the payoff of each value, with intervals that hold one by one and all together.
+
+use nalgebra::DMatrix;
+use rand::Rng;
+
+use crate::many::{Contrasts, best_set, simultaneous_factor};
+use crate::moments::Interval;
+use crate::{Draw as _, LEVEL};
+
+/// What is known of one candidate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Estimate {
+    /// Its mean, with an interval of its own.
+    pub interval: Interval,
+    /// The ends of the band that holds for all candidates together; `None` where not all have the same clusters.
+    pub band: Option<(f64, f64)>,
+    /// Whether it cannot be told from the best (Hsu); `None` where not all have the same clusters.
+    pub among_best: Option<bool>,
+    /// How often it is the best when clusters are drawn again with replacement.
+    pub best_share: Option<f64>,
+}
+
+/// How many times clusters are drawn again.
+const RESAMPLES: usize = 1000;
+
+/// The estimates of candidates from their scores, one for each cluster. Joint statements need the same clusters of all.
+pub fn estimates(scores: &[Vec<f64>], rng: &mut impl Rng) -> Vec<Estimate> {
+    let deals = scores.iter().map(Vec::len).min().unwrap_or(0);
+    let is_common = scores.iter().all(|scores| scores.len() == deals) && deals > 1 && scores.len() > 1;
+    let covariance = covariance_of_means(scores, deals);
+    let freedom = deals as f64 - 1.0;
+    let factor = is_common.then(|| simultaneous_factor(&covariance, freedom, Contrasts::Single, LEVEL, rng)).flatten();
+    let means: Vec<f64> = scores.iter().map(|scores| scores.iter().sum::<f64>() / scores.len() as f64).collect();
+    let best = is_common.then(|| best_set(&means, &covariance, freedom, LEVEL, rng));
+    let shares = is_common.then(|| best_shares(scores, deals, rng));
+    let estimate = |place: usize| {
+        let own = &scores[place];
+        let count = own.len() as f64;
+        let squares: f64 = own.iter().map(|score| (score - means[place]).powi(2)).sum();
+        let error = (own.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());
+        let interval = Interval::new(means[place], error, own.len() as u64);
+        let wide = error.zip(factor).map(|(error, factor)| error * factor);
+        Estimate {
+            interval,
+            band: wide.map(|wide| (interval.mean - wide, interval.mean + wide)),
+            among_best: best.as_ref().map(|best| best[place]),
+            best_share: shares.as_ref().map(|shares| shares[place]),
+        }
+    };
+    (0..scores.len()).map(estimate).collect()
+}
+
+/// The covariance of the means over the first deals, which all have.
+fn covariance_of_means(scores: &[Vec<f64>], deals: usize) -> DMatrix<f64> {
+    let count = deals as f64;
+    let means: Vec<f64> = scores.iter().map(|scores| scores[..deals].iter().sum::<f64>() / count).collect();
+    let of = |i: usize, j: usize| {
+        let products = scores[i][..deals].iter().zip(&scores[j][..deals]);
+        products.map(|(one, other)| (one - means[i]) * (other - means[j])).sum::<f64>() / (count - 1.0) / count
+    };
+    DMatrix::from_fn(scores.len(), scores.len(), of)
+}
+
+/// How often each candidate has the best mean when deals are drawn with replacement; the first of those that are level.
+fn best_shares(scores: &[Vec<f64>], deals: usize, rng: &mut impl Rng) -> Vec<f64> {
+    let mut shares = vec![0.0; scores.len()];
+    let mut times = vec![0_u32; deals];
+    for _ in 0..RESAMPLES {
+        times.fill(0);
+        for _ in 0..deals {
+            times[rng.index(deals)] += 1;
+        }
+        let sum = |own: &Vec<f64>| own.iter().zip(&times).map(|(score, times)| score * f64::from(*times)).sum::<f64>();
+        let sums: Vec<f64> = scores.iter().map(sum).collect();
+        let best = (0..sums.len()).rev().max_by(|&one, &other| sums[one].total_cmp(&sums[other]));
+        shares[best.expect("there is a candidate")] += 1.0 / RESAMPLES as f64;
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resampling::stream;
+
+    #[test]
+    fn the_best_of_planted_means_is_told_from_the_rest() {
+        let mut rng = stream(5, 5);
+        let means = [0.40, 0.50, 0.51, 0.42];
+        let mut scores = vec![Vec::new(); 4];
+        for _ in 0..400 {
+            let shared = rng.normal();
+            for (scores, mean) in scores.iter_mut().zip(means) {
+                scores.push(mean + 0.3 * shared + 0.1 * rng.normal());
+            }
+        }
+        let curve = estimates(&scores, &mut stream(1, 4 << 16));
+        let among: Vec<bool> = curve.iter().map(|point| point.among_best.unwrap()).collect();
+        assert_eq!(among, [false, true, true, false]);
+        assert!(curve[2].best_share.unwrap() > 0.6 && curve[0].best_share.unwrap() < 0.01);
+        for point in &curve {
+            let (low, high) = point.band.unwrap();
+            assert!(low < point.interval.low().unwrap() && point.interval.high().unwrap() < high);
+        }
+    }
+}

@@ -1,0 +1,538 @@
+//! Empirical games: agents as the strategies of a symmetric game whose payoffs were measured.
+//!
+//! At two seats a payoff matrix, at more a heuristic payoff table over compositions (Walsh, Das, Tesauro and Kephart 2002).
+//! Payoffs are rank points: what a table shares out is constant, and a mirror gives everybody ½.
+
+use nalgebra::{DMatrix, DVector};
+use rand::Rng;
+
+use super::Draw as _;
+
+/// How many groups of deals are kept for resampling; beyond, neighbouring deals share one.
+const GROUPS: usize = 512;
+/// The most agents and compositions of which a game is made.
+const MOST_AGENTS: usize = 24;
+const MOST_COMPOSITIONS: usize = 5000;
+
+/// The payoffs of every composition, summed by groups of deals.
+#[derive(Clone, Debug)]
+pub struct GameSums {
+    agents: usize,
+    seats: usize,
+    /// How often each agent is in each composition.
+    compositions: Vec<Vec<u8>>,
+    /// The composition of each lineup.
+    of_lineup: Vec<usize>,
+    /// By group, then composition and agent: matches and sum.
+    groups: Vec<Vec<(i64, i64)>>,
+    width: u64,
+    in_group: u64,
+}
+
+fn composition(lineup: &[usize], agents: usize) -> Vec<u8> {
+    let mut counts = vec![0; agents];
+    for &agent in lineup {
+        counts[agent] += 1;
+    }
+    counts
+}
+
+impl GameSums {
+    /// Sums for these lineups; `None` if they lack a composition of the agents that they name, mirrors apart, or there
+    /// are too many.
+    ///
+    /// # Panics
+    /// Never.
+    pub fn new(lineups: &[&[usize]], agents: usize) -> Option<GameSums> {
+        let seats = lineups.first()?.len();
+        let mut compositions: Vec<Vec<u8>> = lineups.iter().map(|lineup| composition(lineup, agents)).collect();
+        compositions.sort();
+        compositions.dedup();
+        let mixed = compositions.iter().filter(|counts| counts.iter().filter(|count| **count > 0).count() > 1).count();
+        let wanted = (0..seats as u128).fold(1, |count, step| count * (agents as u128 + step) / (step + 1));
+        if !(2..=MOST_AGENTS).contains(&agents) || compositions.len() > MOST_COMPOSITIONS {
+            return None;
+        }
+        if mixed as u128 + agents as u128 != wanted {
+            return None;
+        }
+        let place = |lineup: &&[usize]| compositions.binary_search(&composition(lineup, agents)).expect("it is listed");
+        let of_lineup = lineups.iter().map(place).collect();
+        Some(GameSums { agents, seats, compositions, of_lineup, groups: Vec::new(), width: 1, in_group: 0 })
+    }
+
+    /// Adds payoffs of the present deal: of an agent in a lineup the number of matches and their sum.
+    ///
+    /// # Panics
+    /// Never.
+    pub fn add(&mut self, lineup: usize, agent: usize, n: i64, s: i64) {
+        if self.in_group == 0 {
+            self.groups.push(vec![(0, 0); self.compositions.len() * self.agents]);
+            self.in_group = 1;
+        }
+        let place = self.of_lineup[lineup] * self.agents + agent;
+        let sums = &mut self.groups.last_mut().expect("a group was begun")[place];
+        sums.0 += n;
+        sums.1 += s;
+    }
+
+    /// Ends the present deal.
+    pub fn end_deal(&mut self) {
+        if self.in_group == 0 {
+            return;
+        }
+        if self.in_group < self.width {
+            self.in_group += 1;
+            return;
+        }
+        self.in_group = 0;
+        if self.groups.len() == 2 * GROUPS {
+            self.width *= 2;
+            let join = |pair: &[Vec<(i64, i64)>]| {
+                pair[0].iter().zip(&pair[1]).map(|(one, other)| (one.0 + other.0, one.1 + other.1)).collect()
+            };
+            self.groups = self.groups.chunks_exact(2).map(join).collect();
+        }
+    }
+
+    /// The game of all deals, in units of `1 / scale`; `None` if a composition has no match.
+    pub fn game(&self, scale: f64) -> Option<Game> {
+        self.weighted(scale, &vec![1; self.groups.len()])
+    }
+
+    /// The game of as many groups of deals, drawn with replacement (Efron 1979).
+    pub fn resampled(&self, scale: f64, rng: &mut impl Rng) -> Option<Game> {
+        let mut weights = vec![0; self.groups.len()];
+        for _ in 0..self.groups.len() {
+            weights[rng.index(self.groups.len())] += 1;
+        }
+        self.weighted(scale, &weights)
+    }
+
+    fn weighted(&self, scale: f64, weights: &[i64]) -> Option<Game> {
+        let mut sums = vec![(0, 0); self.compositions.len() * self.agents];
+        for (group, weight) in self.groups.iter().zip(weights) {
+            for (sum, part) in sums.iter_mut().zip(group) {
+                sum.0 += weight * part.0;
+                sum.1 += weight * part.1;
+            }
+        }
+        let mut payoffs = Vec::new();
+        for (place, counts) in self.compositions.iter().enumerate() {
+            let mut row = vec![0.0; self.agents];
+            for agent in (0..self.agents).filter(|&agent| counts[agent] > 0) {
+                let (n, s) = sums[place * self.agents + agent];
+                if n == 0 {
+                    return None;
+                }
+                row[agent] = s as f64 / n as f64 / scale;
+            }
+            payoffs.push((counts.clone(), row));
+        }
+        Some(Game { agents: self.agents, seats: self.seats, payoffs })
+    }
+}
+
+/// A symmetric game: the payoff of each agent in each composition of a table.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Game {
+    agents: usize,
+    seats: usize,
+    payoffs: Vec<(Vec<u8>, Vec<f64>)>,
+}
+
+impl Game {
+    /// A game of two seats from its matrix: row i, column j is what i gets against j.
+    pub fn of_matrix(matrix: &DMatrix<f64>) -> Game {
+        let agents = matrix.nrows();
+        let mut payoffs = Vec::new();
+        for i in 0..agents {
+            for j in i + 1..agents {
+                let mut row = vec![0.0; agents];
+                (row[i], row[j]) = (matrix[(i, j)], matrix[(j, i)]);
+                payoffs.push((composition(&[i, j], agents), row));
+            }
+        }
+        Game { agents, seats: 2, payoffs }
+    }
+
+    /// What i gets against j at two seats, mirrors ½; `None` at more.
+    pub fn matrix(&self) -> Option<DMatrix<f64>> {
+        (self.seats == 2).then_some(())?;
+        let mut matrix = DMatrix::from_element(self.agents, self.agents, 0.5);
+        for (counts, row) in &self.payoffs {
+            let present: Vec<usize> = (0..self.agents).filter(|&agent| counts[agent] > 0).collect();
+            if let [i, j] = present[..] {
+                matrix[(i, j)] = row[i];
+                matrix[(j, i)] = row[j];
+            }
+        }
+        Some(matrix)
+    }
+
+    /// What each agent gets if everybody else at the table is drawn from this mixture.
+    pub fn payoffs(&self, mixture: &[f64]) -> Vec<f64> {
+        let powers = Powers::new(mixture, self.seats);
+        let mut expected = vec![0.0; self.agents];
+        for (agent, expected) in expected.iter_mut().enumerate() {
+            // Where the others are all of one's own kind everybody gets ½.
+            *expected += 0.5 * powers.all * powers.of(agent, self.seats - 1);
+        }
+        for (counts, row) in self.mixed() {
+            for agent in (0..self.agents).filter(|&agent| counts[agent] > 0) {
+                expected[agent] += powers.likely(counts, &[agent]) * row[agent];
+            }
+        }
+        expected
+    }
+
+    /// How each agent's payoff changes with each agent's share of the mixture: row by column.
+    fn slopes(&self, mixture: &[f64]) -> DMatrix<f64> {
+        let powers = Powers::new(mixture, self.seats);
+        let mut slopes = DMatrix::zeros(self.agents, self.agents);
+        for agent in 0..self.agents {
+            slopes[(agent, agent)] += 0.5 * powers.all * powers.of(agent, self.seats - 2);
+        }
+        for (counts, row) in self.mixed() {
+            for agent in (0..self.agents).filter(|&agent| counts[agent] > 0) {
+                for other in (0..self.agents).filter(|&other| counts[other] > u8::from(other == agent)) {
+                    slopes[(agent, other)] += powers.likely(counts, &[agent, other]) * row[agent];
+                }
+            }
+        }
+        slopes
+    }
+
+    /// The compositions of more than one kind.
+    fn mixed(&self) -> impl Iterator<Item = (&[u8], &[f64])> {
+        let is_mixed = |counts: &[u8]| counts.iter().filter(|count| **count > 0).count() > 1;
+        self.payoffs.iter().map(|(counts, row)| (&counts[..], &row[..])).filter(move |(counts, _)| is_mixed(counts))
+    }
+
+    /// How much the best reply to a mixture gets above the mixture itself; 0 in a symmetric equilibrium.
+    pub fn regret(&self, mixture: &[f64]) -> f64 {
+        let payoffs = self.payoffs(mixture);
+        let own: f64 = payoffs.iter().zip(mixture).map(|(payoff, share)| payoff * share).sum();
+        payoffs.iter().copied().fold(f64::NEG_INFINITY, f64::max) - own
+    }
+
+    /// One step of the replicator dynamics (Taylor and Jonker 1978): shares grow with payoff above the mean.
+    pub fn replicator_rate(&self, mixture: &[f64]) -> Vec<f64> {
+        let payoffs = self.payoffs(mixture);
+        let mean: f64 = payoffs.iter().zip(mixture).map(|(payoff, share)| payoff * share).sum();
+        payoffs.iter().zip(mixture).map(|(payoff, share)| share * (payoff - mean)).collect()
+    }
+
+    /// The shares after `time` of replicator dynamics from equal shares, by Runge and Kutta's fourth order.
+    pub fn replicator(&self, time: f64) -> Vec<f64> {
+        let step = 0.5;
+        let mut shares = vec![1.0 / self.agents as f64; self.agents];
+        let moved = |shares: &[f64], rate: &[f64], by: f64| -> Vec<f64> {
+            shares.iter().zip(rate).map(|(share, rate)| share + by * rate).collect()
+        };
+        for _ in 0..(time / step) as usize {
+            let k1 = self.replicator_rate(&shares);
+            let k2 = self.replicator_rate(&moved(&shares, &k1, step / 2.0));
+            let k3 = self.replicator_rate(&moved(&shares, &k2, step / 2.0));
+            let k4 = self.replicator_rate(&moved(&shares, &k3, step));
+            for (agent, share) in shares.iter_mut().enumerate() {
+                *share += step / 6.0 * (k1[agent] + 2.0 * k2[agent] + 2.0 * k3[agent] + k4[agent]);
+            }
+            let sum: f64 = shares.iter().sum();
+            for share in &mut shares {
+                *share /= sum;
+            }
+        }
+        shares
+    }
+
+    /// A symmetric equilibrium: at two seats the one of largest entropy (Ortiz, Schapire and Kakade 2007), at more the limit
+    /// of logit equilibria from equal shares on (`McKelvey` and Palfrey 1995), or that of the replicator dynamics where
+    /// their path turns back; `None` if that is none either.
+    ///
+    /// Both are the limit of the mixtures p ∝ exp(u(p) / τ) as τ goes to 0: in a game of two seats and constant sum they are
+    /// the saddle points of the game with entropy added, and converge to the equilibrium of largest entropy.
+    pub fn nash(&self) -> Option<Vec<f64>> {
+        const REGRET: f64 = 1e-6;
+        if let Some(matrix) = self.matrix() {
+            // Exactly antisymmetric, so that the value is 0.
+            let game = (&matrix - matrix.transpose()) / 2.0;
+            return self.logit_limit(|p| (&game * p, game.clone()));
+        }
+        let payoffs = |p: &DVector<f64>| {
+            let slopes = self.slopes(p.as_slice());
+            // Payoffs are homogeneous in the shares (Euler's theorem).
+            (&slopes * p / (self.seats as f64 - 1.0), slopes)
+        };
+        let found = self.logit_limit(payoffs).filter(|shares| self.regret(shares) < REGRET);
+        found.or_else(|| Some(self.replicator(2000.0)).filter(|shares| self.regret(shares) < 1e-3))
+    }
+
+    /// Follows the logit equilibria of these payoffs and their slopes from equal shares by Newton's method.
+    fn logit_limit(&self, payoffs: impl Fn(&DVector<f64>) -> (DVector<f64>, DMatrix<f64>)) -> Option<Vec<f64>> {
+        let size = self.agents;
+        let mut p = DVector::from_element(size, 1.0 / size as f64);
+        let mut temperature = 1.0;
+        while temperature > 1e-7 {
+            temperature *= 0.7;
+            for _ in 0..50 {
+                let (values, slopes) = payoffs(&p);
+                let reply = softmax(&(values / temperature));
+                let gap = &p - &reply;
+                if gap.amax() < 1e-13 {
+                    break;
+                }
+                let spread = DMatrix::from_diagonal(&reply) - &reply * reply.transpose();
+                let slope = DMatrix::identity(size, size) - spread * slopes / temperature;
+                let step = slope.lu().solve(&gap)?;
+                // Not out of the simplex: at most nine tenths of the way to its edge.
+                let room = p.iter().zip(step.iter()).filter(|(_, step)| **step > 0.0);
+                let most = room.map(|(share, step)| 0.9 * share / step).fold(1.0, f64::min);
+                p -= step * most;
+            }
+        }
+        let sum = p.sum();
+        let shares: Vec<f64> = p.iter().map(|share| share.max(0.0) / sum).collect();
+        shares.iter().all(|share| share.is_finite()).then_some(shares)
+    }
+
+    /// The α-rank of a single population (Omidshafiei and others 2019, "α-Rank: Multi-agent evaluation by evolution", eq. 3
+    /// to 5): the stationary distribution of a population of `individuals` in which now and then one changes its strategy
+    /// and takes over or dies out, by pairwise comparison of fitness. `None` if a composition of two kinds was not played.
+    ///
+    /// At two seats fitness is what two who meet get, the selection that `OpenSpiel` calls local. At more it is what one
+    /// gets on average at a table of others drawn from the population (Gokhale and Traulsen 2010, "Evolutionary games in
+    /// the multiverse").
+    pub fn alpha_rank(&self, alpha: f64, individuals: u32) -> Option<Vec<f64>> {
+        let size = self.agents;
+        let mut moves = DMatrix::zeros(size, size);
+        for from in 0..size {
+            let mut stay = 1.0;
+            for to in (0..size).filter(|&to| to != from) {
+                let gains = self.gains(from, to, individuals)?;
+                moves[(from, to)] = fixation(gains.map(|gain| alpha * gain)) / (size - 1) as f64;
+                stay -= moves[(from, to)];
+            }
+            moves[(from, from)] = stay;
+        }
+        stationary(&moves)
+    }
+
+    /// How much fitter a mutant is than a resident, where there is one mutant, two, and so on up to all but one.
+    fn gains(&self, resident: usize, mutant: usize, individuals: u32) -> Option<impl Iterator<Item = f64>> {
+        // By the number of mutants at the table: what a resident gets there, and what a mutant gets.
+        let mut tables = vec![(0.5, 0.5); self.seats + 1];
+        for (mutants, table) in tables.iter_mut().enumerate().take(self.seats).skip(1) {
+            let mut counts = vec![0; self.agents];
+            (counts[mutant], counts[resident]) = (mutants as u8, (self.seats - mutants) as u8);
+            let (_, row) = self.payoffs.iter().find(|(other, _)| *other == counts)?;
+            *table = (row[resident], row[mutant]);
+        }
+        let others = self.seats - 1;
+        let fitness = move |mutants: u32| {
+            if others == 1 {
+                return tables[1].1 - tables[1].0;
+            }
+            // Of the others, who are drawn without oneself.
+            let drawn = |of_mutants: u32, count: usize| {
+                let of_residents = individuals - 1 - of_mutants;
+                choose(of_mutants, count) * choose(of_residents, others - count) / choose(individuals - 1, others)
+            };
+            let of_mutant = (0..=others).map(|count| drawn(mutants - 1, count) * tables[count + 1].1);
+            let of_resident = (0..=others).map(|count| drawn(mutants, count) * tables[count].0);
+            of_mutant.sum::<f64>() - of_resident.sum::<f64>()
+        };
+        Some((1..individuals).map(fitness))
+    }
+}
+
+/// The powers of the shares of a mixture, each over the factorial of its exponent.
+struct Powers {
+    /// Of each share in turn, from exponent 0 on.
+    by_share: Vec<f64>,
+    seats: usize,
+    /// In how many orders all seats but one can be filled, if all are different.
+    all: f64,
+}
+
+impl Powers {
+    fn new(mixture: &[f64], seats: usize) -> Powers {
+        let mut by_share = Vec::with_capacity(mixture.len() * seats);
+        for share in mixture {
+            let mut power = 1.0;
+            for exponent in 1..=seats {
+                by_share.push(power);
+                power *= share / exponent as f64;
+            }
+        }
+        Powers { by_share, seats, all: (1..seats).map(|factor| factor as f64).product() }
+    }
+
+    fn of(&self, agent: usize, exponent: usize) -> f64 {
+        self.by_share[agent * self.seats + exponent]
+    }
+
+    /// How likely the others make up this composition without those left out, or the slope of that in the share of the
+    /// second who is.
+    fn likely(&self, counts: &[u8], left_out: &[usize]) -> f64 {
+        let exponent = |agent: usize| {
+            let out = left_out.iter().filter(|&&other| other == agent).count();
+            usize::from(counts[agent]) - out
+        };
+        (0..counts.len()).map(|agent| self.of(agent, exponent(agent))).product::<f64>() * self.all
+    }
+}
+
+/// In how many ways so many can be chosen.
+fn choose(of: u32, count: usize) -> f64 {
+    (0..count as u32).map(|step| (f64::from(of) - f64::from(step)) / f64::from(step + 1)).product()
+}
+
+fn softmax(values: &DVector<f64>) -> DVector<f64> {
+    let most = values.max();
+    let weights = values.map(|value| (value - most).exp());
+    let sum = weights.sum();
+    weights / sum
+}
+
+/// The probability that one mutant takes over, by how much fitter mutants are where there is one, two and so on:
+/// 1 / Σ e^−(u₁ + … + uⱼ) with j from 0 on.
+fn fixation(gains: impl Iterator<Item = f64>) -> f64 {
+    let mut sum = 0.0;
+    let mut exponents = vec![0.0];
+    exponents.extend(gains.map(|gain| {
+        sum -= gain;
+        sum
+    }));
+    let most = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (-most).exp() / exponents.iter().map(|exponent| (exponent - most).exp()).sum::<f64>()
+}
+
+/// The stationary distribution of a chain (Grassmann, Taksar and Heyman 1985: elimination without subtraction, so that
+/// probabilities of very different size stay accurate).
+fn stationary(moves: &DMatrix<f64>) -> Option<Vec<f64>> {
+    let size = moves.nrows();
+    let mut p = moves.clone();
+    // Where nothing leads on, a hundredth of the smallest number keeps the chain in one piece.
+    p.iter_mut().for_each(|chance| *chance = chance.max(1e-300));
+    for last in (1..size).rev() {
+        let out: f64 = (0..last).map(|to| p[(last, to)]).sum();
+        for from in 0..last {
+            p[(from, last)] /= out;
+        }
+        for from in 0..last {
+            for to in 0..last {
+                if from != to {
+                    p[(from, to)] += p[(from, last)] * p[(last, to)];
+                }
+            }
+        }
+    }
+    let mut shares = vec![1.0];
+    for state in 1..size {
+        let share: f64 = (0..state).map(|from| shares[from] * p[(from, state)]).sum();
+        shares.push(share);
+    }
+    let sum: f64 = shares.iter().sum();
+    sum.is_finite().then(|| shares.iter().map(|share| share / sum).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(rows: &[&[f64]]) -> DMatrix<f64> {
+        DMatrix::from_fn(rows.len(), rows.len(), |i, j| rows[i][j])
+    }
+
+    fn close(found: &[f64], expected: &[f64], by: f64) {
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < by), "{found:?} {expected:?}");
+    }
+
+    #[test]
+    fn rock_paper_scissors_is_played_evenly_and_copies_share_by_entropy() {
+        let game = Game::of_matrix(&matrix(&[&[0.5, 0.0, 1.0], &[1.0, 0.5, 0.0], &[0.0, 1.0, 0.5]]));
+        close(&game.nash().unwrap(), &[1.0 / 3.0; 3], 1e-9);
+        close(&game.alpha_rank(10.0, 50).unwrap(), &[1.0 / 3.0; 3], 1e-9);
+        let uneven = Game::of_matrix(&matrix(&[&[0.5, 0.0, 0.9], &[1.0, 0.5, 0.2], &[0.1, 0.8, 0.5]]));
+        // Of an antisymmetric game [0, -a, b; a, 0, -c; -b, c, 0] the equilibrium is (c, b, a) / sum.
+        let sum = 0.3 + 0.4 + 0.5;
+        close(&uneven.nash().unwrap(), &[0.3 / sum, 0.4 / sum, 0.5 / sum], 1e-6);
+        // Two copies of scissors share what one had.
+        let copies = Game::of_matrix(&matrix(&[
+            &[0.5, 0.0, 1.0, 1.0],
+            &[1.0, 0.5, 0.0, 0.0],
+            &[0.0, 1.0, 0.5, 0.5],
+            &[0.0, 1.0, 0.5, 0.5],
+        ]));
+        close(&copies.nash().unwrap(), &[1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0], 1e-6);
+    }
+
+    #[test]
+    fn a_dominated_agent_has_no_share() {
+        let game = Game::of_matrix(&matrix(&[&[0.5, 0.6, 0.7], &[0.4, 0.5, 0.6], &[0.3, 0.4, 0.5]]));
+        close(&game.nash().unwrap(), &[1.0, 0.0, 0.0], 1e-6);
+        close(&game.replicator(500.0), &[1.0, 0.0, 0.0], 1e-6);
+        close(&game.alpha_rank(100.0, 50).unwrap(), &[1.0, 0.0, 0.0], 1e-3);
+        assert!(game.regret(&[1.0, 0.0, 0.0]).abs() < 1e-12 && game.regret(&[0.0, 0.0, 1.0]) > 0.19);
+    }
+
+    #[test]
+    fn tables_of_three_weigh_the_compositions_of_the_others() {
+        // Agent 0 gets 0.6 for each rival of the other kind at the table on average.
+        let lineups: [&[usize]; 2] = [&[0, 0, 1], &[0, 1, 1]];
+        let mut sums = GameSums::new(&lineups, 2).unwrap();
+        for _ in 0..3 {
+            sums.add(0, 0, 2, 120);
+            sums.add(0, 1, 1, 30);
+            sums.add(1, 0, 1, 70);
+            sums.add(1, 1, 2, 80);
+            sums.end_deal();
+        }
+        let game = sums.game(100.0).unwrap();
+        let payoffs = game.payoffs(&[0.5, 0.5]);
+        close(&payoffs, &[0.25 * 0.5 + 0.5 * 0.6 + 0.25 * 0.7, 0.25 * 0.3 + 0.5 * 0.4 + 0.25 * 0.5], 1e-12);
+        assert_eq!(GameSums::new(&lineups[..1], 2).map(|sums| sums.agents), None);
+        // Agent 0 is better in every company.
+        close(&game.nash().unwrap(), &[1.0, 0.0], 1e-6);
+        close(&game.alpha_rank(100.0, 50).unwrap(), &[1.0, 0.0], 1e-3);
+    }
+
+    #[test]
+    fn a_table_of_three_who_are_better_when_rare_is_shared() {
+        // Alone of one's kind one gets 0.7, the others 0.4: in equilibrium both are as frequent.
+        let payoffs = vec![(vec![1, 2], vec![0.7, 0.4]), (vec![2, 1], vec![0.4, 0.7])];
+        let game = Game { agents: 2, seats: 3, payoffs };
+        close(&game.nash().unwrap(), &[0.5, 0.5], 1e-9);
+        close(&game.alpha_rank(1.0, 20).unwrap(), &[0.5, 0.5], 1e-12);
+        // If to be alone is worth more to the first, with shares p and q: 0.4 q² + 0.2 pq = 0.2 p², so p = 2q.
+        let payoffs = vec![(vec![1, 2], vec![0.9, 0.3]), (vec![2, 1], vec![0.4, 0.7])];
+        let uneven = Game { agents: 2, seats: 3, payoffs };
+        let shares = uneven.nash().unwrap();
+        close(&shares, &[2.0 / 3.0, 1.0 / 3.0], 1e-6);
+        let by = 1e-6;
+        let slopes = uneven.slopes(&shares);
+        for other in 0..2 {
+            let (mut more, mut less) = (shares.clone(), shares.clone());
+            (more[other], less[other]) = (shares[other] + by, shares[other] - by);
+            let slope: Vec<f64> = uneven
+                .payoffs(&more)
+                .iter()
+                .zip(uneven.payoffs(&less))
+                .map(|(more, less)| (more - less) / by / 2.0)
+                .collect();
+            close(&[slopes[(0, other)], slopes[(1, other)]], &slope, 1e-8);
+        }
+    }
+
+    #[test]
+    fn a_neutral_mutant_takes_over_as_often_as_it_is_one_of_all() {
+        assert!((fixation([0.0; 49].into_iter()) - 0.02).abs() < 1e-15);
+        // (1 − e^−u) / (1 − e^−mu) where the gain is the same throughout.
+        for gain in [0.3_f64, -0.3, 20.0, -20.0] {
+            let expected = -(-gain).exp_m1() / -(-50.0 * gain).exp_m1();
+            let found = fixation([gain; 49].into_iter());
+            assert!((found - expected).abs() <= 1e-12 * expected, "{gain}: {found} {expected}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Draws from any generator of random bits.
+
+use rand::Rng;
+
+/// What resampling and simulation draw. Every generator has it; the numbers are pinned by value here, so that a new
+/// version of a library of random numbers cannot move results.
+pub trait Draw: Rng {
+    /// A whole number below `bound`, each equally likely (Lemire 2019, "Fast random integer generation in an interval",
+    /// algorithm 5).
+    ///
+    /// # Panics
+    /// If `bound` is 0, or 2³² or more.
+    fn index(&mut self, bound: usize) -> usize {
+        let bound = u32::try_from(bound).ok().filter(|bound| *bound > 0).expect("a bound is from 1 to 2³² − 1");
+        let mut product = u64::from(self.next_u32()) * u64::from(bound);
+        if (product as u32) < bound {
+            let threshold = bound.wrapping_neg() % bound;
+            while (product as u32) < threshold {
+                product = u64::from(self.next_u32()) * u64::from(bound);
+            }
+        }
+        (product >> 32) as usize
+    }
+
+    /// A number from 0 up to 1, never either.
+    fn uniform(&mut self) -> f64 {
+        let (high, low) = (self.index(1 << 26) as u64, self.index(1 << 26) as u64);
+        ((high << 26 | low) as f64 + 0.5) / (1_u64 << 52) as f64
+    }
+
+    /// A standard normal number (Box and Muller 1958).
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+impl<R: Rng + ?Sized> Draw for R {}
+
+/// Streams for tests, by seed and name; those of the runs that the tests were written beside.
+#[cfg(test)]
+pub(crate) fn stream(seed: u64, name: u32) -> rand_chacha::ChaCha8Rng {
+    let mut key = [0; 32];
+    key[0..8].copy_from_slice(&seed.to_le_bytes());
+    key[8..16].fill(0xff);
+    key[16..20].copy_from_slice(&name.to_le_bytes());
+    key[20] = 5;
+    key[24..32].copy_from_slice(b"cambio/1");
+    rand::SeedableRng::from_seed(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_are_pinned_by_value() {
+        let mut rng = stream(1, 2);
+        assert_eq!([rng.index(1000), rng.index(1000), rng.index(3)], [446, 723, 2]);
+        assert_eq!([rng.uniform().to_bits(), rng.normal().to_bits()], [0x3fe2_da73_b3bc_fbcf, 0x3fa1_6c91_a69e_058c]);
+    }
+}

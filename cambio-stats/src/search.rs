@@ -1,0 +1,143 @@
+//! Several parameters at once: CMA-ES on common deals.
+
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
+use rand::Rng;
+
+use crate::Draw as _;
+
+/// A search in the unit cube for the point of largest score (Hansen 2016, "The CMA evolution strategy: a tutorial",
+/// figure 6, with the default parameters of table 1; points outside the cube are moved to its edge before they are
+/// scored).
+#[derive(Clone, Debug)]
+pub struct Search<R> {
+    mean: DVector<f64>,
+    sigma: f64,
+    covariance: DMatrix<f64>,
+    path: DVector<f64>,
+    path_sigma: DVector<f64>,
+    generation: u32,
+    rng: R,
+}
+
+impl<R: Rng> Search<R> {
+    /// A search in so many dimensions, from the middle.
+    pub fn new(dimensions: usize, rng: R) -> Search<R> {
+        Search {
+            mean: DVector::from_element(dimensions, 0.5),
+            sigma: 0.3,
+            covariance: DMatrix::identity(dimensions, dimensions),
+            path: DVector::zeros(dimensions),
+            path_sigma: DVector::zeros(dimensions),
+            generation: 0,
+            rng,
+        }
+    }
+
+    /// How many points a generation has.
+    pub fn population(&self) -> usize {
+        4 + (3.0 * (self.mean.len() as f64).ln()).floor() as usize
+    }
+
+    /// Where the search stands, inside the cube.
+    pub fn centre(&self) -> Vec<f64> {
+        self.mean.iter().map(|place| place.clamp(0.0, 1.0)).collect()
+    }
+
+    /// How far points are spread.
+    pub fn spread(&self) -> f64 {
+        self.sigma * self.covariance.diagonal().max().sqrt()
+    }
+
+    /// One generation: draws points, has them scored, and moves on.
+    ///
+    /// # Errors
+    /// Those of `score`, which is given all points at once.
+    pub fn step<E>(&mut self, score: impl FnOnce(&[Vec<f64>]) -> Result<Vec<f64>, E>) -> Result<(), E> {
+        let n = self.mean.len() as f64;
+        let population = self.population();
+        let parents = population / 2;
+        let raw: Vec<f64> =
+            (0..parents).map(|place| f64::midpoint(population as f64, 1.0).ln() - (place as f64 + 1.0).ln()).collect();
+        let sum: f64 = raw.iter().sum();
+        let weights: Vec<f64> = raw.iter().map(|weight| weight / sum).collect();
+        let effective = 1.0 / weights.iter().map(|weight| weight * weight).sum::<f64>();
+        let c_sigma = (effective + 2.0) / (n + effective + 5.0);
+        let damping = 1.0 + 2.0 * (((effective - 1.0) / (n + 1.0)).sqrt() - 1.0).max(0.0) + c_sigma;
+        let c_path = (4.0 + effective / n) / (n + 4.0 + 2.0 * effective / n);
+        let c_one = 2.0 / ((n + 1.3).powi(2) + effective);
+        let c_mu = (1.0 - c_one).min(2.0 * (effective - 2.0 + 1.0 / effective) / ((n + 2.0).powi(2) + effective));
+        let chi = n.sqrt() * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n));
+
+        let eigen = SymmetricEigen::new(self.covariance.clone());
+        let roots = eigen.eigenvalues.map(|value| value.max(1e-20).sqrt());
+        let root = &eigen.eigenvectors * DMatrix::from_diagonal(&roots);
+        let inverse_root = &eigen.eigenvectors
+            * DMatrix::from_diagonal(&roots.map(|root| 1.0 / root))
+            * eigen.eigenvectors.transpose();
+        let rng = &mut self.rng;
+        let steps: Vec<DVector<f64>> = (0..population)
+            .map(|_| &root * DVector::from_fn(self.mean.len(), |_, _| rng.normal()))
+            .map(|step| {
+                let inside = (&self.mean + &step * self.sigma).map(|place| place.clamp(0.0, 1.0));
+                (inside - &self.mean) / self.sigma
+            })
+            .collect();
+        let points: Vec<Vec<f64>> =
+            steps.iter().map(|step| (&self.mean + step * self.sigma).iter().copied().collect()).collect();
+        let scores = score(&points)?;
+        let mut order: Vec<usize> = (0..population).collect();
+        order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then(one.cmp(&other)));
+
+        let mut moved = DVector::zeros(self.mean.len());
+        for (weight, &place) in weights.iter().zip(&order) {
+            moved += &steps[place] * *weight;
+        }
+        self.mean += &moved * self.sigma;
+        self.generation += 1;
+        self.path_sigma = &self.path_sigma * (1.0 - c_sigma)
+            + &inverse_root * &moved * (c_sigma * (2.0 - c_sigma) * effective).sqrt();
+        let norm = self.path_sigma.norm();
+        let expected = (1.0 - (1.0 - c_sigma).powi(2 * self.generation as i32)).sqrt();
+        let stalled = norm / expected / chi >= 1.4 + 2.0 / (n + 1.0);
+        let pull = if stalled { 0.0 } else { (c_path * (2.0 - c_path) * effective).sqrt() };
+        self.path = &self.path * (1.0 - c_path) + &moved * pull;
+        let mut rank_mu = DMatrix::zeros(self.mean.len(), self.mean.len());
+        for (weight, &place) in weights.iter().zip(&order) {
+            rank_mu += &steps[place] * steps[place].transpose() * *weight;
+        }
+        let lost = if stalled { c_one * c_path * (2.0 - c_path) } else { 0.0 };
+        self.covariance = &self.covariance * (1.0 - c_one - c_mu + lost)
+            + &self.path * self.path.transpose() * c_one
+            + rank_mu * c_mu;
+        self.sigma *= (c_sigma / damping * (norm / chi - 1.0)).exp();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resampling::stream;
+    use std::convert::Infallible;
+
+    #[test]
+    fn the_top_of_a_noisy_hill_is_found() {
+        let mut search = Search::new(3, stream(1, 5 << 16));
+        let mut noise = stream(2, 2);
+        let top = [0.2, 0.7, 0.95];
+        for _ in 0..60 {
+            search
+                .step(|points| {
+                    let height = |point: &Vec<f64>| {
+                        let off: f64 = point.iter().zip(top).map(|(place, top)| (place - top).powi(2)).sum();
+                        -off + 0.002 * noise.normal()
+                    };
+                    Ok::<_, Infallible>(points.iter().map(height).collect())
+                })
+                .unwrap();
+        }
+        for (place, top) in search.centre().iter().zip(top) {
+            assert!((place - top).abs() < 0.08, "{:?}", search.centre());
+        }
+    }
+}

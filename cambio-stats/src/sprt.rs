@@ -1,0 +1,333 @@
+//! The sequential probability ratio test on block means.
+//!
+//! The generalized test of Van den Bergh ("A practical introduction to the GSPRT", and "Comments on normalized Elo"): an
+//! outcome is the mean of a deal block, which lies on a finite grid; under each hypothesis the frequencies are those of
+//! maximum likelihood (his "Support for the MLE of a multinomial distribution"). Blocks are read in the order of the deals, never in that
+//! of their arrival: a fast block is no random one.
+
+/// What the two hypotheses are about.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Hypotheses {
+    /// The mean is `.0`, or `.1`.
+    Mean(f64, f64),
+    /// (mean − ½) over the standard deviation of a block's mean is `.0`, or `.1`.
+    Normalized(f64, f64),
+}
+
+/// A test in progress: how often each grid value came.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sprt {
+    hypotheses: Hypotheses,
+    lower: f64,
+    upper: f64,
+    counts: Vec<u64>,
+}
+
+/// What a test says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// The first hypothesis is accepted.
+    First,
+    /// The second hypothesis is accepted.
+    Second,
+    /// Neither yet.
+    Undecided,
+}
+
+/// What stands for a count of 0, as in fishtest: without it a likelihood could be 0.
+const EMPTY: f64 = 1e-3;
+
+impl Sprt {
+    /// A test on a grid of `cells` values from 0 to 1, with error probabilities alpha and beta.
+    pub fn new(hypotheses: Hypotheses, cells: usize, alpha: f64, beta: f64) -> Sprt {
+        // Wald 1945, eq. 3:27 and 3:28.
+        let (lower, upper) = ((beta / (1.0 - alpha)).ln(), ((1.0 - beta) / alpha).ln());
+        Sprt { hypotheses, lower, upper, counts: vec![0; cells] }
+    }
+
+    /// Adds a block whose mean is `cell / (cells − 1)`.
+    pub fn add(&mut self, cell: usize) {
+        self.counts[cell] += 1;
+    }
+
+    /// The counts by cell.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// The bounds of the log likelihood ratio.
+    pub fn bounds(&self) -> (f64, f64) {
+        (self.lower, self.upper)
+    }
+
+    /// The log likelihood ratio, second hypothesis over first.
+    pub fn ratio(&self) -> f64 {
+        log_likelihood_ratio(&self.counts, self.hypotheses)
+    }
+
+    /// What the test says of the blocks so far.
+    pub fn verdict(&self) -> Verdict {
+        match self.ratio() {
+            ratio if ratio >= self.upper => Verdict::Second,
+            ratio if ratio <= self.lower => Verdict::First,
+            _ => Verdict::Undecided,
+        }
+    }
+}
+
+/// The log likelihood ratio of counts on a grid from 0 to 1. 0 without any count.
+pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
+    if counts.iter().all(|count| *count == 0) {
+        return 0.0;
+    }
+    let last = (counts.len() - 1) as f64;
+    let filled = counts.iter().map(|&count| if count == 0 { EMPTY } else { count as f64 });
+    let total: f64 = filled.clone().sum();
+    let grid: Vec<(f64, f64)> = filled.enumerate().map(|(cell, count)| (cell as f64 / last, count / total)).collect();
+    let (first, second) = match hypotheses {
+        Hypotheses::Mean(first, second) => (with_mean(&grid, first), with_mean(&grid, second)),
+        Hypotheses::Normalized(first, second) => (with_t_value(&grid, first), with_t_value(&grid, second)),
+    };
+    match (first, second) {
+        (Some(first), Some(second)) => {
+            let each = grid.iter().zip(first.iter().zip(&second)).map(|((_, p), (q0, q1))| p * (q1 / q0).ln());
+            total * each.sum::<f64>()
+        }
+        // What no frequencies allow is not the case.
+        (Some(_), None) => f64::NEG_INFINITY,
+        (None, Some(_)) => f64::INFINITY,
+        (None, None) => 0.0,
+    }
+}
+
+/// The frequencies of maximum likelihood whose mean is `mean`: q = p / (1 + θ(x − s)).
+/// `None` if none have.
+fn with_mean(grid: &[(f64, f64)], mean: f64) -> Option<Vec<f64>> {
+    let shifted: Vec<(f64, f64)> = grid.iter().map(|(x, p)| (x - mean, *p)).collect();
+    with_mean_zero(&shifted)
+}
+
+/// The same for values whose mean has to be 0. The root of the decreasing function Σ p·v / (1 + θv), by bisection. `None` if
+/// no frequencies have that mean.
+fn with_mean_zero(values: &[(f64, f64)]) -> Option<Vec<f64>> {
+    let least = values.iter().map(|value| value.0).fold(f64::INFINITY, f64::min);
+    let most = values.iter().map(|value| value.0).fold(f64::NEG_INFINITY, f64::max);
+    // Also where one of them is no number.
+    if !(least < 0.0 && most > 0.0) {
+        return None;
+    }
+    let sum = |theta: f64| values.iter().map(|(v, p)| p * v / (1.0 + theta * v)).sum::<f64>();
+    let (mut low, mut high) = (-1.0 / most, -1.0 / least);
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if sum(middle) > 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let theta = f64::midpoint(low, high);
+    Some(values.iter().map(|(v, p)| p / (1.0 + theta * v)).collect())
+}
+
+/// The frequencies of maximum likelihood with (mean − ½) / deviation = t: the constraint made linear around the present
+/// mean and deviation, and iterated ("Comments on normalized Elo", section 4.1).
+///
+/// It begins with equal frequencies. Where t is so far away that no frequencies satisfy what is linear around these, it
+/// begins with some that have that t; and a step goes half as far, and half again, until another one can follow it.
+/// `None` if none of that helps.
+fn with_t_value(grid: &[(f64, f64)], t: f64) -> Option<Vec<f64>> {
+    let step = |from: &[f64]| {
+        let (mean, deviation) = moments(grid, from);
+        let value = |x: f64| x - 0.5 - t * deviation * (1.0 + ((mean - x) / deviation).powi(2)) / 2.0;
+        let values: Vec<(f64, f64)> = grid.iter().map(|(x, p)| (value(*x), *p)).collect();
+        with_mean_zero(&values)
+    };
+    let between = |one: &[f64], other: &[f64], share: f64| -> Vec<f64> {
+        one.iter().zip(other).map(|(one, other)| one + share * (other - one)).collect()
+    };
+    let mut found = vec![1.0 / grid.len() as f64; grid.len()];
+    let mut next = step(&found);
+    if next.is_none() {
+        // Towards the end of the grid t goes to infinity.
+        let mut end = vec![0.0; grid.len()];
+        *if t > 0.0 { end.last_mut() } else { end.first_mut() }? = 1.0;
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..100 {
+            let share = f64::midpoint(low, high);
+            let (mean, deviation) = moments(grid, &between(&found, &end, share));
+            *if ((mean - 0.5) / deviation).abs() < t.abs() { &mut low } else { &mut high } = share;
+        }
+        found = between(&found, &end, low);
+        next = step(&found);
+    }
+    for _ in 0..200 {
+        let goal = next?;
+        let mut share = 1.0;
+        let (reached, beyond) = loop {
+            let reached = between(&found, &goal, share);
+            match step(&reached) {
+                Some(beyond) => break (reached, beyond),
+                None if share < 1e-9 => return None,
+                None => share /= 2.0,
+            }
+        };
+        let change = reached.iter().zip(&found).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
+        (found, next) = (reached, Some(beyond));
+        if change < 1e-12 {
+            break;
+        }
+    }
+    Some(found)
+}
+
+/// The mean and standard deviation of these frequencies on a grid.
+fn moments(grid: &[(f64, f64)], frequencies: &[f64]) -> (f64, f64) {
+    let mean: f64 = grid.iter().zip(frequencies).map(|((x, _), q)| x * q).sum();
+    let variance: f64 = grid.iter().zip(frequencies).map(|((x, _), q)| (x - mean).powi(2) * q).sum();
+    (mean, variance.sqrt())
+}
+
+/// The expected score of an Elo difference.
+pub fn score_of_elo(elo: f64) -> f64 {
+    1.0 / (1.0 + 10_f64.powf(-elo / 400.0))
+}
+
+/// The Elo difference of an expected score; `None` at 0 and 1, where there is none.
+pub fn elo_of_score(score: f64) -> Option<f64> {
+    (score > 0.0 && score < 1.0).then(|| -400.0 * (1.0 / score - 1.0).log10())
+}
+
+/// The t value of a block mean for a difference in normalized Elo, with so many games in a block.
+pub fn t_of_normalized_elo(elo: f64, games: usize) -> f64 {
+    elo * std::f64::consts::LN_10 / 800.0 * (games as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Draw as _;
+    use crate::resampling::stream;
+
+    #[test]
+    fn frequencies_under_a_hypothesis_have_its_mean_or_t_value() {
+        let grid = [(0.0, 0.1), (0.25, 0.2), (0.5, 0.3), (0.75, 0.25), (1.0, 0.15)];
+        let found = with_mean(&grid, 0.48).unwrap();
+        assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let mean: f64 = grid.iter().zip(&found).map(|((x, _), q)| x * q).sum();
+        assert!((mean - 0.48).abs() < 1e-12);
+        let found = with_t_value(&grid, 0.1).unwrap();
+        let mean: f64 = grid.iter().zip(&found).map(|((x, _), q)| x * q).sum();
+        let variance: f64 = grid.iter().zip(&found).map(|((x, _), q)| (x - mean).powi(2) * q).sum();
+        assert!(((mean - 0.5) / variance.sqrt() - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn hypotheses_far_from_what_is_seen_are_not_accepted() {
+        let even = [40_u32, 70, 90, 65, 35];
+        for far in [100.0, 150.0, 200.0, 240.0, 250.0, 280.0, 300.0, 500.0, 1000.0] {
+            let t = t_of_normalized_elo(far, 2);
+            let counts: Vec<f64> = even.iter().map(|count| f64::from(*count) / 300.0).collect();
+            let grid: Vec<(f64, f64)> = (0..5).map(|cell| f64::from(cell) / 4.0).zip(counts).collect();
+            for t in [t, -t] {
+                let found = with_t_value(&grid, t).unwrap();
+                let (mean, deviation) = moments(&grid, &found);
+                assert!(((mean - 0.5) / deviation - t).abs() < 1e-6, "{far}: {mean} {deviation}");
+                assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            }
+            let even = even.map(u64::from);
+            let ratio = log_likelihood_ratio(&even, Hypotheses::Normalized(0.0, t));
+            assert!(ratio < -10.0, "{far}: {ratio}");
+            let other = log_likelihood_ratio(&even, Hypotheses::Normalized(-t, 0.0));
+            assert!(other > 10.0, "{far}: {other}");
+        }
+        let impossible = |first, second| log_likelihood_ratio(&[1, 2, 3], Hypotheses::Mean(first, second));
+        assert!(impossible(0.5, 1.0).is_infinite() && impossible(0.5, 1.0) < 0.0);
+        assert!(impossible(0.0, 0.5).is_infinite() && impossible(0.0, 0.5) > 0.0);
+    }
+
+    #[test]
+    fn a_clear_winner_is_accepted_and_a_clear_loser_rejected() {
+        let hypotheses = Hypotheses::Mean(score_of_elo(0.0), score_of_elo(20.0));
+        let verdict = |cells: &[usize]| {
+            let mut test = Sprt::new(hypotheses, 5, 0.05, 0.05);
+            (0..2000).find_map(|block| {
+                test.add(cells[block % cells.len()]);
+                Some(test.verdict()).filter(|verdict| *verdict != Verdict::Undecided)
+            })
+        };
+        assert_eq!(verdict(&[2, 4, 3, 1, 4]), Some(Verdict::Second));
+        assert_eq!(verdict(&[2, 0, 1, 3, 0]), Some(Verdict::First));
+    }
+
+    /// Reference: the values that fastchess's own tests expect of its pentanomial ratios, and for the last four a solution
+    /// of fishtest's equations by another root finder.
+    #[test]
+    fn ratios_agree_with_fastchess_and_fishtest() {
+        let logistic = |first, second| Hypotheses::Mean(score_of_elo(first), score_of_elo(second));
+        let normalized =
+            |first, second| Hypotheses::Normalized(t_of_normalized_elo(first, 2), t_of_normalized_elo(second, 2));
+        for (counts, hypotheses, expected, by) in [
+            ([365, 16618, 36229, 16974, 390], normalized(0.0, 2.0), 2.25, 0.01),
+            ([127, 4883, 10712, 5150, 104], normalized(-1.75, 0.25), 3.01, 0.01),
+            ([223, 9863, 21279, 10037, 246], logistic(0.5, 2.5), -3.07, 0.01),
+            ([871, 26175, 55983, 26678, 821], logistic(0.0, 2.0), -4.98, 0.01),
+            ([10, 20, 50, 30, 15], logistic(0.0, 10.0), 0.784_601_267_708_662_3, 1e-9),
+            ([0, 3, 50, 9, 1], logistic(0.0, 10.0), 1.569_803_226_861_084_9, 1e-9),
+            ([10, 20, 50, 30, 15], normalized(0.0, 10.0), 0.637_121_690_857_747_8, 1e-6),
+            ([100, 0, 800, 0, 130], normalized(-3.0, 1.0), 1.101_713_124_619_827_3, 1e-6),
+        ] {
+            let found = log_likelihood_ratio(&counts, hypotheses);
+            assert!((found - expected).abs() <= by * expected.abs().max(1.0), "{counts:?}: {found}, not {expected}");
+        }
+    }
+
+    /// The largest count that `runs` trials of this probability exceed with a probability below 0.0005.
+    fn limit(runs: u64, probability: f64) -> u64 {
+        use statrs::distribution::{Binomial, DiscreteCDF as _};
+        let binomial = Binomial::new(probability, runs).unwrap();
+        (0..=runs).find(|&count| binomial.cdf(count) > 0.9995).unwrap()
+    }
+
+    #[test]
+    fn wrong_verdicts_are_as_rare_as_promised() {
+        let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 5000 } else { 400 };
+        for (elo_0, elo_1, normalized) in [(0.0, 40.0, false), (-10.0, 30.0, false), (0.0, 50.0, true)] {
+            let grid: Vec<(f64, f64)> =
+                [0.06, 0.14, 0.5, 0.2, 0.1].iter().zip(0..).map(|(p, x)| (f64::from(x) / 4.0, *p)).collect();
+            let hypotheses = if normalized {
+                Hypotheses::Normalized(t_of_normalized_elo(elo_0, 2), t_of_normalized_elo(elo_1, 2))
+            } else {
+                Hypotheses::Mean(score_of_elo(elo_0), score_of_elo(elo_1))
+            };
+            let truth = |second: bool| match hypotheses {
+                Hypotheses::Mean(first, other) => with_mean(&grid, if second { other } else { first }),
+                Hypotheses::Normalized(first, other) => with_t_value(&grid, if second { other } else { first }),
+            };
+            for second in [false, true] {
+                let frequencies = truth(second).unwrap();
+                let mut wrong = 0;
+                for run in 0..runs {
+                    let mut rng = stream(run, 77);
+                    let mut test = Sprt::new(hypotheses, 5, 0.05, 0.05);
+                    let verdict = loop {
+                        let mut left = rng.uniform();
+                        let cell = frequencies.iter().position(|p| {
+                            left -= p;
+                            left < 0.0
+                        });
+                        test.add(cell.unwrap_or(4));
+                        if test.verdict() != Verdict::Undecided {
+                            break test.verdict();
+                        }
+                    };
+                    wrong += u64::from((verdict == Verdict::Second) != second);
+                }
+                assert!(wrong <= limit(runs, 0.05), "{wrong} of {runs} wrong, {hypotheses:?}, second {second}");
+            }
+        }
+    }
+}
