@@ -188,7 +188,7 @@ impl Experiment {
                     return Err(PlanError::value("rotations", found, format!("\"all\" at 2 to {MOST_ORDERED} seats")));
                 }
                 let lineups = names.lineups(&self.lineups, seats)?;
-                cells.push(Cell { rules: rules, seats, lineups, seatings: self.rotations.seatings(seats) });
+                cells.push(Cell { rules, seats, lineups, seatings: self.rotations.seatings(seats) });
             }
         }
         if let Lineups::Listed(lists) = &self.lineups
