@@ -84,4 +84,4 @@ pub use score::{Match, RoundResult, Score};
 pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, Seat, SeatSet, Spot, SpotIter, SpotSet};
 pub use state::{DealError, Glance, IllegalAction, Setup, State};
 pub use table::{Carry, Phase, Source, Table};
-pub use tensor::{Block, TensorSpace};
+pub use tensor::{Block, BlockValues, TensorNumber, TensorSpace};

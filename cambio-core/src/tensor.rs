@@ -1,14 +1,17 @@
 //! Observations as numbers, for learning code.
 
+use crate::Rules;
+use crate::observation::View;
 use crate::seat::{Seat, Spot};
 use crate::table::{Phase, Source};
-use crate::{Card, Observation, Rules};
 
 /// A named block of an observation tensor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
     /// The block's name.
     pub name: &'static str,
+    /// What its numbers are.
+    pub values: BlockValues,
     /// Where it begins.
     pub offset: usize,
     /// Its shape, outermost first; its length is the product.
@@ -27,29 +30,99 @@ impl Block {
     }
 }
 
+/// What the numbers of a [`Block`] are. None is scaled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BlockValues {
+    /// Each is 0 or 1.
+    Flags,
+    /// Each is a count of 0 or more.
+    Counts,
+}
+
+/// A type for the numbers of a tensor.
+///
+/// `u8`, `i16` and `f32` are such types. All hold the same numbers, but for counts above 255: there a `u8` holds 255.
+pub trait TensorNumber: Copy {
+    /// The flag that is down.
+    const ZERO: Self;
+    /// The flag that is up.
+    const ONE: Self;
+
+    /// A count, or the highest number of the type where the count is higher.
+    fn from_count(count: u16) -> Self;
+
+    /// A flag.
+    #[inline]
+    fn from_flag(is_up: bool) -> Self {
+        if is_up { Self::ONE } else { Self::ZERO }
+    }
+}
+
+impl TensorNumber for u8 {
+    const ZERO: u8 = 0;
+    const ONE: u8 = 1;
+
+    #[inline]
+    fn from_count(count: u16) -> u8 {
+        u8::try_from(count).unwrap_or(u8::MAX)
+    }
+}
+
+impl TensorNumber for i16 {
+    const ZERO: i16 = 0;
+    const ONE: i16 = 1;
+
+    #[inline]
+    fn from_count(count: u16) -> i16 {
+        i16::try_from(count).unwrap_or(i16::MAX)
+    }
+}
+
+impl TensorNumber for f32 {
+    const ZERO: f32 = 0.0;
+    const ONE: f32 = 1.0;
+
+    #[inline]
+    fn from_count(count: u16) -> f32 {
+        f32::from(count)
+    }
+}
+
+/// How many blocks a tensor has.
+const BLOCKS: usize = 17;
+
+/// How many phases there are.
+const PHASES: usize = 10;
+
 /// The layout of observation tensors: fixed per rules and number of seats.
 ///
-/// Everything is relative to the seat that observes: seat 0 is itself, seat 1 the one that plays after it. Numbers
-/// are 0 or 1, but for counts (`pile`, `sizes`). Kinds are in the order of [`Rules::kinds`].
+/// Everything is relative to the seat that observes: seat 0 is itself, seat 1 the one that plays after it. Kinds are in
+/// the order of [`Rules::kinds`]. The blocks follow each other in the order of this table, without a gap.
 ///
-/// | block | shape | meaning |
-/// |---|---|---|
-/// | `phase` | 10 | what is being decided, one-hot in the order of [`Phase`] |
-/// | `step` | 5 | what the power step offers: look own, look other, not the same again, swap, reveal |
-/// | `asked` | 1 | whether the observing seat is asked |
-/// | `turn` | seats | whose turn it is, one-hot |
-/// | `callers`, `safe` | seats | who has called; who is safe |
-/// | `frozen` | 1 | whether the pile is frozen |
-/// | `sizes` | 4 | cards in the stock, cards on the pile, reshuffles, turns begun |
-/// | `held` | kinds | the held card, if this seat knows it, one-hot |
-/// | `held_from` | 2 | whether a card is held from the stock, from the pile |
-/// | `top`, `opener` | kinds | the pile's top, the card that opened the window, one-hot |
-/// | `pile` | kinds | how many of each kind lie on the pile |
-/// | `occupied`, `gap` | seats, slots | where cards lie; the gap that waits for a gift |
-/// | `seen_by` | seats, slots, seats | who has seen the card that lies here |
-/// | `face` | seats, slots, kinds | the card that lies here, if this seat has seen it, one-hot |
+/// | block | shape | values | meaning |
+/// |---|---|---|---|
+/// | `phase` | 10 | flags | what is being decided, one-hot in the order of [`Phase`] |
+/// | `step` | 5 | flags | what the power step offers: look own, look other, not the same again, swap, reveal |
+/// | `asked` | 1 | flag | whether the observing seat is asked |
+/// | `turn` | seats | flags | whose turn it is, one-hot |
+/// | `callers` | seats | flags | who has called |
+/// | `safe` | seats | flags | who is safe |
+/// | `frozen` | 1 | flag | whether the pile is frozen |
+/// | `sizes` | 4 | counts | cards in the stock, cards on the pile, reshuffles, turns begun |
+/// | `held` | kinds | flags | the held card, if this seat knows it, one-hot |
+/// | `held_from` | 2 | flags | whether a card is held from the stock, from the pile |
+/// | `top` | kinds | flags | the pile's top, one-hot |
+/// | `opener` | kinds | flags | the card that opened the window, one-hot |
+/// | `pile` | kinds | counts | how many of each kind lie on the pile |
+/// | `occupied` | seats, slots | flags | where cards lie |
+/// | `gap` | seats, slots | flags | the gap that waits for a gift |
+/// | `seen_by` | seats, slots, seats | flags | who has seen the card that lies here |
+/// | `face` | seats, slots, kinds | flags | the card that lies here, if this seat has seen it, one-hot |
 ///
 /// # Examples
+///
+/// An agent writes its observation, here as `f32`. Code that plays the games itself writes bytes straight from a state
+/// and a seat, and copies no observation.
 /// ```
 /// use cambio_core::{Dice, Rules, Seat, Setup, State, TensorSpace};
 /// use cambio_core::rng::{Key, Purpose};
@@ -58,62 +131,69 @@ impl Block {
 /// let space = TensorSpace::new(&rules, 2);
 /// let mut dice = Dice(Key { seed: 1, deal: 0 }.stream(Purpose::Race, 0));
 /// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut ()).unwrap();
-/// let mut tensor = vec![0; space.len()];
-/// space.write(&state.observe(Seat::B), &mut tensor);
+///
+/// let mut floats = vec![0.0_f32; space.len()];
+/// space.write(&state.observe(Seat::B), &mut floats);
+/// let mut bytes = vec![0_u8; space.len()];
+/// space.write(&state.glance(Seat::B), &mut bytes);
+///
 /// let occupied = space.block("occupied").unwrap();
-/// assert_eq!(tensor[occupied.offset..][..occupied.len()].iter().sum::<i16>(), 8);
+/// assert_eq!(bytes[occupied.offset..][..occupied.len()].iter().sum::<u8>(), 8);
+/// assert!(bytes.iter().map(|&byte| f32::from(byte)).eq(floats));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TensorSpace {
     seats: usize,
     slots: usize,
     kinds: usize,
-    blocks: Vec<Block>,
-    len: usize,
+    blocks: [Block; BLOCKS],
+    /// The length of each block.
+    lens: [usize; BLOCKS],
 }
-
-const PHASES: usize = 10;
 
 impl TensorSpace {
     /// The layout for a table of `seats` seats under these rules.
     pub fn new(rules: &Rules, seats: usize) -> TensorSpace {
+        use BlockValues::{Counts, Flags};
         let (slots, kinds) = (rules.slots(), rules.kinds().len());
-        let shapes: [(&'static str, &[usize]); 16] = [
-            ("phase", &[PHASES]),
-            ("step", &[5]),
-            ("asked", &[1]),
-            ("turn", &[seats]),
-            ("callers", &[seats]),
-            ("safe", &[seats]),
-            ("frozen", &[1]),
-            ("sizes", &[4]),
-            ("held", &[kinds]),
-            ("held_from", &[2]),
-            ("top", &[kinds]),
-            ("opener", &[kinds]),
-            ("pile", &[kinds]),
-            ("occupied", &[seats, slots]),
-            ("gap", &[seats, slots]),
-            ("seen_by", &[seats, slots, seats]),
-        ];
-        let mut blocks = Vec::new();
-        let mut len = 0;
-        for (name, shape) in shapes.into_iter().chain([("face", [seats, slots, kinds].as_slice())]) {
-            let block = Block { name, offset: len, shape: shape.to_vec() };
-            len += block.len();
-            blocks.push(block);
-        }
-        TensorSpace { seats, slots, kinds, blocks, len }
+        let mut offset = 0;
+        // In the order in which `write` takes them apart.
+        let blocks = [
+            ("phase", Flags, vec![PHASES]),
+            ("step", Flags, vec![5]),
+            ("asked", Flags, vec![1]),
+            ("turn", Flags, vec![seats]),
+            ("callers", Flags, vec![seats]),
+            ("safe", Flags, vec![seats]),
+            ("frozen", Flags, vec![1]),
+            ("sizes", Counts, vec![4]),
+            ("held", Flags, vec![kinds]),
+            ("held_from", Flags, vec![2]),
+            ("top", Flags, vec![kinds]),
+            ("opener", Flags, vec![kinds]),
+            ("pile", Counts, vec![kinds]),
+            ("occupied", Flags, vec![seats, slots]),
+            ("gap", Flags, vec![seats, slots]),
+            ("seen_by", Flags, vec![seats, slots, seats]),
+            ("face", Flags, vec![seats, slots, kinds]),
+        ]
+        .map(|(name, values, shape)| {
+            let block = Block { name, values, offset, shape };
+            offset += block.len();
+            block
+        });
+        let lens = blocks.each_ref().map(Block::len);
+        TensorSpace { seats, slots, kinds, blocks, lens }
     }
 
     /// How many numbers a tensor has.
     pub fn len(&self) -> usize {
-        self.len
+        self.lens.iter().sum()
     }
 
     /// Whether a tensor has no number, which is never so.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// The blocks in order; they follow each other without a gap.
@@ -126,60 +206,84 @@ impl TensorSpace {
         self.blocks.iter().find(|block| block.name == name)
     }
 
-    /// Writes an observation.
+    /// Writes what a seat may know: an [`Observation`](crate::Observation), or a [`Glance`](crate::Glance) at a state.
+    /// Both give the same numbers; the latter is faster.
     ///
     /// # Panics
     /// If `tensor` has another length than [`TensorSpace::len`], or the view is of another table.
-    pub fn write(&self, view: &Observation<'_>, tensor: &mut [i16]) {
-        assert_eq!(tensor.len(), self.len, "a tensor has the length of its space");
+    pub fn write<N: TensorNumber>(&self, view: &impl View, tensor: &mut [N]) {
+        assert_eq!(tensor.len(), self.len(), "a tensor has the length of its space");
         let table = view.table();
         assert!(
             (table.seats(), table.rules().kinds().len()) == (self.seats, self.kinds),
             "the view is of the table that the space was made for"
         );
-        tensor.fill(0);
-        let mut put = |name: &str, at: usize, value: usize| {
-            let block = self.block(name).expect("the blocks are named above");
-            tensor[block.offset + at] = value as i16;
-        };
+        tensor.fill(N::ZERO);
+        let [
+            phase,
+            step,
+            asked,
+            turn,
+            callers,
+            safe,
+            frozen,
+            sizes,
+            held,
+            held_from,
+            top,
+            opener,
+            pile,
+            occupied,
+            gap,
+            seen_by,
+            face,
+        ] = self.split(tensor);
         let relative = |seat: Seat| seat.distance_from(view.seat(), self.seats);
         let place = |spot: Spot| relative(spot.seat()) * self.slots + spot.number() - 1;
-        put("phase", phase_index(table.phase()), 1);
-        if let Some(step) = table.step() {
+
+        phase[phase_index(table.phase())] = N::ONE;
+        if let Some(due) = table.step() {
             let offers =
-                [step.looks_at_own(), step.looks_at_others(), step.looks_at_another(), step.swaps(), step.reveals()];
-            offers.into_iter().enumerate().for_each(|(at, is_offered)| put("step", at, is_offered.into()));
+                [due.looks_at_own(), due.looks_at_others(), due.looks_at_another(), due.swaps(), due.reveals()];
+            step.copy_from_slice(&offers.map(N::from_flag));
         }
-        put("asked", 0, (table.asked() == Some(view.seat())).into());
-        put("turn", relative(table.turn()), 1);
-        table.callers().iter().for_each(|seat| put("callers", relative(seat), 1));
-        table.safe().iter().for_each(|seat| put("safe", relative(seat), 1));
-        put("frozen", 0, table.is_frozen().into());
-        let sizes = [table.stock_len(), table.pile_len(), table.reshuffles(), table.turns()];
-        sizes.into_iter().enumerate().for_each(|(at, size)| put("sizes", at, size));
-        for (name, card) in [("held", view.held()), ("top", table.top()), ("opener", table.opener())] {
+        asked[0] = N::from_flag(table.asked() == Some(view.seat()));
+        turn[relative(table.turn())] = N::ONE;
+        table.callers().iter().for_each(|seat| callers[relative(seat)] = N::ONE);
+        table.safe().iter().for_each(|seat| safe[relative(seat)] = N::ONE);
+        frozen[0] = N::from_flag(table.is_frozen());
+        sizes.copy_from_slice(&[table.stock_len, table.pile_len, table.reshuffles, table.turns].map(N::from_count));
+        for (block, card) in [(held, view.held()), (top, table.top()), (opener, table.opener())] {
             if let Some(card) = card {
-                put(name, card.kind(), 1);
+                block[card.kind()] = N::ONE;
             }
         }
         match table.phase() {
-            Phase::Held(Source::Stock) => put("held_from", 0, 1),
-            Phase::Held(Source::Pile(_)) => put("held_from", 1, 1),
+            Phase::Held(Source::Stock) => held_from[0] = N::ONE,
+            Phase::Held(Source::Pile(_)) => held_from[1] = N::ONE,
             _ => {}
         }
-        for card in (0..self.kinds).filter_map(Card::new) {
-            put("pile", card.kind(), table.on_pile(card));
+        for (number, &count) in pile.iter_mut().zip(&table.pile) {
+            *number = N::from_count(count.into());
         }
-        if let Some(gap) = table.gap() {
-            put("gap", place(gap), 1);
+        let cards = table.occupied();
+        cards.into_iter().for_each(|spot| occupied[place(spot)] = N::ONE);
+        if let Some(spot) = table.gap() {
+            gap[place(spot)] = N::ONE;
         }
-        for spot in table.occupied() {
-            put("occupied", place(spot), 1);
-            table.seen_by(spot).iter().for_each(|seat| put("seen_by", place(spot) * self.seats + relative(seat), 1));
-            if let Some(card) = view.face(spot) {
-                put("face", place(spot) * self.kinds + card.kind(), 1);
-            }
+        for seat in Seat::ALL.into_iter().take(self.seats) {
+            let seen = table.seen(seat).intersection(cards);
+            seen.into_iter().for_each(|spot| seen_by[place(spot) * self.seats + relative(seat)] = N::ONE);
         }
+        for (spot, card) in view.known_cards(cards) {
+            face[place(spot) * self.kinds + card.kind()] = N::ONE;
+        }
+    }
+
+    /// The blocks of a tensor, in order.
+    fn split<'t, N>(&self, tensor: &'t mut [N]) -> [&'t mut [N]; BLOCKS] {
+        let mut rest = tensor;
+        self.lens.map(|len| rest.split_off_mut(..len).expect("a tensor has the length of its blocks"))
     }
 }
 

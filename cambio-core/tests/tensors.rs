@@ -1,10 +1,16 @@
-//! Tensors of observations: pinned by value.
+//! Tensors of observations: pinned by value, and the same from whatever they are written.
 
 mod play;
 
+use std::fmt::Write as _;
+
 use cambio_core::rng::Key;
-use cambio_core::{Action, MINI_GAMES, PRESETS, RoundResult, Rules, Scribe, Seat, State, TensorSpace};
-use play::{Manner, play};
+use cambio_core::{
+    Action, BlockValues, MINI_GAMES, PRESETS, Phase, RoundResult, Rules, RulesSpec, Scribe, Seat, Source, State,
+    TensorSpace, View,
+};
+use play::{Game, Manner, amount, games, odd_games, play};
+use serde_json::json;
 
 fn seats_of(state: &State) -> &'static [Seat] {
     &Seat::ALL[..state.table().seats()]
@@ -59,4 +65,110 @@ fn tensors_are_pinned_by_value() {
         text += &digest(name, 2);
     }
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_layout_is_pinned_by_value() {
+    let mut text = String::new();
+    for (name, seats) in [("classic", 2), ("original", 8)] {
+        writeln!(text, "{name}, {seats} seats").unwrap();
+        for block in TensorSpace::new(&Rules::preset(name).unwrap(), seats).blocks() {
+            writeln!(text, "{:>5} {} {:?} {:?}", block.offset, block.name, block.shape, block.values).unwrap();
+        }
+    }
+    insta::assert_snapshot!(text);
+}
+
+/// Writes each observation in every way and compares.
+struct Ways {
+    space: TensorSpace,
+    phases: Vec<Phase>,
+    most_turns: usize,
+}
+
+impl Ways {
+    fn compare(&mut self, state: &State) {
+        let len = self.space.len();
+        let (mut exact, mut again) = (vec![0_i16; len], vec![-1_i16; len]);
+        let (mut bytes, mut floats) = (vec![99_u8; len], vec![0.5_f32; len]);
+        for &seat in seats_of(state) {
+            let (view, glance) = (state.observe(seat), state.glance(seat));
+            self.space.write(&view, &mut exact);
+            self.space.write(&glance, &mut again);
+            assert_eq!(again, exact);
+            self.space.write(&glance, &mut bytes);
+            assert!(bytes.iter().zip(&exact).all(|(&byte, &number)| i16::from(byte) == number.min(255)));
+            self.space.write(&view, &mut floats);
+            assert!(floats.iter().zip(&exact).all(|(float, &number)| float.to_bits() == f32::from(number).to_bits()));
+            self.check_blocks(&view, &exact);
+        }
+        let phase = state.table().phase();
+        if !self.phases.contains(&phase) {
+            self.phases.push(phase);
+        }
+        self.most_turns = self.most_turns.max(state.table().turns());
+    }
+
+    /// The blocks say what their numbers are, and the sums of some are those of the table.
+    fn check_blocks(&self, view: &impl View, tensor: &[i16]) {
+        let table = view.table();
+        for block in self.space.blocks() {
+            let numbers = &tensor[block.offset..][..block.len()];
+            let most = if block.values == BlockValues::Flags { 1 } else { i16::MAX };
+            assert!(numbers.iter().all(|number| (0..=most).contains(number)), "{}", block.name);
+            let sum = match block.name {
+                "phase" | "turn" => 1,
+                "pile" => table.pile_len(),
+                "occupied" => table.occupied().len(),
+                "seen_by" => table.occupied().into_iter().map(|spot| table.seen_by(spot).len()).sum(),
+                "face" => view.known().len(),
+                _ => continue,
+            };
+            assert_eq!(numbers.iter().map(|&number| usize::try_from(number).unwrap()).sum::<usize>(), sum);
+        }
+    }
+}
+
+impl Scribe for Ways {
+    fn decides(&mut self, state: &State, _: Seat, _: Action) {
+        self.compare(state);
+    }
+
+    fn round_ends(&mut self, state: &State, _: &RoundResult) {
+        self.compare(state);
+    }
+}
+
+fn compare(game: &Game) -> Ways {
+    let mut ways = Ways { space: TensorSpace::new(&game.rules, game.seats), phases: Vec::new(), most_turns: 0 };
+    game.play(&mut ways);
+    ways
+}
+
+#[test]
+fn a_tensor_has_the_same_numbers_in_each_type_from_an_observation_and_from_a_state() {
+    let mut phases: Vec<Phase> = games(110, amount(1, 12)).flat_map(|game| compare(&game).phases).collect();
+    // Who takes from the pile names a card; the phases are counted without it.
+    for phase in &mut phases {
+        if matches!(phase, Phase::Held(_)) {
+            *phase = Phase::Held(Source::Stock);
+        }
+    }
+    phases.sort_by_key(|phase| format!("{phase:?}"));
+    phases.dedup();
+    assert_eq!(phases.len(), 10, "{phases:?}");
+}
+
+#[test]
+fn a_tensor_has_the_same_numbers_in_each_type_whatever_the_knobs() {
+    let mut played = odd_games(111, amount(60, 1000)).map(|game| compare(&game).phases.len());
+    assert!(played.by_ref().take(20).all(|phases| phases > 2) && played.count() > 5);
+}
+
+#[test]
+fn a_byte_holds_255_for_a_higher_count() {
+    // Nobody snaps and nobody calls: the round goes on to its turn limit of 400.
+    let rules = RulesSpec::from_json(&json!({ "base": "classic", "window": "none" })).unwrap().validate().unwrap();
+    let ways = compare(&Game { rules, seats: 2, key: Key { seed: 1, deal: 0 }, manner: Manner::Mute });
+    assert_eq!(ways.most_turns, 400);
 }
