@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::chance::RaceOrder;
-use crate::referee::Scribe;
+use crate::observer::Scribe;
 use crate::{Action, Card, RoundResult, Rules, Score, Seat, Setup, State};
 
 /// The format's name and version.

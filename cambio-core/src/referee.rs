@@ -1,94 +1,14 @@
 //! Plays a match between agents: asks, checks, tells everyone what they perceive, and mends nothing.
 
-use crate::chance::{Chance, Race, RaceOrder, RoundChance};
-use crate::rng::{Bounded as _, Key, Purpose, Stream};
+use crate::chance::RaceOrder;
+use crate::deal::Deal;
+use crate::observer::Scribe;
+use crate::rng::Key;
+use crate::round::{Drawn, Round};
 use crate::{
-    Action, Agent, Briefing, Card, Choices, Event, Match, RoundResult, Rules, RulesError, Score, Seat, Setup, Sink,
-    Standing, State,
+    Action, Agent, Briefing, Card, Choices, Event, IllegalAction, Match, RoundResult, Rules, RulesError, Score, Seat,
+    Setup, State,
 };
-
-/// Writes down what happens in a match, for records, statistics and transcripts.
-///
-/// Every method does nothing unless it is overridden.
-pub trait Scribe {
-    /// A round begins with this deck, the first card dealt first.
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        let _ = (setup, deck);
-    }
-
-    /// Something happened, as the referee sees it.
-    fn event(&mut self, event: &Event<Card>) {
-        let _ = event;
-    }
-
-    /// The seat that `state` asks is about to be asked.
-    fn asks(&mut self, state: &State, seat: Seat) {
-        let _ = (state, seat);
-    }
-
-    /// The seat that `state` asks has decided, legally; the decision is carried out next.
-    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        let _ = (state, seat, action);
-    }
-
-    /// Two or more seats snapped, and chance ordered them so.
-    fn race(&mut self, order: &RaceOrder) {
-        let _ = order;
-    }
-
-    /// Chance ordered a new stock so, its last card on top.
-    fn reshuffle(&mut self, stock: &[Card]) {
-        let _ = stock;
-    }
-
-    /// The round has ended.
-    fn round_ends(&mut self, state: &State, result: &RoundResult) {
-        let _ = (state, result);
-    }
-}
-
-impl Scribe for () {}
-
-impl<A: Scribe + ?Sized, B: Scribe + ?Sized> Scribe for (&mut A, &mut B) {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        self.0.round_begins(setup, deck);
-        self.1.round_begins(setup, deck);
-    }
-
-    #[expect(clippy::inline_always, reason = "it only passes on")]
-    #[inline(always)]
-    fn event(&mut self, event: &Event<Card>) {
-        self.0.event(event);
-        self.1.event(event);
-    }
-
-    fn asks(&mut self, state: &State, seat: Seat) {
-        self.0.asks(state, seat);
-        self.1.asks(state, seat);
-    }
-
-    #[expect(clippy::inline_always, reason = "it only passes on")]
-    #[inline(always)]
-    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        self.0.decides(state, seat, action);
-        self.1.decides(state, seat, action);
-    }
-
-    fn race(&mut self, order: &RaceOrder) {
-        self.0.race(order);
-        self.1.race(order);
-    }
-
-    fn reshuffle(&mut self, stock: &[Card]) {
-        self.0.reshuffle(stock);
-        self.1.reshuffle(stock);
-    }
-
-    fn round_ends(&mut self, state: &State, result: &RoundResult) {
-        self.0.round_ends(state, result);
-        self.1.round_ends(state, result);
-    }
-}
 
 /// Which match is played: the rules, the number of seats, and the key of its chance.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +30,13 @@ pub struct MatchResult {
     pub totals: Vec<Score>,
     /// The ranks by total, seat a first; equal totals share a rank.
     pub ranks: Vec<usize>,
+}
+
+impl MatchResult {
+    /// How a match stands: how it came out, if it is over.
+    pub(crate) fn of(game: &Match) -> MatchResult {
+        MatchResult { rounds: game.rounds(), totals: game.totals().to_vec(), ranks: game.ranks().collect() }
+    }
 }
 
 /// An agent decided what is not legal.
@@ -183,46 +110,44 @@ fn ask_after<A: Agent>(agent: &mut A, seat: Seat, round: usize, decision: usize)
     }
 }
 
-/// Chance that notes what it draws, for the scribe.
-struct Noted<C> {
-    chance: C,
-    races: Vec<RaceOrder>,
-    stocks: Vec<Vec<Card>>,
-}
-
-impl<C: Chance> Chance for Noted<C> {
-    const SETTLES: bool = C::SETTLES;
-
-    fn draw(&mut self, pool: &[Card]) -> usize {
-        self.chance.draw(pool)
-    }
-
-    fn shuffle(&mut self, stock: &mut [Card]) {
-        self.chance.shuffle(stock);
-        self.stocks.push(stock.to_vec());
-    }
-
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
-        let order = self.chance.race(race);
-        self.races.push(order);
-        order
-    }
-}
-
-/// Tells every agent what it perceives, and the scribe everything.
+/// Tells every agent what it perceives, and then the observer everything.
 struct Crowd<'a, A, W> {
     agents: &'a mut [A],
-    scribe: &'a mut W,
+    observer: &'a mut W,
 }
 
-impl<A: Agent, W: Scribe> Sink for Crowd<'_, A, W> {
+impl<A: Agent, W: Scribe> Scribe for Crowd<'_, A, W> {
+    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
+        self.observer.round_begins(setup, deck);
+    }
+
     #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         for (agent, seat) in self.agents.iter_mut().zip(Seat::ALL) {
             agent.notice(&event.seen_from(seat));
         }
-        self.scribe.event(event);
+        self.observer.event(event);
+    }
+
+    #[inline]
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        self.observer.decides(state, seat, action);
+    }
+
+    fn race(&mut self, order: &RaceOrder) {
+        self.observer.race(order);
+    }
+
+    fn reshuffle(&mut self, stock: &[Card]) {
+        self.observer.reshuffle(stock);
+    }
+
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
+        self.observer.round_ends(state, result);
+        for agent in self.agents.iter_mut() {
+            agent.round_ends(result);
+        }
     }
 }
 
@@ -256,72 +181,7 @@ pub fn play_match<A: Agent, W: Scribe>(
     Deal::new(&pairing.rules, pairing.key).play(pairing.seats, agents, scribe)
 }
 
-/// A deal: what every match of it has in common, whoever plays. Each deck is shuffled once, when it is first dealt from,
-/// and each stream begun once.
-#[derive(Clone, Debug)]
-pub struct Deal {
-    rules: Rules,
-    key: Key,
-    /// The streams of the agents, seat a's first, each from its beginning.
-    agents: Vec<Stream>,
-    /// The decks of the first rounds, one behind the other.
-    decks: Vec<Card>,
-    /// The chance of those rounds.
-    chances: Vec<RoundChance>,
-}
-
 impl Deal {
-    /// The deal under a key.
-    pub fn new(rules: &Rules, key: Key) -> Deal {
-        Deal { rules: *rules, key, agents: Vec::new(), decks: Vec::new(), chances: Vec::new() }
-    }
-
-    /// The rules.
-    pub fn rules(&self) -> &Rules {
-        &self.rules
-    }
-
-    /// The key of its chance.
-    pub fn key(&self) -> Key {
-        self.key
-    }
-
-    /// Another deal in the place of this one.
-    pub fn set_key(&mut self, key: Key) {
-        self.key = key;
-        self.agents.clear();
-        self.decks.clear();
-        self.chances.clear();
-    }
-
-    /// The deck of a round, counted from 0, the first card dealt first.
-    pub fn deck(&mut self, round: usize) -> &[Card] {
-        self.round(round).0
-    }
-
-    /// The deck of a round, and its chance from the beginning.
-    fn round(&mut self, round: usize) -> (&[Card], &mut RoundChance) {
-        let size = self.rules.deck().len();
-        for next in self.chances.len()..=round {
-            self.decks.extend_from_slice(self.rules.deck());
-            self.key.stream(Purpose::Deck, next as u32).shuffle(&mut self.decks[next * size..]);
-            self.chances.push(RoundChance::new(self.key, next as u32));
-        }
-        let chance = &mut self.chances[round];
-        chance.rewind();
-        (&self.decks[round * size..][..size], chance)
-    }
-
-    /// The stream of the agent in a seat.
-    fn agent(&mut self, seat: Seat) -> &Stream {
-        for place in self.agents.len()..=seat.index() {
-            let mut stream = self.key.agent(Seat::ALL[place]);
-            stream.begin();
-            self.agents.push(stream);
-        }
-        &self.agents[seat.index()]
-    }
-
     /// Plays a match of this deal, as [`play_match`] does.
     ///
     /// # Errors
@@ -333,70 +193,55 @@ impl Deal {
         &mut self,
         seats: usize,
         agents: &mut [A],
-        scribe: &mut W,
+        observer: &mut W,
     ) -> Result<MatchResult, MatchError> {
-        let rules = self.rules;
-        let mut game = Match::new(&rules, seats, Match::first_starter(&rules, seats, self.key))?;
+        let rules = *self.rules();
+        let mut game = Match::new(&rules, seats, Match::first_starter(&rules, seats, self.key()))?;
         if agents.len() != seats {
             return Err(MatchError::Agents { agents: agents.len(), seats });
         }
-        // Room for one match of one round: more is not always needed.
-        self.agents.reserve_exact(seats.saturating_sub(self.agents.len()));
-        self.chances.reserve_exact(usize::from(self.chances.is_empty()));
+        self.reserve(seats);
         for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
             agent.begin(&Briefing { rules: &rules, seats, seat, stream: self.agent(seat) });
             ask_after(agent, seat, 0, 0)?;
         }
         while !game.is_over() {
-            let (deck, chance) = self.round(game.rounds());
-            play_round(&mut game, deck, chance, agents, scribe)?;
+            play_round(&mut game, self, agents, observer)?;
         }
         for agent in agents.iter_mut() {
             agent.match_ends(game.totals());
         }
-        Ok(MatchResult { rounds: game.rounds(), totals: game.totals().to_vec(), ranks: game.ranks().collect() })
+        Ok(MatchResult::of(&game))
     }
 }
 
 fn play_round<A: Agent, W: Scribe>(
     game: &mut Match,
-    deck: &[Card],
-    chance: &mut RoundChance,
+    deal: &mut Deal,
     agents: &mut [A],
-    scribe: &mut W,
+    observer: &mut W,
 ) -> Result<(), MatchError> {
-    let setup = game.setup();
-    let round = game.rounds();
-    let standing = Standing { round, setup, totals: game.totals() };
+    let number = game.rounds();
     for agent in agents.iter_mut() {
-        agent.round_begins(&standing);
+        agent.round_begins(&game.standing());
     }
-    scribe.round_begins(&setup, deck);
-    let mut chance = Noted { chance, races: Vec::new(), stocks: Vec::new() };
-    let mut state = State::deal(&setup, deck, &mut chance, &mut Crowd { agents, scribe })
+    let (deck, chance) = deal.round(number);
+    let mut chance = Drawn::new(chance);
+    let mut round = Round::begin(&game.setup(), deck, &mut chance, &mut Crowd { agents, observer })
         .expect("a match checks its rules and seats, and its deck is the rules' own");
-    let mut decisions = 0;
-    while let Some(seat) = state.actor() {
-        decisions += 1;
-        scribe.asks(&state, seat);
+    while let Some(seat) = round.state().actor() {
+        observer.asks(round.state(), seat);
         let agent = &mut agents[seat.index()];
-        let action = agent.decide(&state.observe(seat)).canonical();
-        ask_after(agent, seat, round + 1, decisions)?;
-        let legal = state.choices();
-        if !legal.contains(action) {
-            let fault = Fault { seat, round: round + 1, decision: decisions, action, legal };
+        let action = agent.decide(&round.state().observe(seat));
+        let decision = round.decisions() + 1;
+        ask_after(agent, seat, number + 1, decision)?;
+        if let Err(illegal) = round.act(action, &mut chance, &mut Crowd { agents, observer }) {
+            let IllegalAction { action, legal, .. } = illegal;
+            let fault = Fault { seat, round: number + 1, decision, action, legal };
             return Err(MatchError::Fault(Box::new(fault)));
         }
-        scribe.decides(&state, seat, action);
-        state.apply(action, &mut chance, &mut Crowd { agents, scribe }).expect("the decision was just found legal");
-        chance.races.drain(..).for_each(|order| scribe.race(&order));
-        chance.stocks.drain(..).for_each(|stock| scribe.reshuffle(&stock));
     }
-    let result = RoundResult::of(&state).expect("a round of a dealt deck that is over can be scored");
-    scribe.round_ends(&state, &result);
-    for agent in agents.iter_mut() {
-        agent.round_ends(&result);
-    }
+    let result = round.end(&mut Crowd { agents, observer }).expect("a dealt round that is over can be scored");
     game.add(&result);
     Ok(())
 }
@@ -404,6 +249,7 @@ fn play_round<A: Agent, W: Scribe>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::{Bounded as _, Purpose};
     use crate::testing::RandomAgent;
     use crate::{PRESETS, Printer};
 

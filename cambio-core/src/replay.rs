@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::chance::{Chance, Race, RaceOrder};
-use crate::event::Event;
+use crate::observer::Scribe;
 use crate::record::{FINGERPRINT, Flaw, Printer, Record, RoundRecord, TRACE, brief, results, scores};
-use crate::referee::Scribe;
+use crate::round::{Outcomes, Round};
 use crate::{Action, Card, Choices, Match, RoundResult, Rules, RulesSpec, Score, Seat, State};
 
 /// Replays a record, as far as it goes, and fills in the results that it does not give.
@@ -187,14 +187,13 @@ impl Chance for Script<'_> {
     }
 }
 
-/// Tells a scribe what happens.
-struct Told<'a, W> {
-    scribe: &'a mut W,
-}
-
-impl<W: Scribe> crate::Sink for Told<'_, W> {
-    fn event(&mut self, event: &Event<Card>) {
-        self.scribe.event(event);
+impl Outcomes for Script<'_> {
+    /// Nothing is told of outcomes that the record does not give.
+    fn tell<W: Scribe>(&mut self, observer: &mut W) {
+        if self.flaw.is_none() {
+            self.orders.drain(..).for_each(|order| observer.race(&order));
+            self.stocks.drain(..).for_each(|stock| observer.reshuffle(&stock));
+        }
     }
 }
 
@@ -232,22 +231,18 @@ fn replay_round<W: Scribe>(
         stocks: Vec::new(),
         flaw: None,
     };
-    scribe.round_begins(&setup, &deck);
-    let mut state = State::deal(&setup, &deck, &mut script, &mut Told { scribe: &mut scribe })
-        .map_err(|error| Flaw::new(error.to_string()))?;
+    let mut steps =
+        Round::begin(&setup, &deck, &mut script, &mut scribe).map_err(|error| Flaw::new(error.to_string()))?;
     let trace = Trace::read(filled)?;
     trace.check(0, scribe.0, String::new)?;
     for (number, text) in round.decisions.iter().enumerate() {
         let flaw = |what: String| Flaw::new(what).at(number + 1);
-        let (seat, action) = read_decision(&state, text).map_err(flaw)?;
-        let choices = state.choices();
-        scribe.decides(&state, seat, action);
-        state.apply(action, &mut script, &mut Told { scribe: &mut scribe }).expect("the decision was just found legal");
+        let (seat, action) = read_decision(steps.state(), text).map_err(flaw)?;
+        let choices = steps.state().choices();
+        steps.act(action, &mut script, &mut scribe).expect("the decision was just found legal");
         if let Some(what) = script.flaw {
             return Err(flaw(format!("`{text}`: {what}")));
         }
-        script.orders.drain(..).for_each(|order| scribe.race(&order));
-        script.stocks.drain(..).for_each(|stock| scribe.reshuffle(&stock));
         trace.check(number + 1, scribe.0, || format!("`{text}`; legal: {}", told(seat, &choices)))?;
     }
     let last = |what: String| Flaw { decision: Some(round.decisions.len()).filter(|&n| n > 0), ..Flaw::new(what) };
@@ -257,16 +252,16 @@ fn replay_round<W: Scribe>(
     if script.reshuffles < round.reshuffles.len() {
         return Err(last(left_over("reshuffle", round.reshuffles.len() - script.reshuffles)));
     }
-    let Some(result) = RoundResult::of(&state) else {
+    let Some(result) = steps.end(&mut scribe) else {
         for name in ["ended", "callers", "points", "scores"] {
             if filled.fields.get(name).is_some_and(|value| !value.is_null()) {
-                let asked = state.actor().map_or_else(String::new, |seat| format!(": seat {seat} is to decide"));
+                let asked =
+                    steps.state().actor().map_or_else(String::new, |seat| format!(": seat {seat} is to decide"));
                 return Err(last(format!("{name} is given, but the round has not ended{asked}")));
             }
         }
         return Ok(None);
     };
-    scribe.round_ends(&state, &result);
     let [ended, callers, points, _] = results(&result);
     for (name, due) in [ended, callers, points] {
         check(&mut filled.fields, name, &due, true)?;

@@ -10,7 +10,7 @@ use crate::rng::{Bounded as _, Key, Purpose};
 use crate::seat::{MAX_SEATS, Seat, SeatSet};
 use crate::state::{Setup, State};
 use crate::table::Carry;
-use crate::{Rules, RulesError};
+use crate::{Rules, RulesError, Standing};
 
 /// What a round adds to a total: a whole number of points, or a share of a win.
 ///
@@ -246,9 +246,24 @@ impl Match {
         }
     }
 
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The number of seats.
+    pub fn seats(&self) -> usize {
+        self.seats
+    }
+
     /// How the next round begins.
     pub fn setup(&self) -> Setup {
         Setup { rules: self.rules, seats: self.seats, starter: self.starter, carry: self.carry }
+    }
+
+    /// How the match stands, as agents are told when the next round begins.
+    pub fn standing(&self) -> Standing<'_> {
+        Standing { round: self.rounds, setup: self.setup(), totals: self.totals() }
     }
 
     /// How many rounds have been played.

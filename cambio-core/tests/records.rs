@@ -311,7 +311,7 @@ fn every_altered_race_is_found() {
 fn every_altered_reshuffle_is_found() {
     let rules = Rules::preset("classic").unwrap();
     let long: Vec<Record> = (0..amount(12, 60))
-        .map(|deal| Game { rules: rules, seats: 4, key: Key { seed: 207, deal }, manner: Manner::Patient })
+        .map(|deal| Game { rules, seats: 4, key: Key { seed: 207, deal }, manner: Manner::Patient })
         .map(|game| record(&game))
         .filter(|record| (1..=2).contains(&record.rounds[0].reshuffles.len()))
         .take(amount(2, 20) as usize)
@@ -556,7 +556,7 @@ fn shares_are_accepted_as_decimals_within_a_millionth_and_as_texts() {
     });
     let rules = RulesSpec::from_json(&table).unwrap().validate().unwrap();
     let record = (0..50)
-        .map(|deal| Game { rules: rules, seats: 4, key: Key { seed: 215, deal }, manner: Manner::Moderate })
+        .map(|deal| Game { rules, seats: 4, key: Key { seed: 215, deal }, manner: Manner::Moderate })
         .map(|game| record(&game))
         .find(|record| record.fields["totals"].to_string().contains("0.3333333333333333"))
         .expect("a call without an empty layout comes up soon");

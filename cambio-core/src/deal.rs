@@ -1,0 +1,83 @@
+//! A deal: everything that chance fixes before a match, under one key.
+
+use crate::chance::RoundChance;
+use crate::rng::{Bounded as _, Key, Purpose, Stream};
+use crate::{Card, Rules, Seat};
+
+/// A deal: what every match of it has in common, whoever plays. Each deck is shuffled once, when it is first dealt from,
+/// and each stream begun once.
+#[derive(Clone, Debug)]
+pub struct Deal {
+    rules: Rules,
+    key: Key,
+    /// The streams of the agents, seat a's first, each from its beginning.
+    agents: Vec<Stream>,
+    /// The decks of the first rounds, one behind the other.
+    decks: Vec<Card>,
+    /// The chance of those rounds.
+    chances: Vec<RoundChance>,
+}
+
+impl Deal {
+    /// The deal under a key.
+    pub fn new(rules: &Rules, key: Key) -> Deal {
+        Deal { rules: *rules, key, agents: Vec::new(), decks: Vec::new(), chances: Vec::new() }
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The key of its chance.
+    pub fn key(&self) -> Key {
+        self.key
+    }
+
+    /// Another deal in the place of this one.
+    pub fn set_key(&mut self, key: Key) {
+        self.key = key;
+        self.agents.clear();
+        self.decks.clear();
+        self.chances.clear();
+    }
+
+    /// The deck of a round, counted from 0, the first card dealt first.
+    pub fn deck(&mut self, round: usize) -> &[Card] {
+        self.round(round).0
+    }
+
+    /// The deck of a round, and its chance from the beginning.
+    pub(crate) fn round(&mut self, round: usize) -> (&[Card], &mut RoundChance) {
+        let size = self.rules.deck().len();
+        for next in self.chances.len()..=round {
+            self.decks.extend_from_slice(self.rules.deck());
+            self.key.stream(Purpose::Deck, next as u32).shuffle(&mut self.decks[next * size..]);
+            self.chances.push(RoundChance::new(self.key, next as u32));
+        }
+        let chance = &mut self.chances[round];
+        chance.rewind();
+        (&self.decks[round * size..][..size], chance)
+    }
+
+    /// The chance of a round that was begun with [`Deal::round`], from where it is.
+    pub(crate) fn chance(&mut self, round: usize) -> &mut RoundChance {
+        &mut self.chances[round]
+    }
+
+    /// Makes room for one match of one round: more is not always needed.
+    pub(crate) fn reserve(&mut self, seats: usize) {
+        self.agents.reserve_exact(seats.saturating_sub(self.agents.len()));
+        self.chances.reserve_exact(usize::from(self.chances.is_empty()));
+    }
+
+    /// The stream of the agent in a seat, from its beginning.
+    pub(crate) fn agent(&mut self, seat: Seat) -> &Stream {
+        for place in self.agents.len()..=seat.index() {
+            let mut stream = self.key.agent(Seat::ALL[place]);
+            stream.begin();
+            self.agents.push(stream);
+        }
+        &self.agents[seat.index()]
+    }
+}

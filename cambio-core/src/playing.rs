@@ -1,0 +1,365 @@
+//! A match that is stepped: ask whose turn it is, act, and the match goes on by itself.
+
+use serde_json::Value;
+
+use crate::deal::Deal;
+use crate::observer::Scribe;
+use crate::record::{Flaw, Record, Recorder};
+use crate::rng::Key;
+use crate::round::{Drawn, Round};
+use crate::{
+    Action, Briefing, Card, Event, IllegalAction, Match, MatchResult, Observation, RoundResult, Rules, RulesError,
+    RulesSpec, Score, Seat, Sighting, Standing, State,
+};
+
+/// A match in progress, for programs that hold the loop themselves: servers, browsers, other languages, learners.
+///
+/// `Playing` owns everything that the match consists of: rules, totals, the state of the round, every stream of chance.
+/// [`turn`](Playing::turn) says who is asked and what that seat may see, [`act`](Playing::act) carries a decision out.
+/// Rounds follow each other by themselves until the match is over. Where agents decide everything,
+/// [`play_match`](crate::play_match) takes the same steps and is shorter.
+///
+/// It has no lifetime, so a struct can own it and another thread can take it. A clone goes on independently, with the
+/// same chance. [`save`](Playing::save) gives a [`Record`] of the match so far at any decision, and
+/// [`restore`](Playing::restore) goes on from one.
+///
+/// # Determinism
+/// A match depends on its rules, seats, key and decisions alone.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Playing, Rules, rng::Key};
+///
+/// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key { seed: 42, deal: 0 }).unwrap();
+/// while let Some(turn) = playing.turn() {
+///     let action = turn.view.choices().nth(0).unwrap();
+///     playing.act(action).unwrap();
+/// }
+/// assert_eq!(playing.result().unwrap().ranks.len(), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Playing {
+    deal: Deal,
+    game: Match,
+    round: Round,
+    /// Every decision so far, for [`Playing::save`].
+    actions: Vec<Action>,
+    events: Vec<Event<Card>>,
+    last_round: Option<RoundResult>,
+}
+
+/// Who is asked, and what that seat may see.
+#[derive(Clone, Debug)]
+pub struct Turn<'p> {
+    /// The seat that has to decide.
+    pub seat: Seat,
+    /// What the seat may see now; its [`choices`](Observation::choices) are the legal decisions.
+    pub view: Observation<'p>,
+}
+
+/// Why a match cannot go on from a record.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// A field of the record is missing or is not what it should be.
+    #[error("`{field}` is {found}; allowed is {allowed}")]
+    Field {
+        /// The field.
+        field: &'static str,
+        /// What the record says.
+        found: String,
+        /// What it may say.
+        allowed: &'static str,
+    },
+    /// The record's rules are refused.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// The record is not one of this seed and deal, or one of its decisions is illegal.
+    #[error(transparent)]
+    Flaw(#[from] Flaw),
+}
+
+/// Keeps the events since the previous decision, and tells another observer everything.
+struct Log<'a, W> {
+    events: &'a mut Vec<Event<Card>>,
+    observer: &'a mut W,
+}
+
+impl<W: Scribe> Scribe for Log<'_, W> {
+    fn round_begins(&mut self, setup: &crate::Setup, deck: &[Card]) {
+        self.observer.round_begins(setup, deck);
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        self.events.push(*event);
+        self.observer.event(event);
+    }
+
+    /// Called for legal decisions alone: what an illegal one leaves is the events of the last legal one.
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        self.events.clear();
+        self.observer.decides(state, seat, action);
+    }
+
+    fn race(&mut self, order: &crate::RaceOrder) {
+        self.observer.race(order);
+    }
+
+    fn reshuffle(&mut self, stock: &[Card]) {
+        self.observer.reshuffle(stock);
+    }
+
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
+        self.observer.round_ends(state, result);
+    }
+}
+
+/// Deals the next round of a match.
+fn next_round<W: Scribe>(deal: &mut Deal, game: &Match, observer: &mut W) -> Round {
+    let (deck, chance) = deal.round(game.rounds());
+    Round::begin(&game.setup(), deck, &mut Drawn::new(chance), observer)
+        .expect("a match checks its rules and seats, and its deck is the rules' own")
+}
+
+impl Playing {
+    /// Begins a match and deals its first round.
+    ///
+    /// # Errors
+    /// If the rules do not fit the number of seats.
+    pub fn new(rules: &Rules, seats: usize, key: Key) -> Result<Playing, RulesError> {
+        Playing::new_observed(rules, seats, key, &mut ())
+    }
+
+    /// Begins a match as [`Playing::new`] does, and tells an observer of the deal.
+    ///
+    /// # Errors
+    /// If the rules do not fit the number of seats.
+    pub fn new_observed<W: Scribe>(
+        rules: &Rules,
+        seats: usize,
+        key: Key,
+        observer: &mut W,
+    ) -> Result<Playing, RulesError> {
+        let game = Match::new(rules, seats, Match::first_starter(rules, seats, key))?;
+        let (mut deal, mut events) = (Deal::new(rules, key), Vec::new());
+        let round = next_round(&mut deal, &game, &mut Log { events: &mut events, observer });
+        Ok(Playing { deal, game, round, actions: Vec::new(), events, last_round: None })
+    }
+
+    /// The seat that is asked and what it may see; `None` when the match is over.
+    pub fn turn(&self) -> Option<Turn<'_>> {
+        let state = self.round.state();
+        let seat = state.actor()?;
+        Some(Turn { seat, view: state.observe(seat) })
+    }
+
+    /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision: the end of a
+    /// round and the deal of the next one included. Returns what happened, as the referee sees it; what a seat perceives
+    /// is in [`Playing::sightings`].
+    ///
+    /// # Errors
+    /// If the decision is illegal or the match is over. Nothing has changed then.
+    pub fn act(&mut self, action: Action) -> Result<&[Event<Card>], IllegalAction> {
+        self.act_observed(action, &mut ())
+    }
+
+    /// Acts as [`Playing::act`] does, and tells an observer everything.
+    ///
+    /// # Errors
+    /// If the decision is illegal or the match is over. Nothing has changed then.
+    pub fn act_observed<W: Scribe>(
+        &mut self,
+        action: Action,
+        observer: &mut W,
+    ) -> Result<&[Event<Card>], IllegalAction> {
+        let Playing { deal, game, round, actions, events, last_round } = self;
+        let mut log = Log { events, observer };
+        round.act(action, &mut Drawn::new(deal.chance(game.rounds())), &mut log)?;
+        actions.push(action.canonical());
+        if let Some(result) = round.end(&mut log) {
+            game.add(&result);
+            *last_round = Some(result);
+            if !game.is_over() {
+                *round = next_round(deal, game, &mut log);
+            }
+        }
+        Ok(&self.events)
+    }
+
+    /// What happened since the previous decision, or since the start of the match, as the referee sees it.
+    pub fn events(&self) -> &[Event<Card>] {
+        &self.events
+    }
+
+    /// What a seat perceived of [`Playing::events`].
+    pub fn sightings(&self, seat: Seat) -> impl Iterator<Item = Sighting> {
+        self.events.iter().map(move |event| event.seen_from(seat))
+    }
+
+    /// What an agent in this seat is told when the match begins: its rules, seat, and stream of chance. The stream is the
+    /// one from the match's beginning, so it is for [`Agent::begin`](crate::Agent::begin).
+    ///
+    /// # Panics
+    /// If the seat is not at the table.
+    pub fn briefing(&mut self, seat: Seat) -> Briefing<'_> {
+        let (rules, seats) = (self.game.rules(), self.game.seats());
+        assert!(seat.index() < seats, "seat {seat} is not at a table of {seats}");
+        Briefing { rules, seats, seat, stream: self.deal.agent(seat) }
+    }
+
+    /// How the match stood when the round began.
+    pub fn standing(&self) -> Standing<'_> {
+        self.game.standing()
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        self.game.rules()
+    }
+
+    /// The number of seats.
+    pub fn seats(&self) -> usize {
+        self.game.seats()
+    }
+
+    /// The key of all chance in the match.
+    pub fn key(&self) -> Key {
+        self.deal.key()
+    }
+
+    /// The state of the round, hidden faces included: for referees and analysis. What a seat may see is in
+    /// [`Playing::turn`] and [`State::observe`].
+    pub fn state(&self) -> &State {
+        self.round.state()
+    }
+
+    /// How many rounds have ended.
+    pub fn rounds(&self) -> usize {
+        self.game.rounds()
+    }
+
+    /// How many decisions were made in the match.
+    pub fn decisions(&self) -> usize {
+        self.actions.len()
+    }
+
+    /// The totals of the rounds that have ended, seat a first.
+    pub fn totals(&self) -> &[Score] {
+        self.game.totals()
+    }
+
+    /// The result of the round that ended last; `None` in the first round.
+    pub fn last_round(&self) -> Option<&RoundResult> {
+        self.last_round.as_ref()
+    }
+
+    /// Whether the match is over.
+    pub fn is_over(&self) -> bool {
+        self.game.is_over()
+    }
+
+    /// How the match came out; `None` while it is not over.
+    pub fn result(&self) -> Option<MatchResult> {
+        self.is_over().then(|| MatchResult::of(&self.game))
+    }
+
+    /// The record of the match so far, by agents of these names, seat a first: to be written as JSON, checked by
+    /// [`replay`](crate::replay), and given to [`Playing::restore`].
+    ///
+    /// It takes the time of playing the match to this point again, without agents.
+    ///
+    /// # Panics
+    /// If there is not one name for each seat.
+    pub fn save(&self, agents: &[&str]) -> Record {
+        assert_eq!(agents.len(), self.seats(), "one name for each seat");
+        let mut recorder = Recorder::new(self.rules());
+        let mut again = Playing::new_observed(self.rules(), self.seats(), self.key(), &mut recorder)
+            .expect("the rules fit the seats of this match");
+        for &action in &self.actions {
+            again.act_observed(action, &mut recorder).expect("the decision was legal in this match");
+        }
+        match self.result() {
+            Some(result) => recorder.finish(self.key(), 0, agents, &result),
+            None => recorder.stop(self.key(), 0, agents, None),
+        }
+    }
+
+    /// Goes on from a record: the match is where it was when the record was saved. Records of the same library are enough,
+    /// also those of a run: of a finished one, `decisions` may be cut off anywhere.
+    ///
+    /// # Errors
+    /// If the record has no seed and deal, its rules are refused, its deck, races or new stocks are not those of the key,
+    /// or a decision is illegal.
+    ///
+    /// # Examples
+    /// ```
+    /// use cambio_core::{Playing, Record, Rules, rng::Key};
+    ///
+    /// let mut playing = Playing::new(&Rules::preset("original")?, 3, Key { seed: 7, deal: 1 })?;
+    /// let peek = playing.turn().unwrap().view.choices().nth(0).unwrap();
+    /// playing.act(peek).unwrap();
+    ///
+    /// let line = playing.save(&["ann", "bob", "eve"]).to_json();
+    /// let restored = Playing::restore(&Record::read(&line)?)?;
+    /// assert_eq!(restored.decisions(), 1);
+    /// assert_eq!(restored.turn().unwrap().view, playing.turn().unwrap().view);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn restore(record: &Record) -> Result<Playing, RestoreError> {
+        let rules = record.fields.get("rules").unwrap_or(&Value::Null);
+        let rules = RulesSpec::from_json(rules)?.validate()?;
+        let seed = |value: &Value| value.as_str().map_or_else(|| value.as_u64(), |text| text.parse().ok());
+        let seed = field(record, "seed", "a whole number of 64 bits, as text", seed)?;
+        let deal = field(record, "deal", "a whole number of 64 bits", Value::as_u64)?;
+        let seats = field(record, "seats", "a whole number from 2 to 8", Value::as_u64)?;
+        let mut recorder = Recorder::new(&rules);
+        let mut playing = Playing::new_observed(&rules, seats as usize, Key { seed, deal }, &mut recorder)?;
+        for (number, round) in record.rounds.iter().enumerate() {
+            let flaw = |what: String| Flaw::new(what).in_round(number + 1);
+            if playing.is_over() || playing.rounds() != number {
+                return Err(flaw("a round follows, but the one before has not ended".to_owned()).into());
+            }
+            for (place, text) in round.decisions.iter().enumerate() {
+                let action = (playing.rounds() == number).then(|| decision(&playing, text)).flatten();
+                let done = action.is_some_and(|action| playing.act_observed(action, &mut recorder).is_ok());
+                if !done {
+                    let legal = playing.state().choices();
+                    return Err(flaw(format!("illegal decision `{text}`; legal: {legal}")).at(place + 1).into());
+                }
+            }
+        }
+        let names = vec![""; playing.seats()];
+        let played = recorder.stop(playing.key(), 0, &names, None);
+        for (number, (given, due)) in record.rounds.iter().zip(&played.rounds).enumerate() {
+            let is_due = given.deck == due.deck
+                && given.starter.as_ref().is_none_or(|starter| Some(starter) == due.starter.as_ref())
+                && due.races.starts_with(&given.races)
+                && due.reshuffles.starts_with(&given.reshuffles);
+            if !is_due {
+                let what = format!("the deck, starter, races or new stocks are not those of seed {seed}, deal {deal}");
+                return Err(Flaw::new(what).in_round(number + 1).into());
+            }
+        }
+        Ok(playing)
+    }
+}
+
+/// A field of a record as `read` takes it.
+fn field<T>(
+    record: &Record,
+    field: &'static str,
+    allowed: &'static str,
+    read: impl Fn(&Value) -> Option<T>,
+) -> Result<T, RestoreError> {
+    let found = record.fields.get(field);
+    found.and_then(read).ok_or_else(|| {
+        let found = found.map_or_else(|| "missing".to_owned(), crate::record::brief);
+        RestoreError::Field { field, found, allowed }
+    })
+}
+
+/// The decision that a text means, if it is one of the seat that is asked.
+fn decision(playing: &Playing, text: &str) -> Option<Action> {
+    let (letter, action) = text.split_once(' ')?;
+    let asked = playing.state().actor()?;
+    (letter == asked.to_string()).then(|| action.parse().ok()).flatten()
+}

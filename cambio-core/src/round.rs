@@ -1,0 +1,108 @@
+//! The steps of one round, whoever decides and wherever chance comes from.
+
+use crate::chance::{Chance, Race, RaceOrder};
+use crate::observer::{Heard, Scribe};
+use crate::state::DealError;
+use crate::{Action, Card, IllegalAction, RoundResult, Setup, State};
+
+/// A round that is played one decision at a time; an observer is told everything.
+#[derive(Clone, Debug)]
+pub(crate) struct Round {
+    state: State,
+    decisions: usize,
+}
+
+/// Chance whose outcomes can be told.
+pub(crate) trait Outcomes: Chance {
+    /// Tells the races and new stocks that were drawn since it was last asked.
+    fn tell<W: Scribe>(&mut self, observer: &mut W);
+}
+
+impl Round {
+    /// Deals a round and plays on to its first decision.
+    pub(crate) fn begin<C: Chance, W: Scribe>(
+        setup: &Setup,
+        deck: &[Card],
+        chance: &mut C,
+        observer: &mut W,
+    ) -> Result<Round, DealError> {
+        observer.round_begins(setup, deck);
+        Ok(Round { state: State::deal(setup, deck, chance, &mut Heard(observer))?, decisions: 0 })
+    }
+
+    /// The state of the round.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// How many decisions were made.
+    pub(crate) fn decisions(&self) -> usize {
+        self.decisions
+    }
+
+    /// Carries out a decision, and everything that follows up to the next one.
+    pub(crate) fn act<C: Outcomes, W: Scribe>(
+        &mut self,
+        action: Action,
+        chance: &mut C,
+        observer: &mut W,
+    ) -> Result<(), IllegalAction> {
+        let action = action.canonical();
+        let legal = self.state.choices();
+        let (Some(seat), true) = (self.state.actor(), legal.contains(action)) else {
+            return Err(IllegalAction { action, actor: self.state.actor(), legal });
+        };
+        observer.decides(&self.state, seat, action);
+        self.state.carry_out(action, chance, &mut Heard(observer));
+        self.decisions += 1;
+        chance.tell(observer);
+        Ok(())
+    }
+
+    /// The result of a round that is over; `None` while it is not.
+    pub(crate) fn end<W: Scribe>(&self, observer: &mut W) -> Option<RoundResult> {
+        let result = RoundResult::of(&self.state)?;
+        observer.round_ends(&self.state, &result);
+        Some(result)
+    }
+}
+
+/// Chance that keeps what it draws until it is told.
+pub(crate) struct Drawn<C> {
+    chance: C,
+    races: Vec<RaceOrder>,
+    stocks: Vec<Vec<Card>>,
+}
+
+impl<C: Chance> Drawn<C> {
+    pub(crate) fn new(chance: C) -> Drawn<C> {
+        Drawn { chance, races: Vec::new(), stocks: Vec::new() }
+    }
+}
+
+impl<C: Chance> Chance for Drawn<C> {
+    const SETTLES: bool = C::SETTLES;
+
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        self.chance.draw(pool)
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        self.chance.shuffle(stock);
+        self.stocks.push(stock.to_vec());
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        let order = self.chance.race(race);
+        self.races.push(order);
+        order
+    }
+}
+
+impl<C: Chance> Outcomes for Drawn<C> {
+    #[inline]
+    fn tell<W: Scribe>(&mut self, observer: &mut W) {
+        self.races.drain(..).for_each(|order| observer.race(&order));
+        self.stocks.drain(..).for_each(|stock| observer.reshuffle(&stock));
+    }
+}

@@ -1,0 +1,161 @@
+//! The stepped match: the same as the referee's, and it can be cloned, saved and restored anywhere.
+
+use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
+use cambio_core::testing::RandomAgent;
+use cambio_core::{
+    Action, Agent, Event, MINI_GAMES, PRESETS, Pairing, Playing, Record, Recorder, RestoreError, Rules, Seat, Verdict,
+    play_match, replay,
+};
+
+const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+
+/// Every preset and mini game at every number of seats that it allows.
+fn tables() -> impl Iterator<Item = (Rules, usize)> {
+    let rules = PRESETS.iter().chain(&MINI_GAMES).map(|name| Rules::preset(name).unwrap());
+    rules.flat_map(|rules| (2..=8).filter(move |&seats| rules.covers(seats).is_ok()).map(move |seats| (rules, seats)))
+}
+
+/// A legal decision, seldom a snap.
+fn choose(playing: &Playing, stream: &mut Stream) -> Option<Action> {
+    let choices = playing.turn()?.view.choices();
+    let any = choices.nth(stream.below(choices.len() as u32) as usize).unwrap();
+    let passes = choices.contains(Action::Pass) && stream.below(5) > 0;
+    Some(if passes { Action::Pass } else { any })
+}
+
+fn play_on(playing: &mut Playing, stream: &mut Stream) -> Record {
+    while let Some(action) = choose(playing, stream) {
+        playing.act(action).unwrap();
+    }
+    playing.save(&NAMES[..playing.seats()])
+}
+
+#[test]
+fn stepping_agents_gives_the_match_of_the_referee() {
+    for (deal, (rules, seats)) in (0..).zip(tables()) {
+        let key = Key { seed: 11, deal };
+        let agents = || -> Vec<_> { (0..seats).map(|_| RandomAgent::default()).collect() };
+        let mut recorder = Recorder::new(&rules);
+        let result = play_match(&Pairing { rules, seats, key }, &mut agents(), &mut recorder).unwrap();
+        let expected = recorder.finish(key, 0, &NAMES[..seats], &result);
+
+        let mut playing = Playing::new(&rules, seats, key).unwrap();
+        let mut agents = agents();
+        for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
+            agent.begin(&playing.briefing(seat));
+            agent.round_begins(&playing.standing());
+            playing.sightings(seat).for_each(|sighting| agent.notice(&sighting));
+        }
+        while let Some(turn) = playing.turn() {
+            let action = agents[turn.seat.index()].decide(&turn.view);
+            playing.act(action).unwrap();
+            for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
+                playing.sightings(seat).for_each(|sighting| agent.notice(&sighting));
+            }
+        }
+        assert_eq!(playing.result(), Some(result), "{} at {seats} seats", rules.name());
+        assert_eq!(playing.save(&NAMES[..seats]), expected, "{} at {seats} seats", rules.name());
+        assert_eq!(replay(&expected, &mut ()).unwrap(), expected);
+    }
+}
+
+#[test]
+fn save_restore_and_clone_at_any_decision_give_the_same_match() {
+    let one_in = if std::env::var_os("CAMBIO_FULL").is_some() { 1 } else { 10 };
+    let mut places = 0;
+    for (deal, (rules, seats)) in (0..).zip(tables()) {
+        let key = Key { seed: 12, deal };
+        let mut when = key.stream(Purpose::Agent, 8);
+        let mut stream = key.stream(Purpose::Agent, 9);
+        let mut playing = Playing::new(&rules, seats, key).unwrap();
+        let mut saved = Vec::new();
+        loop {
+            if when.below(one_in) == 0 && !playing.is_over() && saved.len() < 40 {
+                saved.push((playing.save(&NAMES[..seats]).to_json(), playing.clone(), stream.clone()));
+            }
+            let Some(action) = choose(&playing, &mut stream) else { break };
+            playing.act(action).unwrap();
+        }
+        let expected = playing.save(&NAMES[..seats]);
+        places += saved.len();
+        for (line, mut clone, stream) in saved {
+            let mut restored = Playing::restore(&Record::read(&line).unwrap()).unwrap();
+            assert_eq!(restored.decisions(), clone.decisions());
+            assert_eq!(restored.events(), clone.events());
+            assert_eq!(restored.turn().unwrap().view, clone.turn().unwrap().view);
+            assert_eq!(restored.standing().totals, clone.standing().totals);
+            assert_eq!(play_on(&mut restored, &mut stream.clone()), expected, "{} at {seats} seats", rules.name());
+            assert_eq!(play_on(&mut clone, &mut stream.clone()), expected, "{} at {seats} seats", rules.name());
+        }
+    }
+    assert!(places > 200, "only {places}");
+}
+
+#[test]
+fn an_illegal_decision_changes_nothing() {
+    let rules = Rules::preset("classic").unwrap();
+    let mut playing = Playing::new(&rules, 2, Key { seed: 1, deal: 0 }).unwrap();
+    playing.act(Action::Draw).unwrap();
+    let before = (playing.events().to_vec(), playing.save(&NAMES[..2]));
+    let illegal = playing.act(Action::Draw).unwrap_err();
+    assert!(illegal.to_string().starts_with("`draw` is illegal for seat "), "{illegal}");
+    assert_eq!((playing.events().to_vec(), playing.save(&NAMES[..2])), before);
+}
+
+#[test]
+fn events_are_those_since_the_last_decision_over_the_end_of_a_round() {
+    let rules = Rules::preset("original").unwrap();
+    let mut playing = Playing::new(&rules, 2, Key { seed: 5, deal: 3 }).unwrap();
+    let mut stream = playing.key().stream(Purpose::Agent, 0);
+    while playing.rounds() == 0 {
+        assert!(playing.last_round().is_none());
+        playing.act(choose(&playing, &mut stream).unwrap()).unwrap();
+    }
+    let events = playing.events();
+    let ended = events.iter().position(|event| matches!(event, Event::Ended { .. })).unwrap();
+    let dealt = events.iter().position(|event| matches!(event, Event::Dealt { .. })).unwrap();
+    assert!(ended < dealt);
+    assert_eq!(playing.last_round().unwrap().scores(), playing.totals());
+    // No seat is told what another one draws.
+    while playing.rounds() == 1 {
+        for (sighting, event) in playing.sightings(Seat::B).zip(playing.events()) {
+            match (sighting, *event) {
+                (Event::Drew { seat, face }, Event::Drew { face: card, .. }) => {
+                    assert_eq!(face, (seat == Seat::B).then_some(card));
+                }
+                (Event::Snapped { verdict: Verdict::Right, card, .. }, Event::Snapped { card: shown, .. }) => {
+                    assert_eq!(card, shown);
+                }
+                _ => {}
+            }
+        }
+        playing.act(choose(&playing, &mut stream).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_restored_is_refused_with_its_place() {
+    let rules = Rules::preset("faessler").unwrap();
+    let mut playing = Playing::new(&rules, 2, Key { seed: 3, deal: 1 }).unwrap();
+    let mut stream = playing.key().stream(Purpose::Agent, 0);
+    for _ in 0..20 {
+        playing.act(choose(&playing, &mut stream).unwrap()).unwrap();
+    }
+    let record = playing.save(&NAMES[..2]);
+    let refused = |change: &dyn Fn(&mut Record)| {
+        let mut changed = record.clone();
+        change(&mut changed);
+        Playing::restore(&changed).unwrap_err()
+    };
+    let without_seed = refused(&|record| drop(record.fields.remove("seed")));
+    assert!(matches!(without_seed, RestoreError::Field { field: "seed", .. }));
+    assert_eq!(without_seed.to_string(), "`seed` is missing; allowed is a whole number of 64 bits, as text");
+    let nine = refused(&|record| record.fields["seats"] = 9.into());
+    assert!(matches!(nine, RestoreError::Rules(_)), "{nine}");
+    let illegal = refused(&|record| record.rounds[0].decisions[3] = "a fly".to_owned());
+    assert!(illegal.to_string().starts_with("round 1, decision 4: illegal decision `a fly`; legal: "), "{illegal}");
+    let other_deal = refused(&|record| record.rounds[0].deck.swap(0, 1));
+    assert!(other_deal.to_string().contains("not those of seed 3, deal 1"), "{other_deal}");
+    let twice = refused(&|record| record.rounds.push(record.rounds[0].clone()));
+    assert!(twice.to_string().contains("the one before has not ended"), "{twice}");
+}
