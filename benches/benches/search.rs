@@ -20,7 +20,7 @@ trait Search: Agent + Clone {
 
 impl Search for Rollout {
     fn of(spec: &str) -> Rollout {
-        Rollout::from_params(roster().parse(spec).expect("a spec").params())
+        Rollout::new(roster().parse(spec).expect("a spec").params().expect("of rollout"))
     }
 
     fn arms(&self) -> &[Arm] {
@@ -30,7 +30,7 @@ impl Search for Rollout {
 
 impl Search for Ismcts {
     fn of(spec: &str) -> Ismcts {
-        Ismcts::from_params(roster().parse(spec).expect("a spec").params())
+        Ismcts::new(roster().parse(spec).expect("a spec").params().expect("of ismcts"))
     }
 
     fn arms(&self) -> &[Arm] {

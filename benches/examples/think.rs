@@ -19,11 +19,11 @@ fn main() {
     let roster = roster();
     let parsed = roster.parse(spec).unwrap_or_else(|error| panic!("{error}"));
     let player = || roster.parse("heuristic").expect("a spec").make();
-    if spec.starts_with("rollout") {
-        let searcher = Rollout::from_params(parsed.params());
+    if let Some(params) = parsed.params() {
+        let searcher = Rollout::new(params);
         time(&positions(&rules, seats, count, &player, &searcher), |agent| agent.arms().iter().map(|a| a.visits).sum());
     } else {
-        let searcher = Ismcts::from_params(parsed.params());
+        let searcher = Ismcts::new(parsed.params().expect("rollout or ismcts"));
         time(&positions(&rules, seats, count, &player, &searcher), |agent| agent.arms().iter().map(|a| a.visits).sum());
     }
 }

@@ -15,22 +15,22 @@ use cambio_core::{
 };
 use rand::Rng;
 
-use crate::Manner;
+use crate::heuristic::HeuristicParams;
 
 /// How the others are taken to play.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Likelihood {
-    /// The manner that they are taken to have.
-    pub manner: Manner,
+    /// The parameters that they are taken to have.
+    pub blueprint: HeuristicParams,
     /// The probability with which a decision is taken to be any other, from 0 (never) to 1: nothing is learnt.
     pub epsilon: f64,
 }
 
 impl Default for Likelihood {
     /// The default manner, and 15 decisions in 100 of any other: of what was tried (0.1 to 0.3) one that does little
-    /// harm among players who forget, and that costs little among players of that manner.
+    /// harm among players who forget, and that costs little among players of that blueprint.
     fn default() -> Likelihood {
-        Likelihood { manner: Manner::default(), epsilon: 0.15 }
+        Likelihood { blueprint: HeuristicParams::default(), epsilon: 0.15 }
     }
 }
 
@@ -151,7 +151,7 @@ impl Belief {
     /// What a decision tells, before it changes the table.
     fn weigh(&mut self, sighting: Sighting) {
         let own = self.knowledge.seat();
-        let manner = self.likelihood.manner;
+        let blueprint = self.likelihood.blueprint;
         match sighting {
             Event::TurnBegan { .. } | Event::Called { .. } | Event::Ended { .. } => self.close_window(),
             Event::Looked { .. } | Event::Swapped { .. } | Event::Skipped { .. } | Event::Shown { .. }
@@ -165,27 +165,27 @@ impl Belief {
             // It did not take the top: nothing that it knows to have is so much worse.
             Event::Drew { seat, .. } if seat != own => {
                 if let (Some(top), true) = (self.top, self.rules.takes) {
-                    let most = self.points(top) + manner.take_gain;
+                    let most = self.points(top) + blueprint.take_gain;
                     self.bound(seat, None, |points| points < most);
                 }
             }
             // It did not keep what it drew: nothing that it knows to have is worse by more than that was worth to it.
             Event::Dropped { seat, card } if seat != own && self.knowledge.holds_unknown() => {
-                let power = if self.has_power(card) { manner.power_worth.max(0.0) } else { 0.0 };
-                let most = self.points(card) + manner.keep_gain + power;
+                let power = if self.has_power(card) { blueprint.power_worth.max(0.0) } else { 0.0 };
+                let most = self.points(card) + blueprint.keep_gain + power;
                 self.bound(seat, None, |points| points <= most);
             }
             // It kept a card here: what lay here was the worst that it knew, or not known and worse than the rest.
             Event::Kept { seat, spot, replaced } if seat != own => {
                 let knew = self.knowledge.seen(seat).contains(spot);
-                let worth = if knew { self.points(replaced) } else { self.mean() + manner.curiosity };
+                let worth = if knew { self.points(replaced) } else { self.mean() + blueprint.curiosity };
                 self.bound(seat, Some(spot), |points| points <= worth);
                 self.flatten(spot);
                 if self.knowledge.holds_unknown() {
                     // What it kept saves points here. The spot will be its own to know.
                     for kind in 0..self.rules.points.len() {
-                        let gain = worth - self.rules.points[kind] - manner.keep_gain;
-                        let power = if self.rules.has_power[kind] { manner.power_worth } else { 0.0 };
+                        let gain = worth - self.rules.points[kind] - blueprint.keep_gain;
+                        let power = if self.rules.has_power[kind] { blueprint.power_worth } else { 0.0 };
                         let keeps = gain > 0.0 && gain > power;
                         self.multiply(spot, kind, keeps, self.likelihood.epsilon);
                     }
@@ -205,12 +205,12 @@ impl Belief {
                     (true, None) => {
                         let unknown = self.layout(seat).without(self.knowledge.seen(seat));
                         if !unknown.is_empty() {
-                            let least = self.mean() + manner.curiosity;
+                            let least = self.mean() + blueprint.curiosity;
                             self.bound_spot(from, |points| points >= least);
                         }
                     }
                     (false, _) => {
-                        let most = self.mean() + manner.curiosity;
+                        let most = self.mean() + blueprint.curiosity;
                         self.bound(seat, Some(from), |points| points <= most);
                     }
                 }
@@ -221,22 +221,22 @@ impl Belief {
 
     /// It gave a card for one of another seat: for fewer points, as far as it knew.
     fn weigh_swap(&mut self, seat: Seat, mine: Spot, theirs: Spot) {
-        let manner = self.likelihood.manner;
+        let blueprint = self.likelihood.blueprint;
         let seen = self.knowledge.seen(seat);
         let (knew_mine, knew_theirs) = (seen.contains(mine), seen.contains(theirs));
         let worth = |belief: &Belief, spot: Spot, knew: bool| match (knew, belief.knowledge.face(spot)) {
             (true, Some(card)) => Some(belief.points(card)),
             (true, None) => None,
-            (false, _) if spot.seat() == seat => Some(belief.mean() + manner.curiosity),
-            (false, _) if belief.knowledge.seen(spot.seat()).contains(spot) => Some(belief.mean() - manner.hoard),
+            (false, _) if spot.seat() == seat => Some(belief.mean() + blueprint.curiosity),
+            (false, _) if belief.knowledge.seen(spot.seat()).contains(spot) => Some(belief.mean() - blueprint.hoard),
             (false, _) => Some(belief.mean()),
         };
         let (gives, gets) = (worth(self, mine, knew_mine), worth(self, theirs, knew_theirs));
         if let (true, Some(gets)) = (knew_mine, gets) {
-            self.bound_spot(mine, |points| points >= gets + manner.swap_gain);
+            self.bound_spot(mine, |points| points >= gets + blueprint.swap_gain);
         }
         if let (true, Some(gives)) = (knew_theirs, gives) {
-            self.bound_spot(theirs, |points| points <= gives - manner.swap_gain);
+            self.bound_spot(theirs, |points| points <= gives - blueprint.swap_gain);
         }
         if let Some(gives) = gives {
             self.bound(seat, Some(mine), |points| points <= gives);

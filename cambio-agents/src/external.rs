@@ -9,15 +9,33 @@ mod process;
 use cambio_core::{Action, Agent, Briefing, Observation, RoundResult, Rules, Score, Sighting, Standing};
 use serde_json::Value;
 
-use crate::{Entry, Param, Params, Range, Text};
+use crate::params;
+use crate::params::Text;
 use process::Process;
 
 /// The version of the protocol that this crate speaks.
 pub const PROTOCOL: u32 = 1;
 
-const DEADLINE_MS: u64 = 5000;
-const START_MS: u64 = 10_000;
-const DAY_MS: u64 = 86_400_000;
+params! {
+    /// The parameters of [`External`].
+    pub struct ExternalParams {
+        /// How long a decision may take, in milliseconds.
+        deadline_ms: u32 = 5000 in 1..=86_400_000,
+        /// How long the process may take to start and say hello, in milliseconds.
+        start_ms: u32 = 10_000 in 1..=86_400_000,
+    }
+}
+
+/// The text that specs of [`External`] have.
+pub(crate) const COMMAND: Text = Text {
+    name: "command",
+    meaning: "The program and its words, quoted as in a shell; no shell is involved.",
+    check: |text| split(text).map(drop).map_err(|error| error.to_string()),
+    files: |text| {
+        let words = split(text).unwrap_or_default();
+        words.into_iter().filter(|word| std::path::Path::new(word).is_file()).collect()
+    },
+};
 
 /// Why a command is no command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -46,8 +64,7 @@ fn split(command: &str) -> Result<Vec<String>, CommandError> {
 #[derive(Debug)]
 pub struct External {
     command: Vec<String>,
-    deadline_ms: u64,
-    start_ms: u64,
+    params: ExternalParams,
     process: Option<Process>,
     trouble: Option<String>,
     rules: Option<Rules>,
@@ -57,66 +74,20 @@ pub struct External {
 }
 
 impl External {
-    const PARAMS: &'static [Param] = &[
-        Param {
-            name: "deadline_ms",
-            doc: "How long a decision may take, in milliseconds.",
-            default: Some(DEADLINE_MS as f64),
-            range: Range::Whole(1, DAY_MS as i32),
-        },
-        Param {
-            name: "start_ms",
-            doc: "How long the process may take to start and say hello, in milliseconds.",
-            default: Some(START_MS as f64),
-            range: Range::Whole(1, DAY_MS as i32),
-        },
-    ];
-
-    pub(crate) fn entry() -> Entry {
-        let make = |params: &Params| {
-            let bot = External::new(params.text()).expect("the roster has checked the command");
-            let (deadline, start) = (params.value("deadline_ms") as u64, params.value("start_ms") as u64);
-            Box::new(bot.deadline_ms(deadline).start_ms(start)) as Box<dyn Agent>
-        };
-        let about = "A program in any language over standard input and output; see PROTOCOL.md.";
-        Entry::new("external", about, External::PARAMS, make).with_text(Text {
-            name: "command",
-            doc: "The program and its words, quoted as in a shell; no shell is involved.",
-            check: |text| split(text).map(drop).map_err(|error| error.to_string()),
-            files: |text| {
-                let words = split(text).unwrap_or_default();
-                words.into_iter().filter(|word| std::path::Path::new(word).is_file()).collect()
-            },
-        })
-    }
-
     /// A bot with this command, which is split into words as a shell quotes them; nothing is expanded.
     ///
     /// # Errors
     /// If the command has no words, or a quote in it is not closed.
-    pub fn new(command: &str) -> Result<External, CommandError> {
+    pub fn new(command: &str, params: &ExternalParams) -> Result<External, CommandError> {
         Ok(External {
             command: split(command)?,
-            deadline_ms: DEADLINE_MS,
-            start_ms: START_MS,
+            params: *params,
             process: None,
             trouble: None,
             rules: None,
             round: 0,
             unsent: Vec::new(),
         })
-    }
-
-    /// The bot, with this deadline for a decision, in milliseconds, at most a day.
-    #[must_use]
-    pub fn deadline_ms(self, deadline_ms: u64) -> External {
-        External { deadline_ms: deadline_ms.min(DAY_MS), ..self }
-    }
-
-    /// The bot, with this deadline for its start, in milliseconds, at most a day.
-    #[must_use]
-    pub fn start_ms(self, start_ms: u64) -> External {
-        External { start_ms: start_ms.min(DAY_MS), ..self }
     }
 
     /// Puts a message into the next sending.
@@ -139,7 +110,7 @@ impl External {
         let process = self.process.insert(Process::start(&self.command)?);
         let hello = message::hello().to_string() + "\n";
         process.send(hello.into_bytes())?;
-        let answer = process.answer("hello", self.start_ms)?;
+        let answer = process.answer("hello", self.params.start_ms)?;
         message::read_hello(&answer)
     }
 
@@ -149,7 +120,7 @@ impl External {
         self.say(&message::decide(self.round, view));
         self.send()?;
         let process = self.process.as_mut().ok_or("the bot has not been started")?;
-        let answer = process.answer("decide", self.deadline_ms)?;
+        let answer = process.answer("decide", self.params.deadline_ms)?;
         message::read_decision(&answer)
     }
 

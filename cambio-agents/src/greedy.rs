@@ -3,7 +3,15 @@
 use cambio_core::{Action, Agent, Briefing, Card, Observation, Phase, Spot, SpotSet};
 
 use crate::heuristic::mean_elsewhere;
-use crate::{Param, Range};
+use crate::params;
+
+params! {
+    /// The parameters of [`Greedy`].
+    pub struct GreedyParams {
+        /// Calls when the expected sum of its own cards is at most this.
+        call_at: i32 = 5 in -20..=100,
+    }
+}
 
 /// Remembers every card that it saw, takes an unknown one for the mean of the cards that it has not seen, and in
 /// every decision does what lowers its expected sum most; calls once that sum is at most `call_at`.
@@ -18,16 +26,9 @@ pub struct Greedy {
 const TAKE_GAIN: f64 = 4.0;
 
 impl Greedy {
-    pub(crate) const PARAMS: &'static [Param] = &[Param {
-        name: "call_at",
-        doc: "Calls when the expected sum of its own cards is at most this.",
-        default: Some(5.0),
-        range: Range::Whole(-20, 100),
-    }];
-
     /// A greedy player that calls at this expected sum.
-    pub fn new(call_at: f64) -> Greedy {
-        Greedy { call_at }
+    pub fn new(params: &GreedyParams) -> Greedy {
+        Greedy { call_at: params.call_at.into() }
     }
 
     fn start(&self, estimate: &Estimate<'_, '_>) -> Action {

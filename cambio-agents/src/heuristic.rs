@@ -1,5 +1,8 @@
 //! The memory heuristic: one decision at a time, by what the player remembers and expects.
 
+mod params;
+mod preset;
+
 use std::cell::Cell;
 
 use cambio_core::knob::{Best, CallerTie, Cap, Gift, Late, MatchEnd, Redrop, Score};
@@ -9,46 +12,42 @@ use cambio_core::{
     View,
 };
 
-use crate::Manner;
-use crate::memory::{Forgetting, Memory};
+use crate::memory::Memory;
+use crate::player::Extensions;
+pub use params::HeuristicParams;
+pub use preset::Preset;
 
 /// Plays by what it remembers: keeps, takes, snaps, swaps and calls by expected points.
 #[derive(Clone, Debug)]
 pub struct Heuristic {
-    manner: Manner,
-    forgetting: Forgetting,
+    params: HeuristicParams,
     memory: Option<Memory>,
     stream: Option<Stream>,
-    /// The manner in this round: how the match stands may change it.
-    today: Manner,
+    /// The parameters in this round: how the match stands may change them.
+    today: HeuristicParams,
 }
 
 impl Heuristic {
-    /// A heuristic player of this manner and memory.
-    pub fn new(manner: Manner, forgetting: Forgetting) -> Heuristic {
-        Heuristic { manner, forgetting, memory: None, stream: None, today: manner }
+    /// A heuristic player.
+    pub fn new(params: &HeuristicParams) -> Heuristic {
+        Heuristic { params: *params, memory: None, stream: None, today: *params }
     }
 }
 
 impl Agent for Heuristic {
     fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.memory = Some(Memory::new(self.forgetting, briefing));
+        self.memory = Some(Memory::new(self.params.memory, briefing));
         self.stream = Some(briefing.stream.clone());
-        self.today = self.manner;
+        self.today = self.params;
     }
 
     fn round_begins(&mut self, standing: &Standing<'_>) {
         let seat = self.memory.as_ref().expect("a match begins with a briefing").seat();
-        self.today =
-            Manner { call_at: self.manner.call_at + self.manner.chase * behind(standing, seat), ..self.manner };
+        self.today.call_at = self.params.call_at + self.params.chase * behind(standing, seat);
     }
 
     fn notice(&mut self, sighting: &Sighting) {
         self.memory.as_mut().expect("a match begins with a briefing").notice(sighting);
-    }
-
-    fn lapses(&mut self) -> Option<u32> {
-        self.memory.as_ref().map(Memory::lapses)
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
@@ -65,6 +64,12 @@ impl Agent for Heuristic {
     }
 }
 
+impl Extensions for Heuristic {
+    fn lapses(&self) -> Option<u32> {
+        self.memory.as_ref().map(Memory::lapses)
+    }
+}
+
 /// How many tens of points this seat is behind the best other, where totals of points decide the match; else 0.
 fn behind(standing: &Standing<'_>, seat: Seat) -> f64 {
     let spec = standing.setup.rules.spec();
@@ -76,10 +81,10 @@ fn behind(standing: &Standing<'_>, seat: Seat) -> f64 {
     f64::from(standing.totals[seat.index()].units() - best) / f64::from(10 * cambio_core::Score::UNITS)
 }
 
-/// What a player of this manner decides who has forgotten nothing that it saw. Depends on the view alone.
+/// What a player with these parameters decides who has forgotten nothing that it saw. Depends on the view alone.
 #[inline]
-pub(crate) fn blueprint(manner: &Manner, view: &impl View) -> Action {
-    Mind::new(view, view, manner).decide()
+pub(crate) fn blueprint(params: &HeuristicParams, view: &impl View) -> Action {
+    Mind::new(view, view, params).decide()
 }
 
 /// What a player takes the cards on the table to be.
@@ -137,7 +142,7 @@ impl<V: View> Picture for V {
 pub(crate) struct Mind<'v, V, P> {
     view: &'v V,
     picture: &'v P,
-    manner: &'v Manner,
+    params: &'v HeuristicParams,
     choices: Choices,
     own: SpotSet,
     known: SpotSet,
@@ -178,10 +183,10 @@ struct Survey {
 
 impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     #[inline]
-    pub(crate) fn new(view: &'v V, picture: &'v P, manner: &'v Manner) -> Mind<'v, V, P> {
+    pub(crate) fn new(view: &'v V, picture: &'v P, params: &'v HeuristicParams) -> Mind<'v, V, P> {
         let own = view.table().layout(view.seat());
         let (mean, survey) = (Cell::new(None), Cell::new(None));
-        Mind { view, picture, manner, choices: view.choices(), own, known: picture.known(), mean, survey }
+        Mind { view, picture, params, choices: view.choices(), own, known: picture.known(), mean, survey }
     }
 
     #[expect(clippy::inline_always, reason = "playouts call it in one place, and it is small but for what is rare")]
@@ -223,14 +228,14 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
 
     /// What it is worth to know an own card: nothing where no turn is left to use it.
     fn curiosity(&self) -> f64 {
-        if self.is_last_turn() { 0.0 } else { self.manner.curiosity }
+        if self.is_last_turn() { 0.0 } else { self.params.curiosity }
     }
 
     /// What the card here is expected to count: one that its owner knows and this player does not is taken for lower.
     fn worth(&self, spot: Spot) -> f64 {
         match self.picture.face(spot) {
             Some(card) => self.points(card),
-            None if self.is_hoarded(spot) => self.mean() - self.manner.hoard,
+            None if self.is_hoarded(spot) => self.mean() - self.params.hoard,
             None => self.mean(),
         }
     }
@@ -246,7 +251,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         let layout = table.layout(seat);
         let unknown = layout.without(self.known);
         let hoarded = if seat == self.view.seat() { 0 } else { unknown.intersection(table.seen(seat)).len() };
-        f64::from(self.survey_of(layout).sum) + unknown.len() as f64 * self.mean() - hoarded as f64 * self.manner.hoard
+        f64::from(self.survey_of(layout).sum) + unknown.len() as f64 * self.mean() - hoarded as f64 * self.params.hoard
     }
 
     #[inline]
@@ -301,9 +306,9 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         {
             return false;
         }
-        own <= self.manner.call_at
-            && (self.manner.call_margin <= -1000.0 || own + self.manner.call_margin <= self.lowest_other())
-            && (self.manner.call_chance <= 0.0 || self.expects_lowest(own))
+        own <= self.params.call_at
+            && (self.params.call_margin <= -1000.0 || own + self.params.call_margin <= self.lowest_other())
+            && (self.params.call_chance <= 0.0 || self.expects_lowest(own))
     }
 
     fn others(&self) -> impl Iterator<Item = Seat> {
@@ -330,11 +335,11 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         let tie = if rules.spec().caller_tie == CallerTie::Fails { -0.5 } else { 0.5 };
         let (mut chance, mut wanted) = (1.0, 1.0);
         for _ in 1..table.seats() {
-            wanted *= self.manner.call_chance;
+            wanted *= self.params.call_chance;
         }
         for seat in self.others() {
             let spread = variance * (own_unknown + unknown(table.layout(seat))) as f64;
-            let ahead = self.sum(seat) - self.manner.last_turn - own + tie;
+            let ahead = self.sum(seat) - self.params.last_turn - own + tie;
             // The normal distribution function of a variance of spread + 1 to within 0.03, by an algebraic curve with its
             // slope at 0: a library's may differ in the last digit from machine to machine.
             chance *= 0.5 + 0.5 * ahead / (ahead * ahead + (spread + 1.0) * std::f64::consts::FRAC_PI_2).sqrt();
@@ -352,7 +357,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         if !self.choices.contains(Action::Take) {
             return None;
         }
-        let enough = self.points(self.view.table().top()?) + self.manner.take_gain;
+        let enough = self.points(self.view.table().top()?) + self.params.take_gain;
         // Most tops are too high whatever the player has.
         let most = f64::from(self.view.rules().most_points()).max(self.mean() + self.curiosity());
         (most >= enough && self.worst(self.own)?.0 >= enough).then_some(Action::Take)
@@ -361,7 +366,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     fn keep_or_drop(&self, source: Source, may_drop: bool) -> Option<Action> {
         let held = self.view.held()?;
         let (worth, spot) = self.worst(self.own)?;
-        let gain = worth - self.points(held) - self.manner.keep_gain;
+        let gain = worth - self.points(held) - self.params.keep_gain;
         let keeps = gain > 0.0 && gain > self.power_worth(held, source);
         Some(if keeps || !may_drop { Action::Keep(spot) } else { Action::Drop })
     }
@@ -372,7 +377,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         let power = rules.power(held);
         let is_free = source == Source::Stock || matches!(rules.spec().redrop, Redrop::Power | Redrop::UnspentPower);
         let swaps = || (0..).map_while(|step| power.step(step)).any(cambio_core::Step::swaps);
-        if power.is_none() || !is_free || (self.is_last_turn() && !swaps()) { 0.0 } else { self.manner.power_worth }
+        if power.is_none() || !is_free || (self.is_last_turn() && !swaps()) { 0.0 } else { self.params.power_worth }
     }
 
     /// The snap that saves most: an own card its points, a foreign one those of the card that is given for it.
@@ -390,12 +395,12 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
             if self.own.contains(spot) {
                 offer(self.points(card), spot);
             } else if let Some((given, _)) = self.worst(self.own)
-                && given >= self.manner.foreign_gain
+                && given >= self.params.foreign_gain
             {
                 offer(given, spot);
             }
         }
-        if self.manner.gamble > 0.0 {
+        if self.params.gamble > 0.0 {
             for spot in targets.intersection(self.own).without(self.known) {
                 offer(self.gamble(spot), spot);
             }
@@ -422,14 +427,14 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         }
         let late = if rules.spec().late == Late::Penalise { 0.2 } else { 0.0 };
         let (gain, loss) = (points / all, ((all - matching) / all + late * matching / all) * self.mean().max(0.0));
-        if gain > self.manner.gamble * loss { gain } else { 0.0 }
+        if gain > self.params.gamble * loss { gain } else { 0.0 }
     }
 
     fn bluff(&self, stream: &mut Stream) -> Option<Action> {
         const SCALE: u32 = 1 << 20;
         let spot = self.own.lowest()?;
-        let touches = self.manner.bluff > 0.0 && self.choices.contains(Action::Touch(spot));
-        (touches && stream.chance((self.manner.bluff * f64::from(SCALE)) as u32, SCALE)).then_some(Action::Touch(spot))
+        let touches = self.params.bluff > 0.0 && self.choices.contains(Action::Touch(spot));
+        (touches && stream.chance((self.params.bluff * f64::from(SCALE)) as u32, SCALE)).then_some(Action::Touch(spot))
     }
 
     fn give(&self) -> Option<Action> {
@@ -457,12 +462,12 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         let (mine_worth, mine) = self.worst(swappable.intersection(self.own))?;
         let (theirs_worth, theirs) = self.best(swappable.without(self.own))?;
         let swap = Action::swap(mine, theirs);
-        (mine_worth - theirs_worth >= self.manner.swap_gain && self.choices.contains(swap)).then_some(swap)
+        (mine_worth - theirs_worth >= self.params.swap_gain && self.choices.contains(swap)).then_some(swap)
     }
 
     /// Moves the lowest card that its owner alone knows, for another one of a seat that is not this player's.
     fn disrupting_swap(&self) -> Option<Action> {
-        if self.manner.disrupt <= 0.0 {
+        if self.params.disrupt <= 0.0 {
             return None;
         }
         let foreign = self.choices.swappable().without(self.own);

@@ -9,9 +9,58 @@ use cambio_core::{Action, Agent, Briefing, Dice, Observation, Sighting, Standing
 
 use crate::bits::Bits;
 use crate::playout::{Policy, is_plausible};
-use crate::search::{self, Arm, Seated, Settings, best, choose};
+use crate::search::{Arm, SearchParams, Seated, Settings, TimeParams, best, choose};
 use crate::tree::{Growth, Histories, Mode, Next, Tree};
-use crate::{Param, Params, Range};
+use crate::value::Utility;
+use crate::{params, words};
+
+params! {
+    /// The parameters of [`Ismcts`].
+    pub struct IsmctsParams {
+        /// How many worlds are searched for a decision.
+        iterations: u32 = 1000 in 1..=1_000_000,
+        /// Or for how long.
+        ..time: TimeParams,
+        /// Whose information the nodes of the others hold: the searcher's, their own, or none, for they follow the
+        /// blueprint. The first two are the textbook's, and weak.
+        mode: Mode = Mode::Policy,
+        /// Who plays a world out; if not said the blueprint in mode policy, else uniformly random.
+        playout: Option<Playout>,
+        /// How often a decision is tried before what follows it gets a node; if not said 30 in mode policy, else 1.
+        expand: Option<u32> in 1..=1_000_000,
+        /// How much of its trials a node below the root gives to the blueprint's decision at first; if not said 0.9 in
+        /// mode policy, else 0, which tries all alike.
+        prior: Option<f64> in 0.0..=0.99,
+        /// Whether calling is an edge of the tree or tried apart; if not said apart in mode policy, else an edge.
+        call: Option<CallTrial>,
+        /// As for rollout; if not said points in mode policy, else win.
+        utility: Option<Utility>,
+        /// As for rollout; if not said 0.15 in mode policy, else 1.
+        epsilon: Option<f64> in 0.001..=1.0,
+        /// As of every search.
+        ..search: SearchParams,
+    }
+}
+
+words! {
+    /// Who plays a world out.
+    pub enum Playout {
+        /// Decisions at random, each equally likely.
+        Uniform = "uniform",
+        /// The blueprint in every seat.
+        Blueprint = "blueprint",
+    }
+}
+
+words! {
+    /// How a search tries the call.
+    pub enum CallTrial {
+        /// As one more edge of the tree.
+        Edge = "edge",
+        /// By itself, in an eighth of the iterations.
+        Apart = "apart",
+    }
+}
 
 /// Information set Monte Carlo tree search.
 #[derive(Clone, Debug)]
@@ -168,69 +217,21 @@ impl Searcher {
 }
 
 impl Ismcts {
-    pub(crate) const PARAMS: &'static [Param] = &[
-        Param {
-            name: "iterations",
-            doc: "How many worlds are searched for a decision.",
-            default: Some(1000.0),
-            range: Range::Whole(1, 1_000_000),
-        },
-        search::TIME,
-        Param {
-            name: "mode",
-            doc: "Whose information the nodes of the others hold: the searcher's, their own, or none, for they follow \
-                  the blueprint. The first two are the textbook's, and weak.",
-            default: Some(2.0),
-            range: Range::Words(&["so", "mo", "policy"]),
-        },
-        Param {
-            name: "playout",
-            doc: "Who plays a world out; if not said the blueprint in mode policy, else uniformly random.",
-            default: None,
-            range: Range::Words(&["uniform", "blueprint"]),
-        },
-        Param {
-            name: "expand",
-            doc: "How often a decision is tried before what follows it gets a node; if not said 30 in mode policy, else 1.",
-            default: None,
-            range: Range::Whole(1, 1_000_000),
-        },
-        Param {
-            name: "prior",
-            doc: "How much of its trials a node below the root gives to the blueprint's decision at first; if not said 0.9 \
-                  in mode policy, else 0, which tries all alike.",
-            default: None,
-            range: Range::Real(0.0, 0.99),
-        },
-        Param {
-            name: "call",
-            doc: "Whether calling is an edge of the tree or tried apart; if not said apart in mode policy, else an edge.",
-            default: None,
-            range: Range::Words(&["edge", "apart"]),
-        },
-        Param { default: None, doc: "As for rollout; if not said points in mode policy, else win.", ..search::UTILITY },
-        Param { default: None, doc: "As for rollout; if not said 0.15 in mode policy, else 1.", ..search::EPSILON },
-        search::BLUEPRINT,
-        search::CALL_AT,
-        search::CALL_CHANCE,
-        search::KNOWS,
-        search::C,
-        search::FINAL,
-    ];
-
-    /// The search that a spec describes.
-    pub fn from_params(params: &Params) -> Ismcts {
-        let mode = [Mode::Single, Mode::Multiple, Mode::Policy][params.value("mode") as usize];
-        let is_policy = mode == Mode::Policy;
-        let or = |name: &str, policy: f64, textbook: f64| {
-            params.get(name).unwrap_or(if is_policy { policy } else { textbook })
-        };
-        let settings = Settings::from_params(params, "iterations", or("utility", 1.0, 0.0), or("epsilon", 0.15, 1.0));
-        let mut searcher = Searcher::new(settings, mode);
-        searcher.policy = if or("playout", 1.0, 0.0) > 0.0 { searcher.settings.blueprint() } else { Policy::Uniform };
-        searcher.expand = or("expand", 30.0, 1.0) as u32;
-        searcher.prior = or("prior", 0.9, 0.0);
-        searcher.calls_apart = or("call", 1.0, 0.0) > 0.0;
+    /// The search that these parameters describe.
+    pub fn new(params: &IsmctsParams) -> Ismcts {
+        let is_policy = params.mode == Mode::Policy;
+        let utility = params.utility.unwrap_or(if is_policy { Utility::Points } else { Utility::Win });
+        let epsilon = params.epsilon.unwrap_or(if is_policy { 0.15 } else { 1.0 });
+        let settings = Settings::new(params.iterations, params.time, utility, epsilon, &params.search);
+        let mut searcher = Searcher::new(settings, params.mode);
+        match params.playout {
+            Some(Playout::Uniform) => searcher.policy = Policy::Uniform,
+            Some(Playout::Blueprint) => searcher.policy = searcher.settings.blueprint(),
+            None => {}
+        }
+        searcher.expand = params.expand.unwrap_or(searcher.expand);
+        searcher.prior = params.prior.unwrap_or(searcher.prior);
+        searcher.calls_apart = params.call.map_or(searcher.calls_apart, |call| call == CallTrial::Apart);
         Ismcts { searcher, seated: None, arms: Vec::new() }
     }
 

@@ -4,7 +4,7 @@
 //! parameter is declared once, with its default, range and meaning, and that serves parsing, help and errors.
 //! [`External`] is an agent in any language, over standard input and output.
 //!
-//! The ladder: [`Random`]; [`Greedy`], which remembers; [`Heuristic`], which has manners and may forget; [`Ismcts`] as the
+//! The ladder: [`Random`]; [`Greedy`], which remembers; [`Heuristic`], which has parameters for everything and may forget; [`Ismcts`] as the
 //! textbook has it, which is weak here, or against the blueprint, which is strong; [`Rollout`], one ply over the blueprint. The
 //! searches draw worlds from [`Belief`]: what a seat makes of how the others play. An [`Oracle`] sees every card and is
 //! for analyses alone. Searches with an iteration budget decide the same on every machine; `time_ms` gives that up.
@@ -28,9 +28,10 @@ mod external;
 mod greedy;
 mod heuristic;
 mod ismcts;
-mod manner;
 mod memory;
 mod oracle;
+mod params;
+mod player;
 mod playout;
 mod random;
 mod rollout;
@@ -40,16 +41,20 @@ mod tree;
 mod value;
 
 pub use belief::{Belief, Likelihood};
-pub use external::{CommandError, External, PROTOCOL};
-pub use greedy::Greedy;
-pub use heuristic::Heuristic;
-pub use ismcts::Ismcts;
-pub use manner::{Character, Manner};
-pub use memory::{Forgetting, Memory};
-pub use oracle::{Eye, Oracle};
+pub use external::{CommandError, External, ExternalParams, PROTOCOL};
+pub use greedy::{Greedy, GreedyParams};
+pub use heuristic::{Heuristic, HeuristicParams, Preset};
+pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
+pub use memory::{Memory, MemoryParams};
+pub use oracle::{Oracle, OracleParams};
+#[doc(hidden)]
+pub use params::set_field;
+pub use params::{Field, NoParams, Param, Params, Range, Refusal, Text, Value, Words};
+pub use player::{Extensions, Player};
 pub use playout::Knows;
-pub use random::Random;
-pub use rollout::Rollout;
-pub use roster::{AgentSpec, Entry, Param, Params, Range, Roster, SendScribe, SpecError, Text, roster};
-pub use search::Arm;
+pub use random::{Random, RandomParams};
+pub use rollout::{Rollout, RolloutParams};
+pub use roster::{AgentSpec, Entry, Roster, SpecError, roster};
+pub use search::{Arm, Final, SearchParams, TimeParams};
+pub use tree::Mode;
 pub use value::{MatchValues, Utility};

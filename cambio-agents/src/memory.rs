@@ -6,23 +6,29 @@
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{Briefing, Card, Event, Seat, Sighting, Spot, SpotSet, Verdict};
 
-use crate::{Param, Params, Range};
+use crate::params;
 
-/// How a player forgets. The models may be combined; where all are off, memory is perfect.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Forgetting {
-    /// Geometric: the probability with which each remembered card is forgotten at each own turn.
-    pub decay: Option<f64>,
-    /// Capacity: how many cards are remembered at most; the one not seen for longest goes first.
-    pub capacity: Option<usize>,
-    /// Activation (ACT-R; Anderson and Lebiere 1998, base-level learning with decay ½): the activation at which a card is
-    /// recalled with probability ½. A card seen t own turns ago adds 1/√t each time it was seen; with activation A and
-    /// threshold T it is recalled at an own turn with probability A²/(A² + T²), the logistic rule with noise ½,
-    /// and else forgotten.
-    pub threshold: Option<f64>,
-    /// Confusion: the probability with which a remembered card of a layout in which cards were swapped is afterwards
-    /// remembered in the place of its neighbour.
-    pub confusion: Option<f64>,
+params! {
+    /// How a player forgets. The models may be combined; where all are off, memory is perfect.
+    ///
+    /// - `decay`, geometric: each remembered card is forgotten with this probability at each own turn.
+    /// - `capacity`: so many cards are remembered at most; the one not seen for longest goes first.
+    /// - `threshold`, activation (ACT-R; Anderson and Lebiere 1998, base-level learning with decay ½): the activation at
+    ///   which a card is recalled with probability ½. A card seen t own turns ago adds 1/√t each time it was seen; with
+    ///   activation A and threshold T it is recalled at an own turn with probability A²/(A² + T²), the logistic rule with
+    ///   noise ½, and else forgotten.
+    /// - `confusion`: a remembered card of a layout in which cards were swapped is afterwards, with this probability,
+    ///   remembered in the place of its neighbour.
+    pub struct MemoryParams {
+        /// Memory: the probability of forgetting each known card at each own turn.
+        decay: Option<f64> in 0.0..=1.0,
+        /// Memory: how many cards are remembered at most.
+        capacity: Option<u8> in 0..=128,
+        /// Memory: the ACT-R activation at which a card is recalled with probability 1/2.
+        threshold: Option<f64> in 0.0..=100.0,
+        /// Memory: the probability of mistaking neighbours in a layout in which cards were swapped.
+        confusion: Option<f64> in 0.0..=1.0,
+    }
 }
 
 const SCALE: u32 = 1 << 30;
@@ -41,7 +47,7 @@ struct Trace {
 /// What a player remembers, by spot.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    forgetting: Forgetting,
+    params: MemoryParams,
     seat: Seat,
     stream: Stream,
     traces: [Option<Trace>; 128],
@@ -53,51 +59,11 @@ pub struct Memory {
     lapses: u32,
 }
 
-impl Forgetting {
-    /// The parameters by which specs name the models.
-    pub const PARAMS: [Param; 4] = [
-        Param {
-            name: "decay",
-            doc: "Memory: the probability of forgetting each known card at each own turn.",
-            default: None,
-            range: Range::Real(0.0, 1.0),
-        },
-        Param {
-            name: "capacity",
-            doc: "Memory: how many cards are remembered at most.",
-            default: None,
-            range: Range::Whole(0, 128),
-        },
-        Param {
-            name: "threshold",
-            doc: "Memory: the ACT-R activation at which a card is recalled with probability 1/2.",
-            default: None,
-            range: Range::Real(0.0, 100.0),
-        },
-        Param {
-            name: "confusion",
-            doc: "Memory: the probability of mistaking neighbours in a layout in which cards were swapped.",
-            default: None,
-            range: Range::Real(0.0, 1.0),
-        },
-    ];
-
-    /// The models that a spec turns on.
-    pub fn from_params(params: &Params) -> Forgetting {
-        Forgetting {
-            decay: params.get("decay"),
-            capacity: params.get("capacity").map(|cards| cards as usize),
-            threshold: params.get("threshold"),
-            confusion: params.get("confusion"),
-        }
-    }
-}
-
 impl Memory {
     /// An empty memory of the player that is briefed; it draws from a fork of the briefing's stream.
-    pub fn new(forgetting: Forgetting, briefing: &Briefing<'_>) -> Memory {
+    pub fn new(params: MemoryParams, briefing: &Briefing<'_>) -> Memory {
         Memory {
-            forgetting,
+            params,
             seat: briefing.seat,
             stream: briefing.stream.clone().fork(),
             traces: [None; 128],
@@ -192,8 +158,8 @@ impl Memory {
         seen[0] = self.turns;
         let trace = Trace { card, seen, sightings: (sightings + 1).min(4), last: self.clock };
         self.set(spot, Some(trace));
-        if let Some(capacity) = self.forgetting.capacity {
-            while self.known.len() > capacity {
+        if let Some(capacity) = self.params.capacity {
+            while self.known.len() > capacity.into() {
                 let oldest =
                     self.known.into_iter().min_by_key(|spot| self.traces[spot.index()].map(|trace| trace.last));
                 self.lose(oldest.expect("more cards are remembered than may be"));
@@ -213,14 +179,14 @@ impl Memory {
 
     fn forget(&mut self) {
         for spot in self.known {
-            if let Some(decay) = self.forgetting.decay
+            if let Some(decay) = self.params.decay
                 && self.happens(decay)
             {
                 self.lose(spot);
                 continue;
             }
             let trace = self.traces[spot.index()];
-            if let (Some(threshold), Some(trace)) = (self.forgetting.threshold, trace) {
+            if let (Some(threshold), Some(trace)) = (self.params.threshold, trace) {
                 let age = |turn: u16| f64::from(self.turns - turn).max(1.0);
                 let seen = &trace.seen[..usize::from(trace.sightings)];
                 let activation: f64 = seen.iter().map(|&turn| 1.0 / age(turn).sqrt()).sum();
@@ -234,7 +200,7 @@ impl Memory {
 
     /// Two remembered neighbours of a layout may change places in memory.
     fn confuse(&mut self, seat: Seat) {
-        let Some(confusion) = self.forgetting.confusion else { return };
+        let Some(confusion) = self.params.confusion else { return };
         let own = self.known.intersection(SpotSet::of_seat(seat));
         for spot in own {
             let Some(next) = Spot::new(seat, spot.number() + 1).filter(|next| own.contains(*next)) else { continue };

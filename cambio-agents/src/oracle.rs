@@ -1,20 +1,33 @@
 //! An analyst that sees every card: a ceiling to measure players against, and no player.
 //!
 //! Agents never receive a state, so an oracle is in two parts. The [`Oracle`] sits at the table like any agent and decides what
-//! it is told; its [`Eye`] is a scribe, which whoever plays the match has to let watch. Without the eye the oracle is in
+//! it is told; its [observer](Extensions::observer) is a scribe, which whoever plays the match has to let watch. Without it the oracle is in
 //! trouble at its first decision: it cannot be entered by mistake.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cambio_core::{Action, Agent, Briefing, Observation, Scribe, Seat, Sighting, Standing, State};
 
+use crate::heuristic::HeuristicParams;
 use crate::ismcts::Searcher;
+use crate::params;
+use crate::player::Extensions;
 use crate::playout::Policy;
-use crate::search::{self, Seated, Settings};
+use crate::search::{Seated, Settings};
 use crate::tree::Mode;
-use crate::{Manner, Param, Params, Range};
+use crate::value::Utility;
 
-/// Decides what its [`Eye`] has seen to be best.
+params! {
+    /// The parameters of [`Oracle`].
+    pub struct OracleParams {
+        /// How often the true course of the round is searched for a decision.
+        iterations: u32 = 1000 in 1..=1_000_000,
+        /// What a round is worth: the share of its win, its points against the others', or the chance to win the match.
+        utility: Utility = Utility::Points,
+    }
+}
+
+/// Decides what its [observer](Extensions::observer) has seen to be best.
 #[derive(Clone, Debug)]
 pub struct Oracle {
     mind: Arc<Mutex<Mind>>,
@@ -22,8 +35,8 @@ pub struct Oracle {
 }
 
 /// Sees the state before each decision of its [`Oracle`].
-#[derive(Clone, Debug)]
-pub struct Eye {
+#[derive(Debug)]
+struct Eye {
     mind: Arc<Mutex<Mind>>,
 }
 
@@ -39,34 +52,25 @@ fn lock(mind: &Mutex<Mind>) -> MutexGuard<'_, Mind> {
 }
 
 impl Oracle {
-    pub(crate) const PARAMS: &'static [Param] = &[
-        Param {
-            name: "iterations",
-            doc: "How often the true course of the round is searched for a decision.",
-            default: Some(1000.0),
-            range: Range::Whole(1, 1_000_000),
-        },
-        search::UTILITY,
-    ];
-
-    /// The oracle that a spec describes, and its eye.
-    pub fn from_params(params: &Params) -> (Oracle, Eye) {
-        let manner = Manner::default();
-        let settings = Settings {
-            iterations: params.value("iterations") as u32,
-            utility: search::utility(params.value("utility")),
-            manner,
-            ..Settings::default()
-        };
+    /// The oracle that these parameters describe.
+    pub fn new(params: &OracleParams) -> Oracle {
+        let blueprint = HeuristicParams::default();
+        let settings = Settings { iterations: params.iterations, utility: params.utility, ..Settings::default() };
         let searcher = Searcher {
-            policy: Policy::Clairvoyant(manner),
+            policy: Policy::Clairvoyant(blueprint),
             expand: 2,
             prior: 0.5,
             sees_all: true,
             ..Searcher::new(settings, Mode::Policy)
         };
         let mind = Arc::new(Mutex::new(Mind { searcher, at: None, advice: None }));
-        (Oracle { mind: Arc::clone(&mind), is_blind: false }, Eye { mind })
+        Oracle { mind, is_blind: false }
+    }
+}
+
+impl Extensions for Oracle {
+    fn observer(&self) -> Option<Box<dyn Scribe + Send>> {
+        Some(Box::new(Eye { mind: Arc::clone(&self.mind) }))
     }
 }
 

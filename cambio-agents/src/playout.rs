@@ -3,20 +3,22 @@
 use cambio_core::rng::Bounded as _;
 use cambio_core::{Action, Card, Choices, Dice, Glance, Phase, Seat, Spot, SpotSet, State, View};
 
-use crate::Manner;
 use crate::bits::Bits;
-use crate::heuristic::{Mind, Picture, blueprint};
+use crate::heuristic::{HeuristicParams, Mind, Picture, blueprint};
+use crate::words;
 
-/// What the other seats know in playouts. Anything but [`Knows::AsSeen`] is wrong, and there to measure what it costs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Knows {
-    /// What they have seen in the sampled world.
-    #[default]
-    AsSeen,
-    /// Every card on the table.
-    All,
-    /// No card.
-    Nothing,
+words! {
+    /// What the other seats know in playouts. Anything but [`Knows::AsSeen`] is wrong, and there to measure what it costs.
+    #[derive(Default)]
+    pub enum Knows {
+        /// What they have seen in the sampled world.
+        #[default]
+        AsSeen = "seen",
+        /// Every card on the table.
+        All = "all",
+        /// No card.
+        Nothing = "nothing",
+    }
 }
 
 /// Who plays a world out.
@@ -24,10 +26,10 @@ pub enum Knows {
 pub(crate) enum Policy {
     /// Uniformly random decisions, of those that are [plausible](is_plausible) in windows: nobody snaps blindly.
     Uniform,
-    /// A heuristic of this manner in every seat, with what the others know.
-    Blueprint(Manner, Knows),
+    /// A heuristic with these parameters in every seat, with what the others know.
+    Blueprint(HeuristicParams, Knows),
     /// The same, but the searching seat knows every card: for an oracle alone.
-    Clairvoyant(Manner),
+    Clairvoyant(HeuristicParams),
 }
 
 impl Policy {
@@ -36,7 +38,7 @@ impl Policy {
     pub(crate) fn enter(&self, world: &mut State) {
         let gambles = match self {
             Policy::Uniform => false,
-            Policy::Blueprint(manner, knows) => manner.gamble > 0.0 || *knows != Knows::AsSeen,
+            Policy::Blueprint(params, knows) => params.gamble > 0.0 || *knows != Knows::AsSeen,
             Policy::Clairvoyant(_) => true,
         };
         if !gambles {
@@ -63,10 +65,10 @@ impl Policy {
                     _ => draw(dice),
                 }
             }
-            Policy::Blueprint(manner, Knows::AsSeen) => blueprint(manner, &world.glance(actor)),
-            Policy::Blueprint(manner, knows) if actor != searcher => fancied(world, actor, manner, *knows),
-            Policy::Clairvoyant(manner) if actor == searcher => fancied(world, actor, manner, Knows::All),
-            Policy::Blueprint(manner, _) | Policy::Clairvoyant(manner) => blueprint(manner, &world.glance(actor)),
+            Policy::Blueprint(params, Knows::AsSeen) => blueprint(params, &world.glance(actor)),
+            Policy::Blueprint(params, knows) if actor != searcher => fancied(world, actor, params, *knows),
+            Policy::Clairvoyant(params) if actor == searcher => fancied(world, actor, params, Knows::All),
+            Policy::Blueprint(params, _) | Policy::Clairvoyant(params) => blueprint(params, &world.glance(actor)),
         }
     }
 
@@ -81,9 +83,9 @@ impl Policy {
 }
 
 /// What a seat decides that takes itself to know all or nothing.
-fn fancied(world: &State, actor: Seat, manner: &Manner, knows: Knows) -> Action {
+fn fancied(world: &State, actor: Seat, params: &HeuristicParams, knows: Knows) -> Action {
     let glance = world.glance(actor);
-    Mind::new(&glance, &Fancied { glance, world, knows }, manner).decide()
+    Mind::new(&glance, &Fancied { glance, world, knows }, params).decide()
 }
 
 /// What a seat would know that saw all or nothing.

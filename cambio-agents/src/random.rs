@@ -3,7 +3,15 @@
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{Action, Agent, Briefing, Observation, Phase};
 
-use crate::{Param, Range};
+use crate::params;
+
+params! {
+    /// The parameters of [`Random`].
+    pub struct RandomParams {
+        /// The probability of passing a snap window; where it is not given, every legal decision is equally likely.
+        pass: Option<f64> in 0.0..=1.0,
+    }
+}
 
 /// Chooses among the legal decisions, each equally likely; with `pass` it passes snap windows with that probability.
 ///
@@ -18,16 +26,9 @@ pub struct Random {
 const SCALE: u32 = 1 << 30;
 
 impl Random {
-    pub(crate) const PARAMS: &'static [Param] = &[Param {
-        name: "pass",
-        doc: "The probability of passing a snap window; where it is not given, every legal decision is equally likely.",
-        default: None,
-        range: Range::Real(0.0, 1.0),
-    }];
-
     /// A random player that passes snap windows with probability `pass`, to the nearest 2⁻³⁰, if it is given.
-    pub fn new(pass: Option<f64>) -> Random {
-        Random { pass: pass.map(|p| (p.clamp(0.0, 1.0) * f64::from(SCALE)).round() as u32), stream: None }
+    pub fn new(params: &RandomParams) -> Random {
+        Random { pass: params.pass.map(|p| (p.clamp(0.0, 1.0) * f64::from(SCALE)).round() as u32), stream: None }
     }
 }
 

@@ -9,9 +9,26 @@ use cambio_core::{Action, Agent, Briefing, Dice, Observation, Sighting, Standing
 
 use crate::bits::{Bits, logarithm};
 use crate::heuristic::blueprint;
+use crate::params;
 use crate::playout::is_plausible;
-use crate::search::{self, Arm, Seated, Settings, choose};
-use crate::{Param, Params, Range};
+use crate::search::{Arm, SearchParams, Seated, Settings, TimeParams, choose};
+use crate::value::Utility;
+
+params! {
+    /// The parameters of [`Rollout`].
+    pub struct RolloutParams {
+        /// How many worlds are played out for a decision.
+        n: u32 = 1000 in 1..=1_000_000,
+        /// Or for how long.
+        ..time: TimeParams,
+        /// What a round is worth: the share of its win, its points against the others', or the chance to win the match.
+        utility: Utility = Utility::Points,
+        /// Belief: how likely a decision of another seat is to be any other than the blueprint's; 1 believes nothing.
+        epsilon: f64 = 0.15 in 0.001..=1.0,
+        /// As of every search.
+        ..search: SearchParams,
+    }
+}
 
 /// Searches one ply over a heuristic blueprint.
 #[derive(Clone, Debug)]
@@ -22,31 +39,10 @@ pub struct Rollout {
 }
 
 impl Rollout {
-    pub(crate) const PARAMS: &'static [Param] = &[
-        Param {
-            name: "n",
-            doc: "How many worlds are played out for a decision.",
-            default: Some(1000.0),
-            range: Range::Whole(1, 1_000_000),
-        },
-        search::TIME,
-        search::UTILITY,
-        search::EPSILON,
-        search::BLUEPRINT,
-        search::CALL_AT,
-        search::CALL_CHANCE,
-        search::KNOWS,
-        search::C,
-        search::FINAL,
-    ];
-
-    /// The search that a spec describes.
-    pub fn from_params(params: &Params) -> Rollout {
-        Rollout {
-            settings: Settings::from_params(params, "n", params.value("utility"), params.value("epsilon")),
-            seated: None,
-            arms: Vec::new(),
-        }
+    /// The search that these parameters describe.
+    pub fn new(params: &RolloutParams) -> Rollout {
+        let RolloutParams { n, time, utility, epsilon, search } = params;
+        Rollout { settings: Settings::new(*n, *time, *utility, *epsilon, search), seated: None, arms: Vec::new() }
     }
 
     /// What was tried for the last decision: the root statistics, in the order of the choices.
@@ -90,7 +86,7 @@ impl Agent for Rollout {
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
-        let wish = blueprint(&self.settings.manner, view);
+        let wish = blueprint(&self.settings.params, view);
         let choices = view.choices();
         self.arms.clear();
         let tried = choices

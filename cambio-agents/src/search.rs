@@ -7,90 +7,53 @@ use cambio_core::{Action, Briefing, Standing};
 use rand::Rng as _;
 
 use crate::belief::{Belief, Likelihood};
+use crate::heuristic::{HeuristicParams, Preset};
 use crate::playout::{Knows, Policy};
 use crate::value::{Utility, Valuer};
-use crate::{Character, Manner, Param, Params, Range};
+use crate::{params, words};
 
-/// The parameters that every search has.
-pub(crate) const UTILITY: Param = Param {
-    name: "utility",
-    doc: "What a round is worth: the share of its win, its points against the others', or the chance to win the match.",
-    default: Some(1.0),
-    range: Range::Words(&["win", "points", "match"]),
-};
-pub(crate) const EPSILON: Param = Param {
-    name: "epsilon",
-    doc: "Belief: how likely a decision of another seat is to be any other than the blueprint's; 1 believes nothing.",
-    default: Some(0.15),
-    range: Range::Real(0.001, 1.0),
-};
-pub(crate) const BLUEPRINT: Param = Param {
-    name: "blueprint",
-    doc: "Who plays on in playouts, and whom it takes the others for.",
-    default: Some(0.0),
-    range: Range::Words(&[
-        "heuristic",
-        "cautious",
-        "bold",
-        "patient",
-        "snapper",
-        "disruptor",
-        "collector",
-        "looker",
-        "bluffer",
-        "sharp",
-        "never-calls",
-    ]),
-};
-pub(crate) const CALL_AT: Param = Param {
-    name: "call_at",
-    doc: "At which expected sum the blueprint calls, if not at its own.",
-    default: None,
-    range: Range::Real(-1000.0, 1000.0),
-};
-pub(crate) const CALL_CHANCE: Param = Param {
-    name: "call_chance",
-    doc: "At which chance to be lowest the blueprint calls, if not at its own.",
-    default: None,
-    range: Range::Real(0.0, 1.0),
-};
-pub(crate) const KNOWS: Param = Param {
-    name: "knows",
-    doc: "What the others know in playouts: what they have seen, all or nothing; the last two are wrong, for comparison.",
-    default: Some(0.0),
-    range: Range::Words(&["seen", "all", "nothing"]),
-};
-pub(crate) const TIME: Param = Param {
-    name: "time_ms",
-    doc: "Searches for so long instead of so often, in milliseconds; what it does can then not be reproduced.",
-    default: None,
-    range: Range::Whole(1, 3_600_000),
-};
-pub(crate) const C: Param = Param {
-    name: "c",
-    doc: "How much is explored: the constant of UCB on utilities from 0 to 1.",
-    default: Some(0.7),
-    range: Range::Real(0.0, 10.0),
-};
-pub(crate) const FINAL: Param = Param {
-    name: "final",
-    doc: "Which decision is made: the one most often tried, the one of the best mean, or each by chance as often as it was \
-          tried, which is easier to exploit.",
-    default: Some(0.0),
-    range: Range::Words(&["visits", "mean", "proportional"]),
-};
-
-/// The utility that a value of [`UTILITY`] means.
-pub(crate) fn utility(value: f64) -> Utility {
-    [Utility::Win, Utility::Points, Utility::Match][value as usize]
+params! {
+    /// The parameters that every search has.
+    pub struct SearchParams {
+        /// Who plays on in playouts, and whom it takes the others for.
+        blueprint: Preset = Preset::Heuristic,
+        /// At which expected sum the blueprint calls, if not at its own.
+        call_at: Option<f64> in -1000.0..=1000.0,
+        /// At which chance to be lowest the blueprint calls, if not at its own.
+        call_chance: Option<f64> in 0.0..=1.0,
+        /// What the others know in playouts: what they have seen, all or nothing; the last two are wrong, for
+        /// comparison.
+        knows: Knows = Knows::AsSeen,
+        /// How much is explored: the constant of UCB on utilities from 0 to 1.
+        c: f64 = 0.7 in 0.0..=10.0,
+        /// Which decision is made: the one most often tried, the one of the best mean, or each by chance as often as it
+        /// was tried, which is easier to exploit.
+        last as "final": Final = Final::Visits,
+    }
 }
 
-/// How the last word is found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Final {
-    Visits,
-    Mean,
-    Proportional,
+params! {
+    /// A budget of time.
+    pub struct TimeParams {
+        /// Searches for so long instead of so often, in milliseconds; what it does can then not be reproduced.
+        time_ms: Option<u32> in 1..=3_600_000,
+    }
+
+    fn is_reproducible(&self) -> bool {
+        self.time_ms.is_none()
+    }
+}
+
+words! {
+    /// How a search chooses among what it has tried.
+    pub enum Final {
+        /// The decision most often tried.
+        Visits = "visits",
+        /// The one of the best mean.
+        Mean = "mean",
+        /// Each by chance, as often as it was tried.
+        Proportional = "proportional",
+    }
 }
 
 /// How a search is set up.
@@ -102,36 +65,39 @@ pub(crate) struct Settings {
     pub(crate) utility: Utility,
     pub(crate) last: Final,
     pub(crate) likelihood: Likelihood,
-    pub(crate) manner: Manner,
+    pub(crate) params: HeuristicParams,
     pub(crate) knows: Knows,
 }
 
 impl Settings {
-    pub(crate) fn from_params(params: &Params, iterations: &str, utility: f64, epsilon: f64) -> Settings {
-        // A word that names no character is the default heuristic.
-        let name = BLUEPRINT.range.show(params.value("blueprint"));
-        let character = Character::all().iter().find(|character| character.name == name);
-        let base = character.map_or_else(Manner::default, |character| character.manner);
-        let manner = Manner {
-            call_at: params.get("call_at").unwrap_or(base.call_at),
-            call_chance: params.get("call_chance").unwrap_or(base.call_chance),
+    /// The settings of a search with this budget, measure and belief.
+    pub(crate) fn new(
+        iterations: u32,
+        time: TimeParams,
+        utility: Utility,
+        epsilon: f64,
+        search: &SearchParams,
+    ) -> Settings {
+        let base = search.blueprint.params();
+        let params = HeuristicParams {
+            call_at: search.call_at.unwrap_or(base.call_at),
+            call_chance: search.call_chance.unwrap_or(base.call_chance),
             ..base
         };
-        let knows = [Knows::AsSeen, Knows::All, Knows::Nothing][params.value("knows") as usize];
         Settings {
-            iterations: params.value(iterations) as u32,
-            time: params.get("time_ms").map(|time| Duration::from_millis(time as u64)),
-            exploration: params.value("c"),
-            utility: self::utility(utility),
-            last: [Final::Visits, Final::Mean, Final::Proportional][params.value("final") as usize],
-            likelihood: Likelihood { manner, epsilon },
-            manner,
-            knows,
+            iterations,
+            time: time.time_ms.map(|time| Duration::from_millis(time.into())),
+            exploration: search.c,
+            utility,
+            last: search.last,
+            likelihood: Likelihood { blueprint: params, epsilon },
+            params,
+            knows: search.knows,
         }
     }
 
     pub(crate) fn blueprint(&self) -> Policy {
-        Policy::Blueprint(self.manner, self.knows)
+        Policy::Blueprint(self.params, self.knows)
     }
 
     pub(crate) fn budget(&self) -> Budget {
@@ -155,7 +121,7 @@ impl Default for Settings {
             utility: Utility::default(),
             last: Final::Visits,
             likelihood: Likelihood::default(),
-            manner: Manner::default(),
+            params: HeuristicParams::default(),
             knows: Knows::default(),
         }
     }

@@ -10,16 +10,18 @@ use cambio_core::{Action, Card, Event, MAX_SEATS, Phase, Seat, Sink, State, Tabl
 use crate::bits::{logarithm, mix};
 use crate::playout::is_plausible;
 use crate::search::Arm;
+use crate::words;
 
-/// Whose information the nodes of other seats hold.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
-    /// Single observer: every node is keyed by what the searching seat sees, as if all decided by that.
-    Single,
-    /// Multiple observer: every seat decides by what it sees itself in the sampled world.
-    Multiple,
-    /// Only the searching seat has nodes; the others follow the blueprint.
-    Policy,
+words! {
+    /// Whose information the nodes of other seats hold.
+    pub enum Mode {
+        /// Single observer: every node is keyed by what the searching seat sees, as if all decided by that.
+        Single = "so",
+        /// Multiple observer: every seat decides by what it sees itself in the sampled world.
+        Multiple = "mo",
+        /// Only the searching seat has nodes; the others follow the blueprint.
+        Policy = "policy",
+    }
 }
 
 /// What every seat has seen since the root, hashed.

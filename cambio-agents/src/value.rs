@@ -7,20 +7,23 @@ use cambio_core::knob::{Best, MatchEnd, Score as ScoreKnob};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{Dice, MAX_SEATS, RoundResult, Rules, Score, Seat, Setup, Standing, State};
 
-use crate::Manner;
 use crate::bits::Bits;
+use crate::heuristic::HeuristicParams;
 use crate::playout::{Knows, Policy};
+use crate::words;
 
-/// What a round is worth to a seat.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Utility {
-    /// Its share of the round's win.
-    Win,
-    /// How many points fewer it gets than the others do on average, 30 fewer being 1 and 30 more 0.
-    #[default]
-    Points,
-    /// Its chance to win the match from there, by [`MatchValues`].
-    Match,
+words! {
+    /// What a round is worth to a seat.
+    #[derive(Default)]
+    pub enum Utility {
+        /// Its share of the round's win.
+        Win = "win",
+        /// How many points fewer it gets than the others do on average, 30 fewer being 1 and 30 more 0.
+        #[default]
+        Points = "points",
+        /// Its chance to win the match from there, by [`MatchValues`].
+        Match = "match",
+    }
 }
 
 /// How many rounds of the blueprint the values of matches rest on.
@@ -236,7 +239,7 @@ fn exponential(power: f64) -> f64 {
 
 /// What rounds of the blueprint add, each from its starter on.
 fn outcomes(rules: &Rules, seats: usize) -> Vec<Outcome> {
-    let policy = Policy::Blueprint(Manner::default(), Knows::AsSeen);
+    let policy = Policy::Blueprint(HeuristicParams::default(), Knows::AsSeen);
     let mut deck = rules.deck().to_vec();
     let round = |number: u64| {
         let key = Key { seed: SEED, deal: number };

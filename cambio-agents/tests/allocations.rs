@@ -60,12 +60,12 @@ fn a_warm_search_allocates_nothing() {
         let rules = Rules::preset(preset).unwrap();
         for seats in [2, 4] {
             for spec in ["rollout(n=40)", "rollout(n=40,knows=all)"] {
-                let mut search = Rollout::from_params(roster().parse(spec).unwrap().params());
+                let mut search = Rollout::new(roster().parse(spec).unwrap().params().unwrap());
                 asked += decide_often(&mut search, &rules, seats, &mut grown);
             }
             for mode in ["so", "mo", "policy"] {
                 let spec = format!("ismcts(iterations=200,expand=3,mode={mode})");
-                let mut search = Ismcts::from_params(roster().parse(&spec).unwrap().params());
+                let mut search = Ismcts::new(roster().parse(&spec).unwrap().params().unwrap());
                 asked += decide_often(&mut search, &rules, seats, &mut grown);
             }
         }

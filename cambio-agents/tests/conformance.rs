@@ -1,6 +1,6 @@
 //! The agents of the roster pass the conformance suite that anyone can run on a bot.
 
-use cambio_agents::roster;
+use cambio_agents::{Preset, Words as _, roster};
 use cambio_core::testing::{Effort, check_agent};
 
 fn conforms(spec: &str) {
@@ -27,16 +27,16 @@ fn greedy_conforms() {
 }
 
 #[test]
-fn heuristics_of_every_character_conform() {
+fn heuristics_of_every_preset_conform() {
     conforms("heuristic");
-    for character in cambio_agents::Character::all() {
-        let agent = roster().parse(character.name).unwrap();
+    for preset in Preset::ALL {
+        let agent = roster().parse(preset.word()).unwrap();
         // Who never calls plays every round to the turn limit.
         let presets =
-            if character.name == "never-calls" { vec!["classic"] } else { vec!["original", "faessler", "classic"] };
+            if *preset == Preset::NeverCalls { vec!["classic"] } else { vec!["original", "faessler", "classic"] };
         let effort = Effort { presets, seats: vec![2, 4], matches: 3 };
-        let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{}: {error}", character.name));
-        assert!(found.decisions > 100, "{}: only {} decisions", character.name, found.decisions);
+        let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{preset:?}: {error}"));
+        assert!(found.decisions > 100, "{preset:?}: only {} decisions", found.decisions);
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use cambio_agents::{External, roster};
+use cambio_agents::{External, ExternalParams, roster};
 use cambio_core::rng::Key;
 use cambio_core::testing::{Effort, Failing, RandomAgent, check_agent};
 use cambio_core::{Agent, MatchError, Pairing, Recorder, Rules, play_match};
@@ -113,10 +113,26 @@ fn the_match_in_the_protocol_page_was_played() {
 /// Answers hello, in the shell.
 const HELLO: &str = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'; "#;
 
+const PATIENT: ExternalParams = ExternalParams { start_ms: 20_000, deadline_ms: 20_000 };
+
 /// A bot that is a shell script.
 fn shell(script: &str) -> External {
+    shell_within(script, PATIENT)
+}
+
+fn shell_within(script: &str, params: ExternalParams) -> External {
     let script = script.replace('\'', r"'\''");
-    External::new(&format!("sh -c '{script}'")).unwrap().start_ms(20_000).deadline_ms(20_000)
+    External::new(&format!("sh -c '{script}'"), &params).unwrap()
+}
+
+/// A shell script that has so many milliseconds for a decision.
+fn hurried(script: &str, deadline_ms: u32) -> External {
+    shell_within(script, ExternalParams { deadline_ms, ..PATIENT })
+}
+
+/// A shell script that has so many milliseconds to start.
+fn hurried_start(script: &str, start_ms: u32) -> External {
+    shell_within(script, ExternalParams { start_ms, ..PATIENT })
 }
 
 /// Plays the bot in seat b against a random player; gives why the match stopped, and holds that it stopped in time.
@@ -141,8 +157,8 @@ fn faults(bot: External, reason: &str) {
 
 #[test]
 fn a_bot_that_cannot_be_started_is_at_fault() {
-    faults(External::new("no-such-bot --fast").unwrap(), "`no-such-bot` cannot be started: ");
-    faults(External::new("/").unwrap(), "`/` cannot be started: ");
+    faults(External::new("no-such-bot --fast", &PATIENT).unwrap(), "`no-such-bot` cannot be started: ");
+    faults(External::new("/", &PATIENT).unwrap(), "`/` cannot be started: ");
 }
 
 #[test]
@@ -164,11 +180,11 @@ fn a_bot_that_exits_in_the_middle_is_at_fault() {
 
 #[test]
 fn a_silent_bot_is_at_fault_after_its_deadline() {
-    faults(shell("sleep 1000").start_ms(300), "gave no answer to `hello` within 300 ms (before round 1)");
+    faults(hurried_start("sleep 1000", 300), "gave no answer to `hello` within 300 ms (before round 1)");
     let silent = format!("{HELLO} sleep 1000");
-    faults(shell(&silent).deadline_ms(300), "gave no answer to `decide` within 300 ms (round 1, decision ");
+    faults(hurried(&silent, 300), "gave no answer to `decide` within 300 ms (round 1, decision ");
     let half = r#"printf '{"name":'; sleep 1000"#;
-    faults(shell(half).start_ms(300), "gave no whole line to answer `hello` within 300 ms, only `{\"name\":`");
+    faults(hurried_start(half, 300), "gave no whole line to answer `hello` within 300 ms, only `{\"name\":`");
 }
 
 #[test]
@@ -176,7 +192,7 @@ fn a_slow_bot_is_at_fault_after_its_deadline() {
     let slow = format!(
         "{HELLO} while read line; do case $line in *decide*) sleep 2; echo '{{\"decision\":\"pass\"}}';; esac; done"
     );
-    faults(shell(&slow).deadline_ms(200), "gave no answer to `decide` within 200 ms (round 1, decision ");
+    faults(hurried(&slow, 200), "gave no answer to `decide` within 200 ms (round 1, decision ");
 }
 
 /// A bot that answers every question with this, as the shell writes it.
@@ -229,7 +245,7 @@ fn a_bot_that_writes_before_it_is_asked_is_at_fault() {
 #[test]
 fn a_bot_that_never_reads_stops_nobody() {
     let deaf = format!("{HELLO} sleep 1000");
-    let mut bot = shell(&deaf).deadline_ms(300);
+    let mut bot = hurried(&deaf, 300);
     let rules = Rules::preset("classic").unwrap();
     let begun = Instant::now();
     for deal in 0..200 {
@@ -302,7 +318,7 @@ fn no_process_of_the_group_survives() {
     let grandchild = |kind: u32| format!("sleep {}", 1_000_000 + u64::from(number) * 10 + u64::from(kind));
 
     let sleeper = grandchild(1);
-    let mut bot = shell(&format!("{sleeper} & {HELLO} wait")).deadline_ms(300);
+    let mut bot = hurried(&format!("{sleeper} & {HELLO} wait"), 300);
     let rules = Rules::preset("classic").unwrap();
     let seat = cambio_core::Seat::A;
     let stream = Key { seed: 1, deal: 0 }.agent(seat);
@@ -312,12 +328,12 @@ fn no_process_of_the_group_survives() {
     assert!(soon(|| !lives(&sleeper)), "it ended with its agent");
 
     let sleeper = grandchild(2);
-    faults(shell(&format!("{sleeper} & {HELLO} wait")).deadline_ms(300), "gave no answer to `decide` within 300 ms");
+    faults(hurried(&format!("{sleeper} & {HELLO} wait"), 300), "gave no answer to `decide` within 300 ms");
     assert!(soon(|| !lives(&sleeper)), "it ended with the deadline");
 
     // The leader is gone, and its child keeps the pipes.
     let sleeper = grandchild(3);
-    faults(shell(&format!("{sleeper} & {HELLO} exit 0")).deadline_ms(300), "gave no answer to `decide` within 300 ms");
+    faults(hurried(&format!("{sleeper} & {HELLO} exit 0"), 300), "gave no answer to `decide` within 300 ms");
     assert!(soon(|| !lives(&sleeper)), "it ended after its parent");
 
     let sleeper = grandchild(4);

@@ -1,6 +1,6 @@
 //! The oracle: above all where somebody shows it the cards, and nowhere else.
 
-use cambio_agents::roster;
+use cambio_agents::{Entry, roster};
 use cambio_core::rng::Key;
 use cambio_core::{MatchError, Pairing, Rules, play_match};
 
@@ -16,7 +16,7 @@ fn an_oracle_that_nobody_shows_the_cards_is_in_trouble() {
 }
 
 #[test]
-fn an_oracle_with_its_eye_beats_everyone() {
+fn an_oracle_with_its_observer_beats_everyone() {
     let deals: u64 = if std::env::var_os("CAMBIO_FULL").is_some() { 400 } else { 30 };
     let roster = roster();
     for preset in ["classic", "original", "faessler"] {
@@ -25,12 +25,12 @@ fn an_oracle_with_its_eye_beats_everyone() {
         let mut won = 0.0;
         for deal in 0..deals {
             for seat in 0..2 {
-                let (oracle, eye) = roster.parse("oracle(iterations=300)").unwrap().make_with_eye();
-                let mut eye = eye.expect("an oracle has an eye");
+                let oracle = roster.parse("oracle(iterations=300)").unwrap().player();
+                let mut observer = oracle.observer().expect("an oracle has an observer");
                 let mut agents = vec![roster.parse("heuristic").unwrap().make()];
-                agents.insert(seat, oracle);
+                agents.insert(seat, oracle.into_agent());
                 let pairing = Pairing { rules, seats: 2, key: Key { seed: 78, deal } };
-                let result = play_match(&pairing, &mut agents, &mut (&mut *eye, &mut ())).unwrap();
+                let result = play_match(&pairing, &mut agents, &mut (&mut *observer, &mut ())).unwrap();
                 won += if result.ranks == [1, 1] { 0.5 } else { f64::from(u8::from(result.ranks[seat] == 1)) };
             }
         }
@@ -44,7 +44,7 @@ fn an_oracle_with_its_eye_beats_everyone() {
 #[test]
 fn only_an_analyst_sees_all() {
     let roster = roster();
-    let seeing: Vec<&str> = roster.entries().iter().filter(|entry| entry.sees_all()).map(|e| e.name.as_str()).collect();
+    let seeing: Vec<&str> = roster.entries().iter().filter(|entry| entry.sees_all()).map(Entry::name).collect();
     assert_eq!(seeing, ["oracle"]);
     assert!(!roster.parse("rollout(time_ms=5)").unwrap().is_reproducible());
     assert!(roster.parse("rollout(n=5)").unwrap().is_reproducible());

@@ -28,11 +28,11 @@ fn is_full() -> bool {
 }
 
 fn rollout(spec: &str) -> Rollout {
-    Rollout::from_params(roster().parse(spec).unwrap().params())
+    Rollout::new(roster().parse(spec).unwrap().params().unwrap())
 }
 
 fn ismcts(spec: &str) -> Ismcts {
-    Ismcts::from_params(roster().parse(spec).unwrap().params())
+    Ismcts::new(roster().parse(spec).unwrap().params().unwrap())
 }
 
 /// Lets a search for seat a watch a round of heuristic players, and shows it at each decision of seat a.

@@ -49,23 +49,23 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         };
     }
     for (number, entry) in roster.entries().iter().enumerate() {
-        writeln!(out, "{}", entry.name)?;
+        writeln!(out, "{}", entry.name())?;
         let mut say = |text: &str, hang: &str| {
             let options = textwrap::Options::new(WIDTH).initial_indent("    ").subsequent_indent(hang);
             writeln!(out, "{}", textwrap::fill(text, options))
         };
-        say(&entry.about, "    ")?;
-        if let Some(text) = entry.text {
-            say(&format!("{}(\"{}\"): {}", entry.name, text.name, text.doc), "        ")?;
+        say(entry.about(), "    ")?;
+        if let Some(text) = entry.text() {
+            say(&format!("{}(\"{}\"): {}", entry.name(), text.name, text.meaning), "        ")?;
         }
         if let Some(like) = roster.entries()[..number].iter().find(|other| has_the_same_params(other, entry)) {
             let changes: Vec<String> = changes(like, entry);
-            say(&format!("Parameters as for {}, but {}.", like.name, changes.join(", ")), "    ")?;
+            say(&format!("Parameters as for {}, but {}.", like.name(), changes.join(", ")), "    ")?;
             continue;
         }
-        for param in entry.params {
-            let default = param.default.map_or(String::new(), |value| format!(" = {}", param.range.show(value)));
-            say(&format!("{}{default}: {} ({})", param.name, param.doc.trim(), param.range), "        ")?;
+        for param in entry.params() {
+            let default = param.default.map_or(String::new(), |value| format!(" = {value}"));
+            say(&format!("{}{default}: {} ({})", param.name, param.meaning, param.range), "        ")?;
         }
     }
     Ok(Exit::Done)
@@ -75,13 +75,14 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 const WIDTH: usize = 80;
 
 fn has_the_same_params(one: &Entry, other: &Entry) -> bool {
-    !one.params.is_empty() && one.params.iter().map(|param| param.name).eq(other.params.iter().map(|param| param.name))
+    let names = |entry: &Entry| entry.params().iter().map(|param| param.name).collect::<Vec<_>>();
+    !names(one).is_empty() && names(one) == names(other)
 }
 
 /// What differs from a like agent's defaults.
 fn changes(like: &Entry, entry: &Entry) -> Vec<String> {
-    let pairs = like.params.iter().zip(entry.params).filter(|(like, own)| like.default != own.default);
+    let pairs = like.params().into_iter().zip(entry.params()).filter(|(like, own)| like.default != own.default);
     pairs
-        .map(|(_, own)| format!("{} = {}", own.name, own.default.map_or("off".to_owned(), |v| own.range.show(v))))
+        .map(|(_, own)| format!("{} = {}", own.name, own.default.map_or("off".to_owned(), |value| value.to_string())))
         .collect()
 }

@@ -79,12 +79,6 @@ pub trait Agent: Send {
         None
     }
 
-    /// How many cards it has forgotten or confused since the match began; `None` if it does not say. Arenas ask after the
-    /// match, for statistics.
-    fn lapses(&mut self) -> Option<u32> {
-        None
-    }
-
     /// A round has ended.
     fn round_ends(&mut self, result: &RoundResult) {
         let _ = result;
@@ -115,10 +109,6 @@ impl<T: Agent + ?Sized> Agent for Box<T> {
 
     fn trouble(&mut self) -> Option<String> {
         (**self).trouble()
-    }
-
-    fn lapses(&mut self) -> Option<u32> {
-        (**self).lapses()
     }
 
     fn round_ends(&mut self, result: &RoundResult) {

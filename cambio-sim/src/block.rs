@@ -6,7 +6,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use cambio_agents::SendScribe;
 use cambio_core::rng::Key;
 use cambio_core::{
     Action, Agent, Briefing, Deal, MAX_SEATS, MatchError, MatchResult, Observation, Pairing, Record, Recorder, Score,
@@ -91,9 +90,9 @@ pub fn play_block<'p>(plan: &'p Plan, block: &Block<'p>) -> Result<BlockRows<'p>
     Ok(rows)
 }
 
-/// The scribes through which analysts see every card. Plans have analysts only where they are analyses.
+/// The observers through which analysts see every card. Plans have analysts only where they are analyses.
 #[derive(Default)]
-struct Eyes(Vec<Box<SendScribe>>);
+struct Eyes(Vec<Box<dyn Scribe + Send>>);
 
 impl Scribe for Eyes {
     fn asks(&mut self, state: &State, seat: Seat) {
@@ -161,9 +160,9 @@ impl<'p> Arena<'p> {
                 self.seated.push(waiting);
                 continue;
             }
-            let (agent, eye) = plan.agents[agent].make_with_eye();
-            eyes.0.extend(eye);
-            self.seated.push(Watched::new(agent));
+            let player = plan.agents[agent].player();
+            eyes.0.extend(player.observer());
+            self.seated.push(Watched::new(player));
         }
         let mut is_sound = eyes.0.is_empty();
         let knows_twins = !self.plays_twins && is_sound && plan.is_repeatable(block.lineup);
@@ -451,7 +450,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use cambio_agents::{Entry, Greedy, Param, Range, Roster, Text, roster};
+    use cambio_agents::{Entry, Greedy, GreedyParams, Roster, Text, params, roster};
 
     use super::*;
     use crate::Experiment;
@@ -477,20 +476,31 @@ mod tests {
         }
     }
 
-    const PARAMS: &[Param] = &[
-        Param { name: "time_ms", doc: "Not minded.", default: None, range: Range::Real(0.0, 9.0) },
-        Param { name: "call_at", doc: "As of greedy.", default: Some(4.0), range: Range::Whole(0, 20) },
-    ];
+    params! {
+        /// The parameters of [`Counted`].
+        struct CountedParams {
+            /// Not minded.
+            patience: Option<f64> in 0.0..=9.0,
+            /// As of greedy.
+            call_at: i32 = 4 in 0..=20,
+        }
+
+        fn is_reproducible(&self) -> bool {
+            self.patience.is_none()
+        }
+    }
 
     fn counting(matches: &Arc<AtomicUsize>) -> Roster {
-        let entry = |name: &str| {
-            let matches = Arc::clone(matches);
-            Entry::new(name, "Counts its matches.", PARAMS, move |params| {
-                Box::new(Counted { agent: Greedy::new(params.value("call_at")), matches: Arc::clone(&matches) })
-            })
+        let (inside, outside) = (Arc::clone(matches), Arc::clone(matches));
+        let counted = |params: &CountedParams, matches: &Arc<AtomicUsize>| {
+            let agent = Greedy::new(&GreedyParams { call_at: params.call_at });
+            Counted { agent, matches: Arc::clone(matches) }
         };
-        let text = Text { name: "word", doc: "Not minded.", check: |_| Ok(()), files: |_| Vec::new() };
-        roster().with_entry(entry("inside")).with_entry(entry("outside").with_text(text))
+        let text = Text { name: "word", meaning: "Not minded.", check: |_| Ok(()), files: |_| Vec::new() };
+        let about = "Counts its matches.";
+        let inside = Entry::new("inside", about, move |params| counted(params, &inside));
+        let outside = Entry::with_text("outside", about, text, move |_, params| counted(params, &outside));
+        roster().with_entry(inside).with_entry(outside)
     }
 
     #[test]
@@ -505,7 +515,7 @@ mod tests {
             ("all", vec![one, other, one], 3),
             ("all", vec![one, other, "greedy"], 6),
             // What may decide differently is asked each time.
-            ("cyclic", vec!["inside(time_ms=1)"; 2], 2),
+            ("cyclic", vec!["inside(patience=1)"; 2], 2),
             ("cyclic", vec!["outside(\"x\")"; 2], 2),
         ] {
             let matches = Arc::new(AtomicUsize::new(0));

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use cambio_agents::Player;
 use cambio_core::{Action, Agent, Briefing, Observation, RoundResult, Score, Sighting, Standing};
 
 /// An agent of which a panic is trouble of its seat, not a bug of the program that plays it.
@@ -64,10 +65,6 @@ impl<A: Agent> Agent for Guarded<A> {
         self.panic.clone().or(told)
     }
 
-    fn lapses(&mut self) -> Option<u32> {
-        self.guard(Agent::lapses).flatten()
-    }
-
     fn round_ends(&mut self, result: &RoundResult) {
         self.guard(|agent| agent.round_ends(result));
     }
@@ -91,7 +88,7 @@ pub(crate) enum Asked {
 /// An agent that notes its panics, so that one guard around a whole match can say whose it was. While nobody panics that
 /// costs nothing, where a guard around each call costs a tenth of a fast match.
 pub(crate) struct Watched {
-    agent: Box<dyn Agent>,
+    player: Player,
     panicked: Option<Asked>,
 }
 
@@ -108,8 +105,8 @@ impl Drop for Blame<'_> {
 }
 
 impl Watched {
-    pub(crate) fn new(agent: Box<dyn Agent>) -> Watched {
-        Watched { agent, panicked: None }
+    pub(crate) fn new(player: Player) -> Watched {
+        Watched { player, panicked: None }
     }
 
     /// What the agent was asked for when it panicked; `None` if it did not.
@@ -117,10 +114,20 @@ impl Watched {
         self.panicked
     }
 
+    /// How many cards the agent has forgotten or confused, if it counts them.
+    pub(crate) fn lapses(&mut self) -> Option<u32> {
+        self.watch(Asked::Notice, |player| player.lapses())
+    }
+
     #[inline]
     fn ask<T>(&mut self, asked: Asked, call: impl FnOnce(&mut dyn Agent) -> T) -> T {
+        self.watch(asked, |player| call(player.agent()))
+    }
+
+    #[inline]
+    fn watch<T>(&mut self, asked: Asked, call: impl FnOnce(&mut Player) -> T) -> T {
         let blame = Blame { panicked: &mut self.panicked, asked };
-        let answer = call(&mut *self.agent);
+        let answer = call(&mut self.player);
         std::mem::forget(blame);
         answer
     }
@@ -146,10 +153,6 @@ impl Agent for Watched {
 
     fn trouble(&mut self) -> Option<String> {
         self.ask(Asked::Notice, |agent| agent.trouble())
-    }
-
-    fn lapses(&mut self) -> Option<u32> {
-        self.ask(Asked::Notice, |agent| agent.lapses())
     }
 
     fn round_ends(&mut self, result: &RoundResult) {

@@ -91,8 +91,8 @@ impl Process {
     }
 
     /// The answer to a question, without its line break.
-    pub(super) fn answer(&mut self, question: &str, deadline_ms: u64) -> Result<Vec<u8>, String> {
-        let end = Instant::now() + Duration::from_millis(deadline_ms);
+    pub(super) fn answer(&mut self, question: &str, deadline_ms: u32) -> Result<Vec<u8>, String> {
+        let end = Instant::now() + Duration::from_millis(deadline_ms.into());
         let mut searched = 0;
         loop {
             let line_break = self.received[searched..].iter().position(|&byte| byte == b'\n');

@@ -1,0 +1,230 @@
+//! Parameters of agents: typed, and each declared once.
+//!
+//! [`params!`](crate::params) declares a struct of parameters, [`words!`](crate::words) a parameter that is one of a few
+//! words. The declaration gives the struct, its defaults, the list for help and errors, and the reader for specs.
+
+mod declare;
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// The parameters of an agent: a struct that [`params!`](crate::params) declares.
+///
+/// The macro writes everything here. What an agent decides for itself, such as [`Params::is_reproducible`], stands behind
+/// the struct in the declaration.
+pub trait Params: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'static {
+    /// The parameters in the order of their declaration, with the values of `self` as their defaults.
+    fn declared(&self) -> Vec<Param>;
+
+    /// Sets the parameter of this name to the value that `text` writes.
+    ///
+    /// # Errors
+    /// If there is no such parameter, or the value is out of its range. Nothing has changed then.
+    fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal>;
+
+    /// Whether the same seed gives the same play. Unless a declaration says otherwise: if that is so for every group of
+    /// parameters that it includes.
+    fn is_reproducible(&self) -> bool;
+}
+
+/// The parameters of an agent that has none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct NoParams;
+
+impl Params for NoParams {
+    fn declared(&self) -> Vec<Param> {
+        Vec::new()
+    }
+
+    fn set(&mut self, _: &str, _: &str) -> Result<(), Refusal> {
+        Err(Refusal::Unknown)
+    }
+
+    fn is_reproducible(&self) -> bool {
+        true
+    }
+}
+
+/// Why a parameter was not set.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Refusal {
+    /// There is no parameter of this name.
+    Unknown,
+    /// The value is not in this range.
+    Range(Range),
+}
+
+/// What a declaration says of one parameter.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Param {
+    /// What a spec calls it.
+    pub name: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// Its value if a spec does not give one; `None` if the parameter is then off.
+    pub default: Option<Value>,
+    /// What it may be.
+    pub range: Range,
+}
+
+/// The value of a parameter, whatever its type. Its text form is that of specs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value {
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Real(f64),
+    /// A word.
+    Word(&'static str),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Whole(number) => number.fmt(f),
+            Value::Real(number) => number.fmt(f),
+            Value::Word(word) => f.write_str(word),
+        }
+    }
+}
+
+/// The values that a parameter may have, bounds included.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Range {
+    /// Whole numbers.
+    Whole(i64, i64),
+    /// Any numbers.
+    Real(f64, f64),
+    /// One of these words.
+    Words(&'static [&'static str]),
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Range::Whole(from, to) => write!(f, "a whole number from {from} to {to}"),
+            Range::Real(from, to) => write!(f, "a number from {from} to {to}"),
+            Range::Words(words) => write!(f, "one of {}", words.join(", ")),
+        }
+    }
+}
+
+/// A text in quotes that an agent takes before its parameters: `external("python3 bot.py")`.
+#[derive(Clone, Copy, Debug)]
+pub struct Text {
+    /// What help and errors call it.
+    pub name: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// Says what is wrong with a text, if anything is, as in "it has no words".
+    pub check: fn(&str) -> Result<(), String>,
+    /// The files that a text names, such as the script of a bot.
+    pub files: fn(&str) -> Vec<String>,
+}
+
+/// The type of a parameter: `f64`, a whole number, a word, or an `Option` of these for one that may be off.
+pub trait Field: Copy {
+    /// What a declaration says of the range.
+    type Bounds;
+
+    /// The range that these bounds mean.
+    fn range(bounds: Self::Bounds) -> Range;
+
+    /// Reads a value, if it is one within the range.
+    fn read(text: &str, range: Range) -> Option<Self>;
+
+    /// The value; `None` if the parameter is off.
+    fn value(self) -> Option<Value>;
+}
+
+impl Field for f64 {
+    type Bounds = RangeInclusive<f64>;
+
+    fn range(bounds: RangeInclusive<f64>) -> Range {
+        Range::Real(*bounds.start(), *bounds.end())
+    }
+
+    fn read(text: &str, range: Range) -> Option<f64> {
+        let Range::Real(from, to) = range else { return None };
+        text.parse().ok().filter(|number| (from..=to).contains(number))
+    }
+
+    fn value(self) -> Option<Value> {
+        Some(Value::Real(self))
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($type:ident)+) => {$(
+        impl Field for $type {
+            type Bounds = RangeInclusive<$type>;
+
+            fn range(bounds: RangeInclusive<$type>) -> Range {
+                Range::Whole((*bounds.start()).into(), (*bounds.end()).into())
+            }
+
+            fn read(text: &str, range: Range) -> Option<$type> {
+                let Range::Whole(from, to) = range else { return None };
+                let number: i64 = text.parse().ok().filter(|number| (from..=to).contains(number))?;
+                number.try_into().ok()
+            }
+
+            fn value(self) -> Option<Value> {
+                Some(Value::Whole(self.into()))
+            }
+        }
+    )+};
+}
+
+whole_numbers!(i8 u8 i16 u16 i32 u32);
+
+impl<T: Field> Field for Option<T> {
+    type Bounds = T::Bounds;
+
+    fn range(bounds: T::Bounds) -> Range {
+        T::range(bounds)
+    }
+
+    fn read(text: &str, range: Range) -> Option<Option<T>> {
+        T::read(text, range).map(Some)
+    }
+
+    fn value(self) -> Option<Value> {
+        self.and_then(T::value)
+    }
+}
+
+/// A parameter that is one of a few words: an enum that [`words!`](crate::words) declares.
+pub trait Words: Copy + 'static {
+    /// The values, in the order of their declaration.
+    const ALL: &'static [Self];
+    /// Their words.
+    const WORDS: &'static [&'static str];
+
+    /// What a spec calls the value.
+    fn word(self) -> &'static str;
+}
+
+impl<W: Words> Field for W {
+    type Bounds = ();
+
+    fn range((): ()) -> Range {
+        Range::Words(W::WORDS)
+    }
+
+    fn read(text: &str, _: Range) -> Option<W> {
+        W::ALL.iter().copied().find(|value| value.word() == text)
+    }
+
+    fn value(self) -> Option<Value> {
+        Some(Value::Word(self.word()))
+    }
+}
+
+/// What the macro's code calls for each parameter that is not a group.
+#[doc(hidden)]
+pub fn set_field<F: Field>(field: &mut F, bounds: F::Bounds, text: &str) -> Result<(), Refusal> {
+    let range = F::range(bounds);
+    *field = F::read(text, range).ok_or(Refusal::Range(range))?;
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! A player: an agent, and what it offers beyond playing.
+
+use std::fmt;
+
+use cambio_core::{Agent, Scribe};
+
+/// What an agent may offer beyond [`Agent`].
+///
+/// Each method is an extension. It gives `None` unless the agent offers it, so an agent names only those that it has:
+///
+/// ```
+/// use cambio_agents::{Extensions, Player};
+/// use cambio_core::{Action, Agent, Briefing, Observation};
+///
+/// /// Takes the first legal decision, and forgets everything.
+/// struct First;
+///
+/// impl Agent for First {
+///     fn begin(&mut self, _: &Briefing<'_>) {}
+///
+///     fn decide(&mut self, view: &Observation<'_>) -> Action {
+///         view.choices().nth(0).expect("who is asked has a choice")
+///     }
+/// }
+///
+/// impl Extensions for First {
+///     fn lapses(&self) -> Option<u32> {
+///         Some(54)
+///     }
+/// }
+///
+/// assert_eq!(Player::extended(First).lapses(), Some(54));
+/// assert_eq!(Player::from(First).lapses(), None, "an agent as such has no extensions");
+/// ```
+pub trait Extensions: Agent {
+    /// How many cards it has forgotten or confused since the match began. Arenas ask after the match, for statistics.
+    fn lapses(&self) -> Option<u32> {
+        None
+    }
+
+    /// An observer that shows the agent every card: whoever plays its matches has to let it watch them.
+    ///
+    /// An agent that has one is an analyst and no player: experiments name it only where they say that they are analyses.
+    fn observer(&self) -> Option<Box<dyn Scribe + Send>> {
+        None
+    }
+}
+
+/// An agent that has no extensions.
+struct Plain<A>(A);
+
+impl<A: Agent> Agent for Plain<A> {
+    fn begin(&mut self, briefing: &cambio_core::Briefing<'_>) {
+        self.0.begin(briefing);
+    }
+
+    fn round_begins(&mut self, standing: &cambio_core::Standing<'_>) {
+        self.0.round_begins(standing);
+    }
+
+    fn notice(&mut self, sighting: &cambio_core::Sighting) {
+        self.0.notice(sighting);
+    }
+
+    fn decide(&mut self, view: &cambio_core::Observation<'_>) -> cambio_core::Action {
+        self.0.decide(view)
+    }
+
+    fn trouble(&mut self) -> Option<String> {
+        self.0.trouble()
+    }
+
+    fn round_ends(&mut self, result: &cambio_core::RoundResult) {
+        self.0.round_ends(result);
+    }
+
+    fn match_ends(&mut self, totals: &[cambio_core::Score]) {
+        self.0.match_ends(totals);
+    }
+}
+
+impl<A: Agent> Extensions for Plain<A> {}
+
+/// An agent and its [extensions](Extensions): what a spec makes.
+pub struct Player(Box<dyn Extensions>);
+
+impl<A: Agent + 'static> From<A> for Player {
+    /// A player without extensions.
+    fn from(agent: A) -> Player {
+        Player(Box::new(Plain(agent)))
+    }
+}
+
+impl Player {
+    /// A player with the extensions of this agent.
+    pub fn extended(agent: impl Extensions + 'static) -> Player {
+        Player(Box::new(agent))
+    }
+
+    /// The agent, to be asked.
+    #[inline]
+    pub fn agent(&mut self) -> &mut dyn Agent {
+        &mut *self.0
+    }
+
+    /// The agent alone.
+    pub fn into_agent(self) -> Box<dyn Agent> {
+        self.0
+    }
+
+    /// See [`Extensions::lapses`].
+    pub fn lapses(&self) -> Option<u32> {
+        Extensions::lapses(&*self.0)
+    }
+
+    /// See [`Extensions::observer`].
+    pub fn observer(&self) -> Option<Box<dyn Scribe + Send>> {
+        self.0.observer()
+    }
+}
+
+impl fmt::Debug for Player {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Player").finish_non_exhaustive()
+    }
+}

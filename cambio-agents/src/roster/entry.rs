@@ -1,0 +1,181 @@
+//! One agent of a roster: its name, its parameters, and how it is made.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::player::Player;
+use crate::{Param, Params, Refusal, Text};
+
+/// Parameters and what makes a player of them, their type erased.
+pub(super) trait Recipe: fmt::Debug + Send + Sync {
+    fn declared(&self) -> Vec<Param>;
+    fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal>;
+    fn is_reproducible(&self) -> bool;
+    fn make(&self, text: &str) -> Player;
+    fn params(&self) -> &dyn Any;
+    fn to_box(&self) -> Box<dyn Recipe>;
+}
+
+struct Typed<P, F> {
+    params: P,
+    make: Arc<F>,
+}
+
+impl<P: Params, F> fmt::Debug for Typed<P, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.params.fmt(f)
+    }
+}
+
+impl<P: Params, F: Fn(&str, &P) -> Player + Send + Sync + 'static> Recipe for Typed<P, F> {
+    fn declared(&self) -> Vec<Param> {
+        self.params.declared()
+    }
+
+    fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal> {
+        self.params.set(name, text)
+    }
+
+    fn is_reproducible(&self) -> bool {
+        self.params.is_reproducible()
+    }
+
+    fn make(&self, text: &str) -> Player {
+        (self.make)(text, &self.params)
+    }
+
+    fn params(&self) -> &dyn Any {
+        &self.params
+    }
+
+    fn to_box(&self) -> Box<dyn Recipe> {
+        Box::new(Typed { params: self.params, make: Arc::clone(&self.make) })
+    }
+}
+
+/// An agent of a roster.
+#[derive(Clone)]
+pub struct Entry {
+    pub(super) name: String,
+    pub(super) about: String,
+    pub(super) text: Option<Text>,
+    pub(super) sees_all: bool,
+    /// With the defaults.
+    pub(super) recipe: Arc<dyn Recipe>,
+}
+
+impl Entry {
+    /// An agent: its name, what it does in a sentence, and how it is made from its parameters.
+    ///
+    /// ```
+    /// use cambio_agents::{Entry, params, roster};
+    /// use cambio_core::{Action, Agent, Briefing, Observation};
+    ///
+    /// params! {
+    ///     /// The parameters of [`Mine`].
+    ///     pub struct MineParams {
+    ///         /// Which of the legal decisions it takes.
+    ///         number: u32 = 0 in 0..=1000,
+    ///     }
+    /// }
+    ///
+    /// /// Takes the decision of a number, or the first.
+    /// struct Mine {
+    ///     number: usize,
+    /// }
+    ///
+    /// impl Agent for Mine {
+    ///     fn begin(&mut self, _: &Briefing<'_>) {}
+    ///
+    ///     fn decide(&mut self, view: &Observation<'_>) -> Action {
+    ///         let choices = view.choices();
+    ///         choices.nth(self.number).or(choices.nth(0)).expect("who is asked has a choice")
+    ///     }
+    /// }
+    ///
+    /// let make = |params: &MineParams| Mine { number: params.number as usize };
+    /// let roster = roster().with_entry(Entry::new("mine", "Takes one by its number.", make));
+    /// let spec = roster.parse("mine(number=2)").unwrap();
+    /// assert_eq!(spec.params::<MineParams>().unwrap().number, 2);
+    /// assert_eq!(
+    ///     roster.parse("mine(number=2.5)").unwrap_err().to_string(),
+    ///     "agent `mine`: parameter `number` is `2.5`; allowed is a whole number from 0 to 1000",
+    /// );
+    /// ```
+    pub fn new<P: Params, A: Into<Player>>(
+        name: impl Into<String>,
+        about: impl Into<String>,
+        make: impl Fn(&P) -> A + Send + Sync + 'static,
+    ) -> Entry {
+        Entry::with_defaults(name, about, P::default(), make)
+    }
+
+    /// An agent whose parameters have defaults of their own.
+    pub fn with_defaults<P: Params, A: Into<Player>>(
+        name: impl Into<String>,
+        about: impl Into<String>,
+        defaults: P,
+        make: impl Fn(&P) -> A + Send + Sync + 'static,
+    ) -> Entry {
+        let make = Arc::new(move |_: &str, params: &P| make(params).into());
+        let recipe = Arc::new(Typed { params: defaults, make });
+        Entry { name: name.into(), about: about.into(), text: None, sees_all: false, recipe }
+    }
+
+    /// An agent that takes a text in quotes before its parameters; a spec then has to give one.
+    pub fn with_text<P: Params, A: Into<Player>>(
+        name: impl Into<String>,
+        about: impl Into<String>,
+        text: Text,
+        make: impl Fn(&str, &P) -> A + Send + Sync + 'static,
+    ) -> Entry {
+        let make = Arc::new(move |text: &str, params: &P| make(text, params).into());
+        let recipe = Arc::new(Typed { params: P::default(), make });
+        Entry { name: name.into(), about: about.into(), text: Some(text), sees_all: false, recipe }
+    }
+
+    /// The agent as one that sees every card, through the [observer](crate::Extensions::observer) that it has. It is no
+    /// player: experiments name it only where they say that they are analyses.
+    #[must_use]
+    pub fn seeing_all(self) -> Entry {
+        Entry { sees_all: true, ..self }
+    }
+
+    /// What a spec calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it does, in a sentence.
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// Its parameters, with their defaults.
+    pub fn params(&self) -> Vec<Param> {
+        self.recipe.declared()
+    }
+
+    /// The text that it takes before its parameters, if it takes one.
+    pub fn text(&self) -> Option<Text> {
+        self.text
+    }
+
+    /// Whether the agent sees every card.
+    pub fn sees_all(&self) -> bool {
+        self.sees_all
+    }
+
+    /// The names of its parameters, as errors list them.
+    pub(super) fn names(&self) -> String {
+        let names: Vec<&str> = self.params().iter().map(|param| param.name).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("name", &self.name).field("params", &self.recipe).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,228 @@
+//! Spec strings: an agent and its parameters, read and written.
+
+use std::fmt;
+
+use super::entry::{Entry, Recipe};
+use crate::player::Player;
+use crate::{Param, Params, Range, Refusal};
+
+/// An agent and its parameters. Its text form is the spec, parameters in the order in which they are declared, those
+/// alone that were given.
+pub struct AgentSpec {
+    entry: Entry,
+    text: Option<String>,
+    /// For each declared parameter whether the spec gives it.
+    given: Vec<bool>,
+    recipe: Box<dyn Recipe>,
+}
+
+impl AgentSpec {
+    /// Reads what stands between the parentheses of a spec.
+    pub(super) fn read(entry: &Entry, list: &str, spec: &str) -> Result<AgentSpec, SpecError> {
+        let form = || SpecError::Form { spec: spec.to_owned() };
+        let agent = || entry.name.clone();
+        let (text, list) = match (&entry.text, list.trim_start().strip_prefix('"')) {
+            (None, None) => (None, list),
+            (None, Some(_)) => return Err(SpecError::Unwanted { agent: agent(), known: entry.names() }),
+            (Some(declared), None) => return Err(SpecError::Missing { agent: agent(), text: declared.name }),
+            (Some(declared), Some(quoted)) => {
+                let (text, rest) = unquote(quoted).ok_or_else(form)?;
+                let rest = rest.trim_start();
+                let rest = if rest.is_empty() { rest } else { rest.strip_prefix(',').ok_or_else(form)? };
+                let checked = if text.contains(char::is_control) {
+                    Err("it has a control character".to_owned())
+                } else {
+                    (declared.check)(&text)
+                };
+                checked.map_err(|what| SpecError::Text { agent: agent(), text: declared.name, what })?;
+                (Some(text), rest)
+            }
+        };
+        let names: Vec<&str> = entry.params().iter().map(|param| param.name).collect();
+        let mut recipe = entry.recipe.to_box();
+        let mut given = vec![false; names.len()];
+        for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (param, value) = part.split_once('=').ok_or_else(form)?;
+            let (param, value) = (param.trim(), value.trim());
+            let Some(place) = names.iter().position(|name| *name == param) else {
+                return Err(SpecError::Param { agent: agent(), param: param.to_owned(), known: entry.names() });
+            };
+            if std::mem::replace(&mut given[place], true) {
+                return Err(SpecError::Twice { agent: agent(), param: param.to_owned() });
+            }
+            recipe.set(param, value).map_err(|refusal| {
+                let (agent, param) = (agent(), param.to_owned());
+                match refusal {
+                    Refusal::Unknown => SpecError::Param { agent, param, known: entry.names() },
+                    Refusal::Range(range) => SpecError::Value { agent, param, value: value.to_owned(), range },
+                }
+            })?;
+        }
+        Ok(AgentSpec { entry: entry.clone(), text, given, recipe })
+    }
+
+    /// Whether this is the same agent with the same values, given or default.
+    pub fn is(&self, other: &AgentSpec) -> bool {
+        self.entry.name == other.entry.name
+            && self.text == other.text
+            && self.recipe.declared() == other.recipe.declared()
+    }
+
+    /// A new agent of this spec, without its extensions. One that sees every card is blind then, and in trouble at its
+    /// first decision.
+    pub fn make(&self) -> Box<dyn cambio_core::Agent> {
+        self.player().into_agent()
+    }
+
+    /// A new agent of this spec, with its extensions.
+    pub fn player(&self) -> Player {
+        self.recipe.make(self.text.as_deref().unwrap_or_default())
+    }
+
+    /// The parameters, if they are of this type.
+    pub fn params<P: Params>(&self) -> Option<&P> {
+        self.recipe.params().downcast_ref()
+    }
+
+    /// The files on which the agent depends: those that its text names.
+    pub fn files(&self) -> Vec<String> {
+        let text = self.entry.text.zip(self.text.as_deref());
+        text.map_or_else(Vec::new, |(declared, text)| (declared.files)(text))
+    }
+
+    /// Whether the agent sees every card, and so may be named only in an analysis.
+    pub fn sees_all(&self) -> bool {
+        self.entry.sees_all
+    }
+
+    /// Whether the same seed gives the same play: the agent's parameters declare it.
+    pub fn is_reproducible(&self) -> bool {
+        self.recipe.is_reproducible()
+    }
+
+    /// Whether nothing but this program decides for the agent: not where it takes a text, which names what else does.
+    pub fn is_self_contained(&self) -> bool {
+        self.text.is_none()
+    }
+}
+
+impl Clone for AgentSpec {
+    fn clone(&self) -> AgentSpec {
+        let AgentSpec { entry, text, given, recipe } = self;
+        AgentSpec { entry: entry.clone(), text: text.clone(), given: given.clone(), recipe: recipe.to_box() }
+    }
+}
+
+impl fmt::Debug for AgentSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AgentSpec").field(&self.to_string()).finish()
+    }
+}
+
+impl fmt::Display for AgentSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |param: Param| param.default.map(|value| format!("{}={value}", param.name));
+        let declared = self.recipe.declared();
+        let given = declared.into_iter().zip(&self.given).filter(|(_, given)| **given);
+        let given = given.filter_map(|(param, _)| show(param));
+        let list: Vec<String> = self.text.as_deref().map(quote).into_iter().chain(given).collect();
+        if list.is_empty() {
+            f.write_str(&self.entry.name)
+        } else {
+            write!(f, "{}({})", self.entry.name, list.join(","))
+        }
+    }
+}
+
+/// Reads a text up to its closing quote, and gives what follows; `None` if none closes it.
+fn unquote(quoted: &str) -> Option<(String, &str)> {
+    let mut text = String::new();
+    let mut chars = quoted.char_indices();
+    while let Some((place, char)) = chars.next() {
+        match char {
+            '"' => return Some((text, &quoted[place + 1..])),
+            '\\' => text.push(chars.next().map(|(_, char)| char).filter(|char| matches!(char, '"' | '\\'))?),
+            char => text.push(char),
+        }
+    }
+    None
+}
+
+fn quote(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Why a spec is refused.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum SpecError {
+    /// It has not the form of a spec.
+    #[error("`{spec}` is no agent spec; a spec is a name and parameters in parentheses, such as greedy(call_at=7)")]
+    Form {
+        /// The spec.
+        spec: String,
+    },
+    /// The agent takes a text, and there is none.
+    #[error("agent `{agent}` needs its {text} first, in double quotes, such as {agent}(\"python3 bot.py\")")]
+    Missing {
+        /// The agent.
+        agent: String,
+        /// What the text is.
+        text: &'static str,
+    },
+    /// The agent takes no text, and there is one.
+    #[error("agent `{agent}` takes no text in quotes; it has {known}")]
+    Unwanted {
+        /// The agent.
+        agent: String,
+        /// The parameters that it has.
+        known: String,
+    },
+    /// The text is no good.
+    #[error("agent `{agent}`: the {text} is no good: {what}")]
+    Text {
+        /// The agent.
+        agent: String,
+        /// What the text is.
+        text: &'static str,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// No agent has that name.
+    #[error("there is no agent `{name}`; the agents are {known}")]
+    Agent {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// The agent has no such parameter.
+    #[error("agent `{agent}` has no parameter `{param}`; it has {known}")]
+    Param {
+        /// The agent.
+        agent: String,
+        /// The parameter.
+        param: String,
+        /// The parameters that it has.
+        known: String,
+    },
+    /// A parameter is given twice.
+    #[error("agent `{agent}`: parameter `{param}` is given twice; once is allowed")]
+    Twice {
+        /// The agent.
+        agent: String,
+        /// The parameter.
+        param: String,
+    },
+    /// A value is out of its range.
+    #[error("agent `{agent}`: parameter `{param}` is `{value}`; allowed is {range}")]
+    Value {
+        /// The agent.
+        agent: String,
+        /// The parameter.
+        param: String,
+        /// The value.
+        value: String,
+        /// What is allowed.
+        range: Range,
+    },
+}
