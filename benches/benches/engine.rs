@@ -96,7 +96,7 @@ fn tensors(criterion: &mut Criterion) {
         group.bench_function("u8, from a state", |bencher| {
             bencher.iter(|| {
                 for (state, seat) in &states {
-                    space.write(&state.glance(*seat), black_box(&mut numbers));
+                    space.write(&state.view(*seat), black_box(&mut numbers));
                 }
             });
         });

@@ -146,9 +146,9 @@ impl ismcts::state::State for Foreign<'_> {
 
     fn possible_actions(&self) -> Actions {
         let Some(actor) = self.state.actor() else { return Actions::default() };
-        let (glance, choices) = (self.state.glance(actor), self.state.choices());
+        let (view, choices) = (self.state.view(actor), self.state.choices());
         let own = self.state.table().layout(actor);
-        let matching = glance.known_matches();
+        let matching = view.known_matches();
         let is_tried = |action: &Action| match *action {
             Action::Snap(spot) => matching.contains(spot),
             Action::Swap(one, other) => own.contains(one) != own.contains(other),

@@ -88,7 +88,7 @@ pub(crate) fn blueprint(params: &HeuristicParams, view: &impl View) -> Action {
 }
 
 /// What a player takes the cards on the table to be.
-pub(crate) trait Picture {
+pub(crate) trait CardModel {
     /// The card that it takes to lie here.
     fn face(&self, spot: Spot) -> Option<Card>;
     /// The spots of which it takes itself to know the card.
@@ -106,7 +106,7 @@ pub(crate) trait Picture {
     }
 }
 
-impl Picture for Memory {
+impl CardModel for Memory {
     fn face(&self, spot: Spot) -> Option<Card> {
         Memory::face(self, spot)
     }
@@ -116,7 +116,7 @@ impl Picture for Memory {
     }
 }
 
-impl<V: View> Picture for V {
+impl<V: View> CardModel for V {
     #[inline]
     fn face(&self, spot: Spot) -> Option<Card> {
         View::face(self, spot)
@@ -139,28 +139,28 @@ impl<V: View> Picture for V {
 }
 
 /// One decision: the view, what the player takes the cards to be, and what that makes them worth.
-pub(crate) struct Mind<'v, V, P> {
+pub(crate) struct Mind<'v, V, M> {
     view: &'v V,
-    picture: &'v P,
+    model: &'v M,
     params: &'v HeuristicParams,
     choices: Choices,
     own: SpotSet,
     known: SpotSet,
-    /// The mean of what is not in the picture, once it is asked for.
+    /// The mean of what is not in the model, once it is asked for.
     mean: Cell<Option<f64>>,
     /// What the known own cards come to, once it is asked for.
     survey: Cell<Option<Survey>>,
 }
 
-/// The mean points of the cards that are neither on the pile nor held nor in the picture; 0 where none is left.
+/// The mean points of the cards that are neither on the pile nor held nor in the model; 0 where none is left.
 #[inline]
-pub(crate) fn mean_elsewhere(view: &impl View, picture: &impl Picture) -> f64 {
+pub(crate) fn mean_elsewhere(view: &impl View, model: &impl CardModel) -> f64 {
     let (rules, table) = (view.rules(), view.table());
     let held = view.held();
-    let here = picture.known_points(rules) + held.map_or(0, |card| rules.points(card));
+    let here = model.known_points(rules) + held.map_or(0, |card| rules.points(card));
     let points = rules.deck_points() - table.pile_points() - here;
     let cards =
-        rules.deck().len() as i32 - table.pile_len() as i32 - picture.known().len() as i32 - i32::from(held.is_some());
+        rules.deck().len() as i32 - table.pile_len() as i32 - model.known().len() as i32 - i32::from(held.is_some());
     if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 }
 }
 
@@ -181,12 +181,12 @@ struct Survey {
     worst: Option<(i32, Spot)>,
 }
 
-impl<'v, V: View, P: Picture> Mind<'v, V, P> {
+impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     #[inline]
-    pub(crate) fn new(view: &'v V, picture: &'v P, params: &'v HeuristicParams) -> Mind<'v, V, P> {
+    pub(crate) fn new(view: &'v V, model: &'v M, params: &'v HeuristicParams) -> Mind<'v, V, M> {
         let own = view.table().layout(view.seat());
         let (mean, survey) = (Cell::new(None), Cell::new(None));
-        Mind { view, picture, params, choices: view.choices(), own, known: picture.known(), mean, survey }
+        Mind { view, model, params, choices: view.choices(), own, known: model.known(), mean, survey }
     }
 
     #[expect(clippy::inline_always, reason = "playouts call it in one place, and it is small but for what is rare")]
@@ -214,7 +214,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
 
     #[inline]
     fn mean(&self) -> f64 {
-        once(&self.mean, || mean_elsewhere(self.view, self.picture))
+        once(&self.mean, || mean_elsewhere(self.view, self.model))
     }
 
     fn points(&self, card: Card) -> f64 {
@@ -233,7 +233,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
 
     /// What the card here is expected to count: one that its owner knows and this player does not is taken for lower.
     fn worth(&self, spot: Spot) -> f64 {
-        match self.picture.face(spot) {
+        match self.model.face(spot) {
             Some(card) => self.points(card),
             None if self.is_hoarded(spot) => self.mean() - self.params.hoard,
             None => self.mean(),
@@ -257,7 +257,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
     #[inline]
     fn survey_of(&self, spots: SpotSet) -> Survey {
         let mut survey = Survey { sum: 0, worst: None };
-        for (spot, card) in self.picture.known_cards(spots) {
+        for (spot, card) in self.model.known_cards(spots) {
             let points = self.view.rules().points(card);
             survey.sum += points;
             if survey.worst.is_none_or(|(most, _)| points > most) {
@@ -388,7 +388,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
                 best = Some((gain, spot));
             }
         };
-        for (spot, card) in self.picture.known_cards(targets) {
+        for (spot, card) in self.model.known_cards(targets) {
             if !self.view.would_match(spot, card) {
                 continue;
             }
@@ -414,7 +414,7 @@ impl<'v, V: View, P: Picture> Mind<'v, V, P> {
         let (rules, table) = (self.view.rules(), self.view.table());
         let (mut matching, mut all, mut points) = (0.0, 0.0, 0.0);
         for card in (0..rules.kinds().len()).filter_map(Card::new) {
-            let seen = self.known.into_iter().filter(|&spot| self.picture.face(spot) == Some(card)).count();
+            let seen = self.known.into_iter().filter(|&spot| self.model.face(spot) == Some(card)).count();
             let copies = rules.copies_of(card).saturating_sub(table.on_pile(card) + seen) as f64;
             all += copies;
             if self.view.would_match(spot, card) {

@@ -1,10 +1,10 @@
 //! Playing a sampled world out to the end of the round.
 
 use cambio_core::rng::Bounded as _;
-use cambio_core::{Action, Card, Choices, Dice, Glance, Phase, Seat, Spot, SpotSet, State, View};
+use cambio_core::{Action, Card, Choices, Dice, Phase, Seat, Spot, SpotSet, State, StateView, View};
 
 use crate::bits::Bits;
-use crate::heuristic::{HeuristicParams, Mind, Picture, blueprint};
+use crate::heuristic::{CardModel, HeuristicParams, Mind, blueprint};
 use crate::words;
 
 words! {
@@ -57,7 +57,7 @@ impl Policy {
                 };
                 match world.table().phase() {
                     Phase::Window | Phase::Chain => {
-                        let matching = world.glance(actor).known_matches();
+                        let matching = world.view(actor).known_matches();
                         matching
                             .nth(dice.0.below(matching.len() as u32 + 1) as usize)
                             .map_or(Action::Pass, Action::Snap)
@@ -65,10 +65,10 @@ impl Policy {
                     _ => draw(dice),
                 }
             }
-            Policy::Blueprint(params, Knows::AsSeen) => blueprint(params, &world.glance(actor)),
+            Policy::Blueprint(params, Knows::AsSeen) => blueprint(params, &world.view(actor)),
             Policy::Blueprint(params, knows) if actor != searcher => fancied(world, actor, params, *knows),
             Policy::Clairvoyant(params) if actor == searcher => fancied(world, actor, params, Knows::All),
-            Policy::Blueprint(params, _) | Policy::Clairvoyant(params) => blueprint(params, &world.glance(actor)),
+            Policy::Blueprint(params, _) | Policy::Clairvoyant(params) => blueprint(params, &world.view(actor)),
         }
     }
 
@@ -84,18 +84,18 @@ impl Policy {
 
 /// What a seat decides that takes itself to know all or nothing.
 fn fancied(world: &State, actor: Seat, params: &HeuristicParams, knows: Knows) -> Action {
-    let glance = world.glance(actor);
-    Mind::new(&glance, &Fancied { glance, world, knows }, params).decide()
+    let view = world.view(actor);
+    Mind::new(&view, &Fancied { view, world, knows }, params).decide()
 }
 
 /// What a seat would know that saw all or nothing.
 struct Fancied<'a> {
-    glance: Glance<'a>,
+    view: StateView<'a>,
     world: &'a State,
     knows: Knows,
 }
 
-impl Picture for Fancied<'_> {
+impl CardModel for Fancied<'_> {
     fn face(&self, spot: Spot) -> Option<Card> {
         if self.knows == Knows::All { self.world.face(spot) } else { None }
     }
@@ -104,7 +104,7 @@ impl Picture for Fancied<'_> {
         let mut known = SpotSet::EMPTY;
         if self.knows == Knows::All {
             // A penalty card that was drawn in the playout has no face yet.
-            let faces = self.glance.table().occupied().into_iter().filter(|&spot| self.world.face(spot).is_some());
+            let faces = self.view.table().occupied().into_iter().filter(|&spot| self.world.face(spot).is_some());
             faces.for_each(|spot| known.insert(spot));
         }
         known

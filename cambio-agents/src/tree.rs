@@ -323,9 +323,9 @@ impl Tree {
         let Growth { searcher, sees_all, .. } = *growth;
         self.offered.clear();
         let Some(actor) = world.actor() else { return };
-        let (glance, choices) = (world.glance(actor), world.choices());
-        let face = |spot| if sees_all && actor == searcher { world.face(spot) } else { glance.face(spot) };
-        self.offered.extend(choices.iter().filter(|&action| is_plausible(&glance, &choices, action, face)));
+        let (view, choices) = (world.view(actor), world.choices());
+        let face = |spot| if sees_all && actor == searcher { world.face(spot) } else { view.face(spot) };
+        self.offered.extend(choices.iter().filter(|&action| is_plausible(&view, &choices, action, face)));
         if self.offered.is_empty() {
             self.offered.extend(choices.nth(0));
         }

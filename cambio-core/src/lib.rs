@@ -89,6 +89,6 @@ pub use replay::replay;
 pub use rules::{Deck, KNOBS, KnobDoc, MINI_GAMES, PRESETS, Rules, RulesError, RulesSpec};
 pub use score::{Match, RoundResult, Score};
 pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, Seat, SeatSet, Spot, SpotIter, SpotSet};
-pub use state::{DealError, Glance, IllegalAction, Setup, State};
+pub use state::{DealError, IllegalAction, Setup, State, StateView};
 pub use table::{Carry, Phase, Source, Table};
 pub use tensor::{Block, BlockValues, TensorNumber, TensorSpace};

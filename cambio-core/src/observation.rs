@@ -78,7 +78,7 @@ impl<'a> Observation<'a> {
 
 /// What a policy sees when it decides: the table, and what one seat has legitimately seen.
 ///
-/// An [`Observation`] is one, which agents get; a [`Glance`](crate::Glance) is one, which copies nothing. A policy that takes
+/// An [`Observation`] is one, which agents get; a [`StateView`](crate::StateView) is one, which copies nothing. A policy that takes
 /// any view serves as an agent and in playouts.
 pub trait View {
     /// The table as everybody sees it.

@@ -336,7 +336,7 @@ impl State {
     /// The decisions that are legal for the seat that is asked.
     #[inline]
     pub fn choices(&self) -> Choices {
-        self.table.asked.map_or(Choices::NONE, |seat| choices(&self.table, &self.glance(seat)))
+        self.table.asked.map_or(Choices::NONE, |seat| choices(&self.table, &self.view(seat)))
     }
 
     /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision.
@@ -371,7 +371,7 @@ impl State {
 
     /// What `seat` may know now.
     pub fn observe(&self, seat: Seat) -> Observation<'_> {
-        let private = Private { seat, faces: [None; SPOTS], held: self.glance(seat).held() };
+        let private = Private { seat, faces: [None; SPOTS], held: self.view(seat).held() };
         let mut view = Observation::new(&self.table, private);
         // Where they stay: what was just written byte by byte is slow to copy.
         for spot in self.table.seen(seat) {
@@ -383,8 +383,8 @@ impl State {
     /// What `seat` may know now, looked up where it is needed and copied nowhere: for policies that decide in millions
     /// of sampled worlds.
     #[inline]
-    pub fn glance(&self, seat: Seat) -> Glance<'_> {
-        Glance { state: self, seat }
+    pub fn view(&self, seat: Seat) -> StateView<'_> {
+        StateView { state: self, seat }
     }
 
     /// The card that lies here, for referees and analysis; `None` for an empty spot and a latent face.
@@ -448,12 +448,12 @@ impl Rules {
 ///
 /// No agent receives one: it borrows the state. Policies of playouts do, which decide in worlds that were sampled.
 #[derive(Clone, Copy)]
-pub struct Glance<'a> {
+pub struct StateView<'a> {
     state: &'a State,
     seat: Seat,
 }
 
-impl View for Glance<'_> {
+impl View for StateView<'_> {
     #[inline]
     fn table(&self) -> &Table {
         &self.state.table

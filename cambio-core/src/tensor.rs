@@ -135,7 +135,7 @@ const PHASES: usize = 10;
 /// let mut floats = vec![0.0_f32; space.len()];
 /// space.write(&state.observe(Seat::B), &mut floats);
 /// let mut bytes = vec![0_u8; space.len()];
-/// space.write(&state.glance(Seat::B), &mut bytes);
+/// space.write(&state.view(Seat::B), &mut bytes);
 ///
 /// let occupied = space.block("occupied").unwrap();
 /// assert_eq!(bytes[occupied.offset..][..occupied.len()].iter().sum::<u8>(), 8);
@@ -206,7 +206,7 @@ impl TensorSpace {
         self.blocks.iter().find(|block| block.name == name)
     }
 
-    /// Writes what a seat may know: an [`Observation`](crate::Observation), or a [`Glance`](crate::Glance) at a state.
+    /// Writes what a seat may know: an [`Observation`](crate::Observation), or a [`StateView`](crate::StateView) at a state.
     /// Both give the same numbers; the latter is faster.
     ///
     /// # Panics

@@ -305,7 +305,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     fn may_call(&mut self, seat: Seat) -> bool {
         self.state.table.asked = Some(seat);
-        may_call(&self.state.table, seat, &self.state.glance(seat))
+        may_call(&self.state.table, seat, &self.state.view(seat))
     }
 
     fn next_turn(&mut self) {
@@ -529,7 +529,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     #[inline]
     fn knows_match(&self, seat: Seat) -> bool {
-        !self.state.glance(seat).known_matches().is_empty()
+        !self.state.view(seat).known_matches().is_empty()
     }
 
     /// Whether surely nobody has seen a card that matches the opener: by ranks alone, and by a look at each card, instead

@@ -32,14 +32,14 @@ fn deck_of(rules: &Rules) -> Vec<Card> {
     deck
 }
 
-/// A glance tells what an observation tells, though it copies nothing and has its sums kept up.
-fn glance_agrees(state: &State, seat: Seat) {
-    let (view, glance) = (state.observe(seat), state.glance(seat));
+/// A state view tells what an observation tells, though it copies nothing and has its sums kept up.
+fn state_view_agrees(state: &State, seat: Seat) {
+    let (view, state_view) = (state.observe(seat), state.view(seat));
     let all = state.table().occupied();
-    assert!(glance.known_cards(all).eq(view.known_cards(all)), "what {seat} knows");
-    assert_eq!(glance.known_points(), view.known_points(), "points that {seat} knows");
-    assert_eq!((glance.known_matches(), glance.held()), (view.known_matches(), view.held()));
-    assert_eq!(glance.choices(), view.choices());
+    assert!(state_view.known_cards(all).eq(view.known_cards(all)), "what {seat} knows");
+    assert_eq!(state_view.known_points(), view.known_points(), "points that {seat} knows");
+    assert_eq!((state_view.known_matches(), state_view.held()), (view.known_matches(), view.held()));
+    assert_eq!(state_view.choices(), view.choices());
 }
 
 /// What each seat knows, kept up from its sightings.
@@ -80,7 +80,7 @@ impl Bookkeeper {
         let (model, seat) = (&self.model, mind.seat());
         let view = state.observe(seat);
         assert_eq!(mind.known(), view.known());
-        glance_agrees(state, seat);
+        state_view_agrees(state, seat);
         for other in Seat::ALL {
             assert_eq!(mind.seen(other), state.table().seen(other), "what {other} has seen, for {seat}");
         }
@@ -324,7 +324,7 @@ impl Spy {
             }
         }
         if self.stream.chance(1, self.thin) {
-            Seat::ALL[..seats_of(world)].iter().for_each(|&seat| glance_agrees(world, seat));
+            Seat::ALL[..seats_of(world)].iter().for_each(|&seat| state_view_agrees(world, seat));
             self.play_out(world.clone());
             self.play_twice(world.clone());
         }

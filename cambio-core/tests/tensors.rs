@@ -92,11 +92,11 @@ impl Ways {
         let (mut exact, mut again) = (vec![0_i16; len], vec![-1_i16; len]);
         let (mut bytes, mut floats) = (vec![99_u8; len], vec![0.5_f32; len]);
         for &seat in seats_of(state) {
-            let (view, glance) = (state.observe(seat), state.glance(seat));
+            let (view, state_view) = (state.observe(seat), state.view(seat));
             self.space.write(&view, &mut exact);
-            self.space.write(&glance, &mut again);
+            self.space.write(&state_view, &mut again);
             assert_eq!(again, exact);
-            self.space.write(&glance, &mut bytes);
+            self.space.write(&state_view, &mut bytes);
             assert!(bytes.iter().zip(&exact).all(|(&byte, &number)| i16::from(byte) == number.min(255)));
             self.space.write(&view, &mut floats);
             assert!(floats.iter().zip(&exact).all(|(float, &number)| float.to_bits() == f32::from(number).to_bits()));

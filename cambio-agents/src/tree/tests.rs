@@ -17,8 +17,8 @@ fn window_world(rules: &Rules) -> (State, Stream) {
             if state.table().phase() == Phase::Window && is_first {
                 let other = state.table().occupied().into_iter();
                 let matching = other.filter(|&spot| {
-                    let glance = state.glance(Seat::B);
-                    glance.face(spot).is_some_and(|card| glance.would_match(spot, card))
+                    let view = state.view(Seat::B);
+                    view.face(spot).is_some_and(|card| view.would_match(spot, card))
                 });
                 if matching.count() > 0 {
                     return (state, stream);
@@ -40,7 +40,7 @@ fn growth(mode: Mode) -> Growth {
 fn what_one_seat_declares_in_a_window_changes_no_other_seats_information() {
     let rules = Rules::preset("classic").unwrap();
     let (world, stream) = window_world(&rules);
-    let snap = world.glance(Seat::A).known_matches().lowest().map(Action::Snap).unwrap();
+    let snap = world.view(Seat::A).known_matches().lowest().map(Action::Snap).unwrap();
     let key_after = |action| {
         let (mut world, mut histories) = (world.clone(), Histories::at_root(&world, Seat::A, Mode::Multiple));
         world.apply(action, &mut Dice(stream.clone()), &mut histories).unwrap();
@@ -168,7 +168,7 @@ fn who_knows_a_card_still_knows_it_after_it_was_swapped_away() {
         if choices.contains(swap) && world.table().seen(Seat::B).contains(mine) && world.face(mine) == card {
             world.apply(swap, &mut Dice(crate::bits::Bits::new(1, 1)), &mut ()).unwrap();
             assert!(world.table().seen(Seat::B).contains(theirs), "seat b knows where its card went");
-            assert_eq!(world.glance(Seat::B).face(theirs), card);
+            assert_eq!(world.view(Seat::B).face(theirs), card);
             found = true;
             break;
         }
