@@ -1,13 +1,16 @@
 //! Random play for instruction counters, which tell the same on a noisy machine:
-//! `valgrind --tool=callgrind target/release/examples/count classic 2 latent 1000000`.
+//! `valgrind --tool=callgrind target/release/examples/count classic 2 latent 1000000`. With `tensors` in place of `latent`
+//! it writes so many tensors of positions from random play.
+
+use std::hint::black_box;
 
 use cambio_benches::{Everyone, Faces, Play};
-use cambio_core::Rules;
+use cambio_core::{Rules, TensorSpace};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [preset, seats, faces, decisions] = &words[..] else {
-        eprintln!("error: give a preset, a number of seats, `latent`, `dealt` or `events`, and a number of decisions");
+        eprintln!("error: give a preset, a number of seats, `latent`, `dealt`, `events` or `tensors`, and a number");
         std::process::exit(1);
     };
     let rules = Rules::preset(preset).expect("a preset");
@@ -15,10 +18,25 @@ fn main() {
     let faces_of = if faces == "latent" { Faces::Latent } else { Faces::Dealt };
     let mut play = Play::new(&rules, seats, faces_of);
     let decisions = decisions.parse().expect("a number of decisions");
+    if faces == "tensors" {
+        return tensors(&rules, seats, &mut play, decisions);
+    }
     let played = if faces == "events" {
         play.rounds(decisions, &mut Everyone { seats, faces: 0 })
     } else {
         play.rounds(decisions, &mut ())
     };
     println!("{played} decisions");
+}
+
+/// Writes tensors of 64 positions, early to late in their rounds, again and again.
+fn tensors(rules: &Rules, seats: usize, play: &mut Play, count: u64) {
+    let space = TensorSpace::new(rules, seats);
+    let states: Vec<_> = (0..64).map(|decisions| play.midgame(decisions % 32, &mut ())).collect();
+    let mut numbers = vec![0_i16; space.len()];
+    for state in states.iter().cycle().take(count as usize) {
+        let seat = state.actor().expect("a position asks somebody");
+        space.write(&state.observe(seat), black_box(&mut numbers));
+    }
+    println!("{count} tensors of {} numbers", numbers.len());
 }

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Measures two builds against each other on the same work: old, new, old, new, …
+
+    scripts/pair.py OLD NEW [--rounds N] [--only NAME]... [--no-counts | --counts-only]
+
+OLD and NEW are `cambio` binaries, or release folders of cargo (`target/release`). A folder that holds `examples/count`
+and `examples/think` is measured on the bare engine, on searches and on tensors as well:
+
+    cargo build --release && cargo build --release -p cambio-benches --examples
+
+Times are CPU seconds of the process (user and system), which other work on the machine disturbs least. The table gives
+the median of OLD / NEW over the pairs, with the least and the greatest: above 1 the new build is faster. The last column
+is the same ratio in instructions, counted by callgrind on less of the same work, where valgrind is installed; it is
+the same on a noisy machine, but knows nothing of caches and branches. Needs nothing but Python's standard library.
+"""
+
+import argparse
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def experiment(agents, rules="classic"):
+    return f"seed = 7\ndeals = 1\nrules = ['{rules}']\nseats = [2]\nagents = {agents}\n"
+
+
+# An experiment's agents; how many deals are timed, and how many are counted.
+RUNS = {
+    "run random": ("['random', 'random(pass=0.9)']", 60000, 400),
+    "run heuristics": ("['greedy', 'heuristic', 'sharp']", 9000, 100),
+    "run rollout": ("['rollout(n=1000)', 'heuristic']", 20, 1),
+    "run ismcts": ("['ismcts', 'heuristic']", 20, 1),
+}
+# The rows that `cambio report` reads: those of this run.
+REPORT = ("['random', 'random(pass=0.9)', 'greedy', 'greedy(call_at=9)']", 8000, 200)
+# The words of a benchmark program, the number that is timed, and the number that is counted.
+PROGRAMS = {
+    "random play, dealt": ("count classic 2 dealt", 10_000_000, 300_000),
+    "random play, latent": ("count classic 2 latent", 10_000_000, 300_000),
+    "random play, 4 seats": ("count original 4 dealt", 10_000_000, 300_000),
+    "events for every seat": ("count classic 4 events", 10_000_000, 300_000),
+    "tensors": ("count classic 2 tensors", 600_000, 40_000),
+    "rollout(n=1000)": ("think classic 2 rollout(n=1000)", 160, 8),
+    "ismcts": ("think classic 2 ismcts", 160, 8),
+    "ismcts(mode=so)": ("think classic 2 ismcts(mode=so)", 160, 8),
+}
+
+
+class Build:
+    """A build: its `cambio`, and its benchmark programs where they are."""
+
+    def __init__(self, path, folder):
+        path = path.resolve()
+        self.cambio = path / "cambio" if path.is_dir() else path
+        self.examples = path / "examples" if path.is_dir() else None
+        self.folder = folder
+        self.folder.mkdir()
+        if not os.access(self.cambio, os.X_OK):
+            sys.exit(f"error: {self.cambio} is not a program")
+
+    def has(self, program):
+        return self.examples is not None and os.access(self.examples / program, os.X_OK)
+
+    def program(self, words, number):
+        name, *rest = words.split()
+        return [str(self.examples / name), *rest, str(number)]
+
+    def run(self, deals):
+        out = self.folder / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        return [str(self.cambio), *f"run spec.toml --out out --quiet --threads 1 --deals {deals}".split()]
+
+    def spec(self, agents):
+        (self.folder / "spec.toml").write_text(experiment(agents))
+
+    def call(self, command):
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, check=False)
+        if done.returncode:
+            sys.exit(f"error: {' '.join(command)} ended with {done.returncode}: {done.stderr.decode()[-300:]}")
+        return done
+
+    def time(self, command):
+        """CPU seconds of a command."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.call(command)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+    def count(self, command):
+        """Instructions of a command."""
+        done = self.call(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command])
+        return int(re.search(rb"Collected : (\d+)", done.stderr)[1])
+
+
+def works(options, old, new):
+    """The name of each workload, and functions that prepare it in a build and give its command."""
+    for name, (agents, timed, counted) in RUNS.items():
+        yield name, lambda build, agents=agents: build.spec(agents), Build.run, timed, counted
+    agents, timed, counted = REPORT
+    made = {}
+
+    def prepare(build):
+        build.spec(agents)
+
+    def report(build, deals):
+        if made.get(build) != deals:
+            # Both builds read rows that the old one wrote.
+            build.call([str(old.cambio), *build.run(deals)[1:]])
+            made[build] = deals
+        return [str(build.cambio), "report", "out"]
+
+    yield "report", prepare, report, timed, counted
+    for name, (words, timed, counted) in PROGRAMS.items():
+        if old.has(words.split()[0]) and new.has(words.split()[0]):
+            yield name, lambda build: None, lambda build, n, words=words: build.program(words, n), timed, counted
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Measures two builds against each other: old, new, old, new, …")
+    parser.add_argument("old", type=Path, help="a `cambio` binary, or a release folder of cargo")
+    parser.add_argument("new", type=Path, help="the other")
+    parser.add_argument("--rounds", type=int, default=9, help="how many pairs are timed (default 9)")
+    parser.add_argument("--only", action="append", metavar="NAME", choices=[*RUNS, "report", *PROGRAMS],
+                        help="only this workload; may be given often: " + ", ".join([*RUNS, "report", *PROGRAMS]))
+    parser.add_argument("--no-counts", action="store_true", help="count no instructions")
+    parser.add_argument("--counts-only", action="store_true", help="only count instructions")
+    options = parser.parse_args()
+    counts = not options.no_counts and shutil.which("valgrind") is not None
+    with tempfile.TemporaryDirectory(prefix="cambio-pair-") as top:
+        builds = [Build(path, Path(top) / name) for name, path in [("old", options.old), ("new", options.new)]]
+        print(f"{'':22}{'old':>9}{'new':>9}   times as fast (least–greatest)   instructions, old / new")
+        for name, prepare, command, timed, counted in works(options, *builds):
+            if options.only and name not in options.only:
+                continue
+            for build in builds:
+                prepare(build)
+            line = f"{name:22}"
+            if not options.counts_only:
+                times = [[build.time(command(build, timed)) for build in builds] for _ in range(options.rounds + 1)][1:]
+                ratios = [old / new for old, new in times]
+                old, new = (statistics.median(pair[at] for pair in times) for at in (0, 1))
+                line += f"{old:7.2f} s{new:7.2f} s   {statistics.median(ratios):6.3f}  " \
+                        f"({min(ratios):.3f}–{max(ratios):.3f})         "
+            if counts:
+                old, new = (build.count(command(build, counted)) for build in builds)
+                line += f"{old / new:12.4f}   {old / 1e6:.0f} M / {new / 1e6:.0f} M"
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
