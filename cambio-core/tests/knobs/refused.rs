@@ -1,7 +1,7 @@
 //! What a rule file may not say, and what the refusal tells.
 
 use cambio_core::knob::Knob as _;
-use cambio_core::{KNOBS, MINI_GAMES, PRESETS, Rules, RulesSpec};
+use cambio_core::{KNOBS, MINI_GAMES, PRESETS, Rules, RulesError, RulesSpec};
 use serde_json::{Value, json};
 
 /// Why a rule file that changes `classic` is refused.
@@ -52,6 +52,32 @@ fn numbers_beyond_their_bounds_are_refused() {
         let field = fields.split(' ').next().unwrap();
         assert!(error.starts_with(&format!("field `{field}` is ")) && error.contains(words), "{error}");
     }
+}
+
+#[test]
+fn a_refusal_carries_what_its_sentence_says() {
+    let refused = |fields: &str| {
+        let read = RulesSpec::from_toml(&format!("base = 'classic'\n{fields}"));
+        read.and_then(RulesSpec::validate).map(drop).unwrap_err()
+    };
+    assert!(matches!(
+        refused("hand = 9"),
+        RulesError::Field { field: "hand", found, allowed } if found == "9" && allowed == "a whole number from 1 to 8"
+    ));
+    assert!(matches!(
+        refused("max_slots = 3"),
+        RulesError::Field { field: "max_slots", found, allowed } if found == "3" && allowed.ends_with("which is 4")
+    ));
+    assert!(
+        matches!(refused("turnlimit = 3"), RulesError::UnknownField { field, nearest: Some("turn_limit") } if field == "turnlimit")
+    );
+    assert!(matches!(refused("peek = 'slots 5'"), RulesError::Peek { hand: 4, .. }));
+    assert!(matches!(refused("hand = "), RulesError::Toml(_)));
+    assert!(matches!(Rules::preset("rummy"), Err(RulesError::Preset { name }) if name == "rummy"));
+    let classic = Rules::preset("classic").unwrap();
+    assert!(matches!(classic.covers(9), Err(RulesError::Seats { seats: 9 })));
+    let kind = r#"deck = [{ label = "A", rank = "A", points = 1, copies = 300 }]"#;
+    assert!(matches!(refused(kind), RulesError::KindField { number: 1, field: "copies", found, .. } if found == "300"));
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! The gate between rules as they are written down and rules that the engine plays by.
+
+use super::{Face, Rules, RulesError, RulesSpec, System, copies};
+use crate::card::{Card, MAX_CARDS, MAX_KINDS};
+use crate::knob::{Flip, Knob as _, Peek, Score};
+use crate::seat::MAX_SEATS;
+
+fn field(field: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> RulesError {
+    RulesError::Field { field, found: found.into(), allowed: allowed.into() }
+}
+
+impl System {
+    /// Checks the fields against each other and works out what the engine looks up.
+    pub(super) fn of(mut spec: RulesSpec) -> Result<Rules, RulesError> {
+        // Rules that were changed do not pass for the preset whose name they bear.
+        if RulesSpec::preset(&spec.name).is_ok_and(|preset| !preset.plays_as(&spec)) {
+            spec.name += " (changed)";
+        }
+        let mut kinds = spec.deck.kinds.clone();
+        match kinds.iter_mut().find(|kind| kind.label == "JK") {
+            Some(joker) if spec.deck.name.is_none() && i64::from(joker.copies) != spec.jokers.get() => {
+                return Err(RulesError::Jokers { jokers: spec.jokers.get(), copies: joker.copies });
+            }
+            Some(joker) => joker.copies = spec.jokers.get() as u8,
+            None if spec.jokers.get() > 0 => {
+                return Err(field("jokers", spec.jokers.get().to_string(), "0, for the deck has no kind `JK`"));
+            }
+            None => {}
+        }
+        kinds.retain(|kind| kind.copies > 0);
+        for (number, kind) in kinds.iter().enumerate() {
+            if kinds[..number].iter().any(|other| other.label == kind.label) {
+                return Err(RulesError::Label { label: kind.label.clone() });
+            }
+        }
+        let cards: usize = kinds.iter().map(|kind| usize::from(kind.copies)).sum();
+        if cards > MAX_CARDS / 2 {
+            return Err(RulesError::Cards { cards });
+        }
+        if let Some(kind) =
+            kinds.iter().find(|kind| usize::from(kind.copies) * spec.decks.count() > usize::from(u8::MAX))
+        {
+            let (label, decks) = (kind.label.clone(), spec.decks.count());
+            return Err(RulesError::Copies { label, copies: kind.copies, decks });
+        }
+        let (hand, slots) = (spec.hand.count(), spec.max_slots.count());
+        if spec.carry_over && slots == hand {
+            let allowed = format!("more than `hand`, which is {hand}, for a card may come to it");
+            return Err(field("carry_over", format!("true and `max_slots` {slots}"), allowed));
+        }
+        if slots < hand {
+            return Err(field("max_slots", slots.to_string(), format!("at least `hand`, which is {hand}")));
+        }
+        let beyond = match spec.peek {
+            Peek::Slots(mask) => mask >> hand != 0,
+            Peek::Choose(number) => usize::from(number) > hand,
+        };
+        if beyond {
+            return Err(RulesError::Peek { found: spec.peek.write().to_string(), hand });
+        }
+        if spec.score == Score::Points {
+            let dearest = kinds.iter().map(|kind| kind.points.unsigned_abs()).max().map_or(0, usize::from);
+            let call = spec.call_success.get().abs().max(spec.call_failure.get().abs()) as usize;
+            let (round, rounds) = (dearest * slots + call, spec.round_limit.count());
+            let most = i32::MAX as usize / crate::Score::UNITS as usize / round.max(1);
+            if rounds > most {
+                let allowed = format!("at most {most} where a round can add {round} points to a total");
+                return Err(field("round_limit", rounds.to_string(), allowed));
+            }
+        }
+        let mut ranks: Vec<&str> = Vec::new();
+        let mut faces = [Face::default(); MAX_KINDS * 2];
+        let mut deck = Vec::new();
+        for (index, kind) in kinds.iter().enumerate() {
+            let rank = ranks.iter().position(|rank| *rank == kind.rank).unwrap_or_else(|| {
+                ranks.push(&kind.rank);
+                ranks.len() - 1
+            });
+            let card = Card::new(index).expect("there are at most 128 cards, so at most 128 kinds");
+            faces[card.raw()] = Face { points: kind.points, rank: rank as u8, power: kind.power };
+            deck.extend(std::iter::repeat_n(card, usize::from(kind.copies) * spec.decks.count()));
+        }
+        let points = |card: &Card| i32::from(faces[card.raw()].points);
+        let deck_points = deck.iter().map(points).sum();
+        let deck_squares = deck.iter().map(|card| points(card) * points(card)).sum();
+        let most_points = deck.iter().map(points).max().unwrap_or(0);
+        let system = System { spec, kinds, copies: copies(&deck), deck_points, deck_squares, most_points, deck, faces };
+        system.covers(2)?;
+        Ok(system.stored())
+    }
+
+    /// As [`Rules::covers`].
+    pub(super) fn covers(&self, seats: usize) -> Result<(), RulesError> {
+        if !(2..=MAX_SEATS).contains(&seats) {
+            return Err(RulesError::Seats { seats });
+        }
+        let spec = &self.spec;
+        let each = spec.hand.count() + usize::from(spec.carry_over);
+        let needed = seats * each + usize::from(spec.flip != Flip::None) + 1;
+        if self.deck.len() < needed {
+            let (name, cards) = (spec.name.clone(), self.deck.len());
+            return Err(RulesError::DeckTooSmall { name, cards, seats, needed });
+        }
+        Ok(())
+    }
+}
