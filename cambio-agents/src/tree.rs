@@ -55,18 +55,7 @@ impl Histories {
     #[inline]
     fn key(&self, mode: Mode, actor: Seat, searcher: Seat, table: &Table) -> u64 {
         let observer = if mode == Mode::Single { searcher } else { actor };
-        let phase = match table.phase() {
-            Phase::Peek => 0,
-            Phase::Start => 1,
-            Phase::Held(_) => 2,
-            Phase::Window => 3,
-            Phase::Gift => 4,
-            Phase::Chain => 5,
-            Phase::Power => 6,
-            Phase::Show => 7,
-            Phase::Close => 8,
-            Phase::Over => 9,
-        };
+        let phase = u64::from(table.phase().code());
         let mut key = self.public ^ self.private[observer.index()].rotate_left(17) ^ ((actor as u64) << 8 | phase);
         if table.phase() == Phase::Show {
             // The cards that a reveal has named are no events before all are.
@@ -76,18 +65,6 @@ impl Histories {
         }
         mix(key)
     }
-
-    #[inline]
-    fn publish(&mut self, tag: u64, seat: Seat, one: usize, other: usize) {
-        let word = tag << 56 | (seat as u64) << 48 | (one as u64) << 24 | other as u64;
-        self.public = mix(self.public ^ word);
-    }
-
-    #[inline]
-    fn whisper(&mut self, seat: Seat, card: Card) {
-        let private = &mut self.private[seat.index()];
-        *private = mix(private.wrapping_add(card.kind() as u64 + 1));
-    }
 }
 
 impl Sink for Histories {
@@ -95,40 +72,10 @@ impl Sink for Histories {
     /// own. Declarations in a window are events only once all are made.
     #[inline]
     fn event(&mut self, event: &Event<Card>) {
-        match *event {
-            Event::Dealt { starter, extra } => self.publish(1, starter, extra.len(), 0),
-            Event::Peeked { seat, spot, face } => {
-                self.publish(2, seat, spot.index(), 0);
-                self.whisper(seat, face);
-            }
-            Event::Flipped { card } => self.publish(3, Seat::A, card.kind(), 0),
-            Event::TurnBegan { seat } => self.publish(4, seat, 0, 0),
-            Event::Drew { seat, face } => {
-                self.publish(5, seat, 0, 0);
-                self.whisper(seat, face);
-            }
-            Event::Took { seat, card } => self.publish(6, seat, card.kind(), 0),
-            Event::Dropped { seat, card } => self.publish(7, seat, card.kind(), 0),
-            Event::Kept { seat, spot, replaced } => self.publish(8, seat, spot.index(), replaced.kind()),
-            Event::Looked { seat, spot, face } => {
-                self.publish(9, seat, spot.index(), 0);
-                self.whisper(seat, face);
-            }
-            Event::Swapped { seat, one, other } => self.publish(10, seat, one.index(), other.index()),
-            Event::Shown { spot, card } => self.publish(11, Seat::A, spot.index(), card.kind()),
-            Event::Skipped { seat } => self.publish(12, seat, 0, 0),
-            Event::Touched { seat, spot } => self.publish(13, seat, spot.index(), 0),
-            Event::Snapped { seat, spot, card, verdict } => {
-                self.publish(14 + verdict as u64, seat, spot.index(), card.kind());
-            }
-            Event::Aborted { seat } => self.publish(18, seat, 0, 0),
-            Event::Penalised { seat, spot } => self.publish(19, seat, spot.index(), 0),
-            Event::PenaltyWaived { seat } => self.publish(20, seat, 0, 0),
-            Event::Gave { seat, from, to } => self.publish(21, seat, from.index(), to.index()),
-            Event::Called { seat } => self.publish(22, seat, 0, 0),
-            Event::BecameSafe { seat } => self.publish(23, seat, 0, 0),
-            Event::Reshuffled { cards } => self.publish(24, Seat::A, usize::from(cards), 0),
-            Event::Ended { .. } | Event::TurnedUp { .. } => {}
+        self.public = mix(self.public ^ event.public().code());
+        if let Some((seat, card)) = event.private() {
+            let private = &mut self.private[seat.index()];
+            *private = mix(private.wrapping_add(card.kind() as u64 + 1));
         }
     }
 }

@@ -214,10 +214,29 @@ impl Event<Card> {
         self.with_faces(|witness, card| (witness == seat).then_some(card))
     }
 
-    /// The event with of each face that one seat alone sees what `shown` makes of that seat and the card.
+    /// What everybody perceives: the event without the face that one seat alone sees.
     #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
     #[inline(always)]
-    fn with_faces(self, shown: impl Fn(Seat, Card) -> Option<Card>) -> Sighting {
+    pub fn public(&self) -> Sighting {
+        self.with_faces(|_, _| None)
+    }
+
+    /// The face that one seat alone sees, and that seat; `None` where there is no such face.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    pub fn private(&self) -> Option<(Seat, Card)> {
+        let mut found = None;
+        self.with_faces(|witness, card| {
+            found = Some((witness, card));
+            None
+        });
+        found
+    }
+
+    /// Maps every privately seen face: `shown` gets the seat that sees it and the card, and returns what to store instead.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn with_faces(self, mut shown: impl FnMut(Seat, Card) -> Option<Card>) -> Sighting {
         match self {
             Event::Peeked { seat, spot, face } => Event::Peeked { seat, spot, face: shown(seat, face) },
             Event::Drew { seat, face } => Event::Drew { seat, face: shown(seat, face) },

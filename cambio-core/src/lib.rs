@@ -50,6 +50,7 @@ mod action;
 mod agent;
 mod card;
 mod chance;
+mod code;
 mod deal;
 mod event;
 #[cfg(doctest)]

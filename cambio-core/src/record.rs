@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::chance::RaceOrder;
 use crate::observer::Scribe;
-use crate::{Action, Card, RoundResult, Rules, Score, Seat, Setup, State};
+use crate::{Action, Card, RoundResult, Rules, Score, Seat, Setup, Spot, State};
 
 /// The format's name and version.
 pub const FORMAT: &str = "cambio-record/1";
@@ -267,6 +267,10 @@ impl std::fmt::Display for Fingerprint {
     }
 }
 
+/// The number of each verb in fingerprints, in the order of [`Action::verb_code`]. It was fixed before the codes were and
+/// differs in where the swap stands.
+const FINGERPRINT_VERBS: [u64; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 10, 11, 12, 13, 14];
+
 /// Computes the fingerprints of a match as it is played: one of each round, one of all.
 #[derive(Clone, Debug, Default)]
 pub struct Printer {
@@ -300,25 +304,9 @@ impl Scribe for Printer {
 
     #[inline]
     fn decides(&mut self, _: &State, seat: Seat, action: Action) {
-        let (verb, one, other) = match action {
-            Action::Draw => (0, 0, 0),
-            Action::Take => (1, 0, 0),
-            Action::Call => (2, 0, 0),
-            Action::End => (3, 0, 0),
-            Action::Drop => (4, 0, 0),
-            Action::Skip => (5, 0, 0),
-            Action::Pass => (6, 0, 0),
-            Action::Peek(spot) => (7, spot.index(), 0),
-            Action::Keep(spot) => (8, spot.index(), 0),
-            Action::Look(spot) => (9, spot.index(), 0),
-            Action::Show(spot) => (10, spot.index(), 0),
-            Action::Snap(spot) => (11, spot.index(), 0),
-            Action::Touch(spot) => (12, spot.index(), 0),
-            Action::Give(spot) => (13, spot.index(), 0),
-            Action::Cheat(spot) => (14, spot.index(), 0),
-            Action::Swap(one, other) => (15, one.index(), other.index()),
-        };
-        self.round.add(2 << 32 | (seat.index() as u64) << 24 | verb << 16 | (one << 8 | other) as u64);
+        let verb = FINGERPRINT_VERBS[usize::from(action.verb_code()) - 1];
+        let [one, other] = action.spots().map(|spot| spot.map_or(0, Spot::index) as u64);
+        self.round.add(2 << 32 | (seat.index() as u64) << 24 | verb << 16 | one << 8 | other);
     }
 
     fn race(&mut self, order: &RaceOrder) {
@@ -332,7 +320,8 @@ impl Scribe for Printer {
 
     fn round_ends(&mut self, _: &State, result: &RoundResult) {
         let callers = result.callers_in_order().fold(0, |word, seat| (word << 4) | (seat.index() as u64 + 1));
-        self.round.add(5 << 32 | (result.ended as u64) << 40 | callers);
+        let ended = u64::from(result.ended.code() - 1);
+        self.round.add(5 << 32 | ended << 40 | callers);
         for (points, score) in result.points().iter().zip(result.scores()) {
             self.round.add(u64::from(*points as u32) << 32 | u64::from(score.units() as u32));
         }

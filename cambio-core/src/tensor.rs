@@ -91,9 +91,6 @@ impl TensorNumber for f32 {
 /// How many blocks a tensor has.
 const BLOCKS: usize = 17;
 
-/// How many phases there are.
-const PHASES: usize = 10;
-
 /// The layout of observation tensors: fixed per rules and number of seats.
 ///
 /// Everything is relative to the seat that observes: seat 0 is itself, seat 1 the one that plays after it. Kinds are in
@@ -101,7 +98,7 @@ const PHASES: usize = 10;
 ///
 /// | block | shape | values | meaning |
 /// |---|---|---|---|
-/// | `phase` | 10 | flags | what is being decided, one-hot in the order of [`Phase`] |
+/// | `phase` | 10 | flags | what is being decided, one-hot by [`Phase::code`] |
 /// | `step` | 5 | flags | what the power step offers: look own, look other, not the same again, swap, reveal |
 /// | `asked` | 1 | flag | whether the observing seat is asked |
 /// | `turn` | seats | flags | whose turn it is, one-hot |
@@ -159,7 +156,7 @@ impl TensorSpace {
         let mut offset = 0;
         // In the order in which `write` takes them apart.
         let blocks = [
-            ("phase", Flags, vec![PHASES]),
+            ("phase", Flags, vec![Phase::COUNT]),
             ("step", Flags, vec![5]),
             ("asked", Flags, vec![1]),
             ("turn", Flags, vec![seats]),
@@ -241,7 +238,7 @@ impl TensorSpace {
         let relative = |seat: Seat| seat.distance_from(view.seat(), self.seats);
         let place = |spot: Spot| relative(spot.seat()) * self.slots + spot.number() - 1;
 
-        phase[phase_index(table.phase())] = N::ONE;
+        phase[usize::from(table.phase().code())] = N::ONE;
         if let Some(due) = table.step() {
             let offers =
                 [due.looks_at_own(), due.looks_at_others(), due.looks_at_another(), due.swaps(), due.reveals()];
@@ -284,20 +281,5 @@ impl TensorSpace {
     fn split<'t, N>(&self, tensor: &'t mut [N]) -> [&'t mut [N]; BLOCKS] {
         let mut rest = tensor;
         self.lens.map(|len| rest.split_off_mut(..len).expect("a tensor has the length of its blocks"))
-    }
-}
-
-const fn phase_index(phase: Phase) -> usize {
-    match phase {
-        Phase::Peek => 0,
-        Phase::Start => 1,
-        Phase::Held(_) => 2,
-        Phase::Window => 3,
-        Phase::Gift => 4,
-        Phase::Chain => 5,
-        Phase::Power => 6,
-        Phase::Show => 7,
-        Phase::Close => 8,
-        Phase::Over => PHASES - 1,
     }
 }

@@ -452,6 +452,6 @@ pub(crate) fn ending(state: &State) -> Key {
     }
     key.absorb(state.stock().fold(0, |sum, card| sum.wrapping_add(number(card))));
     let callers = table.callers_in_order().fold(0, |callers, seat| callers * 8 + seat.index() as u64 + 1);
-    key.absorb(callers << 8 | table.ended().map_or(0, |ended| ended as u64 + 1));
+    key.absorb(callers << 8 | table.ended().map_or(0, |ended| ended.code().into()));
     key
 }

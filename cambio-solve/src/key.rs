@@ -1,6 +1,6 @@
 //! Keys of information sets: what one seat has perceived and decided, in order.
 
-use cambio_core::{Action, Card, Ending, Event, Seat, SeatSet, Sighting, Spot, Verdict};
+use cambio_core::{Action, Sighting};
 
 /// The history of one seat: a digest of 128 bits of all its sightings and of its own decisions, in order.
 ///
@@ -25,13 +25,13 @@ impl Key {
     /// The seat perceives something.
     #[inline]
     pub(crate) fn perceive(&mut self, sighting: Sighting) {
-        self.absorb(sighting_token(sighting));
+        self.absorb(sighting.code());
     }
 
     /// The seat decides. What it declares in secret is in no sighting, but the seat remembers it.
     #[inline]
     pub(crate) fn decide(&mut self, action: Action) {
-        self.absorb(action_token(action) | 1 << 63);
+        self.absorb(action.code() | 1 << 63);
     }
 
     /// A digest of text, such as a rule table.
@@ -55,98 +55,6 @@ impl std::fmt::Display for Key {
     /// 32 hexadecimal digits.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:032x}", self.0)
-    }
-}
-
-fn token(tag: u64, parts: [u64; 4]) -> u64 {
-    parts.iter().fold(tag, |token, part| token << 12 | part)
-}
-
-fn seat(seat: Seat) -> u64 {
-    seat.index() as u64
-}
-
-fn spot(spot: Spot) -> u64 {
-    spot.index() as u64 + 1
-}
-
-fn card(card: Card) -> u64 {
-    card.kind() as u64 + 1
-}
-
-fn face(face: Option<Card>) -> u64 {
-    face.map_or(0, card)
-}
-
-fn seats(seats: SeatSet) -> u64 {
-    seats.iter().map(|seat| 1 << seat.index()).sum()
-}
-
-/// A number for a sighting, different for different ones.
-#[inline]
-fn sighting_token(sighting: Sighting) -> u64 {
-    match sighting {
-        Event::Dealt { starter, extra } => token(1, [seat(starter), seats(extra), 0, 0]),
-        Event::Peeked { seat: who, spot: at, face: seen } => token(2, [seat(who), spot(at), face(seen), 0]),
-        Event::Flipped { card: seen } => token(3, [card(seen), 0, 0, 0]),
-        Event::TurnBegan { seat: who } => token(4, [seat(who), 0, 0, 0]),
-        Event::Drew { seat: who, face: seen } => token(5, [seat(who), face(seen), 0, 0]),
-        Event::Took { seat: who, card: seen } => token(6, [seat(who), card(seen), 0, 0]),
-        Event::Dropped { seat: who, card: seen } => token(7, [seat(who), card(seen), 0, 0]),
-        Event::Kept { seat: who, spot: at, replaced } => token(8, [seat(who), spot(at), card(replaced), 0]),
-        Event::Looked { seat: who, spot: at, face: seen } => token(9, [seat(who), spot(at), face(seen), 0]),
-        Event::Swapped { seat: who, one, other } => token(10, [seat(who), spot(one), spot(other), 0]),
-        Event::Shown { spot: at, card: seen } => token(11, [spot(at), card(seen), 0, 0]),
-        Event::Skipped { seat: who } => token(12, [seat(who), 0, 0, 0]),
-        Event::Touched { seat: who, spot: at } => token(13, [seat(who), spot(at), 0, 0]),
-        Event::Snapped { seat: who, spot: at, card: seen, verdict } => {
-            let verdict = match verdict {
-                Verdict::Right => 1,
-                Verdict::Wrong => 2,
-                Verdict::Late => 3,
-            };
-            token(14, [seat(who), spot(at), card(seen), verdict])
-        }
-        Event::Aborted { seat: who } => token(15, [seat(who), 0, 0, 0]),
-        Event::Penalised { seat: who, spot: at } => token(16, [seat(who), spot(at), 0, 0]),
-        Event::PenaltyWaived { seat: who } => token(17, [seat(who), 0, 0, 0]),
-        Event::Gave { seat: who, from, to } => token(18, [seat(who), spot(from), spot(to), 0]),
-        Event::Called { seat: who } => token(19, [seat(who), 0, 0, 0]),
-        Event::BecameSafe { seat: who } => token(20, [seat(who), 0, 0, 0]),
-        Event::Reshuffled { cards } => token(21, [u64::from(cards), 0, 0, 0]),
-        Event::Ended { reason } => {
-            let reason = match reason {
-                Ending::Call => 1,
-                Ending::EmptyHand => 2,
-                Ending::TurnLimit => 3,
-                Ending::StockOut => 4,
-            };
-            token(22, [reason, 0, 0, 0])
-        }
-        Event::TurnedUp { spot: at, card: seen } => token(23, [spot(at), card(seen), 0, 0]),
-    }
-}
-
-/// A number for a decision, different for different ones.
-#[inline]
-fn action_token(action: Action) -> u64 {
-    match action.canonical() {
-        Action::Draw => token(1, [0; 4]),
-        Action::Take => token(2, [0; 4]),
-        Action::Call => token(3, [0; 4]),
-        Action::End => token(4, [0; 4]),
-        Action::Drop => token(5, [0; 4]),
-        Action::Skip => token(6, [0; 4]),
-        Action::Pass => token(7, [0; 4]),
-        Action::Peek(at) => token(8, [spot(at), 0, 0, 0]),
-        Action::Keep(at) => token(9, [spot(at), 0, 0, 0]),
-        Action::Look(at) => token(10, [spot(at), 0, 0, 0]),
-        Action::Swap(one, other) => token(11, [spot(one), spot(other), 0, 0]),
-        Action::Show(at) => token(12, [spot(at), 0, 0, 0]),
-        Action::Snap(at) => token(13, [spot(at), 0, 0, 0]),
-        Action::Touch(at) => token(14, [spot(at), 0, 0, 0]),
-        Action::Give(at) => token(15, [spot(at), 0, 0, 0]),
-        Action::Cheat(at) => token(16, [spot(at), 0, 0, 0]),
     }
 }
 

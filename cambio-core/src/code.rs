@@ -1,0 +1,186 @@
+//! The numbers of decisions, events and phases: one numbering for keys, trees, tensors and fingerprints.
+//!
+//! Strategy files, records and tensors hold these numbers, so a number that is given never changes. What is new gets one
+//! that is free. `tests/codes.rs` pins every number by value.
+
+use crate::action::Action;
+use crate::card::Card;
+use crate::event::{Ending, Event, Sighting, Verdict};
+use crate::seat::{Seat, SeatSet, Spot};
+use crate::table::Phase;
+
+/// A tag and four parts of twelve bits.
+const fn word(tag: u8, parts: [u64; 4]) -> u64 {
+    let [a, b, c, d] = parts;
+    (tag as u64) << 48 | a << 36 | b << 24 | c << 12 | d
+}
+
+#[inline]
+fn seat(seat: Seat) -> u64 {
+    seat.index() as u64
+}
+
+#[inline]
+fn seats(seats: SeatSet) -> u64 {
+    seats.iter().map(|seat| 1 << seat.index()).sum()
+}
+
+/// 0 is free for no spot.
+#[inline]
+fn spot(spot: Spot) -> u64 {
+    spot.index() as u64 + 1
+}
+
+/// 0 is free for no card.
+#[inline]
+fn card(card: Card) -> u64 {
+    card.kind() as u64 + 1
+}
+
+#[inline]
+fn face(face: Option<Card>) -> u64 {
+    face.map_or(0, card)
+}
+
+impl Action {
+    /// The number of the verb, from 1 to 16; the spots do not count.
+    #[inline]
+    pub const fn verb_code(self) -> u8 {
+        match self {
+            Action::Draw => 1,
+            Action::Take => 2,
+            Action::Call => 3,
+            Action::End => 4,
+            Action::Drop => 5,
+            Action::Skip => 6,
+            Action::Pass => 7,
+            Action::Peek(_) => 8,
+            Action::Keep(_) => 9,
+            Action::Look(_) => 10,
+            Action::Swap(..) => 11,
+            Action::Show(_) => 12,
+            Action::Snap(_) => 13,
+            Action::Touch(_) => 14,
+            Action::Give(_) => 15,
+            Action::Cheat(_) => 16,
+        }
+    }
+
+    /// The spots that the decision names, in the order in which it names them.
+    #[inline]
+    pub const fn spots(self) -> [Option<Spot>; 2] {
+        match self {
+            Action::Draw | Action::Take | Action::Call | Action::End | Action::Drop | Action::Skip | Action::Pass => {
+                [None; 2]
+            }
+            Action::Peek(spot)
+            | Action::Keep(spot)
+            | Action::Look(spot)
+            | Action::Show(spot)
+            | Action::Snap(spot)
+            | Action::Touch(spot)
+            | Action::Give(spot)
+            | Action::Cheat(spot) => [Some(spot), None],
+            Action::Swap(one, other) => [Some(one), Some(other)],
+        }
+    }
+
+    /// A number of 56 bits for the decision. Different decisions have different numbers; a swap has one, whichever of its
+    /// spots comes first.
+    #[inline]
+    pub fn code(self) -> u64 {
+        let [one, other] = self.canonical().spots().map(|at| at.map_or(0, spot));
+        word(self.verb_code(), [one, other, 0, 0])
+    }
+}
+
+impl Sighting {
+    /// A number of 56 bits for what a seat perceives. Different sightings have different numbers, and a face that the seat
+    /// sees makes another number than one that it does not.
+    ///
+    /// ```
+    /// use cambio_core::{Card, Event, Seat};
+    ///
+    /// let event = Event::Drew { seat: Seat::A, face: Card::new(3).unwrap() };
+    /// assert_ne!(event.seen_from(Seat::A).code(), event.seen_from(Seat::B).code());
+    /// assert_eq!(event.seen_from(Seat::B).code(), event.public().code());
+    /// ```
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    pub fn code(&self) -> u64 {
+        match *self {
+            Event::Dealt { starter, extra } => word(1, [seat(starter), seats(extra), 0, 0]),
+            Event::Peeked { seat: who, spot: at, face: seen } => word(2, [seat(who), spot(at), face(seen), 0]),
+            Event::Flipped { card: seen } => word(3, [card(seen), 0, 0, 0]),
+            Event::TurnBegan { seat: who } => word(4, [seat(who), 0, 0, 0]),
+            Event::Drew { seat: who, face: seen } => word(5, [seat(who), face(seen), 0, 0]),
+            Event::Took { seat: who, card: seen } => word(6, [seat(who), card(seen), 0, 0]),
+            Event::Dropped { seat: who, card: seen } => word(7, [seat(who), card(seen), 0, 0]),
+            Event::Kept { seat: who, spot: at, replaced } => word(8, [seat(who), spot(at), card(replaced), 0]),
+            Event::Looked { seat: who, spot: at, face: seen } => word(9, [seat(who), spot(at), face(seen), 0]),
+            Event::Swapped { seat: who, one, other } => word(10, [seat(who), spot(one), spot(other), 0]),
+            Event::Shown { spot: at, card: seen } => word(11, [spot(at), card(seen), 0, 0]),
+            Event::Skipped { seat: who } => word(12, [seat(who), 0, 0, 0]),
+            Event::Touched { seat: who, spot: at } => word(13, [seat(who), spot(at), 0, 0]),
+            Event::Snapped { seat: who, spot: at, card: seen, verdict } => {
+                word(14, [seat(who), spot(at), card(seen), verdict.code().into()])
+            }
+            Event::Aborted { seat: who } => word(15, [seat(who), 0, 0, 0]),
+            Event::Penalised { seat: who, spot: at } => word(16, [seat(who), spot(at), 0, 0]),
+            Event::PenaltyWaived { seat: who } => word(17, [seat(who), 0, 0, 0]),
+            Event::Gave { seat: who, from, to } => word(18, [seat(who), spot(from), spot(to), 0]),
+            Event::Called { seat: who } => word(19, [seat(who), 0, 0, 0]),
+            Event::BecameSafe { seat: who } => word(20, [seat(who), 0, 0, 0]),
+            Event::Reshuffled { cards } => word(21, [cards.into(), 0, 0, 0]),
+            Event::Ended { reason } => word(22, [reason.code().into(), 0, 0, 0]),
+            Event::TurnedUp { spot: at, card: seen } => word(23, [spot(at), card(seen), 0, 0]),
+        }
+    }
+}
+
+impl Verdict {
+    /// The number of the verdict, from 1 to 3.
+    #[inline]
+    pub const fn code(self) -> u8 {
+        match self {
+            Verdict::Right => 1,
+            Verdict::Wrong => 2,
+            Verdict::Late => 3,
+        }
+    }
+}
+
+impl Ending {
+    /// The number of the reason, from 1 to 4.
+    #[inline]
+    pub const fn code(self) -> u8 {
+        match self {
+            Ending::Call => 1,
+            Ending::EmptyHand => 2,
+            Ending::TurnLimit => 3,
+            Ending::StockOut => 4,
+        }
+    }
+}
+
+impl Phase {
+    /// How many phases there are.
+    pub const COUNT: usize = 10;
+
+    /// The number of the phase, from 0 on; where a held card comes from does not count.
+    #[inline]
+    pub const fn code(self) -> u8 {
+        match self {
+            Phase::Peek => 0,
+            Phase::Start => 1,
+            Phase::Held(_) => 2,
+            Phase::Window => 3,
+            Phase::Gift => 4,
+            Phase::Chain => 5,
+            Phase::Power => 6,
+            Phase::Show => 7,
+            Phase::Close => 8,
+            Phase::Over => 9,
+        }
+    }
+}
