@@ -1,7 +1,7 @@
 //! Whoever sits at the table.
 
 use crate::rng::Stream;
-use crate::{Action, Observation, RoundResult, Rules, Score, Seat, Setup, Sighting};
+use crate::{Action, Observation, RoundResult, Rules, Score, Seat, Sighting, Standing};
 
 /// What an agent is told at the start of a match.
 #[derive(Clone, Debug)]
@@ -14,17 +14,6 @@ pub struct Briefing<'a> {
     pub seat: Seat,
     /// The agent's own stream of chance for the match. The only one that it may use.
     pub stream: &'a Stream,
-}
-
-/// How a match stands when a round begins.
-#[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
-    /// The number of the round, counted from 0.
-    pub round: usize,
-    /// Starter and carry-over of the round.
-    pub setup: Setup,
-    /// The totals, seat a first.
-    pub totals: &'a [Score],
 }
 
 /// A player.
