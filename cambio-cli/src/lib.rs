@@ -152,7 +152,7 @@ fn run(roster: &Roster) -> Exit {
         if matches!(error.downcast_ref(), Some(cambio_sim::RunError::Damaged { .. })) {
             return Exit::Wrong;
         }
-        if matches!(error.downcast_ref(), Some(cambio_sim::tune::MeasureError::Fault(_))) {
+        if matches!(error.downcast_ref(), Some(cambio_sim::MeasureError::Fault(_))) {
             return Exit::Fault;
         }
         Exit::Failed

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::setting::SettingArgs;
 use super::{CliResult, Exit};
+use cambio_sim::Workers;
 use cambio_sim::sprt::{Question, Scale};
-use cambio_sim::tune::Workers;
 use cambio_stats::sprt::Verdict;
 
 #[derive(Debug, clap::Args)]

@@ -21,41 +21,26 @@
 //! assert_eq!(rows.matches.len(), 2);
 //! ```
 
-mod block;
-mod cell;
-#[cfg(feature = "parquet")]
-mod columns;
-mod derived;
 pub mod digest;
-mod experiment;
+mod disk;
 mod exploit;
-mod folder;
-mod guard;
-mod intake;
-mod manifest;
 mod plan;
-mod programs;
-mod reading;
+mod play;
 pub mod rows;
 mod run;
-mod sheet;
 pub mod sprt;
-mod tables;
-mod tally;
+mod store;
 pub mod tune;
 
-pub use block::{AgentFault, BlockRows, play_block};
-#[cfg(feature = "parquet")]
-pub use columns::write_parquet;
-pub use derived::{Derived, Page, Source};
-pub use experiment::{
-    Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,
-};
+pub use digest::{BehaviourRow, Derived, FaultRow, Page, PairRow, RatingRow, SeatRow, Source, SummaryRow};
+pub use disk::{RunError, write_whole};
 pub use exploit::{LowerBound, LowerBoundError, Won};
-pub use folder::{Extent, RunError, RunFolder, Share, StoredRun, write_whole};
-pub use guard::Guarded;
-pub use plan::{Block, Cell, Lineup, Plan};
-pub use reading::{Findings, Replay, derive, merge, verify};
-pub use run::{MOST_THREADS, Outcome, Progress, Report, Runner, keep_fault};
-pub use tables::{BehaviourRow, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
-pub use tally::{RoundTally, SeatTally, Tally};
+pub use plan::{
+    Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, Payoff, Plan, PlanError, Pools,
+    Rotations, Share, Unit, read_rules,
+};
+pub use play::{AgentFault, BlockRows, Guarded, MeasureError, RoundTally, SeatTally, Tally, Workers, play_block};
+pub use run::{Findings, MOST_THREADS, Outcome, Progress, Replay, Report, Runner, derive, keep_fault, merge, verify};
+#[cfg(feature = "parquet")]
+pub use store::write_parquet;
+pub use store::{RunFolder, StoredRun};

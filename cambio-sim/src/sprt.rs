@@ -2,9 +2,10 @@
 
 use cambio_agents::Roster;
 
-use crate::experiment::Experiment;
+use crate::plan::Experiment;
 use crate::plan::{Cell, Plan};
-use crate::tune::{MeasureError, Setting, Workers};
+use crate::play::{MeasureError, Workers};
+use crate::tune::Setting;
 use cambio_stats::moments::Moments;
 use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
 
@@ -151,7 +152,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::experiment::{Payoff, Unit};
+    use crate::plan::{Payoff, Unit};
 
     /// At an odd number of seats a deal has two lineups. To read them as two deals would take what they share for
     /// evidence twice.

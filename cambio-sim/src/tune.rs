@@ -5,20 +5,17 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use cambio_agents::Roster;
 use cambio_core::rng::Stream;
 use cambio_stats::curve::{Estimate, estimates};
 use cambio_stats::search::Search;
-use rayon::iter::{FromParallelIterator, IntoParallelIterator as _, ParallelIterator as _};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 
-use crate::block::{AgentFault, BlockRows, play_block};
-use crate::derived::resampling;
-use crate::experiment::{Experiment, Focal, Lineups, Payoff, PlanError, Unit};
+use crate::digest::resampling;
 use crate::plan::{Block, Plan};
+use crate::plan::{Experiment, Focal, Lineups, Payoff, PlanError, Unit};
+use crate::play::{MeasureError, Workers};
 
 /// Streams of resampling, beside those of derived files.
 const CURVE: u32 = 4 << 16;
@@ -39,65 +36,6 @@ pub struct Setting {
     pub payoff: Payoff,
     /// The seed of the deals.
     pub seed: u64,
-}
-
-/// Why candidates cannot be measured.
-#[derive(Debug, thiserror::Error)]
-pub enum MeasureError {
-    /// The setting or an agent is not allowed.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// An agent was at fault.
-    #[error("fault: {}: {}", .0.place, .0.what)]
-    Fault(Box<AgentFault>),
-    /// The user wants no more.
-    #[error("interrupted")]
-    Interrupted,
-    /// The worker threads cannot be started.
-    #[error("cannot start {threads} threads: {what}")]
-    Threads {
-        /// How many.
-        threads: usize,
-        /// Why.
-        what: String,
-    },
-}
-
-/// Threads that measure, until they are told to stop.
-#[derive(Debug)]
-pub struct Workers<'t> {
-    pool: ThreadPool,
-    stop: &'t AtomicBool,
-}
-
-impl<'t> Workers<'t> {
-    /// So many threads; 0 takes as many as there are cores. What is measured does not depend on them. `stop` is set from
-    /// outside to stop.
-    ///
-    /// # Errors
-    /// If they cannot be started.
-    pub fn new(threads: usize, stop: &'t AtomicBool) -> Result<Workers<'t>, MeasureError> {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|error| MeasureError::Threads { threads, what: error.to_string() })?;
-        Ok(Workers { pool, stop })
-    }
-
-    /// Measures each number of a range, in its order.
-    pub(crate) fn all<T: Send, C: FromParallelIterator<T> + Send>(
-        &self,
-        range: Range<u64>,
-        measure: impl Fn(u64) -> T + Send + Sync,
-    ) -> C {
-        self.pool.install(|| range.into_par_iter().map(measure).collect())
-    }
-
-    /// Plays a block to measure it, unless it is to stop. Agents then end as they would, with their processes.
-    pub(crate) fn play<'p>(&self, plan: &'p Plan, block: &Block<'p>) -> Result<BlockRows<'p>, MeasureError> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(MeasureError::Interrupted);
-        }
-        play_block(plan, block).map_err(MeasureError::Fault)
-    }
 }
 
 /// Candidates at one table.

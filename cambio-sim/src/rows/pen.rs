@@ -1,52 +1,14 @@
-//! Sheets: the paper that rows are written on, and the pen that writes their cells.
+//! The pen that writes the cells of a row.
 
 use std::io::Write as _;
 
-use crate::cell::Field;
-use crate::rows::Row;
-
-/// The rows of a file as they are written.
-#[derive(Debug, Default)]
-pub struct Sheet {
-    paper: Vec<u8>,
-    strip: Strip,
-    rows: u64,
-}
-
-impl Sheet {
-    /// An empty sheet, which writes over what is on the paper.
-    pub fn over(mut paper: Vec<u8>) -> Sheet {
-        paper.clear();
-        Sheet { paper, strip: Strip::default(), rows: 0 }
-    }
-
-    /// Writes a row, the cells that it begins with being written already.
-    ///
-    /// # Panics
-    /// If the row's cells are longer than [`Row::ROOM`] says, by so much that the strip is not long enough.
-    pub fn put<'a, R: Row<'a>>(&mut self, key: &[u8], row: &R) {
-        const { assert!(R::ROOM <= CELLS, "the cells of a row have room on a strip") }
-        self.paper.extend_from_slice(key);
-        let mut pen = Pen { paper: &mut self.paper, strip: &mut self.strip, at: 0 };
-        row.put_rest(&mut pen);
-        pen.end();
-        *self.paper.last_mut().expect("a row has a cell") = b'\n';
-        self.rows += 1;
-    }
-
-    /// What was written, and how many rows that is.
-    pub fn into_bytes(self) -> (Vec<u8>, u64) {
-        (self.paper, self.rows)
-    }
-}
-
 /// How long the cells of a row may be together, text left aside.
-const CELLS: usize = 1024;
+pub(super) const CELLS: usize = 1024;
 
 /// A strip of paper for the cells of a row. What is put on it goes to places that the compiler knows to be there, so that
 /// it checks none.
 #[derive(Debug)]
-struct Strip(Box<[u8; LENGTH + 32]>);
+pub(super) struct Strip(Box<[u8; LENGTH + 32]>);
 
 /// Room for texts of half of that, and the cells.
 const LENGTH: usize = 2 * CELLS;
@@ -63,10 +25,10 @@ impl Default for Strip {
 #[derive(Debug)]
 pub struct Pen<'s> {
     /// What was written before.
-    paper: &'s mut Vec<u8>,
-    strip: &'s mut Strip,
+    pub(super) paper: &'s mut Vec<u8>,
+    pub(super) strip: &'s mut Strip,
     /// How far the strip is written; at most [`LENGTH`].
-    at: usize,
+    pub(super) at: usize,
 }
 
 /// The cells of the numbers below 100, each with its comma, and how many bytes that is.
@@ -83,7 +45,7 @@ const SMALL: [[u8; 4]; 100] = {
 
 impl Pen<'_> {
     /// Brings what is on the strip to the paper.
-    fn end(self) {
+    pub(super) fn end(self) {
         // Here, once a row, it is checked that the row had room.
         self.paper.extend_from_slice(&self.strip.0[..LENGTH][..self.at]);
     }
@@ -241,99 +203,4 @@ pub(crate) fn put_formatted(text: std::fmt::Arguments<'_>, mut pen: Pen<'_>) -> 
     let left = rest.len();
     pen.stamp(bytes, bytes.len() - left);
     pen.at
-}
-
-/// The cells that every row of a match begins with: what they are of its table, and then of itself.
-#[derive(Debug, Default)]
-pub struct RowKey {
-    text: Vec<u8>,
-    /// Where the cells of the table end, and those of the deal.
-    table: usize,
-    deal: usize,
-    /// The deal that is written there.
-    of: Option<u64>,
-    strip: Strip,
-}
-
-impl RowKey {
-    /// Another table: its rule system, number of seats and lineup.
-    pub fn set_table(&mut self, rules: &str, seats: usize, lineup: &str) {
-        self.write(0, |pen| {
-            rules.put(pen);
-            seats.put(pen);
-            lineup.put(pen);
-        });
-        self.table = self.text.len();
-        self.of = None;
-    }
-
-    /// A match of this table: its deal and rotation. Gives the cells.
-    pub fn of_match(&mut self, deal: u64, rotation: usize) -> &[u8] {
-        if self.of != Some(deal) {
-            self.write(self.table, |pen| deal.put(pen));
-            self.deal = self.text.len();
-            self.of = Some(deal);
-        }
-        self.write(self.deal, |pen| rotation.put(pen));
-        &self.text
-    }
-
-    fn write(&mut self, from: usize, cells: impl FnOnce(&mut Pen<'_>)) {
-        self.text.truncate(from);
-        let mut pen = Pen { paper: &mut self.text, strip: &mut self.strip, at: 0 };
-        cells(&mut pen);
-        pen.end();
-    }
-}
-
-/// What a value is written as.
-#[cfg(test)]
-pub(crate) fn written<'a>(value: &impl Field<'a>) -> String {
-    let (mut paper, mut strip) = (Vec::new(), Strip::default());
-    let mut pen = Pen { paper: &mut paper, strip: &mut strip, at: 0 };
-    value.put(&mut pen);
-    pen.end();
-    String::from_utf8(paper).unwrap()
-}
-
-#[cfg(test)]
-mod tests {
-    use cambio_core::SeatSet;
-
-    use super::*;
-    use crate::cell::Print;
-    use crate::rows::{MatchRow, header};
-
-    #[test]
-    fn a_sheet_takes_rows_of_any_length_on_paper_that_was_used() {
-        let lineup = "a \"b\", c | ".repeat(2000);
-        let mut key = RowKey::default();
-        key.set_table("house", 8, &lineup);
-        let row = |print: &str, deal| MatchRow {
-            rules: "house",
-            seats: 8,
-            lineup: &lineup,
-            deal,
-            rotation: 7,
-            rounds: 100,
-            turns: u32::MAX,
-            decisions: 0,
-            winners: SeatSet::first(8),
-            fingerprint: Print::read(print).unwrap(),
-            analysis: true,
-            reproducible: false,
-        };
-        let mut sheet = Sheet::over(vec![b'x'; 10_000]);
-        for deal in 0..50 {
-            sheet.put(key.of_match(deal, 7), &row("0123456789abcdef", deal));
-        }
-        let (bytes, rows) = sheet.into_bytes();
-        assert_eq!(rows, 50);
-        let text = [header::<MatchRow<'_>>(), bytes].concat();
-        let cells: Vec<_> = csv::Reader::from_reader(&text[..]).into_records().map(Result::unwrap).collect();
-        assert_eq!(cells.len(), 50);
-        for (deal, cells) in (0..).zip(&cells) {
-            assert_eq!(MatchRow::read(cells), Ok(row("0123456789abcdef", deal)));
-        }
-    }
 }

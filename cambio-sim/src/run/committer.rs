@@ -9,31 +9,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use crate::block::AgentFault;
-use crate::digest::{Digest, Extract};
-use crate::folder::{Entry, RunFolder};
-use crate::plan::Block;
-use crate::run::Outcome;
+use super::line::{Paper, PlayedLine};
+use super::outcome::Outcome;
+use crate::digest::Digest;
+use crate::play::AgentFault;
+use crate::store::RunFolder;
 
 /// How often a run is looked after while its lines are played.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-
-/// A line that was played.
-pub(crate) struct PlayedLine<'p> {
-    pub(crate) entry: Entry,
-    pub(crate) paper: Paper<'p>,
-}
-
-/// What a line is written on. Used again for a later one, it saves asking for memory.
-#[derive(Default)]
-pub(crate) struct Paper<'p> {
-    pub(crate) blocks: Vec<Block<'p>>,
-    pub(crate) extract: Extract,
-    /// What goes to disk: for each file its bytes and how many rows they are.
-    pub(crate) files: Vec<(Vec<u8>, u64)>,
-    /// The faults, as lines of JSON.
-    pub(crate) faults: Vec<String>,
-}
 
 /// What is known of a run while it is played.
 pub(crate) struct Books<'r> {

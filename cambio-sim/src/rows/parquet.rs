@@ -26,47 +26,6 @@ use crate::rows::{Column, Field as _, Kind, MatchRow, PlayerRow, RoundRow, Row};
 /// How many rows a row group has: enough for a reader's work in parallel, few enough for memory.
 const GROUP: usize = 1 << 16;
 
-/// Writes `matches.parquet`, `rounds.parquet` and `players.parquet` into a folder that does not exist: the rows that the
-/// ledger covers, checked against it.
-///
-/// Each file says of which run it is under the key `cambio.run_id`. The folder has its name once all three are on disk;
-/// until then it is `NAME.new`.
-///
-/// # Errors
-/// If there is something at either path, the rows cannot be read or are not what the ledger says, or the files cannot
-/// be written.
-pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
-    build_aside(out, |new| {
-        create_folder(new)?;
-        write_files(stored, new)
-    })
-}
-
-fn write_files(stored: &StoredRun, folder: &Path) -> Result<(), RunError> {
-    let run = stored.plan.run_id();
-    let mut tables = [
-        Table::create::<MatchRow<'_>>("matches", &run, folder)?,
-        Table::create::<RoundRow<'_>>("rounds", &run, folder)?,
-        Table::create::<PlayerRow<'_>>("players", &run, folder)?,
-    ];
-    stored.for_each_line(|entry, files| {
-        for (table, rows) in tables.iter_mut().zip(&files) {
-            let source = stored.path.join(format!("{}.csv", table.name));
-            let bad = |what: &str| RunError::damaged(&source, format!("shard {}: {what}", entry.line));
-            let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&rows[..]);
-            let mut cells = csv::StringRecord::new();
-            while reader.read_record(&mut cells).map_err(|error| bad(&error.to_string()))? {
-                table.gather(&cells).map_err(|field| bad(&format!("a row without a good `{field}`")))?;
-                if table.rows == GROUP {
-                    table.write_group()?;
-                }
-            }
-        }
-        Ok(())
-    })?;
-    tables.into_iter().try_for_each(Table::finish)
-}
-
 /// A file that is being written.
 struct Table {
     name: &'static str,

@@ -8,6 +8,7 @@ use cambio_agents::SpecError;
 use cambio_core::{Rules, RulesError, RulesSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// An experiment as a file says it.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]
@@ -127,6 +128,32 @@ pub enum Unit {
     Rounds,
 }
 
+impl Unit {
+    /// The rules under which this unit is played.
+    ///
+    /// # Panics
+    /// Never: one round is allowed wherever a match is.
+    pub fn of(self, rules: Rules) -> Rules {
+        const SUFFIX: &str = " (one round)";
+        // Of rule systems.
+        const LONGEST_NAME: usize = 64;
+        if self == Unit::Match {
+            return rules;
+        }
+        let mut table = rules.spec().to_table();
+        if table["match_end"] == "rounds(1)" {
+            return rules;
+        }
+        table["match_end"] = json!("rounds(1)");
+        // A long name makes room.
+        let ends = rules.name().char_indices().map(|(at, letter)| at + letter.len_utf8());
+        let end = ends.take_while(|end| end + SUFFIX.len() <= LONGEST_NAME).last().unwrap_or(0);
+        table["name"] = json!(format!("{}{SUFFIX}", &rules.name()[..end]));
+        let spec = RulesSpec::from_json(&table).expect("one round is allowed, and the rest was");
+        spec.validate().expect("rules of one round are as good as those of a match")
+    }
+}
+
 /// What an agent gets out of a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -140,6 +167,47 @@ pub enum Payoff {
     Points,
     /// The table's mean points less the own: more is better, 0 is par.
     Margin,
+}
+
+impl Payoff {
+    /// Every payoff.
+    pub const ALL: [Payoff; 4] = [Payoff::RankPoints, Payoff::Win, Payoff::Points, Payoff::Margin];
+
+    /// Whether more of it is better: 1, or −1.
+    pub fn sign(self) -> f64 {
+        if self == Payoff::Points { -1.0 } else { 1.0 }
+    }
+
+    /// What its numbers are numbers of.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Payoff::RankPoints => "rank points",
+            Payoff::Win => "wins a match",
+            Payoff::Points => "points a match",
+            Payoff::Margin => "points of margin a match",
+        }
+    }
+
+    /// What equal players get; `None` where that depends on how they play.
+    pub fn par(self, seats: usize) -> Option<f64> {
+        match self {
+            Payoff::RankPoints => Some(0.5),
+            Payoff::Win => Some(1.0 / seats as f64),
+            Payoff::Points => None,
+            Payoff::Margin => Some(0.0),
+        }
+    }
+
+    /// How many of these units are 1.
+    pub fn scale(self, seats: usize) -> f64 {
+        match self {
+            Payoff::RankPoints => f64::from(2 * (seats as u32 - 1)),
+            // 1/k for every k up to 8.
+            Payoff::Win => 840.0,
+            Payoff::Points => 1.0,
+            Payoff::Margin => f64::from(seats as u32),
+        }
+    }
 }
 
 /// What becomes of a match in which an agent is at fault.
@@ -250,7 +318,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    pub(crate) fn value(field: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> PlanError {
+    pub(super) fn value(field: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> PlanError {
         PlanError::Value { field, found: found.into(), allowed: allowed.into() }
     }
 }

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::folder::Share;
-use crate::plan::{Cell, Lineup, Plan};
+use crate::plan::{Cell, Lineup, Plan, Share};
 
 /// The format of run folders.
 pub(crate) const FORMAT: &str = "cambio-run/2";

@@ -2,42 +2,20 @@
 
 use std::path::Path;
 
-use cambio_core::rng::{Key, Purpose, Stream};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::block::AgentFault;
-use crate::digest::{CellDigest, Digest};
-use crate::experiment::Payoff;
-use crate::folder::{Extent, RunError, write_whole};
-use crate::plan::Plan;
-use crate::tables::{BehaviourRow, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
+use super::cell::CellDigest;
+use super::resampling::resampling;
+use super::sums::Digest;
+use super::tables::{BehaviourRow, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
+use crate::disk::{RunError, write_whole};
+use crate::plan::{Extent, Payoff, Plan};
 use cambio_stats::many::{Contrasts, holm, simultaneous_factor};
 use cambio_stats::moments::Interval;
 use cambio_stats::ratings::{SeatEffects, Strengths, fit};
 use cambio_stats::sprt::elo_of_score;
 use cambio_stats::{ELO, LEVEL, chi_square_tail, normal_cdf, t_p_value};
-
-impl AgentFault {
-    /// The line of `faults.jsonl`: the match up to the fault, and where and what it is.
-    pub(crate) fn to_json(&self, plan: &Plan, block: u64) -> String {
-        let block = plan.block(block);
-        let mut record = self.record.clone();
-        let rotation = record.fields.get("rotation").and_then(Value::as_u64).unwrap_or(0);
-        let about = serde_json::json!({
-            "rules": block.cell.rules.name(),
-            "seats": block.cell.seats,
-            "lineup": block.lineup.label(),
-            "seat": self.seat.to_string(),
-            "agent": plan.labels[block.agent(self.seat.index(), rotation as usize)],
-            "round": self.round,
-            "decision": self.decision,
-            "policy": plan.faults,
-        });
-        record.fields.insert("x-fault-of".to_owned(), about);
-        record.to_json()
-    }
-}
 
 fn fault_row(line: &str) -> Option<FaultRow> {
     let record: Value = serde_json::from_str(line).ok()?;
@@ -97,12 +75,6 @@ pub struct Source<'a> {
     pub spec: &'a str,
     /// How much of it the rows are.
     pub extent: Extent,
-}
-
-/// Random numbers for statistics: a stream of its own under the seed, which no game uses.
-pub(crate) fn resampling(seed: u64, name: u32) -> Stream {
-    // No plan has a deal with this number, and the dealer of a round is no purpose of statistics.
-    Key { seed, deal: u64::MAX }.stream(Purpose::Dealer, name)
 }
 
 /// Streams of resampling, by what they are for; each cell has its own.
@@ -473,21 +445,4 @@ fn percentile(samples: &[Vec<f64>], level: f64) -> Option<Vec<f64>> {
 
 fn ratio(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use cambio_core::rng::Bounded as _;
-    use cambio_stats::Draw as _;
-
-    use super::*;
-
-    /// The intervals of old runs are made again only as long as both draw the same.
-    #[test]
-    fn resampling_draws_what_the_engine_would_draw() {
-        let (mut statistics, mut engine) = (resampling(1, 2), resampling(1, 2));
-        for bound in [1, 2, 3, 1000, 1 << 26, u32::MAX] {
-            assert_eq!(statistics.index(bound as usize) as u32, engine.below(bound));
-        }
-    }
 }

@@ -7,75 +7,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use cambio_core::rng::Key;
-use cambio_core::{
-    Action, Agent, Briefing, Deal, MAX_SEATS, MatchError, MatchResult, Observation, Pairing, Record, Recorder, Score,
-    Scribe, Seat, SeatSet, State, Trouble, play_match,
-};
+use cambio_core::{Deal, MAX_SEATS, MatchError, Recorder, Scribe, Seat, State, Trouble};
 
-use crate::experiment::FaultPolicy;
-use crate::guard::{Asked, Watched, message};
-use crate::plan::{Block, Plan};
-use crate::rows::{BySeat, MatchRow, PlayerRow, RoundRow};
-use crate::tally::Tally;
-
-/// The rows of one block, in canonical order: by rotation, then round or seat.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct BlockRows<'p> {
-    /// One row a match.
-    pub matches: Vec<MatchRow<'p>>,
-    /// One row a round.
-    pub rounds: Vec<RoundRow<'p>>,
-    /// One row a seat of each match.
-    pub players: Vec<PlayerRow<'p>>,
-    /// One record a match, where they are kept.
-    pub records: Vec<Record>,
-    /// What agents did wrong, where that does not stop the run.
-    pub faults: Vec<AgentFault>,
-}
-
-impl BlockRows<'_> {
-    fn clear(&mut self) {
-        self.matches.clear();
-        self.rounds.clear();
-        self.players.clear();
-        self.records.clear();
-    }
-
-    /// Takes the rows of a rotation, every one before it being there, for the next one as well.
-    fn repeat(&mut self, twin: usize, rotation: usize) {
-        let BlockRows { matches, rounds, players, records, .. } = self;
-        matches.push(MatchRow { rotation, ..matches[twin].clone() });
-        let from = rounds.partition_point(|row| row.rotation < twin);
-        for place in from..from + matches[twin].rounds {
-            rounds.push(RoundRow { rotation, ..rounds[place].clone() });
-        }
-        let seats = matches[twin].seats;
-        for place in twin * seats..(twin + 1) * seats {
-            players.push(PlayerRow { rotation, ..players[place].clone() });
-        }
-        if let Some(mut record) = records.get(twin).cloned() {
-            record.fields.insert("rotation".to_owned(), rotation.into());
-            records.push(record);
-        }
-    }
-}
-
-/// An agent did what a player may not: it decided illegally, could not go on, or panicked.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AgentFault {
-    /// Where: rule system, lineup, deal and rotation.
-    pub place: String,
-    /// The seat at fault.
-    pub seat: Seat,
-    /// The round, counted from 1; 0 before the first.
-    pub round: usize,
-    /// The decision within the round, counted from 1.
-    pub decision: usize,
-    /// What it did.
-    pub what: String,
-    /// The match up to there.
-    pub record: Record,
-}
+use super::fault::{AgentFault, Script, fault};
+use super::guard::{Asked, Watched, message};
+use super::rows::{BlockRows, Ending, write_rows};
+use super::tally::Tally;
+use crate::plan::{Block, FaultPolicy, Plan};
 
 /// Plays a block.
 ///
@@ -258,192 +196,6 @@ impl<'p> Arena<'p> {
     }
 }
 
-/// The decisions of a match in order, with their seats.
-#[derive(Default)]
-struct Script(Vec<(Seat, Action)>);
-
-impl Scribe for Script {
-    #[inline]
-    fn decides(&mut self, _: &State, seat: Seat, action: Action) {
-        self.0.push((seat, action));
-    }
-}
-
-/// Decides what a script says, as far as it goes.
-struct Scripted<'s> {
-    decisions: Box<dyn Iterator<Item = Action> + Send + 's>,
-    is_over: bool,
-}
-
-impl Agent for Scripted<'_> {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, _: &Observation<'_>) -> Action {
-        let next = self.decisions.next();
-        self.is_over = next.is_none();
-        next.unwrap_or(Action::Pass)
-    }
-
-    fn trouble(&mut self) -> Option<String> {
-        self.is_over.then(|| "the script is over".to_owned())
-    }
-}
-
-/// Plays a match that stopped again from its script, to have its record: an agent might not do the same twice.
-fn fault(
-    plan: &Plan,
-    block: &Block<'_>,
-    rotation: usize,
-    labels: &[&str],
-    script: &Script,
-    error: &MatchError,
-) -> Box<AgentFault> {
-    let (rules, seats, deal) = (&block.cell.rules, block.cell.seats, block.deal);
-    let key = Key { seed: plan.seed, deal };
-    let of = |seat| script.0.iter().filter(move |decision| decision.0 == seat).map(|decision| decision.1);
-    let agents = Seat::ALL[..seats].iter().map(|&seat| Scripted { decisions: Box::new(of(seat)), is_over: false });
-    let mut recorder = Recorder::new(rules);
-    // It ends where the match stopped, in the trouble of a script that is over.
-    let _ = play_match(&Pairing { rules: *rules, seats, key }, &mut agents.collect::<Vec<_>>(), &mut recorder);
-    let (illegal, seat, round, decision) = match error {
-        MatchError::Fault(fault) => (Some(&**fault), fault.seat, fault.round, fault.decision),
-        MatchError::Trouble(trouble) => (None, trouble.seat, trouble.round, trouble.decision),
-        MatchError::Rules(_) | MatchError::Agents { .. } => unreachable!("a plan has checked rules and seats: {error}"),
-    };
-    let place = format!("{}, {seats} seats, {}, deal {deal}, rotation {rotation}", rules.name(), labels.join(" | "));
-    let mut record = recorder.stop(key, rotation, labels, illegal);
-    record.fields.insert("x-fault".to_owned(), error.to_string().into());
-    Box::new(AgentFault { place, seat, round, decision, what: error.to_string(), record })
-}
-
-/// How a match ended.
-enum Ending<'a> {
-    /// With what each seat says that it forgot or confused.
-    Played(&'a MatchResult, &'a [Option<u32>; MAX_SEATS]),
-    /// This seat was at fault: it has the last rank, the others share the first.
-    Forfeit(Seat),
-}
-
-impl Ending<'_> {
-    fn rank(&self, seat: usize, seats: usize) -> usize {
-        match self {
-            Ending::Played(result, _) => result.ranks[seat],
-            Ending::Forfeit(loser) if loser.index() == seat => seats,
-            Ending::Forfeit(_) => 1,
-        }
-    }
-}
-
-fn write_rows<'p>(
-    plan: &'p Plan,
-    block: &Block<'p>,
-    rotation: usize,
-    tally: &Tally,
-    ending: &Ending<'_>,
-    rows: &mut BlockRows<'p>,
-) {
-    let (rules, seats, deal, lineup) = (block.cell.rules.name(), block.cell.seats, block.deal, block.lineup.label());
-    let mut ranks = [0; MAX_SEATS];
-    let ranks = &mut ranks[..seats];
-    let mut winners = SeatSet::default();
-    for ((seat, place), rank) in Seat::ALL.into_iter().zip(0..).zip(&mut *ranks) {
-        *rank = ending.rank(place, seats);
-        if *rank == 1 {
-            winners.insert(seat);
-        }
-    }
-    let analysis = plan.is_analysis(block.lineup);
-    rows.matches.push(MatchRow {
-        rules,
-        seats,
-        lineup,
-        deal,
-        rotation,
-        rounds: tally.rounds.len(),
-        turns: tally.seats[..seats].iter().map(|seat| seat.turns).sum(),
-        decisions: tally.rounds.iter().map(|round| round.decisions).sum(),
-        winners,
-        fingerprint: tally.printer.of_match().into(),
-        analysis,
-        reproducible: plan.is_reproducible(block.lineup),
-    });
-    for (number, round) in tally.rounds.iter().enumerate() {
-        rows.rounds.push(RoundRow {
-            rules,
-            seats,
-            lineup,
-            deal,
-            rotation,
-            round: number + 1,
-            starter: round.result.starter,
-            ended: round.result.ended.word(),
-            callers: round.result.callers_in_order().collect(),
-            winners: round.result.winners,
-            turns: round.result.turns,
-            decisions: round.decisions,
-            reshuffles: round.reshuffles,
-            points: BySeat::new(round.result.points()),
-            scores: BySeat::new(round.result.scores()),
-            call_turn: round.call_turn,
-        });
-    }
-    let real = |small: usize| f64::from(small as u32);
-    let table_points: i64 = tally.seats[..seats].iter().map(|did| did.points).sum();
-    let ranks = &*ranks;
-    rows.players.extend(tally.seats[..seats].iter().enumerate().map(|(seat, did)| {
-        let rank = ranks[seat];
-        let tied = ranks.iter().filter(|&&other| other == rank).count();
-        // Twice the midrank, so that the numbers stay whole until the one division.
-        let midrank = 2 * rank + tied - 1;
-        PlayerRow {
-            rules,
-            seats,
-            lineup,
-            deal,
-            rotation,
-            seat: Seat::ALL[seat],
-            agent: plan.labels[block.agent(seat, rotation)].as_str(),
-            total: match ending {
-                Ending::Played(result, _) => Some(f64::from(result.totals[seat].units()) / f64::from(Score::UNITS)),
-                Ending::Forfeit(_) => None,
-            },
-            rank,
-            rank_points: real(2 * seats - midrank) / real(2 * (seats - 1)),
-            win: if rank == 1 { 1.0 / real(winners.len()) } else { 0.0 },
-            rounds: tally.rounds.len() as u32,
-            points: did.points,
-            rounds_won: did.rounds_won,
-            calls: did.calls,
-            calls_succeeded: did.calls_succeeded,
-            points_at_calls: (did.calls > 0).then_some(did.points_at_calls),
-            snaps_right_own: did.snaps_right_own,
-            snaps_right_foreign: did.snaps_right_foreign,
-            snaps_wrong: did.snaps_wrong,
-            snaps_late: did.snaps_late,
-            touches: did.touches,
-            penalties: did.penalties,
-            gifts: did.gifts,
-            looks: did.looks,
-            swaps: did.swaps,
-            lapses: match ending {
-                Ending::Played(_, lapses) => lapses[seat],
-                Ending::Forfeit(_) => None,
-            },
-            turns: did.turns,
-            margin: (table_points - seats as i64 * did.points) as f64 / real(seats),
-            call_turns: (did.calls > 0).then_some(did.call_turns),
-            cards: did.cards,
-            cards_known: did.cards_known,
-            dealt: did.dealt,
-            dealt_points: did.dealt_points,
-            drawn: did.drawn,
-            drawn_points: did.drawn_points,
-            analysis,
-            forfeit: matches!(ending, Ending::Forfeit(loser) if loser.index() == seat),
-        }
-    }));
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -451,9 +203,10 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use cambio_agents::{Entry, Greedy, GreedyParams, Roster, Text, params, roster};
+    use cambio_core::{Action, Agent, Briefing, Observation};
 
     use super::*;
-    use crate::Experiment;
+    use crate::plan::Experiment;
 
     /// Greedy, counting its matches.
     struct Counted {

@@ -2,7 +2,7 @@
 
 use cambio_core::{Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
 
-use crate::sheet::{Pen, put_formatted, put_quoted};
+use super::pen::{Pen, put_formatted, put_quoted};
 
 /// What kind of value the cells of a column hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -331,10 +331,15 @@ impl Field<'_> for BySeat<Score> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::written;
+    use crate::rows::pen::Strip;
 
+    /// What a value is written as.
     fn put<'a>(value: &impl Field<'a>) -> String {
-        written(value).strip_suffix(',').unwrap().to_owned()
+        let (mut paper, mut strip) = (Vec::new(), Strip::default());
+        let mut pen = Pen { paper: &mut paper, strip: &mut strip, at: 0 };
+        value.put(&mut pen);
+        pen.end();
+        String::from_utf8(paper).unwrap().strip_suffix(',').unwrap().to_owned()
     }
 
     #[test]

@@ -1,0 +1,285 @@
+//! The sums of one cell.
+
+use cambio_core::MAX_SEATS;
+use cambio_stats::empirical::GameSums;
+use cambio_stats::moments::{Interval, Joint, Moments};
+use cambio_stats::ratings::{Ranking, Rankings};
+use nalgebra::{DMatrix, DVector};
+
+use super::behaviour::{Doing, Doings};
+use super::extract::Outcome;
+use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
+
+/// What two agents did against each other: of the first, the pairwise score.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Duel {
+    /// The pairwise scores in halves, by deal.
+    pub scores: Moments,
+    /// Pairs of seats in which the first had the better rank.
+    pub wins: u64,
+    /// Pairs of seats of the same rank.
+    pub ties: u64,
+    /// Pairs of seats in which the first had the worse rank.
+    pub losses: u64,
+}
+
+/// The sums of one cell.
+#[derive(Clone, Debug)]
+pub struct CellDigest {
+    agents: usize,
+    seats: usize,
+    payoff: Payoff,
+    /// What was done, by every agent of the plan.
+    pub doings: Doings,
+    /// By agent, then payoff in the order of [`Payoff::ALL`].
+    payoffs: Vec<[Moments; 4]>,
+    by_seat: Vec<Moments>,
+    /// The plan's payoff of agents, then of seats.
+    pub joint: Joint,
+    /// The same over the deals that are not complete alone.
+    partial: Joint,
+    /// How often each agent sat in each seat of a complete deal.
+    occupied: Vec<i64>,
+    duels: Vec<Duel>,
+    /// The rankings of all games.
+    pub rankings: Rankings,
+    /// The payoffs of every composition, if there are all.
+    pub game: Option<GameSums>,
+    matches_a_deal: u64,
+    open: Open,
+}
+
+/// The sums of the deal that is being read.
+#[derive(Clone, Debug, Default)]
+struct Open {
+    deal: Option<u64>,
+    matches: u64,
+    /// Agents, then seats.
+    n: Vec<i64>,
+    s: Vec<i64>,
+    payoffs: Vec<[i64; 4]>,
+    occupied: Vec<i64>,
+    duels: Vec<(i64, i64)>,
+}
+
+impl CellDigest {
+    pub(super) fn new(plan: &Plan, cell: &Cell) -> CellDigest {
+        let (agents, seats) = (plan.labels.len(), cell.seats);
+        let open = Open {
+            n: vec![0; agents + seats],
+            s: vec![0; agents + seats],
+            payoffs: vec![[0; 4]; agents],
+            occupied: vec![0; agents * seats],
+            duels: vec![(0, 0); agents * agents],
+            ..Open::default()
+        };
+        let lineups: Vec<&[usize]> = cell.lineups.iter().map(Lineup::agents).collect();
+        CellDigest {
+            agents,
+            seats,
+            payoff: plan.payoff,
+            doings: Doings { agents: vec![Doing::default(); agents], ..Doings::default() },
+            payoffs: vec![[Moments::default(); 4]; agents],
+            by_seat: vec![Moments::default(); seats],
+            joint: Joint::new(agents + seats),
+            partial: Joint::new(agents + seats),
+            occupied: vec![0; agents * seats],
+            duels: vec![Duel::default(); agents * agents],
+            rankings: Rankings::default(),
+            game: GameSums::new(&lineups, agents),
+            matches_a_deal: (cell.lineups.len() * cell.seatings.len()) as u64,
+            open,
+        }
+    }
+
+    /// Adds the outcomes of a block, by rotation and seat.
+    pub(super) fn add(&mut self, block: &Block<'_>, outcomes: &[Outcome]) {
+        if outcomes.is_empty() {
+            // A void block leaves no trace, as in the rows.
+            return;
+        }
+        if self.open.deal != Some(block.deal) {
+            self.end_deal();
+            self.open.deal = Some(block.deal);
+        }
+        let (agents, seats) = (self.agents, self.seats);
+        for (rotation, table) in outcomes.chunks_exact(seats).enumerate() {
+            let mut seated = [0; MAX_SEATS];
+            (0..seats).for_each(|seat| seated[seat] = block.agent(seat, rotation));
+            self.open.matches += 1;
+            for (seat, &Outcome { payoffs, rank }) in table.iter().enumerate() {
+                let agent = seated[seat];
+                for (sum, payoff) in self.open.payoffs[agent].iter_mut().zip(payoffs) {
+                    *sum += payoff;
+                }
+                let payoff = payoffs[self.payoff as usize];
+                for place in [agent, agents + seat] {
+                    self.open.n[place] += 1;
+                    self.open.s[place] += payoff;
+                }
+                self.open.occupied[agent * seats + seat] += 1;
+                if let Some(game) = &mut self.game {
+                    game.add(block.lineup_place, agent, 1, payoffs[0]);
+                }
+                for (other_seat, other) in table.iter().enumerate().skip(seat + 1) {
+                    let rival = seated[other_seat];
+                    if rival == agent {
+                        continue;
+                    }
+                    let (first, second, one, two) =
+                        if agent < rival { (agent, rival, rank, other.rank) } else { (rival, agent, other.rank, rank) };
+                    let duel = &mut self.duels[first * agents + second];
+                    let halves = match one.cmp(&two) {
+                        std::cmp::Ordering::Less => {
+                            duel.wins += 1;
+                            2
+                        }
+                        std::cmp::Ordering::Equal => {
+                            duel.ties += 1;
+                            1
+                        }
+                        std::cmp::Ordering::Greater => {
+                            duel.losses += 1;
+                            0
+                        }
+                    };
+                    let sums = &mut self.open.duels[first * agents + second];
+                    sums.0 += 1;
+                    sums.1 += halves;
+                }
+            }
+            self.rankings.add(Ranking::new(table.iter().enumerate().map(|(seat, other)| (seated[seat], other.rank))));
+        }
+    }
+
+    pub(super) fn end_deal(&mut self) {
+        if self.open.deal.take().is_none() {
+            return;
+        }
+        let open = &mut self.open;
+        for (agent, payoffs) in self.payoffs.iter_mut().enumerate() {
+            for (moments, sum) in payoffs.iter_mut().zip(&mut open.payoffs[agent]) {
+                moments.add(open.n[agent], std::mem::take(sum));
+            }
+        }
+        for (seat, moments) in self.by_seat.iter_mut().enumerate() {
+            moments.add(open.n[self.agents + seat], open.s[self.agents + seat]);
+        }
+        self.joint.add(&open.n, &open.s);
+        if open.matches == self.matches_a_deal {
+            self.occupied.copy_from_slice(&open.occupied);
+        } else {
+            self.partial.add(&open.n, &open.s);
+        }
+        for (duel, sums) in self.duels.iter_mut().zip(&mut open.duels) {
+            duel.scores.add(sums.0, sums.1);
+            *sums = (0, 0);
+        }
+        open.n.fill(0);
+        open.s.fill(0);
+        open.occupied.fill(0);
+        open.matches = 0;
+        self.rankings.end_deal();
+        if let Some(game) = &mut self.game {
+            game.end_deal();
+        }
+    }
+
+    /// An agent's payoff; `None` if it has no match.
+    pub fn payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
+        self.payoffs[agent][payoff as usize].interval(payoff.scale(self.seats))
+    }
+
+    /// How many matches an agent has.
+    pub fn matches(&self, agent: usize) -> u64 {
+        self.doings.agents[agent].deeds.matches
+    }
+
+    /// The plan's payoff in a seat, over all agents.
+    pub fn seat(&self, seat: usize) -> Option<Interval> {
+        self.by_seat[seat].interval(self.payoff.scale(self.seats))
+    }
+
+    /// What two agents did against each other; the first has the lower place.
+    pub fn duel(&self, first: usize, second: usize) -> &Duel {
+        &self.duels[first * self.agents + second]
+    }
+
+    /// The difference of two agents' payoffs, paired by deal, and the efficiency of the pairing.
+    pub fn difference(&self, first: usize, second: usize) -> Option<(Interval, Option<f64>)> {
+        self.joint.difference(first, second, self.payoff.scale(self.seats))
+    }
+
+    /// The covariance of the payoffs' means of these agents; `None` with fewer than two deals.
+    pub fn covariance(&self, agents: &[usize]) -> Option<DMatrix<f64>> {
+        let scale = self.payoff.scale(self.seats);
+        let mut matrix = DMatrix::zeros(agents.len(), agents.len());
+        for (i, &one) in agents.iter().enumerate() {
+            for (j, &other) in agents.iter().enumerate() {
+                matrix[(i, j)] = self.joint.covariance(one, other)? / (scale * scale);
+            }
+        }
+        Some(matrix)
+    }
+
+    /// The effect of the seat, from payoff ~ agent + seat by least squares over complete deals, with errors clustered by
+    /// deal (Liang and Zeger 1986, with the factor D/(D−1) alone) and Wald's test that no seat matters (Wald 1943).
+    /// `None` where agents and seats cannot be told apart.
+    pub fn seat_effect(&self) -> Option<SeatEffect> {
+        let complete = self.joint.without(&self.partial);
+        let present: Vec<usize> = (0..self.agents).filter(|&agent| complete.totals(agent).0 > 0.0).collect();
+        let (k, fitted) = (present.len(), self.seats - 1);
+        let deals = complete.clusters(*present.first()?, *present.first()?) as f64;
+        if deals < 2.0 {
+            return None;
+        }
+        // The design of one deal, the same in each: a column for each agent, and for each seat but the first.
+        let quantity = |column: usize| if column < k { present[column] } else { self.agents + 1 + (column - k) };
+        let occupied = |agent: usize, seat: usize| self.occupied[present[agent] * self.seats + seat] as f64;
+        let size = k + fitted;
+        let design = DMatrix::from_fn(size, size, |i, j| match (i < k, j < k) {
+            (true, true) if i == j => (0..self.seats).map(|seat| occupied(i, seat)).sum(),
+            (true, false) => occupied(i, j - k + 1),
+            (false, true) => occupied(j, i - k + 1),
+            (false, false) if i == j => (0..k).map(|agent| occupied(agent, i - k + 1)).sum(),
+            _ => 0.0,
+        });
+        let scale = self.payoff.scale(self.seats);
+        let sums = DVector::from_fn(size, |column, _| complete.totals(quantity(column)).1 / scale);
+        let inverse = design.clone().cholesky()?.inverse();
+        if inverse.amax() > 1e9 {
+            return None;
+        }
+        let fitted_values = &inverse * &sums / deals;
+        // Σ g gᵀ with g = Xᵀy − XᵀXβ, whose sum over the deals is 0.
+        let mean = &design * &fitted_values;
+        let spread = DMatrix::from_fn(size, size, |i, j| {
+            complete.products(quantity(i), quantity(j)) / (scale * scale) - deals * mean[i] * mean[j]
+        });
+        let covariance = &inverse * spread * &inverse / (deals * deals) * (deals / (deals - 1.0));
+        let effects: Vec<f64> = (0..fitted).map(|seat| fitted_values[k + seat]).collect();
+        let of_seats = covariance.view((k, k), (fitted, fitted)).into_owned();
+        let vector = DVector::from_vec(effects.clone());
+        let wald = of_seats.clone().cholesky().map(|root| vector.dot(&root.solve(&vector)));
+        Some(SeatEffect {
+            errors: (0..fitted).map(|seat| of_seats[(seat, seat)].max(0.0).sqrt()).collect(),
+            effects,
+            wald: wald.filter(|wald| wald.is_finite()),
+            deals: deals as u64,
+        })
+    }
+}
+
+/// What sitting in a seat is worth over sitting in seat a.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SeatEffect {
+    /// Of seat b and on.
+    pub effects: Vec<f64>,
+    /// Their standard errors.
+    pub errors: Vec<f64>,
+    /// Wald's statistic, chi-square with as many degrees of freedom as there are effects; `None` if the effects do not
+    /// vary.
+    pub wald: Option<f64>,
+    /// How many deals it is from.
+    pub deals: u64,
+}

@@ -1,0 +1,80 @@
+//! What a digest needs of rows.
+
+use super::behaviour::Doings;
+use crate::plan::{Block, Payoff};
+use crate::rows::{MatchRow, PlayerRow, RoundRow};
+
+impl Payoff {
+    /// The payoff of a row as a whole number of a unit.
+    pub fn units(self, row: &PlayerRow<'_>) -> i64 {
+        let value = match self {
+            Payoff::Points => return row.points,
+            Payoff::RankPoints => row.rank_points,
+            Payoff::Win => row.win,
+            Payoff::Margin => row.margin,
+        };
+        // Nothing but rounding lies between it and a whole number.
+        let units = value * self.scale(row.seats);
+        (units + 0.5_f64.copysign(units)) as i64
+    }
+}
+
+/// What a seat has from a match.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome {
+    pub(super) rank: usize,
+    /// In the order of [`Payoff::ALL`].
+    pub(super) payoffs: [i64; 4],
+}
+
+/// The rows of some neighbouring blocks as far as a digest needs them. What agents did can be summed up in any order, and
+/// so by whoever played; what is left of a match is small.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extract {
+    /// The places of cells, and what was done there.
+    pub(super) doings: Vec<(usize, Doings)>,
+    /// By match in canonical order, then seat.
+    outcomes: Vec<Outcome>,
+    /// How many of the outcomes there were before each block.
+    blocks: Vec<usize>,
+}
+
+impl Extract {
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.doings.clear();
+        self.outcomes.clear();
+        self.blocks.clear();
+    }
+
+    /// Takes the rows of the next block.
+    pub(crate) fn add(
+        &mut self,
+        block: &Block<'_>,
+        matches: &[MatchRow<'_>],
+        rounds: &[RoundRow<'_>],
+        players: &[PlayerRow<'_>],
+    ) {
+        self.blocks.push(self.outcomes.len());
+        if self.doings.last().is_none_or(|(place, _)| *place != block.place) {
+            self.doings.push((block.place, Doings::default()));
+        }
+        let (_, doings) = self.doings.last_mut().expect("it was just pushed");
+        for row in rounds {
+            doings.add_round(block, row);
+        }
+        for (row, table) in matches.iter().zip(players.chunks_exact(block.cell.seats)) {
+            for (seat, player) in table.iter().enumerate() {
+                doings.of(block.agent(seat, row.rotation)).deeds.add(player, row.turns);
+                let payoffs = Payoff::ALL.map(|payoff| payoff.units(player));
+                self.outcomes.push(Outcome { rank: player.rank, payoffs });
+            }
+        }
+    }
+
+    /// The outcomes of each block.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &[Outcome]> {
+        let ends = self.blocks.iter().skip(1).copied().chain([self.outcomes.len()]);
+        self.blocks.iter().zip(ends).map(|(&from, to)| &self.outcomes[from..to])
+    }
+}

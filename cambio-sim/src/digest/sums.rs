@@ -1,0 +1,48 @@
+//! The sums of a run.
+
+use super::cell::CellDigest;
+use super::extract::Extract;
+use crate::plan::{Block, Plan};
+use crate::rows::{MatchRow, PlayerRow, RoundRow};
+
+/// The sums of a run.
+#[derive(Clone, Debug)]
+pub struct Digest {
+    /// By cell.
+    pub cells: Vec<CellDigest>,
+}
+
+impl Digest {
+    /// Sums of nothing yet.
+    pub fn new(plan: &Plan) -> Digest {
+        Digest { cells: plan.cells.iter().map(|cell| CellDigest::new(plan, cell)).collect() }
+    }
+
+    /// Adds the rows of a block; blocks come in canonical order.
+    pub fn add(
+        &mut self,
+        block: &Block<'_>,
+        matches: &[MatchRow<'_>],
+        rounds: &[RoundRow<'_>],
+        players: &[PlayerRow<'_>],
+    ) {
+        let mut extract = Extract::default();
+        extract.add(block, matches, rounds, players);
+        self.add_extract(&[*block], &extract);
+    }
+
+    /// Adds what was extracted from the rows of these blocks.
+    pub(crate) fn add_extract(&mut self, blocks: &[Block<'_>], extract: &Extract) {
+        for (place, doings) in &extract.doings {
+            self.cells[*place].doings.merge(doings);
+        }
+        for (block, outcomes) in blocks.iter().zip(extract.blocks()) {
+            self.cells[block.place].add(block, outcomes);
+        }
+    }
+
+    /// Ends the deals that are being read; before anything is asked.
+    pub fn finish(&mut self) {
+        self.cells.iter_mut().for_each(CellDigest::end_deal);
+    }
+}

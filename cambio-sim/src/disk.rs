@@ -1,0 +1,128 @@
+//! Files that are there as a whole or not at all, and the errors of files.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Why a run folder cannot be written or read: one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// There is something at the path.
+    #[error("{0} exists; only a folder that does not exist is written to")]
+    Exists(String),
+    /// The folder or a file cannot be made or written.
+    #[error("cannot write {path}: {what}")]
+    Unwritable {
+        /// The path.
+        path: String,
+        /// Why.
+        what: String,
+    },
+    /// The folder or a file cannot be read.
+    #[error("cannot read {path}: {what}")]
+    Unreadable {
+        /// The path.
+        path: String,
+        /// Why.
+        what: String,
+    },
+    /// A file is not what its folder says of it.
+    #[error("{path} is damaged: {what}")]
+    Damaged {
+        /// The path.
+        path: String,
+        /// What was found, and what should be there.
+        what: String,
+    },
+    /// Another process writes here.
+    #[error("{0} is being written by another process; wait for it, or stop it and go on with --resume")]
+    Busy(String),
+    /// The experiment is another one than the folder's.
+    #[error("{path} is a run of another experiment: {fields}; only the same experiment can be resumed")]
+    Changed {
+        /// The folder.
+        path: String,
+        /// The fields that differ.
+        fields: String,
+    },
+    /// Runs do not go together.
+    #[error("{0}")]
+    Parts(String),
+    /// The worker threads cannot be started.
+    #[error("cannot start {threads} threads: {what}")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// Why.
+        what: String,
+    },
+}
+
+impl RunError {
+    /// The error of a path that cannot be written, made of the operating system's: for `map_err`.
+    pub fn unwritable(path: &Path) -> impl Fn(std::io::Error) -> RunError {
+        let path = path.display().to_string();
+        move |error| RunError::Unwritable { path: path.clone(), what: error.to_string() }
+    }
+
+    /// The error of a path that cannot be read, made of the operating system's: for `map_err`.
+    pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> RunError {
+        let path = path.display().to_string();
+        move |error| RunError::Unreadable { path: path.clone(), what: error.to_string() }
+    }
+
+    /// The error of a file that is not what its folder says of it.
+    pub fn damaged(path: &Path, what: impl Into<String>) -> RunError {
+        RunError::Damaged { path: path.display().to_string(), what: what.into() }
+    }
+}
+
+/// Makes a folder, which must not exist, and those above it.
+pub(crate) fn create_folder(path: &Path) -> Result<(), RunError> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(RunError::unwritable(parent))?;
+    }
+    std::fs::create_dir(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => RunError::Exists(path.display().to_string()),
+        _ => RunError::unwritable(path)(error),
+    })
+}
+
+/// Builds a folder so that it has its name once it is whole, and until then `NAME.new`; what fails leaves nothing. `build`
+/// makes the folder that it is given with [`create_folder`].
+pub(crate) fn build_aside(out: &Path, build: impl FnOnce(&Path) -> Result<(), RunError>) -> Result<(), RunError> {
+    let mut name = out.file_name().ok_or_else(|| RunError::Exists(out.display().to_string()))?.to_owned();
+    name.push(".new");
+    let new = out.with_file_name(name);
+    if let Some(taken) = [out, &new].into_iter().find(|path| path.symlink_metadata().is_ok()) {
+        return Err(RunError::Exists(taken.display().to_string()));
+    }
+    let made = build(&new).and_then(|()| std::fs::rename(&new, out).map_err(RunError::unwritable(out)));
+    // What somebody else made in the meantime is not ours to remove.
+    if made.as_ref().is_err_and(|error| !matches!(error, RunError::Exists(_))) {
+        // That what is of no use cannot be removed either says nothing new.
+        let _ = std::fs::remove_dir_all(&new);
+    }
+    made
+}
+
+/// Writes a file so that it is there as a whole or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let new = PathBuf::from(name);
+    let write = || {
+        let mut file = File::create(&new)?;
+        file.write_all(bytes)?;
+        file.sync_data()?;
+        std::fs::rename(&new, path)
+    };
+    write().map_err(|error| {
+        // What is left of it is of no use; that it cannot be removed either says nothing new.
+        let _ = std::fs::remove_file(&new);
+        RunError::unwritable(path)(error)
+    })
+}

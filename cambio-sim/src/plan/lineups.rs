@@ -1,0 +1,182 @@
+//! Lineups: who meets.
+
+use cambio_agents::{AgentSpec, Roster};
+
+use super::experiment::{Focal, LineupRule, Lineups, PlanError, Pools};
+
+/// Some agents at one table, by their place in [`Plan::labels`].
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Lineup {
+    agents: Vec<usize>,
+    label: String,
+}
+
+impl Lineup {
+    pub(super) fn new(agents: Vec<usize>, labels: &[String]) -> Lineup {
+        let names: Vec<&str> = agents.iter().map(|&agent| labels[agent].as_str()).collect();
+        let label = names.join(" | ");
+        Lineup { agents, label }
+    }
+
+    /// The agents, seat a of rotation 0 first.
+    pub fn agents(&self) -> &[usize] {
+        &self.agents
+    }
+
+    /// What rows call the lineup: its agents' specs.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+}
+
+/// The most lineups of one number of seats, and the most matches of a plan.
+const MOST_LINEUPS: u128 = 100_000;
+
+/// The agents that lineups can name.
+pub(super) struct Names<'a> {
+    pub(super) roster: &'a Roster,
+    pub(super) agents: &'a [AgentSpec],
+    pub(super) labels: &'a [String],
+}
+
+impl Names<'_> {
+    pub(super) fn place(&self, spec: &str, field: &'static str) -> Result<usize, PlanError> {
+        let agent = self.roster.parse(spec)?;
+        let found = || {
+            let what = if field == "anchor" { format!("`{agent}`") } else { format!("a list with `{agent}`") };
+            PlanError::value(field, what, "the agents of `agents`")
+        };
+        self.agents.iter().position(|other| other.is(&agent)).ok_or_else(found)
+    }
+
+    fn places(&self, specs: &[String]) -> Result<Vec<usize>, PlanError> {
+        specs.iter().map(|spec| self.place(spec, "lineups")).collect()
+    }
+
+    pub(super) fn lineups(&self, lineups: &Lineups, seats: usize) -> Result<Vec<Lineup>, PlanError> {
+        let count = self.agents.len();
+        let limit = |rule: &str, made: u128| {
+            if made <= MOST_LINEUPS {
+                return Ok(());
+            }
+            let found = format!("\"{rule}\", which makes {made} of {count} agents at {seats} seats");
+            Err(PlanError::value("lineups", found, format!("at most {MOST_LINEUPS}, or a list of those to play")))
+        };
+        let chosen = match lineups {
+            Lineups::Unsaid | Lineups::Rule(LineupRule::All) => {
+                limit("all", choose(count, seats % count))?;
+                evenly(count, seats)
+            }
+            Lineups::Rule(LineupRule::Mirror) => (0..count).map(|agent| vec![agent; seats]).collect(),
+            Lineups::Rule(LineupRule::Compositions) => {
+                if count < 2 {
+                    return Err(PlanError::value("lineups", "\"compositions\" of 1 agent", "2 agents or more"));
+                }
+                limit("compositions", choose(count + seats - 1, seats))?;
+                let pools = vec![(0..count).collect(); seats];
+                let mut all = from_pools(&pools);
+                all.retain(|lineup| lineup.iter().any(|agent| *agent != lineup[0]));
+                all
+            }
+            Lineups::Listed(lists) => {
+                let of_size = lists.iter().filter(|list| list.len() == seats);
+                of_size.map(|list| self.places(list)).collect::<Result<_, _>>()?
+            }
+            Lineups::Focal(Focal { focal, field }) => {
+                let field = self.places(field)?;
+                let field = match field.len() {
+                    1 => vec![field[0]; seats - 1],
+                    length if length == seats - 1 => field,
+                    length => {
+                        let found = format!("a field of {length} agents at {seats} seats");
+                        return Err(PlanError::value("lineups", found, format!("1 agent or {}", seats - 1)));
+                    }
+                };
+                let focal = match &focal[..] {
+                    [] => (0..count).filter(|agent| !field.contains(agent)).collect(),
+                    specs => self.places(specs)?,
+                };
+                focal.into_iter().map(|agent| [vec![agent], field.clone()].concat()).collect()
+            }
+            Lineups::Pools(Pools { pools }) => {
+                if pools.is_empty() || pools.len() > seats || pools.iter().any(Vec::is_empty) {
+                    let found = format!("{} pools at {seats} seats", pools.len());
+                    return Err(PlanError::value("lineups", found, "1 to as many pools as seats, none empty"));
+                }
+                let pools: Vec<Vec<usize>> = pools.iter().map(|pool| self.places(pool)).collect::<Result<_, _>>()?;
+                let pools: Vec<Vec<usize>> = (0..seats).map(|seat| pools[seat % pools.len()].clone()).collect();
+                limit("pools", pools.iter().map(|pool| pool.len() as u128).product())?;
+                from_pools(&pools)
+            }
+        };
+        if let Some(twice) =
+            (1..chosen.len()).find(|&next| chosen.len() <= 1000 && chosen[..next].contains(&chosen[next]))
+        {
+            let found = format!("a list with [{}] twice", Lineup::new(chosen[twice].clone(), self.labels).label);
+            return Err(PlanError::value("lineups", found, "each lineup once"));
+        }
+        Ok(chosen.into_iter().map(|agents| Lineup::new(agents, self.labels)).collect())
+    }
+}
+
+/// How many choices of `size` out of `of` there are.
+fn choose(of: usize, size: usize) -> u128 {
+    (0..size as u128).fold(1, |count, step| count.saturating_mul(of as u128 - step) / (step + 1))
+}
+
+/// Every choice of `seats` out of `agents` in which no agent comes more than once more often than another.
+fn evenly(agents: usize, seats: usize) -> Vec<Vec<usize>> {
+    let each = seats / agents;
+    let mut chosen = Vec::new();
+    combinations(agents, seats % agents, 0, &mut Vec::new(), &mut chosen);
+    let lineup = |extra: &Vec<usize>| {
+        let copies = |agent: usize| each + usize::from(extra.contains(&agent));
+        (0..agents).flat_map(|agent| std::iter::repeat_n(agent, copies(agent))).collect()
+    };
+    chosen.iter().map(lineup).collect()
+}
+
+fn combinations(of: usize, size: usize, from: usize, chosen: &mut Vec<usize>, all: &mut Vec<Vec<usize>>) {
+    if chosen.len() == size {
+        all.push(chosen.clone());
+        return;
+    }
+    for next in from..of {
+        chosen.push(next);
+        combinations(of, size, next + 1, chosen, all);
+        chosen.pop();
+    }
+}
+
+/// Every choice of one from each pool, those of the same agents once.
+fn from_pools(pools: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut chosen: Vec<Vec<usize>> = vec![Vec::new()];
+    for pool in pools {
+        let longer = |lineup: Vec<usize>| {
+            pool.iter().map(move |&agent| lineup.iter().copied().chain([agent]).collect::<Vec<_>>())
+        };
+        chosen = chosen.into_iter().flat_map(longer).collect();
+        // Choices that are the same so far, and come from the same pools, stay the same.
+        let mut seen = std::collections::BTreeSet::new();
+        let sorted = |lineup: &[usize]| {
+            let mut sorted = lineup.to_vec();
+            sorted.sort_unstable();
+            sorted
+        };
+        chosen.retain(|lineup| seen.insert(sorted(lineup)));
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_agents_than_seats_repeat_as_evenly_as_possible() {
+        assert_eq!(evenly(3, 2), [[0, 1], [0, 2], [1, 2]]);
+        assert_eq!(evenly(3, 4), [[0, 0, 1, 2], [0, 1, 1, 2], [0, 1, 2, 2]]);
+        assert_eq!(evenly(2, 4), [[0, 0, 1, 1]]);
+        assert_eq!(evenly(1, 2), [[0, 0]]);
+    }
+}

@@ -1,0 +1,115 @@
+//! What an experiment may say, and the plan that becomes of it.
+
+use std::path::Path;
+
+use cambio_agents::{AgentSpec, Roster};
+
+use super::blocks::{Cell, Plan};
+use super::experiment::{Experiment, FaultPolicy, Lineups, Payoff, PlanError, Rotations, read_rules};
+use super::lineups::Names;
+
+/// The most matches of a plan.
+const MOST_MATCHES: u128 = 1 << 40;
+
+/// The most seats of which all orders are played.
+const MOST_ORDERED: usize = 6;
+
+impl Experiment {
+    /// Checks everything and writes out what is played. `folder` is where relative paths of rule files start.
+    ///
+    /// # Errors
+    /// One sentence: what was found, where, and what is allowed.
+    pub fn plan(&self, roster: &Roster, folder: &Path) -> Result<Plan, PlanError> {
+        if self.deals == 0 {
+            return Err(PlanError::value("deals", "0", "at least 1"));
+        }
+        for (field, is_empty) in
+            [("rules", self.rules.is_empty()), ("seats", self.seats.is_empty()), ("agents", self.agents.is_empty())]
+        {
+            if is_empty {
+                return Err(PlanError::value(field, "empty", "a list of at least one"));
+            }
+        }
+        if self.compress && !cfg!(feature = "zstd") {
+            return Err(PlanError::value("compress", "true", "false in a program built without the feature `zstd`"));
+        }
+        let agents = self.agents.iter().map(|spec| roster.parse(spec)).collect::<Result<Vec<_>, _>>()?;
+        let labels: Vec<String> = agents.iter().map(AgentSpec::to_string).collect();
+        if let Some(next) = (1..agents.len()).find(|&next| agents[..next].iter().any(|agent| agent.is(&agents[next]))) {
+            return Err(PlanError::value("agents", format!("a list with `{}` twice", labels[next]), "each agent once"));
+        }
+        let seers: Vec<bool> = agents.iter().map(AgentSpec::sees_all).collect();
+        if let (false, Some(seer)) = (self.analysis, seers.iter().position(|&sees| sees)) {
+            let found = format!("false, and `{}` sees hidden cards", labels[seer]);
+            return Err(PlanError::value("analysis", found, "true, which marks every row that it is in"));
+        }
+        let counted = match self.payoff {
+            Payoff::RankPoints | Payoff::Win => None,
+            Payoff::Points => Some("points"),
+            Payoff::Margin => Some("margin"),
+        };
+        if let (FaultPolicy::Forfeit, Some(payoff)) = (self.faults, counted) {
+            let found = format!("\"{payoff}\" with faults = \"forfeit\"");
+            let allowed = "rank_points or win: a match that is forfeited is lost, but has no points";
+            return Err(PlanError::value("payoff", found, allowed));
+        }
+        let names = Names { roster, agents: &agents, labels: &labels };
+        let anchor = self.anchor.as_ref().map(|spec| names.place(spec, "anchor")).transpose()?;
+        let mut cells: Vec<Cell> = Vec::new();
+        for name in &self.rules {
+            let rules = self.unit.of(read_rules(name, folder)?);
+            for &seats in &self.seats {
+                rules.covers(seats).map_err(|source| PlanError::Rules { name: name.clone(), source })?;
+                if cells.iter().any(|cell| cell.rules.name() == rules.name() && cell.seats == seats) {
+                    let found = format!("`{}` at {seats} seats twice", rules.name());
+                    return Err(PlanError::value(
+                        "rules",
+                        found,
+                        "each name and number of seats once; a rule file says its own in `name`",
+                    ));
+                }
+                if self.rotations == Rotations::All && seats > MOST_ORDERED {
+                    let found = format!("\"all\" at {seats} seats");
+                    return Err(PlanError::value("rotations", found, format!("\"all\" at 2 to {MOST_ORDERED} seats")));
+                }
+                let lineups = names.lineups(&self.lineups, seats)?;
+                cells.push(Cell { rules, seats, lineups, seatings: self.rotations.seatings(seats) });
+            }
+        }
+        if let Lineups::Listed(lists) = &self.lineups
+            && let Some(list) = lists.iter().find(|list| !self.seats.contains(&list.len()))
+        {
+            let found = format!("a list with one of {} agents", list.len());
+            return Err(PlanError::value("lineups", found, "one agent for each of `seats`"));
+        }
+        if let Some(cell) = cells.iter().find(|cell| cell.lineups.is_empty()) {
+            let found = format!("a list without a lineup of {} agents", cell.seats);
+            return Err(PlanError::value("lineups", found, "one or more for each of `seats`"));
+        }
+        let matches = |cell: &Cell| cell.lineups.len() as u128 * cell.seatings.len() as u128 * u128::from(self.deals);
+        let all: u128 = cells.iter().map(matches).sum();
+        if all > MOST_MATCHES {
+            let found = format!("{}, which makes {all} matches", self.deals);
+            return Err(PlanError::value("deals", found, "at most 2^40 matches"));
+        }
+        Ok(Plan {
+            name: self.name.clone(),
+            seed: self.seed,
+            deals: self.deals,
+            rotations: self.rotations,
+            unit: self.unit,
+            payoff: self.payoff,
+            faults: self.faults,
+            records: self.records,
+            compress: self.compress,
+            analysis: self.analysis,
+            seat_effects: self.seat_effects,
+            anchor,
+            seers,
+            reproducible: agents.iter().map(AgentSpec::is_reproducible).collect(),
+            labels,
+            cells,
+            agents,
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! Faults of agents, and the matches up to them.
+
+use cambio_core::rng::Key;
+use cambio_core::{
+    Action, Agent, Briefing, MatchError, Observation, Pairing, Record, Recorder, Scribe, Seat, State, play_match,
+};
+
+use crate::plan::{Block, Plan};
+
+/// An agent did what a player may not: it decided illegally, could not go on, or panicked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AgentFault {
+    /// Where: rule system, lineup, deal and rotation.
+    pub place: String,
+    /// The seat at fault.
+    pub seat: Seat,
+    /// The round, counted from 1; 0 before the first.
+    pub round: usize,
+    /// The decision within the round, counted from 1.
+    pub decision: usize,
+    /// What it did.
+    pub what: String,
+    /// The match up to there.
+    pub record: Record,
+}
+
+impl AgentFault {
+    /// The line of `faults.jsonl`: the match up to the fault, and where and what it is.
+    pub(crate) fn to_json(&self, plan: &Plan, block: u64) -> String {
+        let block = plan.block(block);
+        let mut record = self.record.clone();
+        let rotation = record.fields.get("rotation").and_then(serde_json::Value::as_u64).unwrap_or(0);
+        let about = serde_json::json!({
+            "rules": block.cell.rules.name(),
+            "seats": block.cell.seats,
+            "lineup": block.lineup.label(),
+            "seat": self.seat.to_string(),
+            "agent": plan.labels[block.agent(self.seat.index(), rotation as usize)],
+            "round": self.round,
+            "decision": self.decision,
+            "policy": plan.faults,
+        });
+        record.fields.insert("x-fault-of".to_owned(), about);
+        record.to_json()
+    }
+}
+
+/// The decisions of a match in order, with their seats.
+#[derive(Default)]
+pub(super) struct Script(pub(super) Vec<(Seat, Action)>);
+
+impl Scribe for Script {
+    #[inline]
+    fn decides(&mut self, _: &State, seat: Seat, action: Action) {
+        self.0.push((seat, action));
+    }
+}
+
+/// Decides what a script says, as far as it goes.
+struct Scripted<'s> {
+    decisions: Box<dyn Iterator<Item = Action> + Send + 's>,
+    is_over: bool,
+}
+
+impl Agent for Scripted<'_> {
+    fn begin(&mut self, _: &Briefing<'_>) {}
+
+    fn decide(&mut self, _: &Observation<'_>) -> Action {
+        let next = self.decisions.next();
+        self.is_over = next.is_none();
+        next.unwrap_or(Action::Pass)
+    }
+
+    fn trouble(&mut self) -> Option<String> {
+        self.is_over.then(|| "the script is over".to_owned())
+    }
+}
+
+/// Plays a match that stopped again from its script, to have its record: an agent might not do the same twice.
+pub(super) fn fault(
+    plan: &Plan,
+    block: &Block<'_>,
+    rotation: usize,
+    labels: &[&str],
+    script: &Script,
+    error: &MatchError,
+) -> Box<AgentFault> {
+    let (rules, seats, deal) = (&block.cell.rules, block.cell.seats, block.deal);
+    let key = Key { seed: plan.seed, deal };
+    let of = |seat| script.0.iter().filter(move |decision| decision.0 == seat).map(|decision| decision.1);
+    let agents = Seat::ALL[..seats].iter().map(|&seat| Scripted { decisions: Box::new(of(seat)), is_over: false });
+    let mut recorder = Recorder::new(rules);
+    // It ends where the match stopped, in the trouble of a script that is over.
+    let _ = play_match(&Pairing { rules: *rules, seats, key }, &mut agents.collect::<Vec<_>>(), &mut recorder);
+    let (illegal, seat, round, decision) = match error {
+        MatchError::Fault(fault) => (Some(&**fault), fault.seat, fault.round, fault.decision),
+        MatchError::Trouble(trouble) => (None, trouble.seat, trouble.round, trouble.decision),
+        MatchError::Rules(_) | MatchError::Agents { .. } => unreachable!("a plan has checked rules and seats: {error}"),
+    };
+    let place = format!("{}, {seats} seats, {}, deal {deal}, rotation {rotation}", rules.name(), labels.join(" | "));
+    let mut record = recorder.stop(key, rotation, labels, illegal);
+    record.fields.insert("x-fault".to_owned(), error.to_string().into());
+    Box::new(AgentFault { place, seat, round, decision, what: error.to_string(), record })
+}

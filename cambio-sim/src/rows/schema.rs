@@ -1,0 +1,221 @@
+//! The rows of each CSV file, each declared once.
+
+use cambio_core::{Score, Seat, SeatSet};
+
+use super::cell::{BySeat, Field, Kind, Print, SeatOrder};
+use super::pen::Pen;
+
+/// A column of a CSV file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Column {
+    /// Its name in the header.
+    pub name: &'static str,
+    /// What its cells hold.
+    pub kind: Kind,
+    /// Whether they may be empty.
+    pub may_be_empty: bool,
+}
+
+impl Column {
+    /// The column of a field of this type.
+    const fn of<'a, T: Field<'a>>(name: &'static str) -> Column {
+        Column { name, kind: T::KIND, may_be_empty: T::MAY_BE_EMPTY }
+    }
+}
+
+/// A row of a CSV file.
+pub trait Row<'a>: Sized {
+    /// The fields as columns, in order.
+    const COLUMNS: &'static [Column];
+
+    /// How many bytes the cells of [`Row::put_rest`] take at most, text left aside.
+    const ROOM: usize;
+
+    /// Writes the cells behind those that say which match the row is of.
+    fn put_rest(&self, pen: &mut Pen<'_>);
+
+    /// Reads a row from its cells.
+    ///
+    /// # Errors
+    /// The name of the field that is missing or is not what it should be.
+    fn read(cells: &'a csv::StringRecord) -> Result<Self, &'static str>;
+}
+
+/// The header of a row type, with its line feed.
+pub fn header<'a, R: Row<'a>>() -> Vec<u8> {
+    let names: Vec<&str> = R::COLUMNS.iter().map(|column| column.name).collect();
+    (names.join(",") + "\n").into_bytes()
+}
+
+/// Declares a row: every one begins with the cells that say which match it is of.
+macro_rules! row {
+    ($(#[$doc:meta])* $name:ident<$life:lifetime> { $($(#[$field_doc:meta])+ $field:ident: $type:ty,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Debug)]
+        pub struct $name<$life> {
+            /// The rule system.
+            pub rules: &$life str,
+            /// The number of seats.
+            pub seats: usize,
+            /// The agents of the lineup, seat a of rotation 0 first.
+            pub lineup: &$life str,
+            /// The deal.
+            pub deal: u64,
+            /// The rotation: which of the lineup's seatings.
+            pub rotation: usize,
+            $($(#[$field_doc])+ pub $field: $type,)+
+        }
+
+        impl<$life> Row<$life> for $name<$life> {
+            const COLUMNS: &'static [Column] = &[
+                Column::of::<&$life str>("rules"),
+                Column::of::<usize>("seats"),
+                Column::of::<&$life str>("lineup"),
+                Column::of::<u64>("deal"),
+                Column::of::<usize>("rotation"),
+                $(Column::of::<$type>(stringify!($field)),)+
+            ];
+
+            const ROOM: usize = 0 $(+ <$type as Field<'_>>::ROOM)+;
+
+            #[inline]
+            fn put_rest(&self, pen: &mut Pen<'_>) {
+                $(Field::put(&self.$field, pen);)+
+            }
+
+            fn read(cells: &$life csv::StringRecord) -> Result<Self, &'static str> {
+                let mut cells = cells.iter();
+                let mut next = || cells.next();
+                let row = $name {
+                    rules: next().and_then(Field::read).ok_or("rules")?,
+                    seats: next().and_then(Field::read).ok_or("seats")?,
+                    lineup: next().and_then(Field::read).ok_or("lineup")?,
+                    deal: next().and_then(Field::read).ok_or("deal")?,
+                    rotation: next().and_then(Field::read).ok_or("rotation")?,
+                    $($field: next().and_then(Field::read).ok_or(stringify!($field))?,)+
+                };
+                if next().is_some() { Err("the end of the row") } else { Ok(row) }
+            }
+        }
+    };
+}
+
+row! {
+    /// A row of `matches.csv`: one match.
+    MatchRow<'a> {
+        /// How many rounds were played.
+        rounds: usize,
+        /// How many turns began.
+        turns: u32,
+        /// How many decisions were made.
+        decisions: u32,
+        /// The seats of rank 1.
+        winners: SeatSet,
+        /// The fingerprint of play, 16 hexadecimal digits.
+        fingerprint: Print,
+        /// Whether an agent that sees hidden cards took part.
+        analysis: bool,
+        /// Whether all its agents decide the same on every machine.
+        reproducible: bool,
+    }
+}
+
+row! {
+    /// A row of `rounds.csv`: one round.
+    RoundRow<'a> {
+        /// The round, counted from 1.
+        round: usize,
+        /// The seat with the first turn.
+        starter: Seat,
+        /// Why the round ended: `call`, `empty_hand`, `turn_limit` or `stock_out`.
+        ended: &'a str,
+        /// The callers in the order of their calls; empty without one.
+        callers: SeatOrder,
+        /// The seats that won the round: the callers who succeeded, else those with the fewest points who did not call.
+        winners: SeatSet,
+        /// How many turns began.
+        turns: usize,
+        /// How many decisions were made.
+        decisions: u32,
+        /// How often the pile became a new stock.
+        reshuffles: usize,
+        /// The points of the layouts, seat a first, separated by spaces.
+        points: BySeat<i32>,
+        /// What the round added to the totals, seat a first, separated by spaces.
+        scores: BySeat<Score>,
+        /// The turn in which the first call was made, counted from 1; empty without one.
+        call_turn: Option<u32>,
+    }
+}
+
+row! {
+    /// A row of `players.csv`: one agent in one match.
+    PlayerRow<'a> {
+        /// The agent's seat.
+        seat: Seat,
+        /// The agent.
+        agent: &'a str,
+        /// Its total; empty in a match that was forfeited.
+        total: Option<f64>,
+        /// Its rank by total; equal totals share a rank.
+        rank: usize,
+        /// (seats − midrank) / (seats − 1): 1 for the best alone, 0 for the worst alone, ties share.
+        rank_points: f64,
+        /// Its share of the match's win: 1 / k with k seats of rank 1.
+        win: f64,
+        /// How many rounds were played.
+        rounds: u32,
+        /// The points of its layouts, summed over the rounds.
+        points: i64,
+        /// How often it won a round, shared or not, by the measure of rounds.csv.
+        rounds_won: u32,
+        /// How often it called.
+        calls: u32,
+        /// How often its call succeeded.
+        calls_succeeded: u32,
+        /// The points of its layouts when it had called, summed over those rounds; empty without a call.
+        points_at_calls: Option<i64>,
+        /// Own cards snapped that matched first.
+        snaps_right_own: u32,
+        /// Cards of other seats snapped that matched first.
+        snaps_right_foreign: u32,
+        /// Cards snapped that did not match.
+        snaps_wrong: u32,
+        /// Cards snapped that matched after a winner.
+        snaps_late: u32,
+        /// Cards touched as a bluff.
+        touches: u32,
+        /// Penalty cards drawn.
+        penalties: u32,
+        /// Cards given after a foreign snap.
+        gifts: u32,
+        /// Cards looked at by a power, its reveals included.
+        looks: u32,
+        /// Swaps made by a power.
+        swaps: u32,
+        /// Cards that it forgot or confused; empty of an agent that does not say, and in a match that was forfeited.
+        lapses: Option<u32>,
+        /// Turns begun.
+        turns: u32,
+        /// The table's mean points less its own, over the rounds.
+        margin: f64,
+        /// The turns of its calls, each its own turn counted from 1 within the round, summed; empty without a call.
+        call_turns: Option<u32>,
+        /// The cards of its layouts at the ends of the rounds.
+        cards: u32,
+        /// Those of them that it had legitimately seen.
+        cards_known: u32,
+        /// The cards that it was dealt.
+        dealt: u32,
+        /// Their points.
+        dealt_points: i64,
+        /// The cards that it drew from the stock in its turns.
+        drawn: u32,
+        /// Their points.
+        drawn_points: i64,
+        /// Whether an agent that sees hidden cards took part in the match.
+        analysis: bool,
+        /// Whether it was at fault and lost the match by that.
+        forfeit: bool,
+    }
+}

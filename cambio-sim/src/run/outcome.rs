@@ -1,0 +1,56 @@
+//! How a run goes, and how it ends.
+
+use crate::digest::{Derived, Digest};
+use crate::disk::RunError;
+use crate::plan::Share;
+use crate::play::AgentFault;
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Everything was played.
+    Complete,
+    /// It was stopped; whole shards in canonical order are on disk, and it can be resumed.
+    Interrupted,
+    /// An agent was at fault; the shards before it are on disk.
+    Fault(Box<AgentFault>),
+    /// The disk took no more; what the ledger says is there, and the run can be resumed.
+    Unwritable(RunError),
+}
+
+impl Outcome {
+    /// The word of the manifest.
+    pub(super) fn word(&self, share: Option<Share>) -> &'static str {
+        match self {
+            Outcome::Complete if share.is_some() => "complete share",
+            Outcome::Complete => "complete",
+            Outcome::Interrupted => "interrupted",
+            Outcome::Fault(_) => "fault",
+            Outcome::Unwritable(_) => "unwritable",
+        }
+    }
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Report {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How many matches have their rows on disk.
+    pub matches: u64,
+    /// The derived files; nothing in them where only a share was played.
+    pub derived: Derived,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// How many matches of this session were played.
+    pub played: u64,
+    /// How many matches of this session there are.
+    pub of: u64,
+    /// The sums of what was handed in so far.
+    pub digest: &'a Digest,
+    /// The cell that was handed in last.
+    pub cell: usize,
+}

@@ -1,0 +1,41 @@
+//! Reads stored rows back.
+
+use crate::digest::{Derived, Digest, Page, Source};
+use crate::disk::RunError;
+use crate::rows::{BadRow, for_each_block};
+use crate::store::{Entry, StoredRun, row_files};
+
+/// Hands the rows of a line of the ledger to the digest, block by block; a block without rows was voided.
+pub(crate) fn read_line(
+    stored: &StoredRun,
+    entry: &Entry,
+    files: &[Vec<u8>],
+    digest: &mut Digest,
+    faults: &mut Vec<String>,
+) -> Result<(), RunError> {
+    let plan = &stored.plan;
+    let bad =
+        |name: &str, what: String| RunError::damaged(&stored.path.join(name), format!("shard {}: {what}", entry.line));
+    for_each_block(plan, plan.line(entry.line), files, |block, matches, rounds, players| {
+        digest.add(block, matches, rounds, players);
+    })
+    .map_err(|BadRow { file, what }| bad(file, what))?;
+    if let Some(place) = row_files(plan).iter().position(|file| file.name == "faults.jsonl") {
+        let text = std::str::from_utf8(&files[place]).map_err(|error| bad("faults.jsonl", error.to_string()))?;
+        faults.extend(text.lines().map(str::to_owned));
+    }
+    Ok(())
+}
+
+/// Makes the derived files of a run, with these pages, again from its rows.
+///
+/// # Errors
+/// If something cannot be read or is not what the ledger says.
+pub fn derive(stored: &StoredRun, pages: &[Page]) -> Result<Derived, RunError> {
+    let mut digest = Digest::new(&stored.plan);
+    let mut faults = Vec::new();
+    stored.for_each_line(|entry, rows| read_line(stored, entry, &rows, &mut digest, &mut faults))?;
+    digest.finish();
+    let source = Source { plan: &stored.plan, spec: &stored.spec, extent: stored.extent() };
+    Ok(Derived::new(&source, &digest, &faults, pages))
+}

@@ -1,0 +1,312 @@
+//! Run folders that are written.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::ledger::{Entry, file_name, packed, row_files};
+use super::manifest::{self, Build};
+use super::programs::Programs;
+use super::stored::StoredRun;
+use crate::disk::{RunError, create_folder, write_whole};
+use crate::plan::{Extent, Plan, Share};
+
+/// How long finished rows wait at most for being synced.
+const COMMIT_EVERY: Duration = Duration::from_millis(250);
+
+/// A run folder that is being written.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    plan: Plan,
+    spec: String,
+    share: Option<Share>,
+    programs: Programs,
+    /// The program that began the run.
+    build: Build,
+    files: Vec<(PathBuf, File)>,
+    ledger: (PathBuf, File),
+    pending: Vec<Entry>,
+    committed: Instant,
+    matches: u64,
+    next_line: u64,
+    syncing: Option<JoinHandle<Result<(), RunError>>>,
+    /// Whether lines of the ledger were lost: none may follow them.
+    has_failed: bool,
+}
+
+impl RunFolder {
+    /// Makes the folder, with the experiment as it was given, its lock, and the manifest, before anything is played.
+    ///
+    /// # Errors
+    /// If there is something at the path already, or it cannot be written.
+    pub fn create(path: &Path, spec: &str, plan: &Plan, share: Option<Share>) -> Result<RunFolder, RunError> {
+        create_folder(path)?;
+        write_whole(&path.join("spec.toml"), spec.as_bytes())?;
+        write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
+        let create = |name: &str, header: &[u8]| {
+            let file = path.join(name);
+            let mut open = File::create_new(&file).map_err(RunError::unwritable(&file))?;
+            open.write_all(header).map_err(RunError::unwritable(&file))?;
+            Ok((file, open))
+        };
+        let files = row_files(plan)
+            .into_iter()
+            .map(|file| create(&file_name(plan, file.name), &packed(plan, file.header)))
+            .collect::<Result<Vec<_>, RunError>>()?;
+        let folder = RunFolder {
+            path: path.to_owned(),
+            plan: plan.clone(),
+            spec: spec.to_owned(),
+            share,
+            programs: Programs::of(&plan.agents),
+            build: Build::this(),
+            files,
+            ledger: create("ledger.jsonl", b"")?,
+            pending: Vec::new(),
+            committed: Instant::now(),
+            matches: 0,
+            next_line: Share::lines(share, plan).start,
+            syncing: None,
+            has_failed: false,
+        };
+        lock(path, &folder.ledger.1)?;
+        // Last: a folder with a manifest has everything that resuming needs.
+        folder.write_manifest("begun")?;
+        Ok(folder)
+    }
+
+    /// Opens a folder to go on with its run, or makes it if there is none, or nothing in it but the beginning of one.
+    ///
+    /// # Errors
+    /// If it is the run of another experiment, is damaged, or cannot be written.
+    pub fn reopen(path: &Path, spec: &str, plan: &Plan, share: Option<Share>) -> Result<RunFolder, RunError> {
+        if path.is_dir() && !path.join("manifest.json").exists() {
+            // The manifest is written last: the run was stopped before anything was played.
+            let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
+            let rows = row_files(plan);
+            let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];
+            if is_begun {
+                own.extend(rows.iter().map(|file| file_name(plan, file.name)));
+                own.extend(["ledger.jsonl", "manifest.json.new", "spec.lock.json"].map(str::to_owned));
+            }
+            let header = rows.iter().map(|file| packed(plan, file.header.clone()).len()).max().unwrap_or(0);
+            for name in own.iter().map(|name| path.join(name)).filter(|name| name.exists()) {
+                let length = std::fs::metadata(&name).map_err(RunError::unreadable(&name))?.len() as usize;
+                let is_spec = name.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spec."));
+                if !is_spec && length > header {
+                    return Err(RunError::damaged(&path.join("manifest.json"), "it is missing, and there are rows"));
+                }
+                std::fs::remove_file(&name).map_err(RunError::unwritable(&name))?;
+            }
+            std::fs::remove_dir(path).map_err(|_| RunError::Exists(path.display().to_string()))?;
+        }
+        if !path.exists() {
+            return RunFolder::create(path, spec, plan, share);
+        }
+        let stored = StoredRun::open(path)?;
+        stored.check_same(plan, share)?;
+        RunFolder::resume(&stored)
+    }
+
+    /// Opens a folder to go on with its run: what is beyond its ledger is cut off.
+    ///
+    /// # Errors
+    /// If it cannot be written, or a file of rows is shorter than its ledger says.
+    pub fn resume(stored: &StoredRun) -> Result<RunFolder, RunError> {
+        let ledger = stored.path.join("ledger.jsonl");
+        let held = OpenOptions::new().append(true).open(&ledger).map_err(RunError::unwritable(&ledger))?;
+        // Before anything is cut off.
+        lock(&stored.path, &held)?;
+        held.set_len(stored.ledger_bytes).map_err(RunError::unwritable(&ledger))?;
+        let open = |path: &Path, bytes: u64| {
+            let file = OpenOptions::new().append(true).open(path).map_err(RunError::unwritable(path))?;
+            let found = file.metadata().map_err(RunError::unreadable(path))?.len();
+            if found < bytes {
+                return Err(RunError::damaged(path, format!("it has {found} bytes; its ledger covers {bytes}")));
+            }
+            file.set_len(bytes).map_err(RunError::unwritable(path))?;
+            Ok((path.to_owned(), file))
+        };
+        let files = stored.covered().iter().map(|(path, bytes)| open(path, *bytes)).collect::<Result<_, _>>()?;
+        Ok(RunFolder {
+            path: stored.path.clone(),
+            plan: stored.plan.clone(),
+            spec: stored.spec.clone(),
+            share: stored.share,
+            programs: stored.programs.clone().unwrap_or_else(|| Programs::of(&stored.plan.agents)),
+            build: stored.build(),
+            files,
+            ledger: (ledger, held),
+            pending: Vec::new(),
+            committed: Instant::now(),
+            matches: stored.matches(),
+            next_line: stored.lines().start + stored.entries.len() as u64,
+            syncing: None,
+            has_failed: false,
+        })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Says that its rows come from another run's folder: who played them, and with which files of bots.
+    pub(crate) fn come_from(&mut self, stored: &StoredRun) {
+        self.build = stored.build();
+        if let Some(programs) = &stored.programs {
+            self.programs = programs.clone();
+        }
+    }
+
+    /// The revision that began the run, if this program is of another.
+    pub fn other_revision(&self) -> Option<&str> {
+        Some(self.build.revision()).filter(|revision| *revision != Build::this().revision())
+    }
+
+    /// The experiment file as it was given.
+    pub fn spec(&self) -> &str {
+        &self.spec
+    }
+
+    /// How much of the run was handed in.
+    pub fn extent(&self) -> Extent {
+        let lines = Share::lines(self.share, &self.plan);
+        Extent { shards: self.next_line - lines.start, of: lines.end - lines.start }
+    }
+
+    /// The lines that are still to be played.
+    pub fn lines_left(&self) -> Range<u64> {
+        self.next_line..Share::lines(self.share, &self.plan).end
+    }
+
+    /// Which part of the run this is.
+    pub fn share(&self) -> Option<Share> {
+        self.share
+    }
+
+    /// How many matches were handed in.
+    pub fn matches(&self) -> u64 {
+        self.matches
+    }
+
+    /// Takes the rows of the next line.
+    pub(crate) fn append(&mut self, entry: Entry, files: &[(Vec<u8>, u64)]) -> Result<(), RunError> {
+        for ((path, file), (bytes, _)) in self.files.iter_mut().zip(files) {
+            file.write_all(bytes).map_err(RunError::unwritable(path))?;
+        }
+        self.matches += entry.segments[0].rows;
+        self.next_line = entry.line + 1;
+        self.pending.push(entry);
+        self.commit_if_due()
+    }
+
+    /// Has the rows that were handed in synced, and then written down in the ledger, if that was not done lately; in the
+    /// background, and one after the other.
+    pub(crate) fn commit_if_due(&mut self) -> Result<(), RunError> {
+        if self.has_failed || self.committed.elapsed() < COMMIT_EVERY || self.pending.is_empty() {
+            return Ok(());
+        }
+        if self.syncing.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            return Ok(());
+        }
+        self.await_sync()?;
+        let clone =
+            |(path, file): &(PathBuf, File)| Ok((path.clone(), file.try_clone().map_err(RunError::unwritable(path))?));
+        let files: Vec<(PathBuf, File)> = self.files.iter().map(clone).collect::<Result<_, RunError>>()?;
+        let ledger = clone(&self.ledger)?;
+        let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
+        self.committed = Instant::now();
+        let spawned = std::thread::Builder::new().spawn(move || sync(&files, ledger, &text));
+        self.has_failed = spawned.is_err();
+        self.syncing = Some(spawned.map_err(RunError::unwritable(&self.path))?);
+        Ok(())
+    }
+
+    fn await_sync(&mut self) -> Result<(), RunError> {
+        let synced = self.syncing.take().map_or(Ok(()), |thread| thread.join().expect("syncing does not panic"));
+        self.has_failed |= synced.is_err();
+        synced
+    }
+
+    /// Syncs the rows that were handed in, then writes their lines of the ledger, and waits for that; not behind lines that
+    /// were lost.
+    pub(crate) fn commit(&mut self) -> Result<(), RunError> {
+        self.await_sync()?;
+        if !self.pending.is_empty() && !self.has_failed {
+            let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
+            let (path, file) = &self.ledger;
+            let ledger = (path.clone(), file.try_clone().map_err(RunError::unwritable(path))?);
+            sync(&self.files, ledger, &text)?;
+        }
+        self.committed = Instant::now();
+        Ok(())
+    }
+
+    /// Writes down what is played, with what, and how far it came.
+    pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
+        let mut manifest = manifest::facts(&self.plan, self.share);
+        self.build.tell(&mut manifest);
+        for (field, value) in [
+            ("outcome", outcome.into()),
+            ("matches", self.matches.into()),
+            ("spec", blake3::hash(self.spec.as_bytes()).to_string().into()),
+            ("programs", self.programs.to_json()),
+        ] {
+            manifest[field] = value;
+        }
+        write_whole(&self.path.join("manifest.json"), format!("{manifest:#}\n").as_bytes())
+    }
+}
+
+/// Keeps other processes from writing into a folder, as long as its ledger is open. Where there are no locks, nothing does.
+fn lock(folder: &Path, ledger: &File) -> Result<(), RunError> {
+    match ledger.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(RunError::Busy(folder.display().to_string())),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// Syncs rows, and then says so in the ledger.
+fn sync(files: &[(PathBuf, File)], (path, mut ledger): (PathBuf, File), text: &str) -> Result<(), RunError> {
+    for (path, file) in files {
+        file.sync_data().map_err(RunError::unwritable(path))?;
+    }
+    ledger.write_all(text.as_bytes()).map_err(RunError::unwritable(&path))?;
+    ledger.sync_data().map_err(RunError::unwritable(&path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Experiment;
+
+    #[test]
+    fn nothing_follows_lines_of_the_ledger_that_were_lost() {
+        let path = std::env::temp_dir().join(format!("cambio-lost-{}", std::process::id()));
+        let experiment = Experiment {
+            deals: 4,
+            rules: vec!["classic".into()],
+            seats: vec![2],
+            agents: vec!["random".into()],
+            ..Experiment::default()
+        };
+        let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+        let mut folder = RunFolder::create(&path, "", &plan, None).unwrap();
+        let files = vec![(Vec::new(), 0); 3];
+        let lost = || Err(RunError::unwritable(Path::new("rows"))(std::io::Error::other("no room")));
+        folder.syncing = Some(std::thread::spawn(lost));
+        folder.append(Entry::new(1, &files), &files).unwrap();
+        assert!(folder.commit().is_err());
+        folder.append(Entry::new(2, &files), &files).unwrap();
+        folder.committed = Instant::now().checked_sub(2 * COMMIT_EVERY).unwrap();
+        assert!(folder.commit_if_due().is_ok() && folder.commit().is_ok());
+        assert_eq!(std::fs::read_to_string(path.join("ledger.jsonl")).unwrap(), "");
+        assert_eq!(StoredRun::open(&path).unwrap().matches(), 0);
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+}
