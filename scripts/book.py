@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""Builds the book and checks it.
+
+    scripts/book.py build [FOLDER]      build the book into FOLDER, target/book by default
+    scripts/book.py links [FOLDER]      check the links of the pages in the repository, and of the book that was built,
+                                        and that the README is short
+    scripts/book.py run [PAGE]...       run the commands on the README and the book's pages, and compare what they print
+
+`build` needs mdBook. It takes one of the right version from PATH or from `target/tools`, and otherwise installs it there
+from crates.io. `run` builds `cambio` in release and works in a temporary folder for each page, with `experiments`,
+`examples` and `notebooks` in it; the variable CAMBIO names another `cambio`. On a page,
+
+- a block `console` holds commands after `$ ` and below them what they print: `…` alone on a line stands for any lines,
+  within a line for any text; a line that begins with `> ` is what a person types;
+- a block `sh run` holds commands that have to succeed;
+- a block with `file=NAME`, in any language, becomes that file.
+
+Other blocks are left alone; Rust is compiled by `cargo test --doc -p CRATE`. Needs Python's standard library alone.
+"""
+
+import argparse
+import html.parser
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unicodedata
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+MDBOOK = "0.5.4"
+README_BYTES = 8000
+
+
+# --------------------------------------------------------------------------------------------------------------- build
+
+
+def mdbook():
+    """An mdBook of the right version, installed if there is none."""
+    own = TARGET / "tools/bin/mdbook"
+    for program in ("mdbook", str(own)):
+        if shutil.which(program):
+            said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+            if said.split()[-1].lstrip("v") == MDBOOK:
+                return program
+    print(f"installing mdBook {MDBOOK} into {own.parent.parent}", file=sys.stderr)
+    # Without optimisation it is built in half the time, and the book is small.
+    subprocess.run(
+        ["cargo", "install", "mdbook", "--version", MDBOOK, "--locked", "--debug", "--no-default-features", "--features",
+         "search", "--quiet", "--root", own.parent.parent],
+        check=True, env=os.environ | {"CARGO_TARGET_DIR": str(TARGET / "tools/target")},
+    )
+    shutil.rmtree(TARGET / "tools/target", ignore_errors=True)
+    return str(own)
+
+
+def cambio():
+    """The command that CAMBIO names, or else the one of this tree, built in release."""
+    if "CAMBIO" in os.environ:
+        return Path(os.environ["CAMBIO"])
+    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
+    return TARGET / "release/cambio"
+
+
+def build(folder):
+    """The book, with the reports that it shows and the files of the repository that its pages name."""
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([mdbook(), "build", str(ROOT / "book"), "--dest-dir", str(folder)], check=True)
+    program = cambio()
+    with tempfile.TemporaryDirectory() as work:
+        spec = ROOT / "experiments/quickstart.toml"
+        subprocess.run([program, "run", spec, "--out", f"{work}/run", "--quiet"], check=True, capture_output=True)
+        words = ["--agent", "greedy(call_at=?)", "--range", "0..15", "--deals", "2000", "--out", f"{work}/tune", "--quiet"]
+        subprocess.run([program, "tune", *words], check=True, capture_output=True)
+        (folder / "reports").mkdir()
+        shutil.copyfile(f"{work}/run/report.html", folder / "reports/quickstart.html")
+        shutil.copyfile(f"{work}/tune/report.html", folder / "reports/tuning.html")
+    # Pages such as PROTOCOL.md lie in the repository's root and name files beside them.
+    for page in folder.glob("*.html"):
+        for link in Anchors.of(page).links:
+            path = unquote(urlsplit(link).path)
+            if path and not urlsplit(link).scheme and not (folder / path).exists() and (ROOT / path).is_file():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / path, folder / path)
+    print(f"the book is {folder}/index.html")
+
+
+# --------------------------------------------------------------------------------------------------------------- links
+
+
+class Anchors(html.parser.HTMLParser):
+    """What a page links to, and what can be linked to on it."""
+
+    known = {}
+
+    def __init__(self):
+        super().__init__()
+        self.links, self.names = [], set()
+
+    @classmethod
+    def of(cls, path):
+        if path not in cls.known:
+            page = cls()
+            page.feed(path.read_text(encoding="utf-8"))
+            cls.known[path] = page
+        return cls.known[path]
+
+    def handle_starttag(self, tag, attributes):
+        for key, value in attributes:
+            if key in ("id", "name") and value:
+                self.names.add(value)
+            if key in ("href", "src") and value is not None:
+                self.links.append(value)
+
+
+def slug(heading):
+    """The anchor that a heading gets: lower case, spaces as hyphens, no punctuation."""
+    text = re.sub(r"`|\*|\[|\]\([^)]*\)", "", heading).strip().lower()
+    kept = (c for c in text if c in "-_ " or unicodedata.category(c)[0] in "LN")
+    return "".join("-" if c == " " else c for c in kept)
+
+
+def without_code(text):
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))
+
+
+def markdown_links():
+    """Broken links of the Markdown pages in the repository, as a reader there follows them."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "book/src").rglob("*.md"), ROOT / "notebooks/README.md"]
+    for page in sorted(pages):
+        for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
+            parts = urlsplit(link)
+            goal = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            # Reports are made when the book is built.
+            if parts.scheme or "reports/" in link:
+                continue
+            if not goal.exists():
+                yield f"{page.relative_to(ROOT)}: {link} leads nowhere"
+            elif parts.fragment and goal.suffix == ".md":
+                text = re.sub(r"\{\{#include (.*?)\}\}", lambda found: (goal.parent / found[1]).read_text(), goal.read_text())
+                text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+                if parts.fragment not in {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}:
+                    yield f"{page.relative_to(ROOT)}: {link} has no such heading"
+
+
+def book_links(folder):
+    """Broken links of the book as it was built."""
+    for page in sorted(folder.rglob("*.html")):
+        # This page may be shown at any address, so its links start at the root.
+        if page.name == "404.html":
+            continue
+        for link in Anchors.of(page).links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            goal = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            goal = goal / "index.html" if goal.is_dir() else goal
+            if not goal.is_file():
+                yield f"{page.relative_to(folder)}: {link} leads nowhere"
+            elif parts.fragment and goal.suffix == ".html" and unquote(parts.fragment) not in Anchors.of(goal).names:
+                yield f"{page.relative_to(folder)}: {link} has no such anchor"
+
+
+# ----------------------------------------------------------------------------------------------------------------- run
+
+
+def blocks(text):
+    """The code blocks of a page: what their first line says, and their lines."""
+    for found in re.finditer(r"^```(\S.*?)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        yield found[1].split(), found[2].splitlines()
+
+
+def commands(lines):
+    """The commands of a block: each with the lines below it."""
+    found = []
+    for line in lines:
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif not found:
+            raise ValueError(f"`{line}` stands before any command")
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def pattern(lines):
+    """What the output has to look like, and what a person types in between."""
+    shape, typed = "", []
+    for line in lines:
+        if line == "…":
+            shape += r"(?:.*\n)*?"
+        elif line.startswith("> "):
+            # The prompt is printed, what is typed is not.
+            shape += "> "
+            if line != "> …":
+                typed.append(line[2:])
+            else:
+                shape += r"(?:.*\n)*"
+        else:
+            shape += re.escape(line.rstrip()).replace("…", r"[^\n]*") + r"[^\S\n]*\n"
+    return shape, "".join(line + "\n" for line in typed)
+
+
+def run_page(page, environment):
+    """Runs the commands of a page in a folder of its own; what is wrong, and how many were run."""
+    wrong, count = [], 0
+    with tempfile.TemporaryDirectory() as work:
+        for name in ("experiments", "examples", "notebooks"):
+            (Path(work) / name).symlink_to(ROOT / name)
+        shell = lambda line, typed="": subprocess.run(
+            ["bash", "-euc", line], cwd=work, env=environment, input=typed, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, check=False, timeout=600,
+        )
+        for words, lines in blocks(page.read_text(encoding="utf-8")):
+            for word in words:
+                if word.startswith("file="):
+                    (Path(work) / word[5:]).write_text("\n".join(lines) + "\n", encoding="utf-8")
+            if words == ["sh", "run"]:
+                done, count = shell("\n".join(lines)), count + 1
+                if done.returncode:
+                    wrong.append(f"this ended with exit code {done.returncode}:\n{chr(10).join(lines)}\n{done.stdout}")
+            if words == ["console"]:
+                for command, expected in commands(lines):
+                    shape, typed = pattern(expected)
+                    done, count = shell(command, typed), count + 1
+                    if not re.fullmatch(shape, done.stdout):
+                        wrong.append(f"$ {command}\nprinted, with exit code {done.returncode}:\n{done.stdout}\nand not:\n" + "\n".join(expected))
+    return wrong, count
+
+
+def run(pages):
+    """Runs the commands of all pages, or of these."""
+    program = cambio()
+    flaws = []
+    with tempfile.TemporaryDirectory() as folder:
+        tools = Path(folder)
+        (tools / "cambio").symlink_to(program.resolve())
+        # `cargo run --release --` is that program; anything else is Cargo's, on this repository and in the page's folder.
+        (tools / "cargo").write_text(
+            f'#!/bin/sh\nif [ "$1 $2 $3" = "run --release --" ]; then shift 3; exec "{program}" "$@"; fi\n'
+            f'word=$1\nshift\nexec "{shutil.which("cargo")}" "$word" --quiet --manifest-path "{ROOT}/Cargo.toml" "$@"\n'
+        )
+        (tools / "cargo").chmod(0o755)
+        environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}", "CARGO_TARGET_DIR": str(TARGET.resolve()), "COLUMNS": "100"}
+        for page in pages or [ROOT / "README.md", *sorted((ROOT / "book/src").rglob("*.md"))]:
+            wrong, count = run_page(page.resolve(), environment)
+            flaws += [f"{page}: {flaw}" for flaw in wrong]
+            if count:
+                print(f"{page.resolve().relative_to(ROOT)}: {count} commands, {len(wrong)} wrong")
+    return flaws
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["build", "links", "run"])
+    parser.add_argument("rest", nargs="*", type=Path)
+    args = parser.parse_args()
+    folder = (args.rest[0] if args.rest else TARGET / "book").resolve()
+    flaws = []
+    if args.what == "build":
+        build(folder)
+    elif args.what == "links":
+        flaws = [*markdown_links(), *book_links(folder)]
+        print(f"links: {len(flaws)} broken")
+        if (ROOT / "README.md").stat().st_size > README_BYTES:
+            flaws.append(f"README.md has more than {README_BYTES} bytes; what it has to say in full belongs in the book")
+    else:
+        flaws = run(args.rest)
+    for flaw in flaws:
+        print(f"error: {flaw}", file=sys.stderr)
+    return 1 if flaws else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

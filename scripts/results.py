@@ -1,0 +1,647 @@
+#!/usr/bin/env python3
+"""Makes the book's pages of results, so that no figure in them is typed by hand.
+
+    scripts/results.py                       make the pages from what is kept
+    scripts/results.py --check               fail if a page is not what the kept files give
+    scripts/results.py --list                say which runs there are, and how they were made
+    scripts/results.py --play NAME...        make these runs, keep their summaries, make the pages
+    scripts/results.py --play NAME --full    the same without the reduction that a run declares
+
+A page is a template, `book/results/PAGE.md`: a block of TOML between two lines `+++`, which declares runs, and Markdown
+with directives such as `{{ matrix run=ladder }}`. What a run wrote and a page needs is kept under
+`book/results/data/RUN`, byte for byte, beside `facts.json`: the command, date, revision, machine and the SHA-256 of each
+file. From these the pages and plots in `book/src/results` are made.
+
+`--from DIR` takes the folder DIR/NAME that a run has written elsewhere in place of playing; `--cambio PATH` names a
+program to play with, otherwise a release build of this tree is made; `--note TEXT` adds a remark on the machine. Needs nothing but Python's standard library.
+"""
+
+import argparse
+import csv
+import hashlib
+import json
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import plots
+
+ROOT = Path(__file__).resolve().parent.parent
+TEMPLATES = ROOT / "book/results"
+KEPT = TEMPLATES / "data"
+PAGES = ROOT / "book/src/results"
+
+
+class Wrong(Exception):
+    """What is wrong, in a sentence."""
+
+
+# ---------------------------------------------------------------------------------------------------------------- runs
+
+
+class Run:
+    """A command, and what is kept of what it wrote."""
+
+    def __init__(self, page, declared):
+        unknown = set(declared) - {"name", "command", "reduced", "keep", "experiment"}
+        if unknown:
+            raise Wrong(f"{page}: a run has no field {', '.join(sorted(unknown))}")
+        self.page = page
+        self.name = declared["name"]
+        self.full = declared["command"]
+        self.reduced = declared.get("reduced")
+        self.keep = declared["keep"]
+        words = [word for word in self.full.split() if word.startswith("experiments/") and word.endswith(".toml")]
+        self.experiment = declared.get("experiment", words[0] if words else None)
+        self.folder = KEPT / self.name
+        self.facts = None
+        if (self.folder / "facts.json").is_file():
+            self.facts = json.loads((self.folder / "facts.json").read_text())
+
+    def shown(self, command):
+        """A command as a reader types it."""
+        return command.replace("OUT", f"runs/{self.name}")
+
+    def rows(self, file):
+        """The rows of a kept CSV file."""
+        if self.facts is None:
+            raise Wrong(f"{self.page}: nothing is kept of the run {self.name}")
+        if file not in self.facts["files"]:
+            raise Wrong(f"{self.page}: the run {self.name} does not keep {file}")
+        with open(self.folder / file, newline="", encoding="utf-8") as text:
+            return list(csv.DictReader(text))
+
+    def text(self, file):
+        return (self.folder / file).read_text(encoding="utf-8")
+
+    def flaws(self):
+        """What does not fit: changed files, another command, another experiment."""
+        if self.facts is None:
+            return
+        for file, digest in self.facts["files"].items():
+            path = self.folder / file
+            if not path.is_file() or sha256(path.read_bytes()) != digest:
+                yield f"{path.relative_to(ROOT)} is not what was kept"
+        if self.facts["command"] not in (self.full, self.reduced):
+            yield f"the run {self.name} was made by another command than {self.page} declares; play it again"
+        if self.experiment and self.facts["experiment"] != experiment(self.experiment):
+            yield f"{self.experiment} has changed since the run {self.name} was made; play it again"
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def experiment(path):
+    """What an experiment plays, and the rule files beside it; comments, its name and the number of deals left out."""
+    path = ROOT / path
+    said = tomllib.loads(path.read_text())
+    rules = {name: tomllib.loads((path.parent / name).read_text()) for name in said.get("rules", []) if "." in name}
+    said = {key: value for key, value in said.items() if key not in ("name", "deals")}
+    return sha256(json.dumps([said, rules], sort_keys=True).encode())
+
+
+def machine():
+    """The processor and how many cores this machine gives."""
+    model = platform.processor() or platform.machine()
+    try:
+        found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        model = found.group(1) if found else model
+    except OSError:
+        pass
+    return f"{model}, {os.cpu_count()} cores, {platform.system()}"
+
+
+def program(cambio):
+    """What a `cambio` is, as it says itself in the manifest of a run."""
+    with tempfile.TemporaryDirectory() as folder:
+        spec = Path(folder) / "one.toml"
+        spec.write_text('seed = 1\ndeals = 1\nrules = ["classic"]\nseats = [2]\nagents = ["random"]\nlineups = "mirror"\n')
+        subprocess.run([cambio, "run", spec, "--out", f"{folder}/out", "--quiet"], check=True, capture_output=True)
+        said = json.loads((Path(folder) / "out/manifest.json").read_text())
+    return {key: said[key] for key in ("version", "revision", "uncommitted_changes", "compiler", "target")}
+
+
+def criterion():
+    """What Criterion measured last, benchmark by benchmark: the median and its interval in nanoseconds."""
+    found = []
+    for path in sorted((target() / "criterion").glob("**/new/estimates.json")):
+        what = json.loads((path.parent / "benchmark.json").read_text())
+        median = json.loads(path.read_text())["median"]
+        interval = median["confidence_interval"]
+        elements = (what["throughput"] or {}).get("Elements")
+        found.append({
+            "group": what["group_id"], "function": what["function_id"], "value": what["value_str"], "elements": elements,
+            "median": [median["point_estimate"], interval["lower_bound"], interval["upper_bound"]],
+        })
+    return json.dumps(found, indent=1) + "\n"
+
+
+def target():
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+
+
+def play(run, args, cambio):
+    """Makes a run, or takes it as it lies, and keeps what its page needs."""
+    command = run.full if args.full or not run.reduced else run.reduced
+    if "cargo " in command and args.cambio:
+        raise Wrong(f"the run {run.name} builds its program from this tree; leave out --cambio")
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / run.name
+        if args.from_folder:
+            out = Path(args.from_folder) / run.name
+            if not out.is_dir():
+                raise Wrong(f"{out} is no folder")
+            seconds = None
+        else:
+            print(f"{run.name}: {run.shown(command)}", file=sys.stderr)
+            begun = time.monotonic()
+            bin_folder = Path(folder) / "bin"
+            bin_folder.mkdir()
+            (bin_folder / "cambio").symlink_to(cambio)
+            environment = os.environ | {"PATH": f"{bin_folder}:{os.environ['PATH']}", "CAMBIO": "cambio"}
+            line = command.replace("OUT", shlex.quote(str(out)))
+            done = subprocess.run(["bash", "-euc", line], cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=False)
+            if done.returncode:
+                raise Wrong(f"the run {run.name} ended with exit code {done.returncode}")
+            seconds = round(time.monotonic() - begun, 1)
+            out.mkdir(exist_ok=True)
+            (out / "output.txt").write_bytes(done.stdout)
+            if "criterion.json" in run.keep:
+                (out / "criterion.json").write_text(criterion())
+        keep(run, out, command, seconds, program(cambio), args.note)
+
+
+def keep(run, out, command, seconds, made_by, note):
+    """Copies what a page needs out of a run, and writes down the facts."""
+    files = sorted({path for pattern in run.keep for path in out.glob(pattern) if path.is_file()})
+    for pattern in run.keep:
+        if not list(out.glob(pattern)):
+            raise Wrong(f"the run {run.name} wrote no {pattern}")
+    shutil.rmtree(run.folder, ignore_errors=True)
+    digests = {}
+    for path in files:
+        name = path.relative_to(out).as_posix()
+        (run.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, run.folder / name)
+        digests[name] = sha256(path.read_bytes())
+    date = time.strftime("%Y-%m-%d", time.gmtime(max(path.stat().st_mtime for path in files)))
+    facts = {"command": command, "date": date, "machine": machine()} | ({"note": note} if note else {}) | made_by
+    manifest = out / "manifest.json"
+    if manifest.is_file():
+        said = json.loads(manifest.read_text())
+        if said["outcome"] != "complete":
+            raise Wrong(f"the run {run.name} is not complete")
+        for key in ("version", "revision", "uncommitted_changes", "compiler", "target", "run_id", "seed", "deals", "matches"):
+            facts[key] = said[key]
+        asked = re.search(r"--deals (\d+)", command)
+        if run.experiment and said["deals"] != int(asked[1] if asked else tomllib.loads((ROOT / run.experiment).read_text())["deals"]):
+            raise Wrong(f"the run {run.name} has {said['deals']} deals, which are not those of `{command}`")
+    timing = out / "timing.csv"
+    if timing.is_file():
+        with open(timing, newline="", encoding="utf-8") as text:
+            sessions = list(csv.DictReader(text))
+        facts["threads"] = int(sessions[-1]["threads"])
+        seconds = round(sum(float(row["seconds"]) for row in sessions), 1)
+    if seconds is not None:
+        facts["seconds"] = seconds
+    if run.experiment:
+        facts["experiment"] = experiment(run.experiment)
+        facts["full_deals"] = tomllib.loads((ROOT / run.experiment).read_text())["deals"]
+    facts["files"] = digests
+    (run.folder / "facts.json").write_text(json.dumps(facts, indent=1) + "\n")
+    run.facts = facts
+
+
+# -------------------------------------------------------------------------------------------------------------- tables
+
+
+def number(text):
+    return float(text) if text not in ("", None) else None
+
+
+def rounded(value, digits, percent=False):
+    """A number as the pages show it; no zero has a sign, and what is unknown is a dash."""
+    if value is None:
+        return "–"
+    text = f"{value * (100 if percent else 1):.{digits}f}"
+    return text.replace("-", "−") if float(text) else text.lstrip("-")
+
+
+class Column:
+    """`win_share%.1=win share`: a column of a file, whether it is shown in percent, its digits, its heading."""
+
+    def __init__(self, text):
+        shape = re.fullmatch(r"(\w+)(%?)(?:\.(\d))?(?:=(.*))?", text.strip())
+        if not shape:
+            raise Wrong(f"`{text}` is no column")
+        self.name, self.percent = shape[1], bool(shape[2])
+        self.digits = int(shape[3]) if shape[3] else (1 if self.percent else 3)
+        self.heading = (shape[4] or self.name.replace("_", " ")) + (", %" if self.percent else "")
+
+    def values(self, row):
+        """The value, and its interval where the file has one."""
+        if self.name not in row:
+            raise Wrong(f"there is no column `{self.name}`")
+        return tuple(number(row.get(self.name + end)) for end in ("", "_low", "_high"))
+
+    def show(self, row):
+        return self.write(*self.values(row))
+
+    def write(self, value, low=None, high=None):
+        text = rounded(value, self.digits, self.percent)
+        if None in (value, low, high):
+            return text
+        return f"{text} ± {rounded((high - low) / 2, self.digits, self.percent)}"
+
+
+def markdown(heading, rows):
+    """A table; the first column on the left, the others on the right."""
+    lines = ["| " + " | ".join(heading) + " |", "|---|" + "---:|" * (len(heading) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def table_of(row):
+    return row["rules"], row["seats"]
+
+
+def table_name(table):
+    return f"{table[0]}, {table[1]} seats"
+
+
+def select(rows, options):
+    """The rows of the tables that a directive asks for, and those of all if it names none."""
+    for key in ("rules", "seats"):
+        if key in options:
+            rows = [row for row in rows if row[key] in options[key].split(",")]
+    if not rows:
+        raise Wrong("no row is left")
+    return rows
+
+
+def one_table(rows, options):
+    rows = select(rows, options)
+    if len({table_of(row) for row in rows}) > 1:
+        raise Wrong("the run has several tables; give rules and seats")
+    return rows
+
+
+def everything(run):
+    """Each agent at each table, with all that summary.csv and behaviour.csv say of it."""
+    rows = run.rows("summary.csv")
+    if "behaviour.csv" in run.facts["files"]:
+        more = {(*table_of(row), row["agent"]): row for row in run.rows("behaviour.csv")}
+        rows = [more.get((*table_of(row), row["agent"]), {}) | row for row in rows]
+    return rows
+
+
+def agents(run, options):
+    """`agents run= [rules= seats=] columns=`: a row for each agent of a table, the best in the first column on top."""
+    columns = [Column(text) for text in options["columns"].split(";")]
+    rows = one_table(everything(run), options)
+    if options.get("order") != "given":
+        rows = sorted(rows, key=lambda row: -columns[0].values(row)[0])
+    return markdown(
+        ["agent"] + [column.heading for column in columns],
+        [[f"`{row['agent']}`"] + [column.show(row) for column in columns] for row in rows],
+    )
+
+
+def pivot(run, options):
+    """`pivot run= value= [loss=yes] [without=AGENT]`: agents down, tables across; `loss` shows what is missing to one half."""
+    column = Column(options["value"])
+    cells = {}
+    for row in select(everything(run), options):
+        value, low, high = column.values(row)
+        if options.get("loss"):
+            value, low, high = 0.5 - value, 0.5 - high, 0.5 - low
+        if row["agent"] != options.get("without"):
+            cells.setdefault(row["agent"], {})[table_of(row)] = column.write(value, low, high)
+    tables = list(dict.fromkeys(table for row in cells.values() for table in row))
+    return markdown(
+        ["agent"] + [table_name(table) for table in tables],
+        [[f"`{agent}`"] + [row.get(table, "") for table in tables] for agent, row in cells.items()],
+    )
+
+
+def duels(run, options):
+    """Each pair of agents at one table, both ways round: the first one's score against the second, and its interval."""
+    scores = {}
+    for row in one_table(run.rows("pairwise.csv"), options):
+        score, low, high = (number(row[key]) for key in ("score", "score_low", "score_high"))
+        if score is not None:
+            scores[row["agent"], row["other"]] = score, low, high
+            scores[row["other"], row["agent"]] = 1 - score, 1 - high, 1 - low
+    return scores
+
+
+def matrix(run, options):
+    """`matrix run= [rules= seats=]`: the row's score against the column in percent, the weakest first."""
+    scores = duels(run, options)
+    means = {row["agent"]: float(row["rank_points"]) for row in one_table(run.rows("summary.csv"), options)}
+    names = sorted(means, key=means.get)
+    column = Column("score%")
+    return markdown(
+        ["row against column"] + [str(place + 1) for place in range(len(names))],
+        [
+            [f"{place + 1} `{name}`"]
+            + ["–" if name == other else column.write(*scores[name, other]) if (name, other) in scores else "" for other in names]
+            for place, name in enumerate(names)
+        ],
+    )
+
+
+def extremes(run, options):
+    """`extremes run= agents=A;B`: each agent's mean score over its opponents, and where it is least and greatest."""
+    scores = duels(run, options)
+    rows = []
+    for agent in options["agents"].split(";"):
+        own = {other: score[0] for (one, other), score in scores.items() if one == agent}
+        least, most = min(own, key=own.get), max(own, key=own.get)
+        show = lambda value: rounded(value, 1, percent=True)
+        mean = sum(own.values()) / len(own)
+        rows.append([f"`{agent}`", show(mean), show(own[least]), f"`{least}`", show(own[most]), f"`{most}`"])
+    return markdown(["agent", "mean, %", "least, %", "against", "greatest, %", "against"], rows)
+
+
+def seats(run, options):
+    """`seats run=`: what each seat wins, in playing order, half the interval of the first, and Wald's test."""
+    tables = {}
+    for row in select(run.rows("seats.csv"), options):
+        tables.setdefault(table_of(row), []).append(row)
+    shown = []
+    for table, rows in tables.items():
+        shares = " ".join(rounded(number(row["payoff"]), 1, percent=True) for row in rows)
+        half = (number(rows[0]["high"]) - number(rows[0]["low"])) / 2
+        p = number(rows[0]["wald_p"])
+        p = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+        shown.append([table_name(table), rows[0]["deals"], shares, f"± {rounded(half, 1, percent=True)}", p])
+    return markdown(["table", "deals", "wins of seats a, b, …, %", "of seat a", "all equal: p"], shown)
+
+
+def thresholds(run, options):
+    """`thresholds run=`: of each curve below a folder, the best value, those not distinguishable from it, the gain on fresh deals."""
+    rows = []
+    for file in sorted(name for name in run.facts["files"] if name.endswith("tuning.json")):
+        said = json.loads(run.text(file))
+        curve = run.rows(file.replace("tuning.json", "curve.csv"))
+        if len({row["field"] for row in curve}) > 1:
+            continue
+        near = [row["value"] for row in curve if row["among_best"] == "true"]
+        near = sorted({*near, said["best_value"]}, key=float)
+        found = said["validation"]
+        half = (found["high"] - found["low"]) / 2
+        gain = "–" if said["best"] == found["incumbent"] else f"{rounded(found['difference'], 1, True)} ± {rounded(half, 1, True)}"
+        best = said["best_value"].replace("-", "−")
+        rows.append((said["agent"], [said["rules"], str(said["seats"]), best, ", ".join(near).replace("-", "−"), gain]))
+    agent = options.get("agent")
+    rows = [row for name, row in rows if agent in (None, name)]
+    order = {"classic": 0, "original": 1, "faessler": 2}
+    rows.sort(key=lambda row: (order.get(row[0], 3), row[0], int(row[1])))
+    return markdown(["rules", "seats", "best", "not distinguishable from it", "gain over 5, points of 100"], rows)
+
+
+def curve(run, options):
+    """`curve run= [file=]`: a response curve, one row for each value."""
+    column = Column("mean.4")
+    rows = []
+    for row in run.rows(options.get("file", "curve.csv")):
+        wide = (number(row["high_simultaneous"]) - number(row["low_simultaneous"])) / 2
+        near = "best" if row["among_best"] == "true" else ""
+        shown = column.write(number(row["mean"]), number(row["low"]), number(row["high"]))
+        rows.append([row["value"].replace("-", "−"), row["deals"], shown, f"± {rounded(wide, 4)}", near])
+    return markdown(["value", "deals", "mean rank points", "all together", "among the best"], rows)
+
+
+def printed(run, options):
+    """`printed run=`: what the command printed, which is a table in Markdown."""
+    return run.text(options.get("file", "output.txt")).strip()
+
+
+def exploitability(run, options):
+    """`exploitability run=`: a player's exact exploitability by iterations, the mean over seeds and in brackets its range."""
+    found = {}
+    for row in run.rows("exploitability.csv"):
+        found.setdefault((row["game"], row["agent"]), []).append(float(row["exploitability"]))
+    games = list(dict.fromkeys(game for game, _ in found))
+    rows = []
+    for agent in dict.fromkeys(agent for _, agent in found):
+        cells = []
+        for game in games:
+            values = found.get((game, agent))
+            mean = values and sum(values) / len(values)
+            spread = f" ({min(values):.4f} to {max(values):.4f})" if values and min(values) < max(values) else ""
+            cells.append(f"{mean:.4f}{spread}" if values else "")
+        rows.append([f"`{agent}`"] + cells)
+    return markdown(["agent"] + [f"`{game}`" for game in games], rows)
+
+
+def benchmarks(run, options):
+    """`benchmarks run= group=`: Criterion's median of each benchmark of a group, with its 95 % interval."""
+    rows = []
+    for row in json.loads(run.text("criterion.json")):
+        if row["group"] != options["group"]:
+            continue
+        per = row["elements"] or 1
+        median, low, high = (value / per for value in row["median"])
+        rate = f"{1e9 / median:,.0f}"
+        rows.append([row["function"], str(row["value"] or ""), nanoseconds(median), f"{nanoseconds(low)} to {nanoseconds(high)}", rate])
+    if not rows:
+        raise Wrong(f"the benchmarks have no group {options['group']}")
+    return markdown(["benchmark", "table", "time each", "95 %", "a second"], rows)
+
+
+def nanoseconds(value):
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.3g} ns"
+
+
+# --------------------------------------------------------------------------------------------------------------- plots
+
+
+def plot_curves(run, options):
+    """Response curves of several folders of one run: `curves="DIR=LABEL;…"`."""
+    lines = []
+    for part in options["curves"].split(";"):
+        folder, label = part.split("=", 1)
+        rows = run.rows(f"{folder}/curve.csv")
+        keys = ("value", "mean", "low", "high", "low_simultaneous", "high_simultaneous")
+        points = [tuple(float(row[key]) for key in keys) + (row["among_best"] == "true",) for row in rows]
+        points = [point for point in points if point[0] <= float(options.get("to", "inf"))]
+        lines.append((label, points))
+    return plots.curves(lines, options)
+
+
+def plot_intervals(run, options):
+    """A mean and an interval for each agent of a table."""
+    column = Column(options["value"])
+    rows = one_table(everything(run), options)
+    rows = sorted(((row["agent"], *column.values(row)) for row in rows), key=lambda row: -row[1])
+    return plots.intervals([row for row in rows if row[0] != options.get("without")], options)
+
+
+def plot_iterations(run, options):
+    """Exploitability by iterations on one game."""
+    lines = {}
+    for row in run.rows("exploitability.csv"):
+        if row["game"] == options["game"]:
+            label = re.sub(r"\b(iterations|n)=\d+", "", row["agent"]).replace(",)", ")").replace("()", "")
+            found = lines.setdefault(label, {}).setdefault(int(row["iterations"] or 0), [])
+            found.append(float(row["exploitability"]))
+    return plots.iterations(lines, options)
+
+
+TABLES = {f.__name__: f for f in (agents, pivot, matrix, extremes, seats, thresholds, curve, printed, exploitability, benchmarks)}
+PLOTS = {"curves": plot_curves, "intervals": plot_intervals, "iterations": plot_iterations}
+
+
+# --------------------------------------------------------------------------------------------------------------- pages
+
+
+class Page:
+    """A template, and what becomes of it."""
+
+    def __init__(self, path):
+        self.path, self.name = path, path.stem
+        shape = re.fullmatch(r"\+\+\+\n(.*?)\n\+\+\+\n(.*)", path.read_text(encoding="utf-8"), re.DOTALL)
+        if not shape:
+            raise Wrong(f"{path.name} does not begin with a block of TOML between two lines +++")
+        self.body = shape[2].strip()
+        self.runs = [Run(path.name, declared) for declared in tomllib.loads(shape[1]).get("run", [])]
+
+    def make(self, runs):
+        """The files that the page becomes, by path."""
+        files = {}
+
+        def directive(found):
+            words = shlex.split(found[1])
+            kind, options = words[0], dict(word.split("=", 1) for word in words[1:])
+            run = runs.get(options.get("run"))
+            if run is None:
+                raise Wrong(f"{self.path.name}: `{found[0]}` names no run")
+            if kind == "fact":
+                return str(run.facts[options["key"]])
+            if run.facts is None:
+                return f"*Not measured yet: `scripts/results.py --play {run.name}`.*"
+            try:
+                if kind == "plot":
+                    file = options["file"]
+                    files[PAGES / file] = PLOTS[options["kind"]](run, options)
+                    return f"![{options['alt']}]({file})"
+                return TABLES[kind](run, options)
+            except (Wrong, KeyError) as error:
+                raise Wrong(f"{self.path.name}: `{found[0]}`: {error}") from error
+
+        body = re.sub(r"\{\{ (.*?) \}\}", directive, self.body)
+        notice = f"<!-- Made by scripts/results.py from book/results/{self.path.name}; do not edit. -->"
+        files[PAGES / self.path.name] = f"{notice}\n\n{body}\n\n{self.how()}\n"
+        return files
+
+    def how(self):
+        """How the page was made: for each run the command, date, revision and machine."""
+        parts = ["## How these results were made"]
+        for run in self.runs:
+            facts = run.facts
+            if facts is None:
+                parts.append(f"**{run.name}** is not measured yet:\n\n```sh\n{run.shown(run.full)}\n```")
+                continue
+            lines = [f"**{run.name}**:", f"```sh\n{run.shown(facts['command'])}\n```"]
+            made_by = f"cambio {facts['version']}, revision `{facts['revision'][:12]}`"
+            if facts["uncommitted_changes"]:
+                made_by += " with uncommitted changes"
+            said = [f"date: {facts['date']}", f"program: {made_by}, {facts['compiler'].split(' (')[0]}"]
+            said.append(f"machine: {facts['machine']}" + (f"; {facts['note']}" if "note" in facts else ""))
+            if "matches" in facts:
+                said.append(f"size: {facts['deals']:,} deals, {facts['matches']:,} matches, seed {facts['seed']}")
+            if "seconds" in facts:
+                threads = f" on {facts['threads']} threads" if "threads" in facts else ""
+                said.append(f"time: {facts['seconds']:,.0f} s{threads}")
+            if "run_id" in facts:
+                said.append(f"run: `{facts['run_id'][:12]}`")
+            lines.append("- " + "\n- ".join(said))
+            if facts["command"] != run.full:
+                how_much = f" with {facts['deals']:,} of {facts['full_deals']:,} deals" if "full_deals" in facts else ""
+                lines.append(f"This is a reduced run{how_much}: its intervals are wide. The full one is\n\n```sh\n{run.shown(run.full)}\n```")
+            parts.append("\n\n".join(lines))
+        return "\n\n".join(parts)
+
+
+def load():
+    """All pages, and all runs by name."""
+    pages = [Page(path) for path in sorted(TEMPLATES.glob("*.md"))]
+    runs = {}
+    for page in pages:
+        for run in page.runs:
+            if run.name in runs:
+                raise Wrong(f"the run {run.name} is declared twice")
+            runs[run.name] = run
+    return pages, runs
+
+
+def check(pages, runs, files):
+    """Everything that is not as it should be."""
+    flaws = [flaw for run in runs.values() for flaw in run.flaws()]
+    for path, text in files.items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            flaws.append(f"{path.relative_to(ROOT)} is not what scripts/results.py makes")
+    flaws += [f"{path.relative_to(ROOT)} comes from no template" for path in PAGES.glob("*") if path not in files]
+    flaws += [f"{path.relative_to(ROOT)} belongs to no run" for path in KEPT.glob("*") if path.name not in runs]
+    return flaws
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--play", nargs="+", metavar="NAME", default=[])
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--from", dest="from_folder", metavar="DIR")
+    parser.add_argument("--cambio", metavar="PATH")
+    parser.add_argument("--note", metavar="TEXT")
+    args = parser.parse_args()
+    try:
+        pages, runs = load()
+        if args.list:
+            for run in runs.values():
+                made = f"{run.facts['date']}, {'full' if run.facts['command'] == run.full else 'reduced'}" if run.facts else "not yet"
+                print(f"{run.name:24} {made:20} {run.shown(run.full)}")
+            return 0
+        for name in args.play:
+            if name not in runs:
+                raise Wrong(f"there is no run {name}; --list says which there are")
+        if args.play:
+            if not args.cambio:
+                subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
+            cambio = Path(args.cambio or target() / "release/cambio").resolve()
+            for name in args.play:
+                play(runs[name], args, cambio)
+        files = {}
+        for page in pages:
+            files |= page.make(runs)
+        if not args.check:
+            for path, text in files.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+        flaws = check(pages, runs, files)
+    except Wrong as error:
+        flaws = [str(error)]
+    for flaw in flaws:
+        print(f"error: {flaw}", file=sys.stderr)
+    if not flaws:
+        print(f"{len(pages)} pages of results, {len(runs)} runs")
+    return 1 if flaws else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
