@@ -213,7 +213,7 @@ def run_page(page, environment):
             (Path(work) / name).symlink_to(ROOT / name)
         shell = lambda line, typed="": subprocess.run(
             ["bash", "-euc", line], cwd=work, env=environment, input=typed, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, check=False, timeout=600,
+            stderr=subprocess.STDOUT, check=False, timeout=1800,
         )
         for words, lines in blocks(page.read_text(encoding="utf-8")):
             for word in words:
@@ -239,10 +239,12 @@ def run(pages):
     with tempfile.TemporaryDirectory() as folder:
         tools = Path(folder)
         (tools / "cambio").symlink_to(program.resolve())
-        # `cargo run --release --` is that program; anything else is Cargo's, on this repository and in the page's folder.
+        # `cargo run --release --` is that program. Examples are Cargo's, on this repository and in the page's folder; the
+        # development profile, which the tests build as well, links them sooner.
         (tools / "cargo").write_text(
             f'#!/bin/sh\nif [ "$1 $2 $3" = "run --release --" ]; then shift 3; exec "{program}" "$@"; fi\n'
-            f'word=$1\nshift\nexec "{shutil.which("cargo")}" "$word" --quiet --manifest-path "{ROOT}/Cargo.toml" "$@"\n'
+            'word=$1\nshift\n[ "$1" != --release ] || shift\n'
+            f'exec "{shutil.which("cargo")}" "$word" --quiet --manifest-path "{ROOT}/Cargo.toml" "$@"\n'
         )
         (tools / "cargo").chmod(0o755)
         environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}", "CARGO_TARGET_DIR": str(TARGET.resolve()), "COLUMNS": "100"}

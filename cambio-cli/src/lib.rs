@@ -164,7 +164,13 @@ fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// The code of the README compiles.
+/// The code of the README and of the book compiles and runs.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
+mod pages {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../book/src/agents.md")]
+    struct Agents;
+    #[doc = include_str!("../../book/src/solving.md")]
+    struct Solving;
+}

@@ -1,4 +1,4 @@
-//! Compiles and solves the mini games, one after the other on one core, and prints the table of the README:
+//! Compiles and solves the mini games, one after the other on one core, and prints a table of the book:
 //!
 //! ```sh
 //! cargo run --release -p cambio-solve --example family
