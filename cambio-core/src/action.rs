@@ -125,7 +125,7 @@ impl FromStr for Action {
     }
 }
 
-/// The verb that goes with the spots of a [`Choices`].
+/// The verb of a decision that names one spot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verb {
     Peek,
@@ -133,6 +133,7 @@ pub(crate) enum Verb {
     Look,
     Show,
     Snap,
+    Touch,
     Give,
     Cheat,
 }
@@ -145,8 +146,25 @@ impl Verb {
             Verb::Look => Action::Look(spot),
             Verb::Show => Action::Show(spot),
             Verb::Snap => Action::Snap(spot),
+            Verb::Touch => Action::Touch(spot),
             Verb::Give => Action::Give(spot),
             Verb::Cheat => Action::Cheat(spot),
+        }
+    }
+
+    /// The spot that a decision of this verb names; `None` for other decisions.
+    #[inline]
+    const fn spot(self, action: Action) -> Option<Spot> {
+        match (self, action) {
+            (Verb::Peek, Action::Peek(spot))
+            | (Verb::Keep, Action::Keep(spot))
+            | (Verb::Look, Action::Look(spot))
+            | (Verb::Show, Action::Show(spot))
+            | (Verb::Snap, Action::Snap(spot))
+            | (Verb::Touch, Action::Touch(spot))
+            | (Verb::Give, Action::Give(spot))
+            | (Verb::Cheat, Action::Cheat(spot)) => Some(spot),
+            _ => None,
         }
     }
 }
@@ -195,6 +213,75 @@ impl Pairs {
     }
 }
 
+/// What is told the legal decisions of a seat, kind by kind: a set that takes in all, or a check that waits for one.
+///
+/// What is legal comes in closures, so that a check looks at what it waits for alone.
+pub(crate) trait Offer {
+    /// A decision that names no spot is legal if the condition holds.
+    fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool);
+
+    /// The targets of a verb. Of the verbs but [`Verb::Touch`], whose targets are those of [`Verb::Snap`], a phase has one.
+    fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet);
+
+    /// The spots of which two may be swapped, and the seats of whose cards no two may be swapped with each other.
+    fn pair(&mut self, targets: impl FnOnce() -> (SpotSet, crate::SeatSet));
+}
+
+impl Offer for Choices {
+    #[inline]
+    fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool) {
+        if let Some(bit) = plain_bit(action) {
+            self.plain |= u8::from(condition()) << bit;
+        }
+    }
+
+    #[inline]
+    fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
+        if verb == Verb::Touch {
+            self.has_touch = true;
+        } else {
+            (self.verb, self.spots) = (verb, spots());
+        }
+    }
+
+    #[inline]
+    fn pair(&mut self, targets: impl FnOnce() -> (SpotSet, crate::SeatSet)) {
+        let (spots, apart) = targets();
+        self.pairs = Pairs { spots, apart };
+    }
+}
+
+/// Whether one decision is among the legal ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Check {
+    pub(crate) action: Action,
+    pub(crate) is_legal: bool,
+}
+
+impl Offer for Check {
+    #[inline]
+    fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool) {
+        if self.action == action {
+            self.is_legal = condition();
+        }
+    }
+
+    #[inline]
+    fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
+        if let Some(spot) = verb.spot(self.action) {
+            self.is_legal = spots().contains(spot);
+        }
+    }
+
+    #[inline]
+    fn pair(&mut self, targets: impl FnOnce() -> (SpotSet, crate::SeatSet)) {
+        if let Action::Swap(one, other) = self.action {
+            let (spots, apart) = targets();
+            self.is_legal = Pairs { spots, apart }.contains(one, other);
+        }
+    }
+}
+
 /// The legal decisions of the seat that is asked: a small set, in a fixed order.
 ///
 /// The order is that of [`Choices::nth`] and [`Choices::iter`]: decisions that name no spot (draw, take, call, end,
@@ -203,7 +290,7 @@ impl Pairs {
 pub struct Choices {
     plain: u8,
     verb: Verb,
-    pub(crate) has_touch: bool,
+    has_touch: bool,
     spots: SpotSet,
     pairs: Pairs,
 }
@@ -212,27 +299,6 @@ impl Choices {
     /// No decision at all.
     pub(crate) const NONE: Choices =
         Choices { plain: 0, verb: Verb::Peek, has_touch: false, spots: SpotSet::EMPTY, pairs: Pairs::NONE };
-
-    /// Adds a decision that names no spot, if it is legal.
-    #[inline]
-    pub(crate) const fn allow(&mut self, action: Action, legal: Legal) {
-        if let Some(bit) = plain_bit(action) {
-            self.plain |= (legal as u8) << bit;
-        }
-    }
-
-    /// Makes these spots the targets of this verb.
-    #[inline]
-    pub(crate) const fn aim(&mut self, verb: Verb, spots: SpotSet) {
-        self.verb = verb;
-        self.spots = spots;
-    }
-
-    /// Makes these the spots of which two may be swapped, but no two of a seat in `apart`.
-    #[inline]
-    pub(crate) const fn pair(&mut self, spots: SpotSet, apart: crate::SeatSet) {
-        self.pairs = Pairs { spots, apart };
-    }
 
     fn touches(&self) -> SpotSet {
         if self.has_touch { self.spots } else { SpotSet::EMPTY }
@@ -278,14 +344,10 @@ impl Choices {
         match action {
             Action::Swap(one, other) => self.pairs.contains(one, other),
             Action::Touch(spot) => self.touches().contains(spot),
-            Action::Peek(spot) => self.verb == Verb::Peek && self.spots.contains(spot),
-            Action::Keep(spot) => self.verb == Verb::Keep && self.spots.contains(spot),
-            Action::Look(spot) => self.verb == Verb::Look && self.spots.contains(spot),
-            Action::Show(spot) => self.verb == Verb::Show && self.spots.contains(spot),
-            Action::Snap(spot) => self.verb == Verb::Snap && self.spots.contains(spot),
-            Action::Give(spot) => self.verb == Verb::Give && self.spots.contains(spot),
-            Action::Cheat(spot) => self.verb == Verb::Cheat && self.spots.contains(spot),
-            plain => plain_bit(plain).is_some_and(|bit| self.plain >> bit & 1 == 1),
+            other => match (plain_bit(other), self.verb.spot(other)) {
+                (Some(bit), _) => self.plain >> bit & 1 == 1,
+                (None, spot) => spot.is_some_and(|spot| self.spots.contains(spot)),
+            },
         }
     }
 
@@ -324,20 +386,6 @@ impl fmt::Display for Choices {
             write!(f, "{action}")?;
         }
         Ok(())
-    }
-}
-
-/// Whether something may be done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Legal {
-    No = 0,
-    Yes = 1,
-}
-
-impl Legal {
-    #[inline]
-    pub(crate) const fn when(condition: bool) -> Legal {
-        if condition { Legal::Yes } else { Legal::No }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What one seat may know when it decides.
 
-use crate::action::{Choices, Legal, Verb};
+use crate::action::{Check, Choices, Offer, Verb};
 use crate::card::{Card, MAX_KINDS};
 use crate::knob::{CallWhen, Gift, PowerUse, Redrop};
 use crate::seat::{SPOTS, Seat, Spot, SpotSet};
@@ -74,6 +74,11 @@ impl<'a> Observation<'a> {
     pub fn choices(&self) -> Choices {
         View::choices(self)
     }
+
+    /// Whether the decision is one of [`Observation::choices`].
+    pub fn allows(&self, action: Action) -> bool {
+        View::allows(self, action)
+    }
 }
 
 /// What a policy sees when it decides: the table, and what one seat has legitimately seen.
@@ -145,6 +150,16 @@ pub trait View {
     {
         if self.table().asked == Some(self.seat()) { choices(self.table(), self) } else { Choices::NONE }
     }
+
+    /// Whether the decision is one of [`View::choices`]. The set of all is not made for it, which is quicker where one
+    /// decision is in question.
+    #[inline]
+    fn allows(&self, action: Action) -> bool
+    where
+        Self: Sized,
+    {
+        self.table().asked == Some(self.seat()) && allows(self.table(), self, action)
+    }
 }
 
 impl View for Observation<'_> {
@@ -174,69 +189,87 @@ impl View for Observation<'_> {
 #[inline(always)]
 pub(crate) fn choices(table: &Table, view: &impl View) -> Choices {
     let mut choices = Choices::NONE;
-    let Some(seat) = table.asked else { return choices };
-    let spec = table.rules.spec();
-    match table.phase {
-        Phase::Window | Phase::Chain => {
-            choices.allow(Action::Pass, Legal::Yes);
-            let targets = if spec.snap_known_only { known_matches(view) } else { table.snap_targets(seat) };
-            choices.aim(Verb::Snap, targets);
-            choices.has_touch = spec.touch && table.phase == Phase::Window;
-        }
-        Phase::Start => {
-            choices.allow(Action::Draw, Legal::when(table.can_draw()));
-            choices.allow(Action::Take, Legal::when(table.can_take()));
-            let calls = spec.call == CallWhen::InsteadOfTurn && may_call(table, seat, view);
-            choices.allow(Action::Call, Legal::when(calls));
-            if spec.paid_peek && !table.cheated && table.can_draw() && table.penalty_spot(seat).is_some() {
-                choices.aim(Verb::Cheat, table.layout(seat));
-            }
-        }
-        Phase::Held(source) => {
-            let layout = table.layout(seat);
-            let drops = match source {
-                Source::Pile(_) => spec.redrop != Redrop::Forbidden,
-                Source::Stock => {
-                    spec.drop_plain
-                        || layout.is_empty()
-                        || view.held().is_some_and(|card| !table.rules.power(card).is_none())
-                }
-            };
-            choices.allow(Action::Drop, Legal::when(drops));
-            choices.aim(Verb::Keep, layout);
-        }
-        Phase::Close => {
-            choices.allow(Action::Call, Legal::when(may_call(table, seat, view)));
-            choices.allow(Action::End, Legal::Yes);
-        }
-        Phase::Power => {
-            choices = power_choices(table);
-            choices.allow(Action::Skip, Legal::when(spec.power_use == PowerUse::May));
-        }
-        Phase::Show => {
-            let skips = spec.power_use == PowerUse::May && table.named.is_empty();
-            choices.allow(Action::Skip, Legal::when(skips));
-            choices.aim(Verb::Show, table.next_shown().map_or(SpotSet::EMPTY, |target| table.layout(target)));
-        }
-        Phase::Gift => {
-            choices.allow(Action::Skip, Legal::when(spec.gift == Gift::May));
-            choices.aim(Verb::Give, table.layout(seat));
-        }
-        Phase::Peek => choices.aim(Verb::Peek, table.unpeeked(seat)),
-        Phase::Over => {}
-    }
+    offer(table, view, &mut choices);
     choices
 }
 
-/// The targets of the step of a power that is due.
-pub(crate) fn power_choices(table: &Table) -> Choices {
-    let mut choices = Choices::NONE;
-    if let Some(step) = table.power.step(table.step.into()) {
-        choices.aim(Verb::Look, table.look_targets(step));
-        let (spots, apart) = table.swap_targets(step);
-        choices.pair(spots, apart);
+/// Whether the decision is one of [`choices`], which are not made for it.
+#[inline]
+pub(crate) fn allows(table: &Table, view: &impl View, action: Action) -> bool {
+    let mut check = Check { action, is_legal: false };
+    offer(table, view, &mut check);
+    check.is_legal
+}
+
+/// Offers the decisions of the asked seat. This is the one place that says what is legal.
+#[expect(clippy::inline_always, reason = "its parts then stay in registers")]
+#[inline(always)]
+fn offer(table: &Table, view: &impl View, to: &mut impl Offer) {
+    let Some(seat) = table.asked else { return };
+    let spec = table.rules.spec();
+    match table.phase {
+        Phase::Window | Phase::Chain => {
+            let targets = || if spec.snap_known_only { known_matches(view) } else { table.snap_targets(seat) };
+            to.allow(Action::Pass, || true);
+            to.aim(Verb::Snap, targets);
+            if spec.touch && table.phase == Phase::Window {
+                to.aim(Verb::Touch, targets);
+            }
+        }
+        Phase::Start => {
+            to.allow(Action::Draw, || table.can_draw());
+            to.allow(Action::Take, || table.can_take());
+            to.allow(Action::Call, || spec.call == CallWhen::InsteadOfTurn && may_call(table, seat, view));
+            if spec.paid_peek && !table.cheated && table.can_draw() && table.penalty_spot(seat).is_some() {
+                to.aim(Verb::Cheat, || table.layout(seat));
+            }
+        }
+        Phase::Held(source) => {
+            to.allow(Action::Drop, || match source {
+                Source::Pile(_) => spec.redrop != Redrop::Forbidden,
+                Source::Stock => {
+                    spec.drop_plain
+                        || table.layout(seat).is_empty()
+                        || view.held().is_some_and(|card| !table.rules.power(card).is_none())
+                }
+            });
+            to.aim(Verb::Keep, || table.layout(seat));
+        }
+        Phase::Close => {
+            to.allow(Action::Call, || may_call(table, seat, view));
+            to.allow(Action::End, || true);
+        }
+        Phase::Power => {
+            offer_step(table, to);
+            to.allow(Action::Skip, || spec.power_use == PowerUse::May);
+        }
+        Phase::Show => {
+            to.allow(Action::Skip, || spec.power_use == PowerUse::May && table.named.is_empty());
+            to.aim(Verb::Show, || table.next_shown().map_or(SpotSet::EMPTY, |target| table.layout(target)));
+        }
+        Phase::Gift => {
+            to.allow(Action::Skip, || spec.gift == Gift::May);
+            to.aim(Verb::Give, || table.layout(seat));
+        }
+        Phase::Peek => to.aim(Verb::Peek, || table.unpeeked(seat)),
+        Phase::Over => {}
     }
-    choices
+}
+
+/// Offers the targets of the step of a power that is due.
+#[inline]
+fn offer_step(table: &Table, to: &mut impl Offer) {
+    if let Some(step) = table.power.step(table.step.into()) {
+        to.aim(Verb::Look, || table.look_targets(step));
+        to.pair(|| table.swap_targets(step));
+    }
+}
+
+/// Whether the step of a power that is due has a target.
+pub(crate) fn step_has_target(table: &Table) -> bool {
+    let mut choices = Choices::NONE;
+    offer_step(table, &mut choices);
+    !choices.is_empty()
 }
 
 /// Whether a card matches in the window or chain that is open.

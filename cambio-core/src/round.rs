@@ -48,10 +48,7 @@ impl Round {
         observer: &mut W,
     ) -> Result<(), IllegalAction> {
         let action = action.canonical();
-        let legal = self.state.choices();
-        let (Some(seat), true) = (self.state.actor(), legal.contains(action)) else {
-            return Err(IllegalAction { action, actor: self.state.actor(), legal });
-        };
+        let seat = self.state.check(action)?;
         observer.decides(&self.state, seat, action);
         self.state.carry_out(action, chance, &mut Heard(observer));
         self.decisions += 1;

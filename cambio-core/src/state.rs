@@ -5,7 +5,7 @@ use crate::card::{Card, MAX_CARDS, MAX_KINDS, Power};
 use crate::chance::Chance;
 use crate::event::{Event, Sink};
 use crate::knob::Peek;
-use crate::observation::{Observation, Private, View, choices};
+use crate::observation::{Observation, Private, View, allows, choices};
 use crate::rules::{Rules, RulesError, copies};
 use crate::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::table::{Carry, Opening, Phase, Source, Table};
@@ -339,6 +339,13 @@ impl State {
         self.table.asked.map_or(Choices::NONE, |seat| choices(&self.table, &self.view(seat)))
     }
 
+    /// Whether the decision is one of [`State::choices`]. The set of all is not made for it, which is quicker where one
+    /// decision is in question.
+    #[inline]
+    pub fn allows(&self, action: Action) -> bool {
+        self.table.asked.is_some_and(|seat| allows(&self.table, &self.view(seat), action))
+    }
+
     /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision.
     ///
     /// # Errors
@@ -350,11 +357,18 @@ impl State {
         chance: &mut C,
         sink: &mut S,
     ) -> Result<(), IllegalAction> {
-        if !self.choices().contains(action) {
-            return Err(IllegalAction { action, actor: self.actor(), legal: self.choices() });
-        }
+        self.check(action)?;
         Turn { state: self, chance, sink }.carry_out(action);
         Ok(())
+    }
+
+    /// The one gate before a decision: the seat that is asked, if the decision is legal for it.
+    #[inline]
+    pub(crate) fn check(&self, action: Action) -> Result<Seat, IllegalAction> {
+        match self.actor() {
+            Some(seat) if self.allows(action) => Ok(seat),
+            actor => Err(IllegalAction { action, actor, legal: self.choices() }),
+        }
     }
 
     /// Carries out a decision that is one of [`State::choices`], as [`State::apply`] does, and does not ask again whether it
@@ -365,7 +379,7 @@ impl State {
     /// panic later.
     #[inline]
     pub fn carry_out<C: Chance, S: Sink>(&mut self, action: Action, chance: &mut C, sink: &mut S) {
-        debug_assert!(self.choices().contains(action), "`{action}` is not one of {}", self.choices());
+        debug_assert!(self.allows(action), "`{action}` is not one of {}", self.choices());
         Turn { state: self, chance, sink }.carry_out(action);
     }
 

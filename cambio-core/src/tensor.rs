@@ -203,8 +203,8 @@ impl TensorSpace {
         self.blocks.iter().find(|block| block.name == name)
     }
 
-    /// Writes what a seat may know: an [`Observation`](crate::Observation), or a [`StateView`](crate::StateView) at a state.
-    /// Both give the same numbers; the latter is faster.
+    /// Writes what a seat may know: an [`Observation`](crate::Observation), or the [`StateView`](crate::StateView) of a state
+    /// and a seat. Both give the same numbers; the latter is faster.
     ///
     /// # Panics
     /// If `tensor` has another length than [`TensorSpace::len`], or the view is of another table.

@@ -7,7 +7,7 @@ use crate::card::{Card, Power};
 use crate::chance::{Chance, Race, RaceOrder};
 use crate::event::{Ending, Event, Sink, Verdict};
 use crate::knob::{CallWhen, EmptyHand, Flip, Late, Matching, Peek, Redrop, StockEmpty, Window};
-use crate::observation::{View as _, matches, may_call, power_choices};
+use crate::observation::{View as _, matches, may_call, step_has_target};
 use crate::seat::{Seat, SeatSet, Spot, SpotSet};
 use crate::state::{Declared, Order, State};
 use crate::table::{Opening, Phase, Source};
@@ -426,7 +426,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
                     let seat = table.turn;
                     return self.ask(seat, Phase::Show);
                 }
-            } else if !power_choices(table).is_empty() {
+            } else if step_has_target(table) {
                 let seat = table.turn;
                 return self.ask(seat, Phase::Power);
             }

@@ -11,7 +11,7 @@ use cambio_core::{
     Action, ActionSpace, Card, Dice, Event, Knowledge, Phase, RaceOrder, RoundResult, Rules, Scribe, Seat, SeatSet,
     Setup, Sighting, Sink, Spot, State, Verdict, View as _,
 };
-use play::{Game, Manner, Model, Script, Tally, amount, games, odd_games, play};
+use play::{Game, Manner, Model, Script, Tally, amount, games, mini_games, odd_games, play};
 
 /// The multiset of the cards of a state: layouts, stock, pile, held card.
 fn all_cards(state: &State) -> Vec<Card> {
@@ -179,6 +179,7 @@ impl Scribe for Clerk {
         assert_eq!(state.observe(seat).choices(), choices);
         for other in Seat::ALL[..seats_of(state)].iter().filter(|&&other| other != seat) {
             assert!(state.observe(*other).choices().is_empty());
+            assert!(listed.iter().all(|&action| !state.observe(*other).allows(action)));
         }
         if !self.stream.chance(1, self.thin) {
             return;
@@ -200,6 +201,8 @@ impl Scribe for Clerk {
             assert_eq!(self.space.to_index(action, seat), Some(index), "{action}");
             assert_eq!(action.to_string().parse(), Ok(action));
             assert_eq!(choices.contains(action), legal, "{action}");
+            assert_eq!(state.allows(action), legal, "{action}");
+            assert_eq!(state.observe(seat).allows(action), legal, "{action}");
             assert_eq!(listed.contains(&action), legal, "{action}");
             if !legal {
                 let error = same.apply(action, &mut Dice(self.stream.clone()), &mut Deaf).unwrap_err();
@@ -214,6 +217,7 @@ impl Scribe for Clerk {
         let beyond = Spot::new(seat, 16).unwrap();
         for action in [Action::Swap(beyond, beyond), Action::Keep(beyond), Action::Snap(beyond), Action::Touch(beyond)]
         {
+            assert_eq!(state.allows(action), choices.contains(action), "{action}");
             assert!(choices.contains(action) || same.apply(action, &mut Dice(self.stream.clone()), &mut ()).is_err());
         }
         assert_eq!(format!("{same:?}"), before, "a refused decision changed the state");
@@ -223,6 +227,8 @@ impl Scribe for Clerk {
         let mut over = state.clone();
         let error = over.apply(Action::Draw, &mut Dice(self.stream.clone()), &mut Deaf).unwrap_err();
         assert_eq!((error.actor, error.legal.len()), (None, 0));
+        let mut actions = (0..self.space.action_count()).filter_map(|index| self.space.from_index(index, Seat::A));
+        assert!(actions.all(|action| !state.allows(action)));
     }
 }
 
@@ -250,6 +256,12 @@ fn check_choices(game: &Game, thin: u32) -> u64 {
 fn the_listed_decisions_apply_and_all_others_are_refused_and_change_nothing() {
     let refused: u64 = games(103, amount(1, 20)).map(|game| check_choices(&game, 24)).sum();
     assert!(refused > 100_000);
+}
+
+#[test]
+fn the_listed_decisions_of_mini_games_apply_and_all_others_are_refused() {
+    let refused: u64 = mini_games(112, amount(20, 200)).map(|game| check_choices(&game, 1)).sum();
+    assert!(refused > 10_000, "{refused}");
 }
 
 #[test]

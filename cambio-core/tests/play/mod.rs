@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
-    Action, Agent, Briefing, Card, Chance, Ending, Event, MatchResult, Observation, PRESETS, Pairing, Phase, Race,
-    RaceOrder, RoundResult, Rules, RulesSpec, Scribe, Seat, SeatSet, Setup, Spot, State, Verdict, play_match,
+    Action, Agent, Briefing, Card, Chance, Ending, Event, MINI_GAMES, MatchResult, Observation, PRESETS, Pairing,
+    Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Scribe, Seat, SeatSet, Setup, Spot, State, Verdict,
+    play_match,
 };
 use serde_json::{Value, json};
 
@@ -140,6 +141,14 @@ pub(crate) fn games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
                 manner: Manner::of(deal + seats as u64 + number as u64),
             })
         })
+    })
+}
+
+/// Matches of every mini game at two seats: `deals` of each.
+pub(crate) fn mini_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
+    MINI_GAMES.into_iter().flat_map(move |name| {
+        let rules = Rules::preset(name).unwrap();
+        (0..deals).map(move |deal| Game { rules, seats: 2, key: Key { seed, deal }, manner: Manner::Uniform })
     })
 }
 
