@@ -1,4 +1,4 @@
-//! Chance and arithmetic for search: the same on every machine, and quick.
+//! Chance and arithmetic for searches: fast, and the same on every machine.
 
 use rand::TryRng;
 
@@ -7,7 +7,7 @@ use rand::TryRng;
 pub(crate) struct Bits(u64);
 
 impl Bits {
-    /// The bits of an iteration, under the base of a decision.
+    /// The bits of one iteration. `base` belongs to the decision.
     pub(crate) fn new(base: u64, iteration: u32) -> Bits {
         Bits(base ^ u64::from(iteration).wrapping_mul(0xd134_2543_de82_ef95))
     }
@@ -36,7 +36,7 @@ impl TryRng for Bits {
     }
 }
 
-/// A bijection of words that spreads every bit: the finalizer of `SplitMix64`.
+/// Maps words one to one and lets every bit affect every other: the finalizer of `SplitMix64`.
 #[inline]
 pub(crate) const fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -44,8 +44,8 @@ pub(crate) const fn mix(word: u64) -> u64 {
     word ^ (word >> 31)
 }
 
-/// The natural logarithm of a whole number to within 0.06, from its bits alone: a library's logarithm may differ in the
-/// last digit from machine to machine, and a search must not.
+/// The natural logarithm of a whole number, to within 0.06. It comes from the number's bits alone, because a library's
+/// logarithm may differ in the last digit between machines, and the decisions of a search must not.
 pub(crate) fn logarithm(number: u32) -> f64 {
     let number = number.max(1);
     let power = number.ilog2();

@@ -1,6 +1,6 @@
-//! An agent in any language: a process that talks over standard input and output, one JSON object a line.
+//! An agent in any language: a process that reads and writes one JSON object a line.
 //!
-//! The protocol is in PROTOCOL.md. This side trusts nothing that the other says: it waits no longer than the deadlines,
+//! PROTOCOL.md describes the protocol. This side trusts nothing that the bot says: it waits no longer than the deadlines,
 //! keeps no more of an answer than a line may have, and ends the whole process group.
 
 mod message;
@@ -11,10 +11,8 @@ use serde_json::Value;
 
 use crate::params;
 use crate::params::Text;
+pub use message::PROTOCOL;
 use process::Process;
-
-/// The version of the protocol that this crate speaks.
-pub const PROTOCOL: u32 = 1;
 
 params! {
     /// The parameters of [`External`].
@@ -26,7 +24,7 @@ params! {
     }
 }
 
-/// The text that specs of [`External`] have.
+/// The command, as specs give it.
 pub(crate) const COMMAND: Text = Text {
     name: "command",
     meaning: "The program and its words, quoted as in a shell; no shell is involved.",
@@ -37,10 +35,10 @@ pub(crate) const COMMAND: Text = Text {
     },
 };
 
-/// Why a command is no command.
+/// Why a text is no command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CommandError {
-    /// There is no word in it.
+    /// It has no words.
     #[error("it has no words; the first is the program")]
     Empty,
     /// A quote is not closed, or a backslash is the last character.
@@ -48,7 +46,7 @@ pub enum CommandError {
     Open,
 }
 
-/// Splits a command into words as a POSIX shell quotes them. Nothing is expanded.
+/// Splits a command into words, quoted as in a POSIX shell. Nothing is expanded.
 fn split(command: &str) -> Result<Vec<String>, CommandError> {
     let words = shlex::split(command).ok_or(CommandError::Open)?;
     if words.first().is_none_or(String::is_empty) { Err(CommandError::Empty) } else { Ok(words) }
@@ -56,11 +54,21 @@ fn split(command: &str) -> Result<Vec<String>, CommandError> {
 
 /// A bot in another process.
 ///
-/// The process starts with the first match and serves every match of this agent; it ends with the agent, or when it is
-/// at fault. The next match after a fault starts a new one.
+/// The process starts with the first match and serves every match of the agent. It ends with the agent, or at a fault; the
+/// match after a fault starts a new process.
 ///
 /// # Determinism
-/// As good as the bot's: it gets a seed with each match. Only faults depend on the clock.
+/// It is the bot's: the bot gets a seed for each match. Only faults depend on the clock.
+///
+/// # Examples
+/// ```
+/// use cambio_agents::{External, ExternalParams};
+///
+/// let params = ExternalParams { deadline_ms: 50, ..ExternalParams::default() };
+/// assert!(External::new("python3 'my bot.py'", &params).is_ok());
+/// let error = External::new("python3 'my bot.py", &params).unwrap_err();
+/// assert_eq!(error.to_string(), "a quote in it is not closed, or a backslash ends it");
+/// ```
 #[derive(Debug)]
 pub struct External {
     command: Vec<String>,
@@ -69,12 +77,13 @@ pub struct External {
     trouble: Option<String>,
     rules: Option<Rules>,
     round: usize,
-    /// What was said since the bot was last asked; it is sent with the next question.
+    /// The messages since the last question. They are sent with the next one.
     unsent: Vec<u8>,
 }
 
 impl External {
-    /// A bot with this command, which is split into words as a shell quotes them; nothing is expanded.
+    /// A bot with this command: a program and its words, quoted as in a shell. No shell is involved, and nothing is
+    /// expanded.
     ///
     /// # Errors
     /// If the command has no words, or a quote in it is not closed.
@@ -90,7 +99,7 @@ impl External {
         })
     }
 
-    /// Puts a message into the next sending.
+    /// Adds a message to the next sending.
     fn say(&mut self, message: &Value) {
         if self.trouble.is_none() {
             self.unsent.extend_from_slice(message.to_string().as_bytes());
@@ -124,7 +133,7 @@ impl External {
         message::read_decision(&answer)
     }
 
-    /// Notes the trouble and ends the process at once.
+    /// Keeps the reason and ends the process at once.
     fn fail(&mut self, reason: String) {
         self.trouble = Some(reason);
         self.unsent.clear();

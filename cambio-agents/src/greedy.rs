@@ -13,20 +13,30 @@ params! {
     }
 }
 
-/// Remembers every card that it saw, takes an unknown one for the mean of the cards that it has not seen, and in
-/// every decision does what lowers its expected sum most; calls once that sum is at most `call_at`.
+/// A player that makes each decision so that its own expected sum falls most.
 ///
-/// It snaps only what it knows to match, and looks ahead no further than the decision at hand.
+/// It remembers every card that it saw, and expects the mean of the unseen cards for each card that it does not know. It
+/// calls once its expected sum is at most `call_at`, and snaps only cards that it knows to match. It looks ahead no
+/// further than the decision at hand.
+///
+/// ```
+/// use cambio_agents::{Greedy, GreedyParams};
+/// use cambio_core::{Pairing, Rules, play_match, rng::Key};
+///
+/// let mut agents = [3, 12].map(|call_at| Greedy::new(&GreedyParams { call_at }));
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key { seed: 1, deal: 0 } };
+/// assert_eq!(play_match(&pairing, &mut agents, &mut ()).unwrap().ranks.len(), 2);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Greedy {
     call_at: f64,
 }
 
-/// How many points a taken card has to save: a drawn one may be lower still, and has its power.
+/// The points that a taken card has to save. A drawn card may save more, and keeps its power.
 const TAKE_GAIN: f64 = 4.0;
 
 impl Greedy {
-    /// A greedy player that calls at this expected sum.
+    /// A greedy player.
     pub fn new(params: &GreedyParams) -> Greedy {
         Greedy { call_at: params.call_at.into() }
     }
@@ -66,7 +76,7 @@ impl Agent for Greedy {
     }
 }
 
-/// What the cards are worth, as far as one seat can tell.
+/// What the cards are worth to one seat, by what it knows.
 struct Estimate<'v, 'a> {
     view: &'v Observation<'a>,
     /// The mean points of the cards that the seat has not seen.
@@ -94,8 +104,8 @@ impl Estimate<'_, '_> {
         self.own().into_iter().map(|spot| self.worth(spot)).sum()
     }
 
-    /// The spot with the most points, the first of equals; an unknown one counts a little more than its mean, for to
-    /// replace it also tells what it was.
+    /// The spot with the most points, the first of equals. An unknown card counts a little more than its mean, because
+    /// replacing it also tells what it was.
     fn worst(&self, spots: SpotSet) -> Option<(f64, Spot)> {
         let mut worst = None;
         for spot in spots {
@@ -107,7 +117,7 @@ impl Estimate<'_, '_> {
         worst
     }
 
-    /// The spot with the fewest points that is known, of these.
+    /// The known spot with the fewest points, the first of equals.
     fn best_known(&self, spots: SpotSet) -> Option<(f64, Spot)> {
         let mut best = None;
         for spot in spots {
@@ -119,7 +129,7 @@ impl Estimate<'_, '_> {
         best
     }
 
-    /// Where a card saves most, and how many points.
+    /// The own spot where this card saves most points, and how many.
     fn best_place(&self, card: Card) -> Option<(f64, Spot)> {
         self.worst(self.own()).map(|(worth, spot)| (worth - self.points(card), spot))
     }
@@ -136,7 +146,7 @@ impl Estimate<'_, '_> {
         }
     }
 
-    /// Snaps what saves most: an own card its points, a foreign one those of the card that is given for it.
+    /// Snaps the card that saves most: an own card saves its points, a foreign one those of the card given for it.
     fn snap_or_pass(&self) -> Action {
         let matching = self.view.known_matches();
         let own = self.worst(matching.intersection(self.own()));
@@ -159,7 +169,7 @@ impl Estimate<'_, '_> {
         }
     }
 
-    /// Looks at an unknown own card, swaps if that saves points, looks at an unknown foreign card, in this order.
+    /// Tries in this order: a look at an unknown own card, a swap that saves points, a look at an unknown foreign card.
     fn use_power(&self) -> Action {
         let choices = self.view.choices();
         let unknown = choices.targets().without(self.view.known());
@@ -187,7 +197,7 @@ impl Estimate<'_, '_> {
         self.least_harm()
     }
 
-    /// A power that must be used and saves nothing: a look, or the swap that costs least.
+    /// For a power that must be used and saves nothing: a look, or the swap that costs least.
     fn least_harm(&self) -> Action {
         let own = self.own();
         let cost = |action: &Action| match *action {

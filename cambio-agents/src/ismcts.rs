@@ -1,16 +1,16 @@
-//! Information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012), textbook and strong.
+//! Information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012), in its textbook forms and a strong one.
 //!
-//! The textbook forms, single and multiple observer with random playouts, are weak in this game: averaging over exploring
-//! and badly playing future selves makes going on look worse than calling. What makes the search strong is that the
-//! others follow a policy inside the tree, a node is added only after some visits, the blueprint plays out, worlds come from
-//! belief, and the call is estimated apart.
+//! The textbook forms, with a single or multiple observer and random playouts, are weak in this game: a tree averages over
+//! future selves that explore and play badly, so going on looks worse than calling. Five changes make the search strong. The
+//! others follow a policy inside the tree; a decision gets a node only after some visits; the blueprint plays out; worlds
+//! come from belief; the call is tried outside the tree.
 
-use cambio_core::{Action, Agent, Briefing, Dice, Observation, Sighting, Standing, State};
+use cambio_core::{Action, Agent, Briefing, Observation, Sighting, Standing};
 
-use crate::bits::Bits;
-use crate::playout::{Policy, is_plausible};
-use crate::search::{Arm, SearchParams, Seated, Settings, TimeParams, best, choose};
-use crate::tree::{Growth, Histories, Mode, Next, Tree};
+use crate::playout::Policy;
+use crate::search::{Arm, Budget, SearchParams, Seated, Settings, TimeParams};
+use crate::searcher::Searcher;
+use crate::tree::Mode;
 use crate::value::Utility;
 use crate::{params, words};
 
@@ -19,7 +19,7 @@ params! {
     pub struct IsmctsParams {
         /// How many worlds are searched for a decision.
         iterations: u32 = 1000 in 1..=1_000_000,
-        /// Or for how long.
+        /// A budget of time instead.
         ..time: TimeParams,
         /// Whose information the nodes of the others hold: the searcher's, their own, or none, for they follow the
         /// blueprint. The first two are the textbook's, and weak.
@@ -37,15 +37,15 @@ params! {
         utility: Option<Utility>,
         /// As for rollout; if not said 0.15 in mode policy, else 1.
         epsilon: Option<f64> in 0.001..=1.0,
-        /// As of every search.
+        /// What every search has.
         ..search: SearchParams,
     }
 }
 
 words! {
-    /// Who plays a world out.
+    /// The policy that plays a world to the end of its round.
     pub enum Playout {
-        /// Decisions at random, each equally likely.
+        /// Random decisions, each equally likely.
         Uniform = "uniform",
         /// The blueprint in every seat.
         Blueprint = "blueprint",
@@ -57,12 +57,23 @@ words! {
     pub enum CallTrial {
         /// As one more edge of the tree.
         Edge = "edge",
-        /// By itself, in an eighth of the iterations.
+        /// Outside the tree, in an eighth of the iterations.
         Apart = "apart",
     }
 }
 
-/// Information set Monte Carlo tree search.
+/// A player that searches a tree of information sets.
+///
+/// ```
+/// use cambio_agents::{Ismcts, IsmctsParams, Mode, roster};
+/// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
+///
+/// let textbook = IsmctsParams { iterations: 20, mode: Mode::Single, ..IsmctsParams::default() };
+/// let mut agents: [Box<dyn Agent>; 2] =
+///     [Box::new(Ismcts::new(&textbook)), roster().parse("greedy").unwrap().make()];
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key { seed: 1, deal: 0 } };
+/// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Ismcts {
     searcher: Searcher,
@@ -70,163 +81,17 @@ pub struct Ismcts {
     arms: Vec<Arm>,
 }
 
-/// A tree search, wherever its worlds come from.
-#[derive(Clone, Debug)]
-pub(crate) struct Searcher {
-    pub(crate) settings: Settings,
-    pub(crate) mode: Mode,
-    pub(crate) policy: Policy,
-    pub(crate) expand: u32,
-    pub(crate) prior: f64,
-    /// Whether the worlds are the truth.
-    pub(crate) sees_all: bool,
-    /// Whether calling is tried by itself, and not as one more edge of the tree.
-    pub(crate) calls_apart: bool,
-    pub(crate) tree: Tree,
-    /// The root's arms at half time.
-    pub(crate) half: Vec<Arm>,
-}
-
-/// One in so many iterations tries the call, where it is tried apart.
-const CALL_SHARE: u32 = 8;
-
-impl Searcher {
-    pub(crate) fn new(settings: Settings, mode: Mode) -> Searcher {
-        let is_policy = mode == Mode::Policy;
-        Searcher {
-            policy: if is_policy { settings.blueprint() } else { Policy::Uniform },
-            settings,
-            mode,
-            expand: if is_policy { 30 } else { 1 },
-            prior: if is_policy { 0.9 } else { 0.0 },
-            calls_apart: is_policy,
-            sees_all: false,
-            tree: Tree::default(),
-            half: Vec::new(),
-        }
-    }
-
-    /// Searches from `view` in worlds that `draw` gives, and leaves the root statistics in `arms`.
-    pub(crate) fn search(
-        &mut self,
-        view: &Observation<'_>,
-        seated: &mut Seated,
-        arms: &mut Vec<Arm>,
-        mut draw: impl FnMut(&Seated, &mut Bits) -> State,
-    ) -> Action {
-        let choices = view.choices();
-        let base = seated.base();
-        let apart = self.calls_apart && choices.contains(Action::Call);
-        let truth = self.sees_all.then(|| draw(seated, &mut Bits::new(base, u32::MAX)));
-        let face = |spot| truth.as_ref().map_or_else(|| view.face(spot), |world| world.face(spot));
-        let tried =
-            |action: &Action| is_plausible(view, &choices, *action, face) && !(apart && *action == Action::Call);
-        arms.clear();
-        arms.extend(choices.iter().filter(tried).map(Arm::new));
-        if arms.is_empty() {
-            arms.extend(choices.nth(0).map(Arm::new));
-        }
-        if arms.len() == 1 && !apart {
-            return arms[0].action;
-        }
-        self.tree.plant(view.seat(), arms.iter().map(|arm| arm.action), self.settings.most_iterations());
-        let mut call = apart.then(|| Arm::new(Action::Call));
-        let growth = Growth {
-            mode: self.mode,
-            searcher: view.seat(),
-            sees_all: self.sees_all,
-            exploration: self.settings.exploration,
-            expand: self.expand,
-            prior: self.prior,
-        };
-        self.half.clear();
-        let mut budget = self.settings.budget();
-        while let Some(iteration) = budget.next() {
-            if budget.is_halfway(iteration) {
-                self.half.extend(self.tree.root());
-            }
-            let mut dice = Dice(Bits::new(base, iteration));
-            let mut world = draw(seated, &mut dice.0);
-            self.policy.enter(&mut world);
-            match &mut call {
-                Some(call) if iteration % CALL_SHARE == 0 => {
-                    world.carry_out(Action::Call, &mut dice, &mut ());
-                    self.policy.finish(&mut world, view.seat(), &mut dice);
-                    call.visits += 1;
-                    call.sum += seated.valuer.values(&world)[view.seat().index()];
-                }
-                _ => {
-                    self.iterate(&mut world, &growth, &mut dice);
-                    self.tree.learn(&seated.valuer.values(&world));
-                }
-            }
-        }
-        arms.clear();
-        arms.extend(self.tree.root());
-        let most = best(arms, self.settings.last).expect("who is asked has a choice");
-        let chosen = choose(arms, self.settings.last, &mut seated.stream).map_or(most.action, |arm| arm.action);
-        let Some(call) = call else { return chosen };
-        arms.push(call);
-        if call.mean() >= self.late_mean(&most) { Action::Call } else { chosen }
-    }
-
-    /// The mean of the second half, in which the tree plays better than in the first.
-    fn late_mean(&self, best: &Arm) -> f64 {
-        let before = self.half.iter().find(|arm| arm.action == best.action);
-        match before {
-            Some(before) if before.visits < best.visits => {
-                (best.sum - before.sum) / f64::from(best.visits - before.visits)
-            }
-            _ => best.mean(),
-        }
-    }
-
-    /// One iteration: through the tree, one node more at most, and a playout.
-    #[inline]
-    fn iterate(&mut self, world: &mut State, growth: &Growth, dice: &mut Dice<Bits>) {
-        let mut histories = Histories::at_root(world, growth.searcher, growth.mode);
-        self.tree.descend();
-        loop {
-            let action = self.tree.select(world, growth);
-            // A node's decisions are legal in every world that comes there.
-            world.carry_out(action, dice, &mut histories);
-            if let Next::Leaf = self.go_on(world, &mut histories, growth, dice) {
-                break;
-            }
-        }
-        self.policy.finish(world, growth.searcher, dice);
-    }
-
-    /// Goes on to the next decision that has a node, or out of the tree.
-    #[inline]
-    fn go_on(&mut self, world: &mut State, histories: &mut Histories, growth: &Growth, dice: &mut Dice<Bits>) -> Next {
-        while let Some(actor) = world.actor() {
-            let action = if growth.mode == Mode::Policy && actor != growth.searcher {
-                self.policy.decide(world, actor, growth.searcher, dice)
-            } else {
-                let wish = || (growth.prior > 0.0).then(|| self.policy.decide(world, actor, growth.searcher, dice));
-                match self.tree.follow(world, actor, histories, growth, wish) {
-                    Ok(next) => return next,
-                    Err(forced) => forced,
-                }
-            };
-            world.carry_out(action, dice, histories);
-        }
-        Next::Leaf
-    }
-}
-
 impl Ismcts {
-    /// The search that these parameters describe.
+    /// A tree search.
     pub fn new(params: &IsmctsParams) -> Ismcts {
         let is_policy = params.mode == Mode::Policy;
         let utility = params.utility.unwrap_or(if is_policy { Utility::Points } else { Utility::Win });
         let epsilon = params.epsilon.unwrap_or(if is_policy { 0.15 } else { 1.0 });
-        let settings = Settings::new(params.iterations, params.time, utility, epsilon, &params.search);
+        let settings = Settings::new(Budget::new(params.iterations, params.time), utility, epsilon, &params.search);
         let mut searcher = Searcher::new(settings, params.mode);
         match params.playout {
             Some(Playout::Uniform) => searcher.policy = Policy::Uniform,
-            Some(Playout::Blueprint) => searcher.policy = searcher.settings.blueprint(),
+            Some(Playout::Blueprint) => searcher.policy = searcher.settings.policy(),
             None => {}
         }
         searcher.expand = params.expand.unwrap_or(searcher.expand);
@@ -235,8 +100,8 @@ impl Ismcts {
         Ismcts { searcher, seated: None, arms: Vec::new() }
     }
 
-    /// What was tried for the last decision: the root statistics, in the order of the choices; a call that was tried
-    /// apart comes last.
+    /// The decisions that the last search tried at its root, in the order of the choices. A call that was tried outside the
+    /// tree comes last.
     pub fn arms(&self) -> &[Arm] {
         &self.arms
     }

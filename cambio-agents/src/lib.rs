@@ -37,6 +37,7 @@ mod random;
 mod rollout;
 mod roster;
 mod search;
+mod searcher;
 mod tree;
 mod value;
 

@@ -1,7 +1,7 @@
 //! What a player remembers of what it saw.
 //!
-//! A memory stands between the sightings and the player's own picture of the table. The table's truth is untouched:
-//! forgetting is a property of a player. Chance comes from the player's own stream.
+//! A memory stands between the sightings of a player and what the player takes the cards to be. Forgetting is a property
+//! of the player; what the table holds does not change. Chance comes from the player's own stream.
 
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{Briefing, Card, Event, Seat, Sighting, Spot, SpotSet, Verdict};
@@ -9,16 +9,16 @@ use cambio_core::{Briefing, Card, Event, Seat, Sighting, Spot, SpotSet, Verdict}
 use crate::params;
 
 params! {
-    /// How a player forgets. The models may be combined; where all are off, memory is perfect.
+    /// How a player forgets: four models, which may be combined. If all are off, memory is perfect.
     ///
-    /// - `decay`, geometric: each remembered card is forgotten with this probability at each own turn.
-    /// - `capacity`: so many cards are remembered at most; the one not seen for longest goes first.
-    /// - `threshold`, activation (ACT-R; Anderson and Lebiere 1998, base-level learning with decay ½): the activation at
-    ///   which a card is recalled with probability ½. A card seen t own turns ago adds 1/√t each time it was seen; with
-    ///   activation A and threshold T it is recalled at an own turn with probability A²/(A² + T²), the logistic rule with
-    ///   noise ½, and else forgotten.
-    /// - `confusion`: a remembered card of a layout in which cards were swapped is afterwards, with this probability,
-    ///   remembered in the place of its neighbour.
+    /// - `decay` (geometric): at each own turn the player forgets each card with this probability.
+    /// - `capacity`: the player remembers this many cards at most, and forgets the card first that it has not seen for
+    ///   longest.
+    /// - `threshold` (activation; ACT-R, Anderson and Lebiere 1998, base-level learning with decay ½): each sighting t own
+    ///   turns ago adds 1/√t to a card's activation A. At each own turn the player recalls the card with probability
+    ///   A²/(A² + T²), where T is the threshold: the logistic rule with noise ½. Otherwise it forgets the card.
+    /// - `confusion`: after a swap in a layout the player mistakes each pair of neighbours there for each other with this
+    ///   probability.
     pub struct MemoryParams {
         /// Memory: the probability of forgetting each known card at each own turn.
         decay: Option<f64> in 0.0..=1.0,
@@ -33,18 +33,37 @@ params! {
 
 const SCALE: u32 = 1 << 30;
 
-/// A remembered card.
+/// One remembered card.
 #[derive(Clone, Copy, Debug)]
 struct Trace {
     card: Card,
-    /// The sightings that keep it: the own turn of each, the latest first.
+    /// The own turns at which it was seen, the latest first.
     seen: [u16; 4],
     sightings: u8,
-    /// When it was last seen, counted in sightings of this player.
+    /// When it was last seen, by the player's own clock.
     last: u32,
 }
 
 /// What a player remembers, by spot.
+///
+/// ```
+/// use cambio_agents::{Memory, MemoryParams};
+/// use cambio_core::rng::Key;
+/// use cambio_core::{Briefing, Card, Event, Rules, Seat};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let stream = Key { seed: 1, deal: 0 }.agent(Seat::A);
+/// let briefing = Briefing { rules: &rules, seats: 2, seat: Seat::A, stream: &stream };
+/// let one_card = MemoryParams { capacity: Some(1), ..MemoryParams::default() };
+/// let mut memory = Memory::new(one_card, &briefing);
+///
+/// let (first, second) = ("a1".parse().unwrap(), "a2".parse().unwrap());
+/// for spot in [first, second] {
+///     memory.notice(&Event::Peeked { seat: Seat::A, spot, face: Card::new(5) });
+/// }
+/// assert_eq!((memory.face(first), memory.face(second)), (None, Card::new(5)));
+/// assert_eq!(memory.lapses(), 1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Memory {
     params: MemoryParams,
@@ -55,12 +74,11 @@ pub struct Memory {
     held: Option<Card>,
     turns: u16,
     clock: u32,
-    /// How many cards were forgotten or confused so far.
     lapses: u32,
 }
 
 impl Memory {
-    /// An empty memory of the player that is briefed; it draws from a fork of the briefing's stream.
+    /// An empty memory. Its chance is a fork of the briefing's stream.
     pub fn new(params: MemoryParams, briefing: &Briefing<'_>) -> Memory {
         Memory {
             params,
@@ -80,22 +98,22 @@ impl Memory {
         self.seat
     }
 
-    /// The card that is remembered here. After a confusion it may be the wrong one.
+    /// The card that the player remembers here. After a confusion it may be the wrong one.
     pub fn face(&self, spot: Spot) -> Option<Card> {
         self.traces[spot.index()].map(|trace| trace.card)
     }
 
-    /// The spots of which a card is remembered.
+    /// The spots whose cards the player remembers.
     pub fn known(&self) -> SpotSet {
         self.known
     }
 
-    /// How many cards were forgotten or confused in this match.
+    /// How many cards the player has forgotten or confused in this match.
     pub fn lapses(&self) -> u32 {
         self.lapses
     }
 
-    /// Takes in what the player perceived.
+    /// Takes in what the player perceives.
     pub fn notice(&mut self, sighting: &Sighting) {
         match *sighting {
             Event::Dealt { .. } => {
@@ -198,7 +216,7 @@ impl Memory {
         }
     }
 
-    /// Two remembered neighbours of a layout may change places in memory.
+    /// Remembered neighbours of a layout may change places in memory.
     fn confuse(&mut self, seat: Seat) {
         let Some(confusion) = self.params.confusion else { return };
         let own = self.known.intersection(SpotSet::of_seat(seat));

@@ -1,19 +1,20 @@
-//! An analyst that sees every card: a ceiling to measure players against, and no player.
+//! An analyst that sees every card. It is a ceiling to measure players against, and no player.
 //!
-//! Agents never receive a state, so an oracle is in two parts. The [`Oracle`] sits at the table like any agent and decides what
-//! it is told; its [observer](Extensions::observer) is a scribe, which whoever plays the match has to let watch. Without it the oracle is in
-//! trouble at its first decision: it cannot be entered by mistake.
+//! Agents never receive a state, so an oracle has two parts. The [`Oracle`] sits at the table like any agent. Its
+//! [observer](Extensions::observer) sees the state before each decision and searches there; whoever plays the match has to
+//! let it watch. Without it the oracle is in trouble at its first decision, so that nobody enters one by mistake.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cambio_core::{Action, Agent, Briefing, Observation, Scribe, Seat, Sighting, Standing, State};
 
+use crate::belief::Likelihood;
 use crate::heuristic::HeuristicParams;
-use crate::ismcts::Searcher;
 use crate::params;
 use crate::player::Extensions;
 use crate::playout::Policy;
-use crate::search::{Seated, Settings};
+use crate::search::{Budget, SearchParams, Seated, Settings, TimeParams};
+use crate::searcher::Searcher;
 use crate::tree::Mode;
 use crate::value::Utility;
 
@@ -27,19 +28,32 @@ params! {
     }
 }
 
-/// Decides what its [observer](Extensions::observer) has seen to be best.
+/// An analyst that decides what its [observer](Extensions::observer) has found best.
+///
+/// ```
+/// use cambio_agents::{Extensions as _, Oracle, OracleParams, roster};
+/// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
+///
+/// let oracle = Oracle::new(&OracleParams { iterations: 50, ..OracleParams::default() });
+/// let mut observer = oracle.observer().unwrap();
+/// let mut agents: [Box<dyn Agent>; 2] = [Box::new(oracle), roster().parse("greedy").unwrap().make()];
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key { seed: 1, deal: 0 } };
+/// assert!(play_match(&pairing, &mut agents, &mut ()).is_err(), "nobody shows it the cards");
+/// play_match(&pairing, &mut agents, &mut (&mut *observer, &mut ())).unwrap();
+/// ```
 #[derive(Clone, Debug)]
 pub struct Oracle {
     mind: Arc<Mutex<Mind>>,
     is_blind: bool,
 }
 
-/// Sees the state before each decision of its [`Oracle`].
+/// Sees the state before each decision of its [`Oracle`], and searches.
 #[derive(Debug)]
 struct Eye {
     mind: Arc<Mutex<Mind>>,
 }
 
+/// What an oracle and its observer share.
 #[derive(Clone, Debug)]
 struct Mind {
     searcher: Searcher,
@@ -52,17 +66,17 @@ fn lock(mind: &Mutex<Mind>) -> MutexGuard<'_, Mind> {
 }
 
 impl Oracle {
-    /// The oracle that these parameters describe.
+    /// An oracle.
     pub fn new(params: &OracleParams) -> Oracle {
         let blueprint = HeuristicParams::default();
-        let settings = Settings { iterations: params.iterations, utility: params.utility, ..Settings::default() };
-        let searcher = Searcher {
-            policy: Policy::Clairvoyant(blueprint),
-            expand: 2,
-            prior: 0.5,
-            sees_all: true,
-            ..Searcher::new(settings, Mode::Policy)
-        };
+        let budget = Budget::new(params.iterations, TimeParams::default());
+        let epsilon = Likelihood::default().epsilon;
+        let settings = Settings::new(budget, params.utility, epsilon, &SearchParams::default());
+        let mut searcher = Searcher::new(settings, Mode::Policy);
+        searcher.policy = Policy::Clairvoyant(blueprint);
+        searcher.expand = 2;
+        searcher.prior = 0.5;
+        searcher.sees_all = true;
         let mind = Arc::new(Mutex::new(Mind { searcher, at: None, advice: None }));
         Oracle { mind, is_blind: false }
     }

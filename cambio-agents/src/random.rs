@@ -13,10 +13,20 @@ params! {
     }
 }
 
-/// Chooses among the legal decisions, each equally likely; with `pass` it passes snap windows with that probability.
+/// A player that chooses among the legal decisions, each equally likely. If `pass` is given, it passes in snap windows with
+/// that probability.
 ///
-/// Uniform play snaps in nearly every window, for a window offers one pass and many cards; so it drowns in
-/// penalty cards. `random(pass=0.9)` plays longer and more human games.
+/// A window offers one pass and many cards, so uniform play snaps in nearly every window and drowns in penalty cards.
+/// `random(pass=0.9)` plays longer games, and more human ones.
+///
+/// ```
+/// use cambio_agents::{Random, RandomParams};
+/// use cambio_core::{Pairing, Rules, play_match, rng::Key};
+///
+/// let mut agents = [Random::new(&RandomParams { pass: Some(0.9) }), Random::new(&RandomParams::default())];
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key { seed: 1, deal: 0 } };
+/// assert!(play_match(&pairing, &mut agents, &mut ()).unwrap().rounds > 0);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Random {
     pass: Option<u32>,
@@ -26,7 +36,7 @@ pub struct Random {
 const SCALE: u32 = 1 << 30;
 
 impl Random {
-    /// A random player that passes snap windows with probability `pass`, to the nearest 2⁻³⁰, if it is given.
+    /// A random player. The probability `pass` is rounded to the nearest 2⁻³⁰.
     pub fn new(params: &RandomParams) -> Random {
         Random { pass: params.pass.map(|p| (p.clamp(0.0, 1.0) * f64::from(SCALE)).round() as u32), stream: None }
     }

@@ -1,9 +1,9 @@
-//! Rollout search over a blueprint: one ply, played out to the end of the round by a policy that sees what it may.
+//! Rollout search: tries each decision in sampled worlds, and lets the blueprint play the round to its end.
 //!
-//! The recipe of SPARTA (Lerer, Hu, Foerster and Brown 2020, "Improving Policies via Search in Cooperative Partially
-//! Observable Games"), for one searching seat: sample a world that the seat cannot tell from the true one, carry out a
-//! decision, let every seat play the blueprint from what it knows *in that world*, and average. Decisions are
-//! tried by UCB1 (Auer, Cesa-Bianchi and Fischer 2002) with a smaller constant.
+//! This is the recipe of SPARTA (Lerer, Hu, Foerster and Brown 2020, "Improving Policies via Search in Cooperative Partially
+//! Observable Games") for one searching seat. Each iteration samples a world that the seat cannot tell from the true one,
+//! carries out a decision, and lets every seat play the blueprint from what it knows *in that world*. UCB1 (Auer,
+//! Cesa-Bianchi and Fischer 2002) picks the decision, with a smaller constant.
 
 use cambio_core::{Action, Agent, Briefing, Dice, Observation, Sighting, Standing};
 
@@ -11,7 +11,7 @@ use crate::bits::{Bits, logarithm};
 use crate::heuristic::blueprint;
 use crate::params;
 use crate::playout::is_plausible;
-use crate::search::{Arm, SearchParams, Seated, Settings, TimeParams, choose};
+use crate::search::{Arm, Budget, SearchParams, Seated, Settings, TimeParams, choose};
 use crate::value::Utility;
 
 params! {
@@ -19,18 +19,28 @@ params! {
     pub struct RolloutParams {
         /// How many worlds are played out for a decision.
         n: u32 = 1000 in 1..=1_000_000,
-        /// Or for how long.
+        /// A budget of time instead.
         ..time: TimeParams,
         /// What a round is worth: the share of its win, its points against the others', or the chance to win the match.
         utility: Utility = Utility::Points,
         /// Belief: how likely a decision of another seat is to be any other than the blueprint's; 1 believes nothing.
         epsilon: f64 = 0.15 in 0.001..=1.0,
-        /// As of every search.
+        /// What every search has.
         ..search: SearchParams,
     }
 }
 
-/// Searches one ply over a heuristic blueprint.
+/// A player that searches one ply over the blueprint.
+///
+/// ```
+/// use cambio_agents::{Rollout, RolloutParams, roster};
+/// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
+///
+/// let rollout = Rollout::new(&RolloutParams { n: 20, ..RolloutParams::default() });
+/// let mut agents: [Box<dyn Agent>; 2] = [Box::new(rollout), roster().parse("greedy").unwrap().make()];
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key { seed: 1, deal: 0 } };
+/// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rollout {
     settings: Settings,
@@ -39,13 +49,14 @@ pub struct Rollout {
 }
 
 impl Rollout {
-    /// The search that these parameters describe.
+    /// A rollout search.
     pub fn new(params: &RolloutParams) -> Rollout {
-        let RolloutParams { n, time, utility, epsilon, search } = params;
-        Rollout { settings: Settings::new(*n, *time, *utility, *epsilon, search), seated: None, arms: Vec::new() }
+        let RolloutParams { n, time, utility, epsilon, search } = *params;
+        let settings = Settings::new(Budget::new(n, time), utility, epsilon, &search);
+        Rollout { settings, seated: None, arms: Vec::new() }
     }
 
-    /// What was tried for the last decision: the root statistics, in the order of the choices.
+    /// The decisions that the last search tried, in the order of the choices.
     pub fn arms(&self) -> &[Arm] {
         &self.arms
     }
@@ -53,15 +64,15 @@ impl Rollout {
     fn search(&mut self, view: &Observation<'_>) -> Action {
         let seated = self.seated.as_mut().expect("a match begins with a briefing");
         let base = seated.base();
-        let policy = self.settings.blueprint();
+        let policy = self.settings.policy();
         seated.belief.prepare();
-        let mut budget = self.settings.budget();
-        while let Some(iteration) = budget.next() {
+        let mut countdown = self.settings.budget.begin();
+        while let Some(iteration) = countdown.next() {
             let place = select(&self.arms, iteration, self.settings.exploration);
             let mut dice = Dice(Bits::new(base, iteration));
             let mut world = seated.belief.sample(view, &mut dice.0);
             policy.enter(&mut world);
-            // What is legal for the seat is legal in every world that it allows.
+            // A decision that is legal for the seat is legal in every world that it cannot tell from the true one.
             world.carry_out(self.arms[place].action, &mut dice, &mut ());
             policy.finish(&mut world, view.seat(), &mut dice);
             self.arms[place].visits += 1;
@@ -86,7 +97,7 @@ impl Agent for Rollout {
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
-        let wish = blueprint(&self.settings.params, view);
+        let wish = blueprint(&self.settings.blueprint, view);
         let choices = view.choices();
         self.arms.clear();
         let tried = choices
@@ -97,7 +108,7 @@ impl Agent for Rollout {
     }
 }
 
-/// The arm that UCB1 tries next: first those not yet tried, in order.
+/// The place of the arm that UCB1 tries next. Arms without a visit come first, in order.
 fn select(arms: &[Arm], iteration: u32, exploration: f64) -> usize {
     if let Some(place) = arms.iter().position(|arm| arm.visits == 0) {
         return place;

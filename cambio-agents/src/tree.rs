@@ -1,92 +1,27 @@
-//! The tree of one decision: information sets, what was tried there, and what it was worth to who decided.
+//! The tree of one decision: information sets, the decisions that were tried there, and their utilities.
 //!
 //! A node is an information set of the seat that decides in it: what is public since the root, and what that seat alone
-//! saw. It holds only that seat's own utilities (max^n needs no more), visits and availability counts (Cowling, Powley
-//! and Whitehouse 2012, "Information Set Monte Carlo Tree Search"). Chance has no edges: two outcomes that the seat
-//! cannot tell apart lead to one node, two that it can to two.
+//! has seen. It holds the utilities of that seat only (max^n needs no more), visits and availability counts (Cowling,
+//! Powley and Whitehouse 2012, "Information Set Monte Carlo Tree Search"). Chance has no edges: outcomes that the seat
+//! cannot tell apart lead to one node, others to different nodes.
 
-use cambio_core::{Action, Card, Event, MAX_SEATS, Phase, Seat, Sink, State, Table, View as _};
+mod histories;
 
-use crate::bits::{logarithm, mix};
+use cambio_core::{Action, MAX_SEATS, Seat, State, View as _};
+
+use crate::bits::logarithm;
 use crate::playout::is_plausible;
 use crate::search::Arm;
-use crate::words;
-
-words! {
-    /// Whose information the nodes of other seats hold.
-    pub enum Mode {
-        /// Single observer: every node is keyed by what the searching seat sees, as if all decided by that.
-        Single = "so",
-        /// Multiple observer: every seat decides by what it sees itself in the sampled world.
-        Multiple = "mo",
-        /// Only the searching seat has nodes; the others follow the blueprint.
-        Policy = "policy",
-    }
-}
-
-/// What every seat has seen since the root, hashed.
-#[derive(Clone, Debug)]
-pub(crate) struct Histories {
-    public: u64,
-    private: [u64; MAX_SEATS],
-}
-
-impl Histories {
-    /// At the root the history is common. What the other seats alone know differs from world to world, and is taken
-    /// from the sampled one: the true cards would leak, and none at all would let every seat decide as one observer.
-    pub(crate) fn at_root(world: &State, searcher: Seat, mode: Mode) -> Histories {
-        let mut private = [0; MAX_SEATS];
-        if mode == Mode::Multiple {
-            let table = world.table();
-            for (seat, private) in Seat::ALL.into_iter().zip(&mut private[..table.seats()]) {
-                if seat == searcher {
-                    continue;
-                }
-                for spot in table.seen(seat) {
-                    let kind = world.face(spot).map_or(0, |card| card.kind() as u64 + 1);
-                    *private = mix(*private ^ (kind << 8 | spot.index() as u64));
-                }
-            }
-        }
-        Histories { public: 0, private }
-    }
-
-    /// The key of the information set of `actor`.
-    #[inline]
-    fn key(&self, mode: Mode, actor: Seat, searcher: Seat, table: &Table) -> u64 {
-        let observer = if mode == Mode::Single { searcher } else { actor };
-        let phase = u64::from(table.phase().code());
-        let mut key = self.public ^ self.private[observer.index()].rotate_left(17) ^ ((actor as u64) << 8 | phase);
-        if table.phase() == Phase::Show {
-            // The cards that a reveal has named are no events before all are.
-            for spot in table.pointed() {
-                key = mix(key ^ spot.index() as u64);
-            }
-        }
-        mix(key)
-    }
-}
-
-impl Sink for Histories {
-    /// Everything that the table sees goes into the public hash, in order; the faces that one seat alone sees into its
-    /// own. Declarations in a window are events only once all are made.
-    #[inline]
-    fn event(&mut self, event: &Event<Card>) {
-        self.public = mix(self.public ^ event.public().code());
-        if let Some((seat, card)) = event.private() {
-            let private = &mut self.private[seat.index()];
-            *private = mix(private.wrapping_add(card.kind() as u64 + 1));
-        }
-    }
-}
+pub(crate) use histories::Histories;
+pub use histories::Mode;
 
 /// An information set.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     key: u64,
     actor: Seat,
-    /// Whether every world that comes here offers the same decisions, which is so where the node is the actor's own
-    /// information set. A node of another seat that is keyed by what the searcher sees is not.
+    /// Whether every world that reaches the node offers the same decisions. That is so if the node is the actor's own
+    /// information set, but not if it is keyed by what another seat sees.
     is_fixed: bool,
     first: u32,
     edges: u16,
@@ -97,10 +32,11 @@ struct Node {
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     arm: Arm,
-    /// How often the decision could have been made.
+    /// How often a world offered the decision.
     available: u32,
-    /// The mean of what it was worth, and 1/√visits: what UCB asks for.
+    /// The mean utility. UCB needs it often, so it is kept.
     mean: f64,
+    /// 1/√visits, kept for the same reason.
     width: f64,
 }
 
@@ -110,22 +46,22 @@ impl Edge {
     }
 }
 
-/// The node to which an iteration came, and what it tried there.
+/// A node on the path of an iteration, and the edge that it took there.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     node: u32,
     edge: u32,
 }
 
-/// The nodes and edges of one decision. Used again for the next, so that a warm tree allocates nothing.
+/// The nodes and edges of one decision. The next decision reuses their memory, so a warm tree allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    /// Open addressing by key: the node's number plus 1, 0 for none.
+    /// A hash table with open addressing: by key the node's number plus 1, or 0 for none.
     slots: Vec<u32>,
     path: Vec<Step>,
-    /// The decisions of a node in the making.
+    /// The decisions that the current world offers.
     offered: Vec<Action>,
 }
 
@@ -134,25 +70,25 @@ pub(crate) struct Tree {
 pub(crate) struct Growth {
     pub(crate) mode: Mode,
     pub(crate) searcher: Seat,
-    /// Whether the searcher knows every card: for an oracle alone.
+    /// Whether the searcher knows every card, as an oracle does.
     pub(crate) sees_all: bool,
     pub(crate) exploration: f64,
-    /// How often a decision is tried before what follows it gets a node.
+    /// The visits that a decision needs before what follows it gets a node.
     pub(crate) expand: u32,
-    /// How much of its trials a node below the root gives to the blueprint's decision at first; 0 tries all alike.
+    /// The prior of the blueprint's decision in nodes below the root; 0 for no prior.
     pub(crate) prior: f64,
 }
 
-/// Where an iteration went on to.
+/// Where an iteration continues.
 pub(crate) enum Next {
-    /// Into another node.
+    /// In another node.
     Node,
-    /// Out of the tree: to be played out.
+    /// Outside the tree: it has to be played out.
     Leaf,
 }
 
 impl Tree {
-    /// Begins a tree with these decisions at its root.
+    /// Begins a new tree with these decisions at its root.
     pub(crate) fn plant(&mut self, searcher: Seat, actions: impl Iterator<Item = Action>, iterations: u32) {
         self.nodes.clear();
         self.edges.clear();
@@ -166,7 +102,7 @@ impl Tree {
         self.slots.fill(0);
     }
 
-    /// What was tried at the root.
+    /// The arms of the root.
     pub(crate) fn root(&self) -> impl Iterator<Item = Arm> {
         self.edges[..usize::from(self.nodes[0].edges)].iter().map(|edge| edge.arm)
     }
@@ -177,7 +113,7 @@ impl Tree {
         self.path.push(Step { node: 0, edge: 0 });
     }
 
-    /// Chooses a decision in the node where the iteration is.
+    /// Selects a decision in the current node.
     #[inline]
     pub(crate) fn select(&mut self, world: &State, growth: &Growth) -> Action {
         let here = self.path.len() - 1;
@@ -195,7 +131,7 @@ impl Tree {
         self.edges[edge].arm.action
     }
 
-    /// Where every decision is available at every visit, availability is the number of visits.
+    /// Selects by UCB1. Every decision is available at every visit, so availability is the number of visits.
     #[inline]
     fn select_fixed(&mut self, node: usize, exploration: f64) -> usize {
         let Node { first, edges, visits, .. } = self.nodes[node];
@@ -214,8 +150,8 @@ impl Tree {
         best
     }
 
-    /// PUCT (Rosin 2011, as used by Silver et al. 2017): the blueprint's decision, which comes first, is tried before the
-    /// others have shown to be better, so that the mean of a node does not suffer from what it explores.
+    /// Selects by PUCT (Rosin 2011, in the form of Silver et al. 2017). The blueprint's decision is the first edge and gets
+    /// most of the trials until another proves better, so exploration does not spoil the mean of the node.
     #[inline]
     fn select_prior(&mut self, node: usize, growth: &Growth) -> usize {
         let Node { first, edges, visits, .. } = self.nodes[node];
@@ -238,7 +174,7 @@ impl Tree {
         best
     }
 
-    /// UCB over the decisions that this world offers, each by how often it was available.
+    /// Selects by UCB1 among the decisions that this world offers, each by its own availability.
     fn select_available(&mut self, node: usize, world: &State, growth: &Growth) -> usize {
         self.offer(world, growth);
         let offered = std::mem::take(&mut self.offered);
@@ -265,7 +201,7 @@ impl Tree {
         best.expect("who is asked has a choice")
     }
 
-    /// Notes the plausible decisions of the seat that is asked.
+    /// Lists the plausible decisions of the seat that is asked.
     fn offer(&mut self, world: &State, growth: &Growth) {
         let Growth { searcher, sees_all, .. } = *growth;
         self.offered.clear();
@@ -278,7 +214,7 @@ impl Tree {
         }
     }
 
-    /// Adds decisions that the node does not have yet; its edges then move to the end.
+    /// Adds the decisions that the node does not have yet. Its edges then move to the end of the list.
     fn merge(&mut self, node: usize, offered: &[Action]) {
         let Node { first, edges, .. } = self.nodes[node];
         let range = first as usize..first as usize + usize::from(edges);
@@ -298,8 +234,8 @@ impl Tree {
         self.nodes[node].edges = (self.edges.len() - moved) as u16;
     }
 
-    /// Goes on to the information set of the seat that is asked now: into its node, past it if its decision is forced,
-    /// which gets no node, or out of the tree. A forced decision is given back, to be carried out.
+    /// Continues at the information set of the seat that is asked: in its node, or outside the tree. A forced decision has
+    /// no node and is returned as the error, for the caller to carry out.
     #[inline]
     pub(crate) fn follow(
         &mut self,
@@ -331,9 +267,9 @@ impl Tree {
         Ok(Next::Leaf)
     }
 
-    /// Adds a node with the decisions that were just noted.
+    /// Adds a node with the decisions that were just listed.
     fn grow(&mut self, key: u64, actor: Seat, is_fixed: bool) {
-        // Half full at most, so that searching ends.
+        // The hash table stays half empty, so that every probe ends.
         if self.nodes.len() * 2 >= self.slots.len() {
             return;
         }
@@ -366,7 +302,7 @@ impl Tree {
         }
     }
 
-    /// Ends an iteration: what it was worth to each seat goes to the seats that decided on its path.
+    /// Ends an iteration: each node on its path learns the utility of the seat that decided there.
     #[inline]
     pub(crate) fn learn(&mut self, values: &[f64; MAX_SEATS]) {
         for step in &self.path {

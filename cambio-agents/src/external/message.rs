@@ -1,4 +1,4 @@
-//! The messages of the protocol: PROTOCOL.md, sentence by sentence.
+//! The messages of the protocol that PROTOCOL.md describes.
 
 use cambio_core::rng::Stream;
 use cambio_core::{
@@ -8,8 +8,10 @@ use cambio_core::{
 use rand::Rng as _;
 use serde_json::{Map, Value, json};
 
-use super::PROTOCOL;
 use super::process::shown;
+
+/// The version of the protocol that this crate speaks.
+pub const PROTOCOL: u32 = 1;
 
 pub(super) fn hello() -> Value {
     json!({"type": "hello", "protocol": PROTOCOL})
@@ -31,7 +33,7 @@ pub(super) fn begin(briefing: &Briefing<'_>) -> Value {
     })
 }
 
-/// A seed for the bot's own chance, below 2⁵³: JSON readers that know only doubles read it exactly.
+/// A seed for the bot's own chance. It is below 2⁵³, so JSON readers that have only doubles read it exactly.
 fn seed(mut stream: Stream) -> u64 {
     stream.next_u64() >> 11
 }

@@ -9,23 +9,23 @@ use process_wrap::std::{ChildWrapper, CommandWrap};
 
 /// The longest line that a bot may write, in bytes.
 pub(super) const LINE: usize = 1 << 16;
-/// How many sendings may wait for a bot that does not read.
+/// The most sendings that may wait for a bot that does not read.
 const UNREAD: usize = 64;
-/// How many pieces of output may wait; a bot that writes more has to wait itself.
+/// The most pieces of output that may wait. A bot that writes more has to wait.
 const PIECES: usize = 4;
-/// How long a bot may take to exit after its input has ended.
+/// The time that a bot has to exit after its input has ended.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A bot that runs.
+/// The running process of a bot.
 ///
-/// Two threads move bytes between the pipes and bounded channels, so that nobody here waits for a pipe. They end with
-/// the pipes.
+/// Two threads move bytes between the pipes and bounded channels, so that the caller never waits for a pipe. The threads
+/// end with the pipes.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
     input: Option<SyncSender<Vec<u8>>>,
     output: Receiver<Vec<u8>>,
-    /// Output that was received and not yet read.
+    /// Output that has arrived and is not yet read.
     received: Vec<u8>,
     is_over: bool,
 }
@@ -45,7 +45,7 @@ impl Process {
         let (input, to_write) = sync_channel::<Vec<u8>>(UNREAD);
         let (has_read, output) = sync_channel(PIECES);
         std::thread::spawn(move || {
-            // A bot that has closed its input is met again where its answer is missing.
+            // If the bot has closed its input, its missing answer will tell.
             while let Ok(bytes) = to_write.recv() {
                 if stdin.write_all(&bytes).and_then(|()| stdin.flush()).is_err() {
                     break;
@@ -69,16 +69,16 @@ impl Process {
         Ok(Process { child, input: Some(input), output, received: Vec::new(), is_over: false })
     }
 
-    /// Sends lines; they are written while we go on.
+    /// Sends lines, and does not wait until they are written.
     pub(super) fn send(&mut self, lines: Vec<u8>) -> Result<(), String> {
         match self.input.as_ref().map(|input| input.try_send(lines)) {
             Some(Err(TrySendError::Full(_))) => Err("the bot does not read its input".to_owned()),
-            // The writer has stopped, for the bot has closed its input; a missing answer will tell.
+            // The writer has stopped because the bot has closed its input. A missing answer will tell.
             _ => Ok(()),
         }
     }
 
-    /// Makes sure that the bot has written nothing since its last answer.
+    /// Checks that the bot has written nothing since its last answer.
     pub(super) fn expect_silence(&mut self) -> Result<(), String> {
         if self.received.is_empty() {
             match self.output.try_recv() {
@@ -90,7 +90,7 @@ impl Process {
         Err(format!("the bot wrote before it was asked: {}", shown(&self.received)))
     }
 
-    /// The answer to a question, without its line break.
+    /// Waits for the answer to a question, and returns it without its line break.
     pub(super) fn answer(&mut self, question: &str, deadline_ms: u32) -> Result<Vec<u8>, String> {
         let end = Instant::now() + Duration::from_millis(deadline_ms.into());
         let mut searched = 0;
@@ -126,7 +126,7 @@ impl Process {
 
     /// Ends what is left of a bot that has closed its output, and says how it ended.
     ///
-    /// A process that exits closes its output when its status is settled, so the kill does not change that.
+    /// A process closes its output on exit after its status is settled, so the kill does not change the status.
     fn how_it_ended(&mut self, when: &str) -> String {
         match self.end() {
             Some(status) if is_killed(status) => format!("the bot closed its output or was killed {when}"),
@@ -135,12 +135,12 @@ impl Process {
         }
     }
 
-    /// Kills the whole group, its leader even if it has moved to another group, and then takes notice of the end of its leader. In this order: as long as the leader has
-    /// not been waited for, nobody else can have its group's number.
+    /// Kills the whole group, and its leader even if it has moved to another group. Then waits for the leader. The order
+    /// matters: until somebody waits for the leader, no other group can get its number.
     fn end(&mut self) -> Option<ExitStatus> {
         self.is_over = true;
         self.input = None;
-        // It fails only where nothing of the group is left.
+        // This fails only if nothing of the group is left.
         let _ = self.child.start_kill();
         let _ = self.child.inner_mut().start_kill();
         self.child.wait().ok()
@@ -155,14 +155,14 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Ends the input, gives the bot a moment to exit by itself, and kills what is left of its group.
+    /// Ends the input, gives the bot a moment to exit, and kills what is left of its group.
     fn drop(&mut self) {
         if self.is_over {
             return;
         }
         self.input = None;
         let end = Instant::now() + GRACE;
-        // The output ends when the bot exits; whatever it still says is not read.
+        // The output ends when the bot exits. Nobody reads what it still says.
         while self.output.recv_timeout(end.saturating_duration_since(Instant::now())).is_ok() {
             if Instant::now() >= end {
                 break;
@@ -183,7 +183,7 @@ fn is_killed(_: ExitStatus) -> bool {
     false
 }
 
-/// Output as it stands in a sentence: at most 80 characters of it, and no control characters.
+/// Quotes output for a sentence: at most 80 characters, without control characters.
 pub(super) fn shown(output: &[u8]) -> String {
     let text = String::from_utf8_lossy(&output[..output.len().min(400)]);
     let text = text.trim_end().escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'");

@@ -1,7 +1,7 @@
 //! The bugs of public searches, each with the test that catches it.
 
 use cambio_core::rng::{Key, Purpose, Stream};
-use cambio_core::{Dice, Knowledge, Rules, Setup};
+use cambio_core::{Card, Dice, Event, Knowledge, Phase, Rules, Setup, Sink as _};
 
 use super::*;
 

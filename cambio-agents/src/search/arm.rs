@@ -1,0 +1,96 @@
+//! The decisions that a search has tried, and the choice among them.
+
+use cambio_core::Action;
+use cambio_core::rng::{Bounded as _, Stream};
+
+use crate::words;
+
+words! {
+    /// How a search chooses among the decisions that it has tried.
+    #[derive(Default)]
+    pub enum Final {
+        /// The decision with the most visits.
+        #[default]
+        Visits = "visits",
+        /// The decision with the best mean.
+        Mean = "mean",
+        /// A decision by chance, in proportion to its visits.
+        Proportional = "proportional",
+    }
+}
+
+/// A decision that a search has tried at its root.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Arm {
+    /// The decision.
+    pub action: Action,
+    /// How often it was tried.
+    pub visits: u32,
+    /// The sum of the utilities that it got.
+    pub sum: f64,
+}
+
+impl Arm {
+    /// A decision that has not been tried yet.
+    pub(crate) fn new(action: Action) -> Arm {
+        Arm { action, visits: 0, sum: 0.0 }
+    }
+
+    /// The mean utility; 0 before the first visit.
+    ///
+    /// ```
+    /// use cambio_agents::Arm;
+    /// use cambio_core::Action;
+    ///
+    /// assert_eq!(Arm { action: Action::Draw, visits: 4, sum: 3.0 }.mean(), 0.75);
+    /// ```
+    pub fn mean(&self) -> f64 {
+        if self.visits == 0 { 0.0 } else { self.sum / f64::from(self.visits) }
+    }
+}
+
+/// The best arm. By visits, ties go to the better mean; by mean, visits do not count. The first of equals wins.
+pub(crate) fn best(arms: &[Arm], last: Final) -> Option<Arm> {
+    let key = |arm: &Arm| (if last == Final::Mean { 0 } else { arm.visits }, arm.mean());
+    arms.iter().copied().reduce(|best, arm| if key(&arm) > key(&best) { arm } else { best })
+}
+
+/// The arm that the search decides for: the best, or one drawn in proportion to the visits.
+pub(crate) fn choose(arms: &[Arm], last: Final, stream: &mut Stream) -> Option<Arm> {
+    let visits: u32 = arms.iter().map(|arm| arm.visits).sum();
+    if last != Final::Proportional || visits == 0 {
+        return best(arms, last);
+    }
+    let mut ticket = stream.below(visits);
+    arms.iter().copied().find(|arm| {
+        let is_drawn = ticket < arm.visits;
+        ticket = ticket.wrapping_sub(arm.visits);
+        is_drawn
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::rng::{Key, Purpose};
+
+    use super::*;
+
+    #[test]
+    fn decisions_are_drawn_in_proportion_to_their_visits() {
+        let arm = |action, visits| Arm { action, visits, sum: f64::from(visits) / 2.0 };
+        let arms = [arm(Action::Draw, 600), arm(Action::Take, 0), arm(Action::Call, 300), arm(Action::Pass, 100)];
+        let mut stream = Key { seed: 3, deal: 0 }.stream(Purpose::Race, 0);
+        let mut counts = [0; 4];
+        for _ in 0..10_000 {
+            let chosen = choose(&arms, Final::Proportional, &mut stream).unwrap();
+            counts[arms.iter().position(|arm| arm.action == chosen.action).unwrap()] += 1;
+        }
+        // Five standard deviations are 245 at most.
+        for (count, expected) in counts.into_iter().zip([6000_i32, 0, 3000, 1000]) {
+            assert!((count - expected).abs() <= if expected == 0 { 0 } else { 245 }, "{counts:?}");
+        }
+        let before = stream.clone();
+        assert_eq!(choose(&arms, Final::Visits, &mut stream).unwrap().action, Action::Draw);
+        assert_eq!(stream, before, "what is best needs no chance");
+    }
+}

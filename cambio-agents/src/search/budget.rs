@@ -1,0 +1,115 @@
+//! The budget of a decision: so many iterations, or so much time.
+
+use std::time::{Duration, Instant};
+
+use crate::params;
+
+params! {
+    /// The parameters of a budget of time.
+    pub struct TimeParams {
+        /// Searches for so long instead of so often, in milliseconds; what it does can then not be reproduced.
+        time_ms: Option<u32> in 1..=3_600_000,
+    }
+
+    fn is_reproducible(&self) -> bool {
+        self.time_ms.is_none()
+    }
+}
+
+/// What a search may spend on each decision.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Budget {
+    iterations: u32,
+    /// Counts instead of the iterations, if it is given.
+    time: Option<Duration>,
+}
+
+impl Budget {
+    pub(crate) fn new(iterations: u32, time: TimeParams) -> Budget {
+        Budget { iterations, time: time.time_ms.map(|time| Duration::from_millis(time.into())) }
+    }
+
+    /// Begins a decision.
+    pub(crate) fn begin(self) -> Countdown {
+        Countdown { budget: self, begun: None, done: 0, half: None }
+    }
+
+    /// The most iterations of a decision. For a budget of time it is the number that a fast machine makes.
+    pub(crate) fn most_iterations(self) -> u32 {
+        const A_MILLISECOND: u128 = 2000;
+        let by_clock = |time: Duration| u32::try_from(time.as_millis() * A_MILLISECOND).unwrap_or(u32::MAX);
+        self.time.map_or(self.iterations, by_clock)
+    }
+}
+
+/// Counts the iterations of one decision.
+#[derive(Clone, Debug)]
+pub(crate) struct Countdown {
+    budget: Budget,
+    begun: Option<Instant>,
+    done: u32,
+    /// With a budget of time: the first iteration of the second half.
+    half: Option<u32>,
+}
+
+impl Countdown {
+    /// The number of the next iteration, from 0; `None` when the budget is spent.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<u32> {
+        let number = self.done;
+        let goes_on = match self.budget.time {
+            None => number < self.budget.iterations,
+            Some(time) => self.has_time(time),
+        };
+        self.done += 1;
+        goes_on.then_some(number)
+    }
+
+    /// Whether the second half begins with the iteration of this number, which is the last that [`Countdown::next`] gave.
+    #[inline]
+    pub(crate) fn is_halfway(&self, number: u32) -> bool {
+        match self.budget.time {
+            None => number == self.budget.iterations / 2,
+            Some(_) => self.half == Some(number),
+        }
+    }
+
+    /// Asks the clock, every 16 iterations.
+    #[cold]
+    fn has_time(&mut self, time: Duration) -> bool {
+        let begun = *self.begun.get_or_insert_with(Instant::now);
+        if !self.done.is_multiple_of(16) || self.done == 0 {
+            return true;
+        }
+        let elapsed = begun.elapsed();
+        if 2 * elapsed >= time {
+            self.half.get_or_insert(self.done);
+        }
+        elapsed < time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_halved_by_what_it_is_of() {
+        let halves = |budget: Budget| {
+            let mut countdown = budget.begin();
+            let (mut count, mut halves) = (0, Vec::new());
+            while let Some(number) = countdown.next() {
+                count += 1;
+                halves.extend(countdown.is_halfway(number).then_some(number));
+            }
+            (count, halves)
+        };
+        assert_eq!(halves(Budget::new(7, TimeParams::default())), (7, vec![3]));
+        let timed = Budget::new(7, TimeParams { time_ms: Some(20) });
+        assert_eq!(timed.most_iterations(), 40_000);
+        // On a busy machine the clock may jump from the first half beyond the end: then there is no half, and we ask again.
+        let whole = (0..100).map(|_| halves(timed)).find(|(_, half)| !half.is_empty());
+        let (count, half) = whole.expect("one of a hundred budgets was not interrupted");
+        assert!(count > 1000 && half.len() == 1 && half[0] < count, "{count} {half:?}");
+    }
+}

@@ -1,0 +1,154 @@
+//! The search of a tree of information sets, for players and for the oracle.
+
+use cambio_core::{Action, Dice, Observation, State};
+
+use crate::bits::Bits;
+use crate::playout::{Policy, is_plausible};
+use crate::search::{Arm, Seated, Settings, best, choose};
+use crate::tree::{Growth, Histories, Mode, Next, Tree};
+
+/// A tree search. Its user says where the worlds come from.
+#[derive(Clone, Debug)]
+pub(crate) struct Searcher {
+    pub(crate) settings: Settings,
+    pub(crate) mode: Mode,
+    pub(crate) policy: Policy,
+    pub(crate) expand: u32,
+    pub(crate) prior: f64,
+    /// Whether the worlds are the true one.
+    pub(crate) sees_all: bool,
+    /// Whether the call is tried outside the tree.
+    pub(crate) calls_apart: bool,
+    tree: Tree,
+    /// The arms of the root when half the budget is spent.
+    half: Vec<Arm>,
+}
+
+/// If the call is tried outside the tree, every iteration whose number this divides tries it.
+const CALL_EVERY: u32 = 8;
+
+impl Searcher {
+    pub(crate) fn new(settings: Settings, mode: Mode) -> Searcher {
+        let is_policy = mode == Mode::Policy;
+        Searcher {
+            policy: if is_policy { settings.policy() } else { Policy::Uniform },
+            settings,
+            mode,
+            expand: if is_policy { 30 } else { 1 },
+            prior: if is_policy { 0.9 } else { 0.0 },
+            calls_apart: is_policy,
+            sees_all: false,
+            tree: Tree::default(),
+            half: Vec::new(),
+        }
+    }
+
+    /// Searches from `view` in worlds that `draw` gives, and writes the decisions that it tried into `arms`.
+    pub(crate) fn search(
+        &mut self,
+        view: &Observation<'_>,
+        seated: &mut Seated,
+        arms: &mut Vec<Arm>,
+        mut draw: impl FnMut(&Seated, &mut Bits) -> State,
+    ) -> Action {
+        let choices = view.choices();
+        let base = seated.base();
+        let apart = self.calls_apart && choices.contains(Action::Call);
+        let truth = self.sees_all.then(|| draw(seated, &mut Bits::new(base, u32::MAX)));
+        let face = |spot| truth.as_ref().map_or_else(|| view.face(spot), |world| world.face(spot));
+        let tried =
+            |action: &Action| is_plausible(view, &choices, *action, face) && !(apart && *action == Action::Call);
+        arms.clear();
+        arms.extend(choices.iter().filter(tried).map(Arm::new));
+        if arms.is_empty() {
+            arms.extend(choices.nth(0).map(Arm::new));
+        }
+        if arms.len() == 1 && !apart {
+            return arms[0].action;
+        }
+        self.tree.plant(view.seat(), arms.iter().map(|arm| arm.action), self.settings.budget.most_iterations());
+        let mut call = apart.then(|| Arm::new(Action::Call));
+        let growth = Growth {
+            mode: self.mode,
+            searcher: view.seat(),
+            sees_all: self.sees_all,
+            exploration: self.settings.exploration,
+            expand: self.expand,
+            prior: self.prior,
+        };
+        self.half.clear();
+        let mut countdown = self.settings.budget.begin();
+        while let Some(iteration) = countdown.next() {
+            if countdown.is_halfway(iteration) {
+                self.half.extend(self.tree.root());
+            }
+            let mut dice = Dice(Bits::new(base, iteration));
+            let mut world = draw(seated, &mut dice.0);
+            self.policy.enter(&mut world);
+            match &mut call {
+                Some(call) if iteration % CALL_EVERY == 0 => {
+                    world.carry_out(Action::Call, &mut dice, &mut ());
+                    self.policy.finish(&mut world, view.seat(), &mut dice);
+                    call.visits += 1;
+                    call.sum += seated.valuer.values(&world)[view.seat().index()];
+                }
+                _ => {
+                    self.iterate(&mut world, &growth, &mut dice);
+                    self.tree.learn(&seated.valuer.values(&world));
+                }
+            }
+        }
+        arms.clear();
+        arms.extend(self.tree.root());
+        let most = best(arms, self.settings.last).expect("who is asked has a choice");
+        let chosen = choose(arms, self.settings.last, &mut seated.stream).map_or(most.action, |arm| arm.action);
+        let Some(call) = call else { return chosen };
+        arms.push(call);
+        if call.mean() >= self.late_mean(&most) { Action::Call } else { chosen }
+    }
+
+    /// The mean over the second half of the budget, in which the tree plays better than in the first.
+    fn late_mean(&self, best: &Arm) -> f64 {
+        let before = self.half.iter().find(|arm| arm.action == best.action);
+        match before {
+            Some(before) if before.visits < best.visits => {
+                (best.sum - before.sum) / f64::from(best.visits - before.visits)
+            }
+            _ => best.mean(),
+        }
+    }
+
+    /// One iteration: descends the tree, adds at most one node, and plays out.
+    #[inline]
+    fn iterate(&mut self, world: &mut State, growth: &Growth, dice: &mut Dice<Bits>) {
+        let mut histories = Histories::at_root(world, growth.searcher, growth.mode);
+        self.tree.descend();
+        loop {
+            let action = self.tree.select(world, growth);
+            // The decisions of a node are legal in every world that reaches it.
+            world.carry_out(action, dice, &mut histories);
+            if let Next::Leaf = self.go_on(world, &mut histories, growth, dice) {
+                break;
+            }
+        }
+        self.policy.finish(world, growth.searcher, dice);
+    }
+
+    /// Plays on to the next decision that has a node, or out of the tree.
+    #[inline]
+    fn go_on(&mut self, world: &mut State, histories: &mut Histories, growth: &Growth, dice: &mut Dice<Bits>) -> Next {
+        while let Some(actor) = world.actor() {
+            let action = if growth.mode == Mode::Policy && actor != growth.searcher {
+                self.policy.decide(world, actor, growth.searcher, dice)
+            } else {
+                let wish = || (growth.prior > 0.0).then(|| self.policy.decide(world, actor, growth.searcher, dice));
+                match self.tree.follow(world, actor, histories, growth, wish) {
+                    Ok(next) => return next,
+                    Err(forced) => forced,
+                }
+            };
+            world.carry_out(action, dice, histories);
+        }
+        Next::Leaf
+    }
+}

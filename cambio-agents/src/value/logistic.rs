@@ -1,0 +1,38 @@
+//! A logistic model of match wins: a seat's chance is proportional to exp(β x), x by how much it is behind.
+
+use cambio_core::MAX_SEATS;
+
+/// One observation: how far each seat was behind, signed so that more is better, and its share of the win.
+pub(super) type Sample = ([f64; MAX_SEATS], [f64; MAX_SEATS]);
+
+/// The β of maximum likelihood, by Newton's method: the likelihood is concave.
+pub(super) fn slope(samples: &[Sample], seats: usize) -> f64 {
+    const STEPS: usize = 30;
+    let mut slope = 0.0;
+    for _ in 0..STEPS {
+        // A weak prior keeps β near 0 if there are few samples.
+        let (mut gradient, mut curvature) = (-slope, 1.0);
+        for (behind, shares) in samples {
+            let weights = behind.map(|behind| exponential(slope * behind));
+            let all: f64 = weights[..seats].iter().sum();
+            let chance = |seat: usize| weights[seat] / all;
+            let mean: f64 = (0..seats).map(|seat| chance(seat) * behind[seat]).sum();
+            let square: f64 = (0..seats).map(|seat| chance(seat) * behind[seat] * behind[seat]).sum();
+            gradient += (0..seats).map(|seat| shares[seat] * behind[seat]).sum::<f64>() - mean;
+            curvature += square - mean * mean;
+        }
+        slope += gradient / curvature;
+    }
+    slope
+}
+
+/// eˣ, by its series with a halved argument: the same on every machine.
+pub(super) fn exponential(power: f64) -> f64 {
+    const HALVINGS: i32 = 10;
+    let small = power.clamp(-200.0, 200.0) / f64::from(1 << HALVINGS);
+    let mut result = 1.0 + small * (1.0 + small / 2.0 * (1.0 + small / 3.0 * (1.0 + small / 4.0)));
+    for _ in 0..HALVINGS {
+        result *= result;
+    }
+    result
+}
