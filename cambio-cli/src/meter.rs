@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use cambio_sim::{Plan, Progress};
-use cambio_stats::moments::Interval;
+use cambio_stats::Interval;
 
 const SECONDS_A_LINE: u64 = 10;
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::setting::{positive, probability};
 use super::{CliResult, Exit};
 use cambio_sim::{StoredRun, derive};
-use cambio_stats::planning::deals_needed;
+use cambio_stats::planning::clusters_needed;
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("spread").args(["run", "deviation"]).required(true)))]
@@ -29,7 +29,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
-    let needed = |deviation: f64| deals_needed(args.detect, deviation, args.alpha, args.power);
+    let needed = |deviation: f64| clusters_needed(args.detect, deviation, args.alpha, args.power);
     let mut out = std::io::stdout().lock();
     if let Some(deviation) = args.deviation {
         writeln!(out, "{} deals", needed(deviation))?;

@@ -16,8 +16,8 @@ use super::{CliResult, Exit};
 use cambio_report::{Tuning, of_tuning};
 use cambio_sim::tune::{Bench, Point, curve};
 use cambio_sim::{MeasureError, Payoff, RunError, Workers, write_whole};
+use cambio_stats::Joint;
 use cambio_stats::empirical::Game;
-use cambio_stats::moments::Joint;
 use cambio_stats::race::{Race, halve};
 
 #[derive(Debug, clap::Args)]
@@ -390,11 +390,11 @@ impl Task<'_> {
             Method::Race => {
                 let race = Race { indifference: args.indifference, alpha: args.alpha, first: args.first, step: 16 };
                 let choice = race.run(candidates.len(), ask)?;
-                (choice.scores, Some(choice.best), choice.blocks)
+                (choice.scores, Some(choice.best), choice.spent)
             }
             Method::Halving => {
                 let choice = halve(candidates.len(), args.deals, ask)?;
-                (choice.scores, Some(choice.best), choice.blocks)
+                (choice.scores, Some(choice.best), choice.spent)
             }
             Method::Sweep | Method::Cma => {
                 let scores = ask(&everybody, 0..args.deals)?;

@@ -9,8 +9,8 @@ use cambio_sim::Derived;
 use cambio_sim::Extent;
 use cambio_sim::digest::{CellDigest, Doing, Doings};
 use cambio_sim::{BehaviourRow, Plan, RatingRow, SeatRow};
+use cambio_stats::Interval;
 use cambio_stats::histogram::Histogram;
-use cambio_stats::moments::Interval;
 
 /// The most agents that are columns of a matrix, and how many of the best are where there are more.
 const MOST_COLUMNS: usize = 12;

@@ -7,7 +7,7 @@ use cambio_sim::Extent;
 use cambio_sim::Payoff;
 use cambio_sim::digest::CellDigest;
 use cambio_sim::{Derived, PairRow, Plan, SummaryRow};
-use cambio_stats::moments::Interval;
+use cambio_stats::Interval;
 
 /// How many decimals of a payoff are shown.
 pub(super) fn digits(payoff: Payoff) -> usize {

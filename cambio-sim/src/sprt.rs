@@ -6,7 +6,7 @@ use crate::plan::Experiment;
 use crate::plan::{Cell, Plan};
 use crate::play::{MeasureError, Workers};
 use crate::tune::Setting;
-use cambio_stats::moments::Moments;
+use cambio_stats::Moments;
 use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
 
 /// What is tested: that the first agent is better than the second by `elo_0`, against that it is better by `elo_1`.
@@ -174,7 +174,7 @@ mod tests {
             let ask = |agents| question.ask(&setting, &cambio_agents::roster(), &workers, agents, |_, _| ()).unwrap();
             let answer = ask(["greedy", "random"]);
             assert_eq!((answer.deals, answer.matches), (10, 10 * matches), "{seats} seats");
-            assert_eq!((answer.scores.clusters, answer.scores.matches()), (10, 10 * pairs));
+            assert_eq!((answer.scores.clusters, answer.scores.results()), (10, 10 * pairs));
             assert_eq!(answer.counts.len(), 2 * pairs as usize + 1);
             let (own, other) = (answer.scores.interval(2.0).unwrap(), ask(["random", "greedy"]).scores.interval(2.0));
             assert!(own.mean > 0.6 && (own.mean + other.unwrap().mean - 1.0).abs() < 1e-12, "{}", own.mean);

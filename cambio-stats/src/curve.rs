@@ -3,9 +3,10 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use crate::many::{Contrasts, best_set, simultaneous_factor};
-use crate::moments::Interval;
-use crate::{Draw as _, LEVEL};
+use crate::interval::Interval;
+use crate::interval::LEVEL;
+use crate::resampling::Draw as _;
+use crate::simultaneous::{Contrasts, best_set, simultaneous_factor};
 
 /// What is known of one candidate.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,14 +26,14 @@ const RESAMPLES: usize = 1000;
 
 /// The estimates of candidates from their scores, one for each cluster. Joint statements need the same clusters of all.
 pub fn estimates(scores: &[Vec<f64>], rng: &mut impl Rng) -> Vec<Estimate> {
-    let deals = scores.iter().map(Vec::len).min().unwrap_or(0);
-    let is_common = scores.iter().all(|scores| scores.len() == deals) && deals > 1 && scores.len() > 1;
-    let covariance = covariance_of_means(scores, deals);
-    let freedom = deals as f64 - 1.0;
+    let clusters = scores.iter().map(Vec::len).min().unwrap_or(0);
+    let is_common = scores.iter().all(|scores| scores.len() == clusters) && clusters > 1 && scores.len() > 1;
+    let covariance = covariance_of_means(scores, clusters);
+    let freedom = clusters as f64 - 1.0;
     let factor = is_common.then(|| simultaneous_factor(&covariance, freedom, Contrasts::Single, LEVEL, rng)).flatten();
     let means: Vec<f64> = scores.iter().map(|scores| scores.iter().sum::<f64>() / scores.len() as f64).collect();
     let best = is_common.then(|| best_set(&means, &covariance, freedom, LEVEL, rng));
-    let shares = is_common.then(|| best_shares(scores, deals, rng));
+    let shares = is_common.then(|| best_shares(scores, clusters, rng));
     let estimate = |place: usize| {
         let own = &scores[place];
         let count = own.len() as f64;
@@ -50,25 +51,25 @@ pub fn estimates(scores: &[Vec<f64>], rng: &mut impl Rng) -> Vec<Estimate> {
     (0..scores.len()).map(estimate).collect()
 }
 
-/// The covariance of the means over the first deals, which all have.
-fn covariance_of_means(scores: &[Vec<f64>], deals: usize) -> DMatrix<f64> {
-    let count = deals as f64;
-    let means: Vec<f64> = scores.iter().map(|scores| scores[..deals].iter().sum::<f64>() / count).collect();
+/// The covariance of the means over the first clusters, which all have.
+fn covariance_of_means(scores: &[Vec<f64>], clusters: usize) -> DMatrix<f64> {
+    let count = clusters as f64;
+    let means: Vec<f64> = scores.iter().map(|scores| scores[..clusters].iter().sum::<f64>() / count).collect();
     let of = |i: usize, j: usize| {
-        let products = scores[i][..deals].iter().zip(&scores[j][..deals]);
+        let products = scores[i][..clusters].iter().zip(&scores[j][..clusters]);
         products.map(|(one, other)| (one - means[i]) * (other - means[j])).sum::<f64>() / (count - 1.0) / count
     };
     DMatrix::from_fn(scores.len(), scores.len(), of)
 }
 
-/// How often each candidate has the best mean when deals are drawn with replacement; the first of those that are level.
-fn best_shares(scores: &[Vec<f64>], deals: usize, rng: &mut impl Rng) -> Vec<f64> {
+/// How often each candidate has the best mean when clusters are drawn with replacement; the first of those that are level.
+fn best_shares(scores: &[Vec<f64>], clusters: usize, rng: &mut impl Rng) -> Vec<f64> {
     let mut shares = vec![0.0; scores.len()];
-    let mut times = vec![0_u32; deals];
+    let mut times = vec![0_u32; clusters];
     for _ in 0..RESAMPLES {
         times.fill(0);
-        for _ in 0..deals {
-            times[rng.index(deals)] += 1;
+        for _ in 0..clusters {
+            times[rng.index(clusters)] += 1;
         }
         let sum = |own: &Vec<f64>| own.iter().zip(&times).map(|(score, times)| score * f64::from(*times)).sum::<f64>();
         let sums: Vec<f64> = scores.iter().map(sum).collect();

@@ -1,83 +1,86 @@
-//! Empirical games: agents as the strategies of a symmetric game whose payoffs were measured.
+//! Empirical games: symmetric games whose payoffs were measured.
 //!
-//! At two seats a payoff matrix, at more a heuristic payoff table over compositions (Walsh, Das, Tesauro and Kephart 2002).
-//! Payoffs are rank points: what a table shares out is constant, and a mirror gives everybody ½.
+//! With two players a game is a payoff matrix, with more a heuristic payoff table over compositions: how many players have
+//! each strategy (Walsh, Das, Tesauro and Kephart 2002). Payoffs are from 0 to 1, have a constant sum, and where all play
+//! the same strategy everybody gets ½.
 
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
-use super::Draw as _;
+use crate::resampling::Draw as _;
 
-/// How many groups of deals are kept for resampling; beyond, neighbouring deals share one.
+/// How many groups of clusters are kept for resampling; beyond, neighbouring clusters share one.
 const GROUPS: usize = 512;
-/// The most agents and compositions of which a game is made.
-const MOST_AGENTS: usize = 24;
+/// The most strategies and compositions of which a game is made.
+const MOST_STRATEGIES: usize = 24;
 const MOST_COMPOSITIONS: usize = 5000;
 
-/// The payoffs of every composition, summed by groups of deals.
+/// The payoffs of every composition, summed by groups of clusters.
 #[derive(Clone, Debug)]
 pub struct GameSums {
-    agents: usize,
-    seats: usize,
-    /// How often each agent is in each composition.
+    strategies: usize,
+    players: usize,
+    /// How often each strategy is in each composition.
     compositions: Vec<Vec<u8>>,
-    /// The composition of each lineup.
-    of_lineup: Vec<usize>,
-    /// By group, then composition and agent: matches and sum.
+    /// The composition of each profile.
+    of_profile: Vec<usize>,
+    /// By group, then composition and strategy: results and sum.
     groups: Vec<Vec<(i64, i64)>>,
     width: u64,
     in_group: u64,
 }
 
-fn composition(lineup: &[usize], agents: usize) -> Vec<u8> {
-    let mut counts = vec![0; agents];
-    for &agent in lineup {
-        counts[agent] += 1;
+fn composition(profile: &[usize], strategies: usize) -> Vec<u8> {
+    let mut counts = vec![0; strategies];
+    for &strategy in profile {
+        counts[strategy] += 1;
     }
     counts
 }
 
 impl GameSums {
-    /// Sums for these lineups; `None` if they lack a composition of the agents that they name, mirrors apart, or there
+    /// Sums for these profiles, each the strategies of its players; `None` if they lack a composition of more than one of
+    /// the strategies, or there
     /// are too many.
     ///
     /// # Panics
     /// Never.
-    pub fn new(lineups: &[&[usize]], agents: usize) -> Option<GameSums> {
-        let seats = lineups.first()?.len();
-        let mut compositions: Vec<Vec<u8>> = lineups.iter().map(|lineup| composition(lineup, agents)).collect();
+    pub fn new(profiles: &[&[usize]], strategies: usize) -> Option<GameSums> {
+        let players = profiles.first()?.len();
+        let mut compositions: Vec<Vec<u8>> = profiles.iter().map(|profile| composition(profile, strategies)).collect();
         compositions.sort();
         compositions.dedup();
         let mixed = compositions.iter().filter(|counts| counts.iter().filter(|count| **count > 0).count() > 1).count();
-        let wanted = (0..seats as u128).fold(1, |count, step| count * (agents as u128 + step) / (step + 1));
-        if !(2..=MOST_AGENTS).contains(&agents) || compositions.len() > MOST_COMPOSITIONS {
+        let wanted = (0..players as u128).fold(1, |count, step| count * (strategies as u128 + step) / (step + 1));
+        if !(2..=MOST_STRATEGIES).contains(&strategies) || compositions.len() > MOST_COMPOSITIONS {
             return None;
         }
-        if mixed as u128 + agents as u128 != wanted {
+        if mixed as u128 + strategies as u128 != wanted {
             return None;
         }
-        let place = |lineup: &&[usize]| compositions.binary_search(&composition(lineup, agents)).expect("it is listed");
-        let of_lineup = lineups.iter().map(place).collect();
-        Some(GameSums { agents, seats, compositions, of_lineup, groups: Vec::new(), width: 1, in_group: 0 })
+        let place =
+            |profile: &&[usize]| compositions.binary_search(&composition(profile, strategies)).expect("it is listed");
+        let of_profile = profiles.iter().map(place).collect();
+        Some(GameSums { strategies, players, compositions, of_profile, groups: Vec::new(), width: 1, in_group: 0 })
     }
 
-    /// Adds payoffs of the present deal: of an agent in a lineup the number of matches and their sum.
+    /// Adds payoffs of the present cluster: of a strategy in a profile the number of results and their sum.
     ///
     /// # Panics
     /// Never.
-    pub fn add(&mut self, lineup: usize, agent: usize, n: i64, s: i64) {
+    pub fn add(&mut self, profile: usize, strategy: usize, n: i64, s: i64) {
         if self.in_group == 0 {
-            self.groups.push(vec![(0, 0); self.compositions.len() * self.agents]);
+            self.groups.push(vec![(0, 0); self.compositions.len() * self.strategies]);
             self.in_group = 1;
         }
-        let place = self.of_lineup[lineup] * self.agents + agent;
+        let place = self.of_profile[profile] * self.strategies + strategy;
         let sums = &mut self.groups.last_mut().expect("a group was begun")[place];
         sums.0 += n;
         sums.1 += s;
     }
 
-    /// Ends the present deal.
-    pub fn end_deal(&mut self) {
+    /// Ends the present cluster.
+    pub fn end_cluster(&mut self) {
         if self.in_group == 0 {
             return;
         }
@@ -95,12 +98,12 @@ impl GameSums {
         }
     }
 
-    /// The game of all deals, in units of `1 / scale`; `None` if a composition has no match.
+    /// The game of all clusters, in units of `1 / scale`; `None` if a composition has no result.
     pub fn game(&self, scale: f64) -> Option<Game> {
         self.weighted(scale, &vec![1; self.groups.len()])
     }
 
-    /// The game of as many groups of deals, drawn with replacement (Efron 1979).
+    /// The game of as many groups of clusters, drawn with replacement (Efron 1979).
     pub fn resampled(&self, scale: f64, rng: &mut impl Rng) -> Option<Game> {
         let mut weights = vec![0; self.groups.len()];
         for _ in 0..self.groups.len() {
@@ -110,7 +113,7 @@ impl GameSums {
     }
 
     fn weighted(&self, scale: f64, weights: &[i64]) -> Option<Game> {
-        let mut sums = vec![(0, 0); self.compositions.len() * self.agents];
+        let mut sums = vec![(0, 0); self.compositions.len() * self.strategies];
         for (group, weight) in self.groups.iter().zip(weights) {
             for (sum, part) in sums.iter_mut().zip(group) {
                 sum.0 += weight * part.0;
@@ -119,49 +122,49 @@ impl GameSums {
         }
         let mut payoffs = Vec::new();
         for (place, counts) in self.compositions.iter().enumerate() {
-            let mut row = vec![0.0; self.agents];
-            for agent in (0..self.agents).filter(|&agent| counts[agent] > 0) {
-                let (n, s) = sums[place * self.agents + agent];
+            let mut row = vec![0.0; self.strategies];
+            for strategy in (0..self.strategies).filter(|&strategy| counts[strategy] > 0) {
+                let (n, s) = sums[place * self.strategies + strategy];
                 if n == 0 {
                     return None;
                 }
-                row[agent] = s as f64 / n as f64 / scale;
+                row[strategy] = s as f64 / n as f64 / scale;
             }
             payoffs.push((counts.clone(), row));
         }
-        Some(Game { agents: self.agents, seats: self.seats, payoffs })
+        Some(Game { strategies: self.strategies, players: self.players, payoffs })
     }
 }
 
-/// A symmetric game: the payoff of each agent in each composition of a table.
+/// A symmetric game: the payoff of each strategy in each composition of its players.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Game {
-    agents: usize,
-    seats: usize,
+    strategies: usize,
+    players: usize,
     payoffs: Vec<(Vec<u8>, Vec<f64>)>,
 }
 
 impl Game {
-    /// A game of two seats from its matrix: row i, column j is what i gets against j.
+    /// A game of two players from its matrix: row i, column j is what i gets against j.
     pub fn of_matrix(matrix: &DMatrix<f64>) -> Game {
-        let agents = matrix.nrows();
+        let strategies = matrix.nrows();
         let mut payoffs = Vec::new();
-        for i in 0..agents {
-            for j in i + 1..agents {
-                let mut row = vec![0.0; agents];
+        for i in 0..strategies {
+            for j in i + 1..strategies {
+                let mut row = vec![0.0; strategies];
                 (row[i], row[j]) = (matrix[(i, j)], matrix[(j, i)]);
-                payoffs.push((composition(&[i, j], agents), row));
+                payoffs.push((composition(&[i, j], strategies), row));
             }
         }
-        Game { agents, seats: 2, payoffs }
+        Game { strategies, players: 2, payoffs }
     }
 
-    /// What i gets against j at two seats, mirrors ½; `None` at more.
+    /// What i gets against j with two players, ½ against itself; `None` with more.
     pub fn matrix(&self) -> Option<DMatrix<f64>> {
-        (self.seats == 2).then_some(())?;
-        let mut matrix = DMatrix::from_element(self.agents, self.agents, 0.5);
+        (self.players == 2).then_some(())?;
+        let mut matrix = DMatrix::from_element(self.strategies, self.strategies, 0.5);
         for (counts, row) in &self.payoffs {
-            let present: Vec<usize> = (0..self.agents).filter(|&agent| counts[agent] > 0).collect();
+            let present: Vec<usize> = (0..self.strategies).filter(|&strategy| counts[strategy] > 0).collect();
             if let [i, j] = present[..] {
                 matrix[(i, j)] = row[i];
                 matrix[(j, i)] = row[j];
@@ -170,33 +173,33 @@ impl Game {
         Some(matrix)
     }
 
-    /// What each agent gets if everybody else at the table is drawn from this mixture.
+    /// What each strategy gets if everybody else in the game is drawn from this mixture.
     pub fn payoffs(&self, mixture: &[f64]) -> Vec<f64> {
-        let powers = Powers::new(mixture, self.seats);
-        let mut expected = vec![0.0; self.agents];
-        for (agent, expected) in expected.iter_mut().enumerate() {
+        let powers = Powers::new(mixture, self.players);
+        let mut expected = vec![0.0; self.strategies];
+        for (strategy, expected) in expected.iter_mut().enumerate() {
             // Where the others are all of one's own kind everybody gets ½.
-            *expected += 0.5 * powers.all * powers.of(agent, self.seats - 1);
+            *expected += 0.5 * powers.all * powers.of(strategy, self.players - 1);
         }
         for (counts, row) in self.mixed() {
-            for agent in (0..self.agents).filter(|&agent| counts[agent] > 0) {
-                expected[agent] += powers.likely(counts, &[agent]) * row[agent];
+            for strategy in (0..self.strategies).filter(|&strategy| counts[strategy] > 0) {
+                expected[strategy] += powers.likely(counts, &[strategy]) * row[strategy];
             }
         }
         expected
     }
 
-    /// How each agent's payoff changes with each agent's share of the mixture: row by column.
+    /// How each strategy's payoff changes with each strategy's share of the mixture: row by column.
     fn slopes(&self, mixture: &[f64]) -> DMatrix<f64> {
-        let powers = Powers::new(mixture, self.seats);
-        let mut slopes = DMatrix::zeros(self.agents, self.agents);
-        for agent in 0..self.agents {
-            slopes[(agent, agent)] += 0.5 * powers.all * powers.of(agent, self.seats - 2);
+        let powers = Powers::new(mixture, self.players);
+        let mut slopes = DMatrix::zeros(self.strategies, self.strategies);
+        for strategy in 0..self.strategies {
+            slopes[(strategy, strategy)] += 0.5 * powers.all * powers.of(strategy, self.players - 2);
         }
         for (counts, row) in self.mixed() {
-            for agent in (0..self.agents).filter(|&agent| counts[agent] > 0) {
-                for other in (0..self.agents).filter(|&other| counts[other] > u8::from(other == agent)) {
-                    slopes[(agent, other)] += powers.likely(counts, &[agent, other]) * row[agent];
+            for strategy in (0..self.strategies).filter(|&strategy| counts[strategy] > 0) {
+                for other in (0..self.strategies).filter(|&other| counts[other] > u8::from(other == strategy)) {
+                    slopes[(strategy, other)] += powers.likely(counts, &[strategy, other]) * row[strategy];
                 }
             }
         }
@@ -226,7 +229,7 @@ impl Game {
     /// The shares after `time` of replicator dynamics from equal shares, by Runge and Kutta's fourth order.
     pub fn replicator(&self, time: f64) -> Vec<f64> {
         let step = 0.5;
-        let mut shares = vec![1.0 / self.agents as f64; self.agents];
+        let mut shares = vec![1.0 / self.strategies as f64; self.strategies];
         let moved = |shares: &[f64], rate: &[f64], by: f64| -> Vec<f64> {
             shares.iter().zip(rate).map(|(share, rate)| share + by * rate).collect()
         };
@@ -235,8 +238,8 @@ impl Game {
             let k2 = self.replicator_rate(&moved(&shares, &k1, step / 2.0));
             let k3 = self.replicator_rate(&moved(&shares, &k2, step / 2.0));
             let k4 = self.replicator_rate(&moved(&shares, &k3, step));
-            for (agent, share) in shares.iter_mut().enumerate() {
-                *share += step / 6.0 * (k1[agent] + 2.0 * k2[agent] + 2.0 * k3[agent] + k4[agent]);
+            for (strategy, share) in shares.iter_mut().enumerate() {
+                *share += step / 6.0 * (k1[strategy] + 2.0 * k2[strategy] + 2.0 * k3[strategy] + k4[strategy]);
             }
             let sum: f64 = shares.iter().sum();
             for share in &mut shares {
@@ -246,11 +249,11 @@ impl Game {
         shares
     }
 
-    /// A symmetric equilibrium: at two seats the one of largest entropy (Ortiz, Schapire and Kakade 2007), at more the limit
+    /// A symmetric equilibrium: with two players the one of largest entropy (Ortiz, Schapire and Kakade 2007), with more the limit
     /// of logit equilibria from equal shares on (`McKelvey` and Palfrey 1995), or that of the replicator dynamics where
     /// their path turns back; `None` if that is none either.
     ///
-    /// Both are the limit of the mixtures p ∝ exp(u(p) / τ) as τ goes to 0: in a game of two seats and constant sum they are
+    /// Both are the limit of the mixtures p ∝ exp(u(p) / τ) as τ goes to 0: in a game of two players and constant sum they are
     /// the saddle points of the game with entropy added, and converge to the equilibrium of largest entropy.
     pub fn nash(&self) -> Option<Vec<f64>> {
         const REGRET: f64 = 1e-6;
@@ -262,7 +265,7 @@ impl Game {
         let payoffs = |p: &DVector<f64>| {
             let slopes = self.slopes(p.as_slice());
             // Payoffs are homogeneous in the shares (Euler's theorem).
-            (&slopes * p / (self.seats as f64 - 1.0), slopes)
+            (&slopes * p / (self.players as f64 - 1.0), slopes)
         };
         let found = self.logit_limit(payoffs).filter(|shares| self.regret(shares) < REGRET);
         found.or_else(|| Some(self.replicator(2000.0)).filter(|shares| self.regret(shares) < 1e-3))
@@ -270,7 +273,7 @@ impl Game {
 
     /// Follows the logit equilibria of these payoffs and their slopes from equal shares by Newton's method.
     fn logit_limit(&self, payoffs: impl Fn(&DVector<f64>) -> (DVector<f64>, DMatrix<f64>)) -> Option<Vec<f64>> {
-        let size = self.agents;
+        let size = self.strategies;
         let mut p = DVector::from_element(size, 1.0 / size as f64);
         let mut temperature = 1.0;
         while temperature > 1e-7 {
@@ -300,11 +303,11 @@ impl Game {
     /// to 5): the stationary distribution of a population of `individuals` in which now and then one changes its strategy
     /// and takes over or dies out, by pairwise comparison of fitness. `None` if a composition of two kinds was not played.
     ///
-    /// At two seats fitness is what two who meet get, the selection that `OpenSpiel` calls local. At more it is what one
-    /// gets on average at a table of others drawn from the population (Gokhale and Traulsen 2010, "Evolutionary games in
+    /// With two players fitness is what two who meet get, the selection that `OpenSpiel` calls local. With more it is what one
+    /// gets on average in a group of others drawn from the population (Gokhale and Traulsen 2010, "Evolutionary games in
     /// the multiverse").
     pub fn alpha_rank(&self, alpha: f64, individuals: u32) -> Option<Vec<f64>> {
-        let size = self.agents;
+        let size = self.strategies;
         let mut moves = DMatrix::zeros(size, size);
         for from in 0..size {
             let mut stay = 1.0;
@@ -320,15 +323,15 @@ impl Game {
 
     /// How much fitter a mutant is than a resident, where there is one mutant, two, and so on up to all but one.
     fn gains(&self, resident: usize, mutant: usize, individuals: u32) -> Option<impl Iterator<Item = f64>> {
-        // By the number of mutants at the table: what a resident gets there, and what a mutant gets.
-        let mut tables = vec![(0.5, 0.5); self.seats + 1];
-        for (mutants, table) in tables.iter_mut().enumerate().take(self.seats).skip(1) {
-            let mut counts = vec![0; self.agents];
-            (counts[mutant], counts[resident]) = (mutants as u8, (self.seats - mutants) as u8);
+        // By the number of mutants in the game: what a resident gets there, and what a mutant gets.
+        let mut tables = vec![(0.5, 0.5); self.players + 1];
+        for (mutants, table) in tables.iter_mut().enumerate().take(self.players).skip(1) {
+            let mut counts = vec![0; self.strategies];
+            (counts[mutant], counts[resident]) = (mutants as u8, (self.players - mutants) as u8);
             let (_, row) = self.payoffs.iter().find(|(other, _)| *other == counts)?;
             *table = (row[resident], row[mutant]);
         }
-        let others = self.seats - 1;
+        let others = self.players - 1;
         let fitness = move |mutants: u32| {
             if others == 1 {
                 return tables[1].1 - tables[1].0;
@@ -350,36 +353,36 @@ impl Game {
 struct Powers {
     /// Of each share in turn, from exponent 0 on.
     by_share: Vec<f64>,
-    seats: usize,
-    /// In how many orders all seats but one can be filled, if all are different.
+    players: usize,
+    /// In how many orders all players but one can be drawn, if all are different.
     all: f64,
 }
 
 impl Powers {
-    fn new(mixture: &[f64], seats: usize) -> Powers {
-        let mut by_share = Vec::with_capacity(mixture.len() * seats);
+    fn new(mixture: &[f64], players: usize) -> Powers {
+        let mut by_share = Vec::with_capacity(mixture.len() * players);
         for share in mixture {
             let mut power = 1.0;
-            for exponent in 1..=seats {
+            for exponent in 1..=players {
                 by_share.push(power);
                 power *= share / exponent as f64;
             }
         }
-        Powers { by_share, seats, all: (1..seats).map(|factor| factor as f64).product() }
+        Powers { by_share, players, all: (1..players).map(|factor| factor as f64).product() }
     }
 
-    fn of(&self, agent: usize, exponent: usize) -> f64 {
-        self.by_share[agent * self.seats + exponent]
+    fn of(&self, strategy: usize, exponent: usize) -> f64 {
+        self.by_share[strategy * self.players + exponent]
     }
 
     /// How likely the others make up this composition without those left out, or the slope of that in the share of the
     /// second who is.
     fn likely(&self, counts: &[u8], left_out: &[usize]) -> f64 {
-        let exponent = |agent: usize| {
-            let out = left_out.iter().filter(|&&other| other == agent).count();
-            usize::from(counts[agent]) - out
+        let exponent = |strategy: usize| {
+            let out = left_out.iter().filter(|&&other| other == strategy).count();
+            usize::from(counts[strategy]) - out
         };
-        (0..counts.len()).map(|agent| self.of(agent, exponent(agent))).product::<f64>() * self.all
+        (0..counts.len()).map(|strategy| self.of(strategy, exponent(strategy))).product::<f64>() * self.all
     }
 }
 
@@ -469,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dominated_agent_has_no_share() {
+    fn a_dominated_strategy_has_no_share() {
         let game = Game::of_matrix(&matrix(&[&[0.5, 0.6, 0.7], &[0.4, 0.5, 0.6], &[0.3, 0.4, 0.5]]));
         close(&game.nash().unwrap(), &[1.0, 0.0, 0.0], 1e-6);
         close(&game.replicator(500.0), &[1.0, 0.0, 0.0], 1e-6);
@@ -478,36 +481,36 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_three_weigh_the_compositions_of_the_others() {
-        // Agent 0 gets 0.6 for each rival of the other kind at the table on average.
-        let lineups: [&[usize]; 2] = [&[0, 0, 1], &[0, 1, 1]];
-        let mut sums = GameSums::new(&lineups, 2).unwrap();
+    fn groups_of_three_weigh_the_compositions_of_the_others() {
+        // Strategy 0 gets 0.6 for each rival of the other kind in the game on average.
+        let profiles: [&[usize]; 2] = [&[0, 0, 1], &[0, 1, 1]];
+        let mut sums = GameSums::new(&profiles, 2).unwrap();
         for _ in 0..3 {
             sums.add(0, 0, 2, 120);
             sums.add(0, 1, 1, 30);
             sums.add(1, 0, 1, 70);
             sums.add(1, 1, 2, 80);
-            sums.end_deal();
+            sums.end_cluster();
         }
         let game = sums.game(100.0).unwrap();
         let payoffs = game.payoffs(&[0.5, 0.5]);
         close(&payoffs, &[0.25 * 0.5 + 0.5 * 0.6 + 0.25 * 0.7, 0.25 * 0.3 + 0.5 * 0.4 + 0.25 * 0.5], 1e-12);
-        assert_eq!(GameSums::new(&lineups[..1], 2).map(|sums| sums.agents), None);
-        // Agent 0 is better in every company.
+        assert_eq!(GameSums::new(&profiles[..1], 2).map(|sums| sums.strategies), None);
+        // Strategy 0 is better in every company.
         close(&game.nash().unwrap(), &[1.0, 0.0], 1e-6);
         close(&game.alpha_rank(100.0, 50).unwrap(), &[1.0, 0.0], 1e-3);
     }
 
     #[test]
-    fn a_table_of_three_who_are_better_when_rare_is_shared() {
+    fn a_group_of_three_who_are_better_when_rare_is_shared() {
         // Alone of one's kind one gets 0.7, the others 0.4: in equilibrium both are as frequent.
         let payoffs = vec![(vec![1, 2], vec![0.7, 0.4]), (vec![2, 1], vec![0.4, 0.7])];
-        let game = Game { agents: 2, seats: 3, payoffs };
+        let game = Game { strategies: 2, players: 3, payoffs };
         close(&game.nash().unwrap(), &[0.5, 0.5], 1e-9);
         close(&game.alpha_rank(1.0, 20).unwrap(), &[0.5, 0.5], 1e-12);
         // If to be alone is worth more to the first, with shares p and q: 0.4 q² + 0.2 pq = 0.2 p², so p = 2q.
         let payoffs = vec![(vec![1, 2], vec![0.9, 0.3]), (vec![2, 1], vec![0.4, 0.7])];
-        let uneven = Game { agents: 2, seats: 3, payoffs };
+        let uneven = Game { strategies: 2, players: 3, payoffs };
         let shares = uneven.nash().unwrap();
         close(&shares, &[2.0 / 3.0, 1.0 / 3.0], 1e-6);
         let by = 1e-6;

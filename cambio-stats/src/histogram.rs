@@ -1,4 +1,4 @@
-//! How often whole numbers come: distributions in memory that does not grow with the number of games.
+//! How often whole numbers come: distributions in memory that does not grow with how many are counted.
 
 /// How often each whole number came. Memory grows with the span between the least and the greatest alone.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

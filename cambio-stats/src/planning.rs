@@ -1,29 +1,29 @@
-//! How many deals a comparison needs.
+//! How many clusters a comparison needs.
 
-use super::{normal_quantile, t_quantile};
+use crate::distributions::{normal_quantile, t_quantile};
 
-/// How many deals detect a difference of `effect` between two agents, where the difference of one deal's means has this
+/// How many clusters detect a difference of `effect` between two means, where the difference within one cluster has this
 /// standard deviation: `(z(1−α/2) + z(power))² σ² / Δ²`, with Student's t in place of z, iterated to its own degrees of
 /// freedom, so that small plans are not too small.
 ///
 /// # Panics
 /// If a number is not positive, or a probability not between 0 and 1.
-pub fn deals_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u64 {
+pub fn clusters_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u64 {
     assert!(effect > 0.0 && deviation > 0.0, "an effect and a deviation are positive");
     assert!(alpha > 0.0 && alpha < 1.0 && power > 0.0 && power < 1.0, "probabilities are between 0 and 1");
     let ratio = (deviation / effect).powi(2);
-    // Where a difference is found by chance as often as is wished, the fewest deals do.
+    // Where a difference is found by chance as often as is wished, the fewest clusters do.
     let needed = |quantiles: f64| (quantiles.max(0.0).powi(2) * ratio).max(2.0);
-    let mut deals = needed(normal_quantile(1.0 - alpha / 2.0) + normal_quantile(power));
+    let mut clusters = needed(normal_quantile(1.0 - alpha / 2.0) + normal_quantile(power));
     for _ in 0..50 {
-        let freedom = (deals - 1.0).max(1.0);
+        let freedom = (clusters - 1.0).max(1.0);
         let next = needed(t_quantile(1.0 - alpha / 2.0, freedom) + t_quantile(power, freedom));
-        if (next - deals).abs() < 1e-9 * deals {
+        if (next - clusters).abs() < 1e-9 * clusters {
             break;
         }
-        deals = next;
+        clusters = next;
     }
-    deals.ceil() as u64
+    clusters.ceil() as u64
 }
 
 #[cfg(test)]
@@ -34,10 +34,10 @@ mod tests {
     /// effect size 0.5 33.4.
     #[test]
     fn plans_agree_with_the_power_of_the_t_test() {
-        assert!(deals_needed(0.01, 0.1, 0.05, 0.8).abs_diff(787) <= 1);
-        assert!(deals_needed(0.05, 0.1, 0.05, 0.8).abs_diff(34) <= 1);
+        assert!(clusters_needed(0.01, 0.1, 0.05, 0.8).abs_diff(787) <= 1);
+        assert!(clusters_needed(0.05, 0.1, 0.05, 0.8).abs_diff(34) <= 1);
         // (1.959964 + 0.841621)² · 4000² = 125,582,061, and far beyond.
-        assert!(deals_needed(1e-4, 0.4, 0.05, 0.8).abs_diff(125_582_100) < 100);
-        assert!(deals_needed(1e-300, 1.0, 0.05, 0.8) == u64::MAX && deals_needed(0.01, 0.4, 0.9, 0.01) == 2);
+        assert!(clusters_needed(1e-4, 0.4, 0.05, 0.8).abs_diff(125_582_100) < 100);
+        assert!(clusters_needed(1e-300, 1.0, 0.05, 0.8) == u64::MAX && clusters_needed(0.01, 0.4, 0.9, 0.01) == 2);
     }
 }

@@ -1,6 +1,6 @@
-//! Choosing the best of several with few deals: the race of Kim and Nelson, and sequential halving.
+//! Choosing the best of several with few replications: the race of Kim and Nelson, and sequential halving.
 //!
-//! Both ask for the scores of the candidates that are still in it on the next deals, the same for all.
+//! Both ask for the scores of the candidates that are still in it on the next replications, the same for all.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use std::ops::Range;
 pub struct Choice {
     /// The best.
     pub best: usize,
-    /// The scores of each candidate on the deals that it was judged by.
+    /// The scores of each candidate on the replications that it was judged by.
     pub scores: Vec<Vec<f64>>,
-    /// How many blocks were played in all.
-    pub blocks: u64,
+    /// How many scores were asked for in all.
+    pub spent: u64,
 }
 
 /// The race's promises and steps.
@@ -24,29 +24,30 @@ pub struct Race {
     pub alpha: f64,
     /// Deals of the first stage, 2 or more.
     pub first: u64,
-    /// How many deals are asked for at a time; those beyond a candidate's end are played for nothing.
+    /// How many replications are asked for at a time; those beyond a candidate's end are of no use.
     pub step: u64,
 }
 
 impl Race {
     /// Runs the race (Kim and Nelson 2001, "A fully sequential procedure for indifference-zone selection in simulation",
     /// with c = 1 and common random numbers): after a first stage, which gives the variances S² of the differences, a
-    /// candidate is out as soon as its mean is below another's by more than max{0, δ/(2r) · (h²S²/δ² − r)} after r deals.
+    /// candidate is out as soon as its mean is below another's by more than max{0, δ/(2r) · (h²S²/δ² − r)} after r
+    /// replications.
     ///
     /// # Errors
     /// Those of `ask`.
     ///
     /// # Panics
-    /// If there is no candidate, or the first stage has fewer than 2 deals.
+    /// If there is no candidate, or the first stage has fewer than 2 replications.
     pub fn run<E>(
         &self,
         candidates: usize,
         mut ask: impl FnMut(&[usize], Range<u64>) -> Result<Vec<Vec<f64>>, E>,
     ) -> Result<Choice, E> {
-        assert!(candidates > 0 && self.first >= 2, "a race has a candidate, and two deals in its first stage");
+        assert!(candidates > 0 && self.first >= 2, "a race has a candidate, and two replications in its first stage");
         let mut alive: Vec<usize> = (0..candidates).collect();
         let mut scores = ask(&alive, 0..self.first)?;
-        let mut blocks = candidates as u64 * self.first;
+        let mut spent = candidates as u64 * self.first;
         let freedom = self.first as f64 - 1.0;
         let eta = 0.5 * ((2.0 * self.alpha / (candidates as f64 - 1.0).max(1.0)).powf(-2.0 / freedom) - 1.0);
         let h2 = 2.0 * eta * freedom;
@@ -80,7 +81,7 @@ impl Race {
             }
             if scores[alive[0]].len() as u64 == r {
                 let fresh = ask(&alive, r..r + self.step)?;
-                blocks += alive.len() as u64 * self.step;
+                spent += alive.len() as u64 * self.step;
                 for (&i, fresh) in alive.iter().zip(fresh) {
                     scores[i].extend(fresh);
                 }
@@ -90,7 +91,7 @@ impl Race {
             }
             r += 1;
         }
-        Ok(Choice { best: alive[0], scores, blocks })
+        Ok(Choice { best: alive[0], scores, spent })
     }
 }
 
@@ -100,8 +101,8 @@ fn variance(differences: impl Iterator<Item = f64> + Clone) -> f64 {
     differences.map(|difference| (difference - mean).powi(2)).sum::<f64>() / (count - 1.0)
 }
 
-/// Halves the candidates until one is left, with a budget of so many blocks in all (Karnin, Koren and Somekh 2013,
-/// "Almost optimal exploration in multi-armed bandits", algorithm 2; here a candidate is judged by all its deals, which
+/// Halves the candidates until one is left, with a budget of so many scores in all (Karnin, Koren and Somekh 2013,
+/// "Almost optimal exploration in multi-armed bandits", algorithm 2; here a candidate is judged by all its replications, which
 /// are common to all).
 ///
 /// # Errors
@@ -118,41 +119,41 @@ pub fn halve<E>(
     let rounds = u64::from(candidates.next_power_of_two().ilog2()).max(1);
     let mut alive: Vec<usize> = (0..candidates).collect();
     let mut scores = vec![Vec::new(); candidates];
-    let (mut blocks, mut played) = (0, 0);
+    let (mut spent, mut played) = (0, 0);
     if candidates == 1 {
         // There is nobody to halve; it has all the budget.
-        return Ok(Choice { best: 0, scores: ask(&alive, 0..budget.max(1))?, blocks: budget.max(1) });
+        return Ok(Choice { best: 0, scores: ask(&alive, 0..budget.max(1))?, spent: budget.max(1) });
     }
     while alive.len() > 1 {
-        let deals = (budget / (alive.len() as u64 * rounds)).max(1);
-        for (&i, fresh) in alive.iter().zip(ask(&alive, played..played + deals)?) {
+        let replications = (budget / (alive.len() as u64 * rounds)).max(1);
+        for (&i, fresh) in alive.iter().zip(ask(&alive, played..played + replications)?) {
             scores[i].extend(fresh);
         }
-        blocks += deals * alive.len() as u64;
-        played += deals;
+        spent += replications * alive.len() as u64;
+        played += replications;
         let mean = |i: usize| scores[i].iter().sum::<f64>() / scores[i].len() as f64;
         alive.sort_by(|&one, &other| mean(other).total_cmp(&mean(one)).then(one.cmp(&other)));
         alive.truncate(alive.len().div_ceil(2));
     }
-    Ok(Choice { best: alive[0], scores, blocks })
+    Ok(Choice { best: alive[0], scores, spent })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Draw as _;
+    use crate::resampling::Draw as _;
     use crate::resampling::stream;
     use std::convert::Infallible;
 
-    /// Scores with planted means and a part that all share, as deals have.
+    /// Scores with planted means and a part that all share, as replications have.
     fn planted(means: &[f64], seed: u64) -> impl FnMut(&[usize], Range<u64>) -> Result<Vec<Vec<f64>>, Infallible> + '_ {
-        move |which, deals| {
-            let score = |i: usize, deal: u64| {
-                let mut own = stream(seed * 1_000_003 + deal, i as u32 + 1);
-                let mut shared = stream(seed * 1_000_003 + deal, 0);
+        move |which, replications| {
+            let score = |i: usize, replication: u64| {
+                let mut own = stream(seed * 1_000_003 + replication, i as u32 + 1);
+                let mut shared = stream(seed * 1_000_003 + replication, 0);
                 means[i] + 0.2 * shared.normal() + 0.1 * own.normal()
             };
-            Ok(which.iter().map(|&i| deals.clone().map(|deal| score(i, deal)).collect()).collect())
+            Ok(which.iter().map(|&i| replications.clone().map(|replication| score(i, replication)).collect()).collect())
         }
     }
 
@@ -173,23 +174,26 @@ mod tests {
         let means = [0.1, 0.9, 0.2, 0.3, 0.4];
         let race = Race { indifference: 0.05, alpha: 0.05, first: 10, step: 5 };
         let choice = race.run(5, planted(&means, 7)).unwrap();
-        assert_eq!((choice.best, choice.blocks), (1, 50));
+        assert_eq!((choice.best, choice.spent), (1, 50));
         let close = [0.45, 0.5, 0.49];
         let (few, many) = (Race { step: 3, ..race }, Race { step: 50, ..race });
         let (few, many) = (few.run(3, planted(&close, 7)).unwrap(), many.run(3, planted(&close, 7)).unwrap());
         assert_eq!((few.best, few.scores), (many.best, many.scores), "what is asked for ahead changes nothing");
         let choice = halve(5, 300, planted(&means, 7)).unwrap();
-        assert!(choice.best == 1 && choice.blocks <= 300, "{}", choice.blocks);
+        assert!(choice.best == 1 && choice.spent <= 300, "{}", choice.spent);
         assert!(choice.scores[1].len() > choice.scores[0].len());
         let alone = halve(1, 64, planted(&[0.5], 7)).unwrap();
-        assert_eq!((alone.best, alone.blocks, alone.scores[0].len()), (0, 64, 64));
+        assert_eq!((alone.best, alone.spent, alone.scores[0].len()), (0, 64, 64));
     }
 
     #[test]
     fn who_is_level_throughout_does_not_race_for_ever() {
         let race = Race { indifference: 0.05, alpha: 0.05, first: 10, step: 5 };
-        let same = |which: &[usize], deals: Range<u64>| -> Result<Vec<Vec<f64>>, Infallible> {
-            Ok(which.iter().map(|_| deals.clone().map(|deal| (deal % 3) as f64).collect()).collect())
+        let same = |which: &[usize], replications: Range<u64>| -> Result<Vec<Vec<f64>>, Infallible> {
+            Ok(which
+                .iter()
+                .map(|_| replications.clone().map(|replication| (replication % 3) as f64).collect())
+                .collect())
         };
         assert_eq!(race.run(4, same).unwrap().best, 0);
     }

@@ -1,44 +1,45 @@
 //! Strengths from rankings: Plackett–Luce, which for two players is Bradley–Terry.
 //!
-//! All games at once, maximum likelihood, so that the order of games does not matter. A game is a ranking of seats; ties
+//! All games at once, maximum likelihood, so that the order of games does not matter. A game is a ranking of positions; ties
 //! have the weights of Efron 1977 ("The efficiency of Cox's likelihood function for censored data", eq. 1.9), which makes
 //! the likelihood that of a Cox model stratified by game: two who tie have a win and a loss each. Newton's method with the exact Hessian (Hunter 2004, "MM
 //! algorithms for generalized Bradley–Terry models", section 5, for when the maximum exists); standard errors from the
-//! sandwich H⁻¹ (D/(D−1) Σ g gᵀ) H⁻¹ with one score vector g a deal (Lin and Wei 1989).
+//! sandwich H⁻¹ (D/(D−1) Σ g gᵀ) H⁻¹ with one score vector g a cluster (Lin and Wei 1989).
 
 use std::collections::BTreeMap;
 
 use nalgebra::{DMatrix, DVector};
 
-/// The most players of one ranking.
-pub const MAX_PLAYERS: usize = 8;
+/// The most players in one ranking.
+pub const MAX_ENTRIES: usize = 8;
 
-/// A ranking at one table: who sat in each seat, and the rank there; seats without an agent have rank 0.
+/// The ranking of one game: the player in each position, and its rank; positions without a player have rank 0.
 ///
-/// Four seats a word, each with 20 bits for the agent and 4 for the rank, so that rankings are compared at once.
+/// Four positions to a word, each with 20 bits for the player and 4 for the rank, so that rankings are compared at once.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Ranking([u128; MAX_PLAYERS / 4]);
+pub struct Ranking([u128; MAX_ENTRIES / 4]);
 
 impl Ranking {
-    /// The ranking of a table: agent and rank by seat; equal ranks are ties, a lower rank is better.
-    pub fn new(seats: impl IntoIterator<Item = (usize, usize)>) -> Ranking {
+    /// Player and rank by position; equal ranks are ties, a lower rank is better.
+    pub fn new(positions: impl IntoIterator<Item = (usize, usize)>) -> Ranking {
         let mut ranking = Ranking::default();
-        for (seat, (agent, rank)) in seats.into_iter().enumerate() {
-            ranking.0[seat / 4] |= ((agent << 4 | rank) as u128) << (24 * (seat % 4));
+        for (position, (player, rank)) in positions.into_iter().enumerate() {
+            ranking.0[position / 4] |= ((player << 4 | rank) as u128) << (24 * (position % 4));
         }
         ranking
     }
 
-    fn players(&self) -> impl Iterator<Item = (usize, usize)> {
-        let seated = (0..MAX_PLAYERS).map(|seat| (self.0[seat / 4] >> (24 * (seat % 4))) as usize & 0xff_ffff);
-        seated.map(|seat| (seat >> 4, seat & 15)).filter(|(_, rank)| *rank > 0)
+    fn entries(&self) -> impl Iterator<Item = (usize, usize)> {
+        let packed =
+            (0..MAX_ENTRIES).map(|position| (self.0[position / 4] >> (24 * (position % 4))) as usize & 0xff_ffff);
+        packed.map(|position| (position >> 4, position & 15)).filter(|(_, rank)| *rank > 0)
     }
 }
 
-/// How many clusters are kept; beyond, neighbouring deals share one, and memory does not grow with the games.
+/// How many clusters are kept; beyond, neighbouring clusters share one, and memory does not grow with the games.
 const MOST_CLUSTERS: usize = 1 << 15;
 
-/// The rankings of many games, counted, by deal.
+/// The rankings of many games, counted, by cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Rankings {
     numbers: BTreeMap<Ranking, u32>,
@@ -58,7 +59,7 @@ fn add_count(counts: &mut Vec<(u32, u32)>, number: u32, count: u32) {
 }
 
 impl Rankings {
-    /// Adds a game of the present deal.
+    /// Adds a game of the present cluster.
     pub fn add(&mut self, ranking: Ranking) {
         let next = self.list.len() as u32;
         let number = *self.numbers.entry(ranking).or_insert(next);
@@ -70,8 +71,8 @@ impl Rankings {
         add_count(&mut self.open, number, 1);
     }
 
-    /// Ends the present deal.
-    pub fn end_deal(&mut self) {
+    /// Ends the present cluster.
+    pub fn end_cluster(&mut self) {
         self.in_open += 1;
         if self.in_open < self.width.max(1) {
             return;
@@ -96,11 +97,11 @@ impl Rankings {
         self.counts.iter().sum()
     }
 
-    /// How many games each of so many agents has, one for each of its seats.
-    pub fn games_of(&self, agents: usize) -> Vec<u64> {
-        let mut games = vec![0; agents];
+    /// How many games each of so many players has, one for each of its positions.
+    pub fn games_of(&self, players: usize) -> Vec<u64> {
+        let mut games = vec![0; players];
         for (ranking, count) in self.list.iter().zip(&self.counts) {
-            ranking.players().for_each(|(agent, _)| games[agent] += count);
+            ranking.entries().for_each(|(player, _)| games[player] += count);
         }
         games
     }
@@ -109,31 +110,31 @@ impl Rankings {
         self.clusters.iter().chain((!self.open.is_empty()).then_some(&self.open))
     }
 
-    /// The components within which everybody can be compared with everybody: agents have the same number if each has
+    /// The components within which everybody can be compared with everybody: players have the same number if each has
     /// beaten or tied the other, over others if need be (Ford 1957). Strengths exist if there is one component.
-    pub fn components(&self, agents: usize) -> Vec<usize> {
-        let mut above = vec![false; agents * agents];
+    pub fn components(&self, players: usize) -> Vec<usize> {
+        let mut above = vec![false; players * players];
         for ranking in &self.list {
-            for (one, rank) in ranking.players() {
-                for (other, below) in ranking.players() {
-                    above[one * agents + other] |= rank <= below;
+            for (one, rank) in ranking.entries() {
+                for (other, below) in ranking.entries() {
+                    above[one * players + other] |= rank <= below;
                 }
             }
         }
-        for via in 0..agents {
-            for from in 0..agents {
-                if above[from * agents + via] {
-                    for to in 0..agents {
-                        above[from * agents + to] |= above[via * agents + to];
+        for via in 0..players {
+            for from in 0..players {
+                if above[from * players + via] {
+                    for to in 0..players {
+                        above[from * players + to] |= above[via * players + to];
                     }
                 }
             }
         }
         let mut numbers: Vec<usize> = Vec::new();
         let mut next = 0;
-        for agent in 0..agents {
-            let same = |&other: &usize| above[agent * agents + other] && above[other * agents + agent];
-            let number = (0..agent).find(same).map_or(next, |other| numbers[other]);
+        for player in 0..players {
+            let same = |&other: &usize| above[player * players + other] && above[other * players + player];
+            let number = (0..player).find(same).map_or(next, |other| numbers[other]);
             next = next.max(number + 1);
             numbers.push(number);
         }
@@ -141,24 +142,24 @@ impl Rankings {
     }
 }
 
-/// Whether strengths take the seat into account.
+/// Whether strengths take the position into account.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SeatEffects {
-    /// Seats do not matter.
+pub enum PositionEffects {
+    /// Positions do not matter.
     Ignored,
-    /// Each seat adds an advantage of its own, seat a's being 0.
+    /// Each position adds an advantage of its own, the first's being 0.
     Fitted,
 }
 
-/// Strengths of agents on the natural scale: one is stronger than another with odds e to the difference.
+/// Strengths of players on the natural scale: one is stronger than another with odds e to the difference.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Strengths {
-    /// Of each agent; their sum is 0, or the anchor's is.
+    /// Of each player; their sum is 0, or the anchor's is.
     pub strengths: Vec<f64>,
     /// Their covariance.
     pub covariance: DMatrix<f64>,
-    /// The advantage of each seat over seat a, with its standard error; empty where seats are ignored.
-    pub seats: Vec<(f64, Option<f64>)>,
+    /// The advantage of each position over the first, with its standard error; empty where positions are ignored.
+    pub positions: Vec<(f64, Option<f64>)>,
     /// How many clusters the covariance is from.
     pub clusters: u64,
     /// The log likelihood.
@@ -168,22 +169,22 @@ pub struct Strengths {
 /// What one ranking adds at the present strengths, by player: log likelihood, score, and negative Hessian.
 struct Part {
     likelihood: f64,
-    score: [f64; MAX_PLAYERS],
-    hessian: [[f64; MAX_PLAYERS]; MAX_PLAYERS],
+    score: [f64; MAX_ENTRIES],
+    hessian: [[f64; MAX_ENTRIES]; MAX_ENTRIES],
 }
 
-fn part(players: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Part {
-    let n = players.len();
+fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Part {
+    let n = entries.len();
     let natural: Vec<f64> = (0..n).map(&strengths).collect();
     let most = natural.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = natural.iter().map(|strength| (strength - most).exp()).collect();
-    let mut part = Part { likelihood: 0.0, score: [0.0; MAX_PLAYERS], hessian: [[0.0; MAX_PLAYERS]; MAX_PLAYERS] };
+    let mut part = Part { likelihood: 0.0, score: [0.0; MAX_ENTRIES], hessian: [[0.0; MAX_ENTRIES]; MAX_ENTRIES] };
     for rank in 1..=n {
-        let tied: Vec<bool> = players.iter().map(|player| player.1 == rank).collect();
+        let tied: Vec<bool> = entries.iter().map(|player| player.1 == rank).collect();
         let together = tied.iter().filter(|tied| **tied).count();
         for step in 0..together {
             let less = step as f64 / together as f64;
-            let left = |player: usize| match players[player].1 {
+            let left = |player: usize| match entries[player].1 {
                 other if other < rank => 0.0,
                 _ if tied[player] => weights[player] * (1.0 - less),
                 _ => weights[player],
@@ -207,27 +208,27 @@ fn part(players: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Part {
     part
 }
 
-/// Fits strengths to rankings of so many agents; `None` if they are not all comparable, or seats decide everything.
+/// Fits strengths to rankings of so many players; `None` if they are not all comparable, or positions decide everything.
 ///
 /// # Panics
 /// Never.
-pub fn fit(rankings: &Rankings, agents: usize, anchor: Option<usize>, effects: SeatEffects) -> Option<Strengths> {
-    if rankings.list.is_empty() || rankings.components(agents).iter().any(|component| *component > 0) {
+pub fn fit(rankings: &Rankings, players: usize, anchor: Option<usize>, effects: PositionEffects) -> Option<Strengths> {
+    if rankings.list.is_empty() || rankings.components(players).iter().any(|component| *component > 0) {
         return None;
     }
-    let seats = rankings.list.iter().map(|ranking| ranking.players().count()).max().unwrap_or(0);
-    // The last agent is at 0 while fitting, and so is seat a.
-    let fitted_seats = if effects == SeatEffects::Fitted { seats - 1 } else { 0 };
-    let size = agents - 1 + fitted_seats;
-    let features = |agent: usize, seat: usize| {
-        let of_agent = (agent + 1 < agents).then_some(agent);
-        let of_seat = (effects == SeatEffects::Fitted && seat > 0).then(|| agents - 1 + seat - 1);
-        [of_agent, of_seat]
+    let positions = rankings.list.iter().map(|ranking| ranking.entries().count()).max().unwrap_or(0);
+    // The last player is at 0 while fitting, and so is the first position.
+    let fitted_positions = if effects == PositionEffects::Fitted { positions - 1 } else { 0 };
+    let size = players - 1 + fitted_positions;
+    let features = |player: usize, position: usize| {
+        let of_player = (player + 1 < players).then_some(player);
+        let of_position = (effects == PositionEffects::Fitted && position > 0).then(|| players - 1 + position - 1);
+        [of_player, of_position]
     };
-    let games: Vec<Vec<(usize, usize)>> = rankings.list.iter().map(|ranking| ranking.players().collect()).collect();
+    let games: Vec<Vec<(usize, usize)>> = rankings.list.iter().map(|ranking| ranking.entries().collect()).collect();
     let parts = |at: &DVector<f64>| -> Vec<Part> {
-        let strength = |agent, seat| features(agent, seat).into_iter().flatten().map(|place| at[place]).sum();
-        games.iter().map(|players| part(players, |seat| strength(players[seat].0, seat))).collect()
+        let strength = |player, position| features(player, position).into_iter().flatten().map(|place| at[place]).sum();
+        games.iter().map(|entries| part(entries, |position| strength(entries[position].0, position))).collect()
     };
     let likelihood =
         |parts: &[Part]| parts.iter().zip(&rankings.counts).map(|(part, n)| *n as f64 * part.likelihood).sum::<f64>();
@@ -237,11 +238,11 @@ pub fn fit(rankings: &Rankings, agents: usize, anchor: Option<usize>, effects: S
     for _ in 0..100 {
         let mut score = DVector::zeros(size);
         let mut hessian = DMatrix::zeros(size, size);
-        for ((players, part), &count) in games.iter().zip(&now).zip(&rankings.counts) {
-            for (one, &(agent, _)) in players.iter().enumerate() {
-                for place in features(agent, one).into_iter().flatten() {
+        for ((entries, part), &count) in games.iter().zip(&now).zip(&rankings.counts) {
+            for (one, &(player, _)) in entries.iter().enumerate() {
+                for place in features(player, one).into_iter().flatten() {
                     score[place] += count as f64 * part.score[one];
-                    for (other, &(rival, _)) in players.iter().enumerate() {
+                    for (other, &(rival, _)) in entries.iter().enumerate() {
                         for next in features(rival, other).into_iter().flatten() {
                             hessian[(place, next)] += count as f64 * part.hessian[one][other];
                         }
@@ -274,9 +275,9 @@ pub fn fit(rankings: &Rankings, agents: usize, anchor: Option<usize>, effects: S
     for cluster in rankings.all_clusters() {
         let mut score = DVector::zeros(size);
         for &(number, count) in cluster {
-            for (seat, &(agent, _)) in games[number as usize].iter().enumerate() {
-                for place in features(agent, seat).into_iter().flatten() {
-                    score[place] += f64::from(count) * now[number as usize].score[seat];
+            for (position, &(player, _)) in games[number as usize].iter().enumerate() {
+                for place in features(player, position).into_iter().flatten() {
+                    score[place] += f64::from(count) * now[number as usize].score[position];
                 }
             }
         }
@@ -285,26 +286,26 @@ pub fn fit(rankings: &Rankings, agents: usize, anchor: Option<usize>, effects: S
     }
     let factor = if clusters > 1 { clusters as f64 / (clusters as f64 - 1.0) } else { f64::NAN };
     let covariance = &inverse * meat * &inverse * factor;
-    // From "the last agent is at 0" to "the sum is 0", or the anchor.
-    let mut change = DMatrix::zeros(agents, agents - 1);
-    for agent in 0..agents {
-        for place in 0..agents - 1 {
-            let own = if agent == place { 1.0 } else { 0.0 };
-            let origin = anchor.map_or(1.0 / agents as f64, |anchor| if anchor == place { 1.0 } else { 0.0 });
-            change[(agent, place)] = own - origin;
+    // From "the last player is at 0" to "the sum is 0", or the anchor.
+    let mut change = DMatrix::zeros(players, players - 1);
+    for player in 0..players {
+        for place in 0..players - 1 {
+            let own = if player == place { 1.0 } else { 0.0 };
+            let origin = anchor.map_or(1.0 / players as f64, |anchor| if anchor == place { 1.0 } else { 0.0 });
+            change[(player, place)] = own - origin;
         }
     }
-    let of_agents = covariance.view((0, 0), (agents - 1, agents - 1));
-    let strengths = &change * at.rows(0, agents - 1);
-    let seat = |seat: usize| {
-        let place = agents - 1 + seat;
+    let of_players = covariance.view((0, 0), (players - 1, players - 1));
+    let strengths = &change * at.rows(0, players - 1);
+    let position = |position: usize| {
+        let place = players - 1 + position;
         (at[place], (clusters > 1).then(|| covariance[(place, place)].max(0.0).sqrt()))
     };
     Some(Strengths {
         // Adding 0 makes an anchor of −0 one of 0.
         strengths: strengths.iter().map(|strength| strength + 0.0).collect(),
-        covariance: &change * of_agents * change.transpose(),
-        seats: (0..fitted_seats).map(seat).collect(),
+        covariance: &change * of_players * change.transpose(),
+        positions: (0..fitted_positions).map(position).collect(),
         clusters,
         likelihood: likelihood(&now),
     })
@@ -318,7 +319,7 @@ mod tests {
         let mut rankings = Rankings::default();
         for game in games {
             rankings.add(Ranking::new(game.iter().copied()));
-            rankings.end_deal();
+            rankings.end_cluster();
         }
         rankings
     }
@@ -328,7 +329,7 @@ mod tests {
         let win: &[(usize, usize)] = &[(0, 1), (1, 2)];
         let loss: &[(usize, usize)] = &[(0, 2), (1, 1)];
         let tie: &[(usize, usize)] = &[(0, 1), (1, 1)];
-        let fitted = fit(&rankings(&[win, win, win, loss, tie, tie]), 2, Some(1), SeatEffects::Ignored).unwrap();
+        let fitted = fit(&rankings(&[win, win, win, loss, tie, tie]), 2, Some(1), PositionEffects::Ignored).unwrap();
         assert!((fitted.strengths[0] - (5.0_f64 / 3.0).ln()).abs() < 1e-12 && fitted.strengths[1].abs() < 1e-15);
         // With p = 5/8 the scores are 3/8, −5/8 and −2/8, and H is 15/64 a comparison, two in a tie.
         let squares = (3.0 * 9.0 + 25.0 + 2.0 * 4.0) / 64.0;
@@ -340,7 +341,7 @@ mod tests {
     fn who_never_lost_to_whom_is_a_component_and_nothing_is_fitted() {
         let games = rankings(&[&[(0, 1), (1, 2)], &[(1, 1), (2, 2)], &[(2, 1), (1, 2)]]);
         assert_eq!(games.components(3), [0, 1, 1]);
-        assert!(fit(&games, 3, None, SeatEffects::Ignored).is_none());
+        assert!(fit(&games, 3, None, PositionEffects::Ignored).is_none());
     }
 
     #[test]
@@ -351,10 +352,10 @@ mod tests {
             let first_wins = game % 4 < 2 || game % 3 == 0;
             let ranks = if first_wins { (1, 2) } else { (2, 1) };
             rankings.add(Ranking::new([(first, ranks.0), (second, ranks.1)]));
-            rankings.end_deal();
+            rankings.end_cluster();
         }
-        let fitted = fit(&rankings, 2, None, SeatEffects::Fitted).unwrap();
-        assert!(fitted.seats[0].0 < -0.5 && fitted.seats[0].1.unwrap() < 0.2, "{:?}", fitted.seats);
+        let fitted = fit(&rankings, 2, None, PositionEffects::Fitted).unwrap();
+        assert!(fitted.positions[0].0 < -0.5 && fitted.positions[0].1.unwrap() < 0.2, "{:?}", fitted.positions);
         assert!((fitted.strengths[0] + fitted.strengths[1]).abs() < 1e-12);
     }
 }

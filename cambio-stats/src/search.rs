@@ -1,9 +1,9 @@
-//! Several parameters at once: CMA-ES on common deals.
+//! Several parameters at once: CMA-ES on common random numbers.
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use rand::Rng;
 
-use crate::Draw as _;
+use crate::resampling::Draw as _;
 
 /// A search in the unit cube for the point of largest score (Hansen 2016, "The CMA evolution strategy: a tutorial",
 /// figure 6, with the default parameters of table 1; points outside the cube are moved to its edge before they are

@@ -1,16 +1,16 @@
-//! The sequential probability ratio test on block means.
+//! The sequential probability ratio test on cluster means.
 //!
 //! The generalized test of Van den Bergh ("A practical introduction to the GSPRT", and "Comments on normalized Elo"): an
-//! outcome is the mean of a deal block, which lies on a finite grid; under each hypothesis the frequencies are those of
-//! maximum likelihood (his "Support for the MLE of a multinomial distribution"). Blocks are read in the order of the deals, never in that
-//! of their arrival: a fast block is no random one.
+//! outcome is the mean of a cluster, which lies on a finite grid; under each hypothesis the frequencies are those of
+//! maximum likelihood (his "Support for the MLE of a multinomial distribution"). Clusters are read in an order that is
+//! fixed before, never in that of their arrival: a fast cluster is no random one.
 
 /// What the two hypotheses are about.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Hypotheses {
     /// The mean is `.0`, or `.1`.
     Mean(f64, f64),
-    /// (mean − ½) over the standard deviation of a block's mean is `.0`, or `.1`.
+    /// (mean − ½) over the standard deviation of a cluster's mean is `.0`, or `.1`.
     Normalized(f64, f64),
 }
 
@@ -45,7 +45,7 @@ impl Sprt {
         Sprt { hypotheses, lower, upper, counts: vec![0; cells] }
     }
 
-    /// Adds a block whose mean is `cell / (cells − 1)`.
+    /// Adds a cluster whose mean is `cell / (cells − 1)`.
     pub fn add(&mut self, cell: usize) {
         self.counts[cell] += 1;
     }
@@ -65,7 +65,7 @@ impl Sprt {
         log_likelihood_ratio(&self.counts, self.hypotheses)
     }
 
-    /// What the test says of the blocks so far.
+    /// What the test says of the clusters so far.
     pub fn verdict(&self) -> Verdict {
         match self.ratio() {
             ratio if ratio >= self.upper => Verdict::Second,
@@ -201,7 +201,7 @@ pub fn elo_of_score(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| -400.0 * (1.0 / score - 1.0).log10())
 }
 
-/// The t value of a block mean for a difference in normalized Elo, with so many games in a block.
+/// The t value of a cluster mean for a difference in normalized Elo, with so many games in a cluster.
 pub fn t_of_normalized_elo(elo: f64, games: usize) -> f64 {
     elo * std::f64::consts::LN_10 / 800.0 * (games as f64).sqrt()
 }
@@ -209,7 +209,7 @@ pub fn t_of_normalized_elo(elo: f64, games: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Draw as _;
+    use crate::resampling::Draw as _;
     use crate::resampling::stream;
 
     #[test]

@@ -2,8 +2,8 @@
 
 use cambio_core::MAX_SEATS;
 use cambio_stats::empirical::GameSums;
-use cambio_stats::moments::{Interval, Joint, Moments};
 use cambio_stats::ratings::{Ranking, Rankings};
+use cambio_stats::{Interval, Joint, Moments};
 use nalgebra::{DMatrix, DVector};
 
 use super::behaviour::{Doing, Doings};
@@ -179,9 +179,9 @@ impl CellDigest {
         open.s.fill(0);
         open.occupied.fill(0);
         open.matches = 0;
-        self.rankings.end_deal();
+        self.rankings.end_cluster();
         if let Some(game) = &mut self.game {
-            game.end_deal();
+            game.end_cluster();
         }
     }
 

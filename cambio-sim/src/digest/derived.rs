@@ -11,9 +11,9 @@ use super::sums::Digest;
 use super::tables::{BehaviourRow, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
 use crate::disk::{RunError, write_whole};
 use crate::plan::{Extent, Payoff, Plan};
-use cambio_stats::many::{Contrasts, holm, simultaneous_factor};
-use cambio_stats::moments::Interval;
-use cambio_stats::ratings::{SeatEffects, Strengths, fit};
+use cambio_stats::Interval;
+use cambio_stats::ratings::{PositionEffects, Strengths, fit};
+use cambio_stats::simultaneous::{Contrasts, holm, simultaneous_factor};
 use cambio_stats::sprt::elo_of_score;
 use cambio_stats::{ELO, LEVEL, chi_square_tail, normal_cdf, t_p_value};
 
@@ -94,7 +94,7 @@ impl Derived {
             derived.summary.extend(sums.summary());
             derived.pairwise.extend(sums.pairwise());
             derived.behaviour.extend(sums.behaviour());
-            let effects = if plan.seat_effects { SeatEffects::Fitted } else { SeatEffects::Ignored };
+            let effects = if plan.seat_effects { PositionEffects::Fitted } else { PositionEffects::Ignored };
             let strengths = sums.strengths(effects);
             derived.ratings.extend(sums.ratings(strengths.as_ref()));
             derived.seats.extend(sums.seats(strengths.as_ref()));
@@ -275,7 +275,7 @@ impl CellSums<'_> {
         let score = duel.scores.interval(2.0);
         let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
         // σ of a game is √(games) times the standard error, the deals being the sample.
-        let games = duel.scores.matches() as f64;
+        let games = duel.scores.results() as f64;
         let normalized = score.zip(error).map(|(score, error)| (score.mean - 0.5) / (error * games.sqrt()) * 2.0 * ELO);
         let elo = |end: Option<f64>| end.and_then(elo_of_score);
         Some(PairRow {
@@ -308,7 +308,7 @@ impl CellSums<'_> {
         })
     }
 
-    fn strengths(&self, effects: SeatEffects) -> Option<(Vec<usize>, Strengths)> {
+    fn strengths(&self, effects: PositionEffects) -> Option<(Vec<usize>, Strengths)> {
         let present = self.present();
         if present.len() != self.plan.labels.len() {
             // Agents without a game are not comparable with anybody.
@@ -394,8 +394,8 @@ impl CellSums<'_> {
             let freedom = (self.seat_count() - 1) as f64;
             let of_seat = |list: &[f64]| if seat == 0 { Some(0.0) } else { list.get(seat - 1).copied() };
             let fitted = fitted
-                .filter(|(_, strengths)| !strengths.seats.is_empty())
-                .map(|(_, strengths)| if seat == 0 { (0.0, Some(0.0)) } else { strengths.seats[seat - 1] });
+                .filter(|(_, strengths)| !strengths.positions.is_empty())
+                .map(|(_, strengths)| if seat == 0 { (0.0, Some(0.0)) } else { strengths.positions[seat - 1] });
             let wald = effect.as_ref().and_then(|effect| effect.wald);
             Some(SeatRow {
                 rules: self.rules(),

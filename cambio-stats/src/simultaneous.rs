@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use rand::Rng;
 
-use super::Draw as _;
+use crate::resampling::Draw as _;
 
 /// How many draws a simultaneous quantile is from.
 const DRAWS: usize = 10_000;

@@ -1,0 +1,180 @@
+//! Several quantities at once: differences and covariances, from sums in whole numbers.
+
+use crate::interval::Interval;
+
+/// The sums of several quantities over clusters, and of their products: what differences and joint intervals need.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Joint {
+    size: usize,
+    n: Vec<i128>,
+    s: Vec<i128>,
+    /// By the first quantity, then the second.
+    products: Vec<Products>,
+}
+
+/// The sums of the products of two quantities, over the clusters that have results of both.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Products {
+    ss: i128,
+    /// Of the first quantity's sums and the second's numbers of results.
+    sn: i128,
+    nn: i128,
+    clusters: u64,
+}
+
+impl Joint {
+    /// Sums of nothing, for so many quantities.
+    pub fn new(size: usize) -> Joint {
+        Joint { size, n: vec![0; size], s: vec![0; size], products: vec![Products::default(); size * size] }
+    }
+
+    /// Adds a cluster: of each quantity the number of its results and their sum.
+    pub fn add(&mut self, n: &[i64], s: &[i64]) {
+        if self.size == 0 {
+            return;
+        }
+        for (a, row) in self.products.chunks_exact_mut(self.size).enumerate().filter(|&(a, _)| n[a] > 0) {
+            self.n[a] += i128::from(n[a]);
+            self.s[a] += i128::from(s[a]);
+            for ((products, &n_b), &s_b) in row.iter_mut().zip(n).zip(s).filter(|((_, n_b), _)| **n_b > 0) {
+                let times = |one: i64, other: i64| i128::from(one) * i128::from(other);
+                products.ss += times(s[a], s_b);
+                products.sn += times(s[a], n_b);
+                products.nn += times(n[a], n_b);
+                products.clusters += 1;
+            }
+        }
+    }
+
+    /// These sums without some of the clusters that they are of.
+    #[must_use]
+    pub fn without(&self, clusters: &Joint) -> Joint {
+        let less = |all: &[i128], some: &[i128]| all.iter().zip(some).map(|(all, some)| all - some).collect();
+        let products = self.products.iter().zip(&clusters.products).map(|(all, some)| Products {
+            ss: all.ss - some.ss,
+            sn: all.sn - some.sn,
+            nn: all.nn - some.nn,
+            clusters: all.clusters - some.clusters,
+        });
+        Joint {
+            size: self.size,
+            n: less(&self.n, &clusters.n),
+            s: less(&self.s, &clusters.s),
+            products: products.collect(),
+        }
+    }
+
+    fn of(&self, a: usize, b: usize) -> &Products {
+        &self.products[a * self.size + b]
+    }
+
+    /// How many clusters have results of both.
+    pub fn clusters(&self, a: usize, b: usize) -> u64 {
+        self.of(a, b).clusters
+    }
+
+    /// The mean of a quantity; `None` without a result.
+    pub fn mean(&self, a: usize) -> Option<f64> {
+        (self.n[a] > 0).then(|| self.s[a] as f64 / self.n[a] as f64)
+    }
+
+    /// The number of results and the sum of a quantity.
+    pub fn totals(&self, a: usize) -> (f64, f64) {
+        (self.n[a] as f64, self.s[a] as f64)
+    }
+
+    /// Σ `S_a·S_b` over the clusters.
+    pub fn products(&self, a: usize, b: usize) -> f64 {
+        self.of(a, b).ss as f64
+    }
+
+    /// `N_a·N_b·Σ(S_a − μ_a·n_a)(S_b − μ_b·n_b)`, exact where 128 bits hold it.
+    fn cross(&self, a: usize, b: usize) -> f64 {
+        let (ab, ba) = (self.of(a, b), self.of(b, a));
+        let exact = || {
+            let first = self.n[a].checked_mul(self.n[b])?.checked_mul(ab.ss)?;
+            let second = self.s[b].checked_mul(self.n[a])?.checked_mul(ab.sn)?;
+            let third = self.s[a].checked_mul(self.n[b])?.checked_mul(ba.sn)?;
+            let fourth = self.s[a].checked_mul(self.s[b])?.checked_mul(ab.nn)?;
+            first.checked_sub(second)?.checked_sub(third)?.checked_add(fourth)
+        };
+        exact().map_or_else(
+            || {
+                let (n_a, n_b) = (self.n[a] as f64, self.n[b] as f64);
+                let (mean_a, mean_b) = (self.s[a] as f64 / n_a, self.s[b] as f64 / n_b);
+                let sum = ab.ss as f64 - mean_b * ab.sn as f64 - mean_a * ba.sn as f64 + mean_a * mean_b * ab.nn as f64;
+                sum * n_a * n_b
+            },
+            |sum| sum as f64,
+        )
+    }
+
+    /// The covariance of two means; `None` with fewer than two clusters in common.
+    pub fn covariance(&self, a: usize, b: usize) -> Option<f64> {
+        let clusters = self.clusters(a, b) as f64;
+        let (n_a, n_b) = (self.n[a] as f64, self.n[b] as f64);
+        (clusters >= 2.0).then(|| clusters / (clusters - 1.0) * self.cross(a, b) / (n_a * n_a * n_b * n_b))
+    }
+
+    /// The difference of two means, paired by cluster, in units of `1 / scale`, and how much the pairing helps:
+    /// 1 − Var(a − b) / (Var a + Var b). `None` without results of both.
+    pub fn difference(&self, a: usize, b: usize, scale: f64) -> Option<(Interval, Option<f64>)> {
+        let mean = (self.mean(a)? - self.mean(b)?) / scale;
+        let parts = || Some((self.covariance(a, a)?, self.covariance(b, b)?, self.covariance(a, b)?));
+        let Some((var_a, var_b, both)) = parts() else {
+            return Some((Interval::new(mean, None, self.clusters(a, b)), None));
+        };
+        let variance = (var_a + var_b - 2.0 * both).max(0.0);
+        let efficiency = (var_a + var_b > 0.0).then(|| 1.0 - variance / (var_a + var_b));
+        Some((Interval::new(mean, Some(variance.sqrt() / scale), self.clusters(a, b)), efficiency))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::moments::Moments;
+
+    fn close(found: f64, expected: f64) -> bool {
+        (found - expected).abs() <= 1e-9 * expected.abs()
+    }
+
+    #[test]
+    fn where_all_clusters_agree_the_variance_is_exactly_0() {
+        let (mut moments, mut joint) = (Moments::default(), Joint::new(2));
+        for _ in 0..1000 {
+            moments.add(3, 7);
+            joint.add(&[3, 3], &[7, 5]);
+        }
+        let interval = moments.interval(14.0 / 3.0).unwrap();
+        assert_eq!((interval.mean, interval.half_width), (0.5, Some(0.0)));
+        let (difference, _) = joint.difference(0, 1, 1.0).unwrap();
+        assert_eq!(difference.half_width, Some(0.0));
+    }
+
+    #[test]
+    fn large_units_give_the_same_interval_as_small_ones() {
+        let (mut small, mut large) = (Joint::new(2), Joint::new(2));
+        for (one, other) in [(31_i64, 12_i64), (4, 40), (17, 22), (25, 11), (2, 29)] {
+            small.add(&[1, 1], &[one, other]);
+            large.add(&[1, 1], &[one * 1_000_000_000, other * 1_000_000_000]);
+        }
+        let (small, large) = (small.difference(0, 1, 1.0).unwrap().0, large.difference(0, 1, 1e9).unwrap().0);
+        assert!(close(large.mean, small.mean) && close(large.error.unwrap(), small.error.unwrap()), "{large:?}");
+    }
+
+    #[test]
+    fn a_paired_difference_is_that_of_the_clusters() {
+        let clusters = [(3_i64, 1_i64), (4, 4), (0, 2), (5, 1), (2, 2), (4, 1)];
+        let mut joint = Joint::new(2);
+        for (a, b) in clusters {
+            joint.add(&[2, 2], &[a, b]);
+        }
+        let differences: Vec<f64> = clusters.iter().map(|(a, b)| (a - b) as f64 / 2.0).collect();
+        let mean = differences.iter().sum::<f64>() / 6.0;
+        let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / 5.0 / 6.0;
+        let (interval, efficiency) = joint.difference(0, 1, 1.0).unwrap();
+        assert!(close(interval.mean, mean) && close(interval.error.unwrap(), variance.sqrt()));
+        assert!(efficiency.unwrap() < 1.0);
+    }
+}
