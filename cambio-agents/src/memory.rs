@@ -4,7 +4,7 @@
 //! of the player; what the table holds does not change. Chance comes from the player's own stream.
 
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{Briefing, Card, Event, Seat, Sighting, Spot, SpotSet, Verdict};
+use cambio_core::{Briefing, Card, Event, Motion, Seat, Sighting, Spot, SpotSet};
 
 use crate::params;
 
@@ -115,33 +115,31 @@ impl Memory {
 
     /// Takes in what the player perceives.
     pub fn notice(&mut self, sighting: &Sighting) {
-        match *sighting {
-            Event::Dealt { .. } => {
+        if let Event::TurnBegan { seat } = *sighting
+            && seat == self.seat
+        {
+            self.turns += 1;
+            self.forget();
+        }
+        match sighting.motion() {
+            Motion::Dealt { .. } => {
                 self.traces = [None; 128];
                 self.known = SpotSet::EMPTY;
                 self.held = None;
                 self.turns = 0;
             }
-            Event::TurnBegan { seat } if seat == self.seat => {
-                self.turns += 1;
-                self.forget();
-            }
-            Event::Peeked { spot, face: Some(card), .. }
-            | Event::Looked { spot, face: Some(card), .. }
-            | Event::Shown { spot, card }
-            | Event::TurnedUp { spot, card }
-            | Event::Snapped { spot, card, verdict: Verdict::Wrong | Verdict::Late, .. } => self.see(spot, card),
-            Event::Snapped { spot, .. } => self.set(spot, None),
-            Event::Drew { face, .. } => self.held = face,
-            Event::Took { card, .. } => self.held = Some(card),
-            Event::Dropped { .. } => self.held = None,
-            Event::Kept { spot, .. } => {
+            Motion::Seen { spot, face: Some(card), .. } | Motion::Shown { spot, card } => self.see(spot, card),
+            Motion::Drawn { face, .. } => self.held = face,
+            Motion::Taken { card } => self.held = Some(card),
+            Motion::Dropped { .. } => self.held = None,
+            Motion::Kept { spot, .. } => {
                 self.set(spot, None);
                 if let Some(card) = self.held.take() {
                     self.see(spot, card);
                 }
             }
-            Event::Swapped { one, other, .. } => {
+            Motion::Discarded { spot, .. } => self.set(spot, None),
+            Motion::Exchanged { one, other } => {
                 let (first, second) = (self.traces[one.index()], self.traces[other.index()]);
                 self.set(one, second);
                 self.set(other, first);
@@ -150,12 +148,16 @@ impl Memory {
                     self.confuse(other.seat());
                 }
             }
-            Event::Gave { from, to, .. } => {
+            Motion::Moved { from, to } => {
                 let trace = self.traces[from.index()];
                 self.set(to, trace);
                 self.set(from, None);
             }
-            _ => {}
+            Motion::Seen { face: None, .. }
+            | Motion::Flipped { .. }
+            | Motion::Added { .. }
+            | Motion::Reshuffled { .. }
+            | Motion::Nothing => {}
         }
     }
 

@@ -7,7 +7,8 @@
 use rand::Rng;
 
 use crate::card::{Card, MAX_CARDS, MAX_KINDS};
-use crate::event::{Event, Sighting, Verdict};
+use crate::event::Sighting;
+use crate::motion::Motion;
 use crate::rng::Bounded as _;
 use crate::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::state::{Hidden, Order, State};
@@ -186,30 +187,23 @@ impl Knowledge {
     /// # Panics
     /// If the sighting contradicts what was seen before, that is, comes from another table, seat or order.
     pub fn notice(&mut self, sighting: &Sighting) {
-        match *sighting {
-            Event::Dealt { extra, .. } => self.begin(extra),
-            Event::Peeked { seat, spot, face } | Event::Looked { seat, spot, face } => {
+        match sighting.motion() {
+            Motion::Dealt { extra, .. } => self.begin(extra),
+            Motion::Seen { seat, spot, face } => {
                 if let Some(card) = face {
                     self.learn(spot, card);
                 }
                 self.show_to(spot, SeatSet::only(seat));
             }
-            Event::Shown { spot, card }
-            | Event::TurnedUp { spot, card }
-            | Event::Snapped { spot, card, verdict: Verdict::Wrong | Verdict::Late, .. } => {
+            Motion::Shown { spot, card } => {
                 self.learn(spot, card);
                 self.show_to(spot, self.everyone());
             }
-            Event::Snapped { spot, card, verdict: Verdict::Right, .. } => {
-                self.learn(spot, card);
-                self.clear(spot);
-                self.push_pile(card);
-            }
-            Event::Flipped { card } => {
+            Motion::Flipped { card } => {
                 self.see(card, self.epoch);
                 self.push_pile(card);
             }
-            Event::Drew { seat, face } => {
+            Motion::Drawn { seat, face } => {
                 self.held_epoch = self.epoch;
                 self.held_seen = SeatSet::only(seat);
                 self.held = match face {
@@ -220,23 +214,21 @@ impl Knowledge {
                     None => Held::Unknown,
                 };
             }
-            Event::Took { card, .. } => {
+            Motion::Taken { card } => {
                 self.pile[card.kind()] -= 1;
                 self.top = None;
                 self.held = Held::Known(card);
                 self.held_seen = self.everyone();
             }
-            Event::Dropped { card, .. } => {
+            Motion::Dropped { card } => {
                 if self.held == Held::Unknown {
                     self.see(card, self.held_epoch);
                 }
                 self.held = Held::Nothing;
                 self.push_pile(card);
             }
-            Event::Kept { spot, replaced, .. } => {
-                self.learn(spot, replaced);
-                self.clear(spot);
-                self.push_pile(replaced);
+            Motion::Kept { spot, replaced } => {
+                self.discard(spot, replaced);
                 self.occupied.insert(spot);
                 self.epochs[spot.index()] = self.held_epoch;
                 self.show_to(spot, self.held_seen);
@@ -245,36 +237,34 @@ impl Knowledge {
                 }
                 self.held = Held::Nothing;
             }
-            Event::Swapped { one, other, .. } => {
-                self.faces.swap(one.index(), other.index());
-                self.epochs.swap(one.index(), other.index());
-                for seen in &mut self.seen {
-                    seen.swap(one, other);
-                }
+            Motion::Discarded { spot, card } => self.discard(spot, card),
+            Motion::Exchanged { one, other } => self.exchange(one, other),
+            Motion::Moved { from, to } => {
+                self.occupied.insert(to);
+                self.exchange(from, to);
+                self.clear(from);
             }
-            Event::Penalised { spot, .. } => {
+            Motion::Added { spot } => {
                 self.occupied.insert(spot);
                 self.epochs[spot.index()] = self.epoch;
             }
-            Event::Gave { from, to, .. } => {
-                self.occupied.insert(to);
-                self.faces[to.index()] = self.faces[from.index()];
-                self.epochs[to.index()] = self.epochs[from.index()];
-                for seen in &mut self.seen {
-                    seen.swap(from, to);
-                }
-                self.clear(from);
-            }
-            Event::Reshuffled { .. } => self.reshuffle(),
-            Event::TurnBegan { .. }
-            | Event::Skipped { .. }
-            | Event::Touched { .. }
-            | Event::Aborted { .. }
-            | Event::PenaltyWaived { .. }
-            | Event::Called { .. }
-            | Event::BecameSafe { .. }
-            | Event::Ended { .. } => {}
+            Motion::Reshuffled { .. } => self.reshuffle(),
+            Motion::Nothing => {}
         }
+    }
+
+    fn exchange(&mut self, one: Spot, other: Spot) {
+        self.faces.swap(one.index(), other.index());
+        self.epochs.swap(one.index(), other.index());
+        for seen in &mut self.seen {
+            seen.swap(one, other);
+        }
+    }
+
+    fn discard(&mut self, spot: Spot, card: Card) {
+        self.learn(spot, card);
+        self.clear(spot);
+        self.push_pile(card);
     }
 
     fn begin(&mut self, extra: SeatSet) {

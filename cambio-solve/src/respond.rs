@@ -7,19 +7,21 @@
 //! a tree of the responder's own instead of a single ply). Whatever it plays, what it wins is what a best responder can
 //! win at least.
 
+mod trace;
+
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use cambio_core::knob::Best;
-use cambio_core::rng::{Bounded as _, Stream};
+use cambio_core::rng::Stream;
 use cambio_core::{
-    Action, Agent, Briefing, Card, Chance, Event, Observation, Phase, Race, RaceOrder, Rules, Score, Seat, SeatSet,
-    Setup, Sighting, Spot, Standing, State,
+    Action, Agent, Briefing, Card, Event, Observation, Rules, Score, Seat, Setup, Sighting, Standing, State,
 };
 
 use crate::game::payoff;
 use crate::key::{Index, Key};
 use crate::walk::SEATS;
+use trace::{Replayed, Trace};
 
 /// Makes an agent.
 pub type Maker = Arc<dyn Fn() -> Box<dyn Agent> + Send + Sync>;
@@ -82,179 +84,6 @@ struct Seated {
 impl std::fmt::Debug for Responder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Responder").field("effort", &self.effort).finish_non_exhaustive()
-    }
-}
-
-/// What a seat perceived, and which card of the deck each card on the table is.
-#[derive(Clone, Default)]
-struct Trace {
-    sightings: Vec<Sighting>,
-    /// The face of each card that has left the stock, in the order of the deck, if it is known.
-    faces: Vec<Option<Card>>,
-    /// Which of them lies in a spot; a card that was taken from the pile is none of them any more.
-    places: Vec<(Spot, usize)>,
-    held: Option<usize>,
-    /// Whether the deck cannot be told from here on.
-    lost: bool,
-}
-
-impl Trace {
-    fn deal(&mut self, rules: &Rules, starter: Seat, extra: SeatSet) {
-        *self = Trace { lost: !extra.is_empty(), ..Trace::default() };
-        for slot in 1..=rules.spec().hand.count() {
-            for seat in starter.round(SEATS) {
-                self.places.extend(Spot::new(seat, slot).map(|spot| (spot, self.faces.len())));
-                self.faces.push(None);
-            }
-        }
-    }
-
-    fn lift(&mut self, spot: Spot) -> Option<usize> {
-        let at = self.places.iter().position(|(other, _)| *other == spot)?;
-        Some(self.places.swap_remove(at).1)
-    }
-
-    fn learn(&mut self, spot: Spot, card: Card) {
-        if let Some(&(_, number)) = self.places.iter().find(|(other, _)| *other == spot) {
-            self.faces[number] = Some(card);
-        }
-    }
-
-    fn notice(&mut self, sighting: Sighting) {
-        self.sightings.push(sighting);
-        match sighting {
-            Event::Peeked { spot, face: Some(card), .. }
-            | Event::Looked { spot, face: Some(card), .. }
-            | Event::Shown { spot, card }
-            | Event::TurnedUp { spot, card } => self.learn(spot, card),
-            Event::Snapped { spot, card, verdict, .. } => {
-                self.learn(spot, card);
-                if verdict == cambio_core::Verdict::Right {
-                    self.lift(spot);
-                }
-            }
-            Event::Flipped { card } => self.faces.push(Some(card)),
-            Event::Drew { face, .. } => {
-                self.held = Some(self.faces.len());
-                self.faces.push(face);
-            }
-            Event::Took { .. } => self.held = None,
-            Event::Dropped { card, .. } => {
-                if let Some(number) = self.held.take() {
-                    self.faces[number] = Some(card);
-                }
-            }
-            Event::Kept { spot, replaced, .. } => {
-                self.learn(spot, replaced);
-                self.lift(spot);
-                self.places.extend(self.held.take().map(|number| (spot, number)));
-            }
-            Event::Swapped { one, other, .. } => {
-                let (first, second) = (self.lift(one), self.lift(other));
-                self.places.extend(first.map(|number| (other, number)));
-                self.places.extend(second.map(|number| (one, number)));
-            }
-            Event::Penalised { spot, .. } => {
-                self.places.push((spot, self.faces.len()));
-                self.faces.push(None);
-            }
-            Event::Gave { from, to, .. } => {
-                let number = self.lift(from);
-                self.places.extend(number.map(|number| (to, number)));
-            }
-            Event::Reshuffled { .. } => self.lost = true,
-            _ => {}
-        }
-    }
-
-    /// A shuffled deck that agrees with what was seen, each equally likely.
-    fn deck(&self, rules: &Rules, stream: &mut Stream) -> Vec<Card> {
-        let mut unseen = rules.deck().to_vec();
-        for face in self.faces.iter().flatten() {
-            if let Some(at) = unseen.iter().position(|card| card == face) {
-                unseen.swap_remove(at);
-            }
-        }
-        stream.shuffle(&mut unseen);
-        let mut rest = unseen.into_iter();
-        let mut deck: Vec<Card> = self.faces.iter().filter_map(|face| face.or_else(|| rest.next())).collect();
-        deck.extend(rest);
-        deck
-    }
-
-    /// What `seat` decided where the sightings from `at` on are what followed; `None` if they do not tell, for they end.
-    fn decision(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
-        let next = self.sightings.get(at);
-        match state.table().phase() {
-            Phase::Window | Phase::Chain => self.declared(state, seat, at),
-            phase => match *next? {
-                Event::Drew { .. } => Some(Action::Draw),
-                Event::Took { .. } => Some(Action::Take),
-                Event::Called { seat: caller } if caller == seat => Some(Action::Call),
-                Event::Dropped { .. } => Some(Action::Drop),
-                Event::Kept { spot, .. } => Some(Action::Keep(spot)),
-                Event::Looked { spot, .. } if phase == Phase::Start => Some(Action::Cheat(spot)),
-                Event::Looked { spot, .. } => Some(Action::Look(spot)),
-                Event::Swapped { one, other, .. } => Some(Action::swap(one, other)),
-                Event::Shown { spot, .. } => Some(Action::Show(spot)),
-                Event::Skipped { .. } => Some(Action::Skip),
-                Event::Gave { from, .. } => Some(Action::Give(from)),
-                Event::Peeked { spot, .. } => Some(Action::Peek(spot)),
-                _ if phase == Phase::Close => Some(Action::End),
-                _ => None,
-            },
-        }
-    }
-
-    /// What a seat declared in a window: a void snap and a pass look alike and are taken for a pass.
-    fn declared(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
-        for sighting in &self.sightings[at.min(self.sightings.len())..] {
-            match *sighting {
-                Event::Snapped { seat: who, spot, .. } if who == seat => return Some(Action::Snap(spot)),
-                Event::Touched { seat: who, spot } if who == seat => return Some(Action::Touch(spot)),
-                Event::Aborted { seat: who } if who == seat => {
-                    return state.choices().iter().find(|choice| matches!(choice, Action::Snap(_)));
-                }
-                Event::Snapped { .. }
-                | Event::Touched { .. }
-                | Event::Aborted { .. }
-                | Event::Penalised { .. }
-                | Event::PenaltyWaived { .. } => {}
-                _ => return Some(Action::Pass),
-            }
-        }
-        None
-    }
-
-    /// The order of the next race, as it was seen.
-    fn race(&self, at: usize, race: &Race<'_>) -> Option<RaceOrder> {
-        let first = self.sightings[at.min(self.sightings.len())..].iter().find_map(|sighting| match *sighting {
-            Event::Snapped { seat, .. } | Event::Aborted { seat } => Some(seat),
-            _ => None,
-        })?;
-        let rest = race.snappers.iter().filter(move |&seat| seat != first);
-        race.snappers.contains(first).then(|| RaceOrder::new(std::iter::once(first).chain(rest)))
-    }
-}
-
-/// Chance of a replayed deal: races as they were seen, then from a stream.
-struct Replayed<'t> {
-    trace: &'t Trace,
-    at: usize,
-    stream: &'t mut Stream,
-}
-
-impl Chance for Replayed<'_> {
-    fn draw(&mut self, _: &[Card]) -> usize {
-        unreachable!("the deck is dealt")
-    }
-
-    fn shuffle(&mut self, stock: &mut [Card]) {
-        self.stream.shuffle(stock);
-    }
-
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
-        self.trace.race(self.at, race).unwrap_or_else(|| race.draw(self.stream))
     }
 }
 
@@ -599,11 +428,8 @@ impl Agent for Responder {
     }
 
     fn notice(&mut self, sighting: &Sighting) {
-        let Seated { rules, starter, trace, .. } = self.seated.as_mut().expect("a match begins with a briefing");
-        if let Event::Dealt { extra, .. } = *sighting {
-            trace.deal(rules, *starter, extra);
-        }
-        trace.notice(*sighting);
+        let Seated { rules, trace, .. } = self.seated.as_mut().expect("a match begins with a briefing");
+        trace.notice(*sighting, rules);
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {

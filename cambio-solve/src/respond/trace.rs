@@ -1,0 +1,178 @@
+//! What a seat saw of a round, as far as it tells the order of the deck and what was decided.
+
+use cambio_core::rng::{Bounded as _, Stream};
+use cambio_core::{
+    Action, Card, Chance, Event, Motion, Phase, Race, RaceOrder, Rules, Seat, SeatSet, Sighting, Spot, State,
+};
+
+use crate::walk::SEATS;
+
+/// What a seat perceived, and which card of the deck each card on the table is.
+#[derive(Clone, Default)]
+pub(super) struct Trace {
+    pub(super) sightings: Vec<Sighting>,
+    /// The face of each card that has left the stock, in the order of the deck, if it is known.
+    faces: Vec<Option<Card>>,
+    /// Which of them lies in a spot; a card that was taken from the pile is none of them any more.
+    places: Vec<(Spot, usize)>,
+    held: Option<usize>,
+    /// Whether the deck cannot be told from here on.
+    pub(super) lost: bool,
+}
+
+impl Trace {
+    fn deal(&mut self, rules: &Rules, starter: Seat, extra: SeatSet) {
+        *self = Trace { lost: !extra.is_empty(), ..Trace::default() };
+        for slot in 1..=rules.spec().hand.count() {
+            for seat in starter.round(SEATS) {
+                self.places.extend(Spot::new(seat, slot).map(|spot| (spot, self.faces.len())));
+                self.faces.push(None);
+            }
+        }
+    }
+
+    fn lift(&mut self, spot: Spot) -> Option<usize> {
+        let at = self.places.iter().position(|(other, _)| *other == spot)?;
+        Some(self.places.swap_remove(at).1)
+    }
+
+    fn learn(&mut self, spot: Spot, card: Card) {
+        if let Some(&(_, number)) = self.places.iter().find(|(other, _)| *other == spot) {
+            self.faces[number] = Some(card);
+        }
+    }
+
+    pub(super) fn notice(&mut self, sighting: Sighting, rules: &Rules) {
+        match sighting.motion() {
+            Motion::Dealt { starter, extra } => self.deal(rules, starter, extra),
+            Motion::Seen { spot, face: Some(card), .. } | Motion::Shown { spot, card } => self.learn(spot, card),
+            Motion::Flipped { card } => self.faces.push(Some(card)),
+            Motion::Drawn { face, .. } => {
+                self.held = Some(self.faces.len());
+                self.faces.push(face);
+            }
+            Motion::Taken { .. } => self.held = None,
+            Motion::Dropped { card } => {
+                if let Some(number) = self.held.take() {
+                    self.faces[number] = Some(card);
+                }
+            }
+            Motion::Kept { spot, replaced } => {
+                self.discard(spot, replaced);
+                self.places.extend(self.held.take().map(|number| (spot, number)));
+            }
+            Motion::Discarded { spot, card } => self.discard(spot, card),
+            Motion::Exchanged { one, other } => {
+                let (first, second) = (self.lift(one), self.lift(other));
+                self.places.extend(first.map(|number| (other, number)));
+                self.places.extend(second.map(|number| (one, number)));
+            }
+            Motion::Moved { from, to } => {
+                let number = self.lift(from);
+                self.places.extend(number.map(|number| (to, number)));
+            }
+            Motion::Added { spot } => {
+                self.places.push((spot, self.faces.len()));
+                self.faces.push(None);
+            }
+            Motion::Reshuffled { .. } => self.lost = true,
+            Motion::Seen { face: None, .. } | Motion::Nothing => {}
+        }
+        self.sightings.push(sighting);
+    }
+
+    fn discard(&mut self, spot: Spot, card: Card) {
+        self.learn(spot, card);
+        self.lift(spot);
+    }
+
+    /// A shuffled deck that agrees with what was seen, each equally likely.
+    pub(super) fn deck(&self, rules: &Rules, stream: &mut Stream) -> Vec<Card> {
+        let mut unseen = rules.deck().to_vec();
+        for face in self.faces.iter().flatten() {
+            if let Some(at) = unseen.iter().position(|card| card == face) {
+                unseen.swap_remove(at);
+            }
+        }
+        stream.shuffle(&mut unseen);
+        let mut rest = unseen.into_iter();
+        let mut deck: Vec<Card> = self.faces.iter().filter_map(|face| face.or_else(|| rest.next())).collect();
+        deck.extend(rest);
+        deck
+    }
+
+    /// What `seat` decided where the sightings from `at` on are what followed; `None` if they do not tell, for they end.
+    pub(super) fn decision(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
+        let next = self.sightings.get(at);
+        match state.table().phase() {
+            Phase::Window | Phase::Chain => self.declared(state, seat, at),
+            phase => match *next? {
+                Event::Drew { .. } => Some(Action::Draw),
+                Event::Took { .. } => Some(Action::Take),
+                Event::Called { seat: caller } if caller == seat => Some(Action::Call),
+                Event::Dropped { .. } => Some(Action::Drop),
+                Event::Kept { spot, .. } => Some(Action::Keep(spot)),
+                Event::Looked { spot, .. } if phase == Phase::Start => Some(Action::Cheat(spot)),
+                Event::Looked { spot, .. } => Some(Action::Look(spot)),
+                Event::Swapped { one, other, .. } => Some(Action::swap(one, other)),
+                Event::Shown { spot, .. } => Some(Action::Show(spot)),
+                Event::Skipped { .. } => Some(Action::Skip),
+                Event::Gave { from, .. } => Some(Action::Give(from)),
+                Event::Peeked { spot, .. } => Some(Action::Peek(spot)),
+                _ if phase == Phase::Close => Some(Action::End),
+                _ => None,
+            },
+        }
+    }
+
+    /// What a seat declared in a window: a void snap and a pass look alike and are taken for a pass.
+    fn declared(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
+        for sighting in &self.sightings[at.min(self.sightings.len())..] {
+            match *sighting {
+                Event::Snapped { seat: who, spot, .. } if who == seat => return Some(Action::Snap(spot)),
+                Event::Touched { seat: who, spot } if who == seat => return Some(Action::Touch(spot)),
+                Event::Aborted { seat: who } if who == seat => {
+                    return state.choices().iter().find(|choice| matches!(choice, Action::Snap(_)));
+                }
+                Event::Snapped { .. }
+                | Event::Touched { .. }
+                | Event::Aborted { .. }
+                | Event::Penalised { .. }
+                | Event::PenaltyWaived { .. } => {}
+                _ => return Some(Action::Pass),
+            }
+        }
+        None
+    }
+
+    /// The order of the next race, as it was seen.
+    fn race(&self, at: usize, race: &Race<'_>) -> Option<RaceOrder> {
+        let first = self.sightings[at.min(self.sightings.len())..].iter().find_map(|sighting| match *sighting {
+            Event::Snapped { seat, .. } | Event::Aborted { seat } => Some(seat),
+            _ => None,
+        })?;
+        let rest = race.snappers.iter().filter(move |&seat| seat != first);
+        race.snappers.contains(first).then(|| RaceOrder::new(std::iter::once(first).chain(rest)))
+    }
+}
+
+/// Chance of a replayed deal: races as they were seen, then from a stream.
+pub(super) struct Replayed<'t> {
+    pub(super) trace: &'t Trace,
+    pub(super) at: usize,
+    pub(super) stream: &'t mut Stream,
+}
+
+impl Chance for Replayed<'_> {
+    fn draw(&mut self, _: &[Card]) -> usize {
+        unreachable!("the deck is dealt")
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        self.stream.shuffle(stock);
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        self.trace.race(self.at, race).unwrap_or_else(|| race.draw(self.stream))
+    }
+}
