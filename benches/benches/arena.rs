@@ -6,12 +6,11 @@
 //! what the machine gives.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use cambio_agents::roster;
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, Rules};
-use cambio_sim::{Experiment, Lineups, Plan, RunFolder, Runner};
+use cambio_sim::{Executor, Experiment, Lineups, Plan, RunFolder, Runner};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const SEATS: usize = 2;
@@ -39,8 +38,8 @@ fn alone_on(threads: u64, lineup: [&str; SEATS], deals: u64) {
 
 fn run(plan: &Plan, folder: &Path, threads: usize) {
     let mut folder = RunFolder::create(folder, "", plan, None).expect("the folder can be written");
-    let runner = Runner { threads, stop: &AtomicBool::new(false), pages: &[], progress: &|_| {} };
-    let report = runner.run(plan, &mut folder).expect("the plan can be played");
+    let executor = Executor::new(threads).expect("threads");
+    let report = Runner::new(&executor).run(plan, &mut folder).expect("the plan can be played");
     assert_eq!(report.matches, plan.matches());
 }
 

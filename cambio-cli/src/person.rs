@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use cambio_core::{
 };
 
 use super::narrator::Narrator;
-use super::run::INTERRUPTED;
+use cambio_sim::CancelToken;
 
 /// How often it is looked whether the user interrupts, while an answer is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -20,6 +19,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 pub(super) struct Person<O> {
     /// What is typed; a thread of its own waits for it, so that an interrupt is noticed.
     lines: Receiver<io::Result<Vec<u8>>>,
+    /// Cancelled when the user interrupts.
+    interrupt: CancelToken,
     out: O,
     /// Who sits where, seat a first.
     names: Vec<String>,
@@ -50,12 +51,13 @@ impl<O: Write + Send> Person<O> {
         out: O,
         names: Vec<String>,
         notes: bool,
+        interrupt: CancelToken,
     ) -> Person<O> {
         let (sender, lines) = sync_channel(1);
         // It ends when nobody listens any more, with the input, or with the process.
         std::thread::spawn(move || input.split(b'\n').try_for_each(|line| sender.send(line)));
         let narrator = Narrator::new(rules);
-        Person { lines, out, names, notes, narrator, seat: Seat::A, is_board_due: false, left: None }
+        Person { lines, interrupt, out, names, notes, narrator, seat: Seat::A, is_board_due: false, left: None }
     }
 
     fn say(&mut self, line: &str) {
@@ -79,7 +81,7 @@ impl<O: Write + Send> Person<O> {
                 // Of what is no text nothing is offered, and that is said.
                 Ok(Ok(line)) => return Some(String::from_utf8_lossy(&line).trim().to_lowercase()),
                 Ok(Err(error)) => self.left = Some(format!("the player cannot be heard: {error}")),
-                Err(RecvTimeoutError::Timeout) if !INTERRUPTED.load(Ordering::Relaxed) => continue,
+                Err(RecvTimeoutError::Timeout) if !self.interrupt.is_cancelled() => continue,
                 Err(_) => {
                     self.say("");
                     self.leave();
@@ -368,7 +370,7 @@ mod tests {
         let mut out = Vec::new();
         let rules = Rules::preset("classic").unwrap();
         let names = vec!["you".to_owned(), "idle".to_owned()];
-        let person = Person::new(&rules, input.as_bytes(), &mut out, names, notes);
+        let person = Person::new(&rules, input.as_bytes(), &mut out, names, notes, CancelToken::new());
         let mut agents: Vec<Box<dyn Agent + '_>> = vec![Box::new(person), Box::new(Idle)];
         let pairing = cambio_core::Pairing { rules, seats: 2, key: Key { seed: 5, deal: 0 } };
         let error = cambio_core::play_match(&pairing, &mut agents, &mut ()).err().map(|error| error.to_string());
@@ -405,8 +407,14 @@ mod tests {
     #[test]
     fn what_is_no_text_is_asked_again() {
         let mut out = Vec::new();
-        let mut person =
-            Person::new(&Rules::preset("classic").unwrap(), &b"\xe9\n  Draw \n"[..], &mut out, Vec::new(), true);
+        let mut person = Person::new(
+            &Rules::preset("classic").unwrap(),
+            &b"\xe9\n  Draw \n"[..],
+            &mut out,
+            Vec::new(),
+            true,
+            CancelToken::new(),
+        );
         assert_eq!(person.read().as_deref(), Some("\u{fffd}"));
         assert_eq!((person.read().as_deref(), person.read()), (Some("draw"), None));
         assert_eq!(person.left.as_deref(), Some("the player has left"));

@@ -63,14 +63,14 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     names.insert(args.seat.index(), "person".to_owned());
     let seed = args.seed.unwrap_or_else(unknown);
     // Bots end with the match, also if it ends so.
-    stop_on_signal(Exit::Failed)?;
+    let interrupt = stop_on_signal(Exit::Failed)?;
     let mut out = std::io::stdout();
     writeln!(out, "{} at {seats} seats, seed {seed}; you are seat {}, ? helps", rules.name(), args.seat)?;
 
     let mut agents: Vec<Box<dyn Agent>> =
         others.iter().map(|spec| Box::new(Guarded::new(spec.make())) as Box<dyn Agent>).collect();
     let input = BufReader::new(std::io::stdin());
-    let person = Person::new(&rules, input, std::io::stdout(), names.clone(), !args.no_notes);
+    let person = Person::new(&rules, input, std::io::stdout(), names.clone(), !args.no_notes, interrupt);
     agents.insert(args.seat.index(), Box::new(person));
     let key = Key { seed, deal: 0 };
     let mut recorder = Recorder::new(&rules);

@@ -1,7 +1,6 @@
 //! `cambio run` and `cambio shard`.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use cambio_agents::Roster;
 
@@ -9,7 +8,8 @@ use super::meter::{Meter, Telling};
 use super::tables::{self, Format};
 use super::{CliResult, Exit, PAGES};
 use cambio_sim::{
-    Experiment, MOST_THREADS, Outcome, Plan, Report, RunError, RunFolder, Runner, Share, StoredRun, keep_fault,
+    CancelToken, Executor, Experiment, MOST_THREADS, Plan, Progress, Report, RunError, RunFolder, RunOutcome, Runner,
+    Share, StoredRun, keep_fault,
 };
 
 #[derive(Debug, clap::Args)]
@@ -67,26 +67,25 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("allowed is a number from 0 to {MOST_THREADS}"))
 }
 
-/// Set when the user interrupts a command that plays: one process plays one thing.
-pub(super) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// Notes that the user interrupts, so that what is being played ends soon, and the processes of bots with it. Who
-/// interrupts again waits for nothing more, and the command ends with `exit`.
-pub(super) fn stop_on_signal(exit: Exit) -> Result<&'static AtomicBool, ctrlc::Error> {
+/// A token that is cancelled when the user interrupts: what is being played then ends soon, and the processes of bots with
+/// it. A second interrupt ends the command at once, with `exit`.
+pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
+    let token = CancelToken::new();
+    let interrupted = token.clone();
     ctrlc::set_handler(move || {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+        if !interrupted.cancel() {
             // What a run has on disk is safe at any instant.
             std::process::exit(exit as i32);
         }
         eprintln!("stopping after what is being played; interrupt again to stop at once");
     })?;
-    Ok(&INTERRUPTED)
+    Ok(token)
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let (plan, report, exit) = play(&args.playing, None, roster)?;
     // Where the disk took no more the table would be of rows that are not there.
-    if !matches!(report.outcome, Outcome::Unwritable(_)) {
+    if !matches!(report.outcome, RunOutcome::Unwritable(_)) {
         tables::print(&plan, &report.derived, args.format)?;
     }
     Ok(exit)
@@ -119,10 +118,10 @@ fn play(
     if let Some(other) = folder.other_revision() {
         eprintln!("this run was begun by a program of revision {other}; what this one plays may differ");
     }
-    let stop = stop_on_signal(Exit::Interrupted)?;
+    let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     let meter = Meter::new(&plan, if args.quiet { Telling::Quietly } else { Telling::Aloud });
-    let runner = Runner { threads: args.threads, stop, pages: PAGES, progress: &|progress| meter.tell(progress) };
-    let report = runner.run(&plan, &mut folder)?;
+    let tell = |progress: &Progress<'_>| meter.tell(progress);
+    let report = Runner::new(&executor).with_pages(PAGES).with_progress(&tell).run(&plan, &mut folder)?;
     meter.finish();
     let exit = tell_outcome(args, &folder, &report)?;
     Ok((plan, report, exit))
@@ -132,7 +131,7 @@ fn play(
 fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<Exit, RunError> {
     let (out, matches) = (args.out.display(), report.matches);
     match &report.outcome {
-        Outcome::Complete => {
+        RunOutcome::Complete => {
             // Of a fault that was mended before the run was resumed.
             let _ = std::fs::remove_file(folder.path().join("fault.jsonl"));
             let faults = report.derived.faults.len();
@@ -152,17 +151,17 @@ fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<E
             }
             Ok(Exit::Done)
         }
-        Outcome::Interrupted => {
+        RunOutcome::Interrupted => {
             eprintln!("interrupted: {matches} matches are in {out}, whole deal blocks only; --resume plays the rest");
             Ok(Exit::Interrupted)
         }
-        Outcome::Unwritable(error) => {
+        RunOutcome::Unwritable(error) => {
             let kept = StoredRun::open(folder.path()).map_or(0, |stored| stored.matches());
             eprintln!("error: {error}");
             eprintln!("{kept} matches are safely in {out}; once it can be written again, --resume plays the rest");
             Ok(Exit::Interrupted)
         }
-        Outcome::Fault(fault) => {
+        RunOutcome::Fault(fault) => {
             let record = keep_fault(folder.path(), fault)?;
             let program = std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string());
             eprintln!("fault: {}: {}", fault.place, fault.what);

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::setting::SettingArgs;
 use super::{CliResult, Exit};
-use cambio_sim::Workers;
+use cambio_sim::Executor;
 use cambio_sim::sprt::{Question, Scale};
 use cambio_stats::sprt::Verdict;
 
@@ -70,8 +70,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let scale = if args.normalized { Scale::Normalized } else { Scale::Logistic };
     let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);
     let question = Question { elo_0, elo_1, scale, alpha, beta, most_deals: args.deals };
-    let stop = super::run::stop_on_signal(Exit::Failed)?;
-    let workers = Workers::new(args.setting.threads, stop)?;
+    let executor = Executor::new(args.setting.threads)?.with_cancel(super::run::stop_on_signal(Exit::Failed)?);
     let aloud = !args.setting.quiet && std::io::stderr().is_terminal();
     let tell = |deals: u64, ratio: f64| {
         if aloud {
@@ -79,7 +78,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         }
     };
     let setting = args.setting.setting();
-    let answer = question.ask(&setting, roster, &workers, [&args.agent, &args.other], tell)?;
+    let answer = question.ask(&setting, roster, &executor, [&args.agent, &args.other], tell)?;
     if aloud {
         eprint!("\r\u{1b}[2K");
     }

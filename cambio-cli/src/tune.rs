@@ -14,8 +14,8 @@ use serde_json::json;
 use super::setting::{SettingArgs, positive, probability};
 use super::{CliResult, Exit};
 use cambio_report::{Tuning, of_tuning};
-use cambio_sim::tune::{Bench, Point, curve};
-use cambio_sim::{MeasureError, Payoff, RunError, Workers, write_whole};
+use cambio_sim::tune::{Candidates, Point, curve};
+use cambio_sim::{Executor, MeasureError, Payoff, RunError, write_whole};
 use cambio_stats::Joint;
 use cambio_stats::empirical::Game;
 use cambio_stats::race::{Race, halve};
@@ -209,7 +209,7 @@ const MOST_VALUES: usize = 10_000;
 struct Task<'a> {
     args: &'a Args,
     roster: &'a Roster,
-    workers: &'a Workers<'a>,
+    executor: &'a Executor,
     ranges: Vec<Values>,
     told: Cell<Instant>,
 }
@@ -228,9 +228,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         );
     }
     let ranges = args.range.iter().map(|text| Values::read(text)).collect::<Result<Vec<_>, _>>()?;
-    let stop = super::run::stop_on_signal(Exit::Failed)?;
-    let workers = Workers::new(args.setting.threads, stop)?;
-    let task = Task { args, roster, workers: &workers, ranges, told: Cell::new(Instant::now()) };
+    let executor = Executor::new(args.setting.threads)?.with_cancel(super::run::stop_on_signal(Exit::Failed)?);
+    let task = Task { args, roster, executor: &executor, ranges, told: Cell::new(Instant::now()) };
     let outcome =
         if args.field.iter().any(|field| field == "self") { task.against_itself()? } else { task.against_field()? };
     outcome.write(args)?;
@@ -301,9 +300,9 @@ impl Outcome {
 }
 
 impl Task<'_> {
-    fn bench(&self, candidates: &[String], field: &[String]) -> Result<Bench<'_>, MeasureError> {
+    fn measured(&self, candidates: &[String], field: &[String]) -> Result<Candidates<'_>, MeasureError> {
         let setting = cambio_sim::tune::Setting { payoff: self.args.payoff, ..self.args.setting.setting() };
-        Bench::new(&setting, self.roster, self.workers, candidates, field)
+        Candidates::new(&setting, self.roster, self.executor, candidates, field)
     }
 
     fn tell(&self, what: &str) {
@@ -375,13 +374,13 @@ impl Task<'_> {
         let args = self.args;
         let grid = self.grid()?;
         let candidates: Vec<String> = grid.iter().map(|values| filled(&args.agent, values)).collect();
-        let bench = self.bench(&candidates, field)?;
+        let measured = self.measured(&candidates, field)?;
         let sign = args.payoff.sign();
         let mut last = 0;
         let mut ask = |which: &[usize], deals: Range<u64>| {
             self.tell(&format!("{} values, deals {} to {}", which.len(), deals.start, deals.end));
             last = last.max(deals.end);
-            let mut scores = bench.scores(which, deals)?;
+            let mut scores = measured.scores(which, deals)?;
             scores.iter_mut().flatten().for_each(|score| *score *= sign);
             Ok::<_, MeasureError>(scores)
         };
@@ -409,12 +408,12 @@ impl Task<'_> {
         let best = best.unwrap_or_else(highest);
         // Joint statements are about what is made large.
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
-        let mut points = curve(&field.join(" | "), &bench.labels(), &values, &scores, args.setting.seed);
+        let mut points = curve(&field.join(" | "), &measured.labels(), &values, &scores, args.setting.seed);
         if sign < 0.0 {
             scores.iter_mut().flatten().for_each(|score| *score *= sign);
             points.iter_mut().for_each(negate);
         }
-        let scores = Scores { field: field.join(" | "), agents: bench.labels(), by_deal: scores };
+        let scores = Scores { field: field.join(" | "), agents: measured.labels(), by_deal: scores };
         Ok((points, best, blocks, last, vec![scores]))
     }
 
@@ -433,9 +432,9 @@ impl Task<'_> {
                 let mut distinct = specs.clone();
                 distinct.sort();
                 distinct.dedup();
-                let bench = self.bench(&distinct, field)?;
+                let measured = self.measured(&distinct, field)?;
                 let which: Vec<usize> = (0..distinct.len()).collect();
-                let scores = bench.scores(&which, deals..deals + args.deals)?;
+                let scores = measured.scores(&which, deals..deals + args.deals)?;
                 blocks += distinct.len() as u64 * args.deals;
                 let mean = |spec: &String| {
                     let place = distinct.binary_search(spec).expect("it is listed");
@@ -450,10 +449,10 @@ impl Task<'_> {
             }
         }
         let values = at(&search.centre());
-        let bench = self.bench(&[filled(&args.agent, &values)], field)?;
-        let scores = bench.scores(&[0], deals..deals + args.deals)?;
+        let measured = self.measured(&[filled(&args.agent, &values)], field)?;
+        let scores = measured.scores(&[0], deals..deals + args.deals)?;
         blocks += args.deals;
-        let points = curve(&field.join(" | "), &bench.labels(), &[spaced(&values)], &scores, args.setting.seed);
+        let points = curve(&field.join(" | "), &measured.labels(), &[spaced(&values)], &scores, args.setting.seed);
         Ok((points, 0, blocks, deals + args.deals, Vec::new()))
     }
 
@@ -470,9 +469,9 @@ impl Task<'_> {
             let text = format!("it is the incumbent, {incumbent}: nothing to validate\n");
             return Ok(Validation { text, found: json!({ "deals": 0, "incumbent": incumbent }) });
         }
-        let bench = self.bench(&[winner.to_owned(), incumbent.to_owned()], field)?;
-        let scores = bench.scores(&[0, 1], used..used + self.args.validate)?;
-        let units = bench.units();
+        let measured = self.measured(&[winner.to_owned(), incumbent.to_owned()], field)?;
+        let scores = measured.scores(&[0, 1], used..used + self.args.validate)?;
+        let units = measured.units();
         let whole = |score: &f64| (score * units).round() as i64;
         let mut joint = Joint::new(2);
         for (one, other) in scores[0].iter().zip(&scores[1]) {
@@ -516,9 +515,9 @@ impl Task<'_> {
         let mut equilibria = Vec::new();
         for (rival, field) in candidates.iter().enumerate() {
             self.tell(&format!("field {} of {size}: {field}", rival + 1));
-            let bench = self.bench(&candidates, std::slice::from_ref(field))?;
-            let scores = bench.scores(&which, 0..args.deals)?;
-            let curve = curve(field, &bench.labels(), &values, &scores, args.setting.seed);
+            let measured = self.measured(&candidates, std::slice::from_ref(field))?;
+            let scores = measured.scores(&which, 0..args.deals)?;
+            let curve = curve(field, &measured.labels(), &values, &scores, args.setting.seed);
             for (place, point) in curve.iter().enumerate() {
                 matrix[(place, rival)] = point.mean;
             }
@@ -539,7 +538,7 @@ impl Task<'_> {
                 set.join(" ")
             )?;
             points.extend(curve);
-            all_scores.push(Scores { field: field.clone(), agents: bench.labels(), by_deal: scores });
+            all_scores.push(Scores { field: field.clone(), agents: measured.labels(), by_deal: scores });
         }
         self.end_telling();
         let (rules, seats) = (&args.setting.rules, args.setting.seats);

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use cambio_core::{Rules, Seat};
-use cambio_sim::LowerBound;
+use cambio_sim::{Executor, LowerBound};
 use cambio_solve::{Asked, Effort, Game, Limits};
 use folder::folder;
 use serde_json::Value;
@@ -221,9 +221,8 @@ fn a_responder_with_few_iterations_plays_its_blueprint() {
     let greedy = cambio_agents::roster().parse("greedy").unwrap();
     for iterations in [1, 4] {
         let effort = Effort { iterations, candidates: 5, ..Effort::default() };
-        let bound =
-            LowerBound { rules: &rules, target: &greedy, blueprint: &greedy, effort, deals: 60, seed: 3, threads: 2 };
-        let won = bound.play(&std::sync::atomic::AtomicBool::new(false), &|_| {}).unwrap();
+        let bound = LowerBound { rules: &rules, target: &greedy, blueprint: &greedy, effort, deals: 60, seed: 3 };
+        let won = bound.play(&Executor::new(2).unwrap(), |_| {}).unwrap();
         assert_eq!((won.gain.mean, won.by_seat[0] + won.by_seat[1]), (0.0, 0.0), "{iterations} iterations: {won:?}");
     }
 }
@@ -238,8 +237,7 @@ fn the_responder_finds_nine_tenths_of_the_exact_gap() {
     for (spec, clear) in [("greedy", 0.0), ("heuristic", 0.0), ("heuristic", Effort::default().clear)] {
         let target = roster.parse(spec).unwrap();
         let effort = Effort { iterations: 600, candidates: 60, clear, ..Effort::default() };
-        let bound =
-            LowerBound { rules: &rules, target: &target, blueprint: &blueprint, effort, deals: 1, seed: 0, threads: 1 };
+        let bound = LowerBound { rules: &rules, target: &target, blueprint: &blueprint, effort, deals: 1, seed: 0 };
         let strategy = game.ask(&mut Asked::new(|| target.make(), 0, 1), &mut |_| {}).unwrap().strategy;
         let mut policy = Asked::new(|| bound.make(), 0, 1);
         let response = game.ask_against(&mut policy, &strategy, &mut |_| {}).unwrap().strategy;

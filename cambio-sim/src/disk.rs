@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Why a run folder cannot be written or read: one sentence.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// There is something at the path.
     #[error("{0} exists; only a folder that does not exist is written to")]
@@ -48,14 +49,6 @@ pub enum RunError {
     /// Runs do not go together.
     #[error("{0}")]
     Parts(String),
-    /// The worker threads cannot be started.
-    #[error("cannot start {threads} threads: {what}")]
-    Threads {
-        /// How many.
-        threads: usize,
-        /// Why.
-        what: String,
-    },
 }
 
 impl RunError {

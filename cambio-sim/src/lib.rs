@@ -39,8 +39,11 @@ pub use plan::{
     Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, Payoff, Plan, PlanError, Pools,
     Rotations, Share, Unit, read_rules,
 };
-pub use play::{AgentFault, BlockRows, Guarded, MeasureError, RoundTally, SeatTally, Tally, Workers, play_block};
-pub use run::{Findings, MOST_THREADS, Outcome, Progress, Replay, Report, Runner, derive, keep_fault, merge, verify};
+pub use play::{
+    AgentFault, BlockRows, CancelToken, Executor, Guarded, MOST_THREADS, MeasureError, RoundTally, SeatTally, Stopped,
+    Tally, ThreadsError, Worker, play_block,
+};
+pub use run::{Findings, Progress, Replay, Report, RunOutcome, Runner, derive, keep_fault, merge, verify};
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;
 pub use store::{RunFolder, StoredRun};

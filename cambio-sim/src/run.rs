@@ -1,7 +1,7 @@
 //! Whole runs: a plan is played into a folder, read back, checked, put together from parts.
 
+mod batch;
 mod committer;
-mod line;
 mod merge;
 mod outcome;
 mod read;
@@ -9,7 +9,7 @@ mod runner;
 mod verify;
 
 pub use merge::merge;
-pub use outcome::{Outcome, Progress, Report};
+pub use outcome::{Progress, Report, RunOutcome};
 pub use read::derive;
-pub use runner::{MOST_THREADS, Runner, keep_fault};
+pub use runner::{Runner, keep_fault};
 pub use verify::{Findings, Replay, verify};

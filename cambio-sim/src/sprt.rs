@@ -2,9 +2,8 @@
 
 use cambio_agents::Roster;
 
-use crate::plan::Experiment;
-use crate::plan::{Cell, Plan};
-use crate::play::{MeasureError, Workers};
+use crate::plan::{Cell, Experiment, Plan};
+use crate::play::{AgentFault, Executor, MeasureError, Stopped, Worker, play_block};
 use crate::tune::Setting;
 use cambio_stats::Moments;
 use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
@@ -54,14 +53,24 @@ pub struct Answer {
     pub counts: Vec<u64>,
 }
 
-/// How many deals are played at a time. Those after the decision are not read, so the answer does not depend on it.
-const BATCH: u64 = 256;
+/// A test while it is played.
+struct Reading {
+    test: Sprt,
+    scores: Moments,
+    deals: u64,
+}
+
+/// Why no more deals are read.
+enum End {
+    Decided,
+    Fault(Box<AgentFault>),
+}
 
 impl Question {
-    /// Plays until it is answered.
+    /// Plays until it is answered, and shows now and then how many deals were read and the log likelihood ratio.
     ///
     /// # Errors
-    /// If the setting is not allowed or an agent is at fault.
+    /// If the setting is not allowed, an agent is at fault, or the executor was cancelled.
     ///
     /// # Determinism
     /// Deals are read in their order, each with all its lineups at once: the answer does not depend on the number of
@@ -70,7 +79,7 @@ impl Question {
         &self,
         setting: &Setting,
         roster: &Roster,
-        workers: &Workers<'_>,
+        executor: &Executor,
         agents: [&str; 2],
         mut progress: impl FnMut(u64, f64),
     ) -> Result<Answer, MeasureError> {
@@ -92,29 +101,37 @@ impl Question {
                 Hypotheses::Normalized(t(self.elo_0), t(self.elo_1))
             }
         };
-        let mut test = Sprt::new(hypotheses, 2 * pairs + 1, self.alpha, self.beta);
-        let mut scores = Moments::default();
-        let mut deals = 0;
-        let mut verdict = Verdict::Undecided;
-        while deals < self.most_deals && verdict == Verdict::Undecided {
-            let end = (deals + BATCH).min(self.most_deals);
-            let played: Vec<Result<usize, MeasureError>> = workers.all(deals..end, |deal| halves(&plan, deal, workers));
-            for halves in played {
-                // Of several faults the first in the order of the deals counts, and none behind the decision.
-                let halves = halves?;
-                test.add(halves);
-                scores.add(pairs as i64, halves as i64);
-                deals += 1;
-                verdict = test.verdict();
-                if verdict != Verdict::Undecided {
-                    break;
-                }
-            }
-            progress(deals, test.ratio());
+        let test = Sprt::new(hypotheses, 2 * pairs + 1, self.alpha, self.beta);
+        let mut reading = Reading { test, scores: Moments::default(), deals: 0 };
+        let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
+        // Nothing is read behind the decision, also no fault.
+        let commit = |reading: &mut Reading, _, halves: Result<usize, _>| {
+            let halves = halves.map_err(End::Fault)?;
+            reading.test.add(halves);
+            reading.scores.add(pairs as i64, halves as i64);
+            reading.deals += 1;
+            if reading.test.verdict() == Verdict::Undecided { Ok(()) } else { Err(End::Decided) }
+        };
+        let look = |reading: &mut Reading, _| {
+            progress(reading.deals, reading.test.ratio());
+            Ok(())
+        };
+        match executor.run_watched(0..self.most_deals, &mut reading, work, commit, look) {
+            Ok(()) | Err(Stopped::Failed(End::Decided)) => {}
+            Err(Stopped::Failed(End::Fault(fault))) => return Err(MeasureError::Fault(fault)),
+            Err(Stopped::Cancelled) => return Err(MeasureError::Interrupted),
         }
+        let Reading { test, scores, deals } = reading;
         let matches = deals * (plan.cells[0].lineups.len() * plan.cells[0].seatings.len()) as u64;
-        let (ratio, bounds, counts) = (test.ratio(), test.bounds(), test.counts().to_vec());
-        Ok(Answer { verdict, ratio, bounds, deals, matches, scores, counts })
+        Ok(Answer {
+            verdict: test.verdict(),
+            ratio: test.ratio(),
+            bounds: test.bounds(),
+            deals,
+            matches,
+            scores,
+            counts: test.counts().to_vec(),
+        })
     }
 }
 
@@ -125,12 +142,15 @@ fn pairs_a_deal(plan: &Plan) -> usize {
     firsts.map(|first| first * (seats - first) * seatings.len()).sum()
 }
 
-/// The first agent's pairwise score on a deal, in halves.
-fn halves(plan: &Plan, deal: u64, workers: &Workers<'_>) -> Result<usize, MeasureError> {
+/// The first agent's pairwise score on a deal, in halves; `None` if the deal was stopped.
+fn halves(plan: &Plan, deal: u64, worker: &Worker<'_>) -> Result<Option<usize>, Box<AgentFault>> {
     let lineups = plan.cells[0].lineups.len() as u64;
     let mut halves = 0;
     for block in (deal * lineups..(deal + 1) * lineups).map(|number| plan.block(number)) {
-        let rows = workers.play(plan, &block)?;
+        if worker.is_stopped() {
+            return Ok(None);
+        }
+        let rows = play_block(plan, &block)?;
         for table in rows.players.chunks_exact(block.cell.seats) {
             for one in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 0) {
                 for other in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 1) {
@@ -143,13 +163,12 @@ fn halves(plan: &Plan, deal: u64, workers: &Workers<'_>) -> Result<usize, Measur
             }
         }
     }
-    Ok(halves)
+    Ok(Some(halves))
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
-    use std::sync::atomic::AtomicBool;
 
     use super::*;
     use crate::plan::{Payoff, Unit};
@@ -158,8 +177,7 @@ mod tests {
     /// evidence twice.
     #[test]
     fn a_deal_counts_once_however_many_lineups_it_has() {
-        let stop = AtomicBool::new(false);
-        let workers = Workers::new(2, &stop).unwrap();
+        let executor = Executor::new(2).unwrap();
         for (seats, matches, pairs) in [(2, 2, 2), (3, 6, 12), (4, 4, 16), (5, 10, 60)] {
             let setting = Setting {
                 rules: "classic".into(),
@@ -171,7 +189,7 @@ mod tests {
             };
             let question =
                 Question { elo_0: 0.0, elo_1: 1.0, scale: Scale::Normalized, alpha: 1e-9, beta: 1e-9, most_deals: 10 };
-            let ask = |agents| question.ask(&setting, &cambio_agents::roster(), &workers, agents, |_, _| ()).unwrap();
+            let ask = |agents| question.ask(&setting, &cambio_agents::roster(), &executor, agents, |_, _| ()).unwrap();
             let answer = ask(["greedy", "random"]);
             assert_eq!((answer.deals, answer.matches), (10, 10 * matches), "{seats} seats");
             assert_eq!((answer.scores.clusters, answer.scores.results()), (10, 10 * pairs));

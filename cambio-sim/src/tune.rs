@@ -13,9 +13,8 @@ use cambio_stats::search::Search;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::resampling;
-use crate::plan::{Block, Plan};
-use crate::plan::{Experiment, Focal, Lineups, Payoff, PlanError, Unit};
-use crate::play::{MeasureError, Workers};
+use crate::plan::{Block, Experiment, Focal, Lineups, Payoff, Plan, PlanError, Unit};
+use crate::play::{AgentFault, Executor, MeasureError, play_block};
 
 /// Streams of resampling, beside those of derived files.
 const CURVE: u32 = 4 << 16;
@@ -38,15 +37,15 @@ pub struct Setting {
     pub seed: u64,
 }
 
-/// Candidates at one table.
+/// Candidates at one table, each against the same field.
 #[derive(Debug)]
-pub struct Bench<'t> {
+pub struct Candidates<'e> {
     plan: Plan,
-    workers: &'t Workers<'t>,
+    executor: &'e Executor,
     payoff: Payoff,
 }
 
-impl<'t> Bench<'t> {
+impl<'e> Candidates<'e> {
     /// Candidates, by their specs, against a field: one agent for all other seats, or one for each.
     ///
     /// # Errors
@@ -54,10 +53,10 @@ impl<'t> Bench<'t> {
     pub fn new(
         setting: &Setting,
         roster: &Roster,
-        workers: &'t Workers<'t>,
+        executor: &'e Executor,
         candidates: &[String],
         field: &[String],
-    ) -> Result<Bench<'t>, MeasureError> {
+    ) -> Result<Candidates<'e>, MeasureError> {
         let mut agents: Vec<String> = candidates.to_vec();
         for spec in field {
             let agent = roster.parse(spec).map_err(PlanError::from)?;
@@ -76,7 +75,7 @@ impl<'t> Bench<'t> {
             ..Experiment::default()
         };
         let plan = experiment.plan(roster, &setting.folder)?;
-        Ok(Bench { plan, workers, payoff: setting.payoff })
+        Ok(Candidates { plan, executor, payoff: setting.payoff })
     }
 
     /// The candidates as rows would carry them.
@@ -85,11 +84,11 @@ impl<'t> Bench<'t> {
     }
 
     /// The mean payoff of a candidate over its seats in one deal.
-    fn score(&self, candidate: usize, deal: u64) -> Result<f64, MeasureError> {
+    fn score(&self, candidate: usize, deal: u64) -> Result<f64, Box<AgentFault>> {
         let cell = &self.plan.cells[0];
         let lineup = &cell.lineups[candidate];
         let block = Block { number: 0, place: 0, cell, lineup_place: candidate, lineup, deal };
-        let rows = self.workers.play(&self.plan, &block)?;
+        let rows = play_block(&self.plan, &block)?;
         let is_focal = |place: &usize| cell.seatings[place / cell.seats][place % cell.seats] == 0;
         let own = rows.players.iter().enumerate().filter(|(place, _)| is_focal(place));
         let sum: i64 = own.map(|(_, row)| self.payoff.units(row)).sum();
@@ -105,15 +104,19 @@ impl<'t> Bench<'t> {
     /// The mean payoffs of some candidates in some deals: for each candidate one for each deal.
     ///
     /// # Errors
-    /// If an agent is at fault.
+    /// If an agent is at fault, or the executor was cancelled.
     pub fn scores(&self, candidates: &[usize], deals: Range<u64>) -> Result<Vec<Vec<f64>>, MeasureError> {
         let count = (deals.end - deals.start) as usize;
         let at = |place: u64| {
             let place = place as usize;
             self.score(candidates[place / count], deals.start + (place % count) as u64)
         };
-        let all: Result<Vec<f64>, MeasureError> = self.workers.all(0..(candidates.len() * count) as u64, at);
-        Ok(all?.chunks(count.max(1)).map(<[f64]>::to_vec).collect())
+        let mut all = Vec::with_capacity(candidates.len() * count);
+        self.executor.run_ordered(0..(candidates.len() * count) as u64, at, |_, score| {
+            all.push(score?);
+            Ok(())
+        })?;
+        Ok(all.chunks(count.max(1)).map(<[f64]>::to_vec).collect())
     }
 }
 

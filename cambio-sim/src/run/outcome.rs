@@ -7,26 +7,26 @@ use crate::play::AgentFault;
 
 /// How a run ended.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// Everything was played.
     Complete,
-    /// It was stopped; whole shards in canonical order are on disk, and it can be resumed.
+    /// It was stopped. Whole batches in canonical order are on disk, and it can be resumed.
     Interrupted,
-    /// An agent was at fault; the shards before it are on disk.
+    /// An agent was at fault. The batches before it are on disk.
     Fault(Box<AgentFault>),
-    /// The disk took no more; what the ledger says is there, and the run can be resumed.
+    /// The disk took no more. What the ledger says is there, and the run can be resumed.
     Unwritable(RunError),
 }
 
-impl Outcome {
+impl RunOutcome {
     /// The word of the manifest.
     pub(super) fn word(&self, share: Option<Share>) -> &'static str {
         match self {
-            Outcome::Complete if share.is_some() => "complete share",
-            Outcome::Complete => "complete",
-            Outcome::Interrupted => "interrupted",
-            Outcome::Fault(_) => "fault",
-            Outcome::Unwritable(_) => "unwritable",
+            RunOutcome::Complete if share.is_some() => "complete share",
+            RunOutcome::Complete => "complete",
+            RunOutcome::Interrupted => "interrupted",
+            RunOutcome::Fault(_) => "fault",
+            RunOutcome::Unwritable(_) => "unwritable",
         }
     }
 }
@@ -35,7 +35,7 @@ impl Outcome {
 #[derive(Debug)]
 pub struct Report {
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// How many matches have their rows on disk.
     pub matches: u64,
     /// The derived files; nothing in them where only a share was played.
@@ -49,8 +49,8 @@ pub struct Progress<'a> {
     pub played: u64,
     /// How many matches of this session there are.
     pub of: u64,
-    /// The sums of what was handed in so far.
+    /// The sums of what was committed so far.
     pub digest: &'a Digest,
-    /// The cell that was handed in last.
+    /// The cell that was committed last.
     pub cell: usize,
 }

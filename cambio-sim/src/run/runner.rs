@@ -1,42 +1,76 @@
-//! Plays a plan and writes its rows: many lines of the ledger at a time, in canonical order, whatever the number of
-//! threads.
+//! Plays a plan and writes its rows: many batches at a time, in canonical order, whatever the number of threads.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::committer::{Books, Intake, Place};
-use super::line::play_line;
-use super::outcome::{Outcome, Progress, Report};
+use super::batch::{SpareBuffers, play_batch};
+use super::committer::Committer;
+use super::outcome::{Progress, Report, RunOutcome};
 use super::read::read_line;
 use crate::digest::{Derived, Digest, Page, Source};
 use crate::disk::{RunError, write_whole};
 use crate::plan::Plan;
-use crate::play::{AgentFault, Arena};
+use crate::play::{AgentFault, Arena, Executor, Stopped, Worker};
 use crate::store::{RunFolder, StoredRun};
 
-/// The most threads that play.
-pub const MOST_THREADS: usize = 1024;
-
-/// How a plan is played.
+/// Plays plans into folders.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_sim::{Executor, Experiment, RunFolder, RunOutcome, Runner};
+///
+/// let experiment = Experiment {
+///     deals: 10,
+///     rules: vec!["classic".into()],
+///     seats: vec![2],
+///     agents: vec!["random".into(), "greedy".into()],
+///     ..Experiment::default()
+/// };
+/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// # let path = std::env::temp_dir().join(format!("cambio-runner-{}", std::process::id()));
+/// let mut folder = RunFolder::create(&path, "", &plan, None)?;
+///
+/// let executor = Executor::new(2)?;
+/// let show = |progress: &cambio_sim::Progress<'_>| eprintln!("{} of {}", progress.played, progress.of);
+/// let report = Runner::new(&executor).with_progress(&show).run(&plan, &mut folder)?;
+///
+/// assert!(matches!(report.outcome, RunOutcome::Complete));
+/// assert_eq!(report.matches, 20);
+/// let random = report.derived.summary.iter().find(|row| row.agent == "random").unwrap();
+/// assert!(random.rank_points < 0.5);
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
 pub struct Runner<'a> {
-    /// How many threads play; 0 takes as many as there are cores.
-    pub threads: usize,
-    /// Set from outside to stop.
-    pub stop: &'a AtomicBool,
-    /// The files that are made beside the tables.
-    pub pages: &'a [Page],
-    /// Told now and then how far the run is.
-    pub progress: &'a dyn Fn(&Progress<'_>),
+    executor: &'a Executor,
+    pages: &'a [Page],
+    progress: &'a dyn Fn(&Progress<'_>),
 }
 
-impl Runner<'_> {
+impl<'a> Runner<'a> {
+    /// A runner on an executor, whose token stops it.
+    pub fn new(executor: &'a Executor) -> Runner<'a> {
+        Runner { executor, pages: &[], progress: &|_| () }
+    }
+
+    /// Makes these files as well, beside the tables.
+    #[must_use]
+    pub fn with_pages(self, pages: &'a [Page]) -> Runner<'a> {
+        Runner { pages, ..self }
+    }
+
+    /// Shows how far a run is, about ten times a second, on the thread that called [`Runner::run`].
+    #[must_use]
+    pub fn with_progress(self, progress: &'a dyn Fn(&Progress<'_>)) -> Runner<'a> {
+        Runner { progress, ..self }
+    }
+
     /// Plays a plan into a folder, from where the folder is on. What the folder has already is read for the summary.
     ///
     /// # Errors
-    /// If what is there cannot be read, or threads cannot be started. Faults of agents and a disk that takes no more are
-    /// an [`Outcome`].
+    /// If what is there cannot be read. Faults of agents and a disk that takes no more are a [`RunOutcome`].
     ///
     /// # Determinism
     /// The files are the same for any number of threads, and however often the run was interrupted; `timing.csv` is not.
@@ -50,17 +84,13 @@ impl Runner<'_> {
             let stored = StoredRun::open(folder.path())?;
             stored.for_each_line(|entry, rows| read_line(&stored, entry, &rows, &mut digest, &mut faults))?;
         }
-        let threads = match self.threads.min(MOST_THREADS) {
-            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            threads => threads,
-        };
-        let books = Books { folder, digest: &mut digest, faults: &mut faults, cell: 0 };
-        let mut outcome = self.play(plan, books, lines, threads)?;
+        let committer = Committer { folder, digest: &mut digest, faults: &mut faults, cell: 0 };
+        let mut outcome = self.play(plan, committer, lines);
         // Also on a disk that takes no more rows: those that it took may still find their lines.
         if let Err(error) = folder.commit()
-            && !matches!(outcome, Outcome::Unwritable(_))
+            && !matches!(outcome, RunOutcome::Unwritable(_))
         {
-            outcome = Outcome::Unwritable(error);
+            outcome = RunOutcome::Unwritable(error);
         }
         digest.finish();
         let derived = if folder.share().is_some() {
@@ -69,53 +99,41 @@ impl Runner<'_> {
             let source = Source { plan, spec: folder.spec(), extent: folder.extent() };
             Derived::new(&source, &digest, &faults, self.pages)
         };
-        if !matches!(outcome, Outcome::Unwritable(_)) {
+        if !matches!(outcome, RunOutcome::Unwritable(_)) {
             let finish = || {
                 derived.write(folder.path())?;
-                write_timing(folder.path(), threads, folder.matches() - before, begun.elapsed())?;
+                write_timing(folder.path(), self.executor.threads(), folder.matches() - before, begun.elapsed())?;
                 folder.write_manifest(outcome.word(folder.share()))
             };
             if let Err(error) = finish() {
-                outcome = Outcome::Unwritable(error);
+                outcome = RunOutcome::Unwritable(error);
             }
         }
         Ok(Report { outcome, matches: folder.matches(), derived })
     }
 
-    fn play(&self, plan: &Plan, books: Books<'_>, lines: Range<u64>, threads: usize) -> Result<Outcome, RunError> {
-        if lines.is_empty() {
-            return Ok(Outcome::Complete);
+    fn play(&self, plan: &Plan, mut committer: Committer<'_>, batches: Range<u64>) -> RunOutcome {
+        if batches.is_empty() {
+            return RunOutcome::Complete;
         }
-        let of = blocks_matches(plan, plan.line(lines.start).start..plan.line(lines.end - 1).end);
-        let workers = threads.min((lines.end - lines.start) as usize);
-        let intake = &Intake::new(books, lines, workers, self.stop);
-        std::thread::scope(|scope| {
-            let mut lacking = Ok(());
-            for played in &intake.played {
-                let place = Place(intake);
-                let work = move || {
-                    let _place = place;
-                    while let Some((line, paper)) = intake.begin() {
-                        let Some(result) = play_line(Arena::new(plan), line, paper, || intake.is_stopped(), played)
-                        else {
-                            break;
-                        };
-                        intake.hand_in(line, result);
-                    }
-                };
-                if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, work) {
-                    lacking = Err(RunError::Threads { threads, what: error.to_string() });
-                    intake.interrupt();
-                    break;
-                }
-            }
-            let outcome = intake.watch(|books| {
-                let (digest, cell) = (&*books.digest, books.cell);
-                let played = intake.played.iter().map(|played| played.load(Ordering::Relaxed)).sum();
-                (self.progress)(&Progress { played, of, digest, cell });
-            });
-            lacking.map(|()| outcome)
-        })
+        let of = blocks_matches(plan, plan.line(batches.start).start..plan.line(batches.end - 1).end);
+        let spare = SpareBuffers::default();
+        let work = |batch, worker: &Worker<'_>| {
+            play_batch(Arena::new(plan), batch, spare.take(), || worker.is_stopped(), |matches| worker.count(matches))
+        };
+        let commit = |committer: &mut Committer<'_>, _, played: Result<_, Box<AgentFault>>| {
+            committer.commit(played.map_err(RunOutcome::Fault)?, &spare)
+        };
+        let look = |committer: &mut Committer<'_>, played| {
+            (self.progress)(&Progress { played, of, digest: committer.digest, cell: committer.cell });
+            // Agents may be so slow that a batch takes longer than rows may wait.
+            committer.folder.commit_if_due().map_err(RunOutcome::Unwritable)
+        };
+        match self.executor.run_watched(batches, &mut committer, work, commit, look) {
+            Ok(()) => RunOutcome::Complete,
+            Err(Stopped::Cancelled) => RunOutcome::Interrupted,
+            Err(Stopped::Failed(outcome)) => outcome,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Checks a run.
 
-use super::line::replay_line;
+use super::batch::replay_batch;
 use super::read::derive;
 use crate::digest::Page;
 use crate::disk::RunError;
@@ -86,7 +86,7 @@ pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay, pages: &[Page]) -
     };
     for number in 0..chosen {
         let entry = &stored.entries[(u128::from(number) * u128::from(entries) / u128::from(chosen.max(1))) as usize];
-        match replay_line(plan, entry) {
+        match replay_batch(plan, entry) {
             None => findings.not_reproducible += 1,
             Some(Ok(true)) => findings.replayed += 1,
             Some(Ok(false)) => findings.wrong.push(format!("shard {} played again gives other rows", entry.line)),

@@ -1,6 +1,6 @@
-//! Plays a line of the ledger into memory.
+//! Plays a batch into memory.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::digest::Extract;
 use crate::plan::{Block, FaultPolicy, Plan};
@@ -8,15 +8,15 @@ use crate::play::{AgentFault, Arena, BlockRows};
 use crate::rows::{RowKey, Sheet};
 use crate::store::{Entry, packed};
 
-/// A line that was played.
-pub(super) struct PlayedLine<'p> {
+/// A batch that was played.
+pub(super) struct PlayedBatch<'p> {
     pub(super) entry: Entry,
-    pub(super) paper: Paper<'p>,
+    pub(super) buffers: Buffers<'p>,
 }
 
-/// What a line is written on. Used again for a later one, it saves asking for memory.
+/// What a batch is written into. A later batch uses the same memory again.
 #[derive(Default)]
-pub(super) struct Paper<'p> {
+pub(super) struct Buffers<'p> {
     pub(super) blocks: Vec<Block<'p>>,
     pub(super) extract: Extract,
     /// What goes to disk: for each file its bytes and how many rows they are.
@@ -25,16 +25,30 @@ pub(super) struct Paper<'p> {
     pub(super) faults: Vec<String>,
 }
 
-/// Plays the blocks of a line and writes their rows into memory; `None` if it was stopped. The matches are added to those
-/// that this worker played.
-pub(super) fn play_line<'p>(
+/// Buffers that nobody uses at the moment.
+#[derive(Default)]
+pub(super) struct SpareBuffers<'p>(Mutex<Vec<Buffers<'p>>>);
+
+impl<'p> SpareBuffers<'p> {
+    pub(super) fn take(&self) -> Buffers<'p> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    pub(super) fn give(&self, buffers: Buffers<'p>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+    }
+}
+
+/// Plays the blocks of a batch and writes their rows into memory; `None` if it was stopped. `count` is told how many matches
+/// each block had.
+pub(super) fn play_batch<'p>(
     mut arena: Arena<'p>,
-    line: u64,
-    mut paper: Paper<'p>,
+    batch: u64,
+    mut buffers: Buffers<'p>,
     is_stopped: impl Fn() -> bool,
-    played: &AtomicU64,
-) -> Option<Result<PlayedLine<'p>, Box<AgentFault>>> {
-    let Paper { blocks, extract, files, faults } = &mut paper;
+    count: impl Fn(u64),
+) -> Option<Result<PlayedBatch<'p>, Box<AgentFault>>> {
+    let Buffers { blocks, extract, files, faults } = &mut buffers;
     blocks.clear();
     extract.clear();
     faults.clear();
@@ -42,7 +56,7 @@ pub(super) fn play_line<'p>(
     let mut records = Lines::default();
     let plan = arena.plan();
     let mut rows = BlockRows::default();
-    for number in plan.line(line) {
+    for number in plan.line(batch) {
         if is_stopped() {
             return None;
         }
@@ -55,8 +69,7 @@ pub(super) fn play_line<'p>(
         rows.records.iter().for_each(|record| records.put(&record.to_json()));
         faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
         blocks.push(block);
-        // Nobody else writes there, and to add at once what others see as well would hold up the play of fast agents.
-        played.store(played.load(Ordering::Relaxed) + block.cell.seatings.len() as u64, Ordering::Relaxed);
+        count(block.cell.seatings.len() as u64);
     }
     files.extend([sheets.matches, sheets.rounds, sheets.players].map(Sheet::into_bytes));
     if plan.records {
@@ -74,7 +87,7 @@ pub(super) fn play_line<'p>(
             *bytes = packed(plan, std::mem::take(bytes));
         }
     }
-    Some(Ok(PlayedLine { entry: Entry::new(line, files), paper }))
+    Some(Ok(PlayedBatch { entry: Entry::new(batch, files), buffers }))
 }
 
 /// Lines of JSON.
@@ -92,7 +105,7 @@ impl Lines {
     }
 }
 
-/// The files of rows of a line, as they are written.
+/// The files of rows of a batch, as they are written.
 struct Sheets {
     matches: Sheet,
     rounds: Sheet,
@@ -103,10 +116,10 @@ struct Sheets {
 }
 
 impl Sheets {
-    /// Empty ones, on the paper of files that are no longer needed.
+    /// Empty ones, in the memory of files that are no longer needed.
     fn over(files: &mut Vec<(Vec<u8>, u64)>) -> Sheets {
-        let mut papers = files.drain(..).map(|(bytes, _)| bytes);
-        let mut sheet = || Sheet::over(papers.next().unwrap_or_default());
+        let mut used = files.drain(..).map(|(bytes, _)| bytes);
+        let mut sheet = || Sheet::over(used.next().unwrap_or_default());
         let (matches, rounds, players) = (sheet(), sheet(), sheet());
         Sheets { matches, rounds, players, key: RowKey::default(), table: None }
     }
@@ -132,12 +145,12 @@ impl Sheets {
     }
 }
 
-/// Plays a line again and compares its bytes with the ledger's; `None` where its agents may decide differently.
-pub(super) fn replay_line(plan: &Plan, entry: &Entry) -> Option<Result<bool, Box<AgentFault>>> {
+/// Plays a batch again and compares its bytes with the ledger's; `None` where its agents may decide differently.
+pub(super) fn replay_batch(plan: &Plan, entry: &Entry) -> Option<Result<bool, Box<AgentFault>>> {
     let blocks = plan.line(entry.line);
     if !blocks.clone().all(|number| plan.is_reproducible(plan.block(number).lineup)) {
         return None;
     }
-    let played = play_line(Arena::playing_all(plan), entry.line, Paper::default(), || false, &AtomicU64::new(0))?;
-    Some(played.map(|line| line.entry == *entry))
+    let played = play_batch(Arena::playing_all(plan), entry.line, Buffers::default(), || false, |_| ())?;
+    Some(played.map(|batch| batch.entry == *entry))
 }

@@ -1,0 +1,29 @@
+//! Why an adaptive measurement, which plays and looks in turns, can fail.
+
+use super::executor::Stopped;
+use super::fault::AgentFault;
+use crate::plan::PlanError;
+
+/// Why candidates cannot be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasureError {
+    /// The setting or an agent is not allowed.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// An agent was at fault.
+    #[error("fault: {}: {}", .0.place, .0.what)]
+    Fault(Box<AgentFault>),
+    /// The executor was cancelled.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<Stopped<Box<AgentFault>>> for MeasureError {
+    fn from(stopped: Stopped<Box<AgentFault>>) -> MeasureError {
+        match stopped {
+            Stopped::Cancelled => MeasureError::Interrupted,
+            Stopped::Failed(fault) => MeasureError::Fault(fault),
+        }
+    }
+}
