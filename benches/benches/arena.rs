@@ -10,7 +10,7 @@ use std::path::Path;
 use cambio_agents::roster;
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, Rules};
-use cambio_sim::{Executor, Experiment, Lineups, Plan, RunFolder, Runner};
+use cambio_sim::{Executor, Experiment, Lineups, PlayablePlan, RunFolder, Runner};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const SEATS: usize = 2;
@@ -36,7 +36,7 @@ fn alone_on(threads: u64, lineup: [&str; SEATS], deals: u64) {
     });
 }
 
-fn run(plan: &Plan, folder: &Path, threads: usize) {
+fn run(plan: &PlayablePlan, folder: &Path, threads: usize) {
     let mut folder = RunFolder::create(folder, "", plan, None).expect("the folder can be written");
     let executor = Executor::new(threads).expect("threads");
     let report = Runner::new(&executor).run(plan, &mut folder).expect("the plan can be played");

@@ -86,10 +86,10 @@ impl Meter<'_> {
         let of = |agent: usize| cell.payoff(agent, payoff).map(|interval| (agent, interval));
         let worth = |(_, interval): &(usize, Interval)| payoff.sign() * interval.mean;
         let leader =
-            (0..self.plan.labels.len()).filter_map(of).max_by(|one, other| worth(one).total_cmp(&worth(other)));
+            (0..self.plan.agents.len()).filter_map(of).max_by(|one, other| worth(one).total_cmp(&worth(other)));
         leader.map_or_else(String::new, |(agent, interval)| {
             let half = interval.half_width.map_or_else(String::new, |half| format!(" ± {half:.3}"));
-            let label: String = self.plan.labels[agent].chars().take(24).collect();
+            let label: String = self.plan.agents[agent].label.chars().take(24).collect();
             let table = &self.plan.cells[progress.cell];
             format!(
                 "{:.3}{half} {label}, {} {}, {} deals",

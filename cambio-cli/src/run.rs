@@ -8,8 +8,8 @@ use super::meter::{Meter, Telling};
 use super::tables::{self, Format};
 use super::{CliResult, Exit, PAGES};
 use cambio_sim::{
-    CancelToken, Executor, Experiment, MOST_THREADS, Plan, Progress, Report, RunError, RunFolder, RunOutcome, Runner,
-    Share, StoredRun, keep_fault,
+    CancelToken, Executor, Experiment, MOST_THREADS, PlayablePlan, Progress, Report, RunError, RunFolder, RunOutcome,
+    Runner, Share, StoredRun, keep_fault,
 };
 
 #[derive(Debug, clap::Args)]
@@ -104,7 +104,7 @@ fn play(
     args: &Playing,
     share: Option<Share>,
     roster: &Roster,
-) -> Result<(Plan, Report, Exit), Box<dyn std::error::Error>> {
+) -> Result<(PlayablePlan, Report, Exit), Box<dyn std::error::Error>> {
     let (mut experiment, text) = Experiment::read(&args.spec)?;
     experiment.deals = args.deals.unwrap_or(experiment.deals);
     experiment.seed = args.seed.unwrap_or(experiment.seed);

@@ -186,7 +186,7 @@ impl Desk<'_> {
             self.names().into_iter().zip(&self.ladder.rungs).zip(rows).map(estimate).collect();
         estimates.sort_by(|one, other| other.mean.total_cmp(&one.mean));
         let zero = match self.plan.anchor {
-            Some(agent) => Prose::from("0 is ").code(&self.plan.labels[agent]),
+            Some(agent) => Prose::from("0 is ").code(&self.plan.agents[agent].label),
             None => "0 is their mean".into(),
         };
         Figure {

@@ -8,7 +8,7 @@ use super::{NONE, Prose, Table, TableCell, TableRow, count, grouped};
 use cambio_sim::Extent;
 use cambio_sim::digest::Digest;
 use cambio_sim::{Derived, Source};
-use cambio_sim::{Experiment, FaultPolicy};
+use cambio_sim::{Experiment, FaultPolicy, PlannedAgent};
 
 /// The most faults that are listed.
 const MOST_FAULTS: usize = 50;
@@ -136,15 +136,15 @@ fn notes(source: &Source<'_>, derived: &Derived, tables: &[Desk<'_>]) -> Vec<Pro
         let dropped = count(derived.faults.len() as u64, "deal block");
         notes.push(format!("Dropped as a whole for a fault in it: {dropped}.").into());
     }
-    let marked = |marks: &[bool]| -> Vec<&str> {
-        plan.labels.iter().zip(marks).filter(|(_, mark)| **mark).map(|(label, _)| label.as_str()).collect()
+    let marked = |is_marked: fn(&PlannedAgent) -> bool| -> Vec<&str> {
+        plan.agents.iter().filter(|agent| is_marked(agent)).map(|agent| agent.label.as_str()).collect()
     };
-    let seers = marked(&plan.seers);
+    let seers = marked(|agent| agent.sees_all);
     if !seers.is_empty() {
         let see = if seers.len() == 1 { "sees" } else { "see" };
         notes.push(Prose::default().list(&seers).say(format!(" {see} hidden cards: this is an analysis, no contest.")));
     }
-    let loose = marked(&plan.reproducible.iter().map(|same| !same).collect::<Vec<_>>());
+    let loose = marked(|agent| !agent.reproducible);
     if !loose.is_empty() {
         let may = "may decide differently when played again: their rows cannot be reproduced.";
         notes.push(Prose::default().list(&loose).say(format!(" {may}")));
@@ -252,7 +252,8 @@ fn how(source: &Source<'_>) -> Vec<Prose> {
             .say(" in this folder:"),
     ];
     let known = cambio_agents::roster();
-    let own: Vec<&str> = plan.labels.iter().map(String::as_str).filter(|label| known.parse(label).is_err()).collect();
+    let own: Vec<&str> =
+        plan.agents.iter().map(|agent| agent.label.as_str()).filter(|label| known.parse(label).is_err()).collect();
     if !own.is_empty() {
         how.push(Prose::from("The program has to be one that has the agents ").list(&own).say("."));
     }

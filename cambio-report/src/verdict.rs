@@ -67,7 +67,7 @@ impl<'a> Ladder<'a> {
         let table = &plan.cells[place];
         let is_here = |rules: &str, seats: usize| rules == table.rules.name() && seats == table.seats;
         let rung = |summary: &'a SummaryRow| {
-            let place = plan.labels.iter().position(|label| *label == summary.agent)?;
+            let place = plan.agents.iter().position(|agent| agent.label == summary.agent)?;
             let mean = cell.payoff(place, plan.payoff)?;
             Some(Rung { agent: &summary.agent, place, mean, summary, is_among_best: false })
         };

@@ -36,8 +36,8 @@ pub use digest::{BehaviourRow, Derived, FaultRow, Page, PairRow, RatingRow, Seat
 pub use disk::{RunError, write_whole};
 pub use exploit::{LowerBound, LowerBoundError, Won};
 pub use plan::{
-    Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, Payoff, Plan, PlanError, Pools,
-    Rotations, Share, Unit, read_rules,
+    Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan,
+    PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Share, Unit, read_rules,
 };
 pub use play::{
     AgentFault, BlockRows, CancelToken, Executor, Guarded, MOST_THREADS, MeasureError, RoundTally, SeatTally, Stopped,

@@ -7,13 +7,16 @@ mod blocks;
 mod experiment;
 mod lineups;
 mod lock;
+mod playable;
 mod shard;
 mod validate;
 
-pub use blocks::{Block, Cell, Plan};
+pub use blocks::{Block, Cell, Plan, PlannedAgent};
 pub use experiment::{
     Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,
 };
 pub use lineups::Lineup;
+pub use lock::LockError;
 pub(crate) use lock::lock_differences;
+pub use playable::PlayablePlan;
 pub use shard::{Extent, Share};

@@ -2,7 +2,7 @@
 
 use cambio_agents::Roster;
 
-use crate::plan::{Cell, Experiment, Plan};
+use crate::plan::{Cell, Experiment, Plan, PlayablePlan};
 use crate::play::{AgentFault, Executor, MeasureError, Stopped, Worker, play_block};
 use crate::tune::Setting;
 use cambio_stats::Moments;
@@ -143,7 +143,7 @@ fn pairs_a_deal(plan: &Plan) -> usize {
 }
 
 /// The first agent's pairwise score on a deal, in halves; `None` if the deal was stopped.
-fn halves(plan: &Plan, deal: u64, worker: &Worker<'_>) -> Result<Option<usize>, Box<AgentFault>> {
+fn halves(plan: &PlayablePlan, deal: u64, worker: &Worker<'_>) -> Result<Option<usize>, Box<AgentFault>> {
     let lineups = plan.cells[0].lineups.len() as u64;
     let mut halves = 0;
     for block in (deal * lineups..(deal + 1) * lineups).map(|number| plan.block(number)) {

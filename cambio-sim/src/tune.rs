@@ -13,7 +13,7 @@ use cambio_stats::search::Search;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::resampling;
-use crate::plan::{Block, Experiment, Focal, Lineups, Payoff, Plan, PlanError, Unit};
+use crate::plan::{Block, Experiment, Focal, Lineups, Payoff, PlanError, PlayablePlan, Unit};
 use crate::play::{AgentFault, Executor, MeasureError, play_block};
 
 /// Streams of resampling, beside those of derived files.
@@ -40,7 +40,7 @@ pub struct Setting {
 /// Candidates at one table, each against the same field.
 #[derive(Debug)]
 pub struct Candidates<'e> {
-    plan: Plan,
+    plan: PlayablePlan,
     executor: &'e Executor,
     payoff: Payoff,
 }
@@ -80,7 +80,7 @@ impl<'e> Candidates<'e> {
 
     /// The candidates as rows would carry them.
     pub fn labels(&self) -> Vec<String> {
-        self.plan.cells[0].lineups.iter().map(|lineup| self.plan.labels[lineup.agents()[0]].clone()).collect()
+        self.plan.cells[0].lineups.iter().map(|lineup| self.plan.agents[lineup.agents()[0]].label.clone()).collect()
     }
 
     /// The mean payoff of a candidate over its seats in one deal.

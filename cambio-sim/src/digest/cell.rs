@@ -64,7 +64,7 @@ struct Open {
 
 impl CellDigest {
     pub(super) fn new(plan: &Plan, cell: &Cell) -> CellDigest {
-        let (agents, seats) = (plan.labels.len(), cell.seats);
+        let (agents, seats) = (plan.agents.len(), cell.seats);
         let open = Open {
             n: vec![0; agents + seats],
             s: vec![0; agents + seats],

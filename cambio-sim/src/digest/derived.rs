@@ -161,7 +161,7 @@ impl CellSums<'_> {
 
     /// The agents that have a match.
     fn present(&self) -> Vec<usize> {
-        (0..self.plan.labels.len()).filter(|&agent| self.cell.matches(agent) > 0).collect()
+        (0..self.plan.agents.len()).filter(|&agent| self.cell.matches(agent) > 0).collect()
     }
 
     fn summary(&self) -> Vec<SummaryRow> {
@@ -175,7 +175,7 @@ impl CellSums<'_> {
             Some(SummaryRow {
                 rules: self.rules(),
                 seats: self.seat_count(),
-                agent: self.plan.labels[agent].clone(),
+                agent: self.plan.agents[agent].label.clone(),
                 matches: deeds.matches,
                 deals: rank_points.clusters,
                 rank_points: rank_points.mean,
@@ -203,7 +203,7 @@ impl CellSums<'_> {
                     .any(|lineup| lineup.agents().contains(&agent) && self.plan.is_analysis(lineup)),
             })
         };
-        (0..self.plan.labels.len()).filter_map(row).collect()
+        (0..self.plan.agents.len()).filter_map(row).collect()
     }
 
     fn behaviour(&self) -> Vec<BehaviourRow> {
@@ -215,7 +215,7 @@ impl CellSums<'_> {
             BehaviourRow {
                 rules: self.rules(),
                 seats: self.seat_count(),
-                agent: self.plan.labels[agent].clone(),
+                agent: self.plan.agents[agent].label.clone(),
                 rounds: deeds.rounds,
                 rounds_per_match: deeds.rounds as f64 / deeds.matches as f64,
                 turns: per_round(deeds.table_turns),
@@ -281,8 +281,8 @@ impl CellSums<'_> {
         Some(PairRow {
             rules: self.rules(),
             seats: self.seat_count(),
-            agent: self.plan.labels[one].clone(),
-            other: self.plan.labels[other].clone(),
+            agent: self.plan.agents[one].label.clone(),
+            other: self.plan.agents[other].label.clone(),
             deals: difference.clusters,
             difference: difference.mean,
             error: difference.error,
@@ -310,7 +310,7 @@ impl CellSums<'_> {
 
     fn strengths(&self, effects: PositionEffects) -> Option<(Vec<usize>, Strengths)> {
         let present = self.present();
-        if present.len() != self.plan.labels.len() {
+        if present.len() != self.plan.agents.len() {
             // Agents without a game are not comparable with anybody.
             return None;
         }
@@ -319,7 +319,7 @@ impl CellSums<'_> {
     }
 
     fn ratings(&self, fitted: Option<&(Vec<usize>, Strengths)>) -> Vec<RatingRow> {
-        let agents = self.plan.labels.len();
+        let agents = self.plan.agents.len();
         let games = self.cell.rankings.games_of(agents);
         let components = self.cell.rankings.components(agents);
         let interval = |agent: usize| {
@@ -344,7 +344,7 @@ impl CellSums<'_> {
             RatingRow {
                 rules: self.rules(),
                 seats: self.seat_count(),
-                agent: self.plan.labels[agent].clone(),
+                agent: self.plan.agents[agent].label.clone(),
                 games: games[agent],
                 component: (games[agent] > 0).then(|| components[agent] + 1),
                 strength,

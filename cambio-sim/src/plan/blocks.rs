@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use cambio_agents::{AgentSpec, Roster};
+use cambio_agents::AgentSpec;
 use cambio_core::Rules;
 
-use super::experiment::{FaultPolicy, Payoff, PlanError, Rotations, Unit};
+use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
 
 /// One rule system at one number of seats, and the lineups that play there.
@@ -21,7 +21,8 @@ pub struct Cell {
     pub seatings: Vec<Vec<usize>>,
 }
 
-/// What is played.
+/// What is played, written out. It can be stored, read back and summed up; a [`PlayablePlan`](super::PlayablePlan) can also be
+/// played.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "as the experiment's fields")]
 pub struct Plan {
@@ -49,16 +50,27 @@ pub struct Plan {
     pub seat_effects: bool,
     /// The place of the agent whose rating is 0.
     pub anchor: Option<usize>,
-    /// The agents' specs as every row carries them.
-    pub labels: Vec<String>,
-    /// Which agents see hidden cards.
-    pub seers: Vec<bool>,
-    /// Which agents decide the same on every machine.
-    pub reproducible: Vec<bool>,
+    /// The agents.
+    pub agents: Vec<PlannedAgent>,
     /// The tables.
     pub cells: Vec<Cell>,
-    /// The agents; none in a plan that was read back without a roster.
-    pub(crate) agents: Vec<AgentSpec>,
+}
+
+/// What rows and reports need to know of an agent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlannedAgent {
+    /// Its spec, as every row carries it.
+    pub label: String,
+    /// Whether it sees hidden cards.
+    pub sees_all: bool,
+    /// Whether it decides the same on every machine.
+    pub reproducible: bool,
+}
+
+impl From<&AgentSpec> for PlannedAgent {
+    fn from(spec: &AgentSpec) -> PlannedAgent {
+        PlannedAgent { label: spec.to_string(), sees_all: spec.sees_all(), reproducible: spec.is_reproducible() }
+    }
 }
 
 /// One deal block: a lineup on one deal in all its rotations. The unit of randomness, scheduling and storage.
@@ -79,7 +91,7 @@ pub struct Block<'p> {
 }
 
 impl Block<'_> {
-    /// The agent in a seat in this rotation, by its place in [`Plan::labels`].
+    /// The agent in a seat in this rotation, by its place in [`Plan::agents`].
     pub fn agent(&self, seat: usize, rotation: usize) -> usize {
         self.lineup.agents()[self.cell.seatings[rotation][seat]]
     }
@@ -148,27 +160,12 @@ impl Plan {
 
     /// Whether a lineup has an agent that sees hidden cards.
     pub fn is_analysis(&self, lineup: &Lineup) -> bool {
-        lineup.agents().iter().any(|&agent| self.seers[agent])
+        lineup.agents().iter().any(|&agent| self.agents[agent].sees_all)
     }
 
     /// Whether all agents of a lineup decide the same on every machine.
     pub fn is_reproducible(&self, lineup: &Lineup) -> bool {
-        lineup.agents().iter().all(|&agent| self.reproducible[agent])
-    }
-
-    /// Whether a match of a lineup is the same whenever it is played: its agents keep to what they are told, and no other
-    /// program has a part in it, which might not.
-    pub(crate) fn is_repeatable(&self, lineup: &Lineup) -> bool {
-        self.is_reproducible(lineup) && lineup.agents().iter().all(|&agent| self.agents[agent].is_self_contained())
-    }
-
-    /// The plan with agents that play.
-    ///
-    /// # Errors
-    /// If the roster does not know one of them.
-    pub fn with_agents(mut self, roster: &Roster) -> Result<Plan, PlanError> {
-        self.agents = self.labels.iter().map(|spec| roster.parse(spec)).collect::<Result<_, _>>()?;
-        Ok(self)
+        lineup.agents().iter().all(|&agent| self.agents[agent].reproducible)
     }
 }
 

@@ -4,7 +4,7 @@ use cambio_agents::{AgentSpec, Roster};
 
 use super::experiment::{Focal, LineupRule, Lineups, PlanError, Pools};
 
-/// Some agents at one table, by their place in [`Plan::labels`].
+/// Some agents at one table, by their place in [`Plan::agents`](super::Plan::agents).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Lineup {
     agents: Vec<usize>,

@@ -1,44 +1,149 @@
 //! Plans as text: `spec.lock.json`.
 
 use cambio_core::RulesSpec;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::blocks::{Cell, Plan};
-use super::experiment::Rotations;
+use super::blocks::{Cell, Plan, PlannedAgent};
+use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
 
 /// The format of `spec.lock.json`.
-const LOCK: &str = "cambio-lock/1";
+const FORMAT: &str = "cambio-lock/1";
+
+/// Why a text is not the lock of a plan.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockError {
+    /// It is not JSON.
+    #[error("not JSON: {0}")]
+    Json(serde_json::Error),
+    /// It is of another format.
+    #[error("its format is {found}; allowed is \"{FORMAT}\"")]
+    Format {
+        /// The format that it names.
+        found: Value,
+    },
+    /// It does not describe a plan.
+    #[error("a field is missing or has a value that is not allowed")]
+    Field,
+    /// It describes a plan whose lock is another text.
+    #[error("it is not in canonical form, or is of another version")]
+    NotCanonical,
+}
+
+/// The fields of `spec.lock.json`, in their order. The run id is the hash of its text: whatever changes here makes every run
+/// another one.
+#[derive(Deserialize, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "as the experiment's fields")]
+struct Lock {
+    format: String,
+    version: String,
+    name: String,
+    /// As text: not every reader of JSON has whole numbers of 64 bits.
+    seed: String,
+    deals: u64,
+    rotations: Rotations,
+    unit: Unit,
+    payoff: Payoff,
+    faults: FaultPolicy,
+    records: bool,
+    compress: bool,
+    analysis: bool,
+    seat_effects: bool,
+    anchor: Option<usize>,
+    agents: Vec<String>,
+    /// The places of the agents that see hidden cards.
+    seers: Vec<usize>,
+    /// The places of the agents that decide the same on every machine.
+    reproducible: Vec<usize>,
+    tables: Vec<LockedCell>,
+}
+
+/// A cell in a lock.
+#[derive(Deserialize, Serialize)]
+struct LockedCell {
+    rules: Value,
+    seats: usize,
+    lineups: Vec<Vec<usize>>,
+}
+
+impl Lock {
+    fn of(plan: &Plan) -> Lock {
+        let cell = |cell: &Cell| LockedCell {
+            rules: cell.rules.spec().to_table(),
+            seats: cell.seats,
+            lineups: cell.lineups.iter().map(|lineup| lineup.agents().to_vec()).collect(),
+        };
+        let places = |has: fn(&PlannedAgent) -> bool| {
+            plan.agents.iter().enumerate().filter(|(_, agent)| has(agent)).map(|(place, _)| place).collect()
+        };
+        Lock {
+            format: FORMAT.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            name: plan.name.clone(),
+            seed: plan.seed.to_string(),
+            deals: plan.deals,
+            rotations: plan.rotations,
+            unit: plan.unit,
+            payoff: plan.payoff,
+            faults: plan.faults,
+            records: plan.records,
+            compress: plan.compress,
+            analysis: plan.analysis,
+            seat_effects: plan.seat_effects,
+            anchor: plan.anchor,
+            agents: plan.agents.iter().map(|agent| agent.label.clone()).collect(),
+            seers: places(|agent| agent.sees_all),
+            reproducible: places(|agent| agent.reproducible),
+            tables: plan.cells.iter().map(cell).collect(),
+        }
+    }
+
+    fn into_plan(self) -> Option<Plan> {
+        let agent = |(place, label): (usize, &String)| PlannedAgent {
+            label: label.clone(),
+            sees_all: self.seers.contains(&place),
+            reproducible: self.reproducible.contains(&place),
+        };
+        let agents: Vec<PlannedAgent> = self.agents.iter().enumerate().map(agent).collect();
+        let cell = |cell: LockedCell| {
+            let LockedCell { rules, seats, lineups } = cell;
+            let fits = |lineup: &Vec<usize>| lineup.len() == seats && lineup.iter().all(|&agent| agent < agents.len());
+            ((2..=8).contains(&seats) && lineups.iter().all(fits)).then_some(())?;
+            Some(Cell {
+                rules: RulesSpec::from_json(&rules).and_then(RulesSpec::validate).ok()?,
+                seats,
+                lineups: lineups.into_iter().map(|lineup| Lineup::new(lineup, &self.agents)).collect(),
+                seatings: self.rotations.seatings(seats),
+            })
+        };
+        Some(Plan {
+            cells: self.tables.into_iter().map(cell).collect::<Option<_>>()?,
+            name: self.name,
+            seed: self.seed.parse().ok()?,
+            deals: self.deals,
+            rotations: self.rotations,
+            unit: self.unit,
+            payoff: self.payoff,
+            faults: self.faults,
+            records: self.records,
+            compress: self.compress,
+            analysis: self.analysis,
+            seat_effects: self.seat_effects,
+            anchor: self.anchor,
+            agents,
+        })
+    }
+}
 
 impl Plan {
     /// The text of `spec.lock.json`: everything that the rows depend on, complete and in one canonical form.
+    ///
+    /// # Panics
+    /// Never: a lock is text, numbers and lists.
     pub fn lock(&self) -> String {
-        let cell = |cell: &Cell| {
-            let lineups: Vec<&[usize]> = cell.lineups.iter().map(Lineup::agents).collect();
-            json!({ "rules": cell.rules.spec().to_table(), "seats": cell.seats, "lineups": lineups })
-        };
-        let marks = |marks: &[bool]| -> Vec<usize> { (0..marks.len()).filter(|&agent| marks[agent]).collect() };
-        let lock = json!({
-            "format": LOCK,
-            "version": env!("CARGO_PKG_VERSION"),
-            "name": self.name,
-            "seed": self.seed.to_string(),
-            "deals": self.deals,
-            "rotations": self.rotations,
-            "unit": self.unit,
-            "payoff": self.payoff,
-            "faults": self.faults,
-            "records": self.records,
-            "compress": self.compress,
-            "analysis": self.analysis,
-            "seat_effects": self.seat_effects,
-            "anchor": self.anchor,
-            "agents": self.labels,
-            "seers": marks(&self.seers),
-            "reproducible": marks(&self.reproducible),
-            "tables": self.cells.iter().map(cell).collect::<Vec<_>>(),
-        });
-        format!("{lock}\n")
+        serde_json::to_string(&Lock::of(self)).expect("a lock is text, numbers and lists") + "\n"
     }
 
     /// The run id: BLAKE3 of the lock.
@@ -46,66 +151,21 @@ impl Plan {
         blake3::hash(self.lock().as_bytes()).to_hex().to_string()
     }
 
-    /// Reads a plan back from its lock. It can be summed up; to be played on it needs [`Plan::with_agents`].
+    /// Reads a plan back from its lock. It can be summed up; to be played it needs [`Plan::with_agents`].
     ///
     /// # Errors
     /// If it is not a lock; the sentence says what is wrong with it.
-    pub fn unlock(text: &str) -> Result<Plan, String> {
-        let lock: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-        if lock["format"] != LOCK {
-            return Err(format!("its format is {}; allowed is \"{LOCK}\"", lock["format"]));
+    pub fn unlock(text: &str) -> Result<Plan, LockError> {
+        let lock: Value = serde_json::from_str(text).map_err(LockError::Json)?;
+        if lock["format"] != FORMAT {
+            return Err(LockError::Format { found: lock["format"].clone() });
         }
-        let plan = read_lock(&lock).ok_or("a field is missing or has a value that is not allowed")?;
+        let plan = serde_json::from_value(lock).ok().and_then(Lock::into_plan).ok_or(LockError::Field)?;
         if plan.lock() != text {
-            return Err("it is not in canonical form, or is of another version".to_owned());
+            return Err(LockError::NotCanonical);
         }
         Ok(plan)
     }
-}
-
-fn read_lock(lock: &Value) -> Option<Plan> {
-    let list = |value: &Value| -> Option<Vec<usize>> {
-        value.as_array()?.iter().map(|place| place.as_u64().map(|place| place as usize)).collect()
-    };
-    let labels: Vec<String> =
-        lock["agents"].as_array()?.iter().map(|label| label.as_str().map(str::to_owned)).collect::<Option<_>>()?;
-    let rotations: Rotations = serde_json::from_value(lock["rotations"].clone()).ok()?;
-    let marks = |name: &str| -> Option<Vec<bool>> {
-        let marked = list(&lock[name])?;
-        Some((0..labels.len()).map(|agent| marked.contains(&agent)).collect())
-    };
-    let cell = |table: &Value| {
-        let seats = table["seats"].as_u64()? as usize;
-        let lineups = table["lineups"].as_array()?.iter().map(list).collect::<Option<Vec<_>>>()?;
-        let fits = |lineup: &Vec<usize>| lineup.len() == seats && lineup.iter().all(|&agent| agent < labels.len());
-        (2..=8).contains(&seats).then_some(())?;
-        lineups.iter().all(fits).then_some(())?;
-        Some(Cell {
-            rules: RulesSpec::from_json(&table["rules"]).and_then(RulesSpec::validate).ok()?,
-            seats,
-            lineups: lineups.into_iter().map(|agents| Lineup::new(agents, &labels)).collect(),
-            seatings: rotations.seatings(seats),
-        })
-    };
-    Some(Plan {
-        name: lock["name"].as_str()?.to_owned(),
-        seed: lock["seed"].as_str()?.parse().ok()?,
-        deals: lock["deals"].as_u64()?,
-        rotations,
-        unit: serde_json::from_value(lock["unit"].clone()).ok()?,
-        payoff: serde_json::from_value(lock["payoff"].clone()).ok()?,
-        faults: serde_json::from_value(lock["faults"].clone()).ok()?,
-        records: lock["records"].as_bool()?,
-        compress: lock["compress"].as_bool()?,
-        analysis: lock["analysis"].as_bool()?,
-        seat_effects: lock["seat_effects"].as_bool()?,
-        anchor: lock["anchor"].as_u64().map(|agent| agent as usize),
-        seers: marks("seers")?,
-        reproducible: marks("reproducible")?,
-        cells: lock["tables"].as_array()?.iter().map(cell).collect::<Option<_>>()?,
-        labels,
-        agents: Vec::new(),
-    })
 }
 
 /// Where two locks differ: the fields' paths with both values, at most five.

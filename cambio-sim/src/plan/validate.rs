@@ -7,6 +7,7 @@ use cambio_agents::{AgentSpec, Roster};
 use super::blocks::{Cell, Plan};
 use super::experiment::{Experiment, FaultPolicy, Lineups, Payoff, PlanError, Rotations, read_rules};
 use super::lineups::Names;
+use super::playable::PlayablePlan;
 
 /// The most matches of a plan.
 const MOST_MATCHES: u128 = 1 << 40;
@@ -19,7 +20,7 @@ impl Experiment {
     ///
     /// # Errors
     /// One sentence: what was found, where, and what is allowed.
-    pub fn plan(&self, roster: &Roster, folder: &Path) -> Result<Plan, PlanError> {
+    pub fn plan(&self, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
         if self.deals == 0 {
             return Err(PlanError::value("deals", "0", "at least 1"));
         }
@@ -38,9 +39,8 @@ impl Experiment {
         if let Some(next) = (1..agents.len()).find(|&next| agents[..next].iter().any(|agent| agent.is(&agents[next]))) {
             return Err(PlanError::value("agents", format!("a list with `{}` twice", labels[next]), "each agent once"));
         }
-        let seers: Vec<bool> = agents.iter().map(AgentSpec::sees_all).collect();
-        if let (false, Some(seer)) = (self.analysis, seers.iter().position(|&sees| sees)) {
-            let found = format!("false, and `{}` sees hidden cards", labels[seer]);
+        if let (false, Some(seer)) = (self.analysis, agents.iter().find(|agent| agent.sees_all())) {
+            let found = format!("false, and `{seer}` sees hidden cards");
             return Err(PlanError::value("analysis", found, "true, which marks every row that it is in"));
         }
         let counted = match self.payoff {
@@ -92,7 +92,7 @@ impl Experiment {
             let found = format!("{}, which makes {all} matches", self.deals);
             return Err(PlanError::value("deals", found, "at most 2^40 matches"));
         }
-        Ok(Plan {
+        Ok(PlayablePlan::new(agents, |agents| Plan {
             name: self.name.clone(),
             seed: self.seed,
             deals: self.deals,
@@ -105,11 +105,8 @@ impl Experiment {
             analysis: self.analysis,
             seat_effects: self.seat_effects,
             anchor,
-            seers,
-            reproducible: agents.iter().map(AgentSpec::is_reproducible).collect(),
-            labels,
-            cells,
             agents,
-        })
+            cells,
+        }))
     }
 }

@@ -13,7 +13,7 @@ use super::fault::{AgentFault, Script, fault};
 use super::guard::{Asked, Watched, message};
 use super::rows::{BlockRows, Ending, write_rows};
 use super::tally::Tally;
-use crate::plan::{Block, FaultPolicy, Plan};
+use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 
 /// Plays a block.
 ///
@@ -22,7 +22,7 @@ use crate::plan::{Block, FaultPolicy, Plan};
 ///
 /// # Determinism
 /// The rows depend on the plan's seed and the block alone.
-pub fn play_block<'p>(plan: &'p Plan, block: &Block<'p>) -> Result<BlockRows<'p>, Box<AgentFault>> {
+pub fn play_block<'p>(plan: &'p PlayablePlan, block: &Block<'p>) -> Result<BlockRows<'p>, Box<AgentFault>> {
     let mut rows = BlockRows::default();
     Arena::new(plan).play(block, &mut rows)?;
     Ok(rows)
@@ -40,13 +40,13 @@ impl Scribe for Eyes {
 
 /// Where blocks are played one after the other: what they have in common is made once.
 pub(crate) struct Arena<'p> {
-    plan: &'p Plan,
+    plan: &'p PlayablePlan,
     /// Whether matches are played that are known from another rotation.
     plays_twins: bool,
     deal: Deal,
     tally: Tally,
     script: Script,
-    /// Who waits for a next block, by the agent's place in [`Plan::labels`]: an agent forgets at the start of a match, and
+    /// Who waits for a next block, by the agent's place in [`Plan::agents`]: an agent forgets at the start of a match, and
     /// one that lives in a process of its own need not start again.
     bench: Vec<Vec<Watched>>,
     /// Who sits at the table, seat a first.
@@ -56,10 +56,10 @@ pub(crate) struct Arena<'p> {
 }
 
 impl<'p> Arena<'p> {
-    pub(crate) fn new(plan: &'p Plan) -> Arena<'p> {
+    pub(crate) fn new(plan: &'p PlayablePlan) -> Arena<'p> {
         let rules = &plan.cells[0].rules;
         let deal = Deal::new(rules, Key { seed: plan.seed, deal: 0 });
-        let bench = plan.labels.iter().map(|_| Vec::new()).collect();
+        let bench = plan.agents.iter().map(|_| Vec::new()).collect();
         let (seated, places) = (Vec::new(), Vec::new());
         // Rows are of rounds that ended.
         let tally = Tally::new(rules, plan.faults == FaultPolicy::Forfeit);
@@ -67,11 +67,11 @@ impl<'p> Arena<'p> {
     }
 
     pub(crate) fn plan(&self) -> &'p Plan {
-        self.plan
+        self.plan.plan()
     }
 
     /// An arena in which every rotation is played, also where its match is known from another one.
-    pub(crate) fn playing_all(plan: &'p Plan) -> Arena<'p> {
+    pub(crate) fn playing_all(plan: &'p PlayablePlan) -> Arena<'p> {
         Arena { plays_twins: true, ..Arena::new(plan) }
     }
 
@@ -98,7 +98,7 @@ impl<'p> Arena<'p> {
                 self.seated.push(waiting);
                 continue;
             }
-            let player = plan.agents[agent].player();
+            let player = plan.specs()[agent].player();
             eyes.0.extend(player.observer());
             self.seated.push(Watched::new(player));
         }
@@ -176,8 +176,9 @@ impl<'p> Arena<'p> {
             let trouble = Trouble { seat, round, decision, reason: message(&*panic) };
             Err(MatchError::Trouble(Box::new(trouble)))
         });
-        let labels =
-            || -> Vec<&str> { (0..seats).map(|seat| plan.labels[block.agent(seat, rotation)].as_str()).collect() };
+        let labels = || -> Vec<&str> {
+            (0..seats).map(|seat| plan.agents[block.agent(seat, rotation)].label.as_str()).collect()
+        };
         match outcome {
             Ok(result) => {
                 rows.records.extend(recorder.map(|recorder| recorder.finish(deal.key(), rotation, &labels(), &result)));

@@ -35,7 +35,7 @@ impl AgentFault {
             "seats": block.cell.seats,
             "lineup": block.lineup.label(),
             "seat": self.seat.to_string(),
-            "agent": plan.labels[block.agent(self.seat.index(), rotation as usize)],
+            "agent": plan.agents[block.agent(self.seat.index(), rotation as usize)].label,
             "round": self.round,
             "decision": self.decision,
             "policy": plan.faults,

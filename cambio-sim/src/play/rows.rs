@@ -135,7 +135,7 @@ pub(super) fn write_rows<'p>(
             deal,
             rotation,
             seat: Seat::ALL[seat],
-            agent: plan.labels[block.agent(seat, rotation)].as_str(),
+            agent: plan.agents[block.agent(seat, rotation)].label.as_str(),
             total: match ending {
                 Ending::Played(result, _) => Some(f64::from(result.totals[seat].units()) / f64::from(Score::UNITS)),
                 Ending::Forfeit(_) => None,

@@ -68,7 +68,7 @@ pub(crate) fn for_each_block(
                 && row.deal == block.deal
                 && row.rotation == rotation
                 && row.seat.index() == seat
-                && row.agent == plan.labels[block.agent(seat, rotation)]
+                && row.agent == plan.agents[block.agent(seat, rotation)].label
                 && (1..=seats).contains(&row.rank)
         };
         let of_block = rotations * seats;

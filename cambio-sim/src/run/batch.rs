@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::digest::Extract;
-use crate::plan::{Block, FaultPolicy, Plan};
+use crate::plan::{Block, FaultPolicy, PlayablePlan};
 use crate::play::{AgentFault, Arena, BlockRows};
 use crate::rows::{RowKey, Sheet};
 use crate::store::{Entry, packed};
@@ -146,7 +146,7 @@ impl Sheets {
 }
 
 /// Plays a batch again and compares its bytes with the ledger's; `None` where its agents may decide differently.
-pub(super) fn replay_batch(plan: &Plan, entry: &Entry) -> Option<Result<bool, Box<AgentFault>>> {
+pub(super) fn replay_batch(plan: &PlayablePlan, entry: &Entry) -> Option<Result<bool, Box<AgentFault>>> {
     let blocks = plan.line(entry.line);
     if !blocks.clone().all(|number| plan.is_reproducible(plan.block(number).lineup)) {
         return None;

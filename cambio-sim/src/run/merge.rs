@@ -83,8 +83,7 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
 }
 
 fn merge_into(parts: &[StoredRun], out: &Path, pages: &[Page]) -> Result<(), RunError> {
-    let mut folder = RunFolder::create(out, &parts[0].spec, &parts[0].plan, None)?;
-    folder.come_from(&parts[0]);
+    let mut folder = RunFolder::create_for_parts(out, &parts[0])?;
     let mut digest = Digest::new(&parts[0].plan);
     let mut faults = Vec::new();
     for part in parts {

@@ -10,7 +10,7 @@ use super::outcome::{Progress, Report, RunOutcome};
 use super::read::read_line;
 use crate::digest::{Derived, Digest, Page, Source};
 use crate::disk::{RunError, write_whole};
-use crate::plan::Plan;
+use crate::plan::{Plan, PlayablePlan};
 use crate::play::{AgentFault, Arena, Executor, Stopped, Worker};
 use crate::store::{RunFolder, StoredRun};
 
@@ -74,7 +74,7 @@ impl<'a> Runner<'a> {
     ///
     /// # Determinism
     /// The files are the same for any number of threads, and however often the run was interrupted; `timing.csv` is not.
-    pub fn run(&self, plan: &Plan, folder: &mut RunFolder) -> Result<Report, RunError> {
+    pub fn run(&self, plan: &PlayablePlan, folder: &mut RunFolder) -> Result<Report, RunError> {
         let begun = Instant::now();
         let lines = folder.lines_left();
         let before = folder.matches();
@@ -112,7 +112,7 @@ impl<'a> Runner<'a> {
         Ok(Report { outcome, matches: folder.matches(), derived })
     }
 
-    fn play(&self, plan: &Plan, mut committer: Committer<'_>, batches: Range<u64>) -> RunOutcome {
+    fn play(&self, plan: &PlayablePlan, mut committer: Committer<'_>, batches: Range<u64>) -> RunOutcome {
         if batches.is_empty() {
             return RunOutcome::Complete;
         }

@@ -4,7 +4,7 @@ use super::batch::replay_batch;
 use super::read::derive;
 use crate::digest::Page;
 use crate::disk::RunError;
-use crate::plan::Plan;
+use crate::plan::PlayablePlan;
 use crate::store::StoredRun;
 
 /// How much of a run is played again to be checked.
@@ -33,7 +33,7 @@ pub struct Findings {
 ///
 /// # Errors
 /// If the folder is no run at all. What is wrong with a run is found, not an error.
-pub fn verify(stored: &StoredRun, plan: &Plan, replay: Replay, pages: &[Page]) -> Result<Findings, RunError> {
+pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[Page]) -> Result<Findings, RunError> {
     let mut findings = Findings::default();
     let mut loose = Vec::new();
     if stored.is_torn {

@@ -12,7 +12,7 @@ use super::manifest::{self, Build};
 use super::programs::Programs;
 use super::stored::StoredRun;
 use crate::disk::{RunError, create_folder, write_whole};
-use crate::plan::{Extent, Plan, Share};
+use crate::plan::{Extent, Plan, PlayablePlan, Share};
 
 /// How long finished rows wait at most for being synced.
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
@@ -43,7 +43,23 @@ impl RunFolder {
     ///
     /// # Errors
     /// If there is something at the path already, or it cannot be written.
-    pub fn create(path: &Path, spec: &str, plan: &Plan, share: Option<Share>) -> Result<RunFolder, RunError> {
+    pub fn create(path: &Path, spec: &str, plan: &PlayablePlan, share: Option<Share>) -> Result<RunFolder, RunError> {
+        RunFolder::create_with(path, spec, plan, share, (Programs::of(plan.specs()), Build::this()))
+    }
+
+    /// Makes the folder for the rows of a whole run, of which this is a part: played by the same program, with the same bots.
+    pub(crate) fn create_for_parts(path: &Path, part: &StoredRun) -> Result<RunFolder, RunError> {
+        let players = (part.programs.clone().unwrap_or_default(), part.build());
+        RunFolder::create_with(path, &part.spec, &part.plan, None, players)
+    }
+
+    fn create_with(
+        path: &Path,
+        spec: &str,
+        plan: &Plan,
+        share: Option<Share>,
+        (programs, build): (Programs, Build),
+    ) -> Result<RunFolder, RunError> {
         create_folder(path)?;
         write_whole(&path.join("spec.toml"), spec.as_bytes())?;
         write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
@@ -62,8 +78,8 @@ impl RunFolder {
             plan: plan.clone(),
             spec: spec.to_owned(),
             share,
-            programs: Programs::of(&plan.agents),
-            build: Build::this(),
+            programs,
+            build,
             files,
             ledger: create("ledger.jsonl", b"")?,
             pending: Vec::new(),
@@ -83,7 +99,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// If it is the run of another experiment, is damaged, or cannot be written.
-    pub fn reopen(path: &Path, spec: &str, plan: &Plan, share: Option<Share>) -> Result<RunFolder, RunError> {
+    pub fn reopen(path: &Path, spec: &str, plan: &PlayablePlan, share: Option<Share>) -> Result<RunFolder, RunError> {
         if path.is_dir() && !path.join("manifest.json").exists() {
             // The manifest is written last: the run was stopped before anything was played.
             let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
@@ -137,7 +153,7 @@ impl RunFolder {
             plan: stored.plan.clone(),
             spec: stored.spec.clone(),
             share: stored.share,
-            programs: stored.programs.clone().unwrap_or_else(|| Programs::of(&stored.plan.agents)),
+            programs: stored.programs.clone().unwrap_or_default(),
             build: stored.build(),
             files,
             ledger: (ledger, held),
@@ -153,14 +169,6 @@ impl RunFolder {
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Says that its rows come from another run's folder: who played them, and with which files of bots.
-    pub(crate) fn come_from(&mut self, stored: &StoredRun) {
-        self.build = stored.build();
-        if let Some(programs) = &stored.programs {
-            self.programs = programs.clone();
-        }
     }
 
     /// The revision that began the run, if this program is of another.

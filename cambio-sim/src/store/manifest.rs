@@ -65,7 +65,7 @@ pub(crate) fn facts(plan: &Plan, share: Option<Share>) -> Value {
         "seed": plan.seed.to_string(),
         "deals": plan.deals,
         "rotations": plan.rotations,
-        "agents": plan.labels,
+        "agents": plan.agents.iter().map(|agent| &agent.label).collect::<Vec<_>>(),
         "tables": plan.cells.iter().map(cell).collect::<Vec<_>>(),
     })
 }

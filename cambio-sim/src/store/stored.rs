@@ -11,7 +11,7 @@ use super::ledger::{Entry, RowFile, file_name, packed, row_files, unpacked};
 use super::manifest::{self, Build};
 use super::programs::Programs;
 use crate::disk::RunError;
-use crate::plan::{Extent, Plan, Share, lock_differences};
+use crate::plan::{Extent, Plan, PlayablePlan, Share, lock_differences};
 
 /// A run on disk, as its folder says.
 #[derive(Debug)]
@@ -48,7 +48,8 @@ impl StoredRun {
             text.map_err(RunError::unreadable(&file))
         };
         let lock = read("spec.lock.json")?;
-        let plan = Plan::unlock(&lock).map_err(|what| RunError::damaged(&path.join("spec.lock.json"), what))?;
+        let plan =
+            Plan::unlock(&lock).map_err(|error| RunError::damaged(&path.join("spec.lock.json"), error.to_string()))?;
         if plan.compress && !cfg!(feature = "zstd") {
             let what = "its rows are compressed, and this program was built without the feature `zstd`";
             return Err(RunError::unreadable(path)(std::io::Error::other(what)));
@@ -123,14 +124,14 @@ impl StoredRun {
     }
 
     /// Refuses another plan than this one.
-    pub(crate) fn check_same(&self, plan: &Plan, share: Option<Share>) -> Result<(), RunError> {
+    pub(crate) fn check_same(&self, plan: &PlayablePlan, share: Option<Share>) -> Result<(), RunError> {
         let mut fields = lock_differences(&self.plan.lock(), &plan.lock());
         if self.share != share {
             let named = |share: Option<Share>| share.map_or("the whole".to_owned(), |share| share.to_string());
             fields.push(format!("the part was {} and is now {}", named(self.share), named(share)));
         }
         if let Some(programs) = &self.programs {
-            fields.extend(programs.changes(&Programs::of(&plan.agents)));
+            fields.extend(programs.changes(&Programs::of(plan.specs())));
         }
         if fields.is_empty() {
             return Ok(());
