@@ -8,6 +8,7 @@ use super::{NONE, Prose, Table, TableCell, TableRow, count, grouped, maybe, numb
 use cambio_sim::Derived;
 use cambio_sim::Extent;
 use cambio_sim::digest::{CellDigest, Doing, Doings};
+use cambio_sim::rows::{Form, MEASURES, Measure};
 use cambio_sim::{BehaviourRow, Plan, RatingRow, SeatRow};
 use cambio_stats::Interval;
 use cambio_stats::histogram::Histogram;
@@ -450,15 +451,15 @@ impl Desk<'_> {
             rows.find(|row| self.is_here(&row.rules, row.seats) && row.agent == agent)
         };
         let own: Vec<&BehaviourRow> = self.ladder.rungs.iter().filter_map(|rung| of(rung.agent)).collect();
-        let is_told = |measure: &&Measure| own.iter().any(|row| (measure.2)(row).is_some_and(|value| value != 0.0));
+        let is_told = |measure: &&Measure| own.iter().any(|row| (measure.value)(row).is_some_and(|value| value != 0.0));
         let measures: Vec<&Measure> = MEASURES.iter().filter(is_told).collect();
         let row = |(head, row): (Prose, &&BehaviourRow)| TableRow {
             head,
             cells: measures
                 .iter()
-                .map(|(_, form, value)| {
-                    let value = value(row);
-                    let text = match form {
+                .map(|measure| {
+                    let value = (measure.value)(row);
+                    let text = match measure.form {
                         Form::Count => value.map_or_else(|| NONE.to_owned(), |value| grouped(value as u64)),
                         Form::Mean => maybe(value, 2),
                         Form::Share => value.map_or_else(|| NONE.to_owned(), percent),
@@ -470,7 +471,7 @@ impl Desk<'_> {
         let table = Table {
             caption: "How each agent played: per round where nothing else is said. What nobody did is left out.".into(),
             corner: "agent",
-            columns: measures.iter().map(|measure| measure.0.into()).collect(),
+            columns: measures.iter().map(|measure| measure.label.into()).collect(),
             rows: self.heads().into_iter().zip(&own).map(row).collect(),
         };
         if own.len() < MANY { table.transposed("per round") } else { table }
@@ -497,41 +498,6 @@ fn no_ratings(rows: &[&RatingRow]) -> Prose {
     }
     "No ratings: not every agent has a game here, or the seat decides every game.".into()
 }
-
-#[derive(Clone, Copy)]
-enum Form {
-    Count,
-    Mean,
-    Share,
-}
-
-/// A row of the table of behaviour: its name, how it is written, and what it is.
-type Measure = (&'static str, Form, fn(&BehaviourRow) -> Option<f64>);
-
-const MEASURES: [Measure; 22] = [
-    ("rounds, all", Form::Count, |row| Some(row.rounds as f64)),
-    ("rounds a match", Form::Mean, |row| Some(row.rounds_per_match)),
-    ("turns of the table", Form::Mean, |row| row.turns),
-    ("rounds won", Form::Mean, |row| row.rounds_won),
-    ("calls", Form::Mean, |row| row.calls),
-    ("own turn of a call", Form::Mean, |row| row.call_turn),
-    ("calls that succeed", Form::Share, |row| row.call_success),
-    ("points when it called", Form::Mean, |row| row.points_at_call),
-    ("own cards snapped", Form::Mean, |row| row.snaps_right_own),
-    ("others’ cards snapped", Form::Mean, |row| row.snaps_right_foreign),
-    ("wrong snaps", Form::Mean, |row| row.snaps_wrong),
-    ("late snaps", Form::Mean, |row| row.snaps_late),
-    ("touches", Form::Mean, |row| row.touches),
-    ("penalty cards", Form::Mean, |row| row.penalties),
-    ("cards given", Form::Mean, |row| row.gifts),
-    ("looks by powers", Form::Mean, |row| row.looks),
-    ("swaps by powers", Form::Mean, |row| row.swaps),
-    ("cards forgotten or confused", Form::Mean, |row| row.lapses),
-    ("cards at the end", Form::Mean, |row| row.cards),
-    ("of them seen", Form::Share, |row| row.cards_known),
-    ("luck of the deal, points", Form::Mean, |row| row.luck_dealt),
-    ("luck of the draw, points", Form::Mean, |row| row.luck_drawn),
-];
 
 /// How strips are read.
 fn reading(strips: &Strips) -> String {

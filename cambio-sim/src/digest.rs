@@ -9,10 +9,10 @@ mod resampling;
 mod sums;
 mod tables;
 
-pub use behaviour::{Deeds, Doing, Doings};
+pub use behaviour::{Doing, Doings};
 pub use cell::{CellDigest, Duel, SeatEffect};
 pub use derived::{Derived, Page, Source};
 pub(crate) use extract::Extract;
 pub(crate) use resampling::resampling;
 pub use sums::Digest;
-pub use tables::{BehaviourRow, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
+pub use tables::{FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};

@@ -32,7 +32,7 @@ pub mod sprt;
 mod store;
 pub mod tune;
 
-pub use digest::{BehaviourRow, Derived, FaultRow, Page, PairRow, RatingRow, SeatRow, Source, SummaryRow};
+pub use digest::{Derived, FaultRow, Page, PairRow, RatingRow, SeatRow, Source, SummaryRow};
 pub use disk::{RunError, write_whole};
 pub use exploit::{LowerBound, LowerBoundError, Won};
 pub use plan::{
@@ -40,9 +40,10 @@ pub use plan::{
     PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Share, Unit, read_rules,
 };
 pub use play::{
-    AgentFault, BlockRows, CancelToken, Executor, Guarded, MOST_THREADS, MeasureError, RoundTally, SeatTally, Stopped,
-    Tally, ThreadsError, Worker, play_block,
+    AgentFault, BlockRows, CancelToken, Executor, Guarded, MOST_THREADS, MeasureError, RoundTally, Stopped, Tally,
+    ThreadsError, Worker, play_block,
 };
+pub use rows::BehaviourRow;
 pub use run::{Findings, Progress, Replay, Report, RunOutcome, Runner, derive, keep_fault, merge, verify};
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;

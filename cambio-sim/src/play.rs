@@ -15,4 +15,4 @@ pub use fault::AgentFault;
 pub use guard::Guarded;
 pub use measure::MeasureError;
 pub use rows::BlockRows;
-pub use tally::{RoundTally, SeatTally, Tally};
+pub use tally::{RoundTally, Tally};

@@ -192,7 +192,7 @@ impl CellDigest {
 
     /// How many matches an agent has.
     pub fn matches(&self, agent: usize) -> u64 {
-        self.doings.agents[agent].deeds.matches
+        self.doings.agents[agent].sums.matches
     }
 
     /// The plan's payoff in a seat, over all agents.

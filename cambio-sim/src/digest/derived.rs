@@ -8,9 +8,10 @@ use serde_json::Value;
 use super::cell::CellDigest;
 use super::resampling::resampling;
 use super::sums::Digest;
-use super::tables::{BehaviourRow, FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
+use super::tables::{FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
 use crate::disk::{RunError, write_whole};
 use crate::plan::{Extent, Payoff, Plan};
+use crate::rows::{BehaviourRow, ratio};
 use cambio_stats::Interval;
 use cambio_stats::ratings::{PositionEffects, Strengths, fit};
 use cambio_stats::simultaneous::{Contrasts, holm, simultaneous_factor};
@@ -170,13 +171,13 @@ impl CellSums<'_> {
             let rank_points = self.cell.payoff(agent, Payoff::RankPoints)?;
             let win = self.cell.payoff(agent, Payoff::Win)?;
             let margin = self.cell.payoff(agent, Payoff::Margin)?;
-            let deeds = &self.cell.doings.agents[agent].deeds;
-            let per_round = |count: u64| ratio(count as f64, deeds.rounds);
+            let sums = &self.cell.doings.agents[agent].sums;
+            let per_round = |count: u64| ratio(count as f64, sums.rounds);
             Some(SummaryRow {
                 rules: self.rules(),
                 seats: self.seat_count(),
                 agent: self.plan.agents[agent].label.clone(),
-                matches: deeds.matches,
+                matches: sums.matches,
                 deals: rank_points.clusters,
                 rank_points: rank_points.mean,
                 rank_points_low: rank_points.low(),
@@ -184,20 +185,20 @@ impl CellSums<'_> {
                 win_share: win.mean,
                 win_share_low: win.low(),
                 win_share_high: win.high(),
-                points_per_round: ratio(deeds.points as f64, deeds.rounds),
-                calls_per_round: per_round(deeds.calls),
-                call_success: ratio(deeds.calls_succeeded as f64, deeds.calls),
-                points_at_call: ratio(deeds.points_at_calls as f64, deeds.calls),
-                snaps_right_per_round: per_round(deeds.snaps_right_own + deeds.snaps_right_foreign),
-                snaps_wrong_per_round: per_round(deeds.snaps_wrong),
-                snaps_late_per_round: per_round(deeds.snaps_late),
-                penalties_per_round: per_round(deeds.penalties),
-                turns_per_round: per_round(deeds.table_turns),
-                rounds_per_match: deeds.rounds as f64 / deeds.matches as f64,
+                points_per_round: ratio(sums.points as f64, sums.rounds),
+                calls_per_round: per_round(sums.calls),
+                call_success: ratio(sums.calls_succeeded as f64, sums.calls),
+                points_at_call: ratio(sums.points_at_calls.total as f64, sums.calls),
+                snaps_right_per_round: per_round(sums.snaps_right_own + sums.snaps_right_foreign),
+                snaps_wrong_per_round: per_round(sums.snaps_wrong),
+                snaps_late_per_round: per_round(sums.snaps_late),
+                penalties_per_round: per_round(sums.penalties),
+                turns_per_round: per_round(sums.table_turns),
+                rounds_per_match: sums.rounds as f64 / sums.matches as f64,
                 margin: margin.mean,
                 margin_low: margin.low(),
                 margin_high: margin.high(),
-                forfeits: deeds.forfeits,
+                forfeits: sums.forfeits,
                 analysis: lineups
                     .iter()
                     .any(|lineup| lineup.agents().contains(&agent) && self.plan.is_analysis(lineup)),
@@ -210,35 +211,8 @@ impl CellSums<'_> {
         let rules = &self.plan.cells[self.place].rules;
         let mean = f64::from(rules.deck_points()) / rules.deck().len() as f64;
         let row = |&agent: &usize| {
-            let deeds = &self.cell.doings.agents[agent].deeds;
-            let per_round = |count: u64| ratio(count as f64, deeds.rounds);
-            BehaviourRow {
-                rules: self.rules(),
-                seats: self.seat_count(),
-                agent: self.plan.agents[agent].label.clone(),
-                rounds: deeds.rounds,
-                rounds_per_match: deeds.rounds as f64 / deeds.matches as f64,
-                turns: per_round(deeds.table_turns),
-                rounds_won: per_round(deeds.rounds_won),
-                calls: per_round(deeds.calls),
-                call_turn: ratio(deeds.call_turns as f64, deeds.calls),
-                call_success: ratio(deeds.calls_succeeded as f64, deeds.calls),
-                points_at_call: ratio(deeds.points_at_calls as f64, deeds.calls),
-                snaps_right_own: per_round(deeds.snaps_right_own),
-                snaps_right_foreign: per_round(deeds.snaps_right_foreign),
-                snaps_wrong: per_round(deeds.snaps_wrong),
-                snaps_late: per_round(deeds.snaps_late),
-                touches: per_round(deeds.touches),
-                penalties: per_round(deeds.penalties),
-                gifts: per_round(deeds.gifts),
-                looks: per_round(deeds.looks),
-                swaps: per_round(deeds.swaps),
-                lapses: ratio(deeds.lapses as f64, deeds.rounds_with_lapses),
-                cards: per_round(deeds.cards),
-                cards_known: ratio(deeds.cards_known as f64, deeds.cards),
-                luck_dealt: ratio(mean * deeds.dealt as f64 - deeds.dealt_points as f64, deeds.rounds),
-                luck_drawn: ratio(mean * deeds.drawn as f64 - deeds.drawn_points as f64, deeds.rounds),
-            }
+            let (rules, label) = (self.rules(), self.plan.agents[agent].label.clone());
+            BehaviourRow::new(rules, self.seat_count(), label, &self.cell.doings.agents[agent].sums, mean)
         };
         self.present().iter().map(row).collect()
     }
@@ -441,8 +415,4 @@ fn percentile(samples: &[Vec<f64>], level: f64) -> Option<Vec<f64>> {
         values[((level * values.len() as f64) as usize).min(values.len() - 1)]
     };
     Some((0..size).map(of).collect())
-}
-
-fn ratio(sum: f64, count: u64) -> Option<f64> {
-    (count > 0).then(|| sum / count as f64)
 }

@@ -65,7 +65,7 @@ impl Extract {
         }
         for (row, table) in matches.iter().zip(players.chunks_exact(block.cell.seats)) {
             for (seat, player) in table.iter().enumerate() {
-                doings.of(block.agent(seat, row.rotation)).deeds.add(player, row.turns);
+                doings.of(block.agent(seat, row.rotation)).sums.add(player, row.turns);
                 let payoffs = Payoff::ALL.map(|payoff| payoff.units(player));
                 self.outcomes.push(Outcome { rank: player.rank, payoffs });
             }

@@ -195,61 +195,6 @@ pub struct SeatRow {
     pub elo_error: Option<f64>,
 }
 
-/// A row of `behaviour.csv`: how one agent played. All per round but where said; empty where there was no occasion.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct BehaviourRow {
-    /// The rule system.
-    pub rules: String,
-    /// The number of seats.
-    pub seats: usize,
-    /// The agent.
-    pub agent: String,
-    /// How many rounds it played, one for each seat that it had.
-    pub rounds: u64,
-    /// Rounds per match.
-    pub rounds_per_match: f64,
-    /// Turns of the table.
-    pub turns: Option<f64>,
-    /// Rounds won.
-    pub rounds_won: Option<f64>,
-    /// Calls.
-    pub calls: Option<f64>,
-    /// The mean of its own turns, counted from 1, in which it called.
-    pub call_turn: Option<f64>,
-    /// The share of its calls that succeeded.
-    pub call_success: Option<f64>,
-    /// Mean points of its layout when it had called.
-    pub points_at_call: Option<f64>,
-    /// Own cards snapped first.
-    pub snaps_right_own: Option<f64>,
-    /// Foreign cards snapped first.
-    pub snaps_right_foreign: Option<f64>,
-    /// Cards snapped that did not match.
-    pub snaps_wrong: Option<f64>,
-    /// Cards snapped too late.
-    pub snaps_late: Option<f64>,
-    /// Cards touched as a bluff.
-    pub touches: Option<f64>,
-    /// Penalty cards.
-    pub penalties: Option<f64>,
-    /// Cards given.
-    pub gifts: Option<f64>,
-    /// Cards looked at by a power.
-    pub looks: Option<f64>,
-    /// Swaps made by a power.
-    pub swaps: Option<f64>,
-    /// Cards that it forgot or confused; empty of an agent that does not say.
-    pub lapses: Option<f64>,
-    /// Cards in its layout at the end.
-    pub cards: Option<f64>,
-    /// The share of them that it had seen.
-    pub cards_known: Option<f64>,
-    /// Luck of the deal: points below what its cards are worth on average; positive is good.
-    pub luck_dealt: Option<f64>,
-    /// Luck of the draw: points of drawn cards below the deck's mean; positive is good.
-    pub luck_drawn: Option<f64>,
-}
-
 /// A row of `faults.csv`: one fault of an agent.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct FaultRow {

@@ -5,7 +5,7 @@ use cambio_core::{MAX_SEATS, MatchResult, Record, Score, Seat, SeatSet};
 use super::fault::AgentFault;
 use super::tally::Tally;
 use crate::plan::{Block, Plan};
-use crate::rows::{BySeat, MatchRow, PlayerRow, RoundRow};
+use crate::rows::{BySeat, MatchEnd, MatchRow, PlayerRow, RoundRow};
 
 /// The rows of one block, in canonical order: by rotation, then round or seat.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -121,9 +121,17 @@ pub(super) fn write_rows<'p>(
         });
     }
     let real = |small: usize| f64::from(small as u32);
-    let table_points: i64 = tally.seats[..seats].iter().map(|did| did.points).sum();
+    let mut points = [0; MAX_SEATS];
+    points.iter_mut().zip(&tally.seats).for_each(|(sum, counts)| *sum = counts.points);
+    let lapses = match ending {
+        Ending::Played(_, lapses) => **lapses,
+        Ending::Forfeit(_) => [None; MAX_SEATS],
+    };
+    let end = MatchEnd { lapses, points: &points[..seats] };
     let ranks = &*ranks;
-    rows.players.extend(tally.seats[..seats].iter().enumerate().map(|(seat, did)| {
+    rows.players.extend(tally.seats[..seats].iter().enumerate().map(|(seat, counts)| {
+        let mut counts = *counts;
+        counts.finish(&end, seat);
         let rank = ranks[seat];
         let tied = ranks.iter().filter(|&&other| other == rank).count();
         // Twice the midrank, so that the numbers stay whole until the one division.
@@ -144,35 +152,9 @@ pub(super) fn write_rows<'p>(
             rank_points: real(2 * seats - midrank) / real(2 * (seats - 1)),
             win: if rank == 1 { 1.0 / real(winners.len()) } else { 0.0 },
             rounds: tally.rounds.len() as u32,
-            points: did.points,
-            rounds_won: did.rounds_won,
-            calls: did.calls,
-            calls_succeeded: did.calls_succeeded,
-            points_at_calls: (did.calls > 0).then_some(did.points_at_calls),
-            snaps_right_own: did.snaps_right_own,
-            snaps_right_foreign: did.snaps_right_foreign,
-            snaps_wrong: did.snaps_wrong,
-            snaps_late: did.snaps_late,
-            touches: did.touches,
-            penalties: did.penalties,
-            gifts: did.gifts,
-            looks: did.looks,
-            swaps: did.swaps,
-            lapses: match ending {
-                Ending::Played(_, lapses) => lapses[seat],
-                Ending::Forfeit(_) => None,
-            },
-            turns: did.turns,
-            margin: (table_points - seats as i64 * did.points) as f64 / real(seats),
-            call_turns: (did.calls > 0).then_some(did.call_turns),
-            cards: did.cards,
-            cards_known: did.cards_known,
-            dealt: did.dealt,
-            dealt_points: did.dealt_points,
-            drawn: did.drawn,
-            drawn_points: did.drawn_points,
             analysis,
             forfeit: matches!(ending, Ending::Forfeit(loser) if loser.index() == seat),
+            ..counts.row()
         }
     }));
 }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::schema::{MatchRow, PlayerRow, RoundRow, Row as _};
+use super::quantities::PlayerRow;
+use super::schema::{MatchRow, RoundRow, Row as _};
 use crate::plan::{Block, Plan};
 
 /// A row that is not what it should be.

@@ -18,7 +18,7 @@ pub struct Column {
 
 impl Column {
     /// The column of a field of this type.
-    const fn of<'a, T: Field<'a>>(name: &'static str) -> Column {
+    pub(super) const fn of<'a, T: Field<'a>>(name: &'static str) -> Column {
         Column { name, kind: T::KIND, may_be_empty: T::MAY_BE_EMPTY }
     }
 }
@@ -148,74 +148,4 @@ row! {
     }
 }
 
-row! {
-    /// A row of `players.csv`: one agent in one match.
-    PlayerRow<'a> {
-        /// The agent's seat.
-        seat: Seat,
-        /// The agent.
-        agent: &'a str,
-        /// Its total; empty in a match that was forfeited.
-        total: Option<f64>,
-        /// Its rank by total; equal totals share a rank.
-        rank: usize,
-        /// (seats − midrank) / (seats − 1): 1 for the best alone, 0 for the worst alone, ties share.
-        rank_points: f64,
-        /// Its share of the match's win: 1 / k with k seats of rank 1.
-        win: f64,
-        /// How many rounds were played.
-        rounds: u32,
-        /// The points of its layouts, summed over the rounds.
-        points: i64,
-        /// How often it won a round, shared or not, by the measure of rounds.csv.
-        rounds_won: u32,
-        /// How often it called.
-        calls: u32,
-        /// How often its call succeeded.
-        calls_succeeded: u32,
-        /// The points of its layouts when it had called, summed over those rounds; empty without a call.
-        points_at_calls: Option<i64>,
-        /// Own cards snapped that matched first.
-        snaps_right_own: u32,
-        /// Cards of other seats snapped that matched first.
-        snaps_right_foreign: u32,
-        /// Cards snapped that did not match.
-        snaps_wrong: u32,
-        /// Cards snapped that matched after a winner.
-        snaps_late: u32,
-        /// Cards touched as a bluff.
-        touches: u32,
-        /// Penalty cards drawn.
-        penalties: u32,
-        /// Cards given after a foreign snap.
-        gifts: u32,
-        /// Cards looked at by a power, its reveals included.
-        looks: u32,
-        /// Swaps made by a power.
-        swaps: u32,
-        /// Cards that it forgot or confused; empty of an agent that does not say, and in a match that was forfeited.
-        lapses: Option<u32>,
-        /// Turns begun.
-        turns: u32,
-        /// The table's mean points less its own, over the rounds.
-        margin: f64,
-        /// The turns of its calls, each its own turn counted from 1 within the round, summed; empty without a call.
-        call_turns: Option<u32>,
-        /// The cards of its layouts at the ends of the rounds.
-        cards: u32,
-        /// Those of them that it had legitimately seen.
-        cards_known: u32,
-        /// The cards that it was dealt.
-        dealt: u32,
-        /// Their points.
-        dealt_points: i64,
-        /// The cards that it drew from the stock in its turns.
-        drawn: u32,
-        /// Their points.
-        drawn_points: i64,
-        /// Whether an agent that sees hidden cards took part in the match.
-        analysis: bool,
-        /// Whether it was at fault and lost the match by that.
-        forfeit: bool,
-    }
-}
+pub(crate) use row;
