@@ -5,9 +5,9 @@ use std::io::Write as _;
 use cambio_agents::{Entry, Roster};
 use cambio_core::PRESETS;
 use cambio_core::testing::{Effort, check_agent};
-
-use super::{CliResult, Exit};
 use cambio_sim::Guarded;
+
+use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{CliResult, Exit};
 use cambio_sim::StoredRun;
+
+use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

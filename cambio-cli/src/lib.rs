@@ -4,6 +4,7 @@
 //! failed, 2 an agent at fault, 3 interrupted but resumable, 4 a run that is not what it should be, 70 a bug of ours.
 
 mod agents;
+mod exit;
 mod exploit;
 mod export;
 mod merge;
@@ -28,7 +29,8 @@ mod verify;
 use std::process::ExitCode;
 
 use cambio_agents::Roster;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
+use exit::Exit;
 
 /// The card game Cambio for research: tournaments, records, rules.
 #[derive(Debug, Parser)]
@@ -78,23 +80,6 @@ enum Command {
     Exploit(exploit::Args),
 }
 
-/// The pages that are made beside a run's tables.
-const PAGES: &[cambio_sim::Page] = &[cambio_report::PAGE];
-
-/// How a command ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Exit {
-    Done = 0,
-    Failed = 1,
-    Fault = 2,
-    Interrupted = 3,
-    Wrong = 4,
-    Bug = 70,
-}
-
-/// An error that is told in one sentence.
-type CliResult = Result<Exit, Box<dyn std::error::Error>>;
-
 /// Runs the command line with a roster of agents: those of `cambio-agents`, and any of your own.
 ///
 /// ```no_run
@@ -139,29 +124,12 @@ fn run(roster: &Roster) -> Exit {
         Command::Rules(args) => rules::run(&args),
         Command::Agents(args) => agents::run(&args, roster),
         Command::Schema => shell::schema(),
-        Command::Completions(args) => shell::completions(&args),
-        Command::Man(args) => shell::man(&args),
+        Command::Completions(args) => shell::completions(&args, Cli::command()),
+        Command::Man(args) => shell::man(&args, Cli::command()),
         Command::Solve(args) => solve::run(&args),
         Command::Exploit(args) => exploit::run(&args, roster),
     };
-    result.unwrap_or_else(|error| {
-        if is_broken_pipe(error.as_ref()) {
-            return Exit::Done;
-        }
-        eprintln!("error: {error}");
-        if matches!(error.downcast_ref(), Some(cambio_sim::RunError::Damaged { .. })) {
-            return Exit::Wrong;
-        }
-        if matches!(error.downcast_ref(), Some(cambio_sim::MeasureError::Fault(_))) {
-            return Exit::Fault;
-        }
-        Exit::Failed
-    })
-}
-
-/// Whether the reader of our output has gone away, as `head` does.
-fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    result.unwrap_or_else(|error| Exit::of(error.as_ref()))
 }
 
 /// The code of the README and of the book compiles and runs.

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::tables::{self, Format};
-use super::{CliResult, Exit, PAGES};
+use cambio_report::PAGES;
 use cambio_sim::{derive, merge};
+
+use crate::exit::{CliResult, Exit};
+use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

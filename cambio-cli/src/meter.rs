@@ -4,10 +4,9 @@ use std::cell::Cell;
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
-
 use cambio_sim::{Plan, Progress};
 use cambio_stats::Interval;
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 const SECONDS_A_LINE: u64 = 10;
 

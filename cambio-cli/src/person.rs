@@ -8,9 +8,9 @@ use std::time::Duration;
 use cambio_core::{
     Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, SpotSet, Standing,
 };
-
-use super::narrator::Narrator;
 use cambio_sim::CancelToken;
+
+use crate::narrator::Narrator;
 
 /// How often it is looked whether the user interrupts, while an answer is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -3,10 +3,11 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::setting::{positive, probability};
-use super::{CliResult, Exit};
 use cambio_sim::{StoredRun, derive};
 use cambio_stats::planning::clusters_needed;
+
+use crate::exit::{CliResult, Exit};
+use crate::setting::{positive, probability};
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("spread").args(["run", "deviation"]).required(true)))]
@@ -37,7 +38,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let folder = args.run.as_ref().ok_or("--run or --deviation is needed")?;
     let stored = StoredRun::open(folder)?;
-    super::report::tell_if_partial(&stored)?;
+    crate::report::tell_if_partial(&stored)?;
     let derived = derive(&stored, &[])?;
     writeln!(
         out,

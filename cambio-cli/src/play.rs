@@ -7,13 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use cambio_agents::Roster;
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Recorder, Seat};
-
-use super::output::Output;
-use super::person::Person;
-use super::run::stop_on_signal;
-use super::setting::player;
-use super::{CliResult, Exit};
 use cambio_sim::{Guarded, Unit, read_rules};
+
+use crate::exit::{CliResult, Exit};
+use crate::output::Output;
+use crate::person::Person;
+use crate::run::stop_on_signal;
+use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

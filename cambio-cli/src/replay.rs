@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use cambio_core::{Action, Card, Event, Flaw, Record, RoundResult, Scribe, Seat, Setup, State, replay};
 use serde_json::{Value, json};
 
-use super::narrator::Narrator;
-use super::{CliResult, Exit};
+use crate::exit::{CliResult, Exit};
+use crate::narrator::Narrator;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

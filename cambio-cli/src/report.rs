@@ -3,12 +3,15 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::tables::{self, Format};
-use super::{CliResult, Exit, PAGES, tune};
+use cambio_report::PAGES;
 use cambio_report::{Tuning, of_tuning};
 use cambio_sim::tune::Point;
 use cambio_sim::write_whole;
 use cambio_sim::{Extent, Payoff, RunError, StoredRun, derive};
+
+use crate::exit::{CliResult, Exit};
+use crate::tables::{self, Format};
+use crate::tune;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cambio_core::{MINI_GAMES, PRESETS, RulesSpec};
 
-use super::{CliResult, Exit};
+use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-
-use super::meter::{Meter, Telling};
-use super::tables::{self, Format};
-use super::{CliResult, Exit, PAGES};
+use cambio_report::PAGES;
 use cambio_sim::{
     CancelToken, Executor, Experiment, MOST_THREADS, PlayablePlan, Progress, Report, RunError, RunFolder, RunOutcome,
     Runner, Share, StoredRun, keep_fault,
 };
+
+use crate::exit::{CliResult, Exit};
+use crate::meter::{Meter, Telling};
+use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

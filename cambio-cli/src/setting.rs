@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use cambio_agents::{AgentSpec, Roster};
-
-use super::run::threads;
 use cambio_sim::tune::Setting;
 use cambio_sim::{Payoff, Unit};
+
+use crate::run::threads;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SettingArgs {

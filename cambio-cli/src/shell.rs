@@ -3,10 +3,9 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use clap::CommandFactory as _;
-
-use super::{Cli, CliResult, Exit};
 use cambio_sim::Experiment;
+
+use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CompletionArgs {
@@ -25,16 +24,16 @@ pub(super) fn schema() -> CliResult {
     Ok(Exit::Done)
 }
 
-pub(super) fn completions(args: &CompletionArgs) -> CliResult {
+pub(super) fn completions(args: &CompletionArgs, mut command: clap::Command) -> CliResult {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "cambio", &mut text);
+    clap_complete::generate(args.shell, &mut command, "cambio", &mut text);
     std::io::stdout().lock().write_all(&text)?;
     Ok(Exit::Done)
 }
 
-pub(super) fn man(args: &ManArgs) -> CliResult {
+pub(super) fn man(args: &ManArgs, command: clap::Command) -> CliResult {
     std::fs::create_dir_all(&args.folder).map_err(|error| format!("cannot make {}: {error}", args.folder.display()))?;
-    clap_mangen::generate_to(Cli::command(), &args.folder)
+    clap_mangen::generate_to(command, &args.folder)
         .map_err(|error| format!("cannot write to {}: {error}", args.folder.display()))?;
     Ok(Exit::Done)
 }

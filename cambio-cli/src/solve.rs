@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cambio_core::{Rules, Seat};
+use cambio_sim::read_rules;
 use cambio_solve::{Cfr, Game, Limits, Mccfr, Method, Progress, SolveError, Strategy, Until};
 use clap::ValueEnum;
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use super::output::Output;
-use super::{CliResult, Exit};
-use cambio_sim::read_rules;
+use crate::exit::{CliResult, Exit};
+use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

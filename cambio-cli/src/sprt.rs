@@ -3,13 +3,13 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use cambio_agents::Roster;
-use serde_json::json;
-
-use super::setting::SettingArgs;
-use super::{CliResult, Exit};
 use cambio_sim::Executor;
 use cambio_sim::sprt::{Question, Scale};
 use cambio_stats::sprt::Verdict;
+use serde_json::json;
+
+use crate::exit::{CliResult, Exit};
+use crate::setting::SettingArgs;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -29,10 +29,10 @@ pub(super) struct Args {
     #[arg(long)]
     normalized: bool,
     /// The probability of accepting the second where the first holds
-    #[arg(long, default_value_t = 0.05, value_parser = super::setting::probability)]
+    #[arg(long, default_value_t = 0.05, value_parser = crate::setting::probability)]
     alpha: f64,
     /// The probability of accepting the first where the second holds
-    #[arg(long, default_value_t = 0.05, value_parser = super::setting::probability)]
+    #[arg(long, default_value_t = 0.05, value_parser = crate::setting::probability)]
     beta: f64,
     /// Give up after so many deals
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let scale = if args.normalized { Scale::Normalized } else { Scale::Logistic };
     let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);
     let question = Question { elo_0, elo_1, scale, alpha, beta, most_deals: args.deals };
-    let executor = Executor::new(args.setting.threads)?.with_cancel(super::run::stop_on_signal(Exit::Failed)?);
+    let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
     let aloud = !args.setting.quiet && std::io::stderr().is_terminal();
     let tell = |deals: u64, ratio: f64| {
         if aloud {

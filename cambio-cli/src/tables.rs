@@ -2,9 +2,8 @@
 
 use std::io::{IsTerminal as _, Write};
 
-use serde::Serialize;
-
 use cambio_sim::{Derived, PairRow, Payoff, Plan, RatingRow, SummaryRow};
+use serde::Serialize;
 
 /// How tables are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]

@@ -8,17 +8,17 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use cambio_agents::Roster;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use serde_json::json;
-
-use super::setting::{SettingArgs, positive, probability};
-use super::{CliResult, Exit};
 use cambio_report::{Tuning, of_tuning};
 use cambio_sim::tune::{Candidates, Point, curve};
 use cambio_sim::{Executor, MeasureError, Payoff, RunError, write_whole};
 use cambio_stats::Joint;
 use cambio_stats::empirical::Game;
 use cambio_stats::race::{Race, halve};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde_json::json;
+
+use crate::exit::{CliResult, Exit};
+use crate::setting::{SettingArgs, positive, probability};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -228,7 +228,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         );
     }
     let ranges = args.range.iter().map(|text| Values::read(text)).collect::<Result<Vec<_>, _>>()?;
-    let executor = Executor::new(args.setting.threads)?.with_cancel(super::run::stop_on_signal(Exit::Failed)?);
+    let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
     let task = Task { args, roster, executor: &executor, ranges, told: Cell::new(Instant::now()) };
     let outcome =
         if args.field.iter().any(|field| field == "self") { task.against_itself()? } else { task.against_field()? };

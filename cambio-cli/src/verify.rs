@@ -4,9 +4,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use cambio_agents::Roster;
-
-use super::{CliResult, Exit, PAGES};
+use cambio_report::PAGES;
 use cambio_sim::{Extent, Replay, StoredRun, verify};
+
+use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

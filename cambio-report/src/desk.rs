@@ -1,10 +1,5 @@
 //! One table of a run: a rule system at a number of seats.
 
-use serde::Serialize;
-
-use super::plot::{Distribution, Estimate, Figure, Forest, Strips};
-use super::verdict::{Ladder, Rung, digits, p_value};
-use super::{NONE, Prose, Table, TableCell, TableRow, count, grouped, maybe, number, percent, plus_minus, signed};
 use cambio_sim::Derived;
 use cambio_sim::Extent;
 use cambio_sim::digest::{CellDigest, Doing, Doings};
@@ -12,6 +7,12 @@ use cambio_sim::rows::{Form, MEASURES, Measure};
 use cambio_sim::{BehaviourRow, Plan, RatingRow, SeatRow};
 use cambio_stats::Interval;
 use cambio_stats::histogram::Histogram;
+use serde::Serialize;
+
+use crate::numbers::{NONE, count, grouped, maybe, number, percent, plus_minus, signed};
+use crate::parts::{Prose, Table, TableCell, TableRow};
+use crate::plot::{Distribution, Estimate, Figure, Forest, Strips};
+use crate::verdict::{Ladder, Rung, digits, p_value};
 
 /// The most agents that are columns of a matrix, and how many of the best are where there are more.
 const MOST_COLUMNS: usize = 12;

@@ -1,9 +1,10 @@
 //! Where the marks of plots go: in units of the drawing, of which a letter is about seven wide.
 
+use cambio_stats::histogram::Histogram;
 use serde::Serialize;
 
-use super::{Prose, short};
-use cambio_stats::histogram::Histogram;
+use crate::numbers::{grouped, number, short};
+use crate::parts::Prose;
 
 /// How wide a drawing is. On a narrow screen it is drawn smaller, on a wide one larger: a letter stays readable on both.
 const WIDTH: f64 = 380.0;
@@ -80,9 +81,9 @@ impl Scale {
         let step = step.unwrap_or(10.0 * power);
         let digits = (-step.log10().floor()).max(0.0) as usize;
         let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
-        let tick = |number: i64| {
-            let value = number as f64 * step;
-            Tick { at: self.at(value), label: super::number(value, digits) }
+        let tick = |multiple: i64| {
+            let value = multiple as f64 * step;
+            Tick { at: self.at(value), label: number(value, digits) }
         };
         (first..=last).map(tick).collect()
     }
@@ -236,7 +237,7 @@ impl Strips {
             };
             let figure = match (own.counts.quantile(0.25), own.counts.quantile(0.5), own.counts.quantile(0.75)) {
                 (Some(low), Some(median), Some(high)) => {
-                    let n = super::grouped(total);
+                    let n = grouped(total);
                     format!("n {n} · {} ({} to {})", whole(median), whole(low), whole(high))
                 }
                 _ => "n 0".to_owned(),
@@ -282,7 +283,7 @@ fn bar_ticks(origin: i64, step: i64, bars: usize) -> Vec<Tick> {
 }
 
 fn whole(value: i64) -> String {
-    super::number(value as f64, 0)
+    number(value as f64, 0)
 }
 
 /// A point of a curve.

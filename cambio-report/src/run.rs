@@ -1,14 +1,16 @@
 //! The page of a run.
 
-use serde::Serialize;
-
-use super::desk::{Desk, Section};
-use super::verdict::Ladder;
-use super::{NONE, Prose, Table, TableCell, TableRow, count, grouped};
 use cambio_sim::Extent;
 use cambio_sim::digest::Digest;
 use cambio_sim::{Derived, Source};
 use cambio_sim::{Experiment, FaultPolicy, PlannedAgent};
+use serde::Serialize;
+
+use crate::desk::{Desk, Section};
+use crate::numbers::{NONE, count, grouped};
+use crate::parts::{Prose, Table, TableCell, TableRow};
+use crate::template::page;
+use crate::verdict::Ladder;
 
 /// The most faults that are listed.
 const MOST_FAULTS: usize = 50;
@@ -38,7 +40,7 @@ pub fn of_run(source: &Source<'_>, digest: &Digest, derived: &Derived) -> String
         })
         .collect();
     let spec = if source.spec.ends_with('\n') { source.spec.to_owned() } else { format!("{}\n", source.spec) };
-    let page = Page {
+    let shown = Page {
         title: if plan.name.is_empty() { "A Cambio experiment".to_owned() } else { plan.name.clone() },
         headline: headline(&tables, extent),
         notes: notes(source, derived, &tables),
@@ -56,7 +58,7 @@ pub fn of_run(source: &Source<'_>, digest: &Digest, derived: &Derived) -> String
         command: command(source),
         spec,
     };
-    super::page("run.html", page)
+    page("run.html", shown)
 }
 
 /// The verdict over all tables.

@@ -1,13 +1,15 @@
 //! The page of a response curve.
 
+use cambio_sim::Payoff;
+use cambio_sim::tune::Point;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::plot::{Curve, Figure, Sample, Standing};
-use super::verdict::digits;
-use super::{NONE, Prose, Table, TableCell, TableRow, count, grouped, number, percent, plus_minus, signed};
-use cambio_sim::Payoff;
-use cambio_sim::tune::Point;
+use crate::numbers::{NONE, count, grouped, number, percent, plus_minus, signed};
+use crate::parts::{Prose, Table, TableCell, TableRow};
+use crate::plot::{Curve, Figure, Sample, Standing};
+use crate::template::page;
+use crate::verdict::digits;
 
 #[derive(Serialize)]
 struct Page {
@@ -42,7 +44,7 @@ pub fn of_tuning(tuning: Tuning<'_>) -> String {
     let mut fields: Vec<&str> = tuning.points.iter().map(|point| point.field.as_str()).collect();
     fields.dedup();
     let curves = fields.iter().take(MOST_CURVES).enumerate().map(|(place, field)| tuning.curve(place, field));
-    super::page(
+    page(
         "tuning.html",
         Page {
             title: format!("The best of {}", tuning.text("agent")),

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Prose, grouped, number, plus_minus};
 use cambio_sim::Extent;
 use cambio_sim::Payoff;
 use cambio_sim::digest::CellDigest;
 use cambio_sim::{Derived, PairRow, Plan, SummaryRow};
 use cambio_stats::Interval;
+
+use crate::numbers::{grouped, number, plus_minus};
+use crate::parts::Prose;
 
 /// How many decimals of a payoff are shown.
 pub(super) fn digits(payoff: Payoff) -> usize {

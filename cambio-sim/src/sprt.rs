@@ -1,12 +1,12 @@
 //! A sequential test of two agents: plays until it is decided who is better, and no longer.
 
 use cambio_agents::Roster;
+use cambio_stats::Moments;
+use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
 
 use crate::plan::{Cell, Experiment, Plan, PlayablePlan};
 use crate::play::{AgentFault, Executor, MeasureError, Stopped, Worker, play_block};
 use crate::tune::Setting;
-use cambio_stats::Moments;
-use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
 
 /// What is tested: that the first agent is better than the second by `elo_0`, against that it is better by `elo_1`.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -2,6 +2,11 @@
 
 use std::path::Path;
 
+use cambio_stats::Interval;
+use cambio_stats::ratings::{PositionEffects, Strengths, fit};
+use cambio_stats::simultaneous::{Contrasts, holm, simultaneous_factor};
+use cambio_stats::sprt::elo_of_score;
+use cambio_stats::{ELO, LEVEL, chi_square_tail, normal_cdf, t_p_value};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,11 +17,6 @@ use super::tables::{FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
 use crate::disk::{RunError, write_whole};
 use crate::plan::{Extent, Payoff, Plan};
 use crate::rows::{BehaviourRow, ratio};
-use cambio_stats::Interval;
-use cambio_stats::ratings::{PositionEffects, Strengths, fit};
-use cambio_stats::simultaneous::{Contrasts, holm, simultaneous_factor};
-use cambio_stats::sprt::elo_of_score;
-use cambio_stats::{ELO, LEVEL, chi_square_tail, normal_cdf, t_p_value};
 
 fn fault_row(line: &str) -> Option<FaultRow> {
     let record: Value = serde_json::from_str(line).ok()?;

@@ -20,15 +20,16 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use crate::folder::{RunError, StoredRun, build_aside, create_folder};
-use crate::rows::{Column, Field as _, Kind, MatchRow, PlayerRow, RoundRow, Row};
+use super::cell::{Field as _, Kind};
+use super::schema::{Column, Row};
+use crate::disk::RunError;
 
 /// How many rows a row group has: enough for a reader's work in parallel, few enough for memory.
 const GROUP: usize = 1 << 16;
 
 /// A file that is being written.
-struct Table {
-    name: &'static str,
+pub(crate) struct ParquetTable {
+    pub(crate) name: &'static str,
     path: PathBuf,
     writer: SerializedFileWriter<File>,
     columns: Vec<Gathered>,
@@ -36,8 +37,13 @@ struct Table {
     rows: usize,
 }
 
-impl Table {
-    fn create<'a, R: Row<'a>>(name: &'static str, run: &str, folder: &Path) -> Result<Table, RunError> {
+impl ParquetTable {
+    /// A file of rows of a run, in a folder.
+    pub(crate) fn create<'a, R: Row<'a>>(
+        name: &'static str,
+        run: &str,
+        folder: &Path,
+    ) -> Result<ParquetTable, RunError> {
         let path = folder.join(format!("{name}.parquet"));
         let fields: String = R::COLUMNS.iter().map(schema).collect();
         let schema = parse_message_type(&format!("message {name} {{ {fields} }}")).expect("the schema is well-formed");
@@ -52,7 +58,7 @@ impl Table {
         }
         let file = File::create_new(&path).map_err(RunError::unwritable(&path))?;
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()));
-        Ok(Table {
+        Ok(ParquetTable {
             name,
             writer: writer.map_err(|error| not_written(&path, error))?,
             path,
@@ -62,7 +68,7 @@ impl Table {
     }
 
     /// Takes a row; or the name of the field that is missing or is not what it should be.
-    fn gather(&mut self, cells: &csv::StringRecord) -> Result<(), &'static str> {
+    pub(crate) fn gather(&mut self, cells: &csv::StringRecord) -> Result<(), &'static str> {
         let mut cells = cells.iter();
         for gathered in &mut self.columns {
             cells.next().and_then(|cell| gathered.take(cell)).ok_or(gathered.column.name)?;
@@ -71,7 +77,13 @@ impl Table {
         if cells.next().is_some() { Err("the end of the row") } else { Ok(()) }
     }
 
-    fn write_group(&mut self) -> Result<(), RunError> {
+    /// Whether there are enough rows for a row group.
+    pub(crate) fn is_full(&self) -> bool {
+        self.rows == GROUP
+    }
+
+    /// Writes what is gathered.
+    pub(crate) fn write_group(&mut self) -> Result<(), RunError> {
         self.rows = 0;
         let columns = &mut self.columns;
         let write = || {
@@ -85,7 +97,8 @@ impl Table {
         write().map_err(|error| not_written(&self.path, error))
     }
 
-    fn finish(mut self) -> Result<(), RunError> {
+    /// Writes the rest.
+    pub(crate) fn finish(mut self) -> Result<(), RunError> {
         if self.rows > 0 {
             self.write_group()?;
         }

@@ -26,9 +26,9 @@ pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
 fn write_files(stored: &StoredRun, folder: &Path) -> Result<(), RunError> {
     let run = stored.plan.run_id();
     let mut tables = [
-        Table::create::<MatchRow<'_>>("matches", &run, folder)?,
-        Table::create::<RoundRow<'_>>("rounds", &run, folder)?,
-        Table::create::<PlayerRow<'_>>("players", &run, folder)?,
+        ParquetTable::create::<MatchRow<'_>>("matches", &run, folder)?,
+        ParquetTable::create::<RoundRow<'_>>("rounds", &run, folder)?,
+        ParquetTable::create::<PlayerRow<'_>>("players", &run, folder)?,
     ];
     stored.for_each_line(|entry, files| {
         for (table, rows) in tables.iter_mut().zip(&files) {
@@ -38,12 +38,12 @@ fn write_files(stored: &StoredRun, folder: &Path) -> Result<(), RunError> {
             let mut cells = csv::StringRecord::new();
             while reader.read_record(&mut cells).map_err(|error| bad(&error.to_string()))? {
                 table.gather(&cells).map_err(|field| bad(&format!("a row without a good `{field}`")))?;
-                if table.rows == GROUP {
+                if table.is_full() {
                     table.write_group()?;
                 }
             }
         }
         Ok(())
     })?;
-    tables.into_iter().try_for_each(Table::finish)
+    tables.into_iter().try_for_each(ParquetTable::finish)
 }

@@ -1,0 +1,39 @@
+//! How commands end.
+
+use cambio_sim::{MeasureError, RunError};
+
+/// How a command ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    Done = 0,
+    Failed = 1,
+    Fault = 2,
+    Interrupted = 3,
+    Wrong = 4,
+    Bug = 70,
+}
+
+/// What a command gives: how it ended, or an error that is told in one sentence.
+pub(crate) type CliResult = Result<Exit, Box<dyn std::error::Error>>;
+
+impl Exit {
+    /// Tells an error, and how a command ends by it.
+    pub(crate) fn of(error: &(dyn std::error::Error + 'static)) -> Exit {
+        if is_broken_pipe(error) {
+            return Exit::Done;
+        }
+        eprintln!("error: {error}");
+        if matches!(error.downcast_ref(), Some(RunError::Damaged { .. })) {
+            return Exit::Wrong;
+        }
+        if matches!(error.downcast_ref(), Some(MeasureError::Fault(_))) {
+            return Exit::Fault;
+        }
+        Exit::Failed
+    }
+}
+
+/// Whether the reader of our output has gone away, as `head` does.
+fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

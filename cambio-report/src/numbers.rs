@@ -1,0 +1,81 @@
+//! Numbers as people read them.
+
+/// What stands for a number that there is not.
+pub(crate) const NONE: &str = "–";
+
+/// A number with so many decimals, a true minus sign, and no minus before 0.
+pub(crate) fn number(value: f64, digits: usize) -> String {
+    let text = format!("{:.digits$}", value.abs());
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    if value < 0.0 && !is_zero { format!("−{text}") } else { text }
+}
+
+/// The same with a plus sign before what is above 0.
+pub(crate) fn signed(value: f64, digits: usize) -> String {
+    let text = number(value, digits);
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    if value > 0.0 && !is_zero { format!("+{text}") } else { text }
+}
+
+pub(crate) fn maybe(value: Option<f64>, digits: usize) -> String {
+    value.map_or_else(|| NONE.to_owned(), |value| number(value, digits))
+}
+
+/// A mean with half its interval; without the interval where there is none.
+pub(crate) fn plus_minus(mean: f64, high: Option<f64>, digits: usize) -> String {
+    let half = high.map_or_else(String::new, |high| format!(" ± {}", number(high - mean, digits)));
+    format!("{}{half}", number(mean, digits))
+}
+
+/// A whole number with its thousands apart.
+pub(crate) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let from = |place: usize| if (digits.len() - place).is_multiple_of(3) && place > 0 { "," } else { "" };
+    digits.char_indices().flat_map(|(place, digit)| [from(place).to_owned(), digit.to_string()]).collect()
+}
+
+/// So many of something: `1 deal`, `2 deals`.
+pub(crate) fn count(value: u64, one: &str) -> String {
+    let ending = match (value, one.strip_suffix("ch")) {
+        (1, _) => "",
+        (_, Some(_)) => "es",
+        _ => "s",
+    };
+    format!("{} {one}{ending}", grouped(value))
+}
+
+pub(crate) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent > 0.0 && percent < 1.0 => "< 1 %".to_owned(),
+        percent if percent > 99.0 && percent < 100.0 => "> 99 %".to_owned(),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
+/// At most so many letters, the last an ellipsis where there are more: for plots, whose text does not break.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_for_people() {
+        assert_eq!([grouped(7), grouped(999), grouped(1000), grouped(48_000_000)], ["7", "999", "1,000", "48,000,000"]);
+        assert_eq!([number(-0.0004, 3), number(-0.25, 2), number(1.0, 3)], ["0.000", "−0.25", "1.000"]);
+        assert_eq!([signed(0.25, 1), signed(-2.0, 0), signed(0.0004, 3)], ["+0.2", "−2", "0.000"]);
+        assert_eq!(plus_minus(0.5, Some(0.625), 2), "0.50 ± 0.12");
+        assert_eq!(plus_minus(0.5, None, 2), "0.50");
+        assert_eq!(
+            [count(1, "match"), count(2, "match"), count(1200, "deal")],
+            ["1 match", "2 matches", "1,200 deals"]
+        );
+        assert_eq!([percent(0.0), percent(0.004), percent(0.31)], ["0 %", "< 1 %", "31 %"]);
+        assert_eq!(short("greedy(call_at=9)", 9), "greedy(c…");
+    }
+}

@@ -1,0 +1,28 @@
+//! Pages from templates.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
+
+const TEMPLATES: [(&str, &str); 5] = [
+    ("frame.html", include_str!("../templates/frame.html")),
+    ("parts.html", include_str!("../templates/parts.html")),
+    ("run.html", include_str!("../templates/run.html")),
+    ("style.css", include_str!("../templates/style.css")),
+    ("tuning.html", include_str!("../templates/tuning.html")),
+];
+
+/// A page of a template.
+pub(crate) fn page(template: &str, view: impl Serialize) -> String {
+    let render = || -> Result<String, minijinja::Error> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+        for (name, source) in TEMPLATES {
+            environment.add_template(name, source)?;
+        }
+        environment.get_template(template)?.render(Serde(view))
+    };
+    render().expect("our templates are well formed and ask for what there is")
+}
