@@ -4,7 +4,6 @@ use cambio_core::rng::{Bounded as _, Key as StreamKey, Purpose, Stream};
 use cambio_core::{Card, Chance, Race, RaceOrder, Rules, Setup, State};
 
 use crate::SolveError;
-use crate::game::{Limits, SOLVER_BYTES};
 use crate::walk::SEATS;
 
 /// The size of a game's tree, estimated from random walks down it (Knuth 1975, "Estimating the Efficiency of Backtrack
@@ -17,6 +16,25 @@ pub struct Estimate {
     /// The decimal logarithm of the number of bytes that a compiled game and its solver take at most.
     pub log_bytes: f64,
 }
+
+/// How much a solver may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// How many bytes of memory.
+    pub memory: u64,
+    /// How many histories are walked at most.
+    pub histories: u64,
+}
+
+impl Default for Limits {
+    /// 4 GiB, and ten thousand million histories, which take the better part of an hour.
+    fn default() -> Limits {
+        Limits { memory: 4 << 30, histories: 10_000_000_000 }
+    }
+}
+
+/// Four figures a sequence: regret, average, plan and gradient.
+pub(crate) const SOLVER_BYTES: u64 = 4 * 8;
 
 /// How many walks are made.
 const PROBES: u64 = 10_000;

@@ -9,26 +9,10 @@
 use cambio_core::knob::Best;
 use cambio_core::{Action, Card, Event, RoundResult, Rules, Score, Seat, State};
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Limits, SOLVER_BYTES};
 use crate::key::{Index, Key};
 use crate::walk::{Decision, Node, SEATS, Visitor, settled, walk};
 use crate::{Progress, SolveError};
-
-/// How much a solver may take.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// How many bytes of memory.
-    pub memory: u64,
-    /// How many histories are walked at most.
-    pub histories: u64,
-}
-
-impl Default for Limits {
-    /// 4 GiB, and ten thousand million histories, which take the better part of an hour.
-    fn default() -> Limits {
-        Limits { memory: 4 << 30, histories: 10_000_000_000 }
-    }
-}
 
 /// A two-seat round, compiled for solving.
 ///
@@ -297,9 +281,6 @@ impl Game {
         self.trees[seat.index()].find(key)
     }
 }
-
-/// Four figures a sequence: regret, average, plan and gradient.
-pub(crate) const SOLVER_BYTES: u64 = 4 * 8;
 
 /// A digest of everything in a rule table but its name.
 pub(crate) fn rules_id(rules: &Rules) -> Key {

@@ -6,7 +6,8 @@ use cambio_core::{Action, Card, Choices, Dice, Event, Rules, Seat, Setup, State}
 use rand::Rng as _;
 
 use crate::SolveError;
-use crate::game::{Game, Limits, payoff, rules_id};
+use crate::estimate::Limits;
+use crate::game::{Game, payoff, rules_id};
 use crate::key::{Index, Key};
 use crate::strategy::{Strategy, Writer};
 use crate::walk::SEATS;
