@@ -10,7 +10,7 @@ use cambio_sim::{
 };
 
 use crate::exit::{CliResult, Exit};
-use crate::meter::{Meter, Telling};
+use crate::run_progress::RunProgress;
 use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
@@ -56,7 +56,7 @@ struct Playing {
     /// Play under this seed instead of that of the file
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Tell no progress
+    /// Do not show progress
     #[arg(long, short)]
     quiet: bool,
 }
@@ -120,10 +120,10 @@ fn play(
         eprintln!("this run was begun by a program of revision {other}; what this one plays may differ");
     }
     let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
-    let meter = Meter::new(&plan, if args.quiet { Telling::Quietly } else { Telling::Aloud });
-    let tell = |progress: &Progress<'_>| meter.tell(progress);
+    let shown = RunProgress::new(&plan, args.quiet);
+    let tell = |progress: &Progress<'_>| shown.show(progress);
     let report = Runner::new(&executor).with_pages(PAGES).with_progress(&tell).run(&plan, &mut folder)?;
-    meter.finish();
+    shown.finish();
     let exit = tell_outcome(args, &folder, &report)?;
     Ok((plan, report, exit))
 }

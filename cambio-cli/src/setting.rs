@@ -25,7 +25,7 @@ pub(super) struct SettingArgs {
     /// How many threads play; 0 takes as many as there are cores. The answer does not depend on it
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub(super) threads: usize,
-    /// Tell no progress
+    /// Do not show progress
     #[arg(long, short)]
     pub(super) quiet: bool,
 }

@@ -1,14 +1,13 @@
 //! `cambio solve`.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cambio_core::{Rules, Seat};
 use cambio_sim::read_rules;
 use cambio_solve::{Cfr, Game, Limits, Mccfr, Method, Progress, SolveError, Strategy, Until};
 use clap::ValueEnum;
-use indicatif::ProgressBar;
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
@@ -50,7 +49,7 @@ pub(super) struct LimitArgs {
     /// Refuse what would take more memory, such as 500MB or 8GB
     #[arg(long, value_name = "BYTES", default_value = "4GB", value_parser = memory)]
     memory_limit: u64,
-    /// Tell no progress
+    /// Do not show progress
     #[arg(long, short)]
     pub(super) quiet: bool,
 }
@@ -101,65 +100,45 @@ fn memory(text: &str) -> Result<u64, String> {
     bytes.map(|bytes| bytes as u64).ok_or_else(|| "allowed is a number of bytes such as 500MB or 8GB".to_owned())
 }
 
-/// Tells on standard error how far a solver is: a line that changes on a terminal, else one now and then.
-pub(super) struct Teller {
-    bar: Option<ProgressBar>,
-    quiet: bool,
+/// The progress of a solver.
+pub(super) struct SolveProgress {
+    progress: crate::progress::Progress,
     name: String,
-    next_line: Instant,
 }
 
-const SECONDS_A_LINE: u64 = 10;
-
-impl Teller {
-    pub(super) fn new(name: &str, quiet: bool) -> Teller {
-        let bar = (std::io::stderr().is_terminal() && !quiet).then(ProgressBar::new_spinner);
-        let next_line = Instant::now() + Duration::from_secs(SECONDS_A_LINE);
-        Teller { bar, quiet, name: name.to_owned(), next_line }
+impl SolveProgress {
+    pub(super) fn new(name: &str, is_quiet: bool) -> SolveProgress {
+        SolveProgress { progress: crate::progress::Progress::spinner(is_quiet), name: name.to_owned() }
     }
 
-    /// A line that stays.
-    pub(super) fn say(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(line),
-            None if self.quiet => {}
-            None => eprintln!("{line}"),
-        }
+    /// Prints a line that stays.
+    pub(super) fn note(&self, line: &str) {
+        self.progress.note(line);
     }
 
-    /// What is going on.
-    pub(super) fn show(&mut self, line: impl FnOnce() -> String) {
-        if let Some(bar) = &self.bar {
-            // The bar itself draws at most twenty times a second; the text need not be made more often either.
-            if Instant::now() + Duration::from_secs(SECONDS_A_LINE) >= self.next_line {
-                bar.set_message(line());
-                bar.tick();
-                self.next_line = Instant::now() + Duration::from_secs(SECONDS_A_LINE) + Duration::from_millis(100);
-            }
-        } else if !self.quiet && Instant::now() >= self.next_line {
-            eprintln!("{}", line());
-            self.next_line = Instant::now() + Duration::from_secs(SECONDS_A_LINE);
-        }
+    /// Shows what is going on.
+    pub(super) fn status(&self, status: impl FnOnce() -> String) {
+        self.progress.status(status);
     }
 
-    pub(super) fn tell(&mut self, progress: Progress) {
+    /// Shows how far the solver is.
+    pub(super) fn show(&self, progress: Progress) {
         match progress {
-            Progress::Estimated(estimate) => self.say(&format!("{}: {estimate}", self.name)),
+            Progress::Estimated(estimate) => self.note(&format!("{}: {estimate}", self.name)),
             Progress::Compiling { histories, bytes } => {
-                self.show(|| format!("compiling: {histories} histories, {}", megabytes(bytes)));
+                self.status(|| format!("compiling: {histories} histories, {}", megabytes(bytes)));
             }
             Progress::Iterated { iterations, exploitability: Some(exploitability) } => {
-                self.show(|| format!("solving: {iterations} iterations, exploitability {exploitability:.2e}"));
+                self.status(|| format!("solving: {iterations} iterations, exploitability {exploitability:.2e}"));
             }
             Progress::Iterated { .. } => {}
-            Progress::Asked { sets } => self.show(|| format!("asking: {sets} information sets")),
+            Progress::Asked { sets } => self.status(|| format!("asking: {sets} information sets")),
         }
     }
 
+    /// Takes the line that changes away.
     pub(super) fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.progress.finish();
     }
 }
 
@@ -171,11 +150,11 @@ pub(super) fn megabytes(bytes: u64) -> String {
 pub(super) fn compile(
     rules: &Rules,
     limits: &LimitArgs,
-    teller: &mut Teller,
+    progress: &SolveProgress,
 ) -> Result<Game, cambio_solve::SolveError> {
     let begun = Instant::now();
-    let game = Game::compile(rules, &limits.limits(), &mut |progress| teller.tell(progress))?;
-    teller.say(&format!(
+    let game = Game::compile(rules, &limits.limits(), &mut |at| progress.show(at))?;
+    progress.note(&format!(
         "compiled in {:.2} s: {} histories, {} + {} information sets, {} and {} for the solver",
         begun.elapsed().as_secs_f64(),
         game.histories(),
@@ -194,17 +173,17 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let save = args.save.as_deref().map(Output::reserve).transpose()?;
     let tree = args.efg.as_deref().map(Output::reserve).transpose()?;
-    let mut teller = Teller::new(rules.name(), args.limits.quiet);
+    let progress = SolveProgress::new(rules.name(), args.limits.quiet);
     let until = Until {
         iterations: args.iterations.unwrap_or(u64::MAX),
         exploitability: args.to.unwrap_or(if args.iterations.is_some() { 0.0 } else { 1e-3 }),
     };
     let solved = match args.algorithm {
-        Algorithm::Dcfr => exact(args, &rules, Method::DCFR, &until, tree, &mut teller)?,
-        Algorithm::Plus => exact(args, &rules, Method::Plus, &until, tree, &mut teller)?,
-        Algorithm::Mccfr => sampled(args, &rules, &until, tree, &mut teller)?,
+        Algorithm::Dcfr => exact(args, &rules, Method::DCFR, &until, tree, &progress)?,
+        Algorithm::Plus => exact(args, &rules, Method::Plus, &until, tree, &progress)?,
+        Algorithm::Mccfr => sampled(args, &rules, &until, tree, &progress)?,
     };
-    teller.finish();
+    progress.finish();
     if let Some(save) = save {
         save.write(|file| file.write_all(solved.text.as_bytes()))?;
     }
@@ -266,7 +245,7 @@ fn export(
     game: &Game,
     file: Option<Output>,
     limits: &LimitArgs,
-    teller: &Teller,
+    progress: &SolveProgress,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let Some(file) = file else { return Ok(()) };
     let bytes = game.write_efg(&mut std::io::sink())?;
@@ -277,7 +256,7 @@ fn export(
             format!("the tree of `{name}` takes {size} as a file; allowed are {allowed} (--memory-limit)").into()
         );
     }
-    teller.say(&format!("writing the tree: {} histories, {size}", game.histories()));
+    progress.note(&format!("writing the tree: {} histories, {size}", game.histories()));
     file.write(|file| game.write_efg(file).map(drop))?;
     Ok(())
 }
@@ -288,13 +267,13 @@ fn exact(
     method: Method,
     until: &Until,
     tree: Option<Output>,
-    teller: &mut Teller,
+    progress: &SolveProgress,
 ) -> Result<Solved, Box<dyn std::error::Error>> {
-    let game = compile(rules, &args.limits, teller)?;
-    export(&game, tree, &args.limits, teller)?;
+    let game = compile(rules, &args.limits, progress)?;
+    export(&game, tree, &args.limits, progress)?;
     let begun = Instant::now();
     let mut cfr = Cfr::new(&game, method);
-    let strategy = cfr.run(until, &mut |progress| teller.tell(progress));
+    let strategy = cfr.run(until, &mut |at| progress.show(at));
     let seconds = begun.elapsed().as_secs_f64();
     let text = if args.save.is_some() { strategy.write(&game) } else { String::new() };
     Ok(Solved::new(&game, &strategy, cfr.iterations(), seconds, text))
@@ -308,11 +287,11 @@ fn sampled(
     rules: &Rules,
     until: &Until,
     tree: Option<Output>,
-    teller: &mut Teller,
+    progress: &SolveProgress,
 ) -> Result<Solved, Box<dyn std::error::Error>> {
-    let game = match compile(rules, &args.limits, teller) {
+    let game = match compile(rules, &args.limits, progress) {
         Ok(game) => {
-            export(&game, tree, &args.limits, teller)?;
+            export(&game, tree, &args.limits, progress)?;
             Some(game)
         }
         Err(error) if tree.is_some() => return Err(error.into()),
@@ -320,7 +299,7 @@ fn sampled(
             return Err(format!("{error}; sampling goes on for --iterations, for nothing else can be measured").into());
         }
         Err(error) => {
-            teller.say(&format!("{error}; sampling without a look at the exploitability"));
+            progress.note(&format!("{error}; sampling without a look at the exploitability"));
             None
         }
     };
@@ -330,7 +309,7 @@ fn sampled(
         match mccfr.iterate() {
             // What was sampled before is as good as it is.
             Err(error @ SolveError::Sampled { iterations: 1.., .. }) => {
-                teller.say(&format!("stopped: {error}"));
+                progress.note(&format!("stopped: {error}"));
                 break;
             }
             other => other?,
@@ -341,7 +320,7 @@ fn sampled(
         next += SAMPLES.max(mccfr.iterations() / 5);
         let exploitability = game.as_ref().map(|game| game.exploitability(&mccfr.average(game)));
         let iterations = mccfr.iterations();
-        teller.tell(Progress::Iterated { iterations, exploitability });
+        progress.show(Progress::Iterated { iterations, exploitability });
         if exploitability.is_some_and(|exploitability| exploitability <= until.exploitability) {
             break;
         }

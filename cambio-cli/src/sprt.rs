@@ -1,6 +1,6 @@
 //! `cambio sprt`.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 
 use cambio_agents::Roster;
 use cambio_sim::Executor;
@@ -9,6 +9,7 @@ use cambio_stats::sprt::Verdict;
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
+use crate::progress::Progress;
 use crate::setting::SettingArgs;
 
 #[derive(Debug, clap::Args)]
@@ -71,17 +72,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);
     let question = Question { elo_0, elo_1, scale, alpha, beta, most_deals: args.deals };
     let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
-    let aloud = !args.setting.quiet && std::io::stderr().is_terminal();
-    let tell = |deals: u64, ratio: f64| {
-        if aloud {
-            eprint!("\r{deals} deals, log likelihood ratio {ratio:+.2} ");
-        }
-    };
+    let progress = Progress::spinner(args.setting.quiet);
+    let tell = |deals: u64, ratio: f64| progress.status(|| format!("{deals} deals, log likelihood ratio {ratio:+.2}"));
     let setting = args.setting.setting();
     let answer = question.ask(&setting, roster, &executor, [&args.agent, &args.other], tell)?;
-    if aloud {
-        eprint!("\r\u{1b}[2K");
-    }
+    progress.finish();
     let word = if args.normalized { "normalized Elo" } else { "Elo" };
     let score = answer.scores.interval(2.0);
     let mut out = std::io::stdout().lock();

@@ -1,11 +1,9 @@
 //! `cambio tune`.
 
-use std::cell::Cell;
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use cambio_agents::Roster;
 use cambio_report::{Tuning, of_tuning};
@@ -18,6 +16,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
+use crate::progress::Progress;
 use crate::setting::{SettingArgs, positive, probability};
 
 #[derive(Debug, clap::Args)]
@@ -211,7 +210,7 @@ struct Task<'a> {
     roster: &'a Roster,
     executor: &'a Executor,
     ranges: Vec<Values>,
-    told: Cell<Instant>,
+    progress: Progress,
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
@@ -229,7 +228,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     let ranges = args.range.iter().map(|text| Values::read(text)).collect::<Result<Vec<_>, _>>()?;
     let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
-    let task = Task { args, roster, executor: &executor, ranges, told: Cell::new(Instant::now()) };
+    let task = Task { args, roster, executor: &executor, ranges, progress: Progress::spinner(args.setting.quiet) };
     let outcome =
         if args.field.iter().any(|field| field == "self") { task.against_itself()? } else { task.against_field()? };
     outcome.write(args)?;
@@ -305,24 +304,6 @@ impl Task<'_> {
         Candidates::new(&setting, self.roster, self.executor, candidates, field)
     }
 
-    fn tell(&self, what: &str) {
-        if self.args.setting.quiet {
-            return;
-        }
-        if std::io::stderr().is_terminal() {
-            eprint!("\r\u{1b}[2K{what}");
-        } else if self.told.get().elapsed() > Duration::from_secs(10) {
-            self.told.set(Instant::now());
-            eprintln!("{what}");
-        }
-    }
-
-    fn end_telling(&self) {
-        if !self.args.setting.quiet && std::io::stderr().is_terminal() {
-            eprint!("\r\u{1b}[2K");
-        }
-    }
-
     /// Every combination of values, the last question mark's fastest.
     fn grid(&self) -> Result<Vec<Vec<f64>>, String> {
         let count = self.ranges.iter().map(|values| values.count()).fold(1, usize::saturating_mul);
@@ -348,7 +329,7 @@ impl Task<'_> {
             Method::Cma => self.search(&field)?,
             _ => self.choose(&field)?,
         };
-        self.end_telling();
+        self.progress.finish();
         let winner = points[best].clone();
         let shown = field.join(", ");
         let (rules, seats) = (&args.setting.rules, args.setting.seats);
@@ -378,7 +359,7 @@ impl Task<'_> {
         let sign = args.payoff.sign();
         let mut last = 0;
         let mut ask = |which: &[usize], deals: Range<u64>| {
-            self.tell(&format!("{} values, deals {} to {}", which.len(), deals.start, deals.end));
+            self.progress.status(|| format!("{} values, deals {} to {}", which.len(), deals.start, deals.end));
             last = last.max(deals.end);
             let mut scores = measured.scores(which, deals)?;
             scores.iter_mut().flatten().for_each(|score| *score *= sign);
@@ -426,7 +407,7 @@ impl Task<'_> {
         };
         let (mut deals, mut blocks) = (0, 0);
         for generation in 0..args.generations {
-            self.tell(&format!("generation {generation}, centre {}", spaced(&at(&search.centre()))));
+            self.progress.status(|| format!("generation {generation}, centre {}", spaced(&at(&search.centre()))));
             let score = |points: &[Vec<f64>]| {
                 let specs: Vec<String> = points.iter().map(|point| filled(&args.agent, &at(point))).collect();
                 let mut distinct = specs.clone();
@@ -514,7 +495,7 @@ impl Task<'_> {
         let mut lines = String::new();
         let mut equilibria = Vec::new();
         for (rival, field) in candidates.iter().enumerate() {
-            self.tell(&format!("field {} of {size}: {field}", rival + 1));
+            self.progress.status(|| format!("field {} of {size}: {field}", rival + 1));
             let measured = self.measured(&candidates, std::slice::from_ref(field))?;
             let scores = measured.scores(&which, 0..args.deals)?;
             let curve = curve(field, &measured.labels(), &values, &scores, args.setting.seed);
@@ -540,7 +521,7 @@ impl Task<'_> {
             points.extend(curve);
             all_scores.push(Scores { field: field.clone(), agents: measured.labels(), by_deal: scores });
         }
-        self.end_telling();
+        self.progress.finish();
         let (rules, seats) = (&args.setting.rules, args.setting.seats);
         let mut text =
             format!("{} on {rules}, {seats} seats, against tables of itself, {} deals\n", args.agent, args.deals);
