@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         return Ok(tuned(args)?);
     }
     let stored = StoredRun::open(&args.folder)?;
-    if stored.share.is_some() {
+    if stored.shard.is_some() {
         return Err(
             format!("{} is one part of a run; put the parts together with `merge`", args.folder.display()).into()
         );
@@ -52,7 +52,7 @@ pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
     if stored.is_complete() {
         return Ok(());
     }
-    let Extent { shards: found, of: wanted } = stored.extent();
+    let Extent { batches: found, of: wanted } = stored.extent();
     if stored.claims_complete {
         let what = format!("it has {found} of {wanted} shards, and the manifest says that the run is complete");
         return Err(RunError::damaged(&stored.path.join("ledger.jsonl"), what));

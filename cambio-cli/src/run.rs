@@ -6,7 +6,7 @@ use cambio_agents::Roster;
 use cambio_report::PAGES;
 use cambio_sim::{
     CancelToken, Executor, Experiment, MOST_THREADS, PlayablePlan, Progress, Report, RunError, RunFolder, RunOutcome,
-    Runner, Share, StoredRun, keep_fault,
+    Runner, Shard, StoredRun, keep_fault,
 };
 
 use crate::exit::{CliResult, Exit};
@@ -97,13 +97,13 @@ pub(super) fn shard(args: &ShardArgs, roster: &Roster) -> CliResult {
         let (index, of) = (args.index, args.of);
         return Err(format!("--index {index} of {of} parts; allowed is 0 to {}", of - 1).into());
     }
-    let share = Share { index: args.index, of: args.of };
-    Ok(play(&args.playing, Some(share), roster)?.2)
+    let shard = Shard { index: args.index, of: args.of };
+    Ok(play(&args.playing, Some(shard), roster)?.2)
 }
 
 fn play(
     args: &Playing,
-    share: Option<Share>,
+    shard: Option<Shard>,
     roster: &Roster,
 ) -> Result<(PlayablePlan, Report, Exit), Box<dyn std::error::Error>> {
     let (mut experiment, text) = Experiment::read(&args.spec)?;
@@ -112,9 +112,9 @@ fn play(
     experiment.records |= args.records;
     let plan = experiment.plan(roster, args.spec.parent().unwrap_or(Path::new(".")))?;
     let mut folder = if args.resume {
-        RunFolder::reopen(&args.out, &text, &plan, share)?
+        RunFolder::reopen(&args.out, &text, &plan, shard)?
     } else {
-        RunFolder::create(&args.out, &text, &plan, share)?
+        RunFolder::create(&args.out, &text, &plan, shard)?
     };
     if let Some(other) = folder.other_revision() {
         eprintln!("this run was begun by a program of revision {other}; what this one plays may differ");
@@ -147,7 +147,7 @@ fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<E
             }
             if !args.quiet {
                 let report =
-                    folder.share().is_none().then(|| format!("; open {}", args.out.join("report.html").display()));
+                    folder.shard().is_none().then(|| format!("; open {}", args.out.join("report.html").display()));
                 eprintln!("{matches} matches in {out}{}", report.unwrap_or_default());
             }
             Ok(Exit::Done)

@@ -41,8 +41,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     for left in &findings.unfinished {
         writeln!(out, "unfinished: {left}")?;
     }
-    let (Extent { shards, of }, matches) = (stored.extent(), stored.matches());
-    writeln!(out, "{shards} of {of} shards, {matches} matches; {} shards played again", findings.replayed)?;
+    let (Extent { batches, of }, matches) = (stored.extent(), stored.matches());
+    writeln!(out, "{batches} of {of} shards, {matches} matches; {} shards played again", findings.replayed)?;
     if findings.not_reproducible > 0 {
         writeln!(
             out,

@@ -120,7 +120,7 @@ fn notes(source: &Source<'_>, derived: &Derived, tables: &[Desk<'_>]) -> Vec<Pro
     let plan = source.plan;
     let mut notes = Vec::new();
     if !source.extent.is_whole() {
-        let (shards, of) = (grouped(source.extent.shards), grouped(source.extent.of));
+        let (shards, of) = (grouped(source.extent.batches), grouped(source.extent.of));
         notes.push(
             Prose::from(format!(
                 "This run is not complete: {shards} of {of} shards were played. All numbers are of these alone; "

@@ -37,7 +37,7 @@ pub use disk::{RunError, write_whole};
 pub use exploit::{LowerBound, LowerBoundError, Won};
 pub use plan::{
     Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan,
-    PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Share, Unit, read_rules,
+    PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Shard, Unit, read_rules,
 };
 pub use play::{
     AgentFault, BlockRows, CancelToken, Executor, Guarded, MOST_THREADS, MeasureError, RoundTally, Stopped, Tally,

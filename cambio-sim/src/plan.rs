@@ -19,4 +19,4 @@ pub use lineups::Lineup;
 pub use lock::LockError;
 pub(crate) use lock::lock_differences;
 pub use playable::PlayablePlan;
-pub use shard::{Extent, Share};
+pub use shard::{Extent, Shard};

@@ -16,5 +16,5 @@ mod stored;
 #[cfg(feature = "parquet")]
 pub use export::write_parquet;
 pub use folder::RunFolder;
-pub(crate) use ledger::{Entry, packed, row_files};
+pub(crate) use ledger::{BatchEntry, packed, row_files};
 pub use stored::StoredRun;

@@ -141,21 +141,21 @@ impl Plan {
 
     /// How many blocks a line of the ledger covers: few enough that little is lost with slow agents, enough that the
     /// ledger stays short. Depends on the plan alone, so that the ledger does as well.
-    fn blocks_a_line(&self) -> u64 {
+    fn blocks_a_batch(&self) -> u64 {
         let wanted = (self.matches() / 256).clamp(16, 4096);
         let in_block = self.cells.iter().map(|cell| cell.seatings.len()).max().unwrap_or(1) as u64;
         (wanted / in_block).max(1)
     }
 
     /// How many lines a full ledger has.
-    pub fn line_count(&self) -> u64 {
-        self.block_count().div_ceil(self.blocks_a_line())
+    pub fn batch_count(&self) -> u64 {
+        self.block_count().div_ceil(self.blocks_a_batch())
     }
 
     /// The blocks of a line of the ledger.
-    pub fn line(&self, line: u64) -> Range<u64> {
-        let each = self.blocks_a_line();
-        line * each..((line + 1) * each).min(self.block_count())
+    pub fn batch(&self, batch: u64) -> Range<u64> {
+        let each = self.blocks_a_batch();
+        batch * each..((batch + 1) * each).min(self.block_count())
     }
 
     /// Whether a lineup has an agent that sees hidden cards.
@@ -225,7 +225,7 @@ mod tests {
         let plan = experiment("'all'", 2).plan(&cambio_agents::roster(), Path::new(".")).unwrap();
         let keys: Vec<(u64, usize)> = plan.blocks().map(|block| (block.deal, block.lineup_place)).collect();
         assert_eq!(keys[..4], [(0, 0), (0, 1), (0, 2), (1, 0)]);
-        let covered: Vec<u64> = (0..plan.line_count()).flat_map(|line| plan.line(line)).collect();
+        let covered: Vec<u64> = (0..plan.batch_count()).flat_map(|batch| plan.batch(batch)).collect();
         assert_eq!(covered, (0..plan.block_count()).collect::<Vec<_>>());
     }
 }

@@ -6,11 +6,11 @@ use crate::digest::Extract;
 use crate::plan::{Block, FaultPolicy, PlayablePlan};
 use crate::play::{AgentFault, Arena, BlockRows};
 use crate::rows::{RowKey, Sheet};
-use crate::store::{Entry, packed};
+use crate::store::{BatchEntry, packed};
 
 /// A batch that was played.
 pub(super) struct PlayedBatch<'p> {
-    pub(super) entry: Entry,
+    pub(super) entry: BatchEntry,
     pub(super) buffers: Buffers<'p>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn play_batch<'p>(
     let mut records = Lines::default();
     let plan = arena.plan();
     let mut rows = BlockRows::default();
-    for number in plan.line(batch) {
+    for number in plan.batch(batch) {
         if is_stopped() {
             return None;
         }
@@ -87,7 +87,7 @@ pub(super) fn play_batch<'p>(
             *bytes = packed(plan, std::mem::take(bytes));
         }
     }
-    Some(Ok(PlayedBatch { entry: Entry::new(batch, files), buffers }))
+    Some(Ok(PlayedBatch { entry: BatchEntry::new(batch, files), buffers }))
 }
 
 /// Lines of JSON.
@@ -146,11 +146,11 @@ impl Sheets {
 }
 
 /// Plays a batch again and compares its bytes with the ledger's; `None` where its agents may decide differently.
-pub(super) fn replay_batch(plan: &PlayablePlan, entry: &Entry) -> Option<Result<bool, Box<AgentFault>>> {
-    let blocks = plan.line(entry.line);
+pub(super) fn replay_batch(plan: &PlayablePlan, entry: &BatchEntry) -> Option<Result<bool, Box<AgentFault>>> {
+    let blocks = plan.batch(entry.batch);
     if !blocks.clone().all(|number| plan.is_reproducible(plan.block(number).lineup)) {
         return None;
     }
-    let played = play_batch(Arena::playing_all(plan), entry.line, Buffers::default(), || false, |_| ())?;
+    let played = play_batch(Arena::playing_all(plan), entry.batch, Buffers::default(), || false, |_| ())?;
     Some(played.map(|batch| batch.entry == *entry))
 }

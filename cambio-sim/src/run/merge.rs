@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::read::read_line;
+use super::read::read_batch;
 use crate::digest::{Derived, Digest, Page, Source};
 use crate::disk::{RunError, build_aside};
 use crate::store::{RunFolder, StoredRun, packed};
 
-/// Puts the shares of a run together, in a folder of their own: the same bytes as of a run in one piece.
+/// Puts the shards of a run together, in a folder of their own: the same bytes as of a run in one piece.
 ///
 /// # Errors
 /// If the folders are of different runs, overlap, or do not make a whole; the sentence names what is missing. If they cannot
@@ -18,7 +18,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, pages: &[Page]) -> Result<StoredRu
     StoredRun::open(out)
 }
 
-/// The shares of a run, in order, if they make a whole.
+/// The shards of a run, in order, if they make a whole.
 fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
     let mut parts = folders.iter().map(|folder| StoredRun::open(folder)).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = parts.first() else {
@@ -51,26 +51,26 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
             return Err(RunError::Parts(what));
         }
     }
-    // An empty share comes before the one that begins where it is.
-    parts.sort_by_key(|part| (part.lines().start, part.lines().end));
+    // An empty shard comes before the one that begins where it is.
+    parts.sort_by_key(|part| (part.batches().start, part.batches().end));
     let mut neighbours = parts.iter().zip(&parts[1..]);
-    if let Some((one, other)) = neighbours.find(|(one, other)| one.lines().end > other.lines().start) {
+    if let Some((one, other)) = neighbours.find(|(one, other)| one.batches().end > other.batches().start) {
         let what = format!("{} and {} overlap; each shard may be there once", shown(one), shown(other));
         return Err(RunError::Parts(what));
     }
-    let all = parts[0].plan.line_count();
+    let all = parts[0].plan.batch_count();
     let mut missing = Vec::new();
     let mut next = 0;
-    for lines in parts.iter().map(StoredRun::lines).chain(std::iter::once(all..all)) {
+    for lines in parts.iter().map(StoredRun::batches).chain(std::iter::once(all..all)) {
         if lines.start > next {
-            let of = parts[0].share.map(|share| share.of);
-            let shares = of.into_iter().flat_map(|of| {
+            let of = parts[0].shard.map(|shard| shard.of);
+            let shards = of.into_iter().flat_map(|of| {
                 (0..of).filter(move |&index| {
                     let from = |index: u64| (u128::from(index) * u128::from(all) / u128::from(of)) as u64;
                     from(index) >= next && from(index + 1) <= lines.start && from(index) < from(index + 1)
                 })
             });
-            let named: Vec<String> = shares.map(|index| index.to_string()).collect();
+            let named: Vec<String> = shards.map(|index| index.to_string()).collect();
             let named = if named.is_empty() { String::new() } else { format!(" (--index {})", named.join(", ")) };
             missing.push(format!("shards {next} to {} of the ledger{named}", lines.start - 1));
         }
@@ -87,8 +87,8 @@ fn merge_into(parts: &[StoredRun], out: &Path, pages: &[Page]) -> Result<(), Run
     let mut digest = Digest::new(&parts[0].plan);
     let mut faults = Vec::new();
     for part in parts {
-        part.for_each_line(|entry, rows| {
-            read_line(part, entry, &rows, &mut digest, &mut faults)?;
+        part.for_each_batch(|entry, rows| {
+            read_batch(part, entry, &rows, &mut digest, &mut faults)?;
             let counted = rows.into_iter().zip(&entry.segments);
             let files: Vec<(Vec<u8>, u64)> =
                 counted.map(|(rows, segment)| (packed(&part.plan, rows), segment.rows)).collect();

@@ -2,7 +2,7 @@
 
 use crate::digest::{Derived, Digest};
 use crate::disk::RunError;
-use crate::plan::Share;
+use crate::plan::Shard;
 use crate::play::AgentFault;
 
 /// How a run ended.
@@ -20,9 +20,9 @@ pub enum RunOutcome {
 
 impl RunOutcome {
     /// The word of the manifest.
-    pub(super) fn word(&self, share: Option<Share>) -> &'static str {
+    pub(super) fn word(&self, shard: Option<Shard>) -> &'static str {
         match self {
-            RunOutcome::Complete if share.is_some() => "complete share",
+            RunOutcome::Complete if shard.is_some() => "complete share",
             RunOutcome::Complete => "complete",
             RunOutcome::Interrupted => "interrupted",
             RunOutcome::Fault(_) => "fault",
@@ -38,7 +38,7 @@ pub struct Report {
     pub outcome: RunOutcome,
     /// How many matches have their rows on disk.
     pub matches: u64,
-    /// The derived files; nothing in them where only a share was played.
+    /// The derived files; nothing in them where only a shard was played.
     pub derived: Derived,
 }
 

@@ -3,20 +3,20 @@
 use crate::digest::{Derived, Digest, Page, Source};
 use crate::disk::RunError;
 use crate::rows::{BadRow, for_each_block};
-use crate::store::{Entry, StoredRun, row_files};
+use crate::store::{BatchEntry, StoredRun, row_files};
 
 /// Hands the rows of a line of the ledger to the digest, block by block; a block without rows was voided.
-pub(crate) fn read_line(
+pub(crate) fn read_batch(
     stored: &StoredRun,
-    entry: &Entry,
+    entry: &BatchEntry,
     files: &[Vec<u8>],
     digest: &mut Digest,
     faults: &mut Vec<String>,
 ) -> Result<(), RunError> {
     let plan = &stored.plan;
     let bad =
-        |name: &str, what: String| RunError::damaged(&stored.path.join(name), format!("shard {}: {what}", entry.line));
-    for_each_block(plan, plan.line(entry.line), files, |block, matches, rounds, players| {
+        |name: &str, what: String| RunError::damaged(&stored.path.join(name), format!("shard {}: {what}", entry.batch));
+    for_each_block(plan, plan.batch(entry.batch), files, |block, matches, rounds, players| {
         digest.add(block, matches, rounds, players);
     })
     .map_err(|BadRow { file, what }| bad(file, what))?;
@@ -34,7 +34,7 @@ pub(crate) fn read_line(
 pub fn derive(stored: &StoredRun, pages: &[Page]) -> Result<Derived, RunError> {
     let mut digest = Digest::new(&stored.plan);
     let mut faults = Vec::new();
-    stored.for_each_line(|entry, rows| read_line(stored, entry, &rows, &mut digest, &mut faults))?;
+    stored.for_each_batch(|entry, rows| read_batch(stored, entry, &rows, &mut digest, &mut faults))?;
     digest.finish();
     let source = Source { plan: &stored.plan, spec: &stored.spec, extent: stored.extent() };
     Ok(Derived::new(&source, &digest, &faults, pages))

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::batch::{SpareBuffers, play_batch};
 use super::committer::Committer;
 use super::outcome::{Progress, Report, RunOutcome};
-use super::read::read_line;
+use super::read::read_batch;
 use crate::digest::{Derived, Digest, Page, Source};
 use crate::disk::{RunError, write_whole};
 use crate::plan::{Plan, PlayablePlan};
@@ -76,13 +76,13 @@ impl<'a> Runner<'a> {
     /// The files are the same for any number of threads, and however often the run was interrupted; `timing.csv` is not.
     pub fn run(&self, plan: &PlayablePlan, folder: &mut RunFolder) -> Result<Report, RunError> {
         let begun = Instant::now();
-        let lines = folder.lines_left();
+        let lines = folder.batches_left();
         let before = folder.matches();
         let mut digest = Digest::new(plan);
         let mut faults = Vec::new();
         if before > 0 {
             let stored = StoredRun::open(folder.path())?;
-            stored.for_each_line(|entry, rows| read_line(&stored, entry, &rows, &mut digest, &mut faults))?;
+            stored.for_each_batch(|entry, rows| read_batch(&stored, entry, &rows, &mut digest, &mut faults))?;
         }
         let committer = Committer { folder, digest: &mut digest, faults: &mut faults, cell: 0 };
         let mut outcome = self.play(plan, committer, lines);
@@ -93,7 +93,7 @@ impl<'a> Runner<'a> {
             outcome = RunOutcome::Unwritable(error);
         }
         digest.finish();
-        let derived = if folder.share().is_some() {
+        let derived = if folder.shard().is_some() {
             Derived::default()
         } else {
             let source = Source { plan, spec: folder.spec(), extent: folder.extent() };
@@ -103,7 +103,7 @@ impl<'a> Runner<'a> {
             let finish = || {
                 derived.write(folder.path())?;
                 write_timing(folder.path(), self.executor.threads(), folder.matches() - before, begun.elapsed())?;
-                folder.write_manifest(outcome.word(folder.share()))
+                folder.write_manifest(outcome.word(folder.shard()))
             };
             if let Err(error) = finish() {
                 outcome = RunOutcome::Unwritable(error);
@@ -116,7 +116,7 @@ impl<'a> Runner<'a> {
         if batches.is_empty() {
             return RunOutcome::Complete;
         }
-        let of = blocks_matches(plan, plan.line(batches.start).start..plan.line(batches.end - 1).end);
+        let of = blocks_matches(plan, plan.batch(batches.start).start..plan.batch(batches.end - 1).end);
         let spare = SpareBuffers::default();
         let work = |batch, worker: &Worker<'_>| {
             play_batch(Arena::new(plan), batch, spare.take(), || worker.is_stopped(), |matches| worker.count(matches))

@@ -51,7 +51,7 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[
     if stored.claims_complete {
         findings.wrong = loose;
         if !stored.is_complete() {
-            let (found, lines) = (stored.entries.len(), stored.lines());
+            let (found, lines) = (stored.entries.len(), stored.batches());
             let what =
                 format!("the manifest says complete, and the ledger has {found} of {} shards", lines.end - lines.start);
             findings.wrong.push(what);
@@ -63,8 +63,8 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[
     findings.wrong.extend(stored.manifest_flaws());
     match derive(stored, pages) {
         Err(error) => findings.wrong.push(error.to_string()),
-        // The files of an unfinished run, or of a share, are written when it ends.
-        Ok(derived) if stored.is_complete() && stored.share.is_none() => {
+        // The files of an unfinished run, or of a shard, are written when it ends.
+        Ok(derived) if stored.is_complete() && stored.shard.is_none() => {
             for (name, text) in derived.files() {
                 let path = stored.path.join(name);
                 match std::fs::read(&path) {
@@ -89,10 +89,10 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[
         match replay_batch(plan, entry) {
             None => findings.not_reproducible += 1,
             Some(Ok(true)) => findings.replayed += 1,
-            Some(Ok(false)) => findings.wrong.push(format!("shard {} played again gives other rows", entry.line)),
+            Some(Ok(false)) => findings.wrong.push(format!("shard {} played again gives other rows", entry.batch)),
             Some(Err(fault)) => findings
                 .wrong
-                .push(format!("shard {} cannot be played again: {}: {}", entry.line, fault.place, fault.what)),
+                .push(format!("shard {} cannot be played again: {}: {}", entry.batch, fault.place, fault.what)),
         }
     }
     Ok(findings)

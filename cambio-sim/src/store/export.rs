@@ -30,10 +30,10 @@ fn write_files(stored: &StoredRun, folder: &Path) -> Result<(), RunError> {
         ParquetTable::create::<RoundRow<'_>>("rounds", &run, folder)?,
         ParquetTable::create::<PlayerRow<'_>>("players", &run, folder)?,
     ];
-    stored.for_each_line(|entry, files| {
+    stored.for_each_batch(|entry, files| {
         for (table, rows) in tables.iter_mut().zip(&files) {
             let source = stored.path.join(format!("{}.csv", table.name));
-            let bad = |what: &str| RunError::damaged(&source, format!("shard {}: {what}", entry.line));
+            let bad = |what: &str| RunError::damaged(&source, format!("shard {}: {what}", entry.batch));
             let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&rows[..]);
             let mut cells = csv::StringRecord::new();
             while reader.read_record(&mut cells).map_err(|error| bad(&error.to_string()))? {

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::ledger::{Entry, file_name, packed, row_files};
+use super::ledger::{BatchEntry, file_name, packed, row_files};
 use super::manifest::{self, Build};
 use super::programs::Programs;
 use super::stored::StoredRun;
 use crate::disk::{RunError, create_folder, write_whole};
-use crate::plan::{Extent, Plan, PlayablePlan, Share};
+use crate::plan::{Extent, Plan, PlayablePlan, Shard};
 
 /// How long finished rows wait at most for being synced.
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
@@ -23,16 +23,16 @@ pub struct RunFolder {
     path: PathBuf,
     plan: Plan,
     spec: String,
-    share: Option<Share>,
+    shard: Option<Shard>,
     programs: Programs,
     /// The program that began the run.
     build: Build,
     files: Vec<(PathBuf, File)>,
     ledger: (PathBuf, File),
-    pending: Vec<Entry>,
+    pending: Vec<BatchEntry>,
     committed: Instant,
     matches: u64,
-    next_line: u64,
+    next_batch: u64,
     syncing: Option<JoinHandle<Result<(), RunError>>>,
     /// Whether lines of the ledger were lost: none may follow them.
     has_failed: bool,
@@ -43,8 +43,8 @@ impl RunFolder {
     ///
     /// # Errors
     /// If there is something at the path already, or it cannot be written.
-    pub fn create(path: &Path, spec: &str, plan: &PlayablePlan, share: Option<Share>) -> Result<RunFolder, RunError> {
-        RunFolder::create_with(path, spec, plan, share, (Programs::of(plan.specs()), Build::this()))
+    pub fn create(path: &Path, spec: &str, plan: &PlayablePlan, shard: Option<Shard>) -> Result<RunFolder, RunError> {
+        RunFolder::create_with(path, spec, plan, shard, (Programs::of(plan.specs()), Build::this()))
     }
 
     /// Makes the folder for the rows of a whole run, of which this is a part: played by the same program, with the same bots.
@@ -57,7 +57,7 @@ impl RunFolder {
         path: &Path,
         spec: &str,
         plan: &Plan,
-        share: Option<Share>,
+        shard: Option<Shard>,
         (programs, build): (Programs, Build),
     ) -> Result<RunFolder, RunError> {
         create_folder(path)?;
@@ -77,7 +77,7 @@ impl RunFolder {
             path: path.to_owned(),
             plan: plan.clone(),
             spec: spec.to_owned(),
-            share,
+            shard,
             programs,
             build,
             files,
@@ -85,7 +85,7 @@ impl RunFolder {
             pending: Vec::new(),
             committed: Instant::now(),
             matches: 0,
-            next_line: Share::lines(share, plan).start,
+            next_batch: Shard::batches(shard, plan).start,
             syncing: None,
             has_failed: false,
         };
@@ -99,7 +99,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// If it is the run of another experiment, is damaged, or cannot be written.
-    pub fn reopen(path: &Path, spec: &str, plan: &PlayablePlan, share: Option<Share>) -> Result<RunFolder, RunError> {
+    pub fn reopen(path: &Path, spec: &str, plan: &PlayablePlan, shard: Option<Shard>) -> Result<RunFolder, RunError> {
         if path.is_dir() && !path.join("manifest.json").exists() {
             // The manifest is written last: the run was stopped before anything was played.
             let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
@@ -121,10 +121,10 @@ impl RunFolder {
             std::fs::remove_dir(path).map_err(|_| RunError::Exists(path.display().to_string()))?;
         }
         if !path.exists() {
-            return RunFolder::create(path, spec, plan, share);
+            return RunFolder::create(path, spec, plan, shard);
         }
         let stored = StoredRun::open(path)?;
-        stored.check_same(plan, share)?;
+        stored.check_same(plan, shard)?;
         RunFolder::resume(&stored)
     }
 
@@ -152,7 +152,7 @@ impl RunFolder {
             path: stored.path.clone(),
             plan: stored.plan.clone(),
             spec: stored.spec.clone(),
-            share: stored.share,
+            shard: stored.shard,
             programs: stored.programs.clone().unwrap_or_default(),
             build: stored.build(),
             files,
@@ -160,7 +160,7 @@ impl RunFolder {
             pending: Vec::new(),
             committed: Instant::now(),
             matches: stored.matches(),
-            next_line: stored.lines().start + stored.entries.len() as u64,
+            next_batch: stored.batches().start + stored.entries.len() as u64,
             syncing: None,
             has_failed: false,
         })
@@ -183,18 +183,18 @@ impl RunFolder {
 
     /// How much of the run was handed in.
     pub fn extent(&self) -> Extent {
-        let lines = Share::lines(self.share, &self.plan);
-        Extent { shards: self.next_line - lines.start, of: lines.end - lines.start }
+        let lines = Shard::batches(self.shard, &self.plan);
+        Extent { batches: self.next_batch - lines.start, of: lines.end - lines.start }
     }
 
     /// The lines that are still to be played.
-    pub fn lines_left(&self) -> Range<u64> {
-        self.next_line..Share::lines(self.share, &self.plan).end
+    pub fn batches_left(&self) -> Range<u64> {
+        self.next_batch..Shard::batches(self.shard, &self.plan).end
     }
 
     /// Which part of the run this is.
-    pub fn share(&self) -> Option<Share> {
-        self.share
+    pub fn shard(&self) -> Option<Shard> {
+        self.shard
     }
 
     /// How many matches were handed in.
@@ -203,12 +203,12 @@ impl RunFolder {
     }
 
     /// Takes the rows of the next line.
-    pub(crate) fn append(&mut self, entry: Entry, files: &[(Vec<u8>, u64)]) -> Result<(), RunError> {
+    pub(crate) fn append(&mut self, entry: BatchEntry, files: &[(Vec<u8>, u64)]) -> Result<(), RunError> {
         for ((path, file), (bytes, _)) in self.files.iter_mut().zip(files) {
             file.write_all(bytes).map_err(RunError::unwritable(path))?;
         }
         self.matches += entry.segments[0].rows;
-        self.next_line = entry.line + 1;
+        self.next_batch = entry.batch + 1;
         self.pending.push(entry);
         self.commit_if_due()
     }
@@ -257,7 +257,7 @@ impl RunFolder {
 
     /// Writes down what is played, with what, and how far it came.
     pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
-        let mut manifest = manifest::facts(&self.plan, self.share);
+        let mut manifest = manifest::facts(&self.plan, self.shard);
         self.build.tell(&mut manifest);
         for (field, value) in [
             ("outcome", outcome.into()),
@@ -308,9 +308,9 @@ mod tests {
         let files = vec![(Vec::new(), 0); 3];
         let lost = || Err(RunError::unwritable(Path::new("rows"))(std::io::Error::other("no room")));
         folder.syncing = Some(std::thread::spawn(lost));
-        folder.append(Entry::new(1, &files), &files).unwrap();
+        folder.append(BatchEntry::new(1, &files), &files).unwrap();
         assert!(folder.commit().is_err());
-        folder.append(Entry::new(2, &files), &files).unwrap();
+        folder.append(BatchEntry::new(2, &files), &files).unwrap();
         folder.committed = Instant::now().checked_sub(2 * COMMIT_EVERY).unwrap();
         assert!(folder.commit_if_due().is_ok() && folder.commit().is_ok());
         assert_eq!(std::fs::read_to_string(path.join("ledger.jsonl")).unwrap(), "");

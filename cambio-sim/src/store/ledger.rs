@@ -62,34 +62,34 @@ pub(crate) struct Segment {
     pub(crate) hash: String,
 }
 
-/// A line of the ledger.
+/// The ledger's entry for a batch: one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Entry {
-    pub(crate) line: u64,
+pub(crate) struct BatchEntry {
+    pub(crate) batch: u64,
     pub(crate) segments: Vec<Segment>,
 }
 
-impl Entry {
-    pub(crate) fn new(line: u64, files: &[(Vec<u8>, u64)]) -> Entry {
+impl BatchEntry {
+    pub(crate) fn new(batch: u64, files: &[(Vec<u8>, u64)]) -> BatchEntry {
         let segment = |(bytes, rows): &(Vec<u8>, u64)| Segment {
             rows: *rows,
             bytes: bytes.len() as u64,
             hash: blake3::hash(bytes).to_hex().to_string(),
         };
-        Entry { line, segments: files.iter().map(segment).collect() }
+        BatchEntry { batch, segments: files.iter().map(segment).collect() }
     }
 
     pub(super) fn to_text(&self, plan: &Plan) -> String {
-        let blocks = plan.line(self.line);
+        let blocks = plan.batch(self.batch);
         let mut files = serde_json::Map::new();
         for (file, segment) in row_files(plan).iter().zip(&self.segments) {
             let told = json!({ "rows": segment.rows, "bytes": segment.bytes, "blake3": segment.hash });
             files.insert(file.name.to_owned(), told);
         }
-        format!("{}\n", json!({ "shard": self.line, "blocks": [blocks.start, blocks.end], "files": files }))
+        format!("{}\n", json!({ "shard": self.batch, "blocks": [blocks.start, blocks.end], "files": files }))
     }
 
-    pub(super) fn read(text: &str, plan: &Plan) -> Option<Entry> {
+    pub(super) fn read(text: &str, plan: &Plan) -> Option<BatchEntry> {
         let value: Value = serde_json::from_str(text).ok()?;
         let segment = |file: &RowFile| {
             let told = &value["files"][file.name];
@@ -100,7 +100,7 @@ impl Entry {
             })
         };
         let segments = row_files(plan).iter().map(segment).collect::<Option<_>>()?;
-        let entry = Entry { line: value["shard"].as_u64()?, segments };
-        (entry.line < plan.line_count() && entry.to_text(plan).trim_end() == text).then_some(entry)
+        let entry = BatchEntry { batch: value["shard"].as_u64()?, segments };
+        (entry.batch < plan.batch_count() && entry.to_text(plan).trim_end() == text).then_some(entry)
     }
 }

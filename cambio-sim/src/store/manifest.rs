@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::plan::{Cell, Lineup, Plan, Share};
+use crate::plan::{Cell, Lineup, Plan, Shard};
 
 /// The format of run folders.
 pub(crate) const FORMAT: &str = "cambio-run/2";
@@ -50,7 +50,7 @@ impl Build {
 }
 
 /// What a manifest says that follows from the plan.
-pub(crate) fn facts(plan: &Plan, share: Option<Share>) -> Value {
+pub(crate) fn facts(plan: &Plan, shard: Option<Shard>) -> Value {
     let cell = |cell: &Cell| {
         let lineups: Vec<&str> = cell.lineups.iter().map(Lineup::label).collect();
         json!({ "rules": cell.rules.spec().to_json(), "seats": cell.seats, "lineups": lineups })
@@ -60,7 +60,7 @@ pub(crate) fn facts(plan: &Plan, share: Option<Share>) -> Value {
         "run_id": plan.run_id(),
         "version": env!("CARGO_PKG_VERSION"),
         "name": plan.name,
-        "share": share.map(|share| json!({ "index": share.index, "of": share.of })),
+        "share": shard.map(|shard| json!({ "index": shard.index, "of": shard.of })),
         "planned_matches": plan.matches(),
         "seed": plan.seed.to_string(),
         "deals": plan.deals,
@@ -75,11 +75,11 @@ pub(crate) fn facts(plan: &Plan, share: Option<Share>) -> Value {
 pub(crate) fn flaws(
     manifest: &Value,
     folder: &Path,
-    (plan, share): (&Plan, Option<Share>),
+    (plan, shard): (&Plan, Option<Shard>),
     spec: &str,
     matches: Option<u64>,
 ) -> Vec<String> {
-    let mut facts = facts(plan, share);
+    let mut facts = facts(plan, shard);
     if !manifest["spec"].is_null() {
         facts["spec"] = blake3::hash(spec.as_bytes()).to_string().into();
     }

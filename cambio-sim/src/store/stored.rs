@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::ledger::{Entry, RowFile, file_name, packed, row_files, unpacked};
+use super::ledger::{BatchEntry, RowFile, file_name, packed, row_files, unpacked};
 use super::manifest::{self, Build};
 use super::programs::Programs;
 use crate::disk::RunError;
-use crate::plan::{Extent, Plan, PlayablePlan, Share, lock_differences};
+use crate::plan::{Extent, Plan, PlayablePlan, Shard, lock_differences};
 
 /// A run on disk, as its folder says.
 #[derive(Debug)]
@@ -21,10 +21,10 @@ pub struct StoredRun {
     /// What is played.
     pub plan: Plan,
     /// Which part of it is here.
-    pub share: Option<Share>,
+    pub shard: Option<Shard>,
     /// The experiment file as it was given.
     pub spec: String,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<BatchEntry>,
     /// How many bytes of the ledger are whole lines.
     pub(super) ledger_bytes: u64,
     /// Whether the manifest says that the run was finished.
@@ -69,18 +69,18 @@ impl StoredRun {
                 format!("its run id is {}, that of the lock {}", manifest["run_id"], plan.run_id()),
             ));
         }
-        let share = match (manifest["share"]["index"].as_u64(), manifest["share"]["of"].as_u64()) {
-            (Some(index), Some(of)) if index < of => Some(Share { index, of }),
+        let shard = match (manifest["share"]["index"].as_u64(), manifest["share"]["of"].as_u64()) {
+            (Some(index), Some(of)) if index < of => Some(Shard { index, of }),
             (None, None) => None,
             _ => return Err(RunError::damaged(&file, format!("its share is {}", manifest["share"]))),
         };
         let ledger = path.join("ledger.jsonl");
         let text = read("ledger.jsonl")?;
         let whole = text.rfind('\n').map_or(0, |at| at + 1);
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<BatchEntry> = Vec::new();
         for (number, line) in text[..whole].lines().enumerate() {
-            let expected = Share::lines(share, &plan).start + number as u64;
-            let entry = Entry::read(line, &plan).filter(|entry| entry.line == expected);
+            let expected = Shard::batches(shard, &plan).start + number as u64;
+            let entry = BatchEntry::read(line, &plan).filter(|entry| entry.batch == expected);
             let what = || format!("line {} is not the shard {expected} of this run", number + 1);
             entries.push(entry.ok_or_else(|| RunError::damaged(&ledger, what()))?);
         }
@@ -89,13 +89,13 @@ impl StoredRun {
         let is_torn = whole < text.len();
         let claims_complete = manifest["outcome"].as_str().is_some_and(|outcome| outcome.starts_with("complete"));
         let programs = Programs::from_json(&manifest["programs"]);
-        Ok(StoredRun { path, plan, share, spec, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
+        Ok(StoredRun { path, plan, shard, spec, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
     }
 
     /// What the manifest says that is not so.
     pub(crate) fn manifest_flaws(&self) -> Vec<String> {
         let matches = self.claims_complete.then(|| self.matches());
-        manifest::flaws(&self.manifest, &self.path, (&self.plan, self.share), &self.spec, matches)
+        manifest::flaws(&self.manifest, &self.path, (&self.plan, self.shard), &self.spec, matches)
     }
 
     /// The program that began the run.
@@ -104,18 +104,18 @@ impl StoredRun {
     }
 
     /// The lines that this folder is to hold.
-    pub fn lines(&self) -> Range<u64> {
-        Share::lines(self.share, &self.plan)
+    pub fn batches(&self) -> Range<u64> {
+        Shard::batches(self.shard, &self.plan)
     }
 
     /// Whether all of them are there.
     pub fn is_complete(&self) -> bool {
-        self.entries.len() as u64 == self.lines().end - self.lines().start
+        self.entries.len() as u64 == self.batches().end - self.batches().start
     }
 
     /// How much of the run is there.
     pub fn extent(&self) -> Extent {
-        Extent { shards: self.entries.len() as u64, of: self.lines().end - self.lines().start }
+        Extent { batches: self.entries.len() as u64, of: self.batches().end - self.batches().start }
     }
 
     /// How many matches have their rows on disk.
@@ -124,11 +124,11 @@ impl StoredRun {
     }
 
     /// Refuses another plan than this one.
-    pub(crate) fn check_same(&self, plan: &PlayablePlan, share: Option<Share>) -> Result<(), RunError> {
+    pub(crate) fn check_same(&self, plan: &PlayablePlan, shard: Option<Shard>) -> Result<(), RunError> {
         let mut fields = lock_differences(&self.plan.lock(), &plan.lock());
-        if self.share != share {
-            let named = |share: Option<Share>| share.map_or("the whole".to_owned(), |share| share.to_string());
-            fields.push(format!("the part was {} and is now {}", named(self.share), named(share)));
+        if self.shard != shard {
+            let named = |shard: Option<Shard>| shard.map_or("the whole".to_owned(), |shard| shard.to_string());
+            fields.push(format!("the part was {} and is now {}", named(self.shard), named(shard)));
         }
         if let Some(programs) = &self.programs {
             fields.extend(programs.changes(&Programs::of(plan.specs())));
@@ -143,9 +143,9 @@ impl StoredRun {
     ///
     /// # Errors
     /// If a file cannot be read or is not what the ledger says.
-    pub(crate) fn for_each_line(
+    pub(crate) fn for_each_batch(
         &self,
-        mut take: impl FnMut(&Entry, Vec<Vec<u8>>) -> Result<(), RunError>,
+        mut take: impl FnMut(&BatchEntry, Vec<Vec<u8>>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let mut files = Vec::new();
         for file in row_files(&self.plan) {
@@ -163,7 +163,7 @@ impl StoredRun {
             for ((path, reader, at), segment) in files.iter_mut().zip(&entry.segments) {
                 let mut bytes = Vec::new();
                 reader.take(segment.bytes).read_to_end(&mut bytes).map_err(RunError::unreadable(path))?;
-                let place = format!("bytes {at} to {}, shard {}", *at + segment.bytes, entry.line);
+                let place = format!("bytes {at} to {}, shard {}", *at + segment.bytes, entry.batch);
                 if bytes.len() as u64 != segment.bytes {
                     let what = format!("it ends after byte {}; {place} should be there", *at + bytes.len() as u64);
                     return Err(RunError::damaged(path, what));
