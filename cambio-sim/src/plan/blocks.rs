@@ -139,7 +139,7 @@ impl Plan {
         (0..self.block_count()).map(|number| self.block(number))
     }
 
-    /// How many blocks a line of the ledger covers: few enough that little is lost with slow agents, enough that the
+    /// How many blocks a batch has: few enough that little is lost with slow agents, enough that the
     /// ledger stays short. Depends on the plan alone, so that the ledger does as well.
     fn blocks_a_batch(&self) -> u64 {
         let wanted = (self.matches() / 256).clamp(16, 4096);
@@ -147,12 +147,12 @@ impl Plan {
         (wanted / in_block).max(1)
     }
 
-    /// How many lines a full ledger has.
+    /// How many batches there are.
     pub fn batch_count(&self) -> u64 {
         self.block_count().div_ceil(self.blocks_a_batch())
     }
 
-    /// The blocks of a line of the ledger.
+    /// The blocks of a batch.
     pub fn batch(&self, batch: u64) -> Range<u64> {
         let each = self.blocks_a_batch();
         batch * each..((batch + 1) * each).min(self.block_count())

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use serde::Serialize;
+
 use super::blocks::Plan;
 
 /// A part of an experiment that one machine plays: a range of its batches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Shard {
     /// Its number, from 0.
     pub index: u64,

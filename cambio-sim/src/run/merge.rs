@@ -61,20 +61,20 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
     let all = parts[0].plan.batch_count();
     let mut missing = Vec::new();
     let mut next = 0;
-    for lines in parts.iter().map(StoredRun::batches).chain(std::iter::once(all..all)) {
-        if lines.start > next {
+    for batches in parts.iter().map(StoredRun::batches).chain(std::iter::once(all..all)) {
+        if batches.start > next {
             let of = parts[0].shard.map(|shard| shard.of);
             let shards = of.into_iter().flat_map(|of| {
                 (0..of).filter(move |&index| {
                     let from = |index: u64| (u128::from(index) * u128::from(all) / u128::from(of)) as u64;
-                    from(index) >= next && from(index + 1) <= lines.start && from(index) < from(index + 1)
+                    from(index) >= next && from(index + 1) <= batches.start && from(index) < from(index + 1)
                 })
             });
             let named: Vec<String> = shards.map(|index| index.to_string()).collect();
             let named = if named.is_empty() { String::new() } else { format!(" (--index {})", named.join(", ")) };
-            missing.push(format!("shards {next} to {} of the ledger{named}", lines.start - 1));
+            missing.push(format!("shards {next} to {} of the ledger{named}", batches.start - 1));
         }
-        next = next.max(lines.end);
+        next = next.max(batches.end);
     }
     if !missing.is_empty() {
         return Err(RunError::Parts(format!("{} of {all} are missing", missing.join(" and "))));

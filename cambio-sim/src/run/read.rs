@@ -5,7 +5,7 @@ use crate::disk::RunError;
 use crate::rows::{BadRow, for_each_block};
 use crate::store::{BatchEntry, StoredRun, row_files};
 
-/// Hands the rows of a line of the ledger to the digest, block by block; a block without rows was voided.
+/// Hands the rows of a batch to the digest, block by block. A block without rows was voided.
 pub(crate) fn read_batch(
     stored: &StoredRun,
     entry: &BatchEntry,

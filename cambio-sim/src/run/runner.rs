@@ -76,7 +76,7 @@ impl<'a> Runner<'a> {
     /// The files are the same for any number of threads, and however often the run was interrupted; `timing.csv` is not.
     pub fn run(&self, plan: &PlayablePlan, folder: &mut RunFolder) -> Result<Report, RunError> {
         let begun = Instant::now();
-        let lines = folder.batches_left();
+        let batches = folder.batches_left();
         let before = folder.matches();
         let mut digest = Digest::new(plan);
         let mut faults = Vec::new();
@@ -85,8 +85,8 @@ impl<'a> Runner<'a> {
             stored.for_each_batch(|entry, rows| read_batch(&stored, entry, &rows, &mut digest, &mut faults))?;
         }
         let committer = Committer { folder, digest: &mut digest, faults: &mut faults, cell: 0 };
-        let mut outcome = self.play(plan, committer, lines);
-        // Also on a disk that takes no more rows: those that it took may still find their lines.
+        let mut outcome = self.play(plan, committer, batches);
+        // Also on a disk that takes no more rows: the ledger may still get its entries for those that it took.
         if let Err(error) = folder.commit()
             && !matches!(outcome, RunOutcome::Unwritable(_))
         {

@@ -10,7 +10,7 @@ use crate::store::StoredRun;
 /// How much of a run is played again to be checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Replay {
-    /// So many shards of the ledger, spread evenly.
+    /// So many batches, spread evenly.
     Sample(u64),
     /// All of it.
     All,
@@ -23,13 +23,13 @@ pub struct Findings {
     pub wrong: Vec<String>,
     /// What a run that was stopped left behind, a sentence each: resuming cuts it off.
     pub unfinished: Vec<String>,
-    /// How many shards were played again and gave the same bytes.
+    /// How many batches were played again and gave the same bytes.
     pub replayed: u64,
     /// How many were chosen to be played again and have agents that may decide differently.
     pub not_reproducible: u64,
 }
 
-/// Checks a run: hashes of every shard, what is on disk beyond them, the derived files with these pages, and by playing again.
+/// Checks a run: hashes of every batch, what is on disk beyond them, the derived files with these pages, and by playing again.
 ///
 /// # Errors
 /// If the folder is no run at all. What is wrong with a run is found, not an error.
@@ -51,9 +51,11 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[
     if stored.claims_complete {
         findings.wrong = loose;
         if !stored.is_complete() {
-            let (found, lines) = (stored.entries.len(), stored.batches());
-            let what =
-                format!("the manifest says complete, and the ledger has {found} of {} shards", lines.end - lines.start);
+            let (found, batches) = (stored.entries.len(), stored.batches());
+            let what = format!(
+                "the manifest says complete, and the ledger has {found} of {} shards",
+                batches.end - batches.start
+            );
             findings.wrong.push(what);
         }
     } else {

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use serde_json::{Map, Value};
+
 use super::ledger::{BatchEntry, file_name, packed, row_files};
-use super::manifest::{self, Build};
+use super::manifest::{Build, Facts, Manifest};
 use super::programs::Programs;
 use super::stored::StoredRun;
 use crate::disk::{RunError, create_folder, write_whole};
@@ -27,6 +29,8 @@ pub struct RunFolder {
     programs: Programs,
     /// The program that began the run.
     build: Build,
+    /// The manifest as it was when the run was resumed.
+    before: Map<String, Value>,
     files: Vec<(PathBuf, File)>,
     ledger: (PathBuf, File),
     pending: Vec<BatchEntry>,
@@ -34,7 +38,7 @@ pub struct RunFolder {
     matches: u64,
     next_batch: u64,
     syncing: Option<JoinHandle<Result<(), RunError>>>,
-    /// Whether lines of the ledger were lost: none may follow them.
+    /// Whether entries of the ledger were lost: none may follow them.
     has_failed: bool,
 }
 
@@ -80,6 +84,7 @@ impl RunFolder {
             shard,
             programs,
             build,
+            before: Map::new(),
             files,
             ledger: create("ledger.jsonl", b"")?,
             pending: Vec::new(),
@@ -155,6 +160,7 @@ impl RunFolder {
             shard: stored.shard,
             programs: stored.programs.clone().unwrap_or_default(),
             build: stored.build(),
+            before: stored.manifest.as_object().cloned().unwrap_or_default(),
             files,
             ledger: (ledger, held),
             pending: Vec::new(),
@@ -183,16 +189,16 @@ impl RunFolder {
 
     /// How much of the run was handed in.
     pub fn extent(&self) -> Extent {
-        let lines = Shard::batches(self.shard, &self.plan);
-        Extent { batches: self.next_batch - lines.start, of: lines.end - lines.start }
+        let batches = Shard::batches(self.shard, &self.plan);
+        Extent { batches: self.next_batch - batches.start, of: batches.end - batches.start }
     }
 
-    /// The lines that are still to be played.
+    /// The batches that are still to be played.
     pub fn batches_left(&self) -> Range<u64> {
         self.next_batch..Shard::batches(self.shard, &self.plan).end
     }
 
-    /// Which part of the run this is.
+    /// Which shard of the run this is; `None` for the whole.
     pub fn shard(&self) -> Option<Shard> {
         self.shard
     }
@@ -202,7 +208,7 @@ impl RunFolder {
         self.matches
     }
 
-    /// Takes the rows of the next line.
+    /// Takes the rows of the next batch.
     pub(crate) fn append(&mut self, entry: BatchEntry, files: &[(Vec<u8>, u64)]) -> Result<(), RunError> {
         for ((path, file), (bytes, _)) in self.files.iter_mut().zip(files) {
             file.write_all(bytes).map_err(RunError::unwritable(path))?;
@@ -257,17 +263,15 @@ impl RunFolder {
 
     /// Writes down what is played, with what, and how far it came.
     pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
-        let mut manifest = manifest::facts(&self.plan, self.shard);
-        self.build.tell(&mut manifest);
-        for (field, value) in [
-            ("outcome", outcome.into()),
-            ("matches", self.matches.into()),
-            ("spec", blake3::hash(self.spec.as_bytes()).to_string().into()),
-            ("programs", self.programs.to_json()),
-        ] {
-            manifest[field] = value;
-        }
-        write_whole(&self.path.join("manifest.json"), format!("{manifest:#}\n").as_bytes())
+        let manifest = Manifest {
+            facts: Facts::of(&self.plan, self.shard),
+            build: &self.build,
+            outcome,
+            matches: self.matches,
+            spec: blake3::hash(self.spec.as_bytes()).to_string(),
+            programs: &self.programs,
+        };
+        write_whole(&self.path.join("manifest.json"), manifest.to_text(&self.before).as_bytes())
     }
 }
 
@@ -293,9 +297,8 @@ mod tests {
     use super::*;
     use crate::Experiment;
 
-    #[test]
-    fn nothing_follows_lines_of_the_ledger_that_were_lost() {
-        let path = std::env::temp_dir().join(format!("cambio-lost-{}", std::process::id()));
+    /// A folder that does not exist, and a plan for it.
+    fn place(name: &str) -> (PathBuf, PlayablePlan) {
         let experiment = Experiment {
             deals: 4,
             rules: vec!["classic".into()],
@@ -304,6 +307,26 @@ mod tests {
             ..Experiment::default()
         };
         let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+        (std::env::temp_dir().join(format!("cambio-{name}-{}", std::process::id())), plan)
+    }
+
+    #[test]
+    fn what_another_program_says_in_a_manifest_is_kept() {
+        let (path, plan) = place("manifest");
+        drop(RunFolder::create(&path, "", &plan, None).unwrap());
+        let file = path.join("manifest.json");
+        let begun = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, begun.replacen('{', "{\n  \"machine\": [\"a\", 1],", 1)).unwrap();
+        RunFolder::reopen(&path, "", &plan, None).unwrap().write_manifest("interrupted").unwrap();
+        let ended = begun.replace("\"begun\"", "\"interrupted\"");
+        let kept = ended.replace("\n}\n", ",\n  \"machine\": [\n    \"a\",\n    1\n  ]\n}\n");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), kept);
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+
+    #[test]
+    fn nothing_follows_lines_of_the_ledger_that_were_lost() {
+        let (path, plan) = place("lost");
         let mut folder = RunFolder::create(&path, "", &plan, None).unwrap();
         let files = vec![(Vec::new(), 0); 3];
         let lost = || Err(RunError::unwritable(Path::new("rows"))(std::io::Error::other("no room")));

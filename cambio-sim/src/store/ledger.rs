@@ -1,6 +1,6 @@
 //! The ledger: which rows are safely on disk.
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::plan::{FaultPolicy, Plan};
 use crate::rows::{MatchRow, PlayerRow, RoundRow, header};
@@ -55,10 +55,11 @@ pub(crate) fn unpacked(plan: &Plan, bytes: Vec<u8>) -> std::io::Result<Vec<u8>> 
 }
 
 /// What the ledger says of one file.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 pub(crate) struct Segment {
     pub(crate) rows: u64,
     pub(crate) bytes: u64,
+    #[serde(rename = "blake3")]
     pub(crate) hash: String,
 }
 
@@ -66,7 +67,33 @@ pub(crate) struct Segment {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BatchEntry {
     pub(crate) batch: u64,
+    /// For each of [`row_files`].
     pub(crate) segments: Vec<Segment>,
+}
+
+/// An entry as it is written.
+#[derive(Deserialize, Serialize)]
+struct Line {
+    #[serde(rename = "shard")]
+    batch: u64,
+    /// Its first block, and the one behind its last.
+    blocks: [u64; 2],
+    files: Segments,
+}
+
+/// The files of an entry, in the order of [`row_files`].
+#[derive(Deserialize, Serialize)]
+struct Segments {
+    #[serde(rename = "matches.csv")]
+    matches: Segment,
+    #[serde(rename = "rounds.csv")]
+    rounds: Segment,
+    #[serde(rename = "players.csv")]
+    players: Segment,
+    #[serde(rename = "records.jsonl", default, skip_serializing_if = "Option::is_none")]
+    records: Option<Segment>,
+    #[serde(rename = "faults.jsonl", default, skip_serializing_if = "Option::is_none")]
+    faults: Option<Segment>,
 }
 
 impl BatchEntry {
@@ -81,26 +108,64 @@ impl BatchEntry {
 
     pub(super) fn to_text(&self, plan: &Plan) -> String {
         let blocks = plan.batch(self.batch);
-        let mut files = serde_json::Map::new();
-        for (file, segment) in row_files(plan).iter().zip(&self.segments) {
-            let told = json!({ "rows": segment.rows, "bytes": segment.bytes, "blake3": segment.hash });
-            files.insert(file.name.to_owned(), told);
-        }
-        format!("{}\n", json!({ "shard": self.batch, "blocks": [blocks.start, blocks.end], "files": files }))
+        let mut segments = self.segments.iter().cloned();
+        let mut next = || segments.next().expect("an entry has a segment for each file");
+        let files = Segments {
+            matches: next(),
+            rounds: next(),
+            players: next(),
+            records: plan.records.then(&mut next),
+            faults: (plan.faults != FaultPolicy::Stop).then(next),
+        };
+        let line = Line { batch: self.batch, blocks: [blocks.start, blocks.end], files };
+        serde_json::to_string(&line).expect("an entry is text and numbers") + "\n"
     }
 
+    /// Reads a line, which must be as this program would write it.
     pub(super) fn read(text: &str, plan: &Plan) -> Option<BatchEntry> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let segment = |file: &RowFile| {
-            let told = &value["files"][file.name];
-            Some(Segment {
-                rows: told["rows"].as_u64()?,
-                bytes: told["bytes"].as_u64()?,
-                hash: told["blake3"].as_str()?.to_owned(),
-            })
-        };
-        let segments = row_files(plan).iter().map(segment).collect::<Option<_>>()?;
-        let entry = BatchEntry { batch: value["shard"].as_u64()?, segments };
-        (entry.batch < plan.batch_count() && entry.to_text(plan).trim_end() == text).then_some(entry)
+        let Line { batch, files, .. } = serde_json::from_str(text).ok()?;
+        let Segments { matches, rounds, players, records, faults } = files;
+        let segments: Vec<Segment> = [matches, rounds, players].into_iter().chain(records).chain(faults).collect();
+        let entry = BatchEntry { batch, segments };
+        let fits = batch < plan.batch_count() && entry.segments.len() == row_files(plan).len();
+        (fits && entry.to_text(plan).trim_end() == text).then_some(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::plan::Experiment;
+
+    #[test]
+    fn an_entry_is_read_only_as_it_is_written() {
+        for (records, faults, files) in [(false, FaultPolicy::Stop, 3), (true, FaultPolicy::Void, 5)] {
+            let experiment = Experiment {
+                deals: 100,
+                rules: vec!["classic".into()],
+                seats: vec![2],
+                agents: vec!["random".into()],
+                records,
+                faults,
+                ..Experiment::default()
+            };
+            let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+            let rows: Vec<(Vec<u8>, u64)> = (0..files).map(|file| (vec![b'x'; file], file as u64)).collect();
+            let entry = BatchEntry::new(1, &rows);
+            let text = entry.to_text(&plan);
+            assert!(
+                text.starts_with(r#"{"shard":1,"blocks":[8,16],"files":{"matches.csv":{"rows":0,"bytes":0,"blake3":""#)
+            );
+            assert_eq!(text.contains(r#"},"records.jsonl":{"rows":3,"bytes":3,"#), records);
+            let line = text.trim_end();
+            assert_eq!(BatchEntry::read(line, &plan), Some(entry));
+            for other in
+                [line.replace(',', ", "), line.replace("[8,16]", "[8,17]"), line.replace("\"shard\":1", "\"shard\":99")]
+            {
+                assert_eq!(BatchEntry::read(&other, &plan), None, "{other}");
+            }
+        }
     }
 }

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::plan::{Cell, Lineup, Plan, Shard};
+use super::programs::Programs;
+use crate::plan::{Cell, Lineup, Plan, Rotations, Shard};
 
 /// The format of run folders.
 pub(crate) const FORMAT: &str = "cambio-run/2";
@@ -12,62 +14,118 @@ pub(crate) const FORMAT: &str = "cambio-run/2";
 /// How a run may have ended.
 const OUTCOMES: [&str; 6] = ["begun", "complete", "complete share", "interrupted", "fault", "unwritable"];
 
-/// What a manifest says of the program that began the run.
-const BUILD: [&str; 4] = ["revision", "uncommitted_changes", "compiler", "target"];
+/// What the fields of a manifest are, in their order. It is read as JSON, field by field: of one that somebody changed, `verify`
+/// says what is wrong.
+#[derive(Serialize)]
+pub(super) struct Manifest<'r> {
+    #[serde(flatten)]
+    pub(super) facts: Facts<'r>,
+    #[serde(flatten)]
+    pub(super) build: &'r Build,
+    pub(super) outcome: &'r str,
+    pub(super) matches: u64,
+    /// The BLAKE3 of `spec.toml`.
+    pub(super) spec: String,
+    pub(super) programs: &'r Programs,
+}
+
+impl Manifest<'_> {
+    /// The text of `manifest.json`. What another program said in `before`, and this one does not know, is kept.
+    pub(super) fn to_text(&self, before: &Map<String, Value>) -> String {
+        let mut manifest = to_object(self);
+        for (field, value) in before {
+            manifest.entry(field).or_insert_with(|| value.clone());
+        }
+        format!("{:#}\n", Value::Object(manifest))
+    }
+}
+
+fn to_object(fields: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(fields) {
+        Ok(Value::Object(object)) => object,
+        other => unreachable!("a manifest is an object with text for keys, not {other:?}"),
+    }
+}
 
 /// The program that began a run.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Build([Value; 4]);
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct Build {
+    /// The revision of its source.
+    revision: Option<String>,
+    uncommitted_changes: Option<bool>,
+    compiler: Option<String>,
+    target: Option<String>,
+}
 
 impl Build {
     /// This program.
     pub(crate) fn this() -> Build {
-        let is_dirty = env!("CAMBIO_DIRTY") == "true";
-        Build([
-            env!("CAMBIO_REVISION").into(),
-            is_dirty.into(),
-            env!("CAMBIO_RUSTC").into(),
-            env!("CAMBIO_TARGET").into(),
-        ])
+        Build {
+            revision: Some(env!("CAMBIO_REVISION").to_owned()),
+            uncommitted_changes: Some(env!("CAMBIO_DIRTY") == "true"),
+            compiler: Some(env!("CAMBIO_RUSTC").to_owned()),
+            target: Some(env!("CAMBIO_TARGET").to_owned()),
+        }
     }
 
     /// The program that a manifest names.
     pub(crate) fn of(manifest: &Value) -> Build {
-        Build(BUILD.map(|field| manifest[field].clone()))
+        Build::deserialize(manifest).unwrap_or_default()
     }
 
     /// The revision of its source.
     pub(crate) fn revision(&self) -> &str {
-        self.0[0].as_str().unwrap_or("unknown")
-    }
-
-    /// Names it in a manifest.
-    pub(crate) fn tell(&self, manifest: &mut Value) {
-        for (field, value) in BUILD.iter().zip(&self.0) {
-            manifest[*field] = value.clone();
-        }
+        self.revision.as_deref().unwrap_or("unknown")
     }
 }
 
 /// What a manifest says that follows from the plan.
-pub(crate) fn facts(plan: &Plan, shard: Option<Shard>) -> Value {
-    let cell = |cell: &Cell| {
-        let lineups: Vec<&str> = cell.lineups.iter().map(Lineup::label).collect();
-        json!({ "rules": cell.rules.spec().to_json(), "seats": cell.seats, "lineups": lineups })
-    };
-    json!({
-        "format": FORMAT,
-        "run_id": plan.run_id(),
-        "version": env!("CARGO_PKG_VERSION"),
-        "name": plan.name,
-        "share": shard.map(|shard| json!({ "index": shard.index, "of": shard.of })),
-        "planned_matches": plan.matches(),
-        "seed": plan.seed.to_string(),
-        "deals": plan.deals,
-        "rotations": plan.rotations,
-        "agents": plan.agents.iter().map(|agent| &agent.label).collect::<Vec<_>>(),
-        "tables": plan.cells.iter().map(cell).collect::<Vec<_>>(),
-    })
+#[derive(Serialize)]
+pub(super) struct Facts<'p> {
+    format: &'static str,
+    run_id: String,
+    version: &'static str,
+    name: &'p str,
+    share: Option<Shard>,
+    planned_matches: u64,
+    /// As text: not every reader of JSON has whole numbers of 64 bits.
+    seed: String,
+    deals: u64,
+    rotations: Rotations,
+    agents: Vec<&'p str>,
+    tables: Vec<CellFacts<'p>>,
+}
+
+/// What a manifest says of a cell.
+#[derive(Serialize)]
+struct CellFacts<'p> {
+    rules: Value,
+    seats: usize,
+    lineups: Vec<&'p str>,
+}
+
+impl<'p> Facts<'p> {
+    pub(super) fn of(plan: &'p Plan, shard: Option<Shard>) -> Facts<'p> {
+        let cell = |cell: &'p Cell| CellFacts {
+            rules: cell.rules.spec().to_json(),
+            seats: cell.seats,
+            lineups: cell.lineups.iter().map(Lineup::label).collect(),
+        };
+        Facts {
+            format: FORMAT,
+            run_id: plan.run_id(),
+            version: env!("CARGO_PKG_VERSION"),
+            name: &plan.name,
+            share: shard,
+            planned_matches: plan.matches(),
+            seed: plan.seed.to_string(),
+            deals: plan.deals,
+            rotations: plan.rotations,
+            agents: plan.agents.iter().map(|agent| agent.label.as_str()).collect(),
+            tables: plan.cells.iter().map(cell).collect(),
+        }
+    }
 }
 
 /// What a manifest says that is not so: of the plan, of the experiment as it was given, and, of a run that is complete, of
@@ -79,16 +137,16 @@ pub(crate) fn flaws(
     spec: &str,
     matches: Option<u64>,
 ) -> Vec<String> {
-    let mut facts = facts(plan, shard);
+    let mut facts = to_object(&Facts::of(plan, shard));
     if !manifest["spec"].is_null() {
-        facts["spec"] = blake3::hash(spec.as_bytes()).to_string().into();
+        facts.insert("spec".to_owned(), blake3::hash(spec.as_bytes()).to_string().into());
     }
     if let Some(matches) = matches {
-        facts["matches"] = matches.into();
+        facts.insert("matches".to_owned(), matches.into());
     }
     let file = folder.join("manifest.json");
     let is_wrong = |(field, fact): &(&String, &Value)| manifest[field.as_str()] != **fact;
-    let wrong = facts.as_object().into_iter().flatten().filter(is_wrong);
+    let wrong = facts.iter().filter(is_wrong);
     let mut flaws: Vec<String> = wrong
         .map(|(field, _)| match field.as_str() {
             "spec" => format!("{} is not the file that was given", folder.join("spec.toml").display()),

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use cambio_agents::AgentSpec;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Of each file that a bot's command names, its BLAKE3.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Programs(BTreeMap<String, String>);
 
 impl Programs {
@@ -16,15 +17,9 @@ impl Programs {
         Programs(agents.iter().flat_map(AgentSpec::files).filter_map(hash).collect())
     }
 
-    /// As a manifest has them.
-    pub(crate) fn to_json(&self) -> Value {
-        self.0.iter().map(|(path, hash)| (path.clone(), Value::from(hash.as_str()))).collect()
-    }
-
     /// Reads them from a manifest; `None` if it says nothing of them, or nonsense.
     pub(crate) fn from_json(value: &Value) -> Option<Programs> {
-        let files = value.as_object()?.iter();
-        files.map(|(path, hash)| Some((path.clone(), hash.as_str()?.to_owned()))).collect::<Option<_>>().map(Programs)
+        Programs::deserialize(value).ok()
     }
 
     /// What has become of them, a clause each.

@@ -20,7 +20,7 @@ pub struct StoredRun {
     pub path: PathBuf,
     /// What is played.
     pub plan: Plan,
-    /// Which part of it is here.
+    /// Which shard of it is here; `None` for the whole.
     pub shard: Option<Shard>,
     /// The experiment file as it was given.
     pub spec: String,
@@ -33,7 +33,7 @@ pub struct StoredRun {
     pub(crate) is_torn: bool,
     /// The bots' files as they were; `None` if the manifest does not say.
     pub(crate) programs: Option<Programs>,
-    manifest: Value,
+    pub(super) manifest: Value,
 }
 
 impl StoredRun {
@@ -103,7 +103,7 @@ impl StoredRun {
         Build::of(&self.manifest)
     }
 
-    /// The lines that this folder is to hold.
+    /// The batches that this folder is to hold.
     pub fn batches(&self) -> Range<u64> {
         Shard::batches(self.shard, &self.plan)
     }
@@ -139,7 +139,7 @@ impl StoredRun {
         Err(RunError::Changed { path: self.path.display().to_string(), fields: fields.join(", ") })
     }
 
-    /// Reads the rows of every line in order, each file's checked against the ledger.
+    /// Reads the rows of every batch in order, each file's checked against the ledger.
     ///
     /// # Errors
     /// If a file cannot be read or is not what the ledger says.
