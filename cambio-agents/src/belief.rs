@@ -15,9 +15,9 @@ mod calls;
 mod evidence;
 mod sampler;
 
-use cambio_core::knob::{CallerSnaps, Flip, SnapTargets, Window};
 use cambio_core::{
-    Briefing, Card, Event, Knowledge, Observation, Seat, SeatSet, Sighting, Spot, SpotSet, State, Verdict,
+    Briefing, Card, Event, Knowledge, Motion, Observation, Rules, Seat, SeatSet, Sighting, SnapRights, Spot, SpotSet,
+    State, WindowSign,
 };
 use rand::Rng;
 
@@ -89,14 +89,13 @@ const FORGOTTEN: f64 = 0.2;
 pub struct Belief {
     likelihood: Likelihood,
     knowledge: Knowledge,
-    rules: Facts,
+    rules: Rules,
+    facts: Facts,
     evidence: Evidence,
     /// The pile's top, if it bears on decisions.
     top: Option<Card>,
-    callers: SeatSet,
-    /// The seats that windows no longer ask.
-    safe: SeatSet,
-    /// The window that is open or may open: the card that opens it, and the seats that have declared in it.
+    rights: SnapRights,
+    /// The window that is open or is going to open: the card that opens it, and the seats that have snapped in it.
     window: Option<(Card, SeatSet)>,
     sampler: Sampler,
 }
@@ -108,14 +107,6 @@ struct Facts {
     /// For each kind the kinds that match it, as bits: first for a snap of another seat's card, then for one's own.
     matching: [Vec<u128>; 2],
     has_power: Vec<bool>,
-    takes: bool,
-    freezes: bool,
-    window: Window,
-    /// Whether the first card of the pile opens a window.
-    flip_window: bool,
-    snap_targets: SnapTargets,
-    caller_snaps: CallerSnaps,
-    seats: usize,
 }
 
 impl Belief {
@@ -127,26 +118,18 @@ impl Belief {
             let found = cards().filter(|&card| rules.match_each_other(shown, card, is_own));
             found.fold(0, |kinds, card| kinds | 1_u128 << card.kind())
         };
-        let spec = rules.spec();
         Belief {
             likelihood,
             knowledge: Knowledge::new(rules, briefing.seats, briefing.seat),
-            rules: Facts {
+            rules: *rules,
+            facts: Facts {
                 points: cards().map(|card| f64::from(rules.points(card))).collect(),
                 matching: [false, true].map(|is_own| cards().map(|shown| matching(shown, is_own)).collect()),
                 has_power: cards().map(|card| !rules.power(card).is_none()).collect(),
-                takes: spec.take,
-                freezes: spec.freeze,
-                window: spec.window,
-                flip_window: spec.flip == Flip::Window,
-                snap_targets: spec.snap_targets,
-                caller_snaps: spec.caller_snaps,
-                seats: briefing.seats,
             },
             evidence: Evidence::new(),
             top: None,
-            callers: SeatSet::EMPTY,
-            safe: SeatSet::EMPTY,
+            rights: SnapRights::new(rules, briefing.seats),
             window: None,
             sampler: Sampler::default(),
         }
@@ -179,19 +162,13 @@ impl Belief {
     fn weigh(&mut self, sighting: Sighting) {
         let own = self.knowledge.seat();
         let blueprint = self.likelihood.blueprint;
-        match sighting {
-            Event::TurnBegan { .. } | Event::Called { .. } | Event::Ended { .. } => self.close_window(),
-            Event::Looked { .. } | Event::Swapped { .. } | Event::Skipped { .. } | Event::Shown { .. }
-                if self.rules.window != Window::After =>
-            {
-                self.close_window();
-            }
-            _ => {}
+        if self.rules.window_sign(&sighting) == WindowSign::Closes {
+            self.close_window();
         }
         match sighting {
             // It did not take the top, so no card that it knows to have is that much worse.
             Event::Drew { seat, .. } if seat != own => {
-                if let (Some(top), true) = (self.top, self.rules.takes) {
+                if let (Some(top), true) = (self.top, self.rules.spec().take) {
                     let most = self.points(top) + blueprint.take_gain;
                     self.bound(seat, None, |points| points < most);
                 }
@@ -211,9 +188,9 @@ impl Belief {
                 self.evidence.flatten(spot);
                 if self.knowledge.holds_unknown() {
                     // The card that it kept saves points here, and it knows that card from now on.
-                    for kind in 0..self.rules.points.len() {
-                        let gain = worth - self.rules.points[kind] - blueprint.keep_gain;
-                        let power = if self.rules.has_power[kind] { blueprint.power_worth } else { 0.0 };
+                    for kind in 0..self.facts.points.len() {
+                        let gain = worth - self.facts.points[kind] - blueprint.keep_gain;
+                        let power = if self.facts.has_power[kind] { blueprint.power_worth } else { 0.0 };
                         let keeps = gain > 0.0 && gain > power;
                         self.evidence.weigh(spot, kind, keeps, self.likelihood.epsilon);
                     }
@@ -273,27 +250,16 @@ impl Belief {
 
     /// Takes in the end of a window: a seat that declared nothing knew no card that it could snap with a gain.
     fn close_window(&mut self) {
-        let Some((opener, reached)) = self.window.take() else { return };
-        if self.rules.window == Window::None {
-            return;
-        }
+        let Some((opener, snapped)) = self.window.take() else { return };
         let own = self.knowledge.seat();
-        for seat in Seat::ALL[..self.rules.seats].iter().copied() {
-            let may_snap = self.rules.caller_snaps != CallerSnaps::None || !self.callers.contains(seat);
-            if seat == own || reached.contains(seat) || self.safe.contains(seat) || !may_snap {
-                continue;
-            }
-            for spot in self.unknown_to_me(self.knowledge.seen(seat)) {
+        for seat in self.rights.seats().without(snapped).iter().filter(|&seat| seat != own) {
+            let targets = self.rights.targets(seat, self.knowledge.occupied());
+            for spot in self.unknown_to_me(self.knowledge.seen(seat)).intersection(targets) {
                 let is_own = spot.seat() == seat;
-                let locked = self.callers.contains(spot.seat())
-                    && !(is_own && self.rules.caller_snaps == CallerSnaps::OwnAndForeign);
-                if locked || (!is_own && self.rules.snap_targets == SnapTargets::Own) {
-                    continue;
-                }
-                let matching = self.rules.matching[usize::from(is_own)][opener.kind()];
-                for kind in 0..self.rules.points.len() {
+                let matching = self.facts.matching[usize::from(is_own)][opener.kind()];
+                for kind in 0..self.facts.points.len() {
                     let matches = matching >> kind & 1 == 1;
-                    let saves = !is_own || self.rules.points[kind] > 0.0;
+                    let saves = !is_own || self.facts.points[kind] > 0.0;
                     self.evidence.weigh(spot, kind, !(matches && saves), self.doubt());
                 }
             }
@@ -302,58 +268,51 @@ impl Belief {
 
     /// Moves the evidence with the cards.
     fn carry(&mut self, sighting: Sighting) {
-        match sighting {
-            Event::Dealt { .. } => {
+        match sighting.motion() {
+            Motion::Dealt { .. } => {
                 self.evidence.clear();
                 self.top = None;
                 self.window = None;
-                self.callers = SeatSet::EMPTY;
-                self.safe = SeatSet::EMPTY;
             }
-            Event::Flipped { card } => {
-                self.land(card);
-                self.window = self.window.take().filter(|_| self.rules.flip_window);
+            // Where a card is kept, its evidence begins with what keeping it tells.
+            Motion::Flipped { card } | Motion::Dropped { card } | Motion::Kept { replaced: card, .. } => {
+                self.top = Some(card);
             }
-            Event::Dropped { card, .. } => self.land(card),
-            Event::Kept { replaced, .. } => self.land(replaced),
-            Event::Took { .. } => self.top = None,
-            Event::Called { seat } => self.callers.insert(seat),
-            Event::BecameSafe { seat } => self.safe.insert(seat),
-            Event::Snapped { seat, spot, card, verdict } => {
-                self.reach(seat);
-                if verdict == Verdict::Right {
-                    self.top = if self.rules.freezes { None } else { Some(card) };
-                    self.evidence.flatten(spot);
-                }
+            Motion::Taken { .. } => self.top = None,
+            Motion::Discarded { spot, card } => {
+                self.top = if self.rules.spec().freeze { None } else { Some(card) };
+                self.evidence.flatten(spot);
             }
-            Event::Aborted { seat } => self.reach(seat),
-            Event::Swapped { one, other, .. } => self.evidence.swap(one, other),
-            Event::Gave { from, to, .. } => {
+            Motion::Exchanged { one, other } => self.evidence.swap(one, other),
+            Motion::Moved { from, to } => {
                 self.evidence.swap(from, to);
                 self.evidence.flatten(from);
             }
-            Event::Penalised { spot, .. } => self.evidence.flatten(spot),
-            _ => {}
+            Motion::Added { spot } => self.evidence.flatten(spot),
+            Motion::Seen { .. }
+            | Motion::Shown { .. }
+            | Motion::Drawn { .. }
+            | Motion::Reshuffled { .. }
+            | Motion::Nothing => {}
         }
-    }
-
-    fn reach(&mut self, seat: Seat) {
-        if let Some((_, reached)) = &mut self.window {
-            reached.insert(seat);
+        match self.rules.window_sign(&sighting) {
+            WindowSign::Opens(opener) => self.window = Some((opener, SeatSet::EMPTY)),
+            WindowSign::Snaps(seat) => {
+                if let Some((_, snapped)) = &mut self.window {
+                    snapped.insert(seat);
+                }
+            }
+            WindowSign::Closes | WindowSign::None => {}
         }
-    }
-
-    fn land(&mut self, card: Card) {
-        self.top = Some(card);
-        self.window = Some((card, SeatSet::EMPTY));
+        self.rights.notice(&sighting);
     }
 
     fn points(&self, card: Card) -> f64 {
-        self.rules.points[card.kind()]
+        self.facts.points[card.kind()]
     }
 
     fn has_power(&self, card: Card) -> bool {
-        self.rules.has_power[card.kind()]
+        self.facts.has_power[card.kind()]
     }
 
     /// The mean points of the cards that this seat has not seen.
@@ -383,8 +342,8 @@ impl Belief {
         if self.knowledge.known().contains(spot) {
             return;
         }
-        for kind in 0..self.rules.points.len() {
-            let agrees = agrees(self.rules.points[kind]);
+        for kind in 0..self.facts.points.len() {
+            let agrees = agrees(self.facts.points[kind]);
             self.evidence.weigh(spot, kind, agrees, self.doubt());
         }
     }
@@ -400,13 +359,13 @@ impl Belief {
         let calls = self.calls();
         // What a caller knew bears on its sum, whether or not there is other evidence.
         let marked = self.evidence.marked().intersection(self.knowledge.occupied());
-        let Belief { sampler, knowledge, evidence, rules, .. } = self;
+        let Belief { sampler, knowledge, evidence, facts, .. } = self;
         sampler.prepare(
             marked.without(knowledge.known()).union(calls.spots()),
             calls,
             |spot| knowledge.unseen(spot),
             |spot, card| evidence.weight(spot, card),
-            |card| rules.points[card.kind()],
+            |card| facts.points[card.kind()],
         );
     }
 
@@ -418,7 +377,7 @@ impl Belief {
             return calls;
         }
         let knowledge = &self.knowledge;
-        for seat in self.callers.iter().filter(|&seat| seat != knowledge.seat()) {
+        for seat in self.rights.callers().iter().filter(|&seat| seat != knowledge.seat()) {
             let layout = self.layout(seat);
             let knew = layout.intersection(knowledge.seen(seat));
             let hidden = self.unknown_to_me(knew);

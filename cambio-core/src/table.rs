@@ -2,8 +2,9 @@
 
 use crate::card::{Card, MAX_KINDS, Power};
 use crate::event::Ending;
-use crate::knob::{CallWhen, CallerSnaps, Callers, Cap, EmptyHand, LimitInLap, Redrop, SnapTargets, StockEmpty};
+use crate::knob::{CallWhen, Callers, Cap, EmptyHand, LimitInLap, Redrop, StockEmpty};
 use crate::seat::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
+use crate::snap::SnapRights;
 use crate::{Rules, Step};
 
 /// What is being decided.
@@ -248,6 +249,24 @@ impl Table {
         self.ended
     }
 
+    /// Who may snap which cards, as far as calls and safe seats tell.
+    #[inline]
+    pub fn snap_rights(&self) -> SnapRights {
+        SnapRights::of(self.rules, self.seats, self.callers, self.safe)
+    }
+
+    /// The seats that a snap window asks.
+    #[inline]
+    pub fn may_snap(&self) -> SeatSet {
+        self.snap_rights().seats()
+    }
+
+    /// The spots that `seat` may snap if it may snap at all.
+    #[inline]
+    pub fn snap_targets(&self, seat: Seat) -> SpotSet {
+        self.snap_rights().targets(seat, self.occupied)
+    }
+
     pub(crate) fn can_draw(&self) -> bool {
         self.stock_len > 0 || (self.rules.spec().stock_empty == StockEmpty::Reshuffle && self.pile_len >= 2)
     }
@@ -286,36 +305,9 @@ impl Table {
         free.lowest()
     }
 
-    /// The seats that are asked in a snap window, as far as the table tells.
-    pub(crate) fn may_snap(&self) -> SeatSet {
-        let mut seats = SeatSet::first(self.seats());
-        if self.rules.spec().caller_snaps == CallerSnaps::None {
-            seats = seats.without(self.callers);
-        }
-        seats.without(self.safe)
-    }
-
     /// The cards of its dealt hand that `seat` has not looked at.
     pub(crate) fn unpeeked(&self, seat: Seat) -> SpotSet {
         SpotSet::row(seat, self.rules.spec().hand.count()).without(self.seen(seat))
-    }
-
-    /// The spots that `seat` may snap, as far as the table tells.
-    #[inline]
-    pub(crate) fn snap_targets(&self, seat: Seat) -> SpotSet {
-        let spec = self.rules.spec();
-        if self.callers.is_empty() && spec.snap_targets == SnapTargets::Any {
-            return self.occupied;
-        }
-        let mut locked = self.callers;
-        if spec.caller_snaps == CallerSnaps::OwnAndForeign {
-            locked.remove(seat);
-        }
-        let open = match spec.snap_targets {
-            SnapTargets::Any => self.occupied,
-            SnapTargets::Own => self.layout(seat),
-        };
-        open.without(SpotSet::of_seats(locked))
     }
 
     /// The cards that the step of a power may look at.

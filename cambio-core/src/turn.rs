@@ -255,13 +255,12 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     }
 
     pub(crate) fn after_peeks(&mut self) {
-        let flip = self.spec().flip;
-        if flip != Flip::None {
+        if self.spec().flip != Flip::None {
             let card = self.draw_stock();
             self.push_pile(card);
             self.sink.event(&Event::Flipped { card });
         }
-        if flip == Flip::Window {
+        if self.state.table.rules.flip_opens_window() {
             self.open_window(Opening::Flip);
         } else {
             self.begin_turn(self.state.table.starter);
@@ -389,7 +388,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     /// A card has landed on the pile; `power` is what it may do.
     fn land(&mut self, power: Power) {
         self.state.table.power = power;
-        if self.spec().window == Window::After && !power.is_none() {
+        if self.state.table.rules.powers_come_first() && !power.is_none() {
             self.begin_power();
         } else {
             self.open_window(Opening::Landing);
@@ -510,7 +509,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         table.opening = opening;
         table.opener = table.top;
         let too_late = !spec.final_window && opening != Opening::Flip && table.is_last_turn();
-        if spec.window == Window::None || too_late {
+        if !table.rules.has_windows() || too_late {
             return self.after_window();
         }
         table.phase = Phase::Window;
