@@ -206,12 +206,14 @@ pub(crate) struct Face {
 /// on rules has a lifetime for them.
 ///
 /// # Memory
-/// The process keeps one table of all rule systems that it has validated, so that copies need no counter: a counter that
-/// several threads change slows a search on all of them. Equal rule systems are stored once. A rule system takes 4 to
-/// 20 KB, which are given back only when the process ends. A program that plays the presets, or thousands of house rules,
-/// never notices. A program that makes millions of *different* rule systems does: each needs its memory, whether it is
-/// still in use or not. Such a program divides the work between processes, or keeps the specs as [`RulesSpec`], which is
-/// an ordinary value, and validates only those that it plays.
+/// The process keeps every rule system that it has validated, equal ones once, and gives their memory back when it ends.
+/// A handle then needs no counter, and a [`State`](crate::State) is cloned by copying bytes. With a counter a clone takes
+/// five times as long, and ten times as long where two threads clone states of the same rules, as searches do.
+///
+/// A rule system takes 4 to 22 KB; `classic` takes 21 KB. That does not matter to a program that plays thousands of
+/// systems. A program that makes millions of *different* systems, or replays millions of records whose rules all
+/// differ, keeps gigabytes that it no longer uses. It should divide the work between processes. A [`RulesSpec`] is not
+/// kept: it is an ordinary value until it is validated.
 ///
 /// # Examples
 /// ```
@@ -251,7 +253,7 @@ struct System {
     faces: [Face; MAX_KINDS * 2],
 }
 
-/// Two handles are equal if their specs are, names included.
+/// Handles are equal if their specs are, names included: equal systems are stored once.
 impl PartialEq for Rules {
     fn eq(&self, other: &Rules) -> bool {
         std::ptr::eq(self.0, other.0)
@@ -267,7 +269,7 @@ impl std::fmt::Debug for Rules {
 }
 
 impl System {
-    /// The handle of this rule system; the first of equal ones is stored.
+    /// The handle of this rule system. Of equal systems the first is stored, and the others are dropped.
     fn stored(self) -> Rules {
         static STORED: Mutex<BTreeMap<&RulesSpec, Rules>> = Mutex::new(BTreeMap::new());
         // A panic elsewhere leaves the table whole: an entry is made in one step.

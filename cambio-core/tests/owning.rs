@@ -1,0 +1,89 @@
+//! Whoever embeds the engine owns what it makes: no rules are borrowed, and none are stored twice.
+
+use cambio_core::rng::Key;
+use cambio_core::testing::RandomAgent;
+use cambio_core::{
+    Deal, Knowledge, Match, Pairing, Playing, Recorder, Rules, RulesSpec, Setup, State, Table, play_match,
+};
+
+/// A game that an application owns.
+struct Session {
+    rules: Rules,
+    playing: Playing,
+}
+
+fn first_choices(session: &mut Session, decisions: usize) {
+    for _ in 0..decisions {
+        let Some(turn) = session.playing.turn() else { return };
+        let action = turn.view.choices().nth(0).unwrap();
+        session.playing.act(action).unwrap();
+    }
+}
+
+#[test]
+fn a_game_goes_on_in_another_thread_after_its_maker_is_gone() {
+    let begin = || {
+        let rules = RulesSpec::from_toml("base = 'classic'\nhand = 5").unwrap().validate().unwrap();
+        Session { rules, playing: Playing::new(&rules, 3, Key { seed: 5, deal: 2 }).unwrap() }
+    };
+    let mut here = begin();
+    first_choices(&mut here, usize::MAX);
+    let mut there = begin();
+    first_choices(&mut there, 20);
+    let there = std::thread::spawn(move || {
+        first_choices(&mut there, usize::MAX);
+        there
+    });
+    let there = there.join().unwrap();
+    assert_eq!(there.rules, *there.playing.rules());
+    assert_eq!(there.playing.result().unwrap(), here.playing.result().unwrap());
+}
+
+/// Does not compile where one of them borrows.
+const _: () = {
+    const fn owned<T: Clone + Send + Sync + 'static>() {}
+    owned::<Rules>();
+    owned::<Setup>();
+    owned::<Table>();
+    owned::<State>();
+    owned::<Match>();
+    owned::<Deal>();
+    owned::<Pairing>();
+    owned::<Playing>();
+    owned::<Knowledge>();
+};
+
+#[test]
+fn a_recorder_outlives_the_scope_in_which_its_rules_were_read() {
+    let key = Key { seed: 1, deal: 0 };
+    let (mut recorder, pairing) = {
+        let rules = Rules::preset("faessler").unwrap();
+        (Recorder::new(&rules), Pairing { rules, seats: 2, key })
+    };
+    let mut agents = [RandomAgent::default(), RandomAgent::default()];
+    let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
+    assert_eq!(recorder.finish(key, 0, &["random", "random"], &result).fields["rules"], "faessler");
+}
+
+#[test]
+fn equal_rules_are_stored_once_whoever_reads_them() {
+    let spec = |hand: u8| RulesSpec::from_toml(&format!("base = 'original'\nname = 'house'\nhand = {hand}")).unwrap();
+    let read: Vec<Rules> = std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..8).map(|_| scope.spawn(|| spec(5).validate().unwrap())).collect();
+        readers.into_iter().map(|reader| reader.join().unwrap()).collect()
+    });
+    assert!(read.iter().all(|rules| std::ptr::eq(rules.spec(), read[0].spec())));
+    assert_eq!(read[0].spec(), &spec(5));
+    let table = RulesSpec::from_json(&read[0].spec().to_table()).unwrap().validate().unwrap();
+    assert_eq!(table, read[0], "a table that was written and read back is the same system");
+    let [other, renamed] = [spec(6), RulesSpec { name: "other house".to_owned(), ..spec(5) }].map(RulesSpec::validate);
+    assert_ne!(other.unwrap(), read[0]);
+    assert_ne!(renamed.unwrap(), read[0], "a name is part of the rules: results and records bear it");
+}
+
+#[test]
+fn refused_rules_are_refused_again() {
+    let spec = || RulesSpec::from_toml("base = 'classic'\nhand = 6\nmax_slots = 5").unwrap();
+    let refused = spec().validate().unwrap_err();
+    assert_eq!(spec().validate().unwrap_err(), refused);
+}
