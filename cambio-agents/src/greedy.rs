@@ -2,7 +2,7 @@
 
 use cambio_core::{Action, Agent, Briefing, Card, Observation, Phase, Spot, SpotSet};
 
-use crate::heuristic::mean_elsewhere;
+use crate::card_model::mean_elsewhere;
 use crate::params;
 
 params! {

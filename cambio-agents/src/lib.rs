@@ -24,6 +24,7 @@
 
 mod belief;
 mod bits;
+mod card_model;
 mod external;
 mod greedy;
 mod heuristic;

@@ -6,6 +6,7 @@
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{Briefing, Card, Event, Motion, Seat, Sighting, Spot, SpotSet};
 
+use crate::card_model::CardModel;
 use crate::params;
 
 params! {
@@ -231,5 +232,15 @@ impl Memory {
                 self.lapses += 1;
             }
         }
+    }
+}
+
+impl CardModel for Memory {
+    fn face(&self, spot: Spot) -> Option<Card> {
+        Memory::face(self, spot)
+    }
+
+    fn known(&self) -> SpotSet {
+        Memory::known(self)
     }
 }

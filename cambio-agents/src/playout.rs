@@ -4,7 +4,8 @@ use cambio_core::rng::Bounded as _;
 use cambio_core::{Action, Card, Choices, Dice, Phase, Seat, Spot, SpotSet, State, StateView, View};
 
 use crate::bits::Bits;
-use crate::heuristic::{CardModel, HeuristicParams, Mind, blueprint};
+use crate::card_model::CardModel;
+use crate::heuristic::{HeuristicParams, Mind, blueprint};
 use crate::words;
 
 words! {

@@ -251,6 +251,25 @@ impl Offer for Choices {
     }
 }
 
+/// The spots that go with the one verb that names a spot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Targets(pub(crate) SpotSet);
+
+impl Offer for Targets {
+    #[inline]
+    fn allow(&mut self, _: Action, _: impl FnOnce() -> bool) {}
+
+    #[inline]
+    fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
+        if verb != Verb::Touch {
+            self.0 = spots();
+        }
+    }
+
+    #[inline]
+    fn pair(&mut self, _: impl FnOnce() -> (SpotSet, crate::SeatSet)) {}
+}
+
 /// Whether one decision is among the legal ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Check {

@@ -1,6 +1,6 @@
 //! What one seat may know when it decides.
 
-use crate::action::{Check, Choices, Offer, Verb};
+use crate::action::{Check, Choices, Offer, Targets, Verb};
 use crate::card::{Card, MAX_KINDS};
 use crate::knob::{CallWhen, Gift, PowerUse, Redrop};
 use crate::seat::{SPOTS, Seat, Spot, SpotSet};
@@ -160,6 +160,15 @@ pub trait View {
     {
         self.table().asked == Some(self.seat()) && allows(self.table(), self, action)
     }
+
+    /// The spots that [`Choices::targets`] gives. The set of all decisions is not made for it.
+    #[inline]
+    fn targets(&self) -> SpotSet
+    where
+        Self: Sized,
+    {
+        if self.table().asked == Some(self.seat()) { targets(self.table(), self) } else { SpotSet::EMPTY }
+    }
 }
 
 impl View for Observation<'_> {
@@ -199,6 +208,14 @@ pub(crate) fn allows(table: &Table, view: &impl View, action: Action) -> bool {
     let mut check = Check { action, is_legal: false };
     offer(table, view, &mut check);
     check.is_legal
+}
+
+/// The targets of [`choices`], which are not made for it.
+#[inline]
+fn targets(table: &Table, view: &impl View) -> SpotSet {
+    let mut targets = Targets(SpotSet::EMPTY);
+    offer(table, view, &mut targets);
+    targets.0
 }
 
 /// Offers the decisions of the asked seat. This is the one place that says what is legal.

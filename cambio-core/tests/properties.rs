@@ -40,6 +40,7 @@ fn state_view_agrees(state: &State, seat: Seat) {
     assert_eq!(state_view.known_points(), view.known_points(), "points that {seat} knows");
     assert_eq!((state_view.known_matches(), state_view.held()), (view.known_matches(), view.held()));
     assert_eq!(state_view.choices(), view.choices());
+    assert_eq!(cambio_core::View::targets(&state_view), view.choices().targets());
 }
 
 /// What each seat knows, kept up from its sightings.

@@ -1,0 +1,58 @@
+//! What a player takes the cards on the table to be.
+
+use cambio_core::{Card, Rules, Spot, SpotSet, View};
+
+/// What a player takes the cards on the table to be: what it remembers, or all that it has seen.
+pub(crate) trait CardModel {
+    /// The card that the player takes to lie here.
+    fn face(&self, spot: Spot) -> Option<Card>;
+
+    /// The spots whose cards the player takes itself to know.
+    fn known(&self) -> SpotSet;
+
+    /// The known cards in these spots.
+    #[inline]
+    fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
+        spots.intersection(self.known()).into_iter().filter_map(|spot| Some((spot, self.face(spot)?)))
+    }
+
+    /// The points of all known cards together.
+    fn known_points(&self, rules: &Rules) -> i32 {
+        self.known_cards(self.known()).map(|(_, card)| rules.points(card)).sum()
+    }
+}
+
+impl<V: View> CardModel for V {
+    #[inline]
+    fn face(&self, spot: Spot) -> Option<Card> {
+        View::face(self, spot)
+    }
+
+    #[inline]
+    fn known(&self) -> SpotSet {
+        View::known(self)
+    }
+
+    #[inline]
+    fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
+        View::known_cards(self, spots)
+    }
+
+    #[inline]
+    fn known_points(&self, _: &Rules) -> i32 {
+        View::known_points(self)
+    }
+}
+
+/// The mean points of the cards that the player sees nowhere: not on the pile, not held, not in its model. 0 if none is
+/// left.
+#[inline]
+pub(crate) fn mean_elsewhere(view: &impl View, model: &impl CardModel) -> f64 {
+    let (rules, table) = (view.rules(), view.table());
+    let held = view.held();
+    let here = model.known_points(rules) + held.map_or(0, |card| rules.points(card));
+    let points = rules.deck_points() - table.pile_points() - here;
+    let cards =
+        rules.deck().len() as i32 - table.pile_len() as i32 - model.known().len() as i32 - i32::from(held.is_some());
+    if cards > 0 { f64::from(points) / f64::from(cards) } else { 0.0 }
+}

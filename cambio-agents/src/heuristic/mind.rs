@@ -1,0 +1,374 @@
+//! One decision of a heuristic: what each card is worth to it, and what to do about that.
+
+use std::cell::Cell;
+
+use cambio_core::knob::{CallerTie, Cap, Gift, Late, Redrop};
+use cambio_core::rng::{Bounded as _, Stream};
+use cambio_core::{Action, Card, Choices, Phase, Seat, Source, Spot, SpotSet, Step, View};
+
+use super::params::HeuristicParams;
+use crate::card_model::{CardModel, mean_elsewhere};
+
+/// The decision of a player with these parameters that has forgotten nothing. It depends on the view alone.
+#[inline]
+pub(crate) fn blueprint(params: &HeuristicParams, view: &impl View) -> Action {
+    Mind::new(view, view, params).decide()
+}
+
+/// One decision: the view, what the player takes the cards to be, and what that makes them worth.
+///
+/// What is legal is asked of the view, one decision at a time and only in the phase that is on. The list of all legal
+/// decisions is made only for powers, and where the heuristic has no preference.
+pub(crate) struct Mind<'v, V, M> {
+    view: &'v V,
+    model: &'v M,
+    params: &'v HeuristicParams,
+    own: SpotSet,
+    known: SpotSet,
+    /// The mean of the cards that are seen nowhere, computed when first needed.
+    mean: Cell<Option<f64>>,
+    /// The known own cards together, computed when first needed.
+    survey: Cell<Option<Survey>>,
+}
+
+/// Computes a value when it is first needed. Unlike with a `OnceCell`, the compiler puts this in line.
+#[inline]
+fn once<T: Copy>(cell: &Cell<Option<T>>, compute: impl FnOnce() -> T) -> T {
+    let value = cell.get().unwrap_or_else(compute);
+    cell.set(Some(value));
+    value
+}
+
+/// Some known cards together.
+#[derive(Clone, Copy)]
+struct Survey {
+    /// The sum of their points.
+    sum: i32,
+    /// The worst card, the first of equals, and its points.
+    worst: Option<(i32, Spot)>,
+}
+
+impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
+    #[inline]
+    pub(crate) fn new(view: &'v V, model: &'v M, params: &'v HeuristicParams) -> Mind<'v, V, M> {
+        let own = view.table().layout(view.seat());
+        Mind { view, model, params, own, known: model.known(), mean: Cell::new(None), survey: Cell::new(None) }
+    }
+
+    /// Decides. The decision is legal.
+    #[expect(clippy::inline_always, reason = "playouts call it in one place, and it is small but for what is rare")]
+    #[inline(always)]
+    pub(crate) fn decide(&self) -> Action {
+        match self.view.table().phase() {
+            Phase::Start => self.start(),
+            Phase::Held(source) => self.keep_or_drop(source),
+            Phase::Window | Phase::Chain => self.snap(),
+            Phase::Gift => self.give(),
+            Phase::Power => self.use_power(),
+            Phase::Close => self.close(),
+            Phase::Peek | Phase::Show | Phase::Over => self.idle(),
+        }
+    }
+
+    #[inline]
+    fn mean(&self) -> f64 {
+        once(&self.mean, || mean_elsewhere(self.view, self.model))
+    }
+
+    fn points(&self, card: Card) -> f64 {
+        f64::from(self.view.rules().points(card))
+    }
+
+    /// Whether this turn is the player's last in the round.
+    fn is_last_turn(&self) -> bool {
+        !self.view.table().callers().is_empty()
+    }
+
+    /// The worth of knowing an own card: nothing if no turn is left to use it.
+    fn curiosity(&self) -> f64 {
+        if self.is_last_turn() { 0.0 } else { self.params.curiosity }
+    }
+
+    /// The expected points of the card here. A card that its owner knows and this player does not is expected to be lower.
+    fn worth(&self, spot: Spot) -> f64 {
+        match self.model.face(spot) {
+            Some(card) => self.points(card),
+            None if self.is_hoarded(spot) => self.mean() - self.params.hoard,
+            None => self.mean(),
+        }
+    }
+
+    /// Whether this is another seat's card that its owner has seen.
+    fn is_hoarded(&self, spot: Spot) -> bool {
+        spot.seat() != self.view.seat() && self.view.table().seen(spot.seat()).contains(spot)
+    }
+
+    /// The expected points of a seat's cards together, by [`Mind::worth`].
+    fn sum(&self, seat: Seat) -> f64 {
+        let table = self.view.table();
+        let layout = table.layout(seat);
+        let unknown = layout.without(self.known);
+        let hoarded = if seat == self.view.seat() { 0 } else { unknown.intersection(table.seen(seat)).len() };
+        f64::from(self.survey_of(layout).sum) + unknown.len() as f64 * self.mean() - hoarded as f64 * self.params.hoard
+    }
+
+    #[inline]
+    fn survey_of(&self, spots: SpotSet) -> Survey {
+        let mut survey = Survey { sum: 0, worst: None };
+        for (spot, card) in self.model.known_cards(spots) {
+            let points = self.view.rules().points(card);
+            survey.sum += points;
+            if survey.worst.is_none_or(|(most, _)| points > most) {
+                survey.worst = Some((points, spot));
+            }
+        }
+        survey
+    }
+
+    /// The known own cards. Most decisions need them, so they are walked once.
+    #[inline]
+    fn survey(&self) -> Survey {
+        once(&self.survey, || self.survey_of(self.own))
+    }
+
+    fn own_sum(&self) -> f64 {
+        f64::from(self.survey().sum) + self.own.without(self.known).len() as f64 * self.mean()
+    }
+
+    /// The worst of these own spots, and what it would be worth to lose its card: the first of equals, and a known one
+    /// before an unknown one. Replacing an unknown card is worth [`Mind::curiosity`] too.
+    fn worst(&self, spots: SpotSet) -> Option<(f64, Spot)> {
+        let known = if spots == self.own { self.survey().worst } else { self.survey_of(spots).worst };
+        let known = known.map(|(points, spot)| (f64::from(points), spot));
+        let Some(unknown) = spots.without(self.known).lowest() else { return known };
+        let worth = self.mean() + self.curiosity();
+        known.filter(|(points, _)| *points >= worth).or(Some((worth, unknown)))
+    }
+
+    /// The spot with the fewest expected points, the first of equals.
+    fn best(&self, spots: SpotSet) -> Option<(f64, Spot)> {
+        let mut best = None;
+        for spot in spots {
+            let worth = self.worth(spot);
+            if best.is_none_or(|(least, _)| worth < least) {
+                best = Some((worth, spot));
+            }
+        }
+        best
+    }
+
+    fn calls(&self) -> bool {
+        let own = self.own_sum();
+        if let Cap::Score(most) = self.view.rules().spec().cap
+            && own > f64::from(most)
+        {
+            return false;
+        }
+        own <= self.params.call_at
+            && (self.params.call_margin <= -1000.0 || own + self.params.call_margin <= self.lowest_other())
+            && (self.params.call_chance <= 0.0 || self.expects_lowest(own))
+    }
+
+    fn others(&self) -> impl Iterator<Item = Seat> {
+        let own = self.view.seat();
+        Seat::ALL[..self.view.table().seats()].iter().copied().filter(move |&seat| seat != own)
+    }
+
+    fn lowest_other(&self) -> f64 {
+        let sums = self.others().map(|seat| self.sum(seat));
+        sums.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Whether the chance that no other seat ends below the player is at least `call_chance`, in the geometric mean over
+    /// the other seats. Where a tie fails a call, the others must not end level either.
+    ///
+    /// Sums are taken as independent and normal, with the deck's variance for each unknown card. Every other seat is
+    /// expected to lose `last_turn` points in its last turn.
+    fn expects_lowest(&self, own: f64) -> bool {
+        let (rules, table) = (self.view.rules(), self.view.table());
+        let (cards, points) = (rules.deck().len() as i32, rules.deck_points());
+        let variance = f64::from(cards * rules.deck_squares() - points * points) / f64::from(cards * cards);
+        let unknown = |spots: SpotSet| spots.without(self.known).len();
+        let own_unknown = unknown(self.own);
+        let tie = if rules.spec().caller_tie == CallerTie::Fails { -0.5 } else { 0.5 };
+        let (mut chance, mut wanted) = (1.0, 1.0);
+        for _ in 1..table.seats() {
+            wanted *= self.params.call_chance;
+        }
+        for seat in self.others() {
+            let spread = variance * (own_unknown + unknown(table.layout(seat))) as f64;
+            let ahead = self.sum(seat) - self.params.last_turn - own + tie;
+            // The normal distribution function for variance spread + 1, to within 0.03: an algebraic curve with the same
+            // slope at 0. A library's function may differ in the last digit between machines.
+            chance *= 0.5 + 0.5 * ahead / (ahead * ahead + (spread + 1.0) * std::f64::consts::FRAC_PI_2).sqrt();
+            if chance < wanted {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn start(&self) -> Action {
+        if self.view.allows(Action::Call) && self.calls() {
+            return Action::Call;
+        }
+        if self.view.allows(Action::Take) && self.gains_by_taking() {
+            return Action::Take;
+        }
+        if self.view.allows(Action::Draw) { Action::Draw } else { self.idle() }
+    }
+
+    fn gains_by_taking(&self) -> bool {
+        let Some(top) = self.view.table().top() else { return false };
+        let enough = self.points(top) + self.params.take_gain;
+        // Most tops are too high whatever cards the player has.
+        let most = f64::from(self.view.rules().most_points()).max(self.mean() + self.curiosity());
+        most >= enough && self.worst(self.own).is_some_and(|(worth, _)| worth >= enough)
+    }
+
+    fn close(&self) -> Action {
+        if self.view.allows(Action::Call) && self.calls() { Action::Call } else { Action::End }
+    }
+
+    fn keep_or_drop(&self, source: Source) -> Action {
+        let (Some(held), Some((worth, spot))) = (self.view.held(), self.worst(self.own)) else { return self.idle() };
+        let gain = worth - self.points(held) - self.params.keep_gain;
+        let keeps = gain > 0.0 && gain > self.power_worth(held, source);
+        if keeps || !self.view.allows(Action::Drop) { Action::Keep(spot) } else { Action::Drop }
+    }
+
+    /// The worth of the power that dropping the held card would give. A look is worth nothing in a last turn.
+    fn power_worth(&self, held: Card, source: Source) -> f64 {
+        let rules = self.view.rules();
+        let power = rules.power(held);
+        let is_free = source == Source::Stock || matches!(rules.spec().redrop, Redrop::Power | Redrop::UnspentPower);
+        let swaps = || (0..).map_while(|step| power.step(step)).any(Step::swaps);
+        if power.is_none() || !is_free || (self.is_last_turn() && !swaps()) { 0.0 } else { self.params.power_worth }
+    }
+
+    /// Snaps the card that saves most: an own card saves its points, a foreign one those of the card given for it.
+    fn snap(&self) -> Action {
+        let targets = self.view.targets();
+        let mut best: Option<(f64, Spot)> = None;
+        let mut offer = |gain: f64, spot: Spot| {
+            if gain > 0.0 && best.is_none_or(|(most, _)| gain > most) {
+                best = Some((gain, spot));
+            }
+        };
+        for (spot, card) in self.model.known_cards(targets) {
+            if !self.view.would_match(spot, card) {
+                continue;
+            }
+            if self.own.contains(spot) {
+                offer(self.points(card), spot);
+            } else if let Some((given, _)) = self.worst(self.own)
+                && given >= self.params.foreign_gain
+            {
+                offer(given, spot);
+            }
+        }
+        if self.params.gamble > 0.0 {
+            for spot in targets.intersection(self.own).without(self.known) {
+                offer(self.gamble(spot), spot);
+            }
+        }
+        best.map_or(Action::Pass, |(_, spot)| Action::Snap(spot))
+    }
+
+    /// The expected gain of snapping an unknown own card: its points if it matches. 0 if that is too little against the
+    /// penalty card that the snap may cost.
+    fn gamble(&self, spot: Spot) -> f64 {
+        let (rules, table) = (self.view.rules(), self.view.table());
+        let (mut matching, mut all, mut points) = (0.0, 0.0, 0.0);
+        for card in (0..rules.kinds().len()).filter_map(Card::new) {
+            let seen = self.known.into_iter().filter(|&spot| self.model.face(spot) == Some(card)).count();
+            let copies = rules.copies_of(card).saturating_sub(table.on_pile(card) + seen) as f64;
+            all += copies;
+            if self.view.would_match(spot, card) {
+                matching += copies;
+                points += copies * self.points(card);
+            }
+        }
+        if all == 0.0 {
+            return 0.0;
+        }
+        let late = if rules.spec().late == Late::Penalise { 0.2 } else { 0.0 };
+        let (gain, loss) = (points / all, ((all - matching) / all + late * matching / all) * self.mean().max(0.0));
+        if gain > self.params.gamble * loss { gain } else { 0.0 }
+    }
+
+    /// Decides by chance whether to touch a card as a bluff.
+    pub(super) fn bluff(&self, stream: &mut Stream) -> Option<Action> {
+        const SCALE: u32 = 1 << 20;
+        let spot = self.own.lowest()?;
+        let touches = self.params.bluff > 0.0 && self.view.allows(Action::Touch(spot));
+        (touches && stream.chance((self.params.bluff * f64::from(SCALE)) as u32, SCALE)).then_some(Action::Touch(spot))
+    }
+
+    fn give(&self) -> Action {
+        let must = self.view.rules().spec().gift == Gift::Must;
+        match self.worst(self.own) {
+            Some((worth, spot)) if worth > 0.0 || must => Action::Give(spot),
+            _ => Action::Skip,
+        }
+    }
+
+    /// Tries in this order: a look at an unknown own card, a swap that saves points, a look at a foreign card, a swap that
+    /// disrupts. In a last turn the swap comes first.
+    fn use_power(&self) -> Action {
+        let choices = self.view.choices();
+        let unknown = choices.targets().without(self.known);
+        let own = unknown.intersection(self.own).lowest().map(Action::Look);
+        let first = if self.is_last_turn() {
+            self.gainful_swap(&choices).or(own)
+        } else {
+            own.or_else(|| self.gainful_swap(&choices))
+        };
+        if let Some(action) = first {
+            return action;
+        }
+        // A card that its owner knows tells most.
+        let look = unknown.into_iter().find(|&spot| self.is_hoarded(spot)).or_else(|| unknown.lowest());
+        look.map(Action::Look).or_else(|| self.disrupting_swap(&choices)).unwrap_or_else(|| self.idle())
+    }
+
+    fn gainful_swap(&self, choices: &Choices) -> Option<Action> {
+        let swappable = choices.swappable();
+        let (mine_worth, mine) = self.worst(swappable.intersection(self.own))?;
+        let (theirs_worth, theirs) = self.best(swappable.without(self.own))?;
+        let swap = Action::swap(mine, theirs);
+        (mine_worth - theirs_worth >= self.params.swap_gain && choices.contains(swap)).then_some(swap)
+    }
+
+    /// A swap of the lowest card that its owner alone knows for another foreign card.
+    fn disrupting_swap(&self, choices: &Choices) -> Option<Action> {
+        if self.params.disrupt <= 0.0 {
+            return None;
+        }
+        let foreign = choices.swappable().without(self.own);
+        let first = foreign.into_iter().find(|&spot| self.is_hoarded(spot))?;
+        let others = foreign.into_iter().filter(|&spot| spot != first);
+        others.map(|spot| Action::swap(first, spot)).find(|&swap| choices.contains(swap))
+    }
+
+    /// Where the heuristic has no preference: the decision that changes least, or else the one that costs least.
+    #[cold]
+    fn idle(&self) -> Action {
+        let choices = self.view.choices();
+        let idle = [Action::Pass, Action::End, Action::Skip, Action::Draw, Action::Drop];
+        if let Some(action) = idle.into_iter().find(|&action| choices.contains(action)) {
+            return action;
+        }
+        let cost = |action: &Action| match *action {
+            Action::Swap(one, other) => match (self.own.contains(one), self.own.contains(other)) {
+                (true, false) => self.worth(other) - self.worth(one),
+                (false, true) => self.worth(one) - self.worth(other),
+                _ => 0.0,
+            },
+            Action::Give(spot) | Action::Keep(spot) => -self.worth(spot),
+            _ => 0.0,
+        };
+        let least = choices.iter().min_by(|one, other| cost(one).total_cmp(&cost(other)));
+        least.expect("who is asked has a choice")
+    }
+}
