@@ -91,10 +91,13 @@ impl Stream {
         Stream { source: ChaCha8Core::from_seed(seed), words: [0; BATCH], drawn: BATCH, batches: 0 }
     }
 
-    fn refill(&mut self) {
+    /// Makes the next words; returns the first of them.
+    #[cold]
+    fn refill(&mut self) -> u32 {
         self.source.generate(&mut self.words);
         self.drawn = 0;
         self.batches = self.batches.saturating_add(1);
+        self.words[0]
     }
 
     /// Makes the first words, so that copies need not.
@@ -127,11 +130,12 @@ impl TryRng for Stream {
 
     #[inline]
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        if self.drawn == BATCH {
-            self.refill();
-        }
+        let word = match self.words.get(self.drawn) {
+            Some(&word) => word,
+            None => self.refill(),
+        };
         self.drawn += 1;
-        Ok(self.words[self.drawn - 1])
+        Ok(word)
     }
 
     #[inline]
@@ -151,6 +155,7 @@ pub trait Bounded: Rng {
     ///
     /// # Panics
     /// If `bound` is 0.
+    #[inline]
     fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "there is no number below 0");
         let mut product = u64::from(self.next_u32()) * u64::from(bound);

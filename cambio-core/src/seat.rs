@@ -352,14 +352,13 @@ impl SpotSet {
     #[inline]
     pub const fn nth(self, n: usize) -> Option<Spot> {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
-        let in_low = low.count_ones() as usize;
+        let ranks = byte_ranks(low);
+        let in_low = (ranks >> 56) as usize;
         if n < in_low {
-            Some(Spot(select(low, n)))
-        } else if n - in_low < high.count_ones() as usize {
-            Some(Spot(64 + select(high, n - in_low)))
-        } else {
-            None
+            return Some(Spot(select(low, ranks, n)));
         }
+        let (n, ranks) = (n - in_low, byte_ranks(high));
+        if n < (ranks >> 56) as usize { Some(Spot(64 + select(high, ranks, n))) } else { None }
     }
 
     /// The set's lowest spot.
@@ -374,18 +373,23 @@ impl SpotSet {
     }
 }
 
-/// The place of the bit with number `n` in a word that has more than `n` bits, without a branch (Vigna 2008,
-/// "Broadword implementation of rank/select queries", algorithm 2).
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// How many bits a word has up to and with each byte: byte i counts those of bytes 0 to i, and so the last counts all.
 #[inline]
-const fn select(word: u64, n: usize) -> u8 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
+const fn byte_ranks(word: u64) -> u64 {
     let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
     let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
-    // Byte i holds the number of bits in bytes 0 to i.
-    let ranks = ((nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(ONES);
+    ((nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(ONES)
+}
+
+/// The place of the bit with number `n` in a word that has more than `n` bits and these [`byte_ranks`], without a branch
+/// (Vigna 2008, "Broadword implementation of rank/select queries", algorithm 2).
+#[inline]
+const fn select(word: u64, ranks: u64, n: usize) -> u8 {
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
     let below = ((n as u64).wrapping_mul(ONES) | HIGHS).wrapping_sub(ranks) & HIGHS;
-    let byte = below.count_ones() * 8;
+    let byte = ((below >> 7).wrapping_mul(ONES) >> 56) * 8;
     let rest = n as u64 - ((ranks << 8) >> byte & 0xff);
     byte as u8 + IN_BYTE[(word >> byte & 0xff) as usize][(rest & 7) as usize]
 }

@@ -185,11 +185,12 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let State { table, hidden } = &mut *self.state;
         let Some(card) = hidden.faces[spot.index()] else { return };
         hidden.seen_ranks |= table.rules.rank_bit(card);
+        let points = table.rules.points(card);
         for seat in seats.iter().map(Seat::index) {
-            if !table.seen[seat].contains(spot) {
-                table.seen[seat].insert(spot);
-                hidden.seen_points[seat] += table.rules.points(card);
-            }
+            // Who has seen which card is hard to predict: no branch.
+            let is_new = !table.seen[seat].contains(spot);
+            table.seen[seat].insert(spot);
+            hidden.seen_points[seat] += i32::from(is_new) * points;
         }
     }
 
@@ -200,10 +201,9 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let card = hidden.faces[spot.index()].take();
         let points = card.map_or(0, |card| table.rules.points(card));
         for (seen, seen_points) in table.seen.iter_mut().zip(&mut hidden.seen_points).take(usize::from(table.seats)) {
-            if seen.contains(spot) {
-                seen.remove(spot);
-                *seen_points -= points;
-            }
+            let was_seen = seen.contains(spot);
+            seen.remove(spot);
+            *seen_points -= i32::from(was_seen) * points;
         }
         card
     }
