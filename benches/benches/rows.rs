@@ -190,7 +190,10 @@ fn rows(criterion: &mut Criterion) {
     let mut other = with_csv(&blocks, Default::default());
     let lengths = |files: &[Vec<u8>; 3]| files.each_ref().map(Vec::len);
     assert_eq!(lengths(&written), lengths(&other), "both write as much");
-    assert_eq!(PlayerRow::COLUMNS.len(), other[2].split(|&byte| byte == b'\n').next().map_or(0, |line| line.split(|&byte| byte == b',').count()));
+    assert_eq!(
+        PlayerRow::COLUMNS.len(),
+        other[2].split(|&byte| byte == b'\n').next().map_or(0, |line| line.split(|&byte| byte == b',').count())
+    );
 
     let mut group = criterion.benchmark_group("rows");
     group.throughput(Throughput::Elements(matches as u64));

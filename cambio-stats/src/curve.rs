@@ -25,6 +25,17 @@ pub struct Estimate {
 const RESAMPLES: usize = 1000;
 
 /// The estimates of candidates from their scores, one for each cluster. Joint statements need the same clusters of all.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::curve::estimates;
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
+///
+/// let noise = |cluster: u64| (cluster as f64).sin();
+/// let scores: Vec<Vec<f64>> = [0.0, 1.0].map(|value| (0..50).map(|cluster| value + noise(cluster)).collect()).to_vec();
+/// let found = estimates(&scores, &mut ChaCha8Rng::seed_from_u64(1));
+/// assert_eq!((found[0].among_best, found[1].among_best), (Some(false), Some(true)));
+/// ```
 pub fn estimates(scores: &[Vec<f64>], rng: &mut impl Rng) -> Vec<Estimate> {
     let clusters = scores.iter().map(Vec::len).min().unwrap_or(0);
     let is_common = scores.iter().all(|scores| scores.len() == clusters) && clusters > 1 && scores.len() > 1;

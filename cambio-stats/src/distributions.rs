@@ -6,6 +6,14 @@ use statrs::distribution::{ChiSquared, ContinuousCDF as _, Normal, StudentsT};
 ///
 /// # Panics
 /// If there is no degree of freedom.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::t_quantile;
+///
+/// // The half-width of a 95 % interval with 4 degrees of freedom, in standard errors.
+/// assert!((t_quantile(0.975, 4.0) - 2.776).abs() < 1e-3);
+/// ```
 pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
     // From here on the two agree to eight digits, and the inverse takes for ever in the end.
     const NORMAL: f64 = 1e8;
@@ -19,6 +27,11 @@ pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
 ///
 /// # Panics
 /// If there is no degree of freedom.
+///
+/// # Examples
+/// ```
+/// assert!((cambio_stats::t_p_value(-2.776, 4.0) - 0.05).abs() < 1e-4);
+/// ```
 pub fn t_p_value(statistic: f64, freedom: f64) -> f64 {
     2.0 * StudentsT::new(0.0, 1.0, freedom).expect("there is a degree of freedom").sf(statistic.abs())
 }
@@ -27,6 +40,11 @@ pub fn t_p_value(statistic: f64, freedom: f64) -> f64 {
 ///
 /// # Panics
 /// If there is no degree of freedom.
+///
+/// # Examples
+/// ```
+/// assert!((cambio_stats::chi_square_tail(5.991, 2.0) - 0.05).abs() < 1e-4);
+/// ```
 pub fn chi_square_tail(statistic: f64, freedom: f64) -> f64 {
     ChiSquared::new(freedom).expect("there is a degree of freedom").sf(statistic)
 }
@@ -35,6 +53,11 @@ pub fn chi_square_tail(statistic: f64, freedom: f64) -> f64 {
 ///
 /// # Panics
 /// Never.
+///
+/// # Examples
+/// ```
+/// assert!((cambio_stats::normal_cdf(1.96) - 0.975).abs() < 1e-4);
+/// ```
 pub fn normal_cdf(at: f64) -> f64 {
     Normal::new(0.0, 1.0).expect("one is a deviation").cdf(at)
 }
@@ -43,6 +66,11 @@ pub fn normal_cdf(at: f64) -> f64 {
 ///
 /// # Panics
 /// Never.
+///
+/// # Examples
+/// ```
+/// assert!((cambio_stats::normal_quantile(0.975) - 1.96).abs() < 1e-4);
+/// ```
 pub fn normal_quantile(probability: f64) -> f64 {
     Normal::new(0.0, 1.0).expect("one is a deviation").inverse_cdf(probability)
 }

@@ -16,6 +16,21 @@ const MOST_STRATEGIES: usize = 24;
 const MOST_COMPOSITIONS: usize = 5000;
 
 /// The payoffs of every composition, summed by groups of clusters.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::empirical::GameSums;
+///
+/// // Strategies 0 and 1 met twice; the sums are in halves, for ties.
+/// let mut sums = GameSums::new(&[&[0, 1]], 2).unwrap();
+/// for won in [2, 1] {
+///     sums.add(0, 0, 1, won);
+///     sums.add(0, 1, 1, 2 - won);
+///     sums.end_cluster();
+/// }
+/// let matrix = sums.game(2.0).unwrap().matrix().unwrap();
+/// assert_eq!(matrix[(0, 1)], 0.75);
+/// ```
 #[derive(Clone, Debug)]
 pub struct GameSums {
     strategies: usize,
@@ -137,6 +152,18 @@ impl GameSums {
 }
 
 /// A symmetric game: the payoff of each strategy in each composition of its players.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::empirical::Game;
+/// use nalgebra::DMatrix;
+///
+/// // Rock, paper, scissors: a win is 1, a loss 0, a tie ½.
+/// let game = Game::of_matrix(&DMatrix::from_row_slice(3, 3, &[0.5, 0.0, 1.0, 1.0, 0.5, 0.0, 0.0, 1.0, 0.5]));
+/// let mixture = game.nash().unwrap();
+/// assert!(mixture.iter().all(|share| (share - 1.0 / 3.0).abs() < 1e-6));
+/// assert!(game.regret(&mixture) < 1e-6 && game.regret(&[1.0, 0.0, 0.0]) > 0.4);
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Game {
     strategies: usize,

@@ -1,6 +1,18 @@
 //! How often whole numbers come: distributions in memory that does not grow with how many are counted.
 
 /// How often each whole number came. Memory grows with the span between the least and the greatest alone.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::histogram::Histogram;
+///
+/// let mut points = Histogram::default();
+/// for value in [3, -1, 3, 8] {
+///     points.add(value);
+/// }
+/// assert_eq!((points.total(), points.quantile(0.5)), (4, Some(3)));
+/// assert_eq!(points.iter().find(|(value, _)| *value == 3), Some((3, 2)));
+/// ```
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Histogram {
     least: i64,

@@ -6,6 +6,16 @@ use crate::distributions::t_quantile;
 pub const LEVEL: f64 = 0.95;
 
 /// A mean with its 95 % interval.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::Interval;
+///
+/// let interval = Interval::new(0.52, Some(0.01), 100);
+/// assert!((interval.low().unwrap() - 0.50016).abs() < 1e-5);
+/// // Without an error there are no ends.
+/// assert_eq!(Interval::new(0.52, None, 1).high(), None);
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
     /// The mean.

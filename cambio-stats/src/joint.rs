@@ -3,6 +3,19 @@
 use crate::interval::Interval;
 
 /// The sums of several quantities over clusters, and of their products: what differences and joint intervals need.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::Joint;
+///
+/// // Two agents, each with two results in each of three clusters.
+/// let mut joint = Joint::new(2);
+/// for sums in [[3, 1], [2, 2], [4, 1]] {
+///     joint.add(&[2, 2], &sums);
+/// }
+/// assert_eq!((joint.mean(0), joint.clusters(0, 1)), (Some(1.5), 3));
+/// assert!(joint.covariance(0, 1).unwrap() < 0.0);
+/// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Joint {
     size: usize,

@@ -9,6 +9,20 @@ use crate::interval::Interval;
 /// Zeger 1986, "Longitudinal data analysis using generalized linear models", with the usual small-sample factor). With
 /// equal n it is the t interval of the clusters' means. Quantities are whole numbers of a unit, so every sum is exact: where
 /// all clusters agree the variance is exactly 0.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::Moments;
+///
+/// // Three clusters of two results each, given by their sums.
+/// let mut moments = Moments::default();
+/// for sum in [4, 6, 5] {
+///     moments.add(2, sum);
+/// }
+/// let interval = moments.interval(1.0).unwrap();
+/// assert_eq!((interval.mean, interval.clusters), (2.5, 3));
+/// assert!(interval.low().unwrap() < 2.0 && interval.high().unwrap() > 3.0);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Moments {
     /// How many clusters have a result.

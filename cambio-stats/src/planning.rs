@@ -8,6 +8,14 @@ use crate::distributions::{normal_quantile, t_quantile};
 ///
 /// # Panics
 /// If a number is not positive, or a probability not between 0 and 1.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::planning::clusters_needed;
+///
+/// // To see half a standard deviation with 80 % power at the 5 % level.
+/// assert_eq!(clusters_needed(0.5, 1.0, 0.05, 0.8), 34);
+/// ```
 pub fn clusters_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u64 {
     assert!(effect > 0.0 && deviation > 0.0, "an effect and a deviation are positive");
     assert!(alpha > 0.0 && alpha < 1.0 && power > 0.0 && power < 1.0, "probabilities are between 0 and 1");

@@ -16,6 +16,19 @@ pub struct Choice {
 }
 
 /// The race's promises and steps.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::race::Race;
+///
+/// // Candidate 2 is better by 1 than every other; the noise is common to all of them.
+/// let race = Race { indifference: 0.5, alpha: 0.05, first: 10, step: 10 };
+/// let choice = race.run(3, |alive, replications| {
+///     let score = |candidate: usize, replication: u64| f64::from(candidate == 2) + (replication as f64).sin();
+///     Ok::<_, ()>(alive.iter().map(|&candidate| replications.clone().map(|r| score(candidate, r)).collect()).collect())
+/// });
+/// assert_eq!(choice.unwrap().best, 2);
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Race {
     /// The difference below which it does not matter who is chosen.
@@ -110,6 +123,17 @@ fn variance(differences: impl Iterator<Item = f64> + Clone) -> f64 {
 ///
 /// # Panics
 /// If there is no candidate.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::race::halve;
+///
+/// let choice = halve(4, 800, |alive, replications| {
+///     let score = |candidate: usize, replication: u64| -(candidate as f64 - 1.0).powi(2) + (replication as f64).sin();
+///     Ok::<_, ()>(alive.iter().map(|&candidate| replications.clone().map(|r| score(candidate, r)).collect()).collect())
+/// });
+/// assert_eq!(choice.unwrap().best, 1);
+/// ```
 pub fn halve<E>(
     candidates: usize,
     budget: u64,

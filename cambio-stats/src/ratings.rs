@@ -152,6 +152,20 @@ pub enum PositionEffects {
 }
 
 /// Strengths of players on the natural scale: one is stronger than another with odds e to the difference.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::ratings::{PositionEffects, Ranking, Rankings, fit};
+///
+/// // Player 0 beats player 1 three times out of four. A ranking is the player and its rank in each position.
+/// let mut rankings = Rankings::default();
+/// for [first, second] in [[1, 2], [1, 2], [2, 1], [1, 2]] {
+///     rankings.add(Ranking::new([(0, first), (1, second)]));
+///     rankings.end_cluster();
+/// }
+/// let fitted = fit(&rankings, 2, Some(1), PositionEffects::Ignored).unwrap();
+/// assert!((fitted.strengths[0] - 3_f64.ln()).abs() < 1e-6);
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Strengths {
     /// Of each player; their sum is 0, or the anchor's is.

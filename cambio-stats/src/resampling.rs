@@ -4,6 +4,16 @@ use rand::Rng;
 
 /// What resampling and simulation draw. Every generator has it; the numbers are pinned by value here, so that a new
 /// version of a library of random numbers cannot move results.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::Draw as _;
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
+///
+/// let mut rng = ChaCha8Rng::seed_from_u64(1);
+/// assert!(rng.index(6) < 6);
+/// assert!((0.0..1.0).contains(&rng.uniform()));
+/// ```
 pub trait Draw: Rng {
     /// A whole number below `bound`, each equally likely (Lemire 2019, "Fast random integer generation in an interval",
     /// algorithm 5).

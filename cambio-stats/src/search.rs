@@ -8,6 +8,21 @@ use crate::resampling::Draw as _;
 /// A search in the unit cube for the point of largest score (Hansen 2016, "The CMA evolution strategy: a tutorial",
 /// figure 6, with the default parameters of table 1; points outside the cube are moved to its edge before they are
 /// scored).
+///
+/// # Examples
+/// ```
+/// use cambio_stats::search::Search;
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
+///
+/// // The best point of the unit square is at (0.2, 0.7).
+/// let mut search = Search::new(2, ChaCha8Rng::seed_from_u64(1));
+/// for _ in 0..80 {
+///     let score = |point: &Vec<f64>| -(point[0] - 0.2).powi(2) - (point[1] - 0.7).powi(2);
+///     search.step(|points| Ok::<_, ()>(points.iter().map(score).collect())).unwrap();
+/// }
+/// let centre = search.centre();
+/// assert!((centre[0] - 0.2).abs() < 0.01 && (centre[1] - 0.7).abs() < 0.01);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Search<R> {
     mean: DVector<f64>,

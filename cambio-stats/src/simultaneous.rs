@@ -93,6 +93,14 @@ pub fn simultaneous_factor(
 }
 
 /// P-values corrected for being many (Holm 1979, "A simple sequentially rejective multiple test procedure").
+///
+/// # Examples
+/// ```
+/// use cambio_stats::simultaneous::holm;
+///
+/// // The smallest is multiplied by three, the next by two; none becomes smaller than one before it.
+/// assert_eq!(holm(&[0.01, 0.5, 0.03]), [0.03, 0.5, 0.06]);
+/// ```
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&one, &other| p_values[one].total_cmp(&p_values[other]));
@@ -108,6 +116,18 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 /// Who cannot be told from the best: i is out if another's mean is above its own by more than chance gives the largest of
 /// such differences (Edwards and Hsu 1983, "Multiple comparisons with the best treatment", eq. 2.2, with the joint
 /// distribution by simulation). The best is in the set with probability `level` or more.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::simultaneous::best_set;
+/// use nalgebra::DMatrix;
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
+///
+/// // Three means whose standard errors are 0.1: the second is close to the best, the third is not.
+/// let covariance = DMatrix::identity(3, 3) * 0.01;
+/// let best = best_set(&[1.0, 0.95, 0.2], &covariance, 100.0, 0.95, &mut ChaCha8Rng::seed_from_u64(1));
+/// assert_eq!(best, [true, true, false]);
+/// ```
 pub fn best_set(means: &[f64], covariance: &DMatrix<f64>, freedom: f64, level: f64, rng: &mut impl Rng) -> Vec<bool> {
     let size = means.len();
     let deviation = |i: usize, l: usize| {

@@ -15,6 +15,20 @@ pub enum Hypotheses {
 }
 
 /// A test in progress: how often each grid value came.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::sprt::{Hypotheses, Sprt, Verdict};
+///
+/// // Is the mean of clusters of two games ½ or 0.6? A cluster's mean is one of 0, ½ and 1.
+/// let mut test = Sprt::new(Hypotheses::Mean(0.5, 0.6), 3, 0.05, 0.05);
+/// while test.verdict() == Verdict::Undecided {
+///     for cell in [2, 1, 2, 0] {
+///         test.add(cell);
+///     }
+/// }
+/// assert_eq!(test.verdict(), Verdict::Second);
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sprt {
     hypotheses: Hypotheses,
@@ -76,6 +90,14 @@ impl Sprt {
 }
 
 /// The log likelihood ratio of counts on a grid from 0 to 1. 0 without any count.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::sprt::{Hypotheses, log_likelihood_ratio};
+///
+/// // As many wins as losses speak for a mean of ½.
+/// assert!(log_likelihood_ratio(&[30, 40, 30], Hypotheses::Mean(0.5, 0.6)) < 0.0);
+/// ```
 pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
     if counts.iter().all(|count| *count == 0) {
         return 0.0;
@@ -192,11 +214,24 @@ fn moments(grid: &[(f64, f64)], frequencies: &[f64]) -> (f64, f64) {
 }
 
 /// The expected score of an Elo difference.
+///
+/// # Examples
+/// ```
+/// assert_eq!(cambio_stats::sprt::score_of_elo(400.0), 10.0 / 11.0);
+/// ```
 pub fn score_of_elo(elo: f64) -> f64 {
     1.0 / (1.0 + 10_f64.powf(-elo / 400.0))
 }
 
 /// The Elo difference of an expected score; `None` at 0 and 1, where there is none.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::sprt::elo_of_score;
+///
+/// assert!((elo_of_score(0.75).unwrap() - 190.85).abs() < 0.01);
+/// assert_eq!(elo_of_score(1.0), None);
+/// ```
 pub fn elo_of_score(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| -400.0 * (1.0 / score - 1.0).log10())
 }
