@@ -46,9 +46,66 @@ pub enum RunError {
         /// The fields that differ.
         fields: String,
     },
-    /// Runs do not go together.
-    #[error("{0}")]
-    Parts(String),
+    /// Shards do not go together.
+    #[error(transparent)]
+    Parts(#[from] PartsError),
+}
+
+/// Why the shards of a run do not go together: one sentence.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PartsError {
+    /// There are none.
+    #[error("there is nothing to merge; name the folders of a run's shares")]
+    Nothing,
+    /// One is of another run than the first.
+    #[error("{path} is of run {found}, {first} of run {run_id}; they do not go together")]
+    OtherRun {
+        /// The folder.
+        path: String,
+        /// Its run id.
+        found: String,
+        /// The first folder.
+        first: String,
+        /// The run id of the first.
+        run_id: String,
+    },
+    /// One was played by another program than the first.
+    #[error("{first} was played by revision {revision}, {path} by {found}; they do not go together")]
+    OtherRevision {
+        /// The folder.
+        path: String,
+        /// The revision that played it.
+        found: String,
+        /// The first folder.
+        first: String,
+        /// The revision that played the first.
+        revision: String,
+    },
+    /// One was played by another bot than the first.
+    #[error("{first} and {path} do not go together: {change}")]
+    OtherBot {
+        /// The folder.
+        path: String,
+        /// The first folder.
+        first: String,
+        /// Which file of a bot is not the same.
+        change: String,
+    },
+    /// One was not played to its end.
+    #[error("{0} is not complete; finish it with --resume")]
+    Unfinished(String),
+    /// Two have the same batches.
+    #[error("{0} and {1} overlap; each shard may be there once")]
+    Overlap(String, String),
+    /// Batches are missing.
+    #[error("{} of {of} are missing", missing.join(" and "))]
+    Missing {
+        /// The ranges that are missing, a phrase each.
+        missing: Vec<String>,
+        /// How many batches there are to be.
+        of: u64,
+    },
 }
 
 impl RunError {

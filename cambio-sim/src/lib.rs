@@ -33,7 +33,7 @@ mod store;
 pub mod tune;
 
 pub use digest::{Derived, FaultRow, Page, PairRow, RatingRow, SeatRow, Source, SummaryRow};
-pub use disk::{RunError, write_whole};
+pub use disk::{PartsError, RunError, write_whole};
 pub use exploit::{LowerBound, LowerBoundError, Won};
 pub use plan::{
     Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan,

@@ -4,10 +4,40 @@ use std::path::{Path, PathBuf};
 
 use super::read::read_batch;
 use crate::digest::{Derived, Digest, Page, Source};
-use crate::disk::{RunError, build_aside};
+use crate::disk::{PartsError, RunError, build_aside};
 use crate::store::{RunFolder, StoredRun, packed};
 
 /// Puts the shards of a run together, in a folder of their own: the same bytes as of a run in one piece.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_sim::{Executor, Experiment, Replay, RunFolder, Runner, Shard, merge, verify};
+///
+/// let experiment = Experiment {
+///     deals: 20,
+///     rules: vec!["classic".into()],
+///     seats: vec![2],
+///     agents: vec!["random".into(), "greedy".into()],
+///     ..Experiment::default()
+/// };
+/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// # let place = std::env::temp_dir().join(format!("cambio-merge-{}", std::process::id()));
+/// let executor = Executor::new(1)?;
+/// let mut folders = Vec::new();
+/// for index in 0..2 {
+///     let path = place.join(index.to_string());
+///     let mut folder = RunFolder::create(&path, "", &plan, Some(Shard { index, of: 2 }))?;
+///     Runner::new(&executor).run(&plan, &mut folder)?;
+///     folders.push(path);
+/// }
+/// let whole = merge(&folders, &place.join("whole"), &[])?;
+/// assert_eq!(whole.matches(), 40);
+///
+/// let findings = verify(&whole, &plan, Replay::All, &[])?;
+/// assert!(findings.wrong.is_empty() && findings.replayed > 0);
+/// # std::fs::remove_dir_all(&place)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// If the folders are of different runs, overlap, or do not make a whole; the sentence names what is missing. If they cannot
@@ -21,42 +51,32 @@ pub fn merge(folders: &[PathBuf], out: &Path, pages: &[Page]) -> Result<StoredRu
 /// The shards of a run, in order, if they make a whole.
 fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
     let mut parts = folders.iter().map(|folder| StoredRun::open(folder)).collect::<Result<Vec<_>, _>>()?;
-    let Some(first) = parts.first() else {
-        return Err(RunError::Parts("there is nothing to merge; name the folders of a run's shares".to_owned()));
-    };
+    let first = parts.first().ok_or(PartsError::Nothing)?;
     let shown = |part: &StoredRun| part.path.display().to_string();
-    let (id, name) = (first.plan.run_id(), shown(first));
     for part in &parts {
-        if part.plan.run_id() != id {
-            let what = format!(
-                "{} is of run {}, {name} of run {id}; they do not go together",
-                shown(part),
-                part.plan.run_id()
-            );
-            return Err(RunError::Parts(what));
+        let (path, first_path) = (shown(part), shown(first));
+        let [run_id, found] = [first, part].map(|part| part.plan.run_id());
+        if found != run_id {
+            return Err(PartsError::OtherRun { path, found, first: first_path, run_id }.into());
         }
-        let [one, other] = [first, part].map(StoredRun::build);
-        if one.revision() != other.revision() {
-            let (other_name, one, other) = (shown(part), one.revision(), other.revision());
-            let what = format!("{name} was played by revision {one}, {other_name} by {other}; they do not go together");
-            return Err(RunError::Parts(what));
+        let [revision, found] = [first, part].map(|part| part.build().revision().to_owned());
+        if found != revision {
+            return Err(PartsError::OtherRevision { path, found, first: first_path, revision }.into());
         }
         if let (Some(one), Some(other)) = (&first.programs, &part.programs)
-            && let Some(change) = one.changes(other).first()
+            && let Some(change) = one.changes(other).into_iter().next()
         {
-            return Err(RunError::Parts(format!("{name} and {} do not go together: {change}", shown(part))));
+            return Err(PartsError::OtherBot { path, first: first_path, change }.into());
         }
         if !part.is_complete() || part.is_torn {
-            let what = format!("{} is not complete; finish it with --resume", shown(part));
-            return Err(RunError::Parts(what));
+            return Err(PartsError::Unfinished(path).into());
         }
     }
     // An empty shard comes before the one that begins where it is.
     parts.sort_by_key(|part| (part.batches().start, part.batches().end));
     let mut neighbours = parts.iter().zip(&parts[1..]);
     if let Some((one, other)) = neighbours.find(|(one, other)| one.batches().end > other.batches().start) {
-        let what = format!("{} and {} overlap; each shard may be there once", shown(one), shown(other));
-        return Err(RunError::Parts(what));
+        return Err(PartsError::Overlap(shown(one), shown(other)).into());
     }
     let all = parts[0].plan.batch_count();
     let mut missing = Vec::new();
@@ -77,7 +97,7 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
         next = next.max(batches.end);
     }
     if !missing.is_empty() {
-        return Err(RunError::Parts(format!("{} of {all} are missing", missing.join(" and "))));
+        return Err(PartsError::Missing { missing, of: all }.into());
     }
     Ok(parts)
 }
