@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cambio_core::{Action, Agent, Briefing, Observation, Scribe, Seat, Sighting, Standing, State};
+use cambio_core::{Action, Agent, Briefing, Observation, Observer, Seat, Sighting, Standing, State};
 
 use crate::belief::Likelihood;
 use crate::heuristic::HeuristicParams;
@@ -83,12 +83,12 @@ impl Oracle {
 }
 
 impl Extensions for Oracle {
-    fn observer(&self) -> Option<Box<dyn Scribe + Send>> {
+    fn observer(&self) -> Option<Box<dyn Observer + Send>> {
         Some(Box::new(Eye { mind: Arc::clone(&self.mind) }))
     }
 }
 
-impl Scribe for Eye {
+impl Observer for Eye {
     fn asks(&mut self, state: &State, seat: Seat) {
         let mind = &mut *lock(&self.mind);
         if let Some((at, seated)) = &mut mind.at

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cambio_core::{Agent, Scribe};
+use cambio_core::{Agent, Observer};
 
 /// What an agent may offer beyond [`Agent`].
 ///
@@ -41,7 +41,7 @@ pub trait Extensions: Agent {
     /// An observer that shows the agent every card: whoever plays its matches has to let it watch them.
     ///
     /// An agent that has one is an analyst and no player: experiments name it only where they say that they are analyses.
-    fn observer(&self) -> Option<Box<dyn Scribe + Send>> {
+    fn observer(&self) -> Option<Box<dyn Observer + Send>> {
         None
     }
 }
@@ -114,7 +114,7 @@ impl Player {
     }
 
     /// See [`Extensions::observer`].
-    pub fn observer(&self) -> Option<Box<dyn Scribe + Send>> {
+    pub fn observer(&self) -> Option<Box<dyn Observer + Send>> {
         self.0.observer()
     }
 }

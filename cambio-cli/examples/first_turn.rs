@@ -15,7 +15,7 @@ use std::path::Path;
 use cambio_agents::AgentSpec;
 use cambio_core::rng::Key;
 use cambio_core::{
-    Action, Agent, Briefing, Card, Observation, Pairing, Phase, RoundResult, Rules, Scribe, Seat, State, play_match,
+    Action, Agent, Briefing, Card, Observation, Observer, Pairing, Phase, RoundResult, Rules, Seat, State, play_match,
 };
 use cambio_sim::read_rules;
 use clap::Parser;
@@ -81,7 +81,7 @@ struct Watch {
     called: bool,
 }
 
-impl Scribe for Watch {
+impl Observer for Watch {
     fn asks(&mut self, state: &State, _: Seat) {
         if self.known.is_none() && state.table().phase() != Phase::Peek {
             let view = state.observe(self.caller);

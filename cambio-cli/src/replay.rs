@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use cambio_core::{Action, Card, Event, Flaw, Record, RoundResult, Scribe, Seat, Setup, State, replay};
+use cambio_core::{Action, Card, Event, Flaw, Observer, Record, RoundResult, Seat, Setup, State, replay};
 use serde_json::{Value, json};
 
 use crate::exit::{CliResult, Exit};
@@ -135,7 +135,7 @@ struct Legal {
     rounds: Vec<Vec<Vec<String>>>,
 }
 
-impl Scribe for Legal {
+impl Observer for Legal {
     fn round_begins(&mut self, _: &Setup, _: &[Card]) {
         self.rounds.push(Vec::new());
     }
@@ -161,7 +161,7 @@ impl Transcript {
     }
 }
 
-impl Scribe for Transcript {
+impl Observer for Transcript {
     fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
         self.narrator.get_or_insert_with(|| Narrator::new(&setup.rules));
         self.rounds += 1;

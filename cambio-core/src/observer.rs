@@ -6,7 +6,7 @@ use crate::{Action, Card, Event, RoundResult, Seat, Setup, Sink, State};
 /// Writes down what happens in a match, for records, statistics and transcripts.
 ///
 /// Every method does nothing unless it is overridden.
-pub trait Scribe {
+pub trait Observer {
     /// A round begins with this deck, the first card dealt first.
     fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         let _ = (setup, deck);
@@ -43,9 +43,9 @@ pub trait Scribe {
     }
 }
 
-impl Scribe for () {}
+impl Observer for () {}
 
-impl<A: Scribe + ?Sized, B: Scribe + ?Sized> Scribe for (&mut A, &mut B) {
+impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
     fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         self.0.round_begins(setup, deck);
         self.1.round_begins(setup, deck);
@@ -89,7 +89,7 @@ impl<A: Scribe + ?Sized, B: Scribe + ?Sized> Scribe for (&mut A, &mut B) {
 /// Passes the engine's events on to an observer.
 pub(crate) struct Heard<'o, W>(pub(crate) &'o mut W);
 
-impl<W: Scribe> Sink for Heard<'_, W> {
+impl<W: Observer> Sink for Heard<'_, W> {
     #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::deal::Deal;
-use crate::observer::Scribe;
+use crate::observer::Observer;
 use crate::record::{Flaw, Record, Recorder};
 use crate::rng::Key;
 use crate::round::{Drawn, Round};
@@ -84,7 +84,7 @@ struct Log<'a, W> {
     observer: &'a mut W,
 }
 
-impl<W: Scribe> Scribe for Log<'_, W> {
+impl<W: Observer> Observer for Log<'_, W> {
     fn round_begins(&mut self, setup: &crate::Setup, deck: &[Card]) {
         self.observer.round_begins(setup, deck);
     }
@@ -114,7 +114,7 @@ impl<W: Scribe> Scribe for Log<'_, W> {
 }
 
 /// Deals the next round of a match.
-fn next_round<W: Scribe>(deal: &mut Deal, game: &Match, observer: &mut W) -> Round {
+fn next_round<W: Observer>(deal: &mut Deal, game: &Match, observer: &mut W) -> Round {
     let (deck, chance) = deal.round(game.rounds());
     Round::begin(&game.setup(), deck, &mut Drawn::new(chance), observer)
         .expect("a match checks its rules and seats, and its deck is the rules' own")
@@ -133,7 +133,7 @@ impl Playing {
     ///
     /// # Errors
     /// If the rules do not fit the number of seats.
-    pub fn new_observed<W: Scribe>(
+    pub fn new_observed<W: Observer>(
         rules: &Rules,
         seats: usize,
         key: Key,
@@ -166,7 +166,7 @@ impl Playing {
     ///
     /// # Errors
     /// If the decision is illegal or the match is over. Nothing has changed then.
-    pub fn act_observed<W: Scribe>(
+    pub fn act_observed<W: Observer>(
         &mut self,
         action: Action,
         observer: &mut W,

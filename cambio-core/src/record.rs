@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::chance::RaceOrder;
-use crate::observer::Scribe;
+use crate::observer::Observer;
 use crate::{Action, Card, RoundResult, Rules, Score, Seat, Setup, Spot, State};
 
 /// The format's name and version.
@@ -273,12 +273,12 @@ const FINGERPRINT_VERBS: [u64; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 10, 11, 
 
 /// Computes the fingerprints of a match as it is played: one of each round, one of all.
 #[derive(Clone, Debug, Default)]
-pub struct Printer {
+pub struct Fingerprinter {
     round: Fingerprint,
     all: Fingerprint,
 }
 
-impl Printer {
+impl Fingerprinter {
     /// The fingerprint of the last round that ended.
     pub fn of_round(&self) -> Fingerprint {
         self.round
@@ -295,7 +295,7 @@ impl Printer {
     }
 }
 
-impl Scribe for Printer {
+impl Observer for Fingerprinter {
     fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         self.round = Fingerprint::default();
         self.round.add((setup.seats as u64) << 8 | setup.starter.index() as u64);
@@ -347,14 +347,14 @@ impl Scribe for Printer {
 pub struct Recorder {
     rules: Rules,
     rounds: Vec<RoundRecord>,
-    printer: Printer,
+    fingerprinter: Fingerprinter,
     trace: String,
 }
 
 impl Recorder {
     /// A recorder of a match by these rules.
     pub fn new(rules: &Rules) -> Recorder {
-        Recorder { rules: *rules, rounds: Vec::new(), printer: Printer::default(), trace: String::new() }
+        Recorder { rules: *rules, rounds: Vec::new(), fingerprinter: Fingerprinter::default(), trace: String::new() }
     }
 
     /// The record of the match that was played: the key and rotation that it had, and the agents by seat.
@@ -396,35 +396,35 @@ impl Recorder {
     }
 }
 
-impl Scribe for Recorder {
+impl Observer for Recorder {
     fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        self.printer.round_begins(setup, deck);
+        self.fingerprinter.round_begins(setup, deck);
         self.trace.clear();
         let starter = Some(setup.starter.to_string());
         self.rounds.push(RoundRecord { starter, deck: self.labels(deck.iter()), ..RoundRecord::default() });
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        self.trace += &self.printer.digits();
-        self.printer.decides(state, seat, action);
+        self.trace += &self.fingerprinter.digits();
+        self.fingerprinter.decides(state, seat, action);
         self.round().decisions.push(format!("{seat} {action}"));
     }
 
     fn race(&mut self, order: &RaceOrder) {
-        self.printer.race(order);
+        self.fingerprinter.race(order);
         self.round().races.push(order.seats().map(|seat| seat.to_string()).collect());
     }
 
     fn reshuffle(&mut self, stock: &[Card]) {
-        self.printer.reshuffle(stock);
+        self.fingerprinter.reshuffle(stock);
         let labels = self.labels(stock.iter().rev());
         self.round().reshuffles.push(labels);
     }
 
     fn round_ends(&mut self, state: &State, result: &RoundResult) {
-        let trace = std::mem::take(&mut self.trace) + &self.printer.digits();
-        self.printer.round_ends(state, result);
-        let print = self.printer.of_round().to_string();
+        let trace = std::mem::take(&mut self.trace) + &self.fingerprinter.digits();
+        self.fingerprinter.round_ends(state, result);
+        let print = self.fingerprinter.of_round().to_string();
         let round = self.round();
         round.fields.extend(results(result).map(|(name, value)| (name.to_owned(), value)));
         round.fields.insert(TRACE.to_owned(), Value::from(trace));

@@ -2,7 +2,7 @@
 
 use crate::chance::RaceOrder;
 use crate::deal::Deal;
-use crate::observer::Scribe;
+use crate::observer::Observer;
 use crate::rng::Key;
 use crate::round::{Drawn, Round};
 use crate::{
@@ -116,7 +116,7 @@ struct Crowd<'a, A, W> {
     observer: &'a mut W,
 }
 
-impl<A: Agent, W: Scribe> Scribe for Crowd<'_, A, W> {
+impl<A: Agent, W: Observer> Observer for Crowd<'_, A, W> {
     fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         self.observer.round_begins(setup, deck);
     }
@@ -173,12 +173,12 @@ impl<A: Agent, W: Scribe> Scribe for Crowd<'_, A, W> {
 /// let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
 /// assert_eq!(result.ranks.len(), 3);
 /// ```
-pub fn play_match<A: Agent, W: Scribe>(
+pub fn play_match<A: Agent, W: Observer>(
     pairing: &Pairing,
     agents: &mut [A],
-    scribe: &mut W,
+    observer: &mut W,
 ) -> Result<MatchResult, MatchError> {
-    Deal::new(&pairing.rules, pairing.key).play(pairing.seats, agents, scribe)
+    Deal::new(&pairing.rules, pairing.key).play(pairing.seats, agents, observer)
 }
 
 impl Deal {
@@ -189,7 +189,7 @@ impl Deal {
     ///
     /// # Panics
     /// Only if an agent does.
-    pub fn play<A: Agent, W: Scribe>(
+    pub fn play<A: Agent, W: Observer>(
         &mut self,
         seats: usize,
         agents: &mut [A],
@@ -215,7 +215,7 @@ impl Deal {
     }
 }
 
-fn play_round<A: Agent, W: Scribe>(
+fn play_round<A: Agent, W: Observer>(
     game: &mut Match,
     deal: &mut Deal,
     agents: &mut [A],
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use crate::rng::{Bounded as _, Purpose};
     use crate::testing::RandomAgent;
-    use crate::{PRESETS, Printer};
+    use crate::{Fingerprinter, PRESETS};
 
     #[test]
     fn a_match_is_the_same_whether_or_not_its_deal_was_played_before() {
@@ -261,7 +261,7 @@ mod tests {
             let mut deal = Deal::new(&rules, key);
             for seats in [4, 2, 3, 2] {
                 let agents = || -> Vec<_> { (0..seats).map(|_| RandomAgent::default()).collect() };
-                let (mut alone, mut again) = (Printer::default(), Printer::default());
+                let (mut alone, mut again) = (Fingerprinter::default(), Fingerprinter::default());
                 let expected = play_match(&Pairing { rules, seats, key }, &mut agents(), &mut alone).unwrap();
                 assert_eq!(deal.play(seats, &mut agents(), &mut again).unwrap(), expected);
                 assert_eq!(again.of_match(), alone.of_match(), "{name} at {seats} seats");

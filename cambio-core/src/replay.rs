@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::chance::{Chance, Race, RaceOrder};
-use crate::observer::Scribe;
-use crate::record::{FINGERPRINT, Flaw, Printer, Record, RoundRecord, TRACE, brief, results, scores};
+use crate::observer::Observer;
+use crate::record::{FINGERPRINT, Fingerprinter, Flaw, Record, RoundRecord, TRACE, brief, results, scores};
 use crate::round::{Outcomes, Round};
 use crate::{Action, Card, Choices, Match, RoundResult, Rules, RulesSpec, Score, Seat, State};
 
 /// Replays a record, as far as it goes, and fills in the results that it does not give.
 ///
-/// `scribe` is told everything that happens, up to the first flaw.
+/// `observer` is told everything that happens, up to the first flaw.
 ///
 /// # Errors
 /// The first flaw: an illegal decision, an impossible deck, a missing or left-over outcome of chance, a result that
 /// is not the one given. It names the round, the decision, what was found and what is legal.
-pub fn replay<W: Scribe>(record: &Record, scribe: &mut W) -> Result<Record, Flaw> {
+pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, Flaw> {
     let rules = record.fields.get("rules").unwrap_or(&Value::Null);
     let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate).map_err(|error| {
         Flaw::new(if record.fields.contains_key("rules") { error.to_string() } else { "`rules` is missing".to_owned() })
@@ -42,7 +42,7 @@ pub fn replay<W: Scribe>(record: &Record, scribe: &mut W) -> Result<Record, Flaw
         if stopped {
             return flaw("a round follows, but the one before has not ended");
         }
-        match replay_round(&game, round, scribe).map_err(|flaw| flaw.in_round(number + 1))? {
+        match replay_round(&game, round, observer).map_err(|flaw| flaw.in_round(number + 1))? {
             Some(result) => game.add(&result),
             None => stopped = true,
         }
@@ -189,7 +189,7 @@ impl Chance for Script<'_> {
 
 impl Outcomes for Script<'_> {
     /// Nothing is told of outcomes that the record does not give.
-    fn tell<W: Scribe>(&mut self, observer: &mut W) {
+    fn tell<W: Observer>(&mut self, observer: &mut W) {
         if self.flaw.is_none() {
             self.orders.drain(..).for_each(|order| observer.race(&order));
             self.stocks.drain(..).for_each(|stock| observer.reshuffle(&stock));
@@ -197,10 +197,10 @@ impl Outcomes for Script<'_> {
     }
 }
 
-fn replay_round<W: Scribe>(
+fn replay_round<W: Observer>(
     game: &Match,
     filled: &mut RoundRecord,
-    scribe: &mut W,
+    observer: &mut W,
 ) -> Result<Option<RoundResult>, Flaw> {
     let round = filled.clone();
     let setup = game.setup();
@@ -220,8 +220,8 @@ fn replay_round<W: Scribe>(
             .ok_or_else(|| Flaw::new(format!("impossible deck: `{label}` is no card of `{}`", rules.name())))
     });
     let deck = deck.collect::<Result<Vec<Card>, Flaw>>()?;
-    let mut printer = Printer::default();
-    let mut scribe = (&mut printer, scribe);
+    let mut fingerprinter = Fingerprinter::default();
+    let mut observer = (&mut fingerprinter, observer);
     let mut script = Script {
         rules: &rules,
         round: &round,
@@ -232,18 +232,18 @@ fn replay_round<W: Scribe>(
         flaw: None,
     };
     let mut steps =
-        Round::begin(&setup, &deck, &mut script, &mut scribe).map_err(|error| Flaw::new(error.to_string()))?;
+        Round::begin(&setup, &deck, &mut script, &mut observer).map_err(|error| Flaw::new(error.to_string()))?;
     let trace = Trace::read(filled)?;
-    trace.check(0, scribe.0, String::new)?;
+    trace.check(0, observer.0, String::new)?;
     for (number, text) in round.decisions.iter().enumerate() {
         let flaw = |what: String| Flaw::new(what).at(number + 1);
         let (seat, action) = read_decision(steps.state(), text).map_err(flaw)?;
         let choices = steps.state().choices();
-        steps.act(action, &mut script, &mut scribe).expect("the decision was just found legal");
+        steps.act(action, &mut script, &mut observer).expect("the decision was just found legal");
         if let Some(what) = script.flaw {
             return Err(flaw(format!("`{text}`: {what}")));
         }
-        trace.check(number + 1, scribe.0, || format!("`{text}`; legal: {}", told(seat, &choices)))?;
+        trace.check(number + 1, observer.0, || format!("`{text}`; legal: {}", told(seat, &choices)))?;
     }
     let last = |what: String| Flaw { decision: Some(round.decisions.len()).filter(|&n| n > 0), ..Flaw::new(what) };
     if script.races < round.races.len() {
@@ -252,7 +252,7 @@ fn replay_round<W: Scribe>(
     if script.reshuffles < round.reshuffles.len() {
         return Err(last(left_over("reshuffle", round.reshuffles.len() - script.reshuffles)));
     }
-    let Some(result) = steps.end(&mut scribe) else {
+    let Some(result) = steps.end(&mut observer) else {
         for name in ["ended", "callers", "points", "scores"] {
             if filled.fields.get(name).is_some_and(|value| !value.is_null()) {
                 let asked =
@@ -268,7 +268,7 @@ fn replay_round<W: Scribe>(
     }
     check_scores(&mut filled.fields, "scores", result.scores(), true)?;
     if let Some(given) = filled.fields.get(FINGERPRINT).filter(|given| !given.is_null()) {
-        let due = printer.of_round().to_string();
+        let due = fingerprinter.of_round().to_string();
         if given.as_str() != Some(&due) {
             return Err(Flaw::new(format!(
                 "{FINGERPRINT} is given as {}, but is {due}: a decision, card or race was altered, though all are legal",
@@ -323,9 +323,9 @@ impl Trace {
     }
 
     /// Holds the trace against play after so many decisions; the last of them is `told` with what was legal.
-    fn check(&self, decisions: usize, printer: &Printer, told: impl Fn() -> String) -> Result<(), Flaw> {
+    fn check(&self, decisions: usize, fingerprinter: &Fingerprinter, told: impl Fn() -> String) -> Result<(), Flaw> {
         let given = self.digits.as_ref().and_then(|digits| digits.get(4 * decisions..4 * decisions + 4));
-        if given.is_none_or(|given| given == printer.digits()) {
+        if given.is_none_or(|given| given == fingerprinter.digits()) {
             return Ok(());
         }
         if decisions == 0 {

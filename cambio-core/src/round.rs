@@ -1,7 +1,7 @@
 //! The steps of one round, whoever decides and wherever chance comes from.
 
 use crate::chance::{Chance, Race, RaceOrder};
-use crate::observer::{Heard, Scribe};
+use crate::observer::{Heard, Observer};
 use crate::state::DealError;
 use crate::{Action, Card, IllegalAction, RoundResult, Setup, State};
 
@@ -15,12 +15,12 @@ pub(crate) struct Round {
 /// Chance whose outcomes can be told.
 pub(crate) trait Outcomes: Chance {
     /// Tells the races and new stocks that were drawn since it was last asked.
-    fn tell<W: Scribe>(&mut self, observer: &mut W);
+    fn tell<W: Observer>(&mut self, observer: &mut W);
 }
 
 impl Round {
     /// Deals a round and plays on to its first decision.
-    pub(crate) fn begin<C: Chance, W: Scribe>(
+    pub(crate) fn begin<C: Chance, W: Observer>(
         setup: &Setup,
         deck: &[Card],
         chance: &mut C,
@@ -41,7 +41,7 @@ impl Round {
     }
 
     /// Carries out a decision, and everything that follows up to the next one.
-    pub(crate) fn act<C: Outcomes, W: Scribe>(
+    pub(crate) fn act<C: Outcomes, W: Observer>(
         &mut self,
         action: Action,
         chance: &mut C,
@@ -57,7 +57,7 @@ impl Round {
     }
 
     /// The result of a round that is over; `None` while it is not.
-    pub(crate) fn end<W: Scribe>(&self, observer: &mut W) -> Option<RoundResult> {
+    pub(crate) fn end<W: Observer>(&self, observer: &mut W) -> Option<RoundResult> {
         let result = RoundResult::of(&self.state)?;
         observer.round_ends(&self.state, &result);
         Some(result)
@@ -98,7 +98,7 @@ impl<C: Chance> Chance for Drawn<C> {
 
 impl<C: Chance> Outcomes for Drawn<C> {
     #[inline]
-    fn tell<W: Scribe>(&mut self, observer: &mut W) {
+    fn tell<W: Observer>(&mut self, observer: &mut W) {
         self.races.drain(..).for_each(|order| observer.race(&order));
         self.stocks.drain(..).for_each(|stock| observer.reshuffle(&stock));
     }

@@ -2,8 +2,8 @@
 
 use crate::rng::{Bounded as _, Key, Stream};
 use crate::{
-    Action, Agent, Briefing, Card, Event, Fault, Knowledge, MatchError, Observation, PRESETS, Pairing, RaceOrder,
-    RoundResult, Rules, Score, Scribe, Seat, Setup, Sighting, Standing, State, Trouble, play_match,
+    Action, Agent, Briefing, Card, Event, Fault, Knowledge, MatchError, Observation, Observer, PRESETS, Pairing,
+    RaceOrder, RoundResult, Rules, Score, Seat, Setup, Sighting, Standing, State, Trouble, play_match,
 };
 
 /// Chooses among the legal decisions, each equally likely.
@@ -140,7 +140,7 @@ impl Diary {
     }
 }
 
-impl Scribe for Diary {
+impl Observer for Diary {
     fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
         for moments in &mut self.moments {
             moments.push(Moment::RoundBegins(*setup, self.rounds, self.totals.clone()));

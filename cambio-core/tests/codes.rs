@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use cambio_core::{
-    Action, Card, Ending, Event, Fingerprint, Phase, Printer, Rules, Scribe as _, Seat, SeatSet, Setup, Sighting,
-    Source, Spot, State, Verdict,
+    Action, Card, Ending, Event, Fingerprint, Fingerprinter, Observer as _, Phase, Rules, Seat, SeatSet, Setup,
+    Sighting, Source, Spot, State, Verdict,
 };
 
 fn spot(text: &str) -> Spot {
@@ -171,10 +171,10 @@ fn fingerprints_have_numbers_of_their_own_for_verbs() {
         cambio_core::Dice(cambio_core::rng::Key { seed: 1, deal: 0 }.stream(cambio_core::rng::Purpose::Race, 0));
     let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut ()).unwrap();
     for (action, _, verb) in actions() {
-        let mut printer = Printer::default();
-        printer.decides(&state, Seat::B, action);
+        let mut fingerprinter = Fingerprinter::default();
+        fingerprinter.decides(&state, Seat::B, action);
         let [one, other] = action.spots().map(|at| at.map_or(0, Spot::index) as u64);
         let word = 2 << 32 | 1 << 24 | verb << 16 | one << 8 | other;
-        assert_eq!(printer.of_round().value(), add(Fingerprint::default().value(), word), "{action}");
+        assert_eq!(fingerprinter.of_round().value(), add(Fingerprint::default().value(), word), "{action}");
     }
 }

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{
-    Action, Card, Chance, Event, PRESETS, Printer, Race, RaceOrder, RoundResult, Rules, Scribe, Seat, SeatSet, Setup,
-    State,
+    Action, Card, Chance, Event, Fingerprinter, Observer, PRESETS, Race, RaceOrder, RoundResult, Rules, Seat, SeatSet,
+    Setup, State,
 };
 use play::{Manner, Tally, play};
 
@@ -42,7 +42,7 @@ fn list<T: ToString>(items: &[T]) -> String {
     items.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
 }
 
-impl Scribe for Transcript {
+impl Observer for Transcript {
     fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         let deck = self.cards(deck.iter());
         self.line(format_args!("round: {} starts", setup.starter));
@@ -160,11 +160,11 @@ fn fifty_matches_of_each_preset_have_their_fingerprints() {
         let rules = Rules::preset(preset).unwrap();
         write!(text, "{preset:10}").unwrap();
         for seats in [2, 4, 8] {
-            let mut printer = Printer::default();
+            let mut fingerprinter = Fingerprinter::default();
             for deal in 0..50 {
-                play(&rules, seats, Key { seed: 402, deal }, Manner::of(deal), &mut printer);
+                play(&rules, seats, Key { seed: 402, deal }, Manner::of(deal), &mut fingerprinter);
             }
-            write!(text, "  {seats}: {}", printer.of_match()).unwrap();
+            write!(text, "  {seats}: {}", fingerprinter.of_match()).unwrap();
         }
         text.push('\n');
     }

@@ -8,7 +8,7 @@ mod play;
 use cambio_core::knob::Cap;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
-    Action, ActionSpace, Card, Dice, Event, Knowledge, Phase, RaceOrder, RoundResult, Rules, Scribe, Seat, SeatSet,
+    Action, ActionSpace, Card, Dice, Event, Knowledge, Observer, Phase, RaceOrder, RoundResult, Rules, Seat, SeatSet,
     Setup, Sighting, Sink, Spot, State, Verdict, View as _,
 };
 use play::{Game, Manner, Model, Script, Tally, amount, games, mini_games, odd_games, play};
@@ -114,7 +114,7 @@ impl Bookkeeper {
     }
 }
 
-impl Scribe for Bookkeeper {
+impl Observer for Bookkeeper {
     fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         self.model.round_begins(setup, deck);
     }
@@ -170,7 +170,7 @@ struct Clerk {
     refused: u64,
 }
 
-impl Scribe for Clerk {
+impl Observer for Clerk {
     fn decides(&mut self, state: &State, seat: Seat, _: Action) {
         let choices = state.choices();
         let listed: Vec<Action> = choices.iter().collect();
@@ -390,7 +390,7 @@ impl Spy {
     }
 }
 
-impl Scribe for Spy {
+impl Observer for Spy {
     fn event(&mut self, event: &Event<Card>) {
         self.minds.notice(*event);
     }
@@ -503,7 +503,7 @@ impl Forger {
     }
 }
 
-impl Scribe for Forger {
+impl Observer for Forger {
     fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         self.setup = Some(*setup);
         self.model.round_begins(setup, deck);
@@ -615,7 +615,7 @@ fn the_random_games_have_everything_that_can_happen() {
 fn everyone_sees_a_seat_set_of_the_table_only() {
     // The seats of a smaller table never appear in what was seen.
     struct Within(usize);
-    impl Scribe for Within {
+    impl Observer for Within {
         fn decides(&mut self, state: &State, _: Seat, _: Action) {
             for spot in state.table().occupied() {
                 assert!(state.table().seen_by(spot).without(SeatSet::first(self.0)).is_empty());

@@ -6,8 +6,8 @@ mod play;
 
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
-    Action, ActionSpace, Card, Flaw, Printer, RaceOrder, Record, Recorder, RoundRecord, Rules, RulesSpec, Scribe, Seat,
-    State, replay,
+    Action, ActionSpace, Card, Fingerprinter, Flaw, Observer, RaceOrder, Record, Recorder, RoundRecord, Rules,
+    RulesSpec, Seat, State, replay,
 };
 use play::{Game, Manner, amount, games, odd_games};
 use serde_json::{Value, json};
@@ -56,9 +56,9 @@ fn sample(seed: u64) -> Vec<(Game, Record)> {
 // What was played replays to the same record.
 
 /// The fingerprint of a match as it is played, and as it is replayed.
-struct Both<'a>(&'a mut Recorder, &'a mut Printer);
+struct Both<'a>(&'a mut Recorder, &'a mut Fingerprinter);
 
-impl Scribe for Both<'_> {
+impl Observer for Both<'_> {
     fn round_begins(&mut self, setup: &cambio_core::Setup, deck: &[Card]) {
         (&mut *self.0, &mut *self.1).round_begins(setup, deck);
     }
@@ -81,13 +81,13 @@ impl Scribe for Both<'_> {
 }
 
 fn replays_to_itself(game: &Game) {
-    let (mut recorder, mut played) = (Recorder::new(&game.rules), Printer::default());
+    let (mut recorder, mut played) = (Recorder::new(&game.rules), Fingerprinter::default());
     let result = game.play(&mut Both(&mut recorder, &mut played));
     let record = recorder.finish(game.key, 0, &vec!["random"; game.seats], &result);
     let line = record.to_json();
     assert!(!line.contains('\n'));
     assert_eq!(Record::read(&line).unwrap(), record);
-    let mut replayed = Printer::default();
+    let mut replayed = Fingerprinter::default();
     assert_eq!(replay(&record, &mut replayed).unwrap(), record);
     assert_eq!(replayed.of_match(), played.of_match());
 }
@@ -159,7 +159,7 @@ struct Moment {
     reshuffles: usize,
 }
 
-impl Scribe for Legal {
+impl Observer for Legal {
     fn round_begins(&mut self, _: &cambio_core::Setup, _: &[Card]) {
         self.rounds.push(Vec::new());
         (self.races, self.reshuffles) = (0, 0);
@@ -515,9 +515,9 @@ fn the_spots_of_a_swap_may_come_in_either_order() {
                 swaps += 1;
             }
         }
-        let mut print = Printer::default();
+        let mut print = Fingerprinter::default();
         replay(&turned, &mut print).unwrap();
-        let mut straight = Printer::default();
+        let mut straight = Fingerprinter::default();
         replay(&record, &mut straight).unwrap();
         assert_eq!(print.of_match(), straight.of_match());
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use cambio_core::rng::Key;
 use cambio_core::{
-    Action, BlockValues, MINI_GAMES, PRESETS, Phase, RoundResult, Rules, RulesSpec, Scribe, Seat, Source, State,
+    Action, BlockValues, MINI_GAMES, Observer, PRESETS, Phase, RoundResult, Rules, RulesSpec, Seat, Source, State,
     TensorSpace, View,
 };
 use play::{Game, Manner, amount, games, odd_games, play};
@@ -34,7 +34,7 @@ impl Digest {
     }
 }
 
-impl Scribe for Digest {
+impl Observer for Digest {
     fn decides(&mut self, state: &State, _: Seat, _: Action) {
         self.add(state);
     }
@@ -129,7 +129,7 @@ impl Ways {
     }
 }
 
-impl Scribe for Ways {
+impl Observer for Ways {
     fn decides(&mut self, state: &State, _: Seat, _: Action) {
         self.compare(state);
     }

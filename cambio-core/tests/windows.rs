@@ -5,7 +5,7 @@ mod play;
 
 use cambio_core::knob::Window;
 use cambio_core::{
-    Action, Card, Event, Phase, RoundResult, Rules, Scribe, Seat, SeatSet, Setup, SnapRights, State, WindowSign,
+    Action, Card, Event, Observer, Phase, RoundResult, Rules, Seat, SeatSet, Setup, SnapRights, State, WindowSign,
 };
 use play::{Game, amount, games, odd_games};
 
@@ -19,7 +19,7 @@ struct Follower {
     snaps: u64,
 }
 
-impl Scribe for Follower {
+impl Observer for Follower {
     fn round_begins(&mut self, _: &Setup, _: &[Card]) {
         assert_eq!(self.window, None, "a round ends with its windows closed");
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
-    Action, Agent, Briefing, Card, Chance, Ending, Event, MINI_GAMES, MatchResult, Observation, PRESETS, Pairing,
-    Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Scribe, Seat, SeatSet, Setup, Spot, State, Verdict,
+    Action, Agent, Briefing, Card, Chance, Ending, Event, MINI_GAMES, MatchResult, Observation, Observer, PRESETS,
+    Pairing, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, SeatSet, Setup, Spot, State, Verdict,
     play_match,
 };
 use serde_json::{Value, json};
@@ -111,9 +111,15 @@ impl Agent for Player {
 }
 
 /// Plays one match of random players in one manner.
-pub(crate) fn play<W: Scribe>(rules: &Rules, seats: usize, key: Key, manner: Manner, scribe: &mut W) -> MatchResult {
+pub(crate) fn play<W: Observer>(
+    rules: &Rules,
+    seats: usize,
+    key: Key,
+    manner: Manner,
+    observer: &mut W,
+) -> MatchResult {
     let mut players: Vec<Player> = (0..seats).map(|_| Player::new(manner)).collect();
-    play_match(&Pairing { rules: *rules, seats, key }, &mut players, scribe).unwrap()
+    play_match(&Pairing { rules: *rules, seats, key }, &mut players, observer).unwrap()
 }
 
 /// A match to be played: rules, seats, key and manner.
@@ -125,8 +131,8 @@ pub(crate) struct Game {
 }
 
 impl Game {
-    pub(crate) fn play<W: Scribe>(&self, scribe: &mut W) -> MatchResult {
-        play(&self.rules, self.seats, self.key, self.manner, scribe)
+    pub(crate) fn play<W: Observer>(&self, observer: &mut W) -> MatchResult {
+        play(&self.rules, self.seats, self.key, self.manner, observer)
     }
 }
 
@@ -240,7 +246,7 @@ impl Tally {
     }
 }
 
-impl Scribe for Tally {
+impl Observer for Tally {
     fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
         self.before = None;
         self.note("round");
@@ -407,7 +413,7 @@ impl Model {
     }
 }
 
-impl Scribe for Model {
+impl Observer for Model {
     fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         let spec = setup.rules.spec();
         *self = Model { seats: setup.seats, hand: spec.hand.count(), slots: setup.rules.slots(), ..Model::default() };

@@ -7,7 +7,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use cambio_core::rng::Key;
-use cambio_core::{Deal, MAX_SEATS, MatchError, Recorder, Scribe, Seat, State, Trouble};
+use cambio_core::{Deal, MAX_SEATS, MatchError, Observer, Recorder, Seat, State, Trouble};
 
 use super::fault::{AgentFault, Script, fault};
 use super::guard::{Asked, Watched, message};
@@ -30,9 +30,9 @@ pub fn play_block<'p>(plan: &'p PlayablePlan, block: &Block<'p>) -> Result<Block
 
 /// The observers through which analysts see every card. Plans have analysts only where they are analyses.
 #[derive(Default)]
-struct Eyes(Vec<Box<dyn Scribe + Send>>);
+struct Eyes(Vec<Box<dyn Observer + Send>>);
 
-impl Scribe for Eyes {
+impl Observer for Eyes {
     fn asks(&mut self, state: &State, seat: Seat) {
         self.0.iter_mut().for_each(|eye| eye.asks(state, seat));
     }
@@ -160,7 +160,7 @@ impl<'p> Arena<'p> {
             let result = if recorder.is_none() && eyes.0.is_empty() {
                 deal.play(seats, seated, &mut notes)?
             } else {
-                let nobody: &mut dyn Scribe = &mut ();
+                let nobody: &mut dyn Observer = &mut ();
                 let recorder = recorder.as_mut().map_or(nobody, |recorder| recorder);
                 deal.play(seats, seated, &mut (&mut notes, &mut (recorder, eyes)))?
             };

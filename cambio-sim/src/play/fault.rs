@@ -2,7 +2,7 @@
 
 use cambio_core::rng::Key;
 use cambio_core::{
-    Action, Agent, Briefing, MatchError, Observation, Pairing, Record, Recorder, Scribe, Seat, State, play_match,
+    Action, Agent, Briefing, MatchError, Observation, Observer, Pairing, Record, Recorder, Seat, State, play_match,
 };
 
 use crate::plan::{Block, Plan};
@@ -49,7 +49,7 @@ impl AgentFault {
 #[derive(Default)]
 pub(super) struct Script(pub(super) Vec<(Seat, Action)>);
 
-impl Scribe for Script {
+impl Observer for Script {
     #[inline]
     fn decides(&mut self, _: &State, seat: Seat, action: Action) {
         self.0.push((seat, action));

@@ -96,7 +96,7 @@ pub(super) fn write_rows<'p>(
         turns: tally.seats[..seats].iter().map(|seat| seat.turns).sum(),
         decisions: tally.rounds.iter().map(|round| round.decisions).sum(),
         winners,
-        fingerprint: tally.printer.of_match().into(),
+        fingerprint: tally.fingerprinter.of_match().into(),
         analysis,
         reproducible: plan.is_reproducible(block.lineup),
     });

@@ -1,6 +1,8 @@
 //! Counts what each seat does in a match.
 
-use cambio_core::{Action, Card, Event, MAX_SEATS, Printer, RaceOrder, RoundResult, Rules, Scribe, Seat, Setup, State};
+use cambio_core::{
+    Action, Card, Event, Fingerprinter, MAX_SEATS, Observer, RaceOrder, RoundResult, Rules, Seat, Setup, State,
+};
 
 use crate::rows::{Context, Counts, RoundEnd};
 
@@ -25,7 +27,7 @@ pub struct Tally {
     /// The rounds.
     pub rounds: Vec<RoundTally>,
     /// The fingerprint of play.
-    pub printer: Printer,
+    pub fingerprinter: Fingerprinter,
     context: Context,
     decisions: u32,
     begun: usize,
@@ -40,7 +42,7 @@ impl Tally {
         Tally {
             seats: [Counts::default(); MAX_SEATS],
             rounds: Vec::new(),
-            printer: Printer::default(),
+            fingerprinter: Fingerprinter::default(),
             context: Context { rules: *rules, turn: None, turns: [0; MAX_SEATS] },
             decisions: 0,
             begun: 0,
@@ -79,9 +81,9 @@ impl Tally {
     }
 }
 
-impl Scribe for Tally {
+impl Observer for Tally {
     fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        self.printer.round_begins(setup, deck);
+        self.fingerprinter.round_begins(setup, deck);
         self.decisions = 0;
         self.begun += 1;
         if let Some(before) = &mut self.before {
@@ -112,20 +114,20 @@ impl Scribe for Tally {
             self.count_deal(state);
         }
         Counts::decision(&mut self.seats, state, seat, action);
-        self.printer.decides(state, seat, action);
+        self.fingerprinter.decides(state, seat, action);
         self.decisions += 1;
     }
 
     fn race(&mut self, order: &RaceOrder) {
-        self.printer.race(order);
+        self.fingerprinter.race(order);
     }
 
     fn reshuffle(&mut self, stock: &[Card]) {
-        self.printer.reshuffle(stock);
+        self.fingerprinter.reshuffle(stock);
     }
 
     fn round_ends(&mut self, state: &State, result: &RoundResult) {
-        self.printer.round_ends(state, result);
+        self.fingerprinter.round_ends(state, result);
         let end = RoundEnd { state, result };
         for (counts, seat) in self.seats.iter_mut().zip(Seat::ALL).take(result.seats) {
             counts.round(&end, seat);
