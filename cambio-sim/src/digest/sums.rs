@@ -3,7 +3,6 @@
 use super::cell::CellDigest;
 use super::extract::Extract;
 use crate::plan::{Block, Plan};
-use crate::rows::{MatchRow, PlayerRow, RoundRow};
 
 /// The sums of a run.
 #[derive(Clone, Debug)]
@@ -18,20 +17,7 @@ impl Digest {
         Digest { cells: plan.cells.iter().map(|cell| CellDigest::new(plan, cell)).collect() }
     }
 
-    /// Adds the rows of a block; blocks come in canonical order.
-    pub fn add(
-        &mut self,
-        block: &Block<'_>,
-        matches: &[MatchRow<'_>],
-        rounds: &[RoundRow<'_>],
-        players: &[PlayerRow<'_>],
-    ) {
-        let mut extract = Extract::default();
-        extract.add(block, matches, rounds, players);
-        self.add_extract(&[*block], &extract);
-    }
-
-    /// Adds what was extracted from the rows of these blocks.
+    /// Adds what was extracted from the rows of these blocks; blocks come in canonical order.
     pub(crate) fn add_extract(&mut self, blocks: &[Block<'_>], extract: &Extract) {
         for (place, doings) in &extract.doings {
             self.cells[*place].doings.merge(doings);

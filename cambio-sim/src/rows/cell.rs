@@ -301,8 +301,12 @@ impl Field<'_> for BySeat<i32> {
     }
 
     fn read(text: &str) -> Option<BySeat<i32>> {
-        let list = text.split(' ').map(|value| value.parse().ok()).collect::<Option<Vec<i32>>>()?;
-        (list.len() <= MAX_SEATS).then(|| BySeat::new(&list))
+        let mut list = BySeat::new(&[]);
+        for value in text.split(' ') {
+            *list.values.get_mut(list.len)? = value.parse().ok()?;
+            list.len += 1;
+        }
+        Some(list)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::quantities::PlayerRow;
-use super::schema::{MatchRow, RoundRow, Row as _};
+use super::schema::{MatchRow, RoundRow, Row};
 use crate::plan::{Block, Plan};
 
 /// A row that is not what it should be.
@@ -18,30 +18,106 @@ fn bad(file: &'static str, what: String) -> BadRow {
     BadRow { file, what }
 }
 
-/// The cells of some rows of CSV without a header.
-fn records(bytes: &[u8]) -> Result<Vec<csv::StringRecord>, String> {
-    let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
-    reader.into_records().collect::<Result<_, _>>().map_err(|error| error.to_string())
+/// Some rows of CSV without a header.
+enum Rows<'b> {
+    /// Rows whose cells can be read where they stand.
+    Plain(&'b str),
+    /// Rows with quotes in a cell, as in the command of a bot. They are written twice, so the cells have to be copied.
+    Copied(Vec<csv::StringRecord>),
+}
+
+impl<'b> Rows<'b> {
+    fn new(bytes: &'b [u8]) -> Result<Rows<'b>, String> {
+        let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+        if !text.contains("\"\"") {
+            return Ok(Rows::Plain(text));
+        }
+        let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+        Ok(Rows::Copied(reader.into_records().collect::<Result<_, _>>().map_err(|error| error.to_string())?))
+    }
+
+    /// Reads them all.
+    ///
+    /// # Errors
+    /// The name of the field that is missing or is not what it should be.
+    fn read<'a, R: Row<'a>>(&'a self) -> Result<Vec<R>, &'static str> {
+        match self {
+            Rows::Plain(text) => {
+                let mut rows = Vec::new();
+                let mut cells = Cells { text, at: 0, is_in_row: false };
+                while cells.begin_row() {
+                    rows.push(R::read(&mut cells)?);
+                }
+                Ok(rows)
+            }
+            Rows::Copied(records) => records.iter().map(|cells| R::read(cells.iter())).collect(),
+        }
+    }
+}
+
+/// The cells of a row, then of the next. A cell with a comma or a line feed in it stands in quotes.
+struct Cells<'a> {
+    text: &'a str,
+    /// How far it was read.
+    at: usize,
+    /// Whether the row has another cell.
+    is_in_row: bool,
+}
+
+impl Cells<'_> {
+    /// Goes on to the next row; whether there is one.
+    fn begin_row(&mut self) -> bool {
+        self.is_in_row = self.at < self.text.len();
+        self.is_in_row
+    }
+}
+
+impl<'a> Iterator for Cells<'a> {
+    type Item = &'a str;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a str> {
+        if !self.is_in_row {
+            return None;
+        }
+        let bytes = self.text.as_bytes();
+        let mut start = self.at;
+        let mut end = start;
+        if bytes.get(start) == Some(&b'"') {
+            start += 1;
+            end = start + self.text[start..].find('"')?;
+            self.at = end + 1;
+        } else {
+            while bytes.get(end).is_some_and(|byte| !matches!(byte, b',' | b'\n')) {
+                end += 1;
+            }
+            self.at = end;
+        }
+        self.is_in_row = match bytes.get(self.at) {
+            Some(b',') => true,
+            Some(b'\n') | None => false,
+            // What stands behind a cell in quotes belongs to no cell.
+            Some(_) => return None,
+        };
+        self.at += 1;
+        Some(&self.text[start..end])
+    }
 }
 
 /// Hands on the rows of some neighbouring blocks, block by block: matches, rounds and players. A block without rows was
 /// voided.
-pub(crate) fn for_each_block(
-    plan: &Plan,
+pub(crate) fn for_each_block<'p>(
+    plan: &'p Plan,
     blocks: Range<u64>,
     files: &[Vec<u8>],
-    mut take: impl FnMut(&Block<'_>, &[MatchRow<'_>], &[RoundRow<'_>], &[PlayerRow<'_>]),
+    mut take: impl FnMut(&Block<'p>, &[MatchRow<'_>], &[RoundRow<'_>], &[PlayerRow<'_>]),
 ) -> Result<(), BadRow> {
-    let match_cells = records(&files[0]).map_err(|what| bad("matches.csv", what))?;
-    let round_cells = records(&files[1]).map_err(|what| bad("rounds.csv", what))?;
-    let player_cells = records(&files[2]).map_err(|what| bad("players.csv", what))?;
+    let rows = |file: usize, name| Rows::new(&files[file]).map_err(|what| bad(name, what));
+    let (matches, rounds, players) = (rows(0, "matches.csv")?, rows(1, "rounds.csv")?, rows(2, "players.csv")?);
     let field = |name: &'static str| move |field: &str| bad(name, format!("a row without a good `{field}`"));
-    let matches: Vec<MatchRow<'_>> =
-        match_cells.iter().map(MatchRow::read).collect::<Result<_, _>>().map_err(field("matches.csv"))?;
-    let rounds: Vec<RoundRow<'_>> =
-        round_cells.iter().map(RoundRow::read).collect::<Result<_, _>>().map_err(field("rounds.csv"))?;
-    let players: Vec<PlayerRow<'_>> =
-        player_cells.iter().map(PlayerRow::read).collect::<Result<_, _>>().map_err(field("players.csv"))?;
+    let matches: Vec<MatchRow<'_>> = matches.read().map_err(field("matches.csv"))?;
+    let rounds: Vec<RoundRow<'_>> = rounds.read().map_err(field("rounds.csv"))?;
+    let players: Vec<PlayerRow<'_>> = players.read().map_err(field("players.csv"))?;
     let (mut matches, mut rounds, mut players) = (&matches[..], &rounds[..], &players[..]);
     for number in blocks {
         let block = plan.block(number);
@@ -57,9 +133,12 @@ pub(crate) fn for_each_block(
         if !matches.first().is_some_and(|row| is_of(row, 0)) {
             continue;
         }
-        let place = format!("{rules}, {seats} seats, {lineup}, deal {}", block.deal);
+        let lacks = |file, rows: &str| {
+            let place = format!("{rules}, {seats} seats, {lineup}, deal {}", block.deal);
+            bad(file, format!("the {rows} of {place} are not all there"))
+        };
         if matches.len() < rotations || (0..rotations).any(|rotation| !is_of(&matches[rotation], rotation)) {
-            return Err(bad("matches.csv", format!("the rotations of {place} are not all there")));
+            return Err(lacks("matches.csv", "rotations"));
         }
         let seated = |row: &PlayerRow<'_>, count: usize| {
             let (rotation, seat) = (count / seats, count % seats);
@@ -74,7 +153,7 @@ pub(crate) fn for_each_block(
         };
         let of_block = rotations * seats;
         if players.len() < of_block || (0..of_block).any(|count| !seated(&players[count], count)) {
-            return Err(bad("players.csv", format!("the seats of {place} are not all there")));
+            return Err(lacks("players.csv", "seats"));
         }
         let played = |row: &RoundRow<'_>, rotation: usize, round: usize| {
             row.rules == rules
@@ -91,7 +170,7 @@ pub(crate) fn for_each_block(
         if rounds.len() < rounds_of_block
             || expected.zip(rounds).any(|((rotation, round), row)| !played(row, rotation, round))
         {
-            return Err(bad("rounds.csv", format!("the rounds of {place} are not all there")));
+            return Err(lacks("rounds.csv", "rounds"));
         }
         take(&block, &matches[..rotations], &rounds[..rounds_of_block], &players[..of_block]);
         (matches, rounds, players) = (&matches[rotations..], &rounds[rounds_of_block..], &players[of_block..]);
@@ -100,4 +179,72 @@ pub(crate) fn for_each_block(
         return Err(bad("matches.csv", "a row that belongs to no block of it".to_owned()));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::rng::{Bounded as _, Key, Purpose};
+
+    use super::*;
+    use crate::rows::{Column, Field as _, Pen, Sheet};
+
+    /// A row of texts.
+    #[derive(PartialEq, Debug)]
+    struct Texts<'a>(Vec<&'a str>);
+
+    impl<'a> Row<'a> for Texts<'a> {
+        const COLUMNS: &'static [Column] = &[];
+        const ROOM: usize = 0;
+
+        fn put_rest(&self, pen: &mut Pen<'_>) {
+            self.0.iter().for_each(|text| text.put(pen));
+        }
+
+        fn read(cells: impl Iterator<Item = &'a str>) -> Result<Self, &'static str> {
+            Ok(Texts(cells.collect()))
+        }
+    }
+
+    #[test]
+    fn texts_of_any_kind_are_read_as_they_were_written() {
+        let mut stream = Key { seed: 1, deal: 0 }.stream(Purpose::Deck, 0);
+        let mut copied = 0;
+        for _ in 0..3000 {
+            // The last part is a quote, which not every text has.
+            let parts = ["a", "bc", "é", " ", "12", ",", "\n", "\r", "\""];
+            let parts = &parts[..parts.len() - stream.below(2) as usize];
+            let mut text = || -> String {
+                (0..stream.below(4)).map(|_| parts[stream.below(parts.len() as u32) as usize]).collect()
+            };
+            let texts: Vec<Vec<String>> = (0..4).map(|row| (0..2 + row).map(|_| text()).collect()).collect();
+            let rows: Vec<Texts<'_>> =
+                texts.iter().map(|row| Texts(row.iter().map(String::as_str).collect())).collect();
+            let mut sheet = Sheet::default();
+            for row in &rows {
+                sheet.put(b"", row);
+            }
+            let (bytes, _) = sheet.into_bytes();
+            let written = Rows::new(&bytes).unwrap();
+            copied += u32::from(matches!(written, Rows::Copied(_)));
+            assert_eq!(written.read::<Texts<'_>>().unwrap(), rows, "{}", String::from_utf8_lossy(&bytes));
+        }
+        assert!((500..2500).contains(&copied), "{copied}");
+    }
+
+    #[test]
+    fn a_row_that_is_cut_or_too_long_is_refused() {
+        let read = |text: &str| Rows::new(text.as_bytes()).unwrap().read::<MatchRow<'_>>().map(|rows| rows.len());
+        let row = "classic,2,\"a(b=1,c=2) | d\",0,1,1,9,40,ab,0123456789abcdef,false,true\n";
+        assert_eq!(read(&row.repeat(2)), Ok(2));
+        for (text, field) in [
+            (row.replace(",true", ""), "reproducible"),
+            (row.replace(",true", ",true,"), "the end of the row"),
+            (row.replace("| d\"", "| d"), "lineup"),
+            (row.replace("| d\"", "| d\"x"), "lineup"),
+            (row.replace(",9,", ",-9,"), "turns"),
+            (format!("{row}\n"), "seats"),
+        ] {
+            assert_eq!(read(&text), Err(field), "{text}");
+        }
+    }
 }

@@ -38,7 +38,7 @@ pub trait Row<'a>: Sized {
     ///
     /// # Errors
     /// The name of the field that is missing or is not what it should be.
-    fn read(cells: &'a csv::StringRecord) -> Result<Self, &'static str>;
+    fn read(cells: impl Iterator<Item = &'a str>) -> Result<Self, &'static str>;
 }
 
 /// The header of a row type, with its line feed.
@@ -83,8 +83,7 @@ macro_rules! row {
                 $(Field::put(&self.$field, pen);)+
             }
 
-            fn read(cells: &$life csv::StringRecord) -> Result<Self, &'static str> {
-                let mut cells = cells.iter();
+            fn read(mut cells: impl Iterator<Item = &$life str>) -> Result<Self, &'static str> {
                 let mut next = || cells.next();
                 let row = $name {
                     rules: next().and_then(Field::read).ok_or("rules")?,

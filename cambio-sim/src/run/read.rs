@@ -1,11 +1,11 @@
 //! Reads stored rows back.
 
-use crate::digest::{Derived, Digest, Page, Source};
+use crate::digest::{Derived, Digest, Extract, Page, Source};
 use crate::disk::RunError;
 use crate::rows::{BadRow, for_each_block};
 use crate::store::{BatchEntry, StoredRun, row_files};
 
-/// Hands the rows of a batch to the digest, block by block. A block without rows was voided.
+/// Hands the rows of a batch to the digest. A block without rows was voided.
 pub(crate) fn read_batch(
     stored: &StoredRun,
     entry: &BatchEntry,
@@ -16,10 +16,13 @@ pub(crate) fn read_batch(
     let plan = &stored.plan;
     let bad =
         |name: &str, what: String| RunError::damaged(&stored.path.join(name), format!("shard {}: {what}", entry.batch));
+    let (mut blocks, mut extract) = (Vec::new(), Extract::default());
     for_each_block(plan, plan.batch(entry.batch), files, |block, matches, rounds, players| {
-        digest.add(block, matches, rounds, players);
+        extract.add(block, matches, rounds, players);
+        blocks.push(*block);
     })
     .map_err(|BadRow { file, what }| bad(file, what))?;
+    digest.add_extract(&blocks, &extract);
     if let Some(place) = row_files(plan).iter().position(|file| file.name == "faults.jsonl") {
         let text = std::str::from_utf8(&files[place]).map_err(|error| bad("faults.jsonl", error.to_string()))?;
         faults.extend(text.lines().map(str::to_owned));
