@@ -7,141 +7,63 @@
 use std::path::Path;
 
 use cambio_agents::roster;
-use cambio_sim::rows::{BySeat, MatchRow, PlayerRow, RoundRow, Row as _, RowKey, Sheet};
+use cambio_sim::rows::{Column, Kind, MatchRow, PlayerRow, RoundRow, Row as _, RowKey, Sheet};
 use cambio_sim::{BlockRows, Experiment, play_block};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// Writes cells with csv, itoa and zmij.
-struct Cells {
-    csv: csv::Writer<Vec<u8>>,
-    whole: itoa::Buffer,
-    float: zmij::Buffer,
-    list: String,
+/// A cell as a program holds it before it is written.
+enum Value {
+    Text(String),
+    Whole(i64),
+    Float(f64),
+    List(Vec<i64>),
 }
 
-impl Cells {
-    fn text(&mut self, text: &str) {
-        self.csv.write_field(text).expect("memory takes it");
-    }
-
-    fn whole(&mut self, number: impl itoa::Integer) {
-        self.csv.write_field(self.whole.format(number)).expect("memory takes it");
-    }
-
-    fn maybe(&mut self, number: Option<impl itoa::Integer>) {
-        match number {
-            Some(number) => self.whole(number),
-            None => self.text(""),
+impl Value {
+    fn read(kind: Kind, cell: &str) -> Value {
+        match kind {
+            _ if cell.is_empty() => Value::Text(String::new()),
+            Kind::U32 | Kind::U64 | Kind::I64 => Value::Whole(cell.parse().expect("a whole number")),
+            Kind::F64 => Value::Float(cell.parse().expect("a number")),
+            Kind::I32BySeat => Value::List(cell.split(' ').map(|number| number.parse().expect("a number")).collect()),
+            // Scores of single rounds are shares, which are seldom whole.
+            Kind::Word | Kind::Print | Kind::Bool | Kind::F64BySeat => Value::Text(cell.to_owned()),
         }
     }
+}
 
-    fn float(&mut self, number: f64) {
-        self.csv.write_field(self.float.format_finite(number)).expect("memory takes it");
-    }
+/// The rows of a file as values.
+fn values(columns: &[Column], file: &[u8]) -> Vec<Vec<Value>> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(file);
+    let rows = reader.records().map(|row| row.expect("a row"));
+    rows.map(|row| columns.iter().zip(&row).map(|(column, cell)| Value::read(column.kind, cell)).collect()).collect()
+}
 
-    fn seats(&mut self, seats: impl Iterator<Item = cambio_core::Seat>) {
-        self.list.clear();
-        self.list.extend(seats.map(|seat| seat.letter()));
-        self.csv.write_field(&self.list).expect("memory takes it");
-    }
-
-    fn points(&mut self, points: &BySeat<i32>) {
-        self.list.clear();
-        for &number in points.as_slice() {
-            if !self.list.is_empty() {
-                self.list.push(' ');
-            }
-            self.list.push_str(self.whole.format(number));
+fn write(rows: &[Vec<Value>], buffer: Vec<u8>) -> Vec<u8> {
+    let mut csv = csv::Writer::from_writer(buffer);
+    let (mut whole, mut float, mut list) = (itoa::Buffer::new(), zmij::Buffer::new(), String::new());
+    for row in rows {
+        for value in row {
+            let cell = match value {
+                Value::Text(text) => text,
+                Value::Whole(number) => whole.format(*number),
+                Value::Float(number) => float.format_finite(*number),
+                Value::List(numbers) => {
+                    list.clear();
+                    for number in numbers {
+                        if !list.is_empty() {
+                            list.push(' ');
+                        }
+                        list.push_str(whole.format(*number));
+                    }
+                    &list
+                }
+            };
+            csv.write_field(cell).expect("memory takes it");
         }
-        self.csv.write_field(&self.list).expect("memory takes it");
+        csv.write_record(None::<&[u8]>).expect("memory takes it");
     }
-
-    fn key(&mut self, rules: &str, seats: usize, lineup: &str, deal: u64, rotation: usize) {
-        self.text(rules);
-        self.whole(seats);
-        self.text(lineup);
-        self.whole(deal);
-        self.whole(rotation);
-    }
-
-    fn end(&mut self) {
-        self.csv.write_record(None::<&[u8]>).expect("memory takes it");
-    }
-
-    fn of_match(&mut self, row: &MatchRow<'_>) {
-        self.key(row.rules, row.seats, row.lineup, row.deal, row.rotation);
-        self.whole(row.rounds);
-        self.whole(row.turns);
-        self.whole(row.decisions);
-        self.seats(row.winners.iter());
-        // A fingerprint is text of sixteen letters in either way.
-        self.text("0123456789abcdef");
-        self.text(if row.analysis { "true" } else { "false" });
-        self.text(if row.reproducible { "true" } else { "false" });
-        self.end();
-    }
-
-    fn of_round(&mut self, row: &RoundRow<'_>) {
-        self.key(row.rules, row.seats, row.lineup, row.deal, row.rotation);
-        self.whole(row.round);
-        self.seats(std::iter::once(row.starter));
-        self.text(row.ended);
-        self.seats(row.callers.first().into_iter());
-        self.seats(row.winners.iter());
-        self.whole(row.turns);
-        self.whole(row.decisions);
-        self.whole(row.reshuffles);
-        self.points(&row.points);
-        // Scores of single rounds are shares: as short as points.
-        self.points(&row.points);
-        self.maybe(row.call_turn);
-        self.end();
-    }
-
-    fn of_player(&mut self, row: &PlayerRow<'_>) {
-        self.key(row.rules, row.seats, row.lineup, row.deal, row.rotation);
-        self.seats(std::iter::once(row.seat));
-        self.text(row.agent);
-        match row.total {
-            Some(total) => self.float(total),
-            None => self.text(""),
-        }
-        self.whole(row.rank);
-        self.float(row.rank_points);
-        self.float(row.win);
-        self.whole(row.rounds);
-        self.whole(row.points);
-        for number in [row.rounds_won, row.calls, row.calls_succeeded] {
-            self.whole(number);
-        }
-        self.maybe(row.points_at_calls);
-        for number in [
-            row.snaps_right_own,
-            row.snaps_right_foreign,
-            row.snaps_wrong,
-            row.snaps_late,
-            row.touches,
-            row.penalties,
-            row.gifts,
-            row.looks,
-            row.swaps,
-        ] {
-            self.whole(number);
-        }
-        self.maybe(row.lapses);
-        self.whole(row.turns);
-        self.float(row.margin);
-        self.maybe(row.call_turns);
-        for number in [row.cards, row.cards_known, row.dealt] {
-            self.whole(number);
-        }
-        self.whole(row.dealt_points);
-        self.whole(row.drawn);
-        self.whole(row.drawn_points);
-        self.text(if row.analysis { "true" } else { "false" });
-        self.text(if row.forfeit { "true" } else { "false" });
-        self.end();
-    }
+    csv.into_inner().expect("memory takes it")
 }
 
 fn ours(blocks: &[BlockRows<'_>], buffers: [Vec<u8>; 3]) -> [Vec<u8>; 3] {
@@ -155,20 +77,6 @@ fn ours(blocks: &[BlockRows<'_>], buffers: [Vec<u8>; 3]) -> [Vec<u8>; 3] {
         block.players.iter().for_each(|row| players.put(key.of_match(row.deal, row.rotation), row));
     }
     [matches, rounds, players].map(|sheet| sheet.into_bytes().0)
-}
-
-fn with_csv(blocks: &[BlockRows<'_>], buffers: [Vec<u8>; 3]) -> [Vec<u8>; 3] {
-    let mut files = buffers.map(|mut buffer| {
-        buffer.clear();
-        let csv = csv::WriterBuilder::new().flexible(true).from_writer(buffer);
-        Cells { csv, whole: itoa::Buffer::new(), float: zmij::Buffer::new(), list: String::new() }
-    });
-    for block in blocks {
-        block.matches.iter().for_each(|row| files[0].of_match(row));
-        block.rounds.iter().for_each(|row| files[1].of_round(row));
-        block.players.iter().for_each(|row| files[2].of_player(row));
-    }
-    files.map(|file| file.csv.into_inner().expect("memory takes it"))
 }
 
 fn rows(criterion: &mut Criterion) {
@@ -187,19 +95,23 @@ fn rows(criterion: &mut Criterion) {
     let blocks = play();
     let matches: usize = blocks.iter().map(|block| block.matches.len()).sum();
     let mut written = ours(&blocks, Default::default());
-    let mut other = with_csv(&blocks, Default::default());
-    let lengths = |files: &[Vec<u8>; 3]| files.each_ref().map(Vec::len);
-    assert_eq!(lengths(&written), lengths(&other), "both write as much");
-    assert_eq!(
-        PlayerRow::COLUMNS.len(),
-        other[2].split(|&byte| byte == b'\n').next().map_or(0, |line| line.split(|&byte| byte == b',').count())
-    );
+    let columns = [MatchRow::COLUMNS, RoundRow::COLUMNS, PlayerRow::COLUMNS];
+    let files = [0, 1, 2].map(|file: usize| values(columns[file], &written[file]));
+    let mut other = files.each_ref().map(|rows| write(rows, Vec::new()));
+    assert_eq!(written, other, "both write the same bytes");
 
     let mut group = criterion.benchmark_group("rows");
     group.throughput(Throughput::Elements(matches as u64));
     group.bench_function("play", |bench| bench.iter(play));
     group.bench_function("ours", |bench| bench.iter(|| written = ours(&blocks, std::mem::take(&mut written))));
-    group.bench_function("csv", |bench| bench.iter(|| other = with_csv(&blocks, std::mem::take(&mut other))));
+    group.bench_function("csv", |bench| {
+        bench.iter(|| {
+            let mut buffers = std::mem::take(&mut other);
+            buffers.iter_mut().for_each(Vec::clear);
+            let [matches, rounds, players] = buffers;
+            other = [write(&files[0], matches), write(&files[1], rounds), write(&files[2], players)];
+        });
+    });
     group.finish();
 }
 
