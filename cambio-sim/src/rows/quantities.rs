@@ -5,7 +5,7 @@
 //! matches ([`Sums`]). A line under `behaviour` says how sums become a column of `behaviour.csv` ([`BehaviourRow`]) and what
 //! the report calls it ([`MEASURES`]). Order is the order of the columns.
 
-use cambio_core::{Action, Card, Event, MAX_SEATS, RoundResult, Rules, Seat, State, Verdict};
+use cambio_core::{Action, Card, Event, MAX_SEATS, RoundResult, Rules, Seat, Spot, State, Verdict};
 use serde::Serialize;
 
 use super::cell::Field;
@@ -47,6 +47,9 @@ quantities! {
             => at.looker(event).into_iter().map(|seat| (seat, 1)));
         /// Swaps made by a power.
         swaps: u32 = event(|_| Event::Swapped { seat, .. } => [(seat, 1)]);
+        /// Cards that it had seen and that another seat swapped away from it.
+        swapped_away: u32 = decision(|state, seat| Action::Swap(one, other)
+            => [one, other].map(|spot| (spot.seat(), u32::from(loses_known(state, seat, one, other, spot)))));
         /// Cards that it forgot or confused; empty of an agent that does not say, and in a match that was forfeited.
         lapses: Option<u32> = finish(|end, seat| end.lapses[seat]);
         /// Turns begun.
@@ -100,6 +103,8 @@ quantities! {
         looks: Mean "looks by powers" = sum.per_round(sum.looks);
         /// Swaps made by a power.
         swaps: Mean "swaps by powers" = sum.per_round(sum.swaps);
+        /// Cards that it had seen and that another seat swapped away from it.
+        swapped_away: Mean "known cards swapped away" = sum.per_round(sum.swapped_away);
         /// Cards that it forgot or confused; empty of an agent that does not say.
         lapses: Mean "cards forgotten or confused" = ratio(sum.lapses.total as f64, sum.lapses.rounds);
         /// Cards in its layout at the end.
@@ -169,6 +174,12 @@ impl MatchEnd<'_> {
         let table: i64 = self.points.iter().sum();
         (table - seats as i64 * self.points[seat]) as f64 / f64::from(seats as u32)
     }
+}
+
+/// Whether the owner of `spot` loses a card that it has seen if `seat` swaps two spots.
+fn loses_known(state: &State, seat: Seat, one: Spot, other: Spot, spot: Spot) -> bool {
+    let owner = spot.seat();
+    owner != seat && one.seat() != other.seat() && state.table().seen(owner).contains(spot)
 }
 
 fn points_dealt(state: &State, seat: Seat) -> i64 {
