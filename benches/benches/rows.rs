@@ -89,10 +89,10 @@ fn rows(criterion: &mut Criterion) {
         ..Experiment::default()
     };
     let plan = experiment.plan(&roster(), Path::new(".")).expect("the experiment is a good one");
-    let play = || -> Vec<BlockRows<'_>> {
+    let play_all = || -> Vec<BlockRows<'_>> {
         plan.blocks().map(|block| play_block(&plan, &block).expect("nobody is at fault")).collect()
     };
-    let blocks = play();
+    let blocks = play_all();
     let matches: usize = blocks.iter().map(|block| block.matches.len()).sum();
     let mut written = ours(&blocks, Default::default());
     let columns = [MatchRow::COLUMNS, RoundRow::COLUMNS, PlayerRow::COLUMNS];
@@ -102,7 +102,7 @@ fn rows(criterion: &mut Criterion) {
 
     let mut group = criterion.benchmark_group("rows");
     group.throughput(Throughput::Elements(matches as u64));
-    group.bench_function("play", |bench| bench.iter(play));
+    group.bench_function("play", |bench| bench.iter(play_all));
     group.bench_function("ours", |bench| bench.iter(|| written = ours(&blocks, std::mem::take(&mut written))));
     group.bench_function("csv", |bench| {
         bench.iter(|| {

@@ -75,7 +75,6 @@ mod state;
 mod table;
 mod tensor;
 pub mod testing;
-mod turn;
 
 pub use action::{Action, ActionSpace, Choices, ParseActionError};
 pub use agent::{Agent, Briefing};

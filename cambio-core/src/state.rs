@@ -1,5 +1,7 @@
 //! A round in progress: the table and the faces that it hides.
 
+mod turn;
+
 use crate::action::{Action, Choices};
 use crate::card::{Card, MAX_CARDS, MAX_KINDS, Power};
 use crate::chance::Chance;
@@ -9,7 +11,7 @@ use crate::observation::{Observation, Private, View, allows, choices};
 use crate::rules::{Rules, RulesError, copies};
 use crate::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::table::{Carry, Opening, Phase, Source, Table};
-use crate::turn::Turn;
+use turn::Turn;
 
 /// A round in progress.
 ///

@@ -6,9 +6,9 @@ use crate::event::{Ending, Event, Sink, Verdict};
 use crate::knob::{EmptyHand, Late, Matching};
 use crate::observation::{View as _, matches};
 use crate::seat::{Seat, SeatSet, Spot, SpotSet};
+use crate::state::turn::Turn;
 use crate::state::{Declared, State};
 use crate::table::{Opening, Phase};
-use crate::turn::Turn;
 
 impl<C: Chance, S: Sink> Turn<'_, C, S> {
     pub(super) fn open_window(&mut self, opening: Opening) {

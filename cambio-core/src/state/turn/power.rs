@@ -6,8 +6,8 @@ use crate::event::{Event, Sink};
 use crate::knob::Window;
 use crate::observation::step_has_target;
 use crate::seat::{Seat, SeatSet, Spot, SpotSet};
+use crate::state::turn::Turn;
 use crate::table::{Opening, Phase};
-use crate::turn::Turn;
 
 impl<C: Chance, S: Sink> Turn<'_, C, S> {
     pub(super) fn begin_power(&mut self) {
