@@ -399,8 +399,10 @@ def thresholds(run, options):
         near = [row["value"] for row in curve if row["among_best"] == "true"]
         near = sorted({*near, said["best_value"]}, key=float)
         found = said["validation"]
-        half = (found["high"] - found["low"]) / 2
-        gain = "–" if said["best"] == found["incumbent"] else f"{rounded(found['difference'], 1, True)} ± {rounded(half, 1, True)}"
+        gain = "–"
+        if said["best"] != found["incumbent"]:
+            half = (found["high"] - found["low"]) / 2
+            gain = f"{rounded(found['difference'], 1, percent=True)} ± {rounded(half, 1, percent=True)}"
         best = said["best_value"].replace("-", "−")
         rows.append((said["agent"], [said["rules"], str(said["seats"]), best, ", ".join(near).replace("-", "−"), gain]))
     agent = options.get("agent")
