@@ -94,7 +94,7 @@ def curves(lines, options):
 
     `lines` has a label and points (value, mean, low, high, low_simultaneous, high_simultaneous, is among the best).
     """
-    width, height, left, right, top, bottom = 860, 430, 74, 112, 84, 56
+    width, height, left, right, top, bottom = 720, 420, 70, 92, 84, 56
     canvas = Canvas(width, height, options["title"], options.get("subtitle", ""))
     xs = [point[0] for _, points in lines for point in points]
     low = min(point[4] for _, points in lines for point in points)
@@ -133,7 +133,7 @@ def curves(lines, options):
 
 def intervals(rows, options):
     """A mean with its interval for each agent, the best on top. `rows` has an agent, its mean, low and high."""
-    left, right, top, step, width = 330, 96, 74, 24, 860
+    left, right, top, step, width = 290, 110, 74, 24, 720
     height = top + step * len(rows) + 50
     canvas = Canvas(width, height, options["title"], options.get("subtitle", ""))
     low, high = min(row[2] for row in rows), max(row[3] for row in rows)
@@ -148,7 +148,7 @@ def intervals(rows, options):
     canvas.text((left + width - right) / 2, height - 8, options["x"], colour=GREY, anchor="middle")
     for number, (agent, mean, least, most) in enumerate(rows):
         at = top + step * number + 10
-        canvas.text(24, at + 4, agent if len(agent) < 46 else agent[:44] + "…")
+        canvas.text(24, at + 4, agent if len(agent) < 42 else agent[:40] + "…")
         canvas.line(x(least), at, x(most), at, colour=COLOURS[0], width=4)
         canvas.mark(x(mean), at, COLOURS[0], filled=True)
         canvas.text(width - 20, at + 4, f"{100 * mean:.1f} ± {50 * (most - least):.1f}", colour=GREY, anchor="end")
@@ -160,7 +160,7 @@ def iterations(lines, options):
 
     `lines` has by label the values found by iterations; 0 iterations is a player that does not search.
     """
-    width, height, left, right, top, bottom = 860, 430, 74, 170, 84, 56
+    width, height, left, right, top, bottom = 720, 420, 70, 150, 84, 56
     floor = 1e-4
     canvas = Canvas(width, height, options["title"], options.get("subtitle", ""))
     counts = sorted({count for found in lines.values() for count in found if count})
