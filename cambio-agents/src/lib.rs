@@ -1,13 +1,21 @@
-//! Opinions about how to play Cambio.
+//! Players of Cambio, by spec string.
 //!
-//! An agent is named by a spec string, `greedy(call_at=7)`. A [`Roster`] knows the agents and their parameters; each
-//! parameter is declared once, with its default, range and meaning, and that serves parsing, help and errors.
-//! [`External`] is an agent in any language, over standard input and output.
+//! A spec string such as `greedy(call_at=7)` names an agent and its parameters. [`roster`] lists the agents, and
+//! [`Roster::parse`] reads a spec. Each agent declares its parameters once, as a typed struct ([`params!`]); the defaults,
+//! the help, the errors and the reader of specs come from that declaration.
 //!
-//! The ladder: [`Random`]; [`Greedy`], which remembers; [`Heuristic`], which has parameters for everything and may forget; [`Ismcts`] as the
-//! textbook has it, which is weak here, or against the blueprint, which is strong; [`Rollout`], one ply over the blueprint. The
-//! searches draw worlds from [`Belief`]: what a seat makes of how the others play. An [`Oracle`] sees every card and is
-//! for analyses alone. Searches with an iteration budget decide the same on every machine; `time_ms` gives that up.
+//! From weak to strong:
+//!
+//! - [`Random`] decides at random.
+//! - [`Greedy`] remembers what it saw and looks no further than the decision at hand.
+//! - [`Heuristic`] weighs every decision in points, and may forget. Its presets are listed in [`Preset`].
+//! - [`Ismcts`] searches a tree of information sets. Its textbook forms are weak in this game; against a blueprint it is
+//!   strong.
+//! - [`Rollout`] searches one ply over a blueprint.
+//!
+//! The searches draw worlds from a [`Belief`] about the cards that the seat does not know. With a budget of iterations they
+//! decide the same on every machine; a budget of time gives that up. [`External`] is an agent in any language, over standard
+//! input and output. [`Oracle`] sees every card, and is for analyses only.
 //!
 //! ```
 //! use cambio_agents::roster;

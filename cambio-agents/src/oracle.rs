@@ -47,9 +47,9 @@ pub struct Oracle {
     is_blind: bool,
 }
 
-/// Sees the state before each decision of its [`Oracle`], and searches.
+/// The observer of an [`Oracle`]: sees the state before each of its decisions, and searches.
 #[derive(Debug)]
-struct Eye {
+struct Watcher {
     mind: Arc<Mutex<Mind>>,
 }
 
@@ -84,11 +84,11 @@ impl Oracle {
 
 impl Extensions for Oracle {
     fn observer(&self) -> Option<Box<dyn Observer + Send>> {
-        Some(Box::new(Eye { mind: Arc::clone(&self.mind) }))
+        Some(Box::new(Watcher { mind: Arc::clone(&self.mind) }))
     }
 }
 
-impl Observer for Eye {
+impl Observer for Watcher {
     fn asks(&mut self, state: &State, seat: Seat) {
         let mind = &mut *lock(&self.mind);
         if let Some((at, seated)) = &mut mind.at

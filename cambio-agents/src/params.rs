@@ -10,8 +10,7 @@ use std::ops::RangeInclusive;
 
 /// The parameters of an agent: a struct that [`params!`](crate::params) declares.
 ///
-/// The macro writes everything here. What an agent decides for itself, such as [`Params::is_reproducible`], stands behind
-/// the struct in the declaration.
+/// The macro implements this trait. A declaration may override [`Params::is_reproducible`] behind the struct.
 pub trait Params: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'static {
     /// The parameters in the order of their declaration, with the values of `self` as their defaults.
     fn declared(&self) -> Vec<Param>;
@@ -22,12 +21,12 @@ pub trait Params: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'stati
     /// If there is no such parameter, or the value is out of its range. Nothing has changed then.
     fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal>;
 
-    /// Whether the same seed gives the same play. Unless a declaration says otherwise: if that is so for every group of
-    /// parameters that it includes.
+    /// Whether the same seed gives the same play. By default it does if it does for every group of parameters that the
+    /// declaration includes.
     fn is_reproducible(&self) -> bool;
 }
 
-/// The parameters of an agent that has none.
+/// The parameters of an agent without parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NoParams;
 
@@ -67,7 +66,14 @@ pub struct Param {
     pub range: Range,
 }
 
-/// The value of a parameter, whatever its type. Its text form is that of specs.
+/// The value of a parameter of any type. Its text form is the one that specs use.
+///
+/// ```
+/// use cambio_agents::{Field as _, Preset, Value};
+///
+/// assert_eq!(0.5.value(), Some(Value::Real(0.5)));
+/// assert_eq!(Preset::Sharp.value().unwrap().to_string(), "sharp");
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
     /// A whole number.
@@ -88,7 +94,14 @@ impl fmt::Display for Value {
     }
 }
 
-/// The values that a parameter may have, bounds included.
+/// The values that a parameter may have. The bounds are included.
+///
+/// ```
+/// use cambio_agents::Range;
+///
+/// assert_eq!(Range::Real(0.0, 1.0).to_string(), "a number from 0 to 1");
+/// assert_eq!(Range::Words(&["keep", "drop"]).to_string(), "one of keep, drop");
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Range {
     /// Whole numbers.
@@ -116,21 +129,29 @@ pub struct Text {
     pub name: &'static str,
     /// What it does.
     pub meaning: &'static str,
-    /// Says what is wrong with a text, if anything is, as in "it has no words".
+    /// Checks a text. The error is a clause such as "it has no words".
     pub check: fn(&str) -> Result<(), String>,
     /// The files that a text names, such as the script of a bot.
     pub files: fn(&str) -> Vec<String>,
 }
 
-/// The type of a parameter: `f64`, a whole number, a word, or an `Option` of these for one that may be off.
+/// The type of a parameter: `f64`, a whole number, a word, or an `Option` of one of these if the parameter may be off.
+///
+/// ```
+/// use cambio_agents::Field;
+///
+/// let range = <f64 as Field>::range(0.0..=1.0);
+/// assert_eq!(f64::read("0.9", range), Some(0.9));
+/// assert_eq!(f64::read("1.5", range), None);
+/// ```
 pub trait Field: Copy {
-    /// What a declaration says of the range.
+    /// The form in which a declaration gives the range.
     type Bounds;
 
-    /// The range that these bounds mean.
+    /// The range with these bounds.
     fn range(bounds: Self::Bounds) -> Range;
 
-    /// Reads a value, if it is one within the range.
+    /// Reads a value; `None` if the text is no value within the range.
     fn read(text: &str, range: Range) -> Option<Self>;
 
     /// The value; `None` if the parameter is off.
@@ -221,7 +242,7 @@ impl<W: Words> Field for W {
     }
 }
 
-/// What the macro's code calls for each parameter that is not a group.
+/// Sets one parameter. The code of the macro calls it for each parameter that is not a group.
 #[doc(hidden)]
 pub fn set_field<F: Field>(field: &mut F, bounds: F::Bounds, text: &str) -> Result<(), Refusal> {
     let range = F::range(bounds);

@@ -6,7 +6,7 @@ use cambio_core::{Agent, Observer};
 
 /// What an agent may offer beyond [`Agent`].
 ///
-/// Each method is an extension. It gives `None` unless the agent offers it, so an agent names only those that it has:
+/// Each method is one extension and returns `None` by default, so an agent implements only those that it has:
 ///
 /// ```
 /// use cambio_agents::{Extensions, Player};
@@ -33,14 +33,14 @@ use cambio_core::{Agent, Observer};
 /// assert_eq!(Player::from(First).lapses(), None, "an agent as such has no extensions");
 /// ```
 pub trait Extensions: Agent {
-    /// How many cards it has forgotten or confused since the match began. Arenas ask after the match, for statistics.
+    /// How many cards the agent has forgotten or confused since the match began. The runner asks after each match.
     fn lapses(&self) -> Option<u32> {
         None
     }
 
-    /// An observer that shows the agent every card: whoever plays its matches has to let it watch them.
+    /// An observer that shows the agent every card. Whoever plays the agent's matches has to let it watch them.
     ///
-    /// An agent that has one is an analyst and no player: experiments name it only where they say that they are analyses.
+    /// An agent that has one is an analyst and no player: only experiments that say they are analyses may name it.
     fn observer(&self) -> Option<Box<dyn Observer + Send>> {
         None
     }
@@ -97,13 +97,13 @@ impl Player {
         Player(Box::new(agent))
     }
 
-    /// The agent, to be asked.
+    /// The agent.
     #[inline]
     pub fn agent(&mut self) -> &mut dyn Agent {
         &mut *self.0
     }
 
-    /// The agent alone.
+    /// The agent, without its extensions.
     pub fn into_agent(self) -> Box<dyn Agent> {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Playing a sampled world out to the end of the round.
+//! Playouts: a sampled world is played to the end of the round by a policy in every seat.
 
 use cambio_core::rng::Bounded as _;
 use cambio_core::{Action, Card, Choices, Dice, Phase, Seat, Spot, SpotSet, State, StateView, View};
@@ -9,10 +9,10 @@ use crate::heuristic::{HeuristicParams, Mind, blueprint};
 use crate::words;
 
 words! {
-    /// What the other seats know in playouts. Anything but [`Knows::AsSeen`] is wrong, and there to measure what it costs.
+    /// What the other seats know in playouts. Only [`Knows::AsSeen`] is right; the others measure what the error costs.
     #[derive(Default)]
     pub enum Knows {
-        /// What they have seen in the sampled world.
+        /// The cards that they have seen in the sampled world.
         #[default]
         AsSeen = "seen",
         /// Every card on the table.
@@ -22,19 +22,19 @@ words! {
     }
 }
 
-/// Who plays a world out.
+/// A policy that plays a world to the end of its round.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Policy {
-    /// Uniformly random decisions, of those that are [plausible](is_plausible) in windows: nobody snaps blindly.
+    /// Random decisions, each equally likely. In windows nobody snaps a card that it does not know to match.
     Uniform,
-    /// A heuristic with these parameters in every seat, with what the others know.
+    /// A heuristic with these parameters in every seat. The second field says what the other seats know.
     Blueprint(HeuristicParams, Knows),
-    /// The same, but the searching seat knows every card: for an oracle alone.
+    /// The same, but the searching seat knows every card, as an oracle does.
     Clairvoyant(HeuristicParams),
 }
 
 impl Policy {
-    /// Makes a sampled world ready: under a policy that never gambles only seats with a match are asked in windows.
+    /// Makes a sampled world ready. If nobody gambles, windows ask only the seats that know a match.
     #[inline]
     pub(crate) fn enter(&self, world: &mut State) {
         let gambles = match self {
@@ -47,7 +47,7 @@ impl Policy {
         }
     }
 
-    /// What the asked seat decides; `searcher` always plays by what it has seen.
+    /// The decision of the seat that is asked. The searching seat plays by what it has seen.
     #[inline]
     pub(crate) fn decide(&self, world: &State, actor: Seat, searcher: Seat, dice: &mut Dice<Bits>) -> Action {
         match self {
@@ -83,13 +83,13 @@ impl Policy {
     }
 }
 
-/// What a seat decides that takes itself to know all or nothing.
+/// The decision of a seat that takes itself to know every card, or none.
 fn fancied(world: &State, actor: Seat, params: &HeuristicParams, knows: Knows) -> Action {
     let view = world.view(actor);
     Mind::new(&view, &Fancied { view, world, knows }, params).decide()
 }
 
-/// What a seat would know that saw all or nothing.
+/// The card model of a seat that takes itself to know every card, or none.
 struct Fancied<'a> {
     view: StateView<'a>,
     world: &'a State,
@@ -104,7 +104,7 @@ impl CardModel for Fancied<'_> {
     fn known(&self) -> SpotSet {
         let mut known = SpotSet::EMPTY;
         if self.knows == Knows::All {
-            // A penalty card that was drawn in the playout has no face yet.
+            // A penalty card that was drawn in the playout may not have a face yet.
             let faces = self.view.table().occupied().into_iter().filter(|&spot| self.world.face(spot).is_some());
             faces.for_each(|spot| known.insert(spot));
         }
@@ -112,8 +112,8 @@ impl CardModel for Fancied<'_> {
     }
 }
 
-/// Whether a decision is worth a try: neither bluffs are, nor snaps of cards that do not match as far as `face` tells, nor
-/// swaps of two cards of which none is the seat's own.
+/// Whether a search should try this decision. It should not try bluffs, snaps of cards that `face` does not show to match,
+/// and swaps that do not move exactly one own card.
 pub(crate) fn is_plausible(
     view: &impl View,
     choices: &Choices,

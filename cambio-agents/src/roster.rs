@@ -4,12 +4,24 @@ mod entry;
 mod spec;
 
 use crate::external::{COMMAND, External, ExternalParams};
+use crate::greedy::Greedy;
+use crate::heuristic::{Heuristic, HeuristicParams, Preset};
+use crate::ismcts::Ismcts;
+use crate::oracle::Oracle;
+use crate::params::{NoParams, Words as _};
 use crate::player::Player;
-use crate::{Greedy, Heuristic, HeuristicParams, Ismcts, NoParams, Oracle, Preset, Random, Rollout, Words as _};
+use crate::random::Random;
+use crate::rollout::Rollout;
 pub use entry::Entry;
 pub use spec::{AgentSpec, SpecError};
 
 /// The agents that specs can name.
+///
+/// ```
+/// let roster = cambio_agents::roster();
+/// let names: Vec<&str> = roster.entries().iter().map(|entry| entry.name()).collect();
+/// assert_eq!(names[..3], ["random", "greedy", "heuristic"]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Roster {
     entries: Vec<Entry>,
@@ -66,7 +78,7 @@ fn external(command: &str, params: &ExternalParams) -> External {
 }
 
 impl Roster {
-    /// The roster with one more agent, without parameters. It replaces one of the same name.
+    /// Adds an agent without parameters. It replaces an agent of the same name.
     ///
     /// ```
     /// use cambio_agents::roster;
@@ -85,7 +97,7 @@ impl Roster {
         self.with_entry(Entry::new(name, about, move |_: &NoParams| make()))
     }
 
-    /// The roster with one more agent. It replaces one of the same name.
+    /// Adds an agent. It replaces an agent of the same name.
     #[must_use]
     pub fn with_entry(mut self, entry: Entry) -> Roster {
         self.entries.retain(|other| other.name() != entry.name());
@@ -103,7 +115,7 @@ impl Roster {
     ///
     /// # Errors
     /// If no agent has that name, the agent has no such parameter, a value is out of its range, or a text is missing,
-    /// unwanted or no good. The sentence says what is allowed.
+    /// unwanted or refused. The error says what is allowed.
     ///
     /// # Examples
     /// ```

@@ -3,7 +3,7 @@
 use super::params::HeuristicParams;
 use crate::words;
 
-/// Lists the presets: what is said of each, its name, and what differs from the defaults.
+/// Declares the presets: for each its description, its name, and what differs from the defaults.
 macro_rules! presets {
     ($($(#[doc = $about:literal])+ $variant:ident = $name:literal { $($field:ident: $value:expr),* },)+) => {
         words! {

@@ -3,7 +3,7 @@
 /// Declares the parameters of an agent: a struct with public fields that implements [`Params`](crate::Params).
 ///
 /// Each field is declared once, with its meaning, type, default and range. From that come the struct, `Default`, the
-/// list of parameters for help and errors, and the reader for specs. These forms of fields there are:
+/// list of parameters for help and errors, and the reader for specs. The example shows every form of a field:
 ///
 /// ```
 /// use cambio_agents::{Params, params, words};
@@ -43,7 +43,7 @@
 ///         ..group: OthersParams,
 ///     }
 ///
-///     /// Optional: without it, the agent is reproducible if its groups are.
+///     /// Optional. Without it, the agent is reproducible if its groups are.
 ///     fn is_reproducible(&self) -> bool {
 ///         self.time_ms.is_none()
 ///     }

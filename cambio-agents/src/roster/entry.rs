@@ -4,10 +4,10 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::params::{Param, Params, Refusal, Text};
 use crate::player::Player;
-use crate::{Param, Params, Refusal, Text};
 
-/// Parameters and what makes a player of them, their type erased.
+/// Parameters and the function that makes a player from them, with their type erased.
 pub(super) trait Recipe: fmt::Debug + Send + Sync {
     fn declared(&self) -> Vec<Param>;
     fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal>;
@@ -61,7 +61,7 @@ pub struct Entry {
     pub(super) about: String,
     pub(super) text: Option<Text>,
     pub(super) sees_all: bool,
-    /// With the defaults.
+    /// Holds the default parameters.
     pub(super) recipe: Arc<dyn Recipe>,
 }
 
@@ -111,7 +111,7 @@ impl Entry {
         Entry::with_defaults(name, about, P::default(), make)
     }
 
-    /// An agent whose parameters have defaults of their own.
+    /// An agent with defaults of its own for its parameters.
     pub fn with_defaults<P: Params, A: Into<Player>>(
         name: impl Into<String>,
         about: impl Into<String>,
@@ -123,7 +123,7 @@ impl Entry {
         Entry { name: name.into(), about: about.into(), text: None, sees_all: false, recipe }
     }
 
-    /// An agent that takes a text in quotes before its parameters; a spec then has to give one.
+    /// An agent that takes a text in quotes before its parameters. Every spec of it has to give one.
     pub fn with_text<P: Params, A: Into<Player>>(
         name: impl Into<String>,
         about: impl Into<String>,
@@ -135,8 +135,8 @@ impl Entry {
         Entry { name: name.into(), about: about.into(), text: Some(text), sees_all: false, recipe }
     }
 
-    /// The agent as one that sees every card, through the [observer](crate::Extensions::observer) that it has. It is no
-    /// player: experiments name it only where they say that they are analyses.
+    /// Marks the agent as one that sees every card, through its [observer](crate::Extensions::observer). It is no player:
+    /// only experiments that say they are analyses may name it.
     #[must_use]
     pub fn seeing_all(self) -> Entry {
         Entry { sees_all: true, ..self }

@@ -3,11 +3,20 @@
 use std::fmt;
 
 use super::entry::{Entry, Recipe};
+use crate::params::{Param, Params, Range, Refusal};
 use crate::player::Player;
-use crate::{Param, Params, Range, Refusal};
 
-/// An agent and its parameters. Its text form is the spec, parameters in the order in which they are declared, those
-/// alone that were given.
+/// An agent and its parameters. Its text form is the spec: the parameters that were given, in the order of their
+/// declaration.
+///
+/// ```
+/// use cambio_agents::{RolloutParams, roster};
+///
+/// let spec = roster().parse("rollout(time_ms=50, n=20)").unwrap();
+/// assert_eq!(spec.to_string(), "rollout(n=20,time_ms=50)");
+/// assert_eq!(spec.params::<RolloutParams>().unwrap().n, 20);
+/// assert!(!spec.is_reproducible());
+/// ```
 pub struct AgentSpec {
     entry: Entry,
     text: Option<String>,
@@ -68,13 +77,12 @@ impl AgentSpec {
             && self.recipe.declared() == other.recipe.declared()
     }
 
-    /// A new agent of this spec, without its extensions. One that sees every card is blind then, and in trouble at its
-    /// first decision.
+    /// Makes an agent, without its extensions. An analyst that nobody shows the cards is in trouble at its first decision.
     pub fn make(&self) -> Box<dyn cambio_core::Agent> {
         self.player().into_agent()
     }
 
-    /// A new agent of this spec, with its extensions.
+    /// Makes an agent with its extensions.
     pub fn player(&self) -> Player {
         self.recipe.make(self.text.as_deref().unwrap_or_default())
     }
@@ -84,13 +92,13 @@ impl AgentSpec {
         self.recipe.params().downcast_ref()
     }
 
-    /// The files on which the agent depends: those that its text names.
+    /// The files that the agent's text names, and on which it depends.
     pub fn files(&self) -> Vec<String> {
         let text = self.entry.text.zip(self.text.as_deref());
         text.map_or_else(Vec::new, |(declared, text)| (declared.files)(text))
     }
 
-    /// Whether the agent sees every card, and so may be named only in an analysis.
+    /// Whether the agent sees every card. Only an analysis may name it then.
     pub fn sees_all(&self) -> bool {
         self.entry.sees_all
     }
@@ -100,7 +108,7 @@ impl AgentSpec {
         self.recipe.is_reproducible()
     }
 
-    /// Whether nothing but this program decides for the agent: not where it takes a text, which names what else does.
+    /// Whether this program alone decides for the agent. An agent that takes a text is decided for by what the text names.
     pub fn is_self_contained(&self) -> bool {
         self.text.is_none()
     }
@@ -134,7 +142,7 @@ impl fmt::Display for AgentSpec {
     }
 }
 
-/// Reads a text up to its closing quote, and gives what follows; `None` if none closes it.
+/// Reads a text up to its closing quote, and returns what follows it; `None` without a closing quote.
 fn unquote(quoted: &str) -> Option<(String, &str)> {
     let mut text = String::new();
     let mut chars = quoted.char_indices();
@@ -152,16 +160,16 @@ fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Why a spec is refused.
+/// Why a spec was refused.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum SpecError {
-    /// It has not the form of a spec.
+    /// It does not have the form of a spec.
     #[error("`{spec}` is no agent spec; a spec is a name and parameters in parentheses, such as greedy(call_at=7)")]
     Form {
         /// The spec.
         spec: String,
     },
-    /// The agent takes a text, and there is none.
+    /// The agent needs a text, and the spec has none.
     #[error("agent `{agent}` needs its {text} first, in double quotes, such as {agent}(\"python3 bot.py\")")]
     Missing {
         /// The agent.
@@ -169,7 +177,7 @@ pub enum SpecError {
         /// What the text is.
         text: &'static str,
     },
-    /// The agent takes no text, and there is one.
+    /// The agent takes no text, and the spec has one.
     #[error("agent `{agent}` takes no text in quotes; it has {known}")]
     Unwanted {
         /// The agent.
@@ -177,7 +185,7 @@ pub enum SpecError {
         /// The parameters that it has.
         known: String,
     },
-    /// The text is no good.
+    /// The agent refuses the text.
     #[error("agent `{agent}`: the {text} is no good: {what}")]
     Text {
         /// The agent.
