@@ -240,7 +240,7 @@ def parts(run):
 
 
 def resumed(run):
-    """A run that lost its last shards and half a line of the ledger is resumed to the run in one piece."""
+    """A run that lost its last batches and half a line of the ledger is resumed to the run in one piece."""
     spec = f"seed = 21\ndeals = 60\nrules = ['classic', 'original']\nseats = [2, 4]\nagents = {AGENTS}\n"
     run.run("whole", spec, "--records")
     shutil.copytree(run.folder / "whole", run.folder / "cut")
@@ -259,7 +259,7 @@ def resumed(run):
 
 
 def threads(run):
-    """One and two threads write the same; enough deals for many shards."""
+    """One and two threads write the same; enough deals for many batches."""
     spec = "seed = 22\ndeals = 150\nrules = ['classic', 'original']\nseats = [2]\n" \
            "agents = ['random', 'random(pass=0.9)', 'greedy', 'heuristic', 'sharp']\n"
     run.write("spec.toml", spec)

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use cambio_agents::roster;
-use cambio_sim::rows::{Column, Kind, MatchRow, PlayerRow, RoundRow, Row as _, RowKey, Sheet};
+use cambio_sim::rows::{Column, Kind, MatchRow, PlayerRow, RoundRow, Row as _, RowKey, RowWriter};
 use cambio_sim::{BlockRows, Experiment, play_block};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
@@ -67,16 +67,16 @@ fn write(rows: &[Vec<Value>], buffer: Vec<u8>) -> Vec<u8> {
 }
 
 fn ours(blocks: &[BlockRows<'_>], buffers: [Vec<u8>; 3]) -> [Vec<u8>; 3] {
-    let [mut matches, mut rounds, mut players] = buffers.map(Sheet::over);
+    let [mut matches, mut rounds, mut players] = buffers.map(RowWriter::over);
     let mut key = RowKey::default();
     let first = &blocks[0].matches[0];
-    key.set_table(first.rules, first.seats, first.lineup);
+    key.set_lineup(first.rules, first.seats, first.lineup);
     for block in blocks {
         block.matches.iter().for_each(|row| matches.put(key.of_match(row.deal, row.rotation), row));
         block.rounds.iter().for_each(|row| rounds.put(key.of_match(row.deal, row.rotation), row));
         block.players.iter().for_each(|row| players.put(key.of_match(row.deal, row.rotation), row));
     }
-    [matches, rounds, players].map(|sheet| sheet.into_bytes().0)
+    [matches, rounds, players].map(|writer| writer.into_bytes().0)
 }
 
 fn rows(criterion: &mut Criterion) {

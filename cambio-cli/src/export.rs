@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let extent = stored.extent();
     if !extent.is_whole() {
-        eprintln!("note: the run is not complete; {} of {} shards are written", extent.batches, extent.of);
+        eprintln!("note: the run is not complete; {} of {} batches are written", extent.batches, extent.of);
     }
     Ok(Exit::Done)
 }

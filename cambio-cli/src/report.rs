@@ -54,11 +54,11 @@ pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
     }
     let Extent { batches: found, of: wanted } = stored.extent();
     if stored.claims_complete {
-        let what = format!("it has {found} of {wanted} shards, and the manifest says that the run is complete");
+        let what = format!("it has {found} of {wanted} batches, and the manifest says that the run is complete");
         return Err(RunError::damaged(&stored.path.join("ledger.jsonl"), what));
     }
     eprintln!(
-        "the run is not complete: {found} of {wanted} shards, {} matches; what follows is of these",
+        "the run is not complete: {found} of {wanted} batches, {} matches; what follows is of these",
         stored.matches()
     );
     Ok(())

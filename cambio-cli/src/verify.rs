@@ -13,7 +13,7 @@ use crate::exit::{CliResult, Exit};
 pub(super) struct Args {
     /// The run's folder
     folder: PathBuf,
-    /// Play so many shards again, spread evenly over the run
+    /// Play N batches again, spread evenly over the run
     #[arg(long, value_name = "N", default_value_t = 4)]
     sample: u64,
     /// Play everything again
@@ -42,11 +42,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         writeln!(out, "unfinished: {left}")?;
     }
     let (Extent { batches, of }, matches) = (stored.extent(), stored.matches());
-    writeln!(out, "{batches} of {of} shards, {matches} matches; {} shards played again", findings.replayed)?;
+    writeln!(out, "{batches} of {of} batches, {matches} matches; {} batches played again", findings.replayed)?;
     if findings.not_reproducible > 0 {
         writeln!(
             out,
-            "{} shards have agents that decide by the clock and cannot be checked",
+            "{} batches have agents that are not reproducible and cannot be checked",
             findings.not_reproducible
         )?;
     }

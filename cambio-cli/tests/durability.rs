@@ -292,14 +292,14 @@ fn parts_in_any_order_make_the_whole_and_what_is_missing_is_named() {
         assert!(!folder.join("none").exists());
     };
     refuses("merge part0 part2 --out none", " of the ledger (--index 1) of ");
-    refuses("merge part0 part1 part1 part2 --out none", "part1 and part1 overlap; each shard may be there once");
+    refuses("merge part0 part1 part1 part2 --out none", "part1 and part1 overlap; each shard may be given once");
     refuses("merge part0 whole --out none", "part0 and whole overlap");
     let output = cambio(&folder, "shard spec.toml --out other --quiet --index 2 --of 3");
     assert!(output.status.success());
     refuses("merge part0 part1 other --out none", " is of run ");
     refuses("shard spec.toml --out none --index 3 --of 3", "--index 3 of 3 parts; allowed is 0 to 2");
     refuses("report part0", "part0 is one part of a run; put the parts together with `merge`");
-    refuses("run spec.toml --out part0 --records --resume", "the part was number 0 of 3 and is now the whole");
+    refuses("run spec.toml --out part0 --records --resume", "the shard was number 0 of 3 and is now the whole");
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -410,7 +410,7 @@ fn rows_that_are_not_what_play_gives_are_found_by_playing_again() {
     }
     let output = cambio(&folder, "verify other --all");
     assert_eq!(output.status.code(), Some(4));
-    assert!(said(&output).contains("wrong: shard 0 played again gives other rows"), "{}", said(&output));
+    assert!(said(&output).contains("wrong: batch 0 played again gives other rows"), "{}", said(&output));
     assert_eq!(cambio(&folder, "verify whole --all").status.code(), Some(0));
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -435,7 +435,7 @@ fn a_full_disk_is_told_and_what_the_ledger_says_is_there() {
             told.contains("error: cannot write full/") && told.contains("; once it can be written again"),
             "{told}"
         );
-        // What was written of the shard that did not fit is not covered, and nothing else is wrong.
+        // What was written of the batch that did not fit is not covered, and nothing else is wrong.
         let checked = cambio(&folder, "verify full");
         assert_eq!(checked.status.code(), Some(3), "{}", said(&checked));
     }

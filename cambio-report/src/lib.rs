@@ -1,14 +1,15 @@
-//! `report.html`: a run, or a response curve, on one page that a browser shows without a network and a fingerprinter prints.
+//! `report.html`: a run, or a response curve, as one page. A browser shows it without a network, and it can be printed.
 //!
-//! A page is a function of rows, experiment and lock, as the tables are: no date, no machine, no path is on it. What it says
-//! is put into words and coordinates here; the templates in `templates/` only lay it out, and the engine escapes every text.
+//! A page is a function of the rows, the experiment and the lock, like the tables of a run. It contains no date, machine or
+//! path. This crate makes the words and the coordinates; the templates in `templates/` lay them out, and the template engine
+//! escapes every text.
 //!
-//! The plots are SVG templates too, not drawings of a library. `plotters`, which draws the figures of our documentation,
-//! writes SVG without title, description or role, with a font, a colour and a size in pixels at every element, so that
-//! neither a reader's colour scheme nor a fingerprinter can have its own, and it guesses how wide text is. Forests, strips of
-//! bars and one curve are little geometry (`plot`).
+//! The plots are SVG templates too. `plotters`, which draws the figures of the book, writes SVG without title, description
+//! or role, and puts a font, a colour and a size in pixels on every element. A reader's colour scheme and a printer could
+//! not change them, and the width of text is guessed. The plots here are forests, strips of bars and one curve, which need
+//! little geometry (`plot`).
 
-mod desk;
+mod cell_report;
 mod numbers;
 mod parts;
 mod plot;
@@ -22,5 +23,5 @@ use cambio_sim::Page;
 pub use run::of_run;
 pub use tuning::{Tuning, of_tuning};
 
-/// The pages of a run, for those who play, check or merge it: `report.html`.
+/// The pages of a run, `report.html` alone. Pass it to whatever plays, checks or merges runs.
 pub const PAGES: &[Page] = &[Page { file: "report.html", make: of_run }];

@@ -31,7 +31,7 @@ pub(super) struct Figure<D> {
     pub(super) drawing: D,
 }
 
-/// Rounds to a tenth of a unit, finer than a fingerprinter's dot.
+/// Rounds to a tenth of a unit, finer than a printer's dot.
 fn tenth(at: f64) -> f64 {
     (at * 10.0).round() / 10.0 + 0.0
 }

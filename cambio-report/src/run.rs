@@ -6,7 +6,7 @@ use cambio_sim::{Derived, Source};
 use cambio_sim::{Experiment, FaultPolicy, PlannedAgent};
 use serde::Serialize;
 
-use crate::desk::{Desk, Section};
+use crate::cell_report::{CellReport, Section};
 use crate::numbers::{NONE, count, grouped};
 use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::template::page;
@@ -33,10 +33,10 @@ struct Page {
 pub fn of_run(source: &Source<'_>, digest: &Digest, derived: &Derived) -> String {
     let plan = source.plan;
     let extent = source.extent;
-    let tables: Vec<Desk<'_>> = (0..plan.cells.len())
+    let tables: Vec<CellReport<'_>> = (0..plan.cells.len())
         .map(|place| {
             let cell = &digest.cells[place];
-            Desk { plan, place, cell, derived, ladder: Ladder::new(plan, place, cell, derived), extent }
+            CellReport { plan, place, cell, derived, ladder: Ladder::new(plan, place, cell, derived), extent }
         })
         .collect();
     let spec = if source.spec.ends_with('\n') { source.spec.to_owned() } else { format!("{}\n", source.spec) };
@@ -45,7 +45,7 @@ pub fn of_run(source: &Source<'_>, digest: &Digest, derived: &Derived) -> String
         headline: headline(&tables, extent),
         notes: notes(source, derived, &tables),
         overview: (tables.len() > 1).then(|| overview(&tables)),
-        sections: tables.iter().map(Desk::section).collect(),
+        sections: tables.iter().map(CellReport::section).collect(),
         faults: (!derived.faults.is_empty()).then(|| faults(derived)),
         no_faults: match plan.faults {
             FaultPolicy::Stop if extent.is_whole() => "None: an agent at fault would have stopped the run.".into(),
@@ -62,7 +62,7 @@ pub fn of_run(source: &Source<'_>, digest: &Digest, derived: &Derived) -> String
 }
 
 /// The verdict over all tables.
-fn headline(tables: &[Desk<'_>], extent: Extent) -> Prose {
+fn headline(tables: &[CellReport<'_>], extent: Extent) -> Prose {
     if let [only] = tables {
         return only.ladder.verdict(extent);
     }
@@ -116,7 +116,7 @@ fn headline(tables: &[Desk<'_>], extent: Extent) -> Prose {
 }
 
 /// What a reader has to know before any number.
-fn notes(source: &Source<'_>, derived: &Derived, tables: &[Desk<'_>]) -> Vec<Prose> {
+fn notes(source: &Source<'_>, derived: &Derived, tables: &[CellReport<'_>]) -> Vec<Prose> {
     let plan = source.plan;
     let mut notes = Vec::new();
     if !source.extent.is_whole() {
@@ -160,9 +160,9 @@ fn notes(source: &Source<'_>, derived: &Derived, tables: &[Desk<'_>]) -> Vec<Pro
     notes
 }
 
-fn overview(tables: &[Desk<'_>]) -> Table {
+fn overview(tables: &[CellReport<'_>]) -> Table {
     let payoff = tables[0].plan.payoff;
-    let row = |table: &Desk<'_>| {
+    let row = |table: &CellReport<'_>| {
         let ladder = &table.ladder;
         let leader = ladder.rungs.first();
         let next = ladder.rungs.get(1).filter(|_| ladder.compares());

@@ -9,7 +9,7 @@ mod resampling;
 mod sums;
 mod tables;
 
-pub use behaviour::{Doing, Doings};
+pub use behaviour::{Behaviour, CellBehaviour};
 pub use cell::{CellDigest, Duel, SeatEffect};
 pub use derived::{Derived, Page, Source};
 pub(crate) use extract::Extract;

@@ -96,7 +96,7 @@ pub enum PartsError {
     #[error("{0} is not complete; finish it with --resume")]
     Unfinished(String),
     /// Two have the same batches.
-    #[error("{0} and {1} overlap; each shard may be there once")]
+    #[error("{0} and {1} overlap; each shard may be given once")]
     Overlap(String, String),
     /// Batches are missing.
     #[error("{} of {of} are missing", missing.join(" and "))]

@@ -4,19 +4,19 @@
 //! unknown, numbers in the shortest form that reads back as the same number.
 
 mod cell;
+mod cell_writer;
 mod declare;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
-mod pen;
 mod quantities;
 mod reader;
+mod row_writer;
 mod schema;
-mod writer;
 
 pub use cell::{BySeat, Field, Kind, Print, SeatOrder};
-pub use pen::Pen;
+pub use cell_writer::CellWriter;
 pub use quantities::{BehaviourRow, Counts, Form, Known, MEASURES, Measure, NotSummed, PlayerRow, Summed, Sums};
 pub(crate) use quantities::{Context, MatchEnd, RoundEnd, ratio};
 pub(crate) use reader::{BadRow, for_each_block};
+pub use row_writer::{RowKey, RowWriter};
 pub use schema::{Column, MatchRow, RoundRow, Row, header};
-pub use writer::{RowKey, Sheet};

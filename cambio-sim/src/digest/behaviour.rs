@@ -1,36 +1,36 @@
-//! What agents did, summed up.
+//! Behaviour: what agents did, summed up.
 
 use cambio_stats::histogram::Histogram;
 
 use crate::plan::Block;
 use crate::rows::{RoundRow, Sums};
 
-/// What an agent did: sums that do not mind the order.
+/// What one agent did in a cell. All parts are sums, so the order of the matches does not matter.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Doing {
-    /// The measured quantities, summed.
+pub struct Behaviour {
+    /// The sums of the measured quantities.
     pub sums: Sums,
-    /// The turns of the table in which it called first.
+    /// The turns in which the agent made the first call of a round, counted over all seats.
     pub call_turns: Histogram,
-    /// The points of its layouts at the ends of rounds.
+    /// The points of its layout at the end of each round.
     pub points: Histogram,
 }
 
-/// What was done in a cell.
+/// What all agents did in a cell.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Doings {
-    /// By agent.
-    pub agents: Vec<Doing>,
-    /// How many rounds there were.
+pub struct CellBehaviour {
+    /// The behaviour of each agent, by its number in the plan.
+    pub agents: Vec<Behaviour>,
+    /// The number of rounds.
     pub rounds: u64,
-    /// How many of them somebody called.
+    /// The number of rounds in which somebody called.
     pub called: u64,
 }
 
-impl Doings {
-    pub(super) fn of(&mut self, agent: usize) -> &mut Doing {
+impl CellBehaviour {
+    pub(super) fn of(&mut self, agent: usize) -> &mut Behaviour {
         if agent >= self.agents.len() {
-            self.agents.resize(agent + 1, Doing::default());
+            self.agents.resize(agent + 1, Behaviour::default());
         }
         &mut self.agents[agent]
     }
@@ -46,14 +46,14 @@ impl Doings {
         }
     }
 
-    pub(super) fn merge(&mut self, other: &Doings) {
+    pub(super) fn merge(&mut self, other: &CellBehaviour) {
         self.rounds += other.rounds;
         self.called += other.called;
-        for (agent, doing) in other.agents.iter().enumerate() {
+        for (agent, behaviour) in other.agents.iter().enumerate() {
             let sum = self.of(agent);
-            sum.sums += &doing.sums;
-            sum.call_turns.merge(&doing.call_turns);
-            sum.points.merge(&doing.points);
+            sum.sums += &behaviour.sums;
+            sum.call_turns.merge(&behaviour.call_turns);
+            sum.points.merge(&behaviour.points);
         }
     }
 }

@@ -6,7 +6,7 @@ use cambio_stats::ratings::{Ranking, Rankings};
 use cambio_stats::{Interval, Joint, Moments};
 use nalgebra::{DMatrix, DVector};
 
-use super::behaviour::{Doing, Doings};
+use super::behaviour::{Behaviour, CellBehaviour};
 use super::extract::Outcome;
 use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
 
@@ -30,7 +30,7 @@ pub struct CellDigest {
     seats: usize,
     payoff: Payoff,
     /// What was done, by every agent of the plan.
-    pub doings: Doings,
+    pub behaviour: CellBehaviour,
     /// By agent, then payoff in the order of [`Payoff::ALL`].
     payoffs: Vec<[Moments; 4]>,
     by_seat: Vec<Moments>,
@@ -78,7 +78,7 @@ impl CellDigest {
             agents,
             seats,
             payoff: plan.payoff,
-            doings: Doings { agents: vec![Doing::default(); agents], ..Doings::default() },
+            behaviour: CellBehaviour { agents: vec![Behaviour::default(); agents], ..CellBehaviour::default() },
             payoffs: vec![[Moments::default(); 4]; agents],
             by_seat: vec![Moments::default(); seats],
             joint: Joint::new(agents + seats),
@@ -192,7 +192,7 @@ impl CellDigest {
 
     /// How many matches an agent has.
     pub fn matches(&self, agent: usize) -> u64 {
-        self.doings.agents[agent].sums.matches
+        self.behaviour.agents[agent].sums.matches
     }
 
     /// The plan's payoff in a seat, over all agents.

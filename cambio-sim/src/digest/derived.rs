@@ -171,7 +171,7 @@ impl CellSums<'_> {
             let rank_points = self.cell.payoff(agent, Payoff::RankPoints)?;
             let win = self.cell.payoff(agent, Payoff::Win)?;
             let margin = self.cell.payoff(agent, Payoff::Margin)?;
-            let sums = &self.cell.doings.agents[agent].sums;
+            let sums = &self.cell.behaviour.agents[agent].sums;
             let per_round = |count: u64| ratio(count as f64, sums.rounds);
             Some(SummaryRow {
                 rules: self.rules(),
@@ -212,7 +212,7 @@ impl CellSums<'_> {
         let mean = f64::from(rules.deck_points()) / rules.deck().len() as f64;
         let row = |&agent: &usize| {
             let (rules, label) = (self.rules(), self.plan.agents[agent].label.clone());
-            BehaviourRow::new(rules, self.seat_count(), label, &self.cell.doings.agents[agent].sums, mean)
+            BehaviourRow::new(rules, self.seat_count(), label, &self.cell.behaviour.agents[agent].sums, mean)
         };
         self.present().iter().map(row).collect()
     }

@@ -1,6 +1,6 @@
 //! What a digest needs of rows.
 
-use super::behaviour::Doings;
+use super::behaviour::CellBehaviour;
 use crate::plan::{Block, Payoff};
 use crate::rows::{MatchRow, PlayerRow, RoundRow};
 
@@ -32,7 +32,7 @@ pub(super) struct Outcome {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extract {
     /// The places of cells, and what was done there.
-    pub(super) doings: Vec<(usize, Doings)>,
+    pub(super) behaviour: Vec<(usize, CellBehaviour)>,
     /// By match in canonical order, then seat.
     outcomes: Vec<Outcome>,
     /// How many of the outcomes there were before each block.
@@ -42,7 +42,7 @@ pub(crate) struct Extract {
 impl Extract {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.doings.clear();
+        self.behaviour.clear();
         self.outcomes.clear();
         self.blocks.clear();
     }
@@ -56,16 +56,16 @@ impl Extract {
         players: &[PlayerRow<'_>],
     ) {
         self.blocks.push(self.outcomes.len());
-        if self.doings.last().is_none_or(|(place, _)| *place != block.place) {
-            self.doings.push((block.place, Doings::default()));
+        if self.behaviour.last().is_none_or(|(place, _)| *place != block.place) {
+            self.behaviour.push((block.place, CellBehaviour::default()));
         }
-        let (_, doings) = self.doings.last_mut().expect("it was just pushed");
+        let (_, behaviour) = self.behaviour.last_mut().expect("it was just pushed");
         for row in rounds {
-            doings.add_round(block, row);
+            behaviour.add_round(block, row);
         }
         for (row, table) in matches.iter().zip(players.chunks_exact(block.cell.seats)) {
             for (seat, player) in table.iter().enumerate() {
-                doings.of(block.agent(seat, row.rotation)).sums.add(player, row.turns);
+                behaviour.of(block.agent(seat, row.rotation)).sums.add(player, row.turns);
                 let payoffs = Payoff::ALL.map(|payoff| payoff.units(player));
                 self.outcomes.push(Outcome { rank: player.rank, payoffs });
             }

@@ -19,8 +19,8 @@ impl Digest {
 
     /// Adds what was extracted from the rows of these blocks; blocks come in canonical order.
     pub(crate) fn add_extract(&mut self, blocks: &[Block<'_>], extract: &Extract) {
-        for (place, doings) in &extract.doings {
-            self.cells[*place].doings.merge(doings);
+        for (place, behaviour) in &extract.behaviour {
+            self.cells[*place].behaviour.merge(behaviour);
         }
         for (block, outcomes) in blocks.iter().zip(extract.blocks()) {
             self.cells[block.place].add(block, outcomes);

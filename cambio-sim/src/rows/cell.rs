@@ -2,7 +2,7 @@
 
 use cambio_core::{Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
 
-use super::pen::{Pen, put_formatted, put_quoted};
+use super::cell_writer::{CellWriter, put_formatted, put_quoted};
 
 /// What kind of value the cells of a column hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ pub trait Field<'a>: Sized {
     const ROOM: usize;
 
     /// Writes it with a comma behind it.
-    fn put(&self, pen: &mut Pen<'_>);
+    fn put(&self, writer: &mut CellWriter<'_>);
 
     /// Reads it; `None` if the text is not one.
     fn read(text: &'a str) -> Option<Self>;
@@ -49,15 +49,15 @@ impl<'a> Field<'a> for &'a str {
     const ROOM: usize = 1;
 
     #[inline]
-    fn put(&self, pen: &mut Pen<'_>) {
+    fn put(&self, writer: &mut CellWriter<'_>) {
         // All of them at once, without a way out for the first.
         let is_special = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
         if self.bytes().fold(false, |found, byte| found | is_special(byte)) {
-            pen.lend(|pen| put_quoted(self, pen));
+            writer.lend(|writer| put_quoted(self, writer));
         } else {
-            pen.text(self.as_bytes());
+            writer.text(self.as_bytes());
         }
-        pen.put([b',']);
+        writer.put([b',']);
     }
 
     fn read(text: &'a str) -> Option<&'a str> {
@@ -72,8 +72,8 @@ macro_rules! whole {
             const ROOM: usize = 21;
 
             #[inline]
-            fn put(&self, pen: &mut Pen<'_>) {
-                pen.cell($wide(*self));
+            fn put(&self, writer: &mut CellWriter<'_>) {
+                writer.cell($wide(*self));
             }
 
             fn read(text: &str) -> Option<$type> {
@@ -94,8 +94,8 @@ impl Field<'_> for i64 {
     const ROOM: usize = 21;
 
     #[inline]
-    fn put(&self, pen: &mut Pen<'_>) {
-        pen.signed(*self, b',');
+    fn put(&self, writer: &mut CellWriter<'_>) {
+        writer.signed(*self, b',');
     }
 
     fn read(text: &str) -> Option<i64> {
@@ -108,8 +108,8 @@ impl Field<'_> for f64 {
     const ROOM: usize = 26;
 
     #[inline]
-    fn put(&self, pen: &mut Pen<'_>) {
-        pen.decimal(*self);
+    fn put(&self, writer: &mut CellWriter<'_>) {
+        writer.decimal(*self);
     }
 
     fn read(text: &str) -> Option<f64> {
@@ -122,11 +122,11 @@ impl Field<'_> for bool {
     const ROOM: usize = 6;
 
     #[inline]
-    fn put(&self, pen: &mut Pen<'_>) {
+    fn put(&self, writer: &mut CellWriter<'_>) {
         if *self {
-            pen.put(*b"true,");
+            writer.put(*b"true,");
         } else {
-            pen.put(*b"false,");
+            writer.put(*b"false,");
         }
     }
 
@@ -140,8 +140,8 @@ impl Field<'_> for Seat {
     const ROOM: usize = 2;
 
     #[inline]
-    fn put(&self, pen: &mut Pen<'_>) {
-        pen.put([self.letter() as u8, b',']);
+    fn put(&self, writer: &mut CellWriter<'_>) {
+        writer.put([self.letter() as u8, b',']);
     }
 
     fn read(text: &str) -> Option<Seat> {
@@ -156,9 +156,9 @@ impl Field<'_> for SeatSet {
     const ROOM: usize = MAX_SEATS + 1;
 
     #[inline]
-    fn put(&self, pen: &mut Pen<'_>) {
-        self.iter().for_each(|seat| pen.put([seat.letter() as u8]));
-        pen.put([b',']);
+    fn put(&self, writer: &mut CellWriter<'_>) {
+        self.iter().for_each(|seat| writer.put([seat.letter() as u8]));
+        writer.put([b',']);
     }
 
     fn read(text: &str) -> Option<SeatSet> {
@@ -172,10 +172,10 @@ impl<'a, T: Field<'a>> Field<'a> for Option<T> {
     const ROOM: usize = T::ROOM;
 
     #[inline]
-    fn put(&self, pen: &mut Pen<'_>) {
+    fn put(&self, writer: &mut CellWriter<'_>) {
         match self {
-            Some(value) => value.put(pen),
-            None => pen.put([b',']),
+            Some(value) => value.put(writer),
+            None => writer.put([b',']),
         }
     }
 
@@ -214,9 +214,9 @@ impl Field<'_> for Print {
     const ROOM: usize = 17;
 
     #[inline]
-    fn put(&self, pen: &mut Pen<'_>) {
-        pen.put(self.0);
-        pen.put([b',']);
+    fn put(&self, writer: &mut CellWriter<'_>) {
+        writer.put(self.0);
+        writer.put([b',']);
     }
 
     fn read(text: &str) -> Option<Print> {
@@ -257,9 +257,9 @@ impl Field<'_> for SeatOrder {
     const ROOM: usize = MAX_SEATS + 1;
 
     #[inline]
-    fn put(&self, pen: &mut Pen<'_>) {
-        pen.stamp(self.letters.to_le_bytes(), self.len);
-        pen.put([b',']);
+    fn put(&self, writer: &mut CellWriter<'_>) {
+        writer.stamp(self.letters.to_le_bytes(), self.len);
+        writer.put([b',']);
     }
 
     fn read(text: &str) -> Option<SeatOrder> {
@@ -296,8 +296,8 @@ impl Field<'_> for BySeat<i32> {
     const ROOM: usize = 12 * MAX_SEATS;
 
     #[inline]
-    fn put(&self, pen: &mut Pen<'_>) {
-        pen.list(self.as_slice(), |pen, value, behind| pen.signed(value.into(), behind));
+    fn put(&self, writer: &mut CellWriter<'_>) {
+        writer.list(self.as_slice(), |writer, value, behind| writer.signed(value.into(), behind));
     }
 
     fn read(text: &str) -> Option<BySeat<i32>> {
@@ -316,12 +316,12 @@ impl Field<'_> for BySeat<Score> {
     const ROOM: usize = 30 * MAX_SEATS;
 
     #[inline]
-    fn put(&self, pen: &mut Pen<'_>) {
-        pen.list(self.as_slice(), |pen, value, behind| {
+    fn put(&self, writer: &mut CellWriter<'_>) {
+        writer.list(self.as_slice(), |writer, value, behind| {
             if value.units() % Score::UNITS == 0 {
-                pen.signed((value.units() / Score::UNITS).into(), behind);
+                writer.signed((value.units() / Score::UNITS).into(), behind);
             } else {
-                pen.lend(|pen| put_formatted(format_args!("{value}{}", char::from(behind)), pen));
+                writer.lend(|writer| put_formatted(format_args!("{value}{}", char::from(behind)), writer));
             }
         });
     }
@@ -335,15 +335,15 @@ impl Field<'_> for BySeat<Score> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::pen::Strip;
+    use crate::rows::cell_writer::CellBuffer;
 
     /// What a value is written as.
     fn put<'a>(value: &impl Field<'a>) -> String {
-        let (mut paper, mut strip) = (Vec::new(), Strip::default());
-        let mut pen = Pen { paper: &mut paper, strip: &mut strip, at: 0 };
-        value.put(&mut pen);
-        pen.end();
-        String::from_utf8(paper).unwrap().strip_suffix(',').unwrap().to_owned()
+        let (mut out, mut buffer) = (Vec::new(), CellBuffer::default());
+        let mut writer = CellWriter { out: &mut out, buffer: &mut buffer, at: 0 };
+        value.put(&mut writer);
+        writer.end();
+        String::from_utf8(out).unwrap().strip_suffix(',').unwrap().to_owned()
     }
 
     #[test]

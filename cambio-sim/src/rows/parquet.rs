@@ -1,10 +1,9 @@
 //! Rows as columns: a run's CSV files written again as Parquet.
 //!
-//! The columns are those that the rows declare, with their types: numbers and truths are numbers and truths, words have a
-//! dictionary, numbers by seat are lists, and an empty cell is null. Rows are read shard by shard as the ledger has them,
-//! gathered column by column, and written whenever there are enough for a row group. So what is in memory is a shard and
-//! a row group of each file, however long the run; only the ledger and the footers, a few kilobytes for each row group,
-//! grow with it.
+//! The columns and their types are those that the rows declare. Words have a dictionary, numbers by seat are lists, and an
+//! empty cell is null. Rows are read batch by batch, gathered by column, and written as soon as they fill a row group. The
+//! memory in use is therefore one batch and one row group of each file, however long the run is. Only the ledger and the
+//! footers, a few kilobytes for each row group, grow with the run.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -9,8 +9,8 @@ use cambio_core::{Action, Card, Event, MAX_SEATS, RoundResult, Rules, Seat, Spot
 use serde::Serialize;
 
 use super::cell::Field;
+use super::cell_writer::CellWriter;
 use super::declare::quantities;
-use super::pen::Pen;
 use super::schema::{Column, Row, row};
 
 quantities! {

@@ -186,7 +186,7 @@ mod tests {
     use cambio_core::rng::{Bounded as _, Key, Purpose};
 
     use super::*;
-    use crate::rows::{Column, Field as _, Pen, Sheet};
+    use crate::rows::{CellWriter, Column, Field as _, RowWriter};
 
     /// A row of texts.
     #[derive(PartialEq, Debug)]
@@ -196,8 +196,8 @@ mod tests {
         const COLUMNS: &'static [Column] = &[];
         const ROOM: usize = 0;
 
-        fn put_rest(&self, pen: &mut Pen<'_>) {
-            self.0.iter().for_each(|text| text.put(pen));
+        fn put_rest(&self, writer: &mut CellWriter<'_>) {
+            self.0.iter().for_each(|text| text.put(writer));
         }
 
         fn read(cells: impl Iterator<Item = &'a str>) -> Result<Self, &'static str> {
@@ -219,11 +219,11 @@ mod tests {
             let texts: Vec<Vec<String>> = (0..4).map(|row| (0..2 + row).map(|_| text()).collect()).collect();
             let rows: Vec<Texts<'_>> =
                 texts.iter().map(|row| Texts(row.iter().map(String::as_str).collect())).collect();
-            let mut sheet = Sheet::default();
+            let mut writer = RowWriter::default();
             for row in &rows {
-                sheet.put(b"", row);
+                writer.put(b"", row);
             }
-            let (bytes, _) = sheet.into_bytes();
+            let (bytes, _) = writer.into_bytes();
             let written = Rows::new(&bytes).unwrap();
             copied += u32::from(matches!(written, Rows::Copied(_)));
             assert_eq!(written.read::<Texts<'_>>().unwrap(), rows, "{}", String::from_utf8_lossy(&bytes));

@@ -3,7 +3,7 @@
 use cambio_core::{Score, Seat, SeatSet};
 
 use super::cell::{BySeat, Field, Kind, Print, SeatOrder};
-use super::pen::Pen;
+use super::cell_writer::CellWriter;
 
 /// A column of a CSV file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +32,7 @@ pub trait Row<'a>: Sized {
     const ROOM: usize;
 
     /// Writes the cells behind those that say which match the row is of.
-    fn put_rest(&self, pen: &mut Pen<'_>);
+    fn put_rest(&self, writer: &mut CellWriter<'_>);
 
     /// Reads a row from its cells.
     ///
@@ -79,8 +79,8 @@ macro_rules! row {
             const ROOM: usize = 0 $(+ <$type as Field<'_>>::ROOM)+;
 
             #[inline]
-            fn put_rest(&self, pen: &mut Pen<'_>) {
-                $(Field::put(&self.$field, pen);)+
+            fn put_rest(&self, writer: &mut CellWriter<'_>) {
+                $(Field::put(&self.$field, writer);)+
             }
 
             fn read(mut cells: impl Iterator<Item = &$life str>) -> Result<Self, &'static str> {

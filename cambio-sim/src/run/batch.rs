@@ -5,27 +5,27 @@ use std::sync::{Mutex, PoisonError};
 use crate::digest::Extract;
 use crate::plan::{Block, FaultPolicy, PlayablePlan};
 use crate::play::{AgentFault, Arena, BlockRows};
-use crate::rows::{RowKey, Sheet};
+use crate::rows::{RowKey, RowWriter};
 use crate::store::{BatchEntry, packed};
 
-/// A batch that was played.
+/// A played batch.
 pub(super) struct PlayedBatch<'p> {
     pub(super) entry: BatchEntry,
     pub(super) buffers: Buffers<'p>,
 }
 
-/// What a batch is written into. A later batch uses the same memory again.
+/// The memory that a batch is written into. Later batches use it again.
 #[derive(Default)]
 pub(super) struct Buffers<'p> {
     pub(super) blocks: Vec<Block<'p>>,
     pub(super) extract: Extract,
-    /// What goes to disk: for each file its bytes and how many rows they are.
+    /// The bytes of each file and how many rows they are.
     pub(super) files: Vec<(Vec<u8>, u64)>,
     /// The faults, as lines of JSON.
     pub(super) faults: Vec<String>,
 }
 
-/// Buffers that nobody uses at the moment.
+/// Buffers that no worker uses at the moment.
 #[derive(Default)]
 pub(super) struct SpareBuffers<'p>(Mutex<Vec<Buffers<'p>>>);
 
@@ -39,8 +39,8 @@ impl<'p> SpareBuffers<'p> {
     }
 }
 
-/// Plays the blocks of a batch and writes their rows into memory; `None` if it was stopped. `count` is told how many matches
-/// each block had.
+/// Plays the blocks of a batch and writes their rows into memory; `None` if it was stopped. `count` gets the number of
+/// matches of each block.
 pub(super) fn play_batch<'p>(
     mut arena: Arena<'p>,
     batch: u64,
@@ -52,7 +52,7 @@ pub(super) fn play_batch<'p>(
     blocks.clear();
     extract.clear();
     faults.clear();
-    let mut sheets = Sheets::over(files);
+    let mut writer = BatchWriter::over(files);
     let mut records = Lines::default();
     let plan = arena.plan();
     let mut rows = BlockRows::default();
@@ -64,14 +64,14 @@ pub(super) fn play_batch<'p>(
         if let Err(fault) = arena.play(&block, &mut rows) {
             return Some(Err(fault));
         }
-        sheets.put(&block, &rows);
+        writer.put(&block, &rows);
         extract.add(&block, &rows.matches, &rows.rounds, &rows.players);
         rows.records.iter().for_each(|record| records.put(&record.to_json()));
         faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
         blocks.push(block);
         count(block.cell.seatings.len() as u64);
     }
-    files.extend([sheets.matches, sheets.rounds, sheets.players].map(Sheet::into_bytes));
+    files.extend([writer.matches, writer.rounds, writer.players].map(RowWriter::into_bytes));
     if plan.records {
         files.push((records.bytes, records.count));
     }
@@ -105,32 +105,32 @@ impl Lines {
     }
 }
 
-/// The files of rows of a batch, as they are written.
-struct Sheets {
-    matches: Sheet,
-    rounds: Sheet,
-    players: Sheet,
+/// Writes the rows of a batch: one writer for each CSV file.
+struct BatchWriter {
+    matches: RowWriter,
+    rounds: RowWriter,
+    players: RowWriter,
     key: RowKey,
-    /// The cell and the lineup that the key is of.
-    table: Option<(usize, usize)>,
+    /// The cell and the lineup whose cells the key holds.
+    lineup: Option<(usize, usize)>,
 }
 
-impl Sheets {
-    /// Empty ones, in the memory of files that are no longer needed.
-    fn over(files: &mut Vec<(Vec<u8>, u64)>) -> Sheets {
+impl BatchWriter {
+    /// A writer without rows that uses the memory of these files again.
+    fn over(files: &mut Vec<(Vec<u8>, u64)>) -> BatchWriter {
         let mut used = files.drain(..).map(|(bytes, _)| bytes);
-        let mut sheet = || Sheet::over(used.next().unwrap_or_default());
-        let (matches, rounds, players) = (sheet(), sheet(), sheet());
-        Sheets { matches, rounds, players, key: RowKey::default(), table: None }
+        let mut file = || RowWriter::over(used.next().unwrap_or_default());
+        let (matches, rounds, players) = (file(), file(), file());
+        BatchWriter { matches, rounds, players, key: RowKey::default(), lineup: None }
     }
 
     /// Writes the rows of a block.
     fn put(&mut self, block: &Block<'_>, rows: &BlockRows<'_>) {
         let (mut rounds, mut players) = (&rows.rounds[..], &rows.players[..]);
-        let table = Some((block.place, block.lineup_place));
-        if self.table != table {
-            self.key.set_table(block.cell.rules.name(), block.cell.seats, block.lineup.label());
-            self.table = table;
+        let lineup = Some((block.place, block.lineup_place));
+        if self.lineup != lineup {
+            self.key.set_lineup(block.cell.rules.name(), block.cell.seats, block.lineup.label());
+            self.lineup = lineup;
         }
         for row in &rows.matches {
             let key = self.key.of_match(row.deal, row.rotation);
@@ -145,7 +145,7 @@ impl Sheets {
     }
 }
 
-/// Plays a batch again and compares its bytes with the ledger's; `None` where its agents may decide differently.
+/// Plays a batch again and compares its hashes with the ledger; `None` if its agents are not reproducible.
 pub(super) fn replay_batch(plan: &PlayablePlan, entry: &BatchEntry) -> Option<Result<bool, Box<AgentFault>>> {
     let blocks = plan.batch(entry.batch);
     if !blocks.clone().all(|number| plan.is_reproducible(plan.block(number).lineup)) {

@@ -92,7 +92,7 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
             });
             let named: Vec<String> = shards.map(|index| index.to_string()).collect();
             let named = if named.is_empty() { String::new() } else { format!(" (--index {})", named.join(", ")) };
-            missing.push(format!("shards {next} to {} of the ledger{named}", batches.start - 1));
+            missing.push(format!("batches {next} to {} of the ledger{named}", batches.start - 1));
         }
         next = next.max(batches.end);
     }

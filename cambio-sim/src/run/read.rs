@@ -15,7 +15,7 @@ pub(crate) fn read_batch(
 ) -> Result<(), RunError> {
     let plan = &stored.plan;
     let bad =
-        |name: &str, what: String| RunError::damaged(&stored.path.join(name), format!("shard {}: {what}", entry.batch));
+        |name: &str, what: String| RunError::damaged(&stored.path.join(name), format!("batch {}: {what}", entry.batch));
     let (mut blocks, mut extract) = (Vec::new(), Extract::default());
     for_each_block(plan, plan.batch(entry.batch), files, |block, matches, rounds, players| {
         extract.add(block, matches, rounds, players);

@@ -53,7 +53,7 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[
         if !stored.is_complete() {
             let (found, batches) = (stored.entries.len(), stored.batches());
             let what = format!(
-                "the manifest says complete, and the ledger has {found} of {} shards",
+                "the manifest says complete, and the ledger has {found} of {} batches",
                 batches.end - batches.start
             );
             findings.wrong.push(what);
@@ -91,10 +91,10 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[
         match replay_batch(plan, entry) {
             None => findings.not_reproducible += 1,
             Some(Ok(true)) => findings.replayed += 1,
-            Some(Ok(false)) => findings.wrong.push(format!("shard {} played again gives other rows", entry.batch)),
+            Some(Ok(false)) => findings.wrong.push(format!("batch {} played again gives other rows", entry.batch)),
             Some(Err(fault)) => findings
                 .wrong
-                .push(format!("shard {} cannot be played again: {}: {}", entry.batch, fault.place, fault.what)),
+                .push(format!("batch {} cannot be played again: {}: {}", entry.batch, fault.place, fault.what)),
         }
     }
     Ok(findings)

@@ -33,7 +33,7 @@ fn write_files(stored: &StoredRun, folder: &Path) -> Result<(), RunError> {
     stored.for_each_batch(|entry, files| {
         for (table, rows) in tables.iter_mut().zip(&files) {
             let source = stored.path.join(format!("{}.csv", table.name));
-            let bad = |what: &str| RunError::damaged(&source, format!("shard {}: {what}", entry.batch));
+            let bad = |what: &str| RunError::damaged(&source, format!("batch {}: {what}", entry.batch));
             let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&rows[..]);
             let mut cells = csv::StringRecord::new();
             while reader.read_record(&mut cells).map_err(|error| bad(&error.to_string()))? {

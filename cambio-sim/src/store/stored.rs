@@ -81,7 +81,7 @@ impl StoredRun {
         for (number, line) in text[..whole].lines().enumerate() {
             let expected = Shard::batches(shard, &plan).start + number as u64;
             let entry = BatchEntry::read(line, &plan).filter(|entry| entry.batch == expected);
-            let what = || format!("line {} is not the shard {expected} of this run", number + 1);
+            let what = || format!("line {} is not batch {expected} of this run", number + 1);
             entries.push(entry.ok_or_else(|| RunError::damaged(&ledger, what()))?);
         }
         let spec = read("spec.toml")?;
@@ -128,7 +128,7 @@ impl StoredRun {
         let mut fields = lock_differences(&self.plan.lock(), &plan.lock());
         if self.shard != shard {
             let named = |shard: Option<Shard>| shard.map_or("the whole".to_owned(), |shard| shard.to_string());
-            fields.push(format!("the part was {} and is now {}", named(self.shard), named(shard)));
+            fields.push(format!("the shard was {} and is now {}", named(self.shard), named(shard)));
         }
         if let Some(programs) = &self.programs {
             fields.extend(programs.changes(&Programs::of(plan.specs())));
@@ -163,7 +163,7 @@ impl StoredRun {
             for ((path, reader, at), segment) in files.iter_mut().zip(&entry.segments) {
                 let mut bytes = Vec::new();
                 reader.take(segment.bytes).read_to_end(&mut bytes).map_err(RunError::unreadable(path))?;
-                let place = format!("bytes {at} to {}, shard {}", *at + segment.bytes, entry.batch);
+                let place = format!("bytes {at} to {}, batch {}", *at + segment.bytes, entry.batch);
                 if bytes.len() as u64 != segment.bytes {
                     let what = format!("it ends after byte {}; {place} should be there", *at + bytes.len() as u64);
                     return Err(RunError::damaged(path, what));

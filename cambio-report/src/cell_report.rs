@@ -1,8 +1,8 @@
-//! One table of a run: a rule system at a number of seats.
+//! The section of the page about one cell: a rule system at one number of seats, which the page calls a table.
 
 use cambio_sim::Derived;
 use cambio_sim::Extent;
-use cambio_sim::digest::{CellDigest, Doing, Doings};
+use cambio_sim::digest::{Behaviour, CellBehaviour, CellDigest};
 use cambio_sim::rows::{Form, MEASURES, Measure};
 use cambio_sim::{BehaviourRow, Plan, RatingRow, SeatRow};
 use cambio_stats::Interval;
@@ -20,7 +20,7 @@ const BEST_COLUMNS: usize = 8;
 /// From so many agents on they are rows of the table of behaviour, not columns.
 const MANY: usize = 8;
 
-/// What the page says of one table.
+/// What the template shows of one cell.
 #[derive(Serialize)]
 pub(super) struct Section {
     id: String,
@@ -42,10 +42,10 @@ pub(super) struct Section {
     behaviour: Table,
 }
 
-/// One table of a run: a rule system at a number of seats.
-pub(super) struct Desk<'a> {
+/// Writes the section about one cell.
+pub(super) struct CellReport<'a> {
     pub(super) plan: &'a Plan,
-    /// Which cell of the plan.
+    /// The number of the cell in the plan.
     pub(super) place: usize,
     pub(super) cell: &'a CellDigest,
     pub(super) derived: &'a Derived,
@@ -53,7 +53,7 @@ pub(super) struct Desk<'a> {
     pub(super) extent: Extent,
 }
 
-impl Desk<'_> {
+impl CellReport<'_> {
     pub(super) fn title(&self) -> String {
         let cell = &self.plan.cells[self.place];
         format!("{}, {} seats", cell.rules.name(), cell.seats)
@@ -82,7 +82,7 @@ impl Desk<'_> {
         let lineups = self.plan.cells[self.place].lineups.len() as u64;
         let deals = self.ladder.rungs.iter().map(|rung| rung.mean.clusters).max().unwrap_or(0);
         let matches: u64 = self.ladder.rungs.iter().map(|rung| rung.summary.matches).sum::<u64>() / self.seats() as u64;
-        let Doings { rounds, called, .. } = self.cell.doings;
+        let CellBehaviour { rounds, called, .. } = self.cell.behaviour;
         let share = if rounds == 0 { 0.0 } else { called as f64 / rounds as f64 };
         let ratings: Vec<&RatingRow> = self.ladder.rungs.iter().filter_map(|rung| self.rating(rung.agent)).collect();
         let is_rated = self.ladder.rungs.len() > 1 && ratings.iter().all(|row| row.elo.is_some());
@@ -394,12 +394,12 @@ impl Desk<'_> {
         format!("Wald’s test that no seat matters: χ² = {wald:.2} with {}, {}: {word}.", freedom, p_value(p)).into()
     }
 
-    fn strips(&self, of: fn(&Doing) -> &Histogram, origin: i64, unit: &str) -> (Strips, String) {
+    fn strips(&self, of: fn(&Behaviour) -> &Histogram, origin: i64, unit: &str) -> (Strips, String) {
         let own: Vec<Distribution<'_>> = self
             .names()
             .into_iter()
             .zip(&self.ladder.rungs)
-            .map(|(label, rung)| Distribution { label, counts: of(&self.cell.doings.agents[rung.place]) })
+            .map(|(label, rung)| Distribution { label, counts: of(&self.cell.behaviour.agents[rung.place]) })
             .collect();
         let told = |own: &Distribution<'_>| {
             let at = |share: f64| own.counts.quantile(share).map(|value| number(value as f64, 0));
@@ -416,7 +416,7 @@ impl Desk<'_> {
     }
 
     fn calls(&self) -> Figure<Strips> {
-        let (drawing, description) = self.strips(|doing| &doing.call_turns, 1, "turn of the table");
+        let (drawing, description) = self.strips(|behaviour| &behaviour.call_turns, 1, "turn of the table");
         let caption = format!(
             "In which turn an agent made the first call of a round. The turns of all seats are counted, from 1: lap 2 of {} \
              seats begins with turn {}. {}",
@@ -434,7 +434,7 @@ impl Desk<'_> {
     }
 
     fn points(&self) -> Figure<Strips> {
-        let (drawing, description) = self.strips(|doing| &doing.points, 0, "points at the end of a round");
+        let (drawing, description) = self.strips(|behaviour| &behaviour.points, 0, "points at the end of a round");
         let caption =
             format!("Points of an agent’s layout at the end of a round; fewer are better. {}", reading(&drawing));
         Figure {

@@ -1,84 +1,87 @@
-//! Sheets: the paper that rows are written on.
+//! The writer of the rows of a file.
 
 use super::cell::Field;
-use super::pen::{CELLS, Pen, Strip};
+use super::cell_writer::{CELLS, CellBuffer, CellWriter};
 use super::schema::Row;
 
-/// The rows of a file as they are written.
+/// Writes the rows of a CSV file into memory, without the header.
 #[derive(Debug, Default)]
-pub struct Sheet {
-    paper: Vec<u8>,
-    strip: Strip,
+pub struct RowWriter {
+    out: Vec<u8>,
+    buffer: CellBuffer,
     rows: u64,
 }
 
-impl Sheet {
-    /// An empty sheet, which writes over what is on the paper.
-    pub fn over(mut paper: Vec<u8>) -> Sheet {
-        paper.clear();
-        Sheet { paper, strip: Strip::default(), rows: 0 }
+impl RowWriter {
+    /// A writer without rows that uses the memory of `out` again.
+    pub fn over(mut out: Vec<u8>) -> RowWriter {
+        out.clear();
+        RowWriter { out, buffer: CellBuffer::default(), rows: 0 }
     }
 
-    /// Writes a row, the cells that it begins with being written already.
+    /// Writes a row. `key` holds its first cells, as [`RowKey::of_match`] returns them.
     ///
     /// # Panics
-    /// If the row's cells are longer than [`Row::ROOM`] says, by so much that the strip is not long enough.
+    /// If the other cells are so much longer than [`Row::ROOM`] says that they do not fit into the buffer.
     pub fn put<'a, R: Row<'a>>(&mut self, key: &[u8], row: &R) {
-        const { assert!(R::ROOM <= CELLS, "the cells of a row have room on a strip") }
-        self.paper.extend_from_slice(key);
-        let mut pen = Pen { paper: &mut self.paper, strip: &mut self.strip, at: 0 };
-        row.put_rest(&mut pen);
-        pen.end();
-        *self.paper.last_mut().expect("a row has a cell") = b'\n';
+        const { assert!(R::ROOM <= CELLS, "the cells of a row fit into the buffer") }
+        self.out.extend_from_slice(key);
+        let mut writer = CellWriter { out: &mut self.out, buffer: &mut self.buffer, at: 0 };
+        row.put_rest(&mut writer);
+        writer.end();
+        *self.out.last_mut().expect("a row has a cell") = b'\n';
         self.rows += 1;
     }
 
-    /// What was written, and how many rows that is.
+    /// The bytes that were written, and how many rows they are.
     pub fn into_bytes(self) -> (Vec<u8>, u64) {
-        (self.paper, self.rows)
+        (self.out, self.rows)
     }
 }
 
-/// The cells that every row of a match begins with: what they are of its table, and then of itself.
+/// The cells with which every row of a match begins: rules, seats, lineup, deal and rotation.
+///
+/// They are written once for all rows of the match, and the first three once for all matches of a lineup.
 #[derive(Debug, Default)]
 pub struct RowKey {
     text: Vec<u8>,
-    /// Where the cells of the table end, and those of the deal.
-    table: usize,
+    /// Where the cells of the lineup end.
+    lineup: usize,
+    /// Where the cell of the deal ends.
     deal: usize,
-    /// The deal that is written there.
+    /// The deal in that cell.
     of: Option<u64>,
-    strip: Strip,
+    buffer: CellBuffer,
 }
 
 impl RowKey {
-    /// Another table: its rule system, number of seats and lineup.
-    pub fn set_table(&mut self, rules: &str, seats: usize, lineup: &str) {
-        self.write(0, |pen| {
-            rules.put(pen);
-            seats.put(pen);
-            lineup.put(pen);
+    /// Sets the rule system, the number of seats and the lineup.
+    pub fn set_lineup(&mut self, rules: &str, seats: usize, lineup: &str) {
+        self.write(0, |writer| {
+            rules.put(writer);
+            seats.put(writer);
+            lineup.put(writer);
         });
-        self.table = self.text.len();
+        self.lineup = self.text.len();
         self.of = None;
     }
 
-    /// A match of this table: its deal and rotation. Gives the cells.
+    /// The cells of a match of this lineup, given its deal and rotation.
     pub fn of_match(&mut self, deal: u64, rotation: usize) -> &[u8] {
         if self.of != Some(deal) {
-            self.write(self.table, |pen| deal.put(pen));
+            self.write(self.lineup, |writer| deal.put(writer));
             self.deal = self.text.len();
             self.of = Some(deal);
         }
-        self.write(self.deal, |pen| rotation.put(pen));
+        self.write(self.deal, |writer| rotation.put(writer));
         &self.text
     }
 
-    fn write(&mut self, from: usize, cells: impl FnOnce(&mut Pen<'_>)) {
+    fn write(&mut self, from: usize, cells: impl FnOnce(&mut CellWriter<'_>)) {
         self.text.truncate(from);
-        let mut pen = Pen { paper: &mut self.text, strip: &mut self.strip, at: 0 };
-        cells(&mut pen);
-        pen.end();
+        let mut writer = CellWriter { out: &mut self.text, buffer: &mut self.buffer, at: 0 };
+        cells(&mut writer);
+        writer.end();
     }
 }
 
@@ -90,10 +93,10 @@ mod tests {
     use crate::rows::{BySeat, MatchRow, Print, RoundRow, header};
 
     #[test]
-    fn a_sheet_takes_rows_of_any_length_on_paper_that_was_used() {
+    fn a_row_writer_takes_rows_of_any_length_into_used_memory() {
         let lineup = "a \"b\", c | ".repeat(2000);
         let mut key = RowKey::default();
-        key.set_table("house", 8, &lineup);
+        key.set_lineup("house", 8, &lineup);
         let row = |print: &str, deal| MatchRow {
             rules: "house",
             seats: 8,
@@ -108,11 +111,11 @@ mod tests {
             analysis: true,
             reproducible: false,
         };
-        let mut sheet = Sheet::over(vec![b'x'; 10_000]);
+        let mut writer = RowWriter::over(vec![b'x'; 10_000]);
         for deal in 0..50 {
-            sheet.put(key.of_match(deal, 7), &row("0123456789abcdef", deal));
+            writer.put(key.of_match(deal, 7), &row("0123456789abcdef", deal));
         }
-        let (bytes, rows) = sheet.into_bytes();
+        let (bytes, rows) = writer.into_bytes();
         assert_eq!(rows, 50);
         let text = [header::<MatchRow<'_>>(), bytes].concat();
         let cells: Vec<_> = csv::Reader::from_reader(&text[..]).into_records().map(Result::unwrap).collect();
@@ -143,10 +146,10 @@ mod tests {
             call_turn: None,
         };
         let mut key = RowKey::default();
-        key.set_table(row.rules, row.seats, row.lineup);
-        let mut sheet = Sheet::default();
-        sheet.put(key.of_match(row.deal, row.rotation), &row);
-        let text = [header::<RoundRow<'_>>(), sheet.into_bytes().0].concat();
+        key.set_lineup(row.rules, row.seats, row.lineup);
+        let mut writer = RowWriter::default();
+        writer.put(key.of_match(row.deal, row.rotation), &row);
+        let text = [header::<RoundRow<'_>>(), writer.into_bytes().0].concat();
         let line = "\"ru\"\"les\",2,\"a(b=1,c=2) | d\",7,0,1,b,call,ba,a,4,20,0,3 -1,0.5 5,\n";
         assert_eq!(std::str::from_utf8(&text).unwrap().lines().nth(1).unwrap(), line.trim_end());
         let cells = csv::Reader::from_reader(&text[..]).records().next().unwrap().unwrap();
