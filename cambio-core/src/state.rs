@@ -1,5 +1,6 @@
 //! A round in progress: the table and the faces that it hides.
 
+mod moves;
 mod turn;
 
 use crate::action::{Action, Choices};
@@ -272,14 +273,8 @@ impl State {
         let spec = self.table.rules.spec();
         let (hand, seats, starter) = (spec.hand.count(), self.table.seats(), self.table.starter);
         let carry = self.table.carry;
-        sink.event(&Event::Dealt { starter, extra: carry.extra_card });
-        self.deal_hands(hand, seats);
         let mut turn = Turn { state: self, chance, sink };
-        for seat in starter.round(seats).filter(|&seat| carry.extra_card.contains(seat)) {
-            if let Some(spot) = turn.state.table.penalty_spot(seat) {
-                turn.deal_to(spot);
-            }
-        }
+        turn.happens(Event::Dealt { starter, extra: carry.extra_card });
         match spec.peek {
             Peek::Slots(mask) => {
                 for seat in starter.round(seats) {
@@ -295,26 +290,6 @@ impl State {
             turn.after_peeks();
         } else {
             turn.ask_to_peek(starter);
-        }
-    }
-
-    /// One card to each seat in turn, from the starter on, `hand` times.
-    fn deal_hands(&mut self, hand: usize, seats: usize) {
-        let State { table, hidden } = self;
-        for seat in SeatSet::first(seats).iter() {
-            table.occupied = table.occupied.union(SpotSet::row(seat, hand));
-        }
-        table.stock_len -= (hand * seats) as u16;
-        if hidden.order == Order::Pool {
-            return;
-        }
-        let top = usize::from(hidden.pool_len) - 1;
-        hidden.pool_len = table.stock_len;
-        for (place, seat) in table.starter.round(seats).enumerate() {
-            for slot in 0..hand {
-                let spot = Spot::new(seat, slot + 1).expect("a hand has at most eight cards");
-                hidden.faces[spot.index()] = Some(hidden.stock[top - slot * seats - place]);
-            }
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Every function here runs after the one gate in [`State::apply`](crate::State::apply), so it changes and does
 //! not ask. Each ends by asking somebody, or by ending the round. `power` carries out powers, `window` snap windows with
-//! gifts and chains.
+//! gifts and chains. Cards move only by the events that happen.
 
 mod power;
 mod window;
@@ -12,7 +12,7 @@ use crate::chance::Chance;
 use crate::event::{Ending, Event, Sink};
 use crate::knob::{CallWhen, EmptyHand, Flip, Peek, Redrop, StockEmpty};
 use crate::observation::may_call;
-use crate::seat::{Seat, SeatSet, Spot, SpotSet};
+use crate::seat::{Seat, Spot, SpotSet};
 use crate::state::{Declared, Order, State};
 use crate::table::{Opening, Phase, Source};
 use crate::{Action, RulesSpec};
@@ -29,14 +29,18 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.state.table.rules.spec()
     }
 
+    /// Moves the cards as the event says, and tells the sink.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    pub(crate) fn happens(&mut self, event: Event<Card>) {
+        self.state.follow(event.motion());
+        self.sink.event(&event);
+    }
+
     #[inline]
     fn ask(&mut self, seat: Seat, phase: Phase) {
         self.state.table.asked = Some(seat);
         self.state.table.phase = phase;
-    }
-
-    fn everyone(&self) -> SeatSet {
-        SeatSet::first(self.state.table.seats())
     }
 
     /// Carries out a legal decision.
@@ -64,7 +68,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             (_, Action::Look(spot)) => self.look(seat, spot),
             (_, Action::Swap(one, other)) => self.swap(seat, one, other),
             (Phase::Gift, Action::Skip) => {
-                self.sink.event(&Event::Skipped { seat });
+                self.happens(Event::Skipped { seat });
                 self.after_success(seat);
             }
             (_, Action::Skip) => self.decline(seat),
@@ -111,23 +115,11 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         hidden.stock[last]
     }
 
-    /// The top of the stock, seen by somebody.
+    /// The top of the stock, which somebody sees now. The event that follows says where it goes.
     #[inline]
-    fn draw_stock(&mut self) -> Card {
+    fn turn_top(&mut self) -> Card {
         self.restock();
-        self.state.table.stock_len -= 1;
         self.draw_pool()
-    }
-
-    /// Puts the top of the stock into an empty spot, unseen.
-    pub(crate) fn deal_to(&mut self, spot: Spot) {
-        self.restock();
-        self.state.table.stock_len -= 1;
-        self.state.table.occupied.insert(spot);
-        if self.state.hidden.order == Order::Dealt {
-            let card = self.draw_pool();
-            self.state.hidden.faces[spot.index()] = Some(card);
-        }
     }
 
     /// Shuffles the pile without its top into a new stock if the stock is empty.
@@ -142,26 +134,13 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     fn reshuffle(&mut self) {
         // What is still latent comes from the old stock: it is decided before the new one lies there.
         self.settle();
-        let State { table, hidden } = &mut *self.state;
-        let top = table.top.expect("a pile that is reshuffled has a top");
-        table.pile[top.kind()] -= 1;
-        let mut len = 0;
-        for (kind, copies) in table.pile.iter_mut().enumerate() {
-            for _ in 0..std::mem::take(copies) {
-                hidden.stock[len] = Card::new(kind).expect("the pile has a count for each kind");
-                len += 1;
-            }
-        }
-        table.pile[top.kind()] = 1;
-        table.pile_points = table.rules.points(top);
-        table.pile_len = 1;
-        table.stock_len = len as u16;
-        table.reshuffles += 1;
-        hidden.pool_len = len as u16;
+        let event = Event::Reshuffled { cards: self.state.table.pile_len - 1 };
+        self.state.follow(event.motion());
+        let hidden = &mut self.state.hidden;
         if hidden.order == Order::Dealt {
-            self.chance.shuffle(&mut hidden.stock[..len]);
+            self.chance.shuffle(&mut hidden.stock[..usize::from(hidden.pool_len)]);
         }
-        self.sink.event(&Event::Reshuffled { cards: len as u16 });
+        self.sink.event(&event);
     }
 
     pub(crate) fn settle(&mut self) {
@@ -173,59 +152,14 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
     }
 
-    #[inline]
-    fn push_pile(&mut self, card: Card) {
-        let table = &mut self.state.table;
-        table.pile[card.kind()] += 1;
-        table.pile_points += table.rules.points(card);
-        table.pile_len += 1;
-        table.top = Some(card);
-        table.top_spent = false;
-    }
-
-    /// These seats have seen the card that lies here.
-    #[inline]
-    fn show_to(&mut self, spot: Spot, seats: SeatSet) {
-        let State { table, hidden } = &mut *self.state;
-        let Some(card) = hidden.faces[spot.index()] else { return };
-        hidden.seen_ranks |= table.rules.rank_bit(card);
-        let points = table.rules.points(card);
-        for seat in seats.iter().map(Seat::index) {
-            // Who has seen which card is hard to predict: no branch.
-            let is_new = !table.seen[seat].contains(spot);
-            table.seen[seat].insert(spot);
-            hidden.seen_points[seat] += i32::from(is_new) * points;
-        }
-    }
-
-    /// Takes the card away from an occupied spot: nobody has seen what will lie here.
-    #[inline]
-    fn clear(&mut self, spot: Spot) -> Option<Card> {
-        let State { table, hidden } = &mut *self.state;
-        let card = hidden.faces[spot.index()].take();
-        let points = card.map_or(0, |card| table.rules.points(card));
-        for (seen, seen_points) in table.seen.iter_mut().zip(&mut hidden.seen_points).take(usize::from(table.seats)) {
-            let was_seen = seen.contains(spot);
-            seen.remove(spot);
-            *seen_points -= i32::from(was_seen) * points;
-        }
-        card
-    }
-
-    /// Takes the card away from a spot: a gap remains.
-    fn lift(&mut self, spot: Spot) -> Option<Card> {
-        self.state.table.occupied.remove(spot);
-        self.clear(spot)
-    }
-
     /// One penalty card, unseen, for `seat` (000:124, 003:8, 004:143).
     fn penalise(&mut self, seat: Seat) {
         match self.state.table.penalty_spot(seat) {
             Some(spot) if self.state.table.can_draw() => {
-                self.deal_to(spot);
-                self.sink.event(&Event::Penalised { seat, spot });
+                self.restock();
+                self.happens(Event::Penalised { seat, spot });
             }
-            _ => self.sink.event(&Event::PenaltyWaived { seat }),
+            _ => self.happens(Event::PenaltyWaived { seat }),
         }
     }
 
@@ -233,8 +167,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     pub(crate) fn peek(&mut self, seat: Seat, spot: Spot) {
         let face = self.face(spot);
-        self.show_to(spot, SeatSet::only(seat));
-        self.sink.event(&Event::Peeked { seat, spot, face });
+        self.happens(Event::Peeked { seat, spot, face });
     }
 
     /// Asks `seat`, or the next seat with a peek left, which card it looks at.
@@ -260,9 +193,8 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     pub(crate) fn after_peeks(&mut self) {
         if self.spec().flip != Flip::None {
-            let card = self.draw_stock();
-            self.push_pile(card);
-            self.sink.event(&Event::Flipped { card });
+            let card = self.turn_top();
+            self.happens(Event::Flipped { card });
         }
         if self.state.table.rules.flip_opens_window() {
             self.open_window(Opening::Flip);
@@ -295,7 +227,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             return self.end(Ending::StockOut);
         }
         self.state.table.turns += 1;
-        self.sink.event(&Event::TurnBegan { seat });
+        self.happens(Event::TurnBegan { seat });
         self.ask(seat, Phase::Start);
     }
 
@@ -318,21 +250,16 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     fn draw(&mut self, seat: Seat) {
         self.state.table.frozen = false;
-        let card = self.draw_stock();
-        self.state.hidden.held = Some(card);
-        self.sink.event(&Event::Drew { seat, face: card });
+        let card = self.turn_top();
+        self.happens(Event::Drew { seat, face: card });
         self.ask(seat, Phase::Held(Source::Stock));
     }
 
     fn take(&mut self, seat: Seat) {
         let table = &mut self.state.table;
         table.frozen = false;
-        let card = table.top.take().expect("a card is taken from a pile with a top");
-        table.pile[card.kind()] -= 1;
-        table.pile_points -= table.rules.points(card);
-        table.pile_len -= 1;
-        self.state.hidden.held = Some(card);
-        self.sink.event(&Event::Took { seat, card });
+        let card = table.top.expect("a card is taken from a pile with a top");
+        self.happens(Event::Took { seat, card });
         self.ask(seat, Phase::Held(Source::Pile(card)));
     }
 
@@ -342,15 +269,14 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         table.frozen &= table.phase != Phase::Start;
         table.callers.insert(seat);
         table.first_caller.get_or_insert(seat);
-        self.sink.event(&Event::Called { seat });
+        self.happens(Event::Called { seat });
         self.next_turn();
     }
 
     fn cheat(&mut self, seat: Seat, spot: Spot) {
         self.state.table.cheated = true;
         let face = self.face(spot);
-        self.show_to(spot, SeatSet::only(seat));
-        self.sink.event(&Event::Looked { seat, spot, face });
+        self.happens(Event::Looked { seat, spot, face });
         self.penalise(seat);
         // The penalty card may have been the last of the stock.
         if !self.can_start(seat) {
@@ -360,7 +286,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     }
 
     fn drop_held(&mut self, seat: Seat) {
-        let card = self.state.hidden.held.take().expect("the phase is Held");
+        let card = self.state.hidden.held.expect("the phase is Held");
         let power = self.state.table.rules.power(card);
         let was_spent = self.state.table.top_spent;
         let (has_power, spent) = match (self.state.table.phase, self.spec().redrop) {
@@ -368,24 +294,14 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             (_, Redrop::UnspentPower) => (!was_spent, was_spent),
             (_, Redrop::NoPower | Redrop::Forbidden) => (false, was_spent),
         };
-        self.push_pile(card);
+        self.happens(Event::Dropped { seat, card });
         self.state.table.top_spent = spent;
-        self.sink.event(&Event::Dropped { seat, card });
         self.land(if has_power { power } else { Power::NONE });
     }
 
     fn keep(&mut self, seat: Seat, spot: Spot) {
         let replaced = self.face(spot);
-        let card = self.state.hidden.held.take().expect("the phase is Held");
-        let seen_by = match self.state.table.phase {
-            Phase::Held(Source::Pile(_)) => self.everyone(),
-            _ => SeatSet::only(seat),
-        };
-        self.clear(spot);
-        self.state.hidden.faces[spot.index()] = Some(card);
-        self.show_to(spot, seen_by);
-        self.push_pile(replaced);
-        self.sink.event(&Event::Kept { seat, spot, replaced });
+        self.happens(Event::Kept { seat, spot, replaced });
         self.land(Power::NONE);
     }
 
@@ -415,11 +331,12 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         table.asked = None;
         table.phase = Phase::Over;
         table.ended = Some(reason);
-        self.sink.event(&Event::Ended { reason });
+        self.happens(Event::Ended { reason });
         if !C::SETTLES {
             return;
         }
         self.settle();
+        // All see the cards for the scores. The table stays as it was when play stopped.
         for spot in self.state.table.occupied {
             if let Some(card) = self.state.hidden.faces[spot.index()] {
                 self.sink.event(&Event::TurnedUp { spot, card });

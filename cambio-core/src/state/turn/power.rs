@@ -5,7 +5,7 @@ use crate::chance::Chance;
 use crate::event::{Event, Sink};
 use crate::knob::Window;
 use crate::observation::step_has_target;
-use crate::seat::{Seat, SeatSet, Spot, SpotSet};
+use crate::seat::{Seat, Spot, SpotSet};
 use crate::state::turn::Turn;
 use crate::table::{Opening, Phase};
 
@@ -45,23 +45,17 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     pub(super) fn look(&mut self, seat: Seat, spot: Spot) {
         let face = self.face(spot);
-        self.show_to(spot, SeatSet::only(seat));
-        self.sink.event(&Event::Looked { seat, spot, face });
+        self.happens(Event::Looked { seat, spot, face });
         self.state.table.pointed.insert(spot);
         self.state.table.carried_out = true;
         self.next_step();
     }
 
     pub(super) fn swap(&mut self, seat: Seat, one: Spot, other: Spot) {
-        self.state.hidden.faces.swap(one.index(), other.index());
-        let table = &mut self.state.table;
-        for seen in &mut table.seen[..usize::from(table.seats)] {
-            seen.swap(one, other);
-        }
         // It is the card that was looked at, wherever it lies.
-        table.pointed.swap(one, other);
+        self.state.table.pointed.swap(one, other);
         let (one, other) = (one.min(other), one.max(other));
-        self.sink.event(&Event::Swapped { seat, one, other });
+        self.happens(Event::Swapped { seat, one, other });
         self.state.table.carried_out = true;
         self.next_step();
     }
@@ -72,7 +66,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let looks = |step: crate::Step| (step.looks_at_own() || step.looks_at_others()) && !step.swaps();
         let looks = table.power.step(table.step.into()).is_some_and(looks);
         table.declined_look |= looks;
-        self.sink.event(&Event::Skipped { seat });
+        self.happens(Event::Skipped { seat });
         self.next_step();
     }
 
@@ -84,8 +78,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
         for spot in self.state.table.named {
             let card = self.face(spot);
-            self.show_to(spot, self.everyone());
-            self.sink.event(&Event::Shown { spot, card });
+            self.happens(Event::Shown { spot, card });
         }
         self.state.table.carried_out = true;
         self.next_step();

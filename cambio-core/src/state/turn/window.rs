@@ -1,6 +1,5 @@
 //! Snap windows: who is asked, how declarations are resolved, gifts and chains.
 
-use crate::card::Card;
 use crate::chance::{Chance, Race, RaceOrder};
 use crate::event::{Ending, Event, Sink, Verdict};
 use crate::knob::{EmptyHand, Late, Matching};
@@ -79,7 +78,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             let table = &self.state.table;
             for seat in table.turn.round(table.seats()).filter(|&seat| touchers.contains(seat)) {
                 if let Some(Declared::Touch(spot)) = self.state.hidden.declared[seat.index()] {
-                    self.sink.event(&Event::Touched { seat, spot });
+                    self.happens(Event::Touched { seat, spot });
                 }
             }
         }
@@ -113,18 +112,15 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
                 (true, Some(_)) => Verdict::Late,
             };
             if verdict == Verdict::Late && self.spec().late == Late::Abort {
-                self.sink.event(&Event::Aborted { seat });
+                self.happens(Event::Aborted { seat });
                 continue;
             }
-            self.sink.event(&Event::Snapped { seat, spot, card, verdict });
+            self.happens(Event::Snapped { seat, spot, card, verdict });
             if verdict == Verdict::Right {
                 winner = Some((seat, spot));
-                self.win(seat, spot, card);
-            } else {
-                self.show_to(spot, self.everyone());
-                if verdict == Verdict::Wrong || self.spec().late == Late::Penalise {
-                    self.penalise(seat);
-                }
+                self.win(seat, spot);
+            } else if verdict == Verdict::Wrong || self.spec().late == Late::Penalise {
+                self.penalise(seat);
             }
         }
         match winner {
@@ -133,10 +129,8 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
     }
 
-    /// A snapped card matched: it goes onto the pile.
-    fn win(&mut self, seat: Seat, spot: Spot, card: Card) {
-        self.lift(spot);
-        self.push_pile(card);
+    /// A snapped card matched, and lies on the pile.
+    fn win(&mut self, seat: Seat, spot: Spot) {
         let table = &mut self.state.table;
         table.won = true;
         table.frozen |= table.rules.spec().freeze;
@@ -155,12 +149,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     pub(super) fn give(&mut self, seat: Seat, from: Spot) {
         let to = self.state.table.gap.expect("a gift goes into a gap");
-        let seen_by = self.state.table.seen_by(from);
-        let face = self.lift(from);
-        self.state.table.occupied.insert(to);
-        self.state.hidden.faces[to.index()] = face;
-        self.show_to(to, seen_by);
-        self.sink.event(&Event::Gave { seat, from, to });
+        self.happens(Event::Gave { seat, from, to });
         self.after_success(seat);
     }
 
@@ -174,7 +163,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         if spec.empty_hand == EmptyHand::Safe {
             while let Some(seat) = self.state.table.emptied() {
                 self.state.table.safe.insert(seat);
-                self.sink.event(&Event::BecameSafe { seat });
+                self.happens(Event::BecameSafe { seat });
             }
         }
         if !spec.chain || self.state.table.safe.contains(winner) {
@@ -190,12 +179,11 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     pub(super) fn chain(&mut self, seat: Seat, spot: Spot) {
         let card = self.face(spot);
         let verdict = if matches(&self.state.table, seat, spot, card) { Verdict::Right } else { Verdict::Wrong };
-        self.sink.event(&Event::Snapped { seat, spot, card, verdict });
+        self.happens(Event::Snapped { seat, spot, card, verdict });
         if verdict == Verdict::Right {
-            self.win(seat, spot, card);
+            self.win(seat, spot);
             self.ask_for_gift(seat, spot);
         } else {
-            self.show_to(spot, self.everyone());
             self.penalise(seat);
             self.after_window();
         }
