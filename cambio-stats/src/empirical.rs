@@ -302,23 +302,30 @@ impl Game {
     fn logit_limit(&self, payoffs: impl Fn(&DVector<f64>) -> (DVector<f64>, DMatrix<f64>)) -> Option<Vec<f64>> {
         let size = self.strategies;
         let mut p = DVector::from_element(size, 1.0 / size as f64);
+        let (mut spread, mut product) = (DMatrix::zeros(size, size), DMatrix::zeros(size, size));
         let mut temperature = 1.0;
         while temperature > 1e-7 {
             temperature *= 0.7;
             for _ in 0..50 {
                 let (values, slopes) = payoffs(&p);
-                let reply = softmax(&(values / temperature));
+                let reply = softmax(values / temperature);
                 let gap = &p - &reply;
                 if gap.amax() < 1e-13 {
                     break;
                 }
-                let spread = DMatrix::from_diagonal(&reply) - &reply * reply.transpose();
-                let slope = DMatrix::identity(size, size) - spread * slopes / temperature;
-                let step = slope.lu().solve(&gap)?;
+                let diagonal = |i, j, value: f64| if i == j { value } else { 0.0 };
+                for (i, j) in (0..size).flat_map(|j| (0..size).map(move |i| (i, j))) {
+                    spread[(i, j)] = diagonal(i, j, reply[i]) - reply[i] * reply[j];
+                }
+                spread.mul_to(&slopes, &mut product);
+                let slope = DMatrix::from_fn(size, size, |i, j| diagonal(i, j, 1.0) - product[(i, j)] / temperature);
+                let mut step = gap;
+                slope.lu().solve_mut(&mut step).then_some(())?;
                 // Not out of the simplex: at most nine tenths of the way to its edge.
                 let room = p.iter().zip(step.iter()).filter(|(_, step)| **step > 0.0);
                 let most = room.map(|(share, step)| 0.9 * share / step).fold(1.0, f64::min);
-                p -= step * most;
+                step *= most;
+                p -= &step;
             }
         }
         let sum = p.sum();
@@ -418,11 +425,11 @@ fn choose(of: u32, count: usize) -> f64 {
     (0..count as u32).map(|step| (f64::from(of) - f64::from(step)) / f64::from(step + 1)).product()
 }
 
-fn softmax(values: &DVector<f64>) -> DVector<f64> {
+fn softmax(mut values: DVector<f64>) -> DVector<f64> {
     let most = values.max();
-    let weights = values.map(|value| (value - most).exp());
-    let sum = weights.sum();
-    weights / sum
+    values.apply(|value| *value = (*value - most).exp());
+    let sum = values.sum();
+    values / sum
 }
 
 /// The probability that one mutant takes over, by how much fitter mutants are where there is one, two and so on:

@@ -23,9 +23,18 @@ impl Draws {
         Draws { root: eigen.eigenvectors * DMatrix::from_diagonal(&roots), freedom }
     }
 
-    fn draw(&self, rng: &mut impl Rng) -> DVector<f64> {
-        let normal = DVector::from_fn(self.root.ncols(), |_, _| rng.normal());
-        &self.root * normal / (chi_square(self.freedom, rng) / self.freedom).sqrt()
+    /// So many draws, one after the other, handed to `take`.
+    fn for_each(&self, count: usize, rng: &mut impl Rng, mut take: impl FnMut(&DVector<f64>)) {
+        let mut normal = DVector::zeros(self.root.ncols());
+        let mut drawn = DVector::zeros(self.root.nrows());
+        for _ in 0..count {
+            for number in normal.iter_mut() {
+                *number = rng.normal();
+            }
+            self.root.mul_to(&normal, &mut drawn);
+            drawn /= (chi_square(self.freedom, rng) / self.freedom).sqrt();
+            take(&drawn);
+        }
     }
 }
 
@@ -78,18 +87,20 @@ pub fn simultaneous_factor(
     if used.is_empty() || freedom < 1.0 {
         return None;
     }
-    let draws = Draws::new(covariance, freedom);
-    let mut largest: Vec<f64> = (0..DRAWS)
-        .map(|_| {
-            let estimates = draws.draw(rng);
-            let size = |&(one, other, deviation): &(usize, Option<usize>, f64)| {
-                (estimates[one] - other.map_or(0.0, |other| estimates[other])).abs() / deviation
-            };
-            used.iter().map(size).fold(0.0, f64::max)
-        })
-        .collect();
-    largest.sort_by(f64::total_cmp);
-    Some(largest[((level * DRAWS as f64).ceil() as usize).min(DRAWS) - 1])
+    let mut largest = Vec::with_capacity(DRAWS);
+    Draws::new(covariance, freedom).for_each(DRAWS, rng, |estimates| {
+        let size = |&(one, other, deviation): &(usize, Option<usize>, f64)| {
+            (estimates[one] - other.map_or(0.0, |other| estimates[other])).abs() / deviation
+        };
+        largest.push(used.iter().map(size).fold(0.0, f64::max));
+    });
+    Some(quantile(&mut largest, level))
+}
+
+/// The least of as many numbers as there are draws that a share `level` of them does not exceed. Changes their order.
+fn quantile(numbers: &mut [f64], level: f64) -> f64 {
+    let place = ((level * DRAWS as f64).ceil() as usize).min(DRAWS) - 1;
+    *numbers.select_nth_unstable_by(place, f64::total_cmp).1
 }
 
 /// P-values corrected for being many (Holm 1979, "A simple sequentially rejective multiple test procedure").
@@ -134,8 +145,8 @@ pub fn best_set(means: &[f64], covariance: &DMatrix<f64>, freedom: f64, level: f
         let variance: f64 = covariance[(i, i)] + covariance[(l, l)] - 2.0 * covariance[(i, l)];
         variance.max(0.0).sqrt()
     };
-    let draws = Draws::new(covariance, freedom.max(1.0));
-    let samples: Vec<DVector<f64>> = (0..DRAWS).map(|_| draws.draw(rng)).collect();
+    let mut samples = Vec::with_capacity(DRAWS);
+    Draws::new(covariance, freedom.max(1.0)).for_each(DRAWS, rng, |sample| samples.push(sample.clone()));
     let is_in = |i: usize| {
         let rivals: Vec<(usize, f64)> = (0..size).filter(|&l| l != i).map(|l| (l, deviation(i, l))).collect();
         let (varying, fixed): (Vec<_>, Vec<_>) = rivals.into_iter().partition(|rival| rival.1 > 1e-150);
@@ -146,8 +157,7 @@ pub fn best_set(means: &[f64], covariance: &DMatrix<f64>, freedom: f64, level: f
             varying.iter().map(|&(l, deviation)| (sample[l] - sample[i]) / deviation).fold(f64::NEG_INFINITY, f64::max)
         };
         let mut sizes: Vec<f64> = samples.iter().map(largest).collect();
-        sizes.sort_by(f64::total_cmp);
-        let factor = sizes[((level * DRAWS as f64).ceil() as usize).min(DRAWS) - 1];
+        let factor = quantile(&mut sizes, level);
         varying.iter().all(|&(l, deviation)| means[l] - means[i] <= factor * deviation)
     };
     (0..size).map(is_in).collect()
