@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Measures two builds against each other on the same work: old, new, old, new, …
 
-    scripts/pair.py OLD NEW [--rounds N] [--only NAME]... [--no-counts | --counts-only]
+    scripts/pair.py OLD NEW [--rounds N] [--only NAME]... [--no-counts | --counts-only] [--csv FILE]
 
-OLD and NEW are `cambio` binaries, or release folders of cargo (`target/release`). A folder that holds `examples/count`
-and `examples/think` is measured on the bare engine, on searches and on tensors as well:
+OLD and NEW are `cambio` binaries, or release folders of cargo (`target/release`, or the `target/pgo` of
+scripts/release.sh). A folder that holds `examples/count` and `examples/think` is measured on the bare engine, on searches
+and on tensors as well:
 
     cargo build --release && cargo build --release -p cambio-benches --examples
 
@@ -15,6 +16,7 @@ the same on a noisy machine, but knows nothing of caches and branches. Needs not
 """
 
 import argparse
+import csv
 import os
 import re
 import resource
@@ -37,7 +39,7 @@ RUNS = {
     "run rollout": ("['rollout(n=1000)', 'heuristic']", 20, 1),
     "run ismcts": ("['ismcts', 'heuristic']", 20, 1),
 }
-# The rows that `cambio report` reads: those of this run.
+# The rows that `cambio report` reads: those of this run. Each build reads the rows that it has written.
 REPORT = ("['random', 'random(pass=0.9)', 'greedy', 'greedy(call_at=9)']", 8000, 200)
 # The words of a benchmark program, the number that is timed, and the number that is counted.
 PROGRAMS = {
@@ -50,6 +52,10 @@ PROGRAMS = {
     "ismcts": ("think classic 2 ismcts", 160, 8),
     "ismcts(mode=so)": ("think classic 2 ismcts(mode=so)", 160, 8),
 }
+
+# What `--csv` writes: seconds are medians over the pairs, the least and greatest ratio those of single pairs.
+COLUMNS = ["workload", "pairs", "old_seconds", "new_seconds", "times_as_fast", "least", "greatest",
+           "old_instructions", "new_instructions"]
 
 
 class Build:
@@ -98,7 +104,7 @@ class Build:
         return int(re.search(rb"Collected : (\d+)", done.stderr)[1])
 
 
-def works(options, old, new):
+def works(old, new):
     """The name of each workload, and functions that prepare it in a build and give its command."""
     for name, (agents, timed, counted) in RUNS.items():
         yield name, lambda build, agents=agents: build.spec(agents), Build.run, timed, counted
@@ -110,8 +116,7 @@ def works(options, old, new):
 
     def report(build, deals):
         if made.get(build) != deals:
-            # Both builds read rows that the old one wrote.
-            build.call([str(old.cambio), *build.run(deals)[1:]])
+            build.call(build.run(deals))
             made[build] = deals
         return [str(build.cambio), "report", "out"]
 
@@ -130,27 +135,40 @@ def main():
                         help="only this workload; may be given often: " + ", ".join([*RUNS, "report", *PROGRAMS]))
     parser.add_argument("--no-counts", action="store_true", help="count no instructions")
     parser.add_argument("--counts-only", action="store_true", help="only count instructions")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the figures to this file as well")
     options = parser.parse_args()
     counts = not options.no_counts and shutil.which("valgrind") is not None
+    rows = []
     with tempfile.TemporaryDirectory(prefix="cambio-pair-") as top:
         builds = [Build(path, Path(top) / name) for name, path in [("old", options.old), ("new", options.new)]]
         print(f"{'':22}{'old':>9}{'new':>9}   times as fast (least–greatest)   instructions, old / new")
-        for name, prepare, command, timed, counted in works(options, *builds):
+        for name, prepare, command, timed, counted in works(*builds):
             if options.only and name not in options.only:
                 continue
             for build in builds:
                 prepare(build)
             line = f"{name:22}"
+            row = dict.fromkeys(COLUMNS, "") | {"workload": name}
             if not options.counts_only:
                 times = [[build.time(command(build, timed)) for build in builds] for _ in range(options.rounds + 1)][1:]
                 ratios = [old / new for old, new in times]
                 old, new = (statistics.median(pair[at] for pair in times) for at in (0, 1))
-                line += f"{old:7.2f} s{new:7.2f} s   {statistics.median(ratios):6.3f}  " \
-                        f"({min(ratios):.3f}–{max(ratios):.3f})         "
+                ratio, least, greatest = statistics.median(ratios), min(ratios), max(ratios)
+                line += f"{old:7.2f} s{new:7.2f} s   {ratio:6.3f}  ({least:.3f}–{greatest:.3f})         "
+                row |= {"pairs": len(times), "old_seconds": f"{old:.3f}", "new_seconds": f"{new:.3f}",
+                        "times_as_fast": f"{ratio:.4f}", "least": f"{least:.4f}", "greatest": f"{greatest:.4f}"}
             if counts:
                 old, new = (build.count(command(build, counted)) for build in builds)
                 line += f"{old / new:12.4f}   {old / 1e6:.0f} M / {new / 1e6:.0f} M"
+                row |= {"old_instructions": old, "new_instructions": new}
             print(line, flush=True)
+            rows.append(row)
+    if options.csv:
+        options.csv.parent.mkdir(parents=True, exist_ok=True)
+        with open(options.csv, "w", newline="", encoding="utf-8") as file:
+            table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)
 
 
 if __name__ == "__main__":
