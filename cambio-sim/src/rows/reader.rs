@@ -82,15 +82,13 @@ impl<'a> Iterator for Cells<'a> {
         }
         let bytes = self.text.as_bytes();
         let mut start = self.at;
-        let mut end = start;
+        let end;
         if bytes.get(start) == Some(&b'"') {
             start += 1;
             end = start + self.text[start..].find('"')?;
             self.at = end + 1;
         } else {
-            while bytes.get(end).is_some_and(|byte| !matches!(byte, b',' | b'\n')) {
-                end += 1;
-            }
+            end = end_of_cell(bytes, start);
             self.at = end;
         }
         self.is_in_row = match bytes.get(self.at) {
@@ -102,6 +100,26 @@ impl<'a> Iterator for Cells<'a> {
         self.at += 1;
         Some(&self.text[start..end])
     }
+}
+
+/// The place of the next comma or line feed, and that of the end where there is none. Cells are short, so a search by eight
+/// bytes at a time, which has one branch for most cells, takes less than one by bytes or by a call.
+#[inline]
+fn end_of_cell(bytes: &[u8], start: usize) -> usize {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    // The highest bit of the first byte that is zero, and of no byte before it (Mycroft 1987).
+    let first_zero = |word: u64| word.wrapping_sub(EACH) & !word & EACH << 7;
+    let mut at = start;
+    while let Some(eight) = bytes[at..].first_chunk() {
+        let word = u64::from_le_bytes(*eight);
+        let found = first_zero(word ^ EACH * u64::from(b',')) | first_zero(word ^ EACH * u64::from(b'\n'));
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let rest = bytes[at..].iter().position(|byte| matches!(byte, b',' | b'\n'));
+    rest.map_or(bytes.len(), |rest| at + rest)
 }
 
 /// Hands on the rows of some neighbouring blocks, block by block: matches, rounds and players. A block without rows was
