@@ -129,7 +129,7 @@ impl GameSums {
 
     fn weighted(&self, scale: f64, weights: &[i64]) -> Option<Game> {
         let mut sums = vec![(0, 0); self.compositions.len() * self.strategies];
-        for (group, weight) in self.groups.iter().zip(weights) {
+        for (group, weight) in self.groups.iter().zip(weights).filter(|(_, weight)| **weight > 0) {
             for (sum, part) in sums.iter_mut().zip(group) {
                 sum.0 += weight * part.0;
                 sum.1 += weight * part.1;
@@ -287,28 +287,34 @@ impl Game {
         if let Some(matrix) = self.matrix() {
             // Exactly antisymmetric, so that the value is 0.
             let game = (&matrix - matrix.transpose()) / 2.0;
-            return self.logit_limit(|p| (&game * p, game.clone()));
+            return self.logit_limit(|p, values, slopes| {
+                game.mul_to(p, values);
+                slopes.copy_from(&game);
+            });
         }
-        let payoffs = |p: &DVector<f64>| {
-            let slopes = self.slopes(p.as_slice());
+        let payoffs = |p: &DVector<f64>, values: &mut DVector<f64>, slopes: &mut DMatrix<f64>| {
+            *slopes = self.slopes(p.as_slice());
             // Payoffs are homogeneous in the shares (Euler's theorem).
-            (&slopes * p / (self.players as f64 - 1.0), slopes)
+            slopes.mul_to(p, values);
+            *values /= self.players as f64 - 1.0;
         };
         let found = self.logit_limit(payoffs).filter(|shares| self.regret(shares) < REGRET);
         found.or_else(|| Some(self.replicator(2000.0)).filter(|shares| self.regret(shares) < 1e-3))
     }
 
-    /// Follows the logit equilibria of these payoffs and their slopes from equal shares by Newton's method.
-    fn logit_limit(&self, payoffs: impl Fn(&DVector<f64>) -> (DVector<f64>, DMatrix<f64>)) -> Option<Vec<f64>> {
+    /// Follows the logit equilibria of these payoffs and their slopes, which `payoffs` puts down for a mixture, from equal
+    /// shares by Newton's method.
+    fn logit_limit(&self, payoffs: impl Fn(&DVector<f64>, &mut DVector<f64>, &mut DMatrix<f64>)) -> Option<Vec<f64>> {
         let size = self.strategies;
         let mut p = DVector::from_element(size, 1.0 / size as f64);
-        let (mut spread, mut product) = (DMatrix::zeros(size, size), DMatrix::zeros(size, size));
+        let mut values = DVector::zeros(size);
+        let [mut slopes, mut spread, mut product] = [(); 3].map(|()| DMatrix::zeros(size, size));
         let mut temperature = 1.0;
         while temperature > 1e-7 {
             temperature *= 0.7;
             for _ in 0..50 {
-                let (values, slopes) = payoffs(&p);
-                let reply = softmax(values / temperature);
+                payoffs(&p, &mut values, &mut slopes);
+                let reply = softmax(&values / temperature);
                 let gap = &p - &reply;
                 if gap.amax() < 1e-13 {
                     break;
@@ -416,7 +422,9 @@ impl Powers {
             let out = left_out.iter().filter(|&&other| other == strategy).count();
             usize::from(counts[strategy]) - out
         };
-        (0..counts.len()).map(|strategy| self.of(strategy, exponent(strategy))).product::<f64>() * self.all
+        // Of strategies that are not there the power is 1.
+        let present = (0..counts.len()).filter(|&strategy| counts[strategy] > 0);
+        present.map(|strategy| self.of(strategy, exponent(strategy))).product::<f64>() * self.all
     }
 }
 
