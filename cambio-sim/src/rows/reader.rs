@@ -108,11 +108,11 @@ impl<'a> Iterator for Cells<'a> {
 fn end_of_cell(bytes: &[u8], start: usize) -> usize {
     const EACH: u64 = 0x0101_0101_0101_0101;
     // The highest bit of the first byte that is zero, and of no byte before it (Mycroft 1987).
-    let first_zero = |word: u64| word.wrapping_sub(EACH) & !word & EACH << 7;
+    let first_zero = |word: u64| word.wrapping_sub(EACH) & !word & (EACH << 7);
     let mut at = start;
     while let Some(eight) = bytes[at..].first_chunk() {
         let word = u64::from_le_bytes(*eight);
-        let found = first_zero(word ^ EACH * u64::from(b',')) | first_zero(word ^ EACH * u64::from(b'\n'));
+        let found = first_zero(word ^ (EACH * u64::from(b','))) | first_zero(word ^ (EACH * u64::from(b'\n')));
         if found != 0 {
             return at + found.trailing_zeros() as usize / 8;
         }
