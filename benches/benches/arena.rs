@@ -3,7 +3,7 @@
 //! `alone` is the engine with nothing around it: the same agents, deals and rotations, nothing counted or written down.
 //! `run` is what `cambio run` does: rows, sums, hashes, files synced, ledger and report. Of an agent that meets itself it
 //! plays one rotation and writes its rows for both; of two agents it plays both. What two threads alone gain over one is
-//! what the machine gives. With `-- --test` it only tries everything once, on few deals.
+//! what the machine gives. Under `cargo test`, or with `-- --test`, everything is tried once, on few deals.
 
 use std::path::Path;
 
@@ -44,7 +44,8 @@ fn run(plan: &PlayablePlan, folder: &Path, threads: usize) {
 }
 
 fn arena(criterion: &mut Criterion) {
-    let is_tried = std::env::args().any(|word| word == "--test");
+    let says = |wanted: &str| std::env::args().any(|word| word == wanted);
+    let is_tried = says("--test") || !says("--bench");
     let path = std::env::temp_dir().join(format!("cambio-bench-{}", std::process::id()));
     for (lineup, deals) in [
         (["random", "random"], 500_000),
