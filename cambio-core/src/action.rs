@@ -1,4 +1,4 @@
-//! Decisions: what they are, how they are written, and the set of those that are legal.
+//! Decisions, their text form, and the set of legal decisions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::seat::{Seat, Spot, SpotSet};
 /// languages: `draw`, `keep a3`, `swap a1 b3`, `snap b2`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Action {
-    /// Look at one of one's own cards before the first turn.
+    /// Look at an own card before the first turn.
     Peek(Spot),
     /// Draw the top of the stock.
     Draw,
@@ -23,7 +23,7 @@ pub enum Action {
     End,
     /// Put the held card onto the pile.
     Drop,
-    /// Put the held card into an own spot; the card there goes onto the pile.
+    /// Put the held card into an own spot. The card that lay there goes onto the pile.
     Keep(Spot),
     /// Look at a card.
     Look(Spot),
@@ -39,7 +39,7 @@ pub enum Action {
     Snap(Spot),
     /// Touch a card as a bluff.
     Touch(Spot),
-    /// Give an own card into the gap that one's snap left.
+    /// Give an own card into the gap that the snap left.
     Give(Spot),
     /// Look at an own card for a penalty card (knob `paid_peek`).
     Cheat(Spot),
@@ -47,11 +47,19 @@ pub enum Action {
 
 impl Action {
     /// The swap of two spots, the lower one first.
+    ///
+    /// ```
+    /// use cambio_core::Action;
+    ///
+    /// let [a1, b3] = ["a1", "b3"].map(|name| name.parse().unwrap());
+    /// assert_eq!(Action::swap(b3, a1), Action::swap(a1, b3));
+    /// assert_eq!(Action::swap(b3, a1).to_string(), "swap a1 b3");
+    /// ```
     pub fn swap(one: Spot, other: Spot) -> Action {
         Action::Swap(one.min(other), one.max(other))
     }
 
-    /// The same decision in the one form in which it is written.
+    /// The canonical form of the decision: a swap names its lower spot first.
     #[must_use]
     pub fn canonical(self) -> Action {
         match self {
@@ -84,7 +92,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// A text that is no decision.
+/// The error of a text that is no decision.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "`{0}` is no decision; decisions are draw, take, call, end, drop, skip, pass, one of peek, keep, look, show, \
@@ -184,7 +192,7 @@ struct Pairs {
 impl Pairs {
     const NONE: Pairs = Pairs { spots: SpotSet::EMPTY, apart: crate::SeatSet::EMPTY };
 
-    /// The spots above `spot` with which it may be swapped.
+    /// The spots after `spot` with which it may be swapped.
     fn partners(&self, spot: Spot) -> SpotSet {
         let above = self.spots.above(spot);
         if self.apart.contains(spot.seat()) { above.without(SpotSet::of_seat(spot.seat())) } else { above }
@@ -213,17 +221,17 @@ impl Pairs {
     }
 }
 
-/// What is told the legal decisions of a seat, kind by kind: a set that takes in all, or a check that waits for one.
+/// Receives the legal decisions of a seat, kind by kind. One implementation collects them all, another checks a single one.
 ///
-/// What is legal comes in closures, so that a check looks at what it waits for alone.
+/// The decisions come as closures, so that a check computes only the kind that it needs.
 pub(crate) trait Offer {
-    /// A decision that names no spot is legal if the condition holds.
+    /// Offers a decision without a spot, which is legal if the condition holds.
     fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool);
 
-    /// The targets of a verb. Of the verbs but [`Verb::Touch`], whose targets are those of [`Verb::Snap`], a phase has one.
+    /// Offers the targets of a verb. A phase has one verb with targets; [`Verb::Touch`] goes with [`Verb::Snap`].
     fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet);
 
-    /// The spots of which two may be swapped, and the seats of whose cards no two may be swapped with each other.
+    /// Offers the spots that may be swapped, and the seats whose own cards may not be swapped with each other.
     fn pair(&mut self, targets: impl FnOnce() -> (SpotSet, crate::SeatSet));
 }
 
@@ -251,7 +259,7 @@ impl Offer for Choices {
     }
 }
 
-/// The spots that go with the one verb that names a spot.
+/// The verb of this phase that names a spot, with its targets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Targets(pub(crate) SpotSet);
 
@@ -270,7 +278,7 @@ impl Offer for Targets {
     fn pair(&mut self, _: impl FnOnce() -> (SpotSet, crate::SeatSet)) {}
 }
 
-/// Whether one decision is among the legal ones.
+/// Checks whether one decision is legal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Check {
     pub(crate) action: Action,
@@ -315,7 +323,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// No decision at all.
+    /// The empty set.
     pub(crate) const NONE: Choices =
         Choices { plain: 0, verb: Verb::Peek, has_touch: false, spots: SpotSet::EMPTY, pairs: Pairs::NONE };
 
@@ -323,7 +331,7 @@ impl Choices {
         if self.has_touch { self.spots } else { SpotSet::EMPTY }
     }
 
-    /// How many decisions are legal.
+    /// The number of legal decisions.
     #[inline]
     pub fn len(&self) -> usize {
         let spots = self.spots.len();
@@ -332,7 +340,7 @@ impl Choices {
         self.plain.count_ones() as usize + spots + touches + swaps
     }
 
-    /// Whether no decision is legal, which is so only where nobody is asked.
+    /// Whether the set is empty, as it is when nobody is asked.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.plain == 0 && self.spots.is_empty() && (self.pairs.spots.is_empty() || self.pairs.len() == 0)
@@ -376,18 +384,18 @@ impl Choices {
         (0..).map_while(move |n| this.nth(n))
     }
 
-    /// The spots that go with the one verb that names a spot: what may be kept in, looked at, snapped, given.
+    /// The targets of the verb of this phase that names a spot: the spots that may be kept in, looked at, snapped or given.
     pub fn targets(&self) -> SpotSet {
         self.spots
     }
 
-    /// The spots of which two may be swapped; not every two, see [`Choices::contains`].
+    /// The spots that may be swapped. Not every two of them may be; see [`Choices::contains`].
     pub fn swappable(&self) -> SpotSet {
         self.pairs.spots
     }
 }
 
-/// The decision with number `n` among touches and swaps, apart from the others so that those are quick.
+/// The decision with number `n` among touches and swaps. It is a function of its own, so that the others are fast.
 fn nth_beyond(touches: SpotSet, pairs: Pairs, n: usize) -> Option<Action> {
     match touches.nth(n) {
         Some(spot) => Some(Action::Touch(spot)),
@@ -442,7 +450,7 @@ pub struct ActionSpace {
     slots: usize,
 }
 
-/// Verbs with an own spot, then verbs with any spot, each a block of the space.
+/// The verbs with an own spot; each is a block of the space. Verbs with any spot follow.
 const OWN: [fn(Spot) -> Action; 4] = [Action::Peek, Action::Keep, Action::Give, Action::Cheat];
 const ANY: [fn(Spot) -> Action; 4] = [Action::Look, Action::Show, Action::Snap, Action::Touch];
 
@@ -456,14 +464,14 @@ impl ActionSpace {
         self.seats * self.slots
     }
 
-    /// How many indices there are.
+    /// The number of indices.
     pub fn action_count(&self) -> usize {
         let spots = self.spots();
         PLAIN.len() + OWN.len() * self.slots + ANY.len() * spots + spots * (spots - 1) / 2
     }
 
-    /// The index of a decision by `actor`; `None` if it names a spot that the table does not have, or another
-    /// seat's where only an own one makes sense.
+    /// The index of a decision by `actor`; `None` if it names a spot that the table does not have, or another seat's spot where
+    /// only an own one is possible.
     pub fn to_index(&self, action: Action, actor: Seat) -> Option<usize> {
         let place = |spot: Spot| {
             let seat = spot.seat().index();
@@ -517,7 +525,7 @@ impl ActionSpace {
         (high < self.spots()).then(|| Some(Action::swap(spot(at)?, spot(high)?)))?
     }
 
-    /// Writes which indices are legal for `actor`: true where a choice is, false elsewhere.
+    /// Fills a mask over the indices: true for the choices of `actor`, false elsewhere.
     ///
     /// # Panics
     /// If `mask` has another length than [`ActionSpace::action_count`].

@@ -1,18 +1,18 @@
-//! Whoever sits at the table.
+//! Agents: players at the table.
 
 use crate::rng::Stream;
 use crate::{Action, Observation, RoundResult, Rules, Score, Seat, Sighting, Standing};
 
-/// What an agent is told at the start of a match.
+/// The briefing of an agent at the start of a match.
 #[derive(Clone, Debug)]
 pub struct Briefing<'a> {
     /// The rules in force.
     pub rules: &'a Rules,
-    /// How many seats are at the table.
+    /// The number of seats.
     pub seats: usize,
     /// The agent's own seat.
     pub seat: Seat,
-    /// The agent's own stream of chance for the match. The only one that it may use.
+    /// The agent's random stream for the match, the only source of chance that it may use.
     pub stream: &'a Stream,
 }
 
@@ -24,8 +24,8 @@ pub struct Briefing<'a> {
 /// hidden card.
 ///
 /// # Determinism
-/// The same briefing and the same sightings have to lead to the same decisions: chance comes from the briefing's
-/// stream alone. [`testing::check_agent`](crate::testing::check_agent) checks it.
+/// The same briefing and the same sightings must lead to the same decisions, so chance comes only from the stream of the
+/// briefing. [`testing::check_agent`](crate::testing::check_agent) checks it.
 ///
 /// # Examples
 /// ```
@@ -43,7 +43,7 @@ pub struct Briefing<'a> {
 /// }
 /// ```
 pub trait Agent: Send {
-    /// A match begins: forget everything before.
+    /// A match begins. The agent has to forget everything before.
     fn begin(&mut self, briefing: &Briefing<'_>);
 
     /// A round begins.
@@ -51,7 +51,7 @@ pub trait Agent: Send {
         let _ = standing;
     }
 
-    /// Something happened, as this seat perceived it.
+    /// Something happened; `sighting` is what this seat perceived of it.
     fn notice(&mut self, sighting: &Sighting) {
         let _ = sighting;
     }
@@ -59,11 +59,10 @@ pub trait Agent: Send {
     /// Decides. Must return one of [`Observation::choices`]; anything else is a fault.
     fn decide(&mut self, view: &Observation<'_>) -> Action;
 
-    /// Why the agent cannot go on, if it cannot: one clause, such as "the bot has exited".
+    /// Why the agent cannot go on, as a clause such as "the bot has exited"; `None` if it can.
     ///
-    /// For agents that live elsewhere, in another process or on another machine, and can be lost. The referee asks after
-    /// [`begin`](Agent::begin) and after each [`decide`](Agent::decide); a reason ends the match, and what was decided
-    /// with it counts for nothing.
+    /// For agents in another process or on another machine, which can be lost. The referee asks after [`begin`](Agent::begin)
+    /// and after each [`decide`](Agent::decide). A reason ends the match, and the last decision is ignored.
     fn trouble(&mut self) -> Option<String> {
         None
     }

@@ -1,10 +1,10 @@
-//! Cards by kind, what a kind is, and what its power does.
+//! Cards, their kinds and their powers.
 
 use std::fmt;
 use std::num::NonZeroU8;
 use std::str::FromStr;
 
-/// The most kinds a deck has.
+/// The most kinds of a deck.
 pub const MAX_KINDS: usize = 128;
 /// The most cards on a table: two decks of 128.
 pub const MAX_CARDS: usize = 256;
@@ -13,11 +13,20 @@ pub const MAX_CARDS: usize = 256;
 ///
 /// Two copies of one kind are the same `Card`: nobody can tell them apart except by having followed where each
 /// lies. `Option<Card>` is one byte.
+///
+/// ```
+/// use cambio_core::{Card, Rules};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let card = Card::new(0).unwrap();
+/// assert_eq!(rules.kinds()[card.kind()].label, rules.label(card));
+/// assert_eq!(size_of::<Option<Card>>(), 1);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Card(NonZeroU8);
 
 impl Card {
-    /// The card of the kind with this index, if an index can be that high.
+    /// The card of the kind with this index; `None` if the index is out of range.
     pub const fn new(kind: usize) -> Option<Card> {
         if kind < MAX_KINDS {
             match NonZeroU8::new(kind as u8 + 1) {
@@ -29,7 +38,7 @@ impl Card {
         }
     }
 
-    /// Stands where no card does.
+    /// A placeholder in arrays.
     pub(crate) const FILLER: Card = Card(NonZeroU8::MIN);
 
     /// The index of the card's kind.
@@ -52,17 +61,17 @@ impl fmt::Debug for Card {
 /// One row of a deck: a kind of card and its number of copies.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Kind {
-    /// What records and people call the card, such as `6h`. Unique within a deck.
+    /// The name of the card in records and for people, such as `6h`. Unique within a deck.
     pub label: String,
-    /// What snaps compare: a rune, a Jass rank, a rank.
+    /// The rank, which snaps compare: a rune, a Jass rank, a French rank.
     pub rank: String,
     /// The suit or colour; may be empty.
     pub suit: String,
-    /// What the card counts at the end of a round.
+    /// The points of the card at the end of a round.
     pub points: i16,
-    /// What the card may do when it is dropped straight after being drawn.
+    /// The power of the card when it is dropped right after it was drawn.
     pub power: Power,
-    /// How many such cards one deck holds.
+    /// The number of such cards in one deck.
     pub copies: u8,
 }
 
@@ -70,10 +79,21 @@ pub struct Kind {
 ///
 /// The text form joins the actions of a step by `or` and the steps by `then`: `look any then look another then
 /// swap`. See [`Step`] for the actions.
+///
+/// ```
+/// use cambio_core::Power;
+///
+/// let power: Power = "look any then look another then swap".parse().unwrap();
+/// let step = power.step(0).unwrap();
+/// assert!(step.looks_at_own() && step.looks_at_others() && !step.swaps());
+/// assert!(power.step(1).unwrap().looks_at_another());
+/// assert!(power.step(2).unwrap().swaps());
+/// assert!(power.step(3).is_none());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub struct Power([u8; 4]);
 
-/// One step of a [`Power`]: the actions of which one is carried out.
+/// One step of a [`Power`]: one or more actions, of which one is carried out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Step(u8);
 
@@ -144,7 +164,7 @@ impl Power {
     }
 }
 
-/// A text that is no power.
+/// The error of a text that is no power.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "`{0}` is no power; a power is one to four steps joined by `then`, a step one or more of `look own`, \

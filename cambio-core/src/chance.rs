@@ -1,8 +1,8 @@
 //! Where the outcomes of chance come from.
 //!
-//! The engine asks for an outcome where one is due and holds no generator itself, so a cloned state does not
-//! contain its future. Three sources stand behind one narrow interface: a dealt deck (real games, replays), an
-//! unordered pool (worlds sampled for search), and whatever enumerates outcomes (exact solving).
+//! The engine asks for each outcome when it is due and has no random generator itself, so a cloned state does not contain its
+//! future. There are three sources behind one narrow interface: a dealt deck (real games, replays), an unordered pool (worlds
+//! that are sampled for a search), and an enumerator of outcomes (exact solving).
 
 use rand::Rng;
 
@@ -13,27 +13,26 @@ use crate::{Card, Rules, Seat, SeatSet};
 
 /// A source of chance.
 pub trait Chance {
-    /// Whether faces that nobody has seen when a round ends are decided then. A solver that averages over them
-    /// says no.
+    /// Whether faces that nobody has seen are decided when a round ends. A solver that averages over them says no.
     const SETTLES: bool = true;
 
-    /// Which of the cards of an unordered pool is seen next: an index into `pool`, which is not empty. Asked only
-    /// of states without a dealt deck.
+    /// Draws the card of an unordered pool that is seen next: an index into `pool`, which is not empty. Only states without a
+    /// dealt deck ask.
     fn draw(&mut self, pool: &[Card]) -> usize;
 
-    /// Orders a new stock; its last card is its top. Asked only of states with a dealt deck.
+    /// Orders a new stock; its last card is the top. Only states with a dealt deck ask.
     fn shuffle(&mut self, stock: &mut [Card]);
 
-    /// The order of those who snap; asked where two or more do.
+    /// Orders the seats that snap. Asked when there are two or more.
     fn race(&mut self, race: &Race<'_>) -> RaceOrder;
 }
 
 /// Two or more seats that snap in one window.
 #[derive(Clone, Copy, Debug)]
 pub struct Race<'a> {
-    /// The rules, which say how the order is drawn.
+    /// The rules, whose knob `race` says how the order is drawn.
     pub rules: &'a Rules,
-    /// How many seats are at the table.
+    /// The number of seats.
     pub seats: usize,
     /// Whose turn it is.
     pub turn: Seat,
@@ -77,15 +76,22 @@ impl Race<'_> {
 }
 
 /// An order of seats, the fastest first.
+///
+/// ```
+/// use cambio_core::{RaceOrder, Seat};
+///
+/// let order = RaceOrder::new([Seat::C, Seat::A]);
+/// assert!(order.seats().eq([Seat::C, Seat::A]));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RaceOrder {
-    /// Four bits a seat, the fastest in the lowest: one word, for orders are made and passed on in the fastest of loops.
+    /// Four bits a seat, the fastest seat in the lowest bits. One word, because orders are made in the hottest loops.
     seats: u32,
     len: u8,
 }
 
 impl RaceOrder {
-    /// The order in which the iterator gives the seats; beyond the eighth they are left out.
+    /// An order of the seats in the order of the iterator. Seats after the eighth are left out.
     pub fn new(seats: impl IntoIterator<Item = Seat>) -> RaceOrder {
         let mut order = RaceOrder { seats: 0, len: 0 };
         for seat in seats.into_iter().take(MAX_SEATS) {
@@ -140,7 +146,7 @@ impl RoundChance {
         RoundChance { key, round, reshuffles: None, races: None }
     }
 
-    /// Begins anew, for another match of the same deal.
+    /// Starts over, for another match of the same deal.
     pub(crate) fn rewind(&mut self) {
         for stream in [&mut self.reshuffles, &mut self.races] {
             if !stream.as_mut().is_none_or(Stream::rewind) {

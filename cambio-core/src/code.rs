@@ -1,7 +1,7 @@
 //! The numbers of decisions, events and phases: one numbering for keys, trees, tensors and fingerprints.
 //!
-//! Strategy files, records and tensors hold these numbers, so a number that is given never changes. What is new gets one
-//! that is free. `tests/codes.rs` pins every number by value.
+//! Strategy files, records and tensors hold these numbers, so a number never changes. A new item gets a free number.
+//! `tests/codes.rs` pins every number by value.
 
 use crate::action::Action;
 use crate::card::Card;
@@ -25,13 +25,13 @@ fn seats(seats: SeatSet) -> u64 {
     seats.iter().map(|seat| 1 << seat.index()).sum()
 }
 
-/// 0 is free for no spot.
+/// 0 stands for no spot.
 #[inline]
 fn spot(spot: Spot) -> u64 {
     spot.index() as u64 + 1
 }
 
-/// 0 is free for no card.
+/// 0 stands for no card.
 #[inline]
 fn card(card: Card) -> u64 {
     card.kind() as u64 + 1
@@ -43,7 +43,7 @@ fn face(face: Option<Card>) -> u64 {
 }
 
 impl Action {
-    /// The number of the verb, from 1 to 16; the spots do not count.
+    /// The number of the verb, from 1 to 16, whatever its spots.
     #[inline]
     pub const fn verb_code(self) -> u8 {
         match self {
@@ -95,8 +95,8 @@ impl Action {
 }
 
 impl Sighting {
-    /// A number of 56 bits for what a seat perceives. Different sightings have different numbers, and a face that the seat
-    /// sees makes another number than one that it does not.
+    /// A number of 56 bits for what a seat perceives. Different sightings have different numbers; whether the seat sees the
+    /// face makes a difference too.
     ///
     /// ```
     /// use cambio_core::{Card, Event, Seat};
@@ -164,10 +164,10 @@ impl Ending {
 }
 
 impl Phase {
-    /// How many phases there are.
+    /// The number of phases.
     pub const COUNT: usize = 10;
 
-    /// The number of the phase, from 0 on; where a held card comes from does not count.
+    /// The number of the phase, from 0, wherever a held card comes from.
     #[inline]
     pub const fn code(self) -> u8 {
         match self {

@@ -4,8 +4,20 @@ use crate::chance::RoundChance;
 use crate::rng::{Bounded as _, Key, Purpose, Stream};
 use crate::{Card, Rules, Seat};
 
-/// A deal: what every match of it has in common, whoever plays. Each deck is shuffled once, when it is first dealt from,
-/// and each stream begun once.
+/// A deal: what all its matches have in common, whoever plays. Each deck is shuffled once, when it is first needed.
+///
+/// ```
+/// use cambio_core::{Deal, Rules, rng::Key};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut deal = Deal::new(&rules, Key { seed: 42, deal: 0 });
+/// let first = deal.deck(0).to_vec();
+/// assert_ne!(deal.deck(1), first);
+/// deal.set_key(Key { seed: 42, deal: 1 });
+/// assert_ne!(deal.deck(0), first);
+/// deal.set_key(Key { seed: 42, deal: 0 });
+/// assert_eq!(deal.deck(0), first);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Deal {
     rules: Rules,
@@ -34,7 +46,7 @@ impl Deal {
         self.key
     }
 
-    /// Another deal in the place of this one.
+    /// Turns this into another deal, in the same memory.
     pub fn set_key(&mut self, key: Key) {
         self.key = key;
         self.agents.clear();
@@ -47,7 +59,7 @@ impl Deal {
         self.round(round).0
     }
 
-    /// The deck of a round, and its chance from the beginning.
+    /// The deck of a round, and its chance from the start.
     pub(crate) fn round(&mut self, round: usize) -> (&[Card], &mut RoundChance) {
         let size = self.rules.deck().len();
         for next in self.chances.len()..=round {
@@ -65,7 +77,7 @@ impl Deal {
         &mut self.chances[round]
     }
 
-    /// Makes room for one match of one round: more is not always needed.
+    /// Reserves memory for a match of one round, which is often enough.
     pub(crate) fn reserve(&mut self, seats: usize) {
         self.agents.reserve_exact(seats.saturating_sub(self.agents.len()));
         self.chances.reserve_exact(usize::from(self.chances.is_empty()));

@@ -1,14 +1,24 @@
-//! What happens at the table, as the referee sees it and as a seat perceives it.
+//! Events at the table, as the referee sees them and as a seat perceives them.
 
 use crate::{Card, Seat, SeatSet, Spot};
 
-/// Something that happened.
+/// Something that happened at the table.
 ///
-/// `Face` is what is known of a face that one seat alone sees: `Card` for the referee, `Option<Card>` for a seat.
-/// Everything else is public and the same for all. An agent takes [`Sighting`]s; a referee's event does not fit.
+/// `Face` is the type of a face that only one seat sees: `Card` for the referee, `Option<Card>` for a seat. Everything else is
+/// public and the same for all. An agent takes [`Sighting`]s; the event of a referee has another type.
+///
+/// ```
+/// use cambio_core::{Card, Event, Seat};
+///
+/// let card = Card::new(3).unwrap();
+/// let drew = Event::Drew { seat: Seat::A, face: card };
+/// assert_eq!(drew.private(), Some((Seat::A, card)));
+/// assert_eq!(drew.seen_from(Seat::A), Event::Drew { seat: Seat::A, face: Some(card) });
+/// assert_eq!(drew.seen_from(Seat::B), drew.public());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event<Face> {
-    /// A round was dealt: its starter, and the seats that got a card more.
+    /// A round was dealt.
     Dealt {
         /// The seat with the first turn.
         starter: Seat,
@@ -124,7 +134,7 @@ pub enum Event<Face> {
         /// Where the card lies now.
         spot: Spot,
     },
-    /// A penalty card was due and could not be had.
+    /// A penalty card was due, but there was no card or no slot for it.
     PenaltyWaived {
         /// The seat.
         seat: Seat,
@@ -167,7 +177,7 @@ pub enum Event<Face> {
     },
 }
 
-/// What a seat perceives of an event: the faces that others alone saw are `None`.
+/// What a seat perceives of an event: a face that only another seat saw is `None`.
 pub type Sighting = Event<Option<Card>>;
 
 /// What became of a snapped card.
@@ -265,7 +275,7 @@ impl Event<Card> {
     }
 }
 
-/// Takes the referee's events as they happen. `()` takes none, and the compiler leaves them out.
+/// Takes the referee's events as they happen. `()` ignores them, and the compiler removes the calls.
 pub trait Sink {
     /// Takes one event.
     fn event(&mut self, event: &Event<Card>);

@@ -102,20 +102,20 @@ fn one_of(words: &[&str]) -> String {
 }
 
 words! {
-    /// The way round the table. It names the seats and changes nothing else.
+    /// The direction of play around the table. It names the seats and changes nothing else.
     Direction {
         /// As the hands of a clock.
         Clockwise = "clockwise",
-        /// Against them (003:14).
+        /// Against the hands of a clock (003:14).
         CounterClockwise = "counter_clockwise",
     }
     /// Whether the stock's top starts the pile.
     Flip {
         /// The pile starts empty.
         None = "none",
-        /// It does, and a snap window opens before the first turn (004:92–98).
+        /// The stock's top starts the pile, and a snap window opens before the first turn (004:92–98).
         Window = "window",
-        /// It does, and no window opens.
+        /// The stock's top starts the pile, and no window opens.
         Silent = "silent",
     }
     /// Who deals round 1.
@@ -247,7 +247,7 @@ words! {
     }
     /// Whether the turn limit cuts a last lap short.
     LimitInLap {
-        /// It does.
+        /// The round ends.
         Ends = "ends",
         /// The lap is played out.
         Waits = "waits",
@@ -281,9 +281,9 @@ words! {
 /// Which cards a seat sees before the first turn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Peek {
-    /// Those in these slots: bit 0 is slot 1.
+    /// The cards in these slots: bit 0 is slot 1.
     Slots(u16),
-    /// So many of its own choice.
+    /// This number of cards, which the seat chooses.
     Choose(u8),
 }
 
@@ -324,9 +324,9 @@ impl Knob for Peek {
 /// A bound on the points of a call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cap {
-    /// There is none.
+    /// No bound.
     None,
-    /// Agents may read it; it changes nothing.
+    /// Agents may read the bound; it changes nothing.
     Advisory(i16),
     /// A call is legal only if the caller's own information allows so low a sum.
     Feasible(i16),
@@ -367,9 +367,9 @@ impl Knob for Cap {
 /// What ends a match.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MatchEnd {
-    /// A total of at least so many points.
+    /// A total of at least this many points.
     Total(u16),
-    /// So many rounds.
+    /// This number of rounds.
     Rounds(u16),
 }
 

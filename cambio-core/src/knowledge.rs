@@ -1,8 +1,8 @@
-//! What a seat can deduce from what it saw: logic, exact, and nothing of opinion.
+//! What a seat can deduce from what it saw. It is exact logic and contains no guesses about how others play.
 //!
-//! A seat sees every move and some faces. A face that it knows travels with the card. Of the cards that it has not
-//! seen it knows the multiset, and more: the cards that were hidden when the pile became a new stock cannot be
-//! among that stock, so each *epoch* between two reshuffles has a pool of its own.
+//! A seat sees every move and some faces. A face that it knows moves with the card. It also knows the multiset of the cards
+//! that it has not seen, and a little more: a card that was hidden when the pile became a new stock cannot be in that stock.
+//! Each *epoch* between two reshuffles therefore has a pool of its own.
 
 use rand::Rng;
 
@@ -15,12 +15,12 @@ use crate::state::{Hidden, Order, State};
 use crate::table::{Phase, Source};
 use crate::{Observation, Rules};
 
-/// What one seat knows, kept up by its sightings.
+/// What one seat knows, updated by its sightings.
 ///
-/// Feed it every sighting of one seat in order, from the start of a round on. It forgets nothing; what *others*
-/// let slip by how they play is belief, which is an agent's business. Two hints that are logical, of knobs that no full
-/// preset uses, are left out: that a call under a feasible cap bounds a sum, and that under `late = "abort"` a seat that
-/// reached too late reached for a card that matches.
+/// Feed it every sighting of one seat in order, from the start of a round. It forgets nothing. What can be guessed from how
+/// the others play is belief, and left to agents. Two logical hints are not used; they belong to knobs that no full preset
+/// uses. A call under a feasible cap bounds the caller's sum. Under `late = "abort"`, a seat that reached too late reached
+/// for a card that matches.
 ///
 /// # Examples
 /// ```
@@ -82,7 +82,7 @@ impl Cards {
         self.len += 1;
     }
 
-    /// Takes one such card out; says whether there was one.
+    /// Removes one such card. Returns whether there was one.
     fn take(&mut self, card: Card) -> bool {
         let Some(place) = self.all().iter().position(|&other| other == card) else { return false };
         self.len -= 1;
@@ -156,16 +156,30 @@ impl Knowledge {
         self.faces[spot.index()]
     }
 
-    /// What an unknown card may be: the multiset of the cards that the seat has not seen and that can lie here.
+    /// The cards that may lie here: the multiset of the unseen cards that are possible in this spot.
     ///
-    /// For a known card this is that card alone, for an empty spot nothing.
+    /// For a known card this is the card alone, for an empty spot nothing.
+    ///
+    /// ```
+    /// use cambio_core::{Knowledge, Rules, Seat, Sighting};
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let mut knowledge = Knowledge::new(&rules, 2, Seat::A);
+    /// knowledge.notice(&Sighting::Dealt { starter: Seat::A, extra: Default::default() });
+    /// let (spot, card) = ("a1".parse().unwrap(), rules.card("6h").unwrap());
+    /// assert_eq!(knowledge.candidates(spot).count(), 54);
+    /// knowledge.notice(&Sighting::Peeked { seat: Seat::A, spot, face: Some(card) });
+    /// assert!(knowledge.candidates(spot).eq([card]));
+    /// assert_eq!(knowledge.face(spot), Some(card));
+    /// assert_eq!(knowledge.stock_candidates().len(), 53);
+    /// ```
     pub fn candidates(&self, spot: Spot) -> impl Iterator<Item = Card> {
         let is_unknown = self.occupied.contains(spot) && !self.known().contains(spot);
         let fitting = self.unseen(spot).filter(move |&(_, fits)| is_unknown && fits).map(|(card, _)| card);
         self.face(spot).into_iter().chain(fitting)
     }
 
-    /// What the next card of the stock may be: the multiset of unseen cards that can lie in the stock.
+    /// The cards that may come next from the stock: the multiset of the unseen cards that are possible there.
     pub fn stock_candidates(&self) -> &[Card] {
         self.unseen.all()
     }
@@ -182,10 +196,10 @@ impl Knowledge {
         &self.older[..usize::from(self.older_len)]
     }
 
-    /// Takes in what the seat perceived.
+    /// Updates the knowledge with what the seat perceived.
     ///
     /// # Panics
-    /// If the sighting contradicts what was seen before, that is, comes from another table, seat or order.
+    /// If the sighting contradicts earlier ones, because it comes from another table or seat, or out of order.
     pub fn notice(&mut self, sighting: &Sighting) {
         match sighting.motion() {
             Motion::Dealt { extra, .. } => self.begin(extra),
@@ -347,11 +361,11 @@ impl Knowledge {
         }
     }
 
-    /// A world that this seat cannot tell from the true one, each equally likely.
+    /// Samples a world uniformly from those that this seat cannot distinguish from the true one.
     ///
-    /// What the seat knows is as it knows it; every other face is dealt anew from the pool of its epoch, and the
-    /// stock is an unordered pool. In a snap window the others' secret declarations are not copied: they are
-    /// asked again. Nothing is allocated.
+    /// The faces that the seat knows stay. Every other face is dealt anew from the pool of its epoch, and the stock is an
+    /// unordered pool. In a snap window the secret declarations of the others are not copied; they are asked again. Nothing
+    /// is allocated.
     ///
     /// # Panics
     /// If `view` is of another seat or table.

@@ -1,4 +1,4 @@
-//! Matches: how a round came out, what goes from one round to the next, and when a match is over.
+//! Matches: the result of a round, what carries over to the next round, and the end of a match.
 
 use crate::event::Ending;
 use crate::knob::{Best, CallerTie, Cap, FirstDealer, MatchEnd, Score as ScoreKnob, Starter};
@@ -8,21 +8,21 @@ use crate::state::{Setup, State};
 use crate::table::Carry;
 use crate::{Rules, RulesError, Score};
 
-/// How a match stands when a round begins.
+/// The standing of a match when a round begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'a> {
     /// The number of the round, counted from 0.
     pub round: usize,
-    /// Starter and carry-over of the round.
+    /// The setup of the round: its starter and carry-over.
     pub setup: Setup,
     /// The totals, seat a first.
     pub totals: &'a [Score],
 }
 
-/// How a round came out.
+/// The result of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RoundResult {
-    /// How many seats there were.
+    /// The number of seats.
     pub seats: usize,
     /// The seat that had the first turn.
     pub starter: Seat,
@@ -36,7 +36,7 @@ pub struct RoundResult {
     pub succeeded: SeatSet,
     /// The seats that won the round.
     pub winners: SeatSet,
-    /// How many turns began.
+    /// The number of turns that began.
     pub turns: usize,
     points: [i32; MAX_SEATS],
     scores: [Score; MAX_SEATS],
@@ -123,9 +123,27 @@ fn winners(points: &[i32], callers: SeatSet, succeeded: SeatSet) -> SeatSet {
     others.iter().filter(|seat| Some(points[seat.index()]) == fewest).collect()
 }
 
-/// A match: rounds until someone has won.
+/// A match: rounds until its end condition holds.
 ///
-/// It holds what goes from round to round: the starter, the carry-over, the totals.
+/// It holds what carries over from round to round: the starter, the carry-over and the totals.
+///
+/// ```
+/// use cambio_core::{Dice, Match, RoundResult, Rules, Seat, State};
+/// use cambio_core::rng::{Key, Purpose};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut game = Match::new(&rules, 2, Seat::A).unwrap();
+/// let mut dice = Dice(Key { seed: 42, deal: 0 }.stream(Purpose::Deck, 0));
+/// while !game.is_over() {
+///     let mut round = State::deal(&game.setup(), rules.deck(), &mut dice, &mut ()).unwrap();
+///     while !round.is_over() {
+///         round.apply(round.choices().nth(0).unwrap(), &mut dice, &mut ()).unwrap();
+///     }
+///     game.add(&RoundResult::of(&round).unwrap());
+/// }
+/// assert_eq!(game.totals().len(), 2);
+/// assert!(game.ranks().any(|rank| rank == 1));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Match {
     rules: Rules,
@@ -138,7 +156,7 @@ pub struct Match {
 }
 
 impl Match {
-    /// A match of which `starter` has the first turn.
+    /// A match in which `starter` has the first turn.
     ///
     /// # Errors
     /// If the rules do not fit the number of seats.
@@ -170,17 +188,17 @@ impl Match {
         self.seats
     }
 
-    /// How the next round begins.
+    /// The setup of the next round.
     pub fn setup(&self) -> Setup {
         Setup { rules: self.rules, seats: self.seats, starter: self.starter, carry: self.carry }
     }
 
-    /// How the match stands, as agents are told when the next round begins.
+    /// The standing of the match, as agents get it when the next round begins.
     pub fn standing(&self) -> Standing<'_> {
         Standing { round: self.rounds, setup: self.setup(), totals: self.totals() }
     }
 
-    /// How many rounds have been played.
+    /// The number of rounds that have been played.
     pub fn rounds(&self) -> usize {
         self.rounds
     }
@@ -195,7 +213,7 @@ impl Match {
         self.is_over
     }
 
-    /// Takes in a round's result.
+    /// Adds the result of a round.
     ///
     /// # Panics
     /// If the result is of a table with other seats.
@@ -223,7 +241,7 @@ impl Match {
             };
     }
 
-    /// The ranks by total, seat a first: 1 and the number of seats strictly better.
+    /// The ranks by total, seat a first: 1 plus the number of seats that are strictly better.
     pub fn ranks(&self) -> impl Iterator<Item = usize> {
         let best = self.rules.spec().best;
         let is_better = move |one: Score, other: Score| match best {

@@ -1,4 +1,4 @@
-//! What one seat may know when it decides.
+//! Observations: what one seat may know when it decides.
 
 use crate::action::{Check, Choices, Offer, Targets, Verb};
 use crate::card::{Card, MAX_KINDS};
@@ -10,13 +10,25 @@ use crate::{Action, Rules};
 /// The table and what one seat has legitimately seen.
 ///
 /// An observation holds no hidden face: there is nothing in it to redact.
+///
+/// ```
+/// use cambio_core::{Playing, Rules, Seat, rng::Key};
+///
+/// let playing = Playing::new(&Rules::preset("faessler").unwrap(), 2, Key { seed: 42, deal: 0 }).unwrap();
+/// let view = playing.turn().unwrap().view;
+/// assert_eq!(view.choices().to_string(), "peek b1, peek b2, peek b3, peek b4");
+/// assert!(view.allows("peek b2".parse().unwrap()) && !view.allows("draw".parse().unwrap()));
+/// // Nobody has seen a card yet.
+/// assert!(view.known().is_empty());
+/// assert_eq!(view.face("b1".parse().unwrap()), None);
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Observation<'a> {
     table: &'a Table,
     pub(crate) private: Private,
 }
 
-/// What one seat knows and the table does not tell.
+/// What one seat knows beyond the table.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Private {
     pub(crate) seat: Seat,
@@ -81,10 +93,23 @@ impl<'a> Observation<'a> {
     }
 }
 
-/// What a policy sees when it decides: the table, and what one seat has legitimately seen.
+/// What a policy sees when it decides: the table, and the faces that one seat has legitimately seen.
 ///
-/// An [`Observation`] is one, which agents get; a [`StateView`](crate::StateView) is one, which copies nothing. A policy that takes
-/// any view serves as an agent and in playouts.
+/// Agents get an [`Observation`]. A [`StateView`](crate::StateView) is the same without copying anything. A policy that takes any
+/// view works both as an agent and in playouts.
+///
+/// ```
+/// use cambio_core::{Playing, Rules, View, rng::Key};
+///
+/// /// Calls with at most so many points, of which all have to be known.
+/// fn would_call(view: &impl View, most: i32) -> bool {
+///     let own = view.table().layout(view.seat());
+///     own.without(view.known()).is_empty() && view.known_points() <= most
+/// }
+///
+/// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key { seed: 42, deal: 0 }).unwrap();
+/// assert!(!would_call(&playing.state().view(playing.turn().unwrap().seat), 5));
+/// ```
 pub trait View {
     /// The table as everybody sees it.
     fn table(&self) -> &Table;
@@ -151,8 +176,7 @@ pub trait View {
         if self.table().asked == Some(self.seat()) { choices(self.table(), self) } else { Choices::NONE }
     }
 
-    /// Whether the decision is one of [`View::choices`]. The set of all is not made for it, which is quicker where one
-    /// decision is in question.
+    /// Whether the decision is one of [`View::choices`]. It does not make the whole set, so it is faster for one decision.
     #[inline]
     fn allows(&self, action: Action) -> bool
     where
@@ -161,7 +185,7 @@ pub trait View {
         self.table().asked == Some(self.seat()) && allows(self.table(), self, action)
     }
 
-    /// The spots that [`Choices::targets`] gives. The set of all decisions is not made for it.
+    /// The spots that [`Choices::targets`] returns. It does not make the whole set.
     #[inline]
     fn targets(&self) -> SpotSet
     where

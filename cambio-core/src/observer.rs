@@ -1,18 +1,18 @@
-//! Whoever is told what happens in a match: records, counters, transcripts.
+//! Observers of a match: records, counters, transcripts.
 
 use crate::chance::RaceOrder;
 use crate::{Action, Card, Event, RoundResult, Seat, Setup, Sink, State};
 
-/// Writes down what happens in a match, for records, statistics and transcripts.
+/// Is told everything that happens in a match, for records, statistics and transcripts.
 ///
-/// Every method does nothing unless it is overridden.
+/// By default every method does nothing.
 pub trait Observer {
     /// A round begins with this deck, the first card dealt first.
     fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
         let _ = (setup, deck);
     }
 
-    /// Something happened, as the referee sees it.
+    /// An event happened, as the referee sees it.
     fn event(&mut self, event: &Event<Card>) {
         let _ = event;
     }

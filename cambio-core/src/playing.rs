@@ -1,4 +1,4 @@
-//! A match that is stepped: ask whose turn it is, act, and the match goes on by itself.
+//! A match that is stepped: ask whose turn it is and act; everything else follows by itself.
 
 use serde_json::Value;
 
@@ -14,9 +14,9 @@ use crate::{
 
 /// A match in progress, for programs that hold the loop themselves: servers, browsers, other languages, learners.
 ///
-/// `Playing` owns everything that the match consists of: rules, totals, the state of the round, every stream of chance.
+/// `Playing` owns the whole match: rules, totals, the state of the round and every stream of chance.
 /// [`turn`](Playing::turn) says who is asked and what that seat may see, [`act`](Playing::act) carries a decision out.
-/// Rounds follow each other by themselves until the match is over. Where agents decide everything,
+/// Rounds follow each other by themselves until the match is over. If agents make all decisions,
 /// [`play_match`](crate::play_match) takes the same steps and is shorter.
 ///
 /// It has no lifetime, so a struct can own it and another thread can take it. A clone goes on independently, with the
@@ -24,7 +24,7 @@ use crate::{
 /// [`restore`](Playing::restore) goes on from one.
 ///
 /// # Determinism
-/// A match depends on its rules, seats, key and decisions alone.
+/// A match depends only on its rules, seats, key and decisions.
 ///
 /// # Examples
 /// ```
@@ -57,7 +57,7 @@ pub struct Turn<'p> {
     pub view: Observation<'p>,
 }
 
-/// Why a match cannot go on from a record.
+/// Why a match cannot be restored from a record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RestoreError {
     /// A field of the record is missing or is not what it should be.
@@ -129,7 +129,7 @@ impl Playing {
         Playing::new_observed(rules, seats, key, &mut ())
     }
 
-    /// Begins a match as [`Playing::new`] does, and tells an observer of the deal.
+    /// Begins a match as [`Playing::new`] does, and shows the deal to an observer.
     ///
     /// # Errors
     /// If the rules do not fit the number of seats.
@@ -152,9 +152,9 @@ impl Playing {
         Some(Turn { seat, view: state.observe(seat) })
     }
 
-    /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision: the end of a
-    /// round and the deal of the next one included. Returns what happened, as the referee sees it; what a seat perceives
-    /// is in [`Playing::sightings`].
+    /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision, including the
+    /// end of a round and the deal of the next. Returns the events as the referee sees them; [`Playing::sightings`] returns what
+    /// a seat perceives.
     ///
     /// # Errors
     /// If the decision is illegal or the match is over. Nothing has changed then.
@@ -162,10 +162,23 @@ impl Playing {
         self.act_observed(action, &mut ())
     }
 
-    /// Acts as [`Playing::act`] does, and tells an observer everything.
+    /// Acts as [`Playing::act`] does, and shows everything to an observer.
     ///
     /// # Errors
     /// If the decision is illegal or the match is over. Nothing has changed then.
+    ///
+    /// ```
+    /// use cambio_core::{Fingerprinter, Playing, Rules, rng::Key};
+    ///
+    /// let mut observer = Fingerprinter::default();
+    /// let key = Key { seed: 42, deal: 0 };
+    /// let mut playing = Playing::new_observed(&Rules::preset("classic").unwrap(), 2, key, &mut observer).unwrap();
+    /// while !playing.is_over() {
+    ///     let first = playing.turn().unwrap().view.choices().nth(0).unwrap();
+    ///     playing.act_observed(first, &mut observer).unwrap();
+    /// }
+    /// assert_ne!(observer.of_match(), Fingerprinter::default().of_match());
+    /// ```
     pub fn act_observed<W: Observer>(
         &mut self,
         action: Action,
@@ -185,18 +198,27 @@ impl Playing {
         Ok(&self.events)
     }
 
-    /// What happened since the previous decision, or since the start of the match, as the referee sees it.
+    /// The events since the previous decision, or since the start of the match, as the referee sees them.
     pub fn events(&self) -> &[Event<Card>] {
         &self.events
     }
 
     /// What a seat perceived of [`Playing::events`].
+    ///
+    /// ```
+    /// use cambio_core::{Event, Playing, Rules, Seat, rng::Key};
+    ///
+    /// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key { seed: 42, deal: 0 }).unwrap();
+    /// playing.act("draw".parse().unwrap()).unwrap();
+    /// assert!(matches!(playing.sightings(Seat::A).next(), Some(Event::Drew { face: Some(_), .. })));
+    /// assert!(matches!(playing.sightings(Seat::B).next(), Some(Event::Drew { face: None, .. })));
+    /// ```
     pub fn sightings(&self, seat: Seat) -> impl Iterator<Item = Sighting> {
         self.events.iter().map(move |event| event.seen_from(seat))
     }
 
-    /// What an agent in this seat is told when the match begins: its rules, seat, and stream of chance. The stream is the
-    /// one from the match's beginning, so it is for [`Agent::begin`](crate::Agent::begin).
+    /// The briefing of an agent in this seat: rules, seat and random stream. The stream is at its start, so the briefing is
+    /// meant for [`Agent::begin`](crate::Agent::begin).
     ///
     /// # Panics
     /// If the seat is not at the table.
@@ -206,7 +228,7 @@ impl Playing {
         Briefing { rules, seats, seat, stream: self.deal.agent(seat) }
     }
 
-    /// How the match stood when the round began.
+    /// The standing of the match when the round began.
     pub fn standing(&self) -> Standing<'_> {
         self.game.standing()
     }
@@ -226,18 +248,18 @@ impl Playing {
         self.deal.key()
     }
 
-    /// The state of the round, hidden faces included: for referees and analysis. What a seat may see is in
-    /// [`Playing::turn`] and [`State::observe`].
+    /// The state of the round with all hidden faces, for referees and analysis. [`Playing::turn`] and [`State::observe`] return
+    /// what a seat may see.
     pub fn state(&self) -> &State {
         self.round.state()
     }
 
-    /// How many rounds have ended.
+    /// The number of rounds that have ended.
     pub fn rounds(&self) -> usize {
         self.game.rounds()
     }
 
-    /// How many decisions were made in the match.
+    /// The number of decisions in the match so far.
     pub fn decisions(&self) -> usize {
         self.actions.len()
     }
@@ -257,15 +279,15 @@ impl Playing {
         self.game.is_over()
     }
 
-    /// How the match came out; `None` while it is not over.
+    /// The result of the match; `None` while it is not over.
     pub fn result(&self) -> Option<MatchResult> {
         self.is_over().then(|| MatchResult::of(&self.game))
     }
 
-    /// The record of the match so far, by agents of these names, seat a first: to be written as JSON, checked by
-    /// [`replay`](crate::replay), and given to [`Playing::restore`].
+    /// The record of the match so far. `agents` are the names of the agents, seat a first. The record can be written as JSON,
+    /// checked by [`replay`](crate::replay), and passed to [`Playing::restore`].
     ///
-    /// It takes the time of playing the match to this point again, without agents.
+    /// It plays the match to this point again, without agents, and takes as long.
     ///
     /// # Panics
     /// If there is not one name for each seat.
@@ -283,8 +305,8 @@ impl Playing {
         }
     }
 
-    /// Goes on from a record: the match is where it was when the record was saved. Records of the same library are enough,
-    /// also those of a run: of a finished one, `decisions` may be cut off anywhere.
+    /// Restores a match from its record. Any record of this library will do, also one of a run. The decisions of a finished
+    /// match may be cut off anywhere, to go on from there.
     ///
     /// # Errors
     /// If the record has no seed and deal, its rules are refused, its deck, races or new stocks are not those of the key,

@@ -1,4 +1,4 @@
-//! Records: one match as one line of JSON, complete with every outcome of chance (RULES §10).
+//! Records: one match as one line of JSON, with every outcome of chance (RULES §10).
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::{Action, Card, RoundResult, Rules, Score, Seat, Setup, Spot, State};
 /// The format's name and version.
 pub const FORMAT: &str = "cambio-record/1";
 
-/// The extra field with a round's fingerprint. A reader that does not know it may leave it out of account.
+/// The extra field with the fingerprint of a round. Readers may ignore it.
 pub(crate) const FINGERPRINT: &str = "x-fingerprint";
 
 /// The extra field with a round's trace: four hexadecimal digits of the running fingerprint before each decision, and
@@ -22,7 +22,7 @@ pub(crate) const TRACE: &str = "x-trace";
 /// A record read from a file keeps fields that this version does not know, and writes them back.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Record {
-    /// Everything but the rounds, in the order in which it is written.
+    /// All fields except the rounds, in the order in which they are written.
     pub fields: Map<String, Value>,
     /// The rounds.
     pub rounds: Vec<RoundRecord>,
@@ -41,11 +41,11 @@ pub struct RoundRecord {
     pub races: Vec<Vec<String>>,
     /// Each new stock, its top first.
     pub reshuffles: Vec<Vec<String>>,
-    /// Everything else: results, and fields that this version does not know.
+    /// All other fields: results, and fields that this version does not know.
     pub fields: Map<String, Value>,
 }
 
-/// What is wrong with a record, and where.
+/// An error in a record, with its place.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Flaw {
     /// The round, counted from 1, where one applies.
@@ -197,7 +197,7 @@ fn texts(name: &str, list: Vec<Value>) -> Result<Vec<String>, Flaw> {
         .collect()
 }
 
-/// A value as it stands in a sentence: whole if it is short.
+/// A value for a sentence, cut if it is long.
 pub(crate) fn brief(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {
@@ -223,8 +223,8 @@ pub(crate) fn scores(scores: &[Score]) -> Value {
 
 /// A 64-bit fingerprint of play: of decks, decisions, outcomes of chance and results.
 ///
-/// Two rounds with the same fingerprint were, for all that one can tell, played alike. It is fixed by value tests: a
-/// change of it is a change of play, or of this function.
+/// Two rounds with the same fingerprint were almost certainly played alike. Value tests pin it: it changes only if play changes,
+/// or this function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Fingerprint(u64);
 
@@ -240,7 +240,7 @@ impl Fingerprint {
         self.0
     }
 
-    /// Takes in one word: the finaliser of `SplitMix64` (Steele, Lea, Flood 2014) over the running value.
+    /// Mixes in one word: the finaliser of `SplitMix64` (Steele, Lea, Flood 2014) over the running value.
     pub(crate) fn add(&mut self, word: u64) {
         let mut mixed = self.0.rotate_left(23) ^ word;
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -271,7 +271,7 @@ impl std::fmt::Display for Fingerprint {
 /// differs in where the swap stands.
 const FINGERPRINT_VERBS: [u64; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 10, 11, 12, 13, 14];
 
-/// Computes the fingerprints of a match as it is played: one of each round, one of all.
+/// Computes the fingerprints of a match as it is played: one for each round, and one for the match.
 #[derive(Clone, Debug, Default)]
 pub struct Fingerprinter {
     round: Fingerprint,
@@ -357,7 +357,7 @@ impl Recorder {
         Recorder { rules: *rules, rounds: Vec::new(), fingerprinter: Fingerprinter::default(), trace: String::new() }
     }
 
-    /// The record of the match that was played: the key and rotation that it had, and the agents by seat.
+    /// The record of the finished match, with its key, its rotation and the names of the agents by seat.
     pub fn finish(self, key: crate::rng::Key, rotation: usize, agents: &[&str], result: &crate::MatchResult) -> Record {
         let mut record = self.stop(key, rotation, agents, None);
         record.fields.insert("totals".to_owned(), scores(&result.totals));
@@ -365,7 +365,7 @@ impl Recorder {
         record
     }
 
-    /// The record of a match as far as it was played; the illegal decision that stopped it, if one did, comes last.
+    /// The record of a match that stopped. If an illegal decision stopped it, that decision comes last.
     pub fn stop(
         mut self,
         key: crate::rng::Key,

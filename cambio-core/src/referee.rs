@@ -1,4 +1,4 @@
-//! Plays a match between agents: asks, checks, tells everyone what they perceive, and mends nothing.
+//! Plays a match between agents: asks them, checks their decisions, and tells them what they perceive. It mends nothing.
 
 use crate::chance::RaceOrder;
 use crate::deal::Deal;
@@ -10,21 +10,21 @@ use crate::{
     Setup, State,
 };
 
-/// Which match is played: the rules, the number of seats, and the key of its chance.
+/// The match to be played: the rules, the number of seats, and the key of its chance.
 #[derive(Clone, Copy, Debug)]
 pub struct Pairing {
     /// The rules.
     pub rules: Rules,
-    /// How many seats are at the table, 2 to 8.
+    /// The number of seats, 2 to 8.
     pub seats: usize,
     /// The key of all chance in the match.
     pub key: Key,
 }
 
-/// How a match came out.
+/// The result of a match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MatchResult {
-    /// How many rounds were played.
+    /// The number of rounds.
     pub rounds: usize,
     /// The totals, seat a first.
     pub totals: Vec<Score>,
@@ -33,13 +33,13 @@ pub struct MatchResult {
 }
 
 impl MatchResult {
-    /// How a match stands: how it came out, if it is over.
+    /// The standing of a match; its result, if it is over.
     pub(crate) fn of(game: &Match) -> MatchResult {
         MatchResult { rounds: game.rounds(), totals: game.totals().to_vec(), ranks: game.ranks().collect() }
     }
 }
 
-/// An agent decided what is not legal.
+/// An illegal decision of an agent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// The seat that decided.
@@ -48,9 +48,9 @@ pub struct Fault {
     pub round: usize,
     /// The number of the decision within its round, counted from 1.
     pub decision: usize,
-    /// What was decided.
+    /// The decision.
     pub action: Action,
-    /// What was legal.
+    /// The legal decisions.
     pub legal: Choices,
 }
 
@@ -77,7 +77,7 @@ impl std::fmt::Display for Trouble {
     }
 }
 
-/// Why a match was not played to its end.
+/// Why a match was not finished.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum MatchError {
     /// The rules do not fit the number of seats, or of agents.
@@ -86,9 +86,9 @@ pub enum MatchError {
     /// There is not one agent for each seat.
     #[error("{agents} agents for {seats} seats; allowed is one agent for each seat")]
     Agents {
-        /// How many agents there are.
+        /// The number of agents.
         agents: usize,
-        /// How many seats there are.
+        /// The number of seats.
         seats: usize,
     },
     /// An agent's decision was illegal.
@@ -151,16 +151,16 @@ impl<A: Agent, W: Observer> Observer for Crowd<'_, A, W> {
     }
 }
 
-/// Plays a match: the agent in seat a first.
+/// Plays a match between agents, seat a first.
 ///
 /// # Errors
-/// If the rules do not fit, or an agent decides what is not legal or cannot go on: then the match ends at once.
+/// If the rules do not fit, or an agent decides illegally or cannot go on. The match ends at once then.
 ///
 /// # Panics
 /// Only if an agent does.
 ///
 /// # Determinism
-/// The match depends on the pairing and the agents alone. The decks do not depend on the agents.
+/// The match depends only on the pairing and the agents. The decks do not depend on the agents.
 ///
 /// # Examples
 /// ```

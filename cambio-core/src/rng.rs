@@ -12,7 +12,7 @@ use std::convert::Infallible;
 
 use crate::Seat;
 
-/// What a stream of chance is for.
+/// The purpose of a random stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Purpose {
@@ -56,6 +56,16 @@ impl Key {
     /// The stream of the agent in `seat`, for a whole match.
     ///
     /// Keyed by seat and not by agent, so that two copies of one policy play the same game.
+    ///
+    /// ```
+    /// use cambio_core::Seat;
+    /// use cambio_core::rng::{Bounded as _, Key};
+    ///
+    /// let key = Key { seed: 42, deal: 0 };
+    /// let [mut a, mut again, mut b] = [Seat::A, Seat::A, Seat::B].map(|seat| key.agent(seat));
+    /// let numbers = (a.below(1 << 31), again.below(1 << 31), b.below(1 << 31));
+    /// assert!(numbers.0 == numbers.1 && numbers.0 != numbers.2);
+    /// ```
     pub fn agent(self, seat: Seat) -> Stream {
         self.keyed(Purpose::Agent, 0, seat as u8)
     }
@@ -100,14 +110,14 @@ impl Stream {
         self.words[0]
     }
 
-    /// Makes the first words, so that copies need not.
+    /// Makes the first words now, so that copies have them already.
     pub(crate) fn begin(&mut self) {
         if self.batches == 0 {
             self.refill();
         }
     }
 
-    /// Begins anew, if the words are the first; says whether it could.
+    /// Starts over, if the words are still the first ones. Returns whether it did.
     pub(crate) fn rewind(&mut self) -> bool {
         if self.batches == 1 {
             self.drawn = 0;
@@ -115,8 +125,7 @@ impl Stream {
         self.batches <= 1
     }
 
-    /// A stream of its own, keyed by the next bits of this one: for a part of an agent whose draws must not move the
-    /// agent's others.
+    /// A new stream, keyed by the next bits of this one. For a part of an agent whose draws must not shift the others.
     #[must_use]
     pub fn fork(&mut self) -> Stream {
         let mut seed = [0; 32];
@@ -149,6 +158,18 @@ impl TryRng for Stream {
 }
 
 /// Bounded integers and shuffles from any generator of bits.
+///
+/// ```
+/// use cambio_core::rng::{Bounded as _, Key, Purpose};
+///
+/// let mut stream = Key { seed: 42, deal: 0 }.stream(Purpose::Deck, 0);
+/// assert!(stream.below(6) < 6);
+/// assert!(!stream.chance(0, 10) && stream.chance(10, 10));
+/// let mut items = [1, 2, 3, 4, 5];
+/// stream.shuffle(&mut items);
+/// items.sort();
+/// assert_eq!(items, [1, 2, 3, 4, 5]);
+/// ```
 pub trait Bounded: Rng {
     /// A number below `bound`, each equally likely (Lemire 2019, "Fast random integer generation in an interval",
     /// algorithm 5).
@@ -173,7 +194,7 @@ pub trait Bounded: Rng {
         self.below(denominator) < numerator
     }
 
-    /// Puts the items in an order of which each is equally likely (Fisher–Yates, from the end).
+    /// Shuffles the items; every order is equally likely (Fisher–Yates, from the end).
     ///
     /// One word of random bits serves six swaps (Brackett-Rozinsky and Lemire 2024, "Batched ranged random integer
     /// generation", algorithm 3), as long as the product of their bounds is small; beyond 512 items one.

@@ -297,17 +297,17 @@ impl Rules {
         &self.0.spec
     }
 
-    /// What result tables call the system.
+    /// The name of the system in result tables.
     pub fn name(&self) -> &'static str {
         &self.0.spec.name
     }
 
-    /// The kinds that are in the deck; a [`Card`] is an index into them.
+    /// The kinds of the deck; a [`Card`] is an index into them.
     pub fn kinds(&self) -> &'static [Kind] {
         &self.0.kinds
     }
 
-    /// Every card on the table, by kind.
+    /// Every card in play, by kind.
     pub fn deck(&self) -> &'static [Card] {
         &self.0.deck
     }
@@ -316,7 +316,7 @@ impl Rules {
         &self.0.copies
     }
 
-    /// How many such cards are on the table.
+    /// The number of such cards in play.
     pub fn copies_of(&self, card: Card) -> usize {
         self.0.kinds.get(card.kind()).map_or(0, |kind| usize::from(kind.copies) * self.0.spec.decks.count())
     }
@@ -325,6 +325,16 @@ impl Rules {
     ///
     /// # Panics
     /// If the card is not of these rules' deck.
+    ///
+    /// ```
+    /// use cambio_core::Rules;
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let king = rules.card("Kh").unwrap();
+    /// assert_eq!((rules.label(king), rules.points(king), rules.copies_of(king)), ("Kh", rules.kind(king).points.into(), 1));
+    /// assert!(rules.same_rank(king, rules.card("Ks").unwrap()));
+    /// assert_eq!(rules.card("Zz"), None);
+    /// ```
     pub fn kind(&self, card: Card) -> &'static Kind {
         &self.0.kinds[card.kind()]
     }
@@ -347,22 +357,22 @@ impl Rules {
         i32::from(self.face(card).points)
     }
 
-    /// The points of every card on the table together.
+    /// The sum of the points of every card in play.
     pub fn deck_points(&self) -> i32 {
         self.0.deck_points
     }
 
-    /// The points of the card that counts most.
+    /// The points of the most expensive card.
     pub fn most_points(&self) -> i32 {
         self.0.most_points
     }
 
-    /// The squares of the points of every card on the table together.
+    /// The sum of the squared points of every card in play.
     pub fn deck_squares(&self) -> i32 {
         self.0.deck_squares
     }
 
-    /// Whether a card matches the one that is shown, by the knob `match`; `is_own` says whether whoever snaps it has it.
+    /// Whether a card matches the shown one, by the knob `match`. `is_own` says whether the snapping seat owns the card.
     #[inline]
     pub fn match_each_other(&self, shown: Card, card: Card, is_own: bool) -> bool {
         let (one, other) = (self.face(shown), self.face(card));
@@ -384,7 +394,7 @@ impl Rules {
         self.face(one).rank == self.face(other).rank
     }
 
-    /// The power of a card; [`Power::NONE`] where it has none.
+    /// The power of a card; [`Power::NONE`] if it has none.
     pub fn power(&self, card: Card) -> Power {
         self.face(card).power
     }
@@ -394,15 +404,24 @@ impl Rules {
         self.0.faces[card.raw()]
     }
 
-    /// Whether `seats` seats can play: 2 to 8, and the deck covers the deal and one card more.
+    /// Checks that `seats` seats can play: 2 to 8, with a deck that is enough for the deal and one more card.
     ///
     /// # Errors
     /// One sentence with the number found and what is allowed.
+    ///
+    /// ```
+    /// use cambio_core::Rules;
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// assert!(rules.covers(8).is_ok());
+    /// let error = rules.covers(9).unwrap_err();
+    /// assert_eq!(error.to_string(), "a table of 9 seats; allowed are 2 to 8 seats");
+    /// ```
     pub fn covers(&self, seats: usize) -> Result<(), RulesError> {
         self.0.covers(seats)
     }
 
-    /// The slots that one layout can use, at most [`MAX_SLOTS`].
+    /// The number of slots of a layout, at most [`MAX_SLOTS`].
     pub fn slots(&self) -> usize {
         self.0.spec.max_slots.count().min(MAX_SLOTS)
     }

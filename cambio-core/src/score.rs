@@ -6,20 +6,28 @@ use serde_json::Value;
 
 /// What a round adds to a total: a whole number of points, or a share of a win.
 ///
-/// Kept exactly, in 840ths, for 840 is divisible by every number of seats.
+/// It is exact, in 840ths of a point, because 840 is divisible by every number of seats.
+///
+/// ```
+/// use cambio_core::Score;
+///
+/// let total = Score::points(3) + Score::share(2);
+/// assert_eq!(total.to_string(), "3.5");
+/// assert_eq!(total.units(), 3 * Score::UNITS + Score::UNITS / 2);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Score(i32);
 
 impl Score {
-    /// How many units make one point.
+    /// The number of units in one point.
     pub const UNITS: i32 = 840;
 
-    /// So many whole points.
+    /// A score of whole points.
     pub const fn points(points: i32) -> Score {
         Score(points * Score::UNITS)
     }
 
-    /// One point shared by so many winners.
+    /// One point, shared by `winners` winners.
     ///
     /// # Panics
     /// If `winners` is 0.
@@ -27,7 +35,7 @@ impl Score {
         Score(Score::UNITS / winners as i32)
     }
 
-    /// So many 840ths of a point.
+    /// A score in 840ths of a point.
     pub(crate) const fn from_units(units: i32) -> Score {
         Score(units)
     }

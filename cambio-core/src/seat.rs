@@ -3,14 +3,26 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The most seats a table has.
+/// The most seats at a table.
 pub const MAX_SEATS: usize = 8;
-/// The most slots a seat's layout has, whatever the rules say.
+/// The most slots of a layout, under any rules.
 pub const MAX_SLOTS: usize = 16;
 /// The number of spots: every slot of every seat, used or not.
 pub(crate) const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
 
 /// A place at the table, `a` to `h` in playing order.
+///
+/// ```
+/// use cambio_core::Seat;
+///
+/// let c = Seat::from_letter('c').unwrap();
+/// assert_eq!((c.index(), c.letter()), (2, 'c'));
+/// // At a table of three, seat a plays after seat c.
+/// assert_eq!(c.next(3), Seat::A);
+/// assert_eq!(c.ahead(2, 3), Seat::B);
+/// assert_eq!(Seat::B.distance_from(c, 3), 2);
+/// assert!(c.round(3).eq([Seat::C, Seat::A, Seat::B]));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the seats are their letters")]
@@ -74,7 +86,7 @@ impl Seat {
         Seat::wrapped(place as u8)
     }
 
-    /// How many places on from `from` this seat sits, at a table of `seats` seats.
+    /// The number of places from `from` to this seat in playing order, at a table of `seats` seats.
     pub const fn distance_from(self, from: Seat, seats: usize) -> usize {
         let (own, from) = (self as usize, from as usize);
         if own >= from { own - from } else { own + seats - from }
@@ -93,6 +105,17 @@ impl fmt::Display for Seat {
 }
 
 /// A set of seats.
+///
+/// ```
+/// use cambio_core::{Seat, SeatSet};
+///
+/// let mut seats = SeatSet::first(3);
+/// seats.remove(Seat::B);
+/// assert!(seats.iter().eq([Seat::A, Seat::C]));
+/// assert!(!seats.contains(Seat::B));
+/// assert_eq!(seats.union(SeatSet::only(Seat::H)).len(), 3);
+/// assert!(seats.without(SeatSet::first(8)).is_empty());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct SeatSet(u8);
 
@@ -120,7 +143,7 @@ impl SeatSet {
         self.0 |= 1 << seat as u8;
     }
 
-    /// Takes a seat out.
+    /// Removes a seat.
     pub const fn remove(&mut self, seat: Seat) {
         self.0 &= !(1 << seat as u8);
     }
@@ -137,12 +160,12 @@ impl SeatSet {
         SeatSet(self.0 | other.0)
     }
 
-    /// How many seats are in the set.
+    /// The number of seats in the set.
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether no seat is in the set.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -187,6 +210,14 @@ impl fmt::Debug for SeatSet {
 }
 
 /// A slot of a seat and its number: 1 2 are the top row, 3 4 the bottom row, 5 and up extra cards.
+///
+/// ```
+/// use cambio_core::{Seat, Spot};
+///
+/// let spot: Spot = "b3".parse().unwrap();
+/// assert_eq!(Spot::new(Seat::B, 3), Some(spot));
+/// assert_eq!((spot.seat(), spot.number(), spot.index()), (Seat::B, 3, 18));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Spot(u8);
 
@@ -224,7 +255,7 @@ impl fmt::Debug for Spot {
     }
 }
 
-/// A text that names no spot.
+/// The error of a text that names no spot.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{0}` is no spot; a spot is a seat and a slot, from a1 to h16")]
 pub struct ParseSpotError(String);
@@ -268,6 +299,21 @@ const ROWS: [u128; MAX_SLOTS + 1] = {
 };
 
 /// A set of spots: one bit for each slot of each seat.
+///
+/// ```
+/// use cambio_core::{Seat, Spot, SpotSet};
+///
+/// let [a1, a2, b1]: [Spot; 3] = ["a1", "a2", "b1"].map(|name| name.parse().unwrap());
+/// let mut known = SpotSet::EMPTY;
+/// known.insert(a1);
+/// known.insert(b1);
+/// // Two cards change places, and what is known of them goes with them.
+/// known.swap(a1, a2);
+/// assert!(known.into_iter().eq([a2, b1]));
+/// assert!(known.contains(a2) && !known.contains(a1));
+/// assert_eq!(known.intersection(SpotSet::of_seat(Seat::B)).nth(0), Some(b1));
+/// assert_eq!(known.without(SpotSet::of_seat(Seat::A)).lowest(), Some(b1));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct SpotSet(u128);
 
@@ -308,7 +354,7 @@ impl SpotSet {
         self.0 |= 1 << spot.0;
     }
 
-    /// Takes a spot out.
+    /// Removes a spot.
     pub const fn remove(&mut self, spot: Spot) {
         self.0 &= !(1 << spot.0);
     }
@@ -331,19 +377,19 @@ impl SpotSet {
         SpotSet(self.0 & !other.0)
     }
 
-    /// Lets two spots change places: each is in the set afterwards if the other was before.
+    /// Exchanges two spots: each is in the set afterwards if the other was before.
     #[inline]
     pub const fn swap(&mut self, one: Spot, other: Spot) {
         let differs = (self.0 >> one.0 ^ self.0 >> other.0) & 1;
         self.0 ^= differs << one.0 ^ differs << other.0;
     }
 
-    /// How many spots are in the set.
+    /// The number of spots in the set.
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether no spot is in the set.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -361,7 +407,7 @@ impl SpotSet {
         if n < (ranks >> 56) as usize { Some(Spot(64 + select(high, ranks, n))) } else { None }
     }
 
-    /// The set's lowest spot.
+    /// The lowest spot of the set; `None` if it is empty.
     pub const fn lowest(self) -> Option<Spot> {
         if self.0 == 0 { None } else { Some(Spot(self.0.trailing_zeros() as u8)) }
     }

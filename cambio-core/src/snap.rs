@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::knob::{CallerSnaps, Flip, SnapTargets, Window};
 use crate::seat::{Seat, SeatSet, SpotSet};
 
-/// Who may snap which cards, as far as calls and safe seats tell.
+/// Who may snap which cards, after calls and with safe seats.
 ///
 /// A [`Table`](crate::Table) has the rights of its round. A player without a table starts with [`SnapRights::new`] and
 /// tells it every event.
@@ -46,7 +46,7 @@ impl SnapRights {
         SnapRights { rules, seats, callers, safe }
     }
 
-    /// Takes in what happened: a deal, a call, a seat that is safe from now on.
+    /// Updates the rights with an event: a deal, a call, or a seat that becomes safe.
     pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
         match *event {
             Event::Dealt { .. } => (self.callers, self.safe) = (SeatSet::EMPTY, SeatSet::EMPTY),
@@ -72,8 +72,7 @@ impl SnapRights {
         seats.without(self.safe)
     }
 
-    /// Those of the spots with a card, `occupied`, that `seat` may snap if it may snap at all. Whether it knows a card that
-    /// matches is another question.
+    /// The spots among `occupied` that `seat` may snap, if it may snap at all. Whether the cards match is another question.
     #[inline]
     pub fn targets(&self, seat: Seat, occupied: SpotSet) -> SpotSet {
         let spec = self.rules.spec();
@@ -92,7 +91,7 @@ impl SnapRights {
     }
 }
 
-/// What an event tells about snap windows.
+/// What an event says about snap windows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowSign {
     /// A window opens for this card: at once, or when the card's power is done where powers come first.
@@ -106,7 +105,7 @@ pub enum WindowSign {
 }
 
 impl Rules {
-    /// What this event tells about snap windows, by these rules.
+    /// What this event says about snap windows under these rules.
     ///
     /// A window that a power opens again (`window = "both"`) has no sign of its own. After the round's last card the sign
     /// is [`WindowSign::Opens`] too, even where `final_window = false` leaves that window out.

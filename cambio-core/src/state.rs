@@ -16,8 +16,8 @@ use turn::Turn;
 
 /// A round in progress.
 ///
-/// `State` is the public [`Table`] and the hidden faces. It holds no source of chance, so a clone does not contain
-/// the future, and no agent receives one: agents get an [`Observation`] and [`Sighting`](crate::Sighting)s.
+/// `State` is the public [`Table`] and the hidden faces. It holds no source of chance, so a clone does not contain the future. No
+/// agent gets a state: agents get an [`Observation`] and [`Sighting`](crate::Sighting)s.
 ///
 /// # Examples
 /// ```
@@ -81,21 +81,21 @@ pub(crate) enum Declared {
     Touch(Spot),
 }
 
-/// How a round begins.
+/// The setup of a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// The rules.
     pub rules: Rules,
-    /// How many seats are at the table, 2 to 8.
+    /// The number of seats, 2 to 8.
     pub seats: usize,
     /// The seat with the first turn.
     pub starter: Seat,
-    /// What the seats bring along from the round before.
+    /// What the seats carry over from the round before.
     pub carry: Carry,
 }
 
 impl Setup {
-    /// A first round that seat a starts.
+    /// The setup of a first round, which seat a starts.
     pub fn new(rules: &Rules, seats: usize) -> Setup {
         Setup { rules: *rules, seats, starter: Seat::A, carry: Carry::default() }
     }
@@ -135,7 +135,7 @@ pub enum DealError {
     },
 }
 
-/// A decision that is not legal. The state is as it was.
+/// The error of an illegal decision. The state has not changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IllegalAction {
     /// The decision.
@@ -176,10 +176,26 @@ impl State {
         Ok(state)
     }
 
-    /// Deals a round of which chance decides every face when it is first seen.
+    /// Deals a round in which chance decides each face when it is first seen.
     ///
     /// # Errors
     /// As [`State::deal`].
+    ///
+    /// ```
+    /// use cambio_core::{Dice, Rules, Seat, Setup, State};
+    /// use cambio_core::rng::{Key, Purpose};
+    ///
+    /// let rules = Rules::preset("faessler").unwrap();
+    /// let mut dice = Dice(Key { seed: 42, deal: 0 }.stream(Purpose::Deck, 0));
+    /// let mut state = State::deal_latent(&Setup::new(&rules, 2), &mut dice, &mut ()).unwrap();
+    /// let a1 = "a1".parse().unwrap();
+    /// assert_eq!(state.face(a1), None);
+    /// state.apply("peek a1".parse().unwrap(), &mut dice, &mut ()).unwrap();
+    /// assert!(state.face(a1).is_some());
+    /// assert_eq!(state.points(Seat::A), None, "other faces of seat a are still latent");
+    /// state.settle(&mut dice);
+    /// assert!(state.points(Seat::A).is_some());
+    /// ```
     #[inline]
     pub fn deal_latent<C: Chance, S: Sink>(setup: &Setup, chance: &mut C, sink: &mut S) -> Result<State, DealError> {
         setup.check()?;
@@ -188,8 +204,8 @@ impl State {
         Ok(state)
     }
 
-    /// Deals another round into this state, as [`State::deal`] does. What was there is gone; nothing is moved, which
-    /// counts where millions of rounds are dealt.
+    /// Deals another round into the memory of this state, as [`State::deal`] does. It saves moving a state, which matters when
+    /// millions of rounds are dealt.
     ///
     /// # Errors
     /// As [`State::deal`]; the state is then as it was.
@@ -316,8 +332,7 @@ impl State {
         self.table.asked.map_or(Choices::NONE, |seat| choices(&self.table, &self.view(seat)))
     }
 
-    /// Whether the decision is one of [`State::choices`]. The set of all is not made for it, which is quicker where one
-    /// decision is in question.
+    /// Whether the decision is one of [`State::choices`]. It does not make the whole set, so it is faster for one decision.
     #[inline]
     pub fn allows(&self, action: Action) -> bool {
         self.table.asked.is_some_and(|seat| allows(&self.table, &self.view(seat), action))
@@ -348,12 +363,11 @@ impl State {
         }
     }
 
-    /// Carries out a decision that is one of [`State::choices`], as [`State::apply`] does, and does not ask again whether it
-    /// is: for policies in millions of sampled worlds, which choose from the choices.
+    /// Carries out a decision as [`State::apply`] does, without checking that it is one of [`State::choices`]. For playouts in
+    /// millions of sampled worlds, whose policies choose from the choices.
     ///
     /// # Panics
-    /// Where debug assertions are on, if the decision is not legal. Elsewhere the round may then go on in any way, or
-    /// panic later.
+    /// With debug assertions, if the decision is illegal. Without them the round may go on in any way, or panic later.
     #[inline]
     pub fn carry_out<C: Chance, S: Sink>(&mut self, action: Action, chance: &mut C, sink: &mut S) {
         debug_assert!(self.allows(action), "`{action}` is not one of {}", self.choices());
@@ -371,8 +385,8 @@ impl State {
         view
     }
 
-    /// What `seat` may know now, looked up where it is needed and copied nowhere: for policies that decide in millions
-    /// of sampled worlds.
+    /// What `seat` may know now, looked up when it is needed and never copied. For policies that decide in millions of sampled
+    /// worlds.
     #[inline]
     pub fn view(&self, seat: Seat) -> StateView<'_> {
         StateView { state: self, seat }
@@ -388,8 +402,8 @@ impl State {
         if matches!(self.table.phase, Phase::Held(_)) { self.hidden.held } else { None }
     }
 
-    /// The stock, its top first, for referees and analysis. With latent faces it is the unordered pool, in which the
-    /// cards of latent spots lie too.
+    /// The stock, its top first, for referees and analysis. With latent faces it is the unordered pool, which also holds the
+    /// cards of latent spots.
     pub fn stock(&self) -> impl Iterator<Item = Card> {
         self.hidden.stock[..usize::from(self.hidden.pool_len)].iter().rev().copied()
     }
@@ -400,10 +414,10 @@ impl State {
         faces.map(|card| card.map(|card| self.table.rules.points(card))).sum()
     }
 
-    /// From now on only a seat that knows a card that matches is asked in snap windows and chains.
+    /// From now on, snap windows and chains ask only seats that know a matching card.
     ///
-    /// In a world where nobody snaps what it does not know, this changes nothing but how many decisions are asked for:
-    /// playouts of policies that never gamble save most of theirs.
+    /// If nobody snaps a card that it does not know, the play is the same with fewer decisions. Playouts of policies that never
+    /// gamble save most of their decisions.
     pub fn ask_knowing_only(&mut self) {
         self.hidden.asks_knowing = true;
     }
@@ -435,9 +449,9 @@ impl Rules {
     }
 }
 
-/// What one seat may know, as an [`Observation`] tells it, looked up in the state and copied nowhere.
+/// What one seat may know, as in an [`Observation`], but looked up in the state and never copied.
 ///
-/// No agent receives one: it borrows the state. Policies of playouts do, which decide in worlds that were sampled.
+/// It borrows the state, so no agent gets one. It is for policies of playouts, which decide in sampled worlds.
 #[derive(Clone, Copy)]
 pub struct StateView<'a> {
     state: &'a State,

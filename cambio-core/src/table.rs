@@ -49,17 +49,31 @@ pub(crate) enum Opening {
     AfterPower,
 }
 
-/// What a seat brings along from the round before (knob `carry_over`).
+/// What seats carry over from the round before (knob `carry_over`).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Carry {
-    /// Seats that start with a card more.
+    /// Seats that start with an extra card.
     pub extra_card: SeatSet,
-    /// Seats that peek at a card more.
+    /// Seats that peek at an extra card.
     pub extra_peek: SeatSet,
 }
 
-/// Everything that a spectator may see, and nothing else: which spots hold cards, who could know them, the pile,
-/// the sizes, whose turn it is and what is being decided.
+/// Everything that a spectator may see, and nothing else: which spots hold cards, who has seen them, the pile, the size of the
+/// stock, whose turn it is and what is being decided.
+///
+/// ```
+/// use cambio_core::{Phase, Playing, Rules, Seat, rng::Key};
+///
+/// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 3, Key { seed: 42, deal: 0 }).unwrap();
+/// playing.act("draw".parse().unwrap()).unwrap();
+/// let table = playing.state().table();
+/// assert!(matches!(table.phase(), Phase::Held { .. }));
+/// assert_eq!((table.asked(), table.turns(), table.seats()), (Some(Seat::A), 1, 3));
+/// assert_eq!(table.layout(Seat::B).len(), 4);
+/// // In `classic` each seat has seen two of its own cards before the first turn.
+/// assert_eq!(table.seen(Seat::B).len(), 2);
+/// assert_eq!((table.stock_len(), table.pile_len(), table.reshuffles()), (41, 0, 0));
+/// ```
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Table {
@@ -109,7 +123,7 @@ impl Table {
         &self.rules
     }
 
-    /// How many seats are at the table.
+    /// The number of seats.
     pub fn seats(&self) -> usize {
         usize::from(self.seats)
     }
@@ -124,12 +138,12 @@ impl Table {
         self.turn
     }
 
-    /// How many turns have begun.
+    /// The number of turns that have begun.
     pub fn turns(&self) -> usize {
         usize::from(self.turns)
     }
 
-    /// Who is asked, if anybody is.
+    /// The seat that is asked, if any.
     pub fn asked(&self) -> Option<Seat> {
         self.asked
     }
@@ -171,27 +185,27 @@ impl Table {
         self.top
     }
 
-    /// The card that opened the snap window that is open.
+    /// The card that opened the current snap window.
     pub fn opener(&self) -> Option<Card> {
         if self.phase == Phase::Window { self.opener } else { None }
     }
 
-    /// How many cards are on the pile.
+    /// The number of cards on the pile.
     pub fn pile_len(&self) -> usize {
         usize::from(self.pile_len)
     }
 
-    /// How many cards of the kind of `card` are on the pile.
+    /// The number of cards of the kind of `card` on the pile.
     pub fn on_pile(&self, card: Card) -> usize {
         usize::from(self.pile[card.kind()])
     }
 
-    /// The points of the cards on the pile together.
+    /// The sum of the points of the cards on the pile.
     pub fn pile_points(&self) -> i32 {
         self.pile_points
     }
 
-    /// How many cards are in the stock.
+    /// The number of cards in the stock.
     pub fn stock_len(&self) -> usize {
         usize::from(self.stock_len)
     }
@@ -220,7 +234,7 @@ impl Table {
             .filter(move |&seat| callers.contains(seat))
     }
 
-    /// The seats without cards that score 0 whatever follows (knob `empty_hand = "safe"`).
+    /// The safe seats: they have no cards and score 0 whatever follows (knob `empty_hand = "safe"`).
     pub fn safe(&self) -> SeatSet {
         self.safe
     }
@@ -230,7 +244,7 @@ impl Table {
         self.gap
     }
 
-    /// Where the cards lie that the power in progress has looked at, or the spots that the reveal in progress has named.
+    /// The spots of the cards that the current power has looked at, or that the current reveal has named.
     pub fn pointed(&self) -> SpotSet {
         match self.phase {
             Phase::Power => self.pointed,
@@ -239,7 +253,7 @@ impl Table {
         }
     }
 
-    /// What the seats brought along from the round before.
+    /// What the seats carried over from the round before.
     pub fn carry(&self) -> Carry {
         self.carry
     }
@@ -249,7 +263,7 @@ impl Table {
         self.ended
     }
 
-    /// Who may snap which cards, as far as calls and safe seats tell.
+    /// Who may snap which cards, after calls and with safe seats.
     #[inline]
     pub fn snap_rights(&self) -> SnapRights {
         SnapRights::of(self.rules, self.seats, self.callers, self.safe)

@@ -24,21 +24,21 @@ const PRESET_FILES: [(&str, &str); 6] = [
 
 const MINI_FILE: &str = include_str!("../../presets/mini.toml");
 
-/// What a knob is called and means; see [`KNOBS`].
+/// The documentation of a knob; see [`KNOBS`].
 #[derive(Clone, Copy, Debug)]
 pub struct KnobDoc {
     /// The field's name in rule files.
     pub name: &'static str,
     /// What it decides.
     pub doc: &'static str,
-    /// What it may be, as the end of a sentence.
+    /// The allowed values, as the end of a sentence.
     pub allowed: fn() -> String,
 }
 
 /// Declares each knob once: field, name in files, type and meaning.
 macro_rules! knobs {
     ($($(#[doc = $doc:literal])+ $field:ident $name:literal: $type:ty,)+) => {
-        /// A rule system as anybody may write it down: a name, a deck, and a value for every knob.
+        /// A rule system that is not validated yet: a name, a deck, and a value for every knob.
         ///
         /// [`RulesSpec::preset`] and [`RulesSpec::from_toml`] make one; [`RulesSpec::validate`] turns it into
         /// [`Rules`].
@@ -286,7 +286,17 @@ impl RulesSpec {
         Value::Object(table)
     }
 
-    /// What a record says of these rules: the preset's name if they are a preset, else the whole table.
+    /// The rules as they stand in a record: the name of a preset, or the whole table.
+    ///
+    /// ```
+    /// use cambio_core::RulesSpec;
+    ///
+    /// let mut spec = RulesSpec::preset("classic").unwrap();
+    /// assert_eq!(spec.to_json(), "classic");
+    /// spec.name = "mine".to_owned();
+    /// assert_eq!(spec.to_json()["name"], "mine");
+    /// assert_eq!(RulesSpec::from_json(&spec.to_json()).unwrap(), spec);
+    /// ```
     pub fn to_json(&self) -> Value {
         match RulesSpec::preset(&self.name) {
             Ok(preset) if preset.plays_as(self) => Value::from(self.name.clone()),
@@ -294,12 +304,20 @@ impl RulesSpec {
         }
     }
 
-    /// Whether the two have the same cards and the same knobs, whatever they are called.
+    /// Whether two systems have the same cards and the same knobs, whatever their names.
     pub(super) fn plays_as(&self, other: &RulesSpec) -> bool {
         self.deck.kinds == other.deck.kinds && self.knobs() == other.knobs()
     }
 
     /// The rules as a rule file, every field with its meaning and the deck in full.
+    ///
+    /// ```
+    /// use cambio_core::RulesSpec;
+    ///
+    /// let spec = RulesSpec::preset("faessler").unwrap();
+    /// let again = RulesSpec::from_toml(&spec.to_toml()).unwrap();
+    /// assert_eq!(again.knobs(), spec.knobs());
+    /// ```
     pub fn to_toml(&self) -> String {
         let mut text = format!("name = {}\n\n", Value::from(self.name.clone()));
         text += "# The deck: a named one, or kinds with label, rank, suit, points, power and copies.\ndeck = [\n";
