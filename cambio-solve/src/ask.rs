@@ -1,4 +1,4 @@
-//! Any player at every information set of a game, and how far it can be exploited.
+//! Asks any player at every information set of a game, and measures how far it can be exploited.
 
 use cambio_core::rng::Key as StreamKey;
 use cambio_core::{
@@ -10,7 +10,7 @@ use crate::strategy::{Strategy, is_distribution};
 use crate::walk::{Decision, Node, SEATS, Visitor, walk};
 use crate::{Progress, SolveError};
 
-/// An information set, as the seat that is asked has come to it.
+/// An information set, as the seat that is asked has reached it.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// The rules.
@@ -25,14 +25,14 @@ pub struct Moment<'a> {
     pub view: &'a Observation<'a>,
 }
 
-/// Something that has a probability for each choice at any information set.
+/// A probability for each choice at any information set.
 ///
-/// Every `FnMut(&Moment) -> Vec<f64>` is one, such as the visits of a search; [`Asked`] makes one of any agent.
+/// Every `FnMut(&Moment) -> Vec<f64>` is a policy, such as the visits of a search. [`Asked`] turns any agent into one.
 pub trait Policy {
     /// The probabilities of the choices of `moment.view`, in order. They add up to 1.
     ///
     /// # Errors
-    /// If a player that is asked faults.
+    /// If an agent that is asked is at fault.
     fn choose(&mut self, moment: &Moment<'_>) -> Result<Vec<f64>, SolveError>;
 }
 
@@ -42,13 +42,13 @@ impl<F: FnMut(&Moment<'_>) -> Vec<f64>> Policy for F {
     }
 }
 
-/// An agent as a policy: made anew for each information set, told what its seat perceived, and asked.
+/// An agent as a policy: for each information set an agent is made, told what its seat perceived, and asked.
 ///
-/// It is briefed, the round begins, it notices every sighting in order, and decides once: at this set and at none before
-/// it. A player must take what it needs from what it notices; one that remembers only what it decided is another player
-/// here than at the table. Its stream depends on the seed, the set and the number of the stream, not on who was asked
-/// before. An agent that uses no chance has probability 1 for what it decides; one that does is asked under
-/// several streams, and the shares count.
+/// The agent is briefed, the round begins, it gets every sighting in order, and it decides once, at this set and at no set
+/// before it. It must therefore take what it needs from its sightings: an agent that remembers only its own decisions plays
+/// differently here than at a table. Its random stream depends on the seed, the set and the number of the stream, and not on
+/// earlier questions. An agent without chance gets probability 1 for its decision. An agent with chance is asked with
+/// several streams, and the shares of its decisions are the probabilities.
 #[derive(Clone, Debug)]
 pub struct Asked<F> {
     make: F,
@@ -57,7 +57,7 @@ pub struct Asked<F> {
 }
 
 impl<A: Agent, F: FnMut() -> A> Asked<F> {
-    /// A policy of the agents that `make` makes, each asked under so many streams, at least one.
+    /// A policy of agents made by `make`. Each information set is asked with `streams` streams, at least one.
     pub fn new(make: F, seed: u64, streams: u32) -> Asked<F> {
         Asked { make, seed, streams: streams.max(1) }
     }
@@ -97,18 +97,18 @@ impl<A: Agent, F: FnMut() -> A> Policy for Asked<F> {
     }
 }
 
-/// What a policy does, where it was asked.
+/// The answers of a policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answers {
-    /// The strategy; at sets that the policy's own earlier decisions rule out it was not asked, and every choice is
-    /// equally likely, which changes neither what it is worth nor how far it can be exploited.
+    /// The strategy. The policy was not asked at sets that its own earlier decisions rule out. Every choice is equally likely
+    /// there, which changes neither the value nor the exploitability.
     pub strategy: Strategy,
-    /// At how many information sets of each seat it was asked.
+    /// The number of information sets of each seat at which it was asked.
     pub asked: [usize; SEATS],
 }
 
 impl Game {
-    /// Asks a policy in both seats at every information set that it can come to, whatever the other seat does.
+    /// Asks a policy in both seats at every information set that it can reach, whatever the other seat does.
     ///
     /// # Errors
     /// If the policy faults, or its probabilities are no distribution over the choices.
@@ -116,7 +116,7 @@ impl Game {
         self.ask_where(policy, None, progress)
     }
 
-    /// As [`Game::ask`], but only where the policy can come to if the other seat plays `against`.
+    /// As [`Game::ask`], but only at sets that the policy can reach if the other seat plays `against`.
     ///
     /// # Errors
     /// As [`Game::ask`].
@@ -151,7 +151,7 @@ impl Game {
     /// Visits every information set of a seat once, in the order of a walk.
     ///
     /// # Errors
-    /// Never but for a bug: the game was walked when it was compiled.
+    /// Never, unless there is a bug: the same tree was walked when the game was compiled.
     pub fn visit(&self, seat: Seat, mut visit: impl FnMut(&Moment<'_>)) -> Result<(), SolveError> {
         let mut uniform = |moment: &Moment<'_>| {
             visit(moment);
@@ -174,7 +174,7 @@ impl Game {
         walk(self.rules(), (), &mut asker)
     }
 
-    /// How far a strategy can be exploited, and what it is worth beside an equilibrium.
+    /// Measures how far a strategy can be exploited, and what it gets against an equilibrium.
     pub fn exploit(&self, strategy: &Strategy, equilibrium: &Strategy) -> Exploitability {
         let best = [Seat::A, Seat::B].map(|seat| self.best_response(seat, strategy).value);
         let game_value = self.value(equilibrium);
@@ -193,27 +193,27 @@ impl Game {
     }
 }
 
-/// How far a strategy can be exploited. All figures are in the game's payoff, half the difference of the scores.
+/// How far a strategy can be exploited. All figures are payoffs of the game: half the difference of the scores.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Exploitability {
-    /// What best responders in both seats gain together.
+    /// The sum of what best responders gain in both seats.
     pub nash_conv: f64,
-    /// What the strategy is worth to seat a against itself.
+    /// The value for seat a if both seats play the strategy.
     pub value: f64,
-    /// What a best responder in seat a gets against the strategy in seat b, and one in seat b against it in seat a.
+    /// The payoff of a best responder in seat a against the strategy in seat b, and of one in seat b against it in seat a.
     pub best_responses: [f64; SEATS],
-    /// By the strategy's seat: how much less than the game's value it can be held to. Their sum is `nash_conv`.
+    /// For each seat of the strategy: the value of the game minus the least that it gets. Their sum is `nash_conv`.
     pub lost: [f64; SEATS],
-    /// By the strategy's seat: what it gets against the equilibrium in the other seat, above the game's value there.
+    /// For each seat of the strategy: its payoff against the equilibrium, minus the value of the game in that seat.
     pub against_equilibrium: [f64; SEATS],
-    /// The game's value for seat a, to within the equilibrium's own `NashConv`.
+    /// The value of the game for seat a, up to the `NashConv` of the equilibrium.
     pub game_value: f64,
-    /// How far the equilibrium is from being one.
+    /// The `NashConv` of the equilibrium, which is 0 for an exact one.
     pub equilibrium_nash_conv: f64,
 }
 
 impl Exploitability {
-    /// Half of `nash_conv`: what a best responder gains on average over both seats.
+    /// Half of `nash_conv`: the mean gain of a best responder over both seats.
     pub fn exploitability(&self) -> f64 {
         self.nash_conv / 2.0
     }
@@ -227,7 +227,7 @@ struct Asker<'p> {
     progress: &'p mut dyn FnMut(Progress),
     known: Vec<bool>,
     asked: usize,
-    /// How many sets were asked of the other seat before.
+    /// The number of sets of the other seat that were asked before.
     total: usize,
     answers: &'p mut Answers,
 }

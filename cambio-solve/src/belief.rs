@@ -1,4 +1,4 @@
-//! What a seat should believe of the cards that it has not seen: exact, by going through all histories.
+//! Exact beliefs about unseen cards, from a walk over all histories.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::game::Game;
 use crate::strategy::Strategy;
 use crate::walk::{Decision, Node, Visitor, settled, walk};
 
-/// The posterior over hidden faces at an information set: given all that its seat has perceived, if the other seat plays
-/// a certain strategy (Bayes). The seat's own strategy has no bearing on it.
+/// The posterior over hidden faces at an information set, by Bayes' rule: given everything that its seat has perceived, if
+/// the other seat plays a given strategy. The strategy of the seat itself does not matter.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Posterior {
     /// The seat that believes.
@@ -35,8 +35,8 @@ impl Posterior {
         Some(marginal.into_iter().collect())
     }
 
-    /// How far a distribution over the cards at one of the spots is from the marginal: the total variation, from 0 to 1.
-    /// `None` for a spot that is none of them.
+    /// The total variation distance, from 0 to 1, between the marginal at one of the spots and another distribution over
+    /// cards. `None` for a spot that is none of them.
     pub fn total_variation(&self, spot: Spot, other: &[(Card, f64)]) -> Option<f64> {
         let mut difference: BTreeMap<Card, f64> = self.marginal(spot)?.into_iter().collect();
         for &(card, probability) in other {
@@ -82,7 +82,7 @@ impl Game {
                 weights.into_iter().map(|(faces, weight): (Vec<Card>, f64)| (faces, weight / all)).collect();
             posteriors.push(posterior);
         }
-        // A set that was asked for twice was filled in once.
+        // A set that occurs twice in the list was filled in once.
         for (place, &set) in sets.iter().enumerate() {
             if let Some(first) = believer.places[set].filter(|&first| first != place) {
                 posteriors[place] = posteriors[first].clone();

@@ -13,18 +13,18 @@ use crate::strategy::Strategy;
 use crate::walk::SEATS;
 use crate::{Progress, Until};
 
-/// Which way regrets and averages are weighted.
+/// The weights of regrets and averages.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Method {
     /// Discounted CFR (Brown and Sandholm 2019, "Solving Imperfect-Information Games via Discounted Regret
     /// Minimization"): after iteration t positive regrets are multiplied by `t^α / (t^α + 1)`, negative ones by the same
     /// with β, and iteration t counts `t^γ` in the average.
     Discounted {
-        /// For positive regrets.
+        /// The exponent for positive regrets.
         alpha: f64,
-        /// For negative regrets.
+        /// The exponent for negative regrets.
         beta: f64,
-        /// For the average.
+        /// The exponent for the average.
         gamma: f64,
     },
     /// CFR+ (Tammelin 2014, "Solving Large Imperfect Information Games Using CFR+"): regrets never fall below 0, and
@@ -56,12 +56,12 @@ pub struct Cfr<'g> {
     game: &'g Game,
     method: Method,
     seats: [Learner; SEATS],
-    /// What each sequence of the seat that learns is worth.
+    /// The value of each sequence of the seat that learns.
     worth: Vec<f64>,
     iterations: u64,
 }
 
-/// What is kept of one seat, by sequence.
+/// The figures of one seat, by sequence.
 #[derive(Clone, Debug)]
 struct Learner {
     regrets: Vec<f64>,
@@ -104,7 +104,7 @@ impl Learner {
         }
     }
 
-    /// Takes in what each sequence is worth, from the leaves up.
+    /// Updates the regrets from the values of the sequences, from the leaves up.
     fn learn(&mut self, tree: &Tree, worth: &mut [f64], method: Method, iteration: f64) {
         let (positive, negative) = match method {
             Method::Discounted { alpha, beta, .. } => {
@@ -135,14 +135,14 @@ impl Learner {
 }
 
 impl<'g> Cfr<'g> {
-    /// Starts with no regrets.
+    /// A solver without regrets.
     pub fn new(game: &'g Game, method: Method) -> Cfr<'g> {
         let longest = game.trees.iter().map(Tree::sequences).max().unwrap_or(1);
         let seats = game.trees.each_ref().map(Learner::new);
         Cfr { game, method, seats, worth: vec![0.0; longest], iterations: 0 }
     }
 
-    /// One iteration: each seat once.
+    /// Makes one iteration: each seat learns once.
     pub fn iterate(&mut self) {
         self.iterations += 1;
         let iteration = self.iterations as f64;
@@ -160,12 +160,12 @@ impl<'g> Cfr<'g> {
         }
     }
 
-    /// How many iterations were made.
+    /// The number of iterations so far.
     pub fn iterations(&self) -> u64 {
         self.iterations
     }
 
-    /// The average strategy, which is what converges.
+    /// The average strategy. It converges to an equilibrium.
     pub fn average(&self) -> Strategy {
         let mut strategy = self.game.uniform();
         for (seat, tree) in self.game.trees.iter().enumerate() {
@@ -183,9 +183,9 @@ impl<'g> Cfr<'g> {
         strategy
     }
 
-    /// Goes on until the average strategy is as little exploitable as wanted, or so many iterations were made.
+    /// Iterates until the average strategy is as little exploitable as wanted, or the iterations are used up.
     ///
-    /// Exploitability is measured after iterations 1, 2, 3 and so on, later after each twentieth part more.
+    /// Exploitability is measured after each of the first iterations, later each time the number has grown by a twentieth.
     pub fn run(&mut self, until: &Until, progress: &mut dyn FnMut(Progress)) -> Strategy {
         let mut next = self.iterations + 1;
         loop {

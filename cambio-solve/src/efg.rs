@@ -30,7 +30,7 @@ impl Game {
     /// seen. A quotation mark in a label is written as `\"`, which `OpenSpiel`'s reader does not know.
     ///
     /// # Errors
-    /// If `out` does not take it.
+    /// If `out` cannot be written.
     ///
     /// # Examples
     /// ```
@@ -80,7 +80,7 @@ impl Write for Counted<'_> {
 struct Writer<'g, 'w> {
     game: &'g Game,
     out: BufWriter<Counted<'w>>,
-    /// How many chance nodes there were.
+    /// The number of chance nodes so far.
     forks: u64,
     /// Ends of rounds that are worth the same for sure, and for each the number of its worth.
     ends: Index,
@@ -96,7 +96,7 @@ impl Writer<'_, '_> {
         writeln!(self.out, "\"One round of Cambio that seat {a} starts; information sets are named by their keys.\"\n")
     }
 
-    /// The number of what an end is worth.
+    /// The number of the outcome of an end.
     fn outcome(&mut self, state: &State) -> usize {
         let (end, is_new) = self.ends.insert(ending(state));
         if is_new {

@@ -1,4 +1,4 @@
-//! How large a game is, told before it is walked.
+//! Estimates how large a game is before it is walked.
 
 use cambio_core::rng::{Bounded as _, Key as StreamKey, Purpose, Stream};
 use cambio_core::{Card, Chance, Race, RaceOrder, Rules, Setup, State};
@@ -7,8 +7,8 @@ use crate::SolveError;
 use crate::walk::SEATS;
 
 /// The size of a game's tree, estimated from random walks down it (Knuth 1975, "Estimating the Efficiency of Backtrack
-/// Programs"): each walk takes a branch of every node, each equally likely, and counts a node as often as there are
-/// branches on the way to it. That is right on average; in a large and uneven tree it is an order of magnitude.
+/// Programs"). Each walk takes a random branch at every node, and counts a node by the product of the numbers of branches on
+/// the way to it. The estimate is unbiased; in a large and uneven tree it gives the order of magnitude.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
     /// The decimal logarithm of the number of histories.
@@ -17,12 +17,12 @@ pub struct Estimate {
     pub log_bytes: f64,
 }
 
-/// How much a solver may take.
+/// The limits of a solver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// How many bytes of memory.
+    /// The most bytes of memory.
     pub memory: u64,
-    /// How many histories are walked at most.
+    /// The most histories that are walked.
     pub histories: u64,
 }
 
@@ -36,7 +36,7 @@ impl Default for Limits {
 /// Four figures a sequence: regret, average, plan and gradient.
 pub(crate) const SOLVER_BYTES: u64 = 4 * 8;
 
-/// How many walks are made.
+/// The number of walks.
 const PROBES: u64 = 10_000;
 
 /// Walks of games that are far too large are cut off here, which only makes the estimate smaller.
@@ -48,7 +48,7 @@ const END: f64 = 48.0;
 const SET: f64 = 48.0;
 const CHOICE: f64 = 8.0 + SOLVER_BYTES as f64;
 
-/// How far an estimate may be off before a game is refused for it.
+/// A game is refused on its estimate only if that exceeds the limits by more than this power of ten.
 const SLACK: f64 = 0.5;
 
 impl Estimate {

@@ -148,7 +148,7 @@ impl Payoffs {
         (&self.columns[range.clone()], &self.values[range])
     }
 
-    /// What each sequence of `seat` is worth to it against the other's realisation plan, decisions below aside.
+    /// The value of each sequence of `seat` against the other seat's realisation plan, without the decisions below it.
     pub(crate) fn gradient(&self, seat: Seat, other: &[f64], worth: &mut [f64]) {
         if seat == Seat::A {
             for (row, worth) in worth.iter_mut().enumerate() {
@@ -224,38 +224,38 @@ impl Game {
         &self.rules
     }
 
-    /// A digest of the rules: equal for rules that play alike, whatever they are called.
+    /// A digest of the rules without their name: equal rules under different names have the same.
     pub fn id(&self) -> Key {
         self.id
     }
 
-    /// How many histories there are: decisions, outcomes and ends of the tree with lazy chance, root included. Forced
-    /// decisions are none.
+    /// The number of histories: decisions, outcomes of chance and ends in the tree with lazy chance, the root included. A
+    /// decision with a single choice is not counted.
     pub fn histories(&self) -> u64 {
         self.histories
     }
 
-    /// How many of the histories are ends of the round.
+    /// The number of histories that are ends of the round.
     pub fn terminals(&self) -> u64 {
         self.terminals
     }
 
-    /// How many information sets a seat has.
+    /// The number of information sets of a seat.
     pub fn information_sets(&self, seat: Seat) -> usize {
         self.trees[seat.index()].sets()
     }
 
-    /// How many entries the compiled payoffs have.
+    /// The number of entries in the sparse matrix of payoffs.
     pub fn entries(&self) -> usize {
         self.payoffs.len()
     }
 
-    /// How many bytes the compiled game takes.
+    /// The number of bytes of the compiled game.
     pub fn bytes(&self) -> u64 {
         self.trees.iter().map(Tree::bytes).sum::<u64>() + self.payoffs.bytes()
     }
 
-    /// How many bytes a solver takes beside it.
+    /// The number of bytes that a solver needs besides the game.
     pub fn solver_bytes(&self) -> u64 {
         self.trees.iter().map(|tree| tree.sequences() as u64 * SOLVER_BYTES).sum()
     }
@@ -369,8 +369,8 @@ impl Visitor for Compiler<'_> {
     }
 }
 
-/// What a finished round is worth to seat a, averaged over the faces that nobody has seen. Rounds that end alike are
-/// worth the same, and are worked out once.
+/// The values of finished rounds for seat a, averaged over the faces that nobody has seen. Rounds that end alike have the
+/// same value, which is computed once.
 pub(crate) struct Worth {
     best: Best,
     known: Index,
@@ -393,13 +393,13 @@ impl Worth {
     }
 }
 
-/// What a finished and settled round is worth to seat a: half the difference of the scores, so that it is a zero-sum
-/// game under every rule of scoring; with ±1 for a win it is just that.
+/// The value of a finished and settled round for seat a: half the difference of the scores. This makes the game zero-sum
+/// under every rule of scoring. With scores of ±1 it is the score itself.
 pub(crate) fn payoff(world: &State, best: Best) -> f64 {
     f64::from(lead(world, best)) / f64::from(2 * Score::UNITS)
 }
 
-/// By how many units of score seat a is ahead when a round is finished and settled.
+/// The lead of seat a in units of score when a round is finished and settled.
 pub(crate) fn lead(world: &State, best: Best) -> i32 {
     let result = RoundResult::of(world).expect("the round is over and settled");
     let lead = result.scores()[0].units() - result.scores()[1].units();

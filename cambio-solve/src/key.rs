@@ -45,7 +45,7 @@ impl Key {
         (self.0 >> 64) as usize
     }
 
-    /// Reads the form in which a key is written.
+    /// Reads the text form of a key.
     pub(crate) fn parse(text: &str) -> Option<Key> {
         (text.len() == 32).then(|| u128::from_str_radix(text, 16).ok().map(Key)).flatten()
     }

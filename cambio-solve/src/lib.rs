@@ -1,9 +1,9 @@
 //! Exact solutions of small Cambio games, and the exploitability of any agent.
 //!
-//! Win rates against one's own players prove little where they depend on who is played. A game that is small enough to be
-//! solved has a ground truth: its value, an equilibrium, and for any player the exact figure of what a perfect opponent
-//! takes from it. The small games here are rule tables of the one engine ([`cambio_core::MINI_GAMES`]), so what is
-//! proved of an agent, a search or a belief is proved of the code that plays the large games.
+//! A win rate depends on the opponents, so win rates against one's own players prove little. A game that is small enough to be
+//! solved has a ground truth: its value, an equilibrium, and for any player the exact amount that a perfect opponent wins
+//! from it. The small games here are rule tables of the same engine ([`cambio_core::MINI_GAMES`]). What is proved about an
+//! agent, a search or a belief therefore holds for the code that plays the large games.
 //!
 //! # A tour
 //!
@@ -22,7 +22,7 @@
 //! let equilibrium = Cfr::new(&game, Method::DCFR).run(&until, &mut |_| {});
 //! assert!((game.value(&equilibrium) - 11.0 / 280.0).abs() < 2e-3);
 //!
-//! // Ask any agent at every information set that it can come to.
+//! // Ask any agent at every information set that it can reach.
 //! use cambio_core::testing::RandomAgent;
 //! use cambio_solve::Asked;
 //! let answers = game.ask(&mut Asked::new(RandomAgent::default, 0, 10), &mut |_| {})?;
@@ -129,42 +129,42 @@ pub use strategy::{BestResponse, STRATEGY_FORMAT, Strategy, StrategyError};
 
 use cambio_core::{Action, Choices, Rules, Seat};
 
-/// When a solver stops: at whichever comes first.
+/// When a solver stops: at whichever of the two comes first.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Until {
-    /// After so many iterations.
+    /// The most iterations.
     pub iterations: u64,
-    /// When the average strategy is at most this exploitable; 0 never looks.
+    /// The exploitability of the average strategy at which to stop; with 0 it is never measured.
     pub exploitability: f64,
 }
 
-/// What a long computation tells while it goes on.
+/// The progress of a long computation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Progress {
-    /// How large the game seems to be, before anything large is taken.
+    /// The estimated size of the game, before much memory is taken.
     Estimated(Estimate),
-    /// So many histories were walked, and the game takes so many bytes so far.
+    /// A part of the tree was walked.
     Compiling {
         /// Histories walked.
         histories: u64,
-        /// Bytes that it takes so far, the solver's included.
+        /// The bytes of the game so far, with those of a solver.
         bytes: u64,
     },
-    /// A solver made an iteration.
+    /// A solver finished an iteration.
     Iterated {
-        /// How many it has made.
+        /// The number of iterations so far.
         iterations: u64,
-        /// How exploitable the average strategy now is, where that was measured.
+        /// The exploitability of the average strategy, if it was measured.
         exploitability: Option<f64>,
     },
-    /// An agent was asked at so many information sets.
+    /// An agent was asked at some more information sets.
     Asked {
         /// Information sets.
         sets: u64,
     },
 }
 
-/// Why a game cannot be solved or an agent not measured.
+/// Why a game cannot be solved, or an agent cannot be measured.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum SolveError {
     /// The rules do not fit two seats.
@@ -173,13 +173,13 @@ pub enum SolveError {
     /// The game is too large for the limits.
     #[error("{}", too_large(.name, .estimate, .limits, *.walked))]
     TooLarge {
-        /// What the rules are called.
+        /// The name of the rules.
         name: String,
-        /// How large it seems to be.
+        /// The estimated size.
         estimate: Estimate,
         /// What is allowed.
         limits: Limits,
-        /// How many histories were walked and how many bytes were due when that was found, if any were.
+        /// The numbers of histories and bytes at which the walk stopped, if it had begun.
         walked: Option<(u64, u64)>,
     },
     /// The walk has reached a limit; told as [`SolveError::TooLarge`].
@@ -213,7 +213,7 @@ pub enum SolveError {
         /// The seat.
         seat: Seat,
     },
-    /// A policy's probabilities are none.
+    /// The answer of a policy is no probability distribution.
     #[error("seat {seat} answers {probabilities:?}; allowed are {choices} probabilities that add up to 1")]
     NoDistribution {
         /// The seat.
@@ -244,7 +244,7 @@ pub enum SolveError {
     /// The tree could not be written.
     #[error("cannot write the game tree: {0}")]
     Unwritten(String),
-    /// A strategy file is no good.
+    /// A strategy file is refused.
     #[error("{0}")]
     Strategy(StrategyError),
 }

@@ -1,4 +1,4 @@
-//! Counterfactual regret minimisation by sampling, for games of which not even the compiled form fits.
+//! Counterfactual regret minimisation by sampling, for games whose compiled form does not fit into memory.
 
 use cambio_core::knob::Best;
 use cambio_core::rng::{Key as StreamKey, Purpose, Stream};
@@ -13,9 +13,9 @@ use crate::strategy::{Strategy, Writer};
 use crate::walk::SEATS;
 
 /// External sampling (Lanctot, Waugh, Zinkevich and Bowling 2009, "Monte Carlo Sampling for Regret Minimization in
-/// Extensive Games", section 4): each iteration follows, for each seat in turn, all of its own choices, and one sampled
-/// choice of the other seat and outcome of chance. It walks the engine and keeps figures only of information sets that it
-/// has come to.
+/// Extensive Games", section 4). Each iteration follows, for each seat in turn, all choices of that seat, and one sampled
+/// choice of the other seat and of chance. It walks the engine, and keeps figures only for the information sets that it has
+/// reached.
 ///
 /// # Determinism
 /// The figures depend on the rules, the seed and the number of iterations.
@@ -29,7 +29,7 @@ pub struct Mccfr {
     histories: u64,
 }
 
-/// What is kept of one seat.
+/// The figures of one seat.
 #[derive(Clone, Debug, Default)]
 struct Table {
     index: Index,
@@ -61,7 +61,7 @@ impl Table {
         self.index.bytes() + (self.first.capacity() * 8 + self.actions.capacity() * (16 + size_of::<Action>())) as u64
     }
 
-    /// The average strategy at a set: uniform where nothing was sampled.
+    /// The average strategy at a set; uniform if the set was never sampled.
     fn average(&self, set: usize) -> impl Iterator<Item = f64> {
         let average = &self.average[self.range(set)];
         let sum: f64 = average.iter().sum();
@@ -96,7 +96,7 @@ fn slice(matched: &([f64; FEW], Vec<f64>), len: usize) -> &[f64] {
 }
 
 impl Mccfr {
-    /// Starts with no regrets.
+    /// A solver without regrets.
     ///
     /// # Errors
     /// If the rules do not fit two seats.
@@ -106,10 +106,10 @@ impl Mccfr {
         Ok(Mccfr { rules: *rules, limits, stream, tables: Default::default(), iterations: 0, histories: 0 })
     }
 
-    /// One iteration: a sample for each seat.
+    /// Makes one iteration: a sample for each seat.
     ///
     /// # Errors
-    /// If the information sets would take more memory than allowed; of the sample that was being drawn a part then counts.
+    /// If the information sets would take more memory than allowed. A part of the current sample then counts.
     ///
     /// # Panics
     /// Never: what is legal can be carried out.
@@ -138,22 +138,22 @@ impl Mccfr {
         Ok(())
     }
 
-    /// How many iterations were made.
+    /// The number of iterations so far.
     pub fn iterations(&self) -> u64 {
         self.iterations
     }
 
-    /// How many decisions and ends were visited.
+    /// The number of decisions and ends that were visited.
     pub fn histories(&self) -> u64 {
         self.histories
     }
 
-    /// How many information sets of a seat were come to.
+    /// The number of information sets of a seat that were reached.
     pub fn information_sets(&self, seat: Seat) -> usize {
         self.tables[seat.index()].index.keys().len()
     }
 
-    /// What the state is worth to the learner.
+    /// Samples the value of a state for the learner.
     fn sample(
         &mut self,
         mut state: State,
@@ -232,7 +232,7 @@ impl Mccfr {
         probabilities.iter().rposition(|&probability| probability > 0.0).expect("some choice is possible")
     }
 
-    /// The average strategy on a compiled game of the same rules; where nothing was sampled, every choice is equally
+    /// The average strategy on a compiled game of the same rules. At sets that were never sampled every choice is equally
     /// likely.
     ///
     /// # Panics
@@ -250,7 +250,7 @@ impl Mccfr {
         strategy
     }
 
-    /// The average strategy as [`Strategy::write`] writes it, with the information sets that were come to.
+    /// The average strategy as a file, as by [`Strategy::write`], with the information sets that were reached.
     pub fn write(&self) -> String {
         let sets = [Seat::A, Seat::B].map(|seat| self.information_sets(seat));
         let mut writer = Writer::new(&self.rules, rules_id(&self.rules), sets);

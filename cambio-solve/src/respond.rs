@@ -1,11 +1,10 @@
-//! A player that responds to one certain opponent as well as it can: a lower bound of how far that one can be exploited
-//! in a game of any size.
+//! A player that responds to one given opponent. Its gain is a lower bound on the exploitability of that opponent, in a game of
+//! any size.
 //!
-//! What it does is search one seat's decisions with the target itself in the other seat, a partially observed problem of
-//! one agent (Silver and Veness 2010, "Monte-Carlo Planning in Large POMDPs"; over a policy of the opponent it is the
-//! local best response of Lisý and Bowling 2017, "Equilibrium Approximation Quality of Current No-Limit Poker Bots", with
-//! a tree of the responder's own instead of a single ply). Whatever it plays, what it wins is what a best responder can
-//! win at least.
+//! It searches the decisions of one seat with the target itself in the other seat, which is a partially observable problem
+//! with one agent (Silver and Veness 2010, "Monte-Carlo Planning in Large POMDPs"). It is a local best response (Lisý and
+//! Bowling 2017, "Equilibrium Approximation Quality of Current No-Limit Poker Bots") with a tree of the responder's own
+//! decisions instead of a single ply. However well it plays, a best responder wins at least as much.
 
 mod trace;
 
@@ -26,28 +25,28 @@ use trace::{Replayed, Trace};
 /// Makes an agent.
 pub type Maker = Arc<dyn Fn() -> Box<dyn Agent> + Send + Sync>;
 
-/// How hard a [`Responder`] thinks.
+/// How much a [`Responder`] searches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Effort {
-    /// How many rounds are played out for a decision.
+    /// The number of playouts for a decision.
     pub iterations: u32,
-    /// How many deals that fit what was seen are drawn for a decision, to be weighted by how likely the target's past
-    /// decisions are in them.
+    /// The number of deals drawn for a decision. They agree with what was seen, and are weighted by how likely the target's
+    /// past decisions are in them.
     pub candidates: u32,
-    /// How often the target is asked for the likelihood of each of its past decisions: once is enough for one that uses no
-    /// chance. Asked again, it decides again from where it stands.
+    /// How often the target is asked at each of its past decisions, to estimate their likelihood. Once is enough for a target
+    /// that uses no chance.
     pub asks: u32,
-    /// The share of the target's decisions that are taken for any choice, each equally likely. It keeps a deal in which the
-    /// target once decides otherwise from being ruled out; a target that draws its decisions by chance needs more of it.
+    /// The assumed share of random decisions of the target. It keeps a deal possible in which the target once decides
+    /// otherwise. A target that uses chance needs a larger share.
     pub doubt: f64,
-    /// How many standard errors better than the blueprint's choice another must be to be taken. In large games chance hides
-    /// small differences from a search, and a good blueprint sees them; where the blueprint is poor or the search exact,
-    /// 0 is better.
+    /// The number of standard errors by which a decision must beat the blueprint's to be taken. In large games chance hides
+    /// small differences from the search, and a good blueprint knows them. If the blueprint is poor or the search exact, 0 is
+    /// better.
     pub clear: f64,
 }
 
 impl Default for Effort {
-    /// 1,000 rounds on 200 deals, one question, a doubt of 0.02, two standard errors.
+    /// 1,000 playouts on 200 deals, one question, a doubt of 0.02, two standard errors.
     fn default() -> Effort {
         Effort { iterations: 1_000, candidates: 200, asks: 1, doubt: 0.02, clear: 2.0 }
     }
@@ -55,23 +54,24 @@ impl Default for Effort {
 
 /// Plays two-seat rounds against a target whose policy it may ask.
 ///
-/// For each decision it draws deals that agree with all that it has seen, replays the round in each up to now, and weights
-/// the deal by how likely the target, asked again at each of its decisions, decides as it did. Then it searches: a deal by
-/// weight, the target itself in its seat, told what it would have perceived in that deal; its own decisions by UCB1 in a
-/// tree of what it itself perceives, and beyond the tree by a blueprint. It never sees the true deal.
+/// For each decision it draws deals that agree with everything that it has seen. It replays the round in each deal and asks
+/// the target again at each of its decisions; the likelihood of the decisions that the target took is the weight of the
+/// deal. Then it searches. Each playout draws a deal by weight and puts the target into its seat, with the sightings that it
+/// would have had in that deal. The responder's own decisions are chosen by UCB1 in a tree of its own sightings, and by a
+/// blueprint beyond the tree. It never sees the true deal.
 ///
-/// From a reshuffle on, and in rounds that bring cards along, it plays the blueprint.
+/// After a reshuffle, and in rounds with a carry-over, it plays the blueprint.
 #[derive(Clone)]
 pub struct Responder {
     target: Maker,
     blueprint: Maker,
     effort: Effort,
     seated: Option<Seated>,
-    /// Why it cannot go on: also where an agent that it asks in its thoughts cannot.
+    /// Why it cannot go on, for instance because an agent in its search cannot.
     trouble: RefCell<Option<String>>,
 }
 
-/// What a responder has at the table.
+/// The state of a responder at a table.
 #[derive(Clone)]
 struct Seated {
     rules: Rules,
@@ -87,7 +87,7 @@ impl std::fmt::Debug for Responder {
     }
 }
 
-/// A deal in play: a state, the target told what it perceives there, and the responder's own sightings.
+/// A deal in a search: the state, the target with its sightings there, and the responder's own sightings.
 struct Line {
     state: State,
     target: Box<dyn Agent>,
@@ -97,7 +97,7 @@ struct Line {
 }
 
 impl Line {
-    /// Carries a decision out. Races are those of `trace` as long as it tells.
+    /// Carries out a decision. Races have the orders of `trace`, as far as it goes.
     fn apply(&mut self, action: Action, trace: &Trace, stream: &mut Stream) -> bool {
         let Line { state, target, heard, key, seat } = self;
         let other = other(*seat);
@@ -138,11 +138,11 @@ impl Branch {
     }
 }
 
-/// The responder's tree, and the range of what was won in it.
+/// The responder's tree, with the range of the payoffs in it.
 #[derive(Default)]
 struct Tree {
     index: Index,
-    /// How often each node was come to, and its branches once it is expanded.
+    /// The visits of each node, and its branches once it is expanded.
     nodes: Vec<(u32, Vec<Branch>)>,
     low: f64,
     high: f64,
@@ -151,11 +151,11 @@ struct Tree {
 /// The constant of UCB1 on utilities from 0 to 1 that the project's searches use.
 const EXPLORATION: f64 = 0.7;
 
-/// How often a node is come to before it is expanded: until then the blueprint plays on from it. A future self that still
-/// explores plays badly, and would make going on look worse than it is.
+/// The visits of a node before it is expanded; until then the blueprint plays on from it. Exploring decisions further down
+/// are bad play, and would make the node look worse than it is.
 const EXPANSION: u32 = 12;
 
-/// How often a branch has to be tried for its mean to have an error.
+/// The fewest visits of a branch with which its mean has a standard error.
 const FEWEST: u32 = 2;
 
 impl Tree {
@@ -211,12 +211,12 @@ impl Tree {
 }
 
 impl Responder {
-    /// Responds to the agents that `target` makes. Beyond its tree it plays as those that `blueprint` makes.
+    /// A responder to the agents that `target` makes. Beyond its tree it plays like the agents that `blueprint` makes.
     pub fn new(target: Maker, blueprint: Maker, effort: Effort) -> Responder {
         Responder { target, blueprint, effort, seated: None, trouble: RefCell::default() }
     }
 
-    /// Notes the trouble of an agent in its thoughts.
+    /// Notes the trouble of an agent in the search.
     fn ask_after(&self, agent: &mut dyn Agent, is_target: bool) {
         if let Some(reason) = agent.trouble() {
             let who = if is_target { "its copy of the target" } else { "its blueprint" };
@@ -224,14 +224,14 @@ impl Responder {
         }
     }
 
-    /// What an agent in its thoughts decides.
+    /// Asks an agent in the search for its decision.
     fn decided(&self, agent: &mut dyn Agent, is_target: bool, view: &Observation<'_>) -> Action {
         let action = agent.decide(view).canonical();
         self.ask_after(agent, is_target);
         action
     }
 
-    /// A fresh agent in a seat of a round.
+    /// Makes an agent for a seat of the round.
     fn seat(&self, seated: &Seated, seat: Seat, stream: &mut Stream) -> Box<dyn Agent> {
         let is_target = seat != seated.seat;
         let mut agent = if is_target { (self.target)() } else { (self.blueprint)() };
@@ -258,8 +258,8 @@ impl Responder {
         Some(Line { state, target, heard, key, seat })
     }
 
-    /// Replays the round in a deal up to the responder's decision, and says how likely the target decides as it did;
-    /// `None` where it cannot have.
+    /// Replays the round in a deal up to the responder's decision. Returns the likelihood of the target's decisions; `None` if
+    /// the deal is impossible.
     fn replay(
         &self,
         seated: &Seated,
@@ -276,7 +276,7 @@ impl Responder {
                 return (line.heard == trace.sightings).then_some((line, likelihood));
             }
             if at > trace.sightings.len() {
-                // In this deal something has happened that did not.
+                // In this deal something else happens than at the table.
                 return None;
             }
             let choices = line.state.choices();
@@ -284,7 +284,7 @@ impl Responder {
             let action = if choices.len() == 1 {
                 choices.nth(0)?
             } else if actor == seated.seat {
-                // Nothing has happened since: it passed.
+                // Nothing happened, so it passed.
                 told.unwrap_or(Action::Pass)
             } else if let Some(told) = told {
                 if weigh {
@@ -334,7 +334,7 @@ impl Responder {
                 action
             };
             if !line.apply(action, &seated.trace, stream) {
-                // A player that faults: the round counts for nothing here, and the referee will find it.
+                // The agent is at fault: the round is not counted here, and the referee will find the fault.
                 return;
             }
         }
