@@ -1,5 +1,7 @@
-//! From rows to tables: sums over the rows, taken in canonical order, in memory that does not grow with the number of
-//! games, and the derived tables that are made of them.
+//! From rows to tables.
+//!
+//! A [`Digest`] sums up the rows in canonical order. Its memory does not grow with the number of games. [`Derived`] makes the
+//! derived tables from these sums.
 
 mod behaviour;
 mod cell;
@@ -10,7 +12,7 @@ mod sums;
 mod tables;
 
 pub use behaviour::{Behaviour, CellBehaviour};
-pub use cell::{CellDigest, Duel, SeatEffect};
+pub use cell::CellDigest;
 pub use derived::{Derived, Page, Source};
 pub(crate) use extract::Extract;
 pub(crate) use resampling::resampling;

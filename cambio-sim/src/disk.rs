@@ -1,14 +1,24 @@
-//! Files that are there as a whole or not at all, and the errors of files.
+//! Files that are written as a whole or not at all, and the errors of run folders.
 
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Why a run folder cannot be written or read: one sentence.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_sim::RunError;
+///
+/// let error = RunError::damaged(Path::new("run/matches.csv"), "its last row is cut");
+/// assert_eq!(error.to_string(), "run/matches.csv is damaged: its last row is cut");
+/// let error = std::fs::read("no/such/file").map_err(RunError::unreadable(Path::new("no/such/file"))).unwrap_err();
+/// assert!(error.to_string().starts_with("cannot read no/such/file: "));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// There is something at the path.
+    /// The path exists already.
     #[error("{0} exists; only a folder that does not exist is written to")]
     Exists(String),
     /// The folder or a file cannot be made or written.
@@ -27,7 +37,7 @@ pub enum RunError {
         /// Why.
         what: String,
     },
-    /// A file is not what its folder says of it.
+    /// A file is not what its folder says that it is.
     #[error("{path} is damaged: {what}")]
     Damaged {
         /// The path.
@@ -38,7 +48,7 @@ pub enum RunError {
     /// Another process writes here.
     #[error("{0} is being written by another process; wait for it, or stop it and go on with --resume")]
     Busy(String),
-    /// The experiment is another one than the folder's.
+    /// The folder belongs to another experiment.
     #[error("{path} is a run of another experiment: {fields}; only the same experiment can be resumed")]
     Changed {
         /// The folder.
@@ -46,19 +56,19 @@ pub enum RunError {
         /// The fields that differ.
         fields: String,
     },
-    /// Shards do not go together.
+    /// The folders cannot be merged.
     #[error(transparent)]
     Parts(#[from] PartsError),
 }
 
-/// Why the shards of a run do not go together: one sentence.
+/// Why folders cannot be merged: one sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartsError {
-    /// There are none.
-    #[error("there is nothing to merge; name the folders of a run's shares")]
+    /// No folder was given.
+    #[error("there is nothing to merge; name the folders of a run's shards")]
     Nothing,
-    /// One is of another run than the first.
+    /// A folder is of another run than the first.
     #[error("{path} is of run {found}, {first} of run {run_id}; they do not go together")]
     OtherRun {
         /// The folder.
@@ -70,7 +80,7 @@ pub enum PartsError {
         /// The run id of the first.
         run_id: String,
     },
-    /// One was played by another program than the first.
+    /// A folder was played by another program than the first.
     #[error("{first} was played by revision {revision}, {path} by {found}; they do not go together")]
     OtherRevision {
         /// The folder.
@@ -82,20 +92,20 @@ pub enum PartsError {
         /// The revision that played the first.
         revision: String,
     },
-    /// One was played by another bot than the first.
+    /// A folder was played with another bot than the first.
     #[error("{first} and {path} do not go together: {change}")]
     OtherBot {
         /// The folder.
         path: String,
         /// The first folder.
         first: String,
-        /// Which file of a bot is not the same.
+        /// Which file of a bot differs.
         change: String,
     },
-    /// One was not played to its end.
+    /// A folder was not played to its end.
     #[error("{0} is not complete; finish it with --resume")]
     Unfinished(String),
-    /// Two have the same batches.
+    /// Two folders have the same batches.
     #[error("{0} and {1} overlap; each shard may be given once")]
     Overlap(String, String),
     /// Batches are missing.
@@ -103,31 +113,31 @@ pub enum PartsError {
     Missing {
         /// The ranges that are missing, a phrase each.
         missing: Vec<String>,
-        /// How many batches there are to be.
+        /// The number of batches of the whole run.
         of: u64,
     },
 }
 
 impl RunError {
-    /// The error of a path that cannot be written, made of the operating system's: for `map_err`.
+    /// Makes the error of a path that cannot be written from the error of the operating system. For `map_err`.
     pub fn unwritable(path: &Path) -> impl Fn(std::io::Error) -> RunError {
         let path = path.display().to_string();
         move |error| RunError::Unwritable { path: path.clone(), what: error.to_string() }
     }
 
-    /// The error of a path that cannot be read, made of the operating system's: for `map_err`.
+    /// Makes the error of a path that cannot be read from the error of the operating system. For `map_err`.
     pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> RunError {
         let path = path.display().to_string();
         move |error| RunError::Unreadable { path: path.clone(), what: error.to_string() }
     }
 
-    /// The error of a file that is not what its folder says of it.
+    /// Makes the error of a file that is not what its folder says.
     pub fn damaged(path: &Path, what: impl Into<String>) -> RunError {
         RunError::Damaged { path: path.display().to_string(), what: what.into() }
     }
 }
 
-/// Makes a folder, which must not exist, and those above it.
+/// Makes a folder, which must not exist, and the folders above it.
 pub(crate) fn create_folder(path: &Path) -> Result<(), RunError> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(RunError::unwritable(parent))?;
@@ -138,8 +148,8 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), RunError> {
     })
 }
 
-/// Builds a folder so that it has its name once it is whole, and until then `NAME.new`; what fails leaves nothing. `build`
-/// makes the folder that it is given with [`create_folder`].
+/// Builds a folder under the name `NAME.new` and renames it once it is whole. After a failure nothing is left. `build` gets
+/// the path and has to make the folder with [`create_folder`].
 pub(crate) fn build_aside(out: &Path, build: impl FnOnce(&Path) -> Result<(), RunError>) -> Result<(), RunError> {
     let mut name = out.file_name().ok_or_else(|| RunError::Exists(out.display().to_string()))?.to_owned();
     name.push(".new");
@@ -148,18 +158,26 @@ pub(crate) fn build_aside(out: &Path, build: impl FnOnce(&Path) -> Result<(), Ru
         return Err(RunError::Exists(taken.display().to_string()));
     }
     let made = build(&new).and_then(|()| std::fs::rename(&new, out).map_err(RunError::unwritable(out)));
-    // What somebody else made in the meantime is not ours to remove.
+    // Leave alone what somebody else made in the meantime.
     if made.as_ref().is_err_and(|error| !matches!(error, RunError::Exists(_))) {
-        // That what is of no use cannot be removed either says nothing new.
+        // If it cannot be removed either, the first error is the one to report.
         let _ = std::fs::remove_dir_all(&new);
     }
     made
 }
 
-/// Writes a file so that it is there as a whole or not at all.
+/// Writes a file as a whole or not at all: it is written under another name, synced and renamed.
 ///
 /// # Errors
 /// If it cannot be written.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("cambio-whole-{}", std::process::id()));
+/// cambio_sim::write_whole(&path, b"deals = 10\n")?;
+/// assert_eq!(std::fs::read(&path)?, b"deals = 10\n");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
@@ -171,7 +189,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
         std::fs::rename(&new, path)
     };
     write().map_err(|error| {
-        // What is left of it is of no use; that it cannot be removed either says nothing new.
+        // If the remains cannot be removed either, the first error is the one to report.
         let _ = std::fs::remove_file(&new);
         RunError::unwritable(path)(error)
     })

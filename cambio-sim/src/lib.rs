@@ -1,7 +1,10 @@
-//! Tournaments of Cambio agents.
+//! Tournaments of Cambio agents: planned, played, stored and summed up.
 //!
-//! An [`Experiment`] says what to play, a [`Plan`] writes it out, a [`Runner`] plays it block by block and writes
-//! tidy rows. The unit of everything is the deal block: one lineup on one deal in all its rotations.
+//! An [`Experiment`] says what to play. [`Experiment::plan`] checks it and writes it out as a [`Plan`]. A [`Runner`] plays a
+//! plan into a [`RunFolder`] on an [`Executor`], and [`StoredRun`] reads a folder back. [`verify`] checks a run, and [`merge`]
+//! puts shards together. The unit of play is the deal block: one lineup on one deal in all its rotations.
+//!
+//! [`sprt`], [`tune`] and [`LowerBound`] play only as much as an answer needs, and store nothing.
 //!
 //! ```
 //! use std::path::Path;

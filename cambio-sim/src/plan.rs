@@ -1,7 +1,7 @@
-//! From an experiment to what is played.
+//! From an experiment to a plan.
 //!
-//! An [`Experiment`] is what a user writes; a [`Plan`] is it written out, every number checked, in the order in which
-//! everything is played and stored.
+//! An [`Experiment`] is what a user writes. A [`Plan`] is the same written out and checked, in the order in which everything is
+//! played and stored.
 
 mod blocks;
 mod experiment;

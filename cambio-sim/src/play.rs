@@ -1,4 +1,4 @@
-//! What is played, and what is told of it.
+//! Plays deal blocks and makes their rows.
 
 mod block;
 mod executor;

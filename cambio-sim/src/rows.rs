@@ -1,7 +1,7 @@
-//! The tidy rows of a run: what each CSV file holds, its header being the fields' names.
+//! The tidy rows of a run: one type for each CSV file. The names of its fields are the header.
 //!
-//! A row is declared once, and written and read by that declaration: RFC 4180, line feeds, an empty cell for what is
-//! unknown, numbers in the shortest form that reads back as the same number.
+//! Each row type is declared once, and the writer and the reader come from that declaration. Files follow RFC 4180 with line
+//! feeds. An unknown value is an empty cell, and numbers have the shortest form that reads back as the same number.
 
 mod cell;
 mod cell_writer;

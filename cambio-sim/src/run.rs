@@ -1,4 +1,4 @@
-//! Whole runs: a plan is played into a folder, read back, checked, put together from parts.
+//! Whole runs: plays a plan into a folder, reads it back, checks it, and merges shards.
 
 mod batch;
 mod committer;

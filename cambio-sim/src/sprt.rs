@@ -1,4 +1,4 @@
-//! A sequential test of two agents: plays until it is decided who is better, and no longer.
+//! A sequential test of two agents: plays until it is decided which is better, and no longer.
 
 use cambio_agents::Roster;
 use cambio_stats::Moments;
@@ -8,48 +8,48 @@ use crate::plan::{Cell, Experiment, Plan, PlayablePlan};
 use crate::play::{AgentFault, Executor, MeasureError, Stopped, Worker, play_block};
 use crate::tune::Setting;
 
-/// What is tested: that the first agent is better than the second by `elo_0`, against that it is better by `elo_1`.
+/// The question: is the first agent better than the second by `elo_0`, or by `elo_1`?
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Question {
     /// The first hypothesis.
     pub elo_0: f64,
     /// The second hypothesis.
     pub elo_1: f64,
-    /// What Elo means.
+    /// The Elo scale of the hypotheses.
     pub scale: Scale,
-    /// The probability of accepting the second where the first holds.
+    /// The probability of accepting the second hypothesis if the first holds.
     pub alpha: f64,
-    /// The probability of accepting the first where the second holds.
+    /// The probability of accepting the first hypothesis if the second holds.
     pub beta: f64,
-    /// After so many deals it stays undecided.
+    /// The most deals; then the test stays undecided.
     pub most_deals: u64,
 }
 
-/// What Elo means.
+/// A scale of Elo differences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scale {
-    /// The logistic of the expected pairwise score.
+    /// Logistic Elo of the expected pairwise score.
     Logistic,
-    /// The expected score over a game's standard deviation, which depends less on luck.
+    /// Normalized Elo: the expected score over the standard deviation of a game. It depends less on luck.
     Normalized,
 }
 
-/// How a test came out.
+/// The result of a test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer {
-    /// What it says; undecided if the deals ran out.
+    /// The verdict; undecided if the deals ran out.
     pub verdict: Verdict,
     /// The log likelihood ratio.
     pub ratio: f64,
-    /// Its bounds.
+    /// The bounds at which the test accepts a hypothesis.
     pub bounds: (f64, f64),
-    /// How many deals were read.
+    /// The number of deals that were read.
     pub deals: u64,
-    /// How many matches that is.
+    /// The number of matches of these deals.
     pub matches: u64,
-    /// The first agent's pairwise scores, in halves. Their mean is biased by stopping when it was extreme.
+    /// The first agent's pairwise scores, in halves. Their mean is biased, because the test stops when it is extreme.
     pub scores: Moments,
-    /// The counts of the deals' means.
+    /// How often each mean of a deal occurred.
     pub counts: Vec<u64>,
 }
 
@@ -67,7 +67,7 @@ enum End {
 }
 
 impl Question {
-    /// Plays until it is answered, and shows now and then how many deals were read and the log likelihood ratio.
+    /// Plays until the question is answered. Now and then `progress` gets the number of deals and the log likelihood ratio.
     ///
     /// # Errors
     /// If the setting is not allowed, an agent is at fault, or the executor was cancelled.
@@ -75,6 +75,29 @@ impl Question {
     /// # Determinism
     /// Deals are read in their order, each with all its lineups at once: the answer does not depend on the number of
     /// threads.
+    ///
+    /// ```
+    /// use cambio_sim::sprt::{Question, Scale};
+    /// use cambio_sim::tune::Setting;
+    /// use cambio_sim::{Executor, Payoff, Unit};
+    /// use cambio_stats::sprt::Verdict;
+    ///
+    /// let setting = Setting {
+    ///     rules: "classic".into(),
+    ///     folder: ".".into(),
+    ///     seats: 2,
+    ///     unit: Unit::Rounds,
+    ///     payoff: Payoff::RankPoints,
+    ///     seed: 1,
+    /// };
+    /// let question =
+    ///     Question { elo_0: 0.0, elo_1: 50.0, scale: Scale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
+    /// let executor = Executor::new(1)?;
+    /// let answer = question.ask(&setting, &cambio_agents::roster(), &executor, ["greedy", "random"], |_, _| ())?;
+    /// assert_eq!(answer.verdict, Verdict::Second, "greedy is the better one");
+    /// assert!(answer.deals < 100);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ask(
         &self,
         setting: &Setting,
@@ -104,7 +127,7 @@ impl Question {
         let test = Sprt::new(hypotheses, 2 * pairs + 1, self.alpha, self.beta);
         let mut reading = Reading { test, scores: Moments::default(), deals: 0 };
         let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
-        // Nothing is read behind the decision, also no fault.
+        // Deals behind the decision are not read, nor are their faults.
         let commit = |reading: &mut Reading, _, halves: Result<usize, _>| {
             let halves = halves.map_err(End::Fault)?;
             reading.test.add(halves);
@@ -135,7 +158,7 @@ impl Question {
     }
 }
 
-/// How many pairs of seats with both agents a deal has: in all its lineups, of which an odd number of seats has two.
+/// The number of pairs of seats with both agents in the lineups of a deal. At an odd number of seats there are two lineups.
 fn pairs_a_deal(plan: &Plan) -> usize {
     let Cell { seats, lineups, seatings, .. } = &plan.cells[0];
     let firsts = lineups.iter().map(|lineup| lineup.agents().iter().filter(|agent| **agent == 0).count());
@@ -173,8 +196,7 @@ mod tests {
     use super::*;
     use crate::plan::{Payoff, Unit};
 
-    /// At an odd number of seats a deal has two lineups. To read them as two deals would take what they share for
-    /// evidence twice.
+    /// At an odd number of seats a deal has two lineups. Reading them as two deals would count their common cards twice.
     #[test]
     fn a_deal_counts_once_however_many_lineups_it_has() {
         let executor = Executor::new(2).unwrap();

@@ -1,9 +1,9 @@
-//! Rows and disk.
+//! Run folders on disk.
 //!
-//! Rows are appended in canonical order. The ledger has a line for each batch, written after its rows are on
-//! disk and synced; it says how many rows and bytes each file has of them, and their BLAKE3. What is beyond the ledger's
-//! last line counts for nothing: a resumed run cuts it off. So whatever happens, nothing is lost but unfinished batches, and
-//! nothing else is ever taken for a row.
+//! Rows are appended in canonical order. The ledger has one line for each batch: the number of rows and bytes in each file and
+//! their BLAKE3. The line is written after the rows are on disk and synced. Anything beyond the ledger's last line counts for
+//! nothing, and a resumed run cuts it off. An interruption therefore loses only unfinished batches, and a damaged row is never
+//! taken for a good one.
 
 #[cfg(feature = "parquet")]
 mod export;

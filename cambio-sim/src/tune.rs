@@ -1,7 +1,8 @@
-//! Tuning: which value of a parameter is best, and how sure that is.
+//! Tuning: which value of a parameter is best, and how certain that is.
 //!
-//! Candidates are measured on common deals, each in every seat of every deal against the same field, so that neighbouring
-//! values differ by little but what they do. What is best depends on the field: a fixed one, or the candidates themselves.
+//! All candidates play the same deals, each in every seat of every deal, against the same field. The difference between two
+//! values is therefore hardly blurred by luck. Which value is best depends on the field: a fixed one, or the candidates
+//! themselves.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -16,28 +17,54 @@ use crate::digest::resampling;
 use crate::plan::{Block, Experiment, Focal, Lineups, Payoff, PlanError, PlayablePlan, Unit};
 use crate::play::{AgentFault, Executor, MeasureError, play_block};
 
-/// Streams of resampling, beside those of derived files.
+/// The number of the stream for resampling; derived files use others.
 const CURVE: u32 = 4 << 16;
 const SEARCH: u32 = 5 << 16;
 
-/// Where candidates are measured.
+/// The setting in which candidates are measured.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// A preset, or a rule file.
     pub rules: String,
-    /// Where a relative path of a rule file starts.
+    /// The folder at which a relative path of a rule file starts.
     pub folder: PathBuf,
     /// The number of seats.
     pub seats: usize,
-    /// What a deal is played for.
+    /// What is played on a deal: a match, or one round.
     pub unit: Unit,
-    /// What is measured.
+    /// The payoff that is measured.
     pub payoff: Payoff,
     /// The seed of the deals.
     pub seed: u64,
 }
 
-/// Candidates at one table, each against the same field.
+/// Candidates at one table. Each plays against the same field.
+///
+/// ```
+/// use cambio_sim::tune::{Candidates, Setting, curve};
+/// use cambio_sim::{Executor, Payoff, Unit};
+///
+/// let setting = Setting {
+///     rules: "classic".into(),
+///     folder: ".".into(),
+///     seats: 2,
+///     unit: Unit::Rounds,
+///     payoff: Payoff::RankPoints,
+///     seed: 1,
+/// };
+/// let executor = Executor::new(1)?;
+/// let values = ["2", "5", "30"].map(String::from);
+/// let specs = values.each_ref().map(|value| format!("greedy(call_at={value})"));
+/// let candidates = Candidates::new(&setting, &cambio_agents::roster(), &executor, &specs, &["greedy".into()])?;
+/// assert_eq!(candidates.labels(), specs);
+///
+/// // Each candidate plays each deal in both seats, so a score is a multiple of 1/4.
+/// let scores = candidates.scores(&[0, 1, 2], 0..100)?;
+/// assert_eq!(candidates.units(), 4.0);
+/// let points = curve("greedy", &specs, &values, &scores, setting.seed);
+/// assert!(points[2].mean < points[1].mean, "a greedy player that calls with 30 points loses");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Candidates<'e> {
     plan: PlayablePlan,
@@ -46,7 +73,7 @@ pub struct Candidates<'e> {
 }
 
 impl<'e> Candidates<'e> {
-    /// Candidates, by their specs, against a field: one agent for all other seats, or one for each.
+    /// Candidates and a field, by their specs. The field is one agent for all other seats, or one for each.
     ///
     /// # Errors
     /// If a spec, the rules or the number of seats is not allowed.
@@ -78,7 +105,7 @@ impl<'e> Candidates<'e> {
         Ok(Candidates { plan, executor, payoff: setting.payoff })
     }
 
-    /// The candidates as rows would carry them.
+    /// The specs of the candidates, as rows have them.
     pub fn labels(&self) -> Vec<String> {
         self.plan.cells[0].lineups.iter().map(|lineup| self.plan.agents[lineup.agents()[0]].label.clone()).collect()
     }
@@ -95,13 +122,13 @@ impl<'e> Candidates<'e> {
         Ok(sum as f64 / self.units())
     }
 
-    /// How many units make 1: times this, every score is a whole number.
+    /// The number of units in 1. Every score times this is a whole number.
     pub fn units(&self) -> f64 {
         let cell = &self.plan.cells[0];
         self.payoff.scale(cell.seats) * cell.seatings.len() as f64
     }
 
-    /// The mean payoffs of some candidates in some deals: for each candidate one for each deal.
+    /// Plays some candidates on some deals. Returns for each candidate its mean payoff in each deal.
     ///
     /// # Errors
     /// If an agent is at fault, or the executor was cancelled.
@@ -129,7 +156,7 @@ pub struct Point {
     pub agent: String,
     /// The value; with several parameters they are separated by spaces.
     pub value: String,
-    /// How many deals.
+    /// The number of deals.
     pub deals: u64,
     /// The mean payoff.
     pub mean: f64,
@@ -139,18 +166,18 @@ pub struct Point {
     pub low: Option<f64>,
     /// Upper end of its own interval.
     pub high: Option<f64>,
-    /// Lower end of the band that holds for all values together; empty where not all have the same deals.
+    /// Lower end of the simultaneous band over all values; empty if they do not have the same deals.
     pub low_simultaneous: Option<f64>,
     /// Upper end of the band.
     pub high_simultaneous: Option<f64>,
-    /// Whether it cannot be told from the best (Hsu); empty where not all have the same deals.
+    /// Whether it is not distinguishable from the best (Hsu); empty if the values do not have the same deals.
     pub among_best: Option<bool>,
-    /// How often it is the best when deals are drawn again with replacement.
+    /// The share of bootstrap resamples of the deals in which it is the best.
     pub best_share: Option<f64>,
 }
 
-/// The curve of candidates with these labels and values against a field, from their scores, one for each deal. Joint
-/// statements need the same deals of all.
+/// The response curve of candidates against a field. `scores` has one list for each candidate, with one score for each deal.
+/// Simultaneous statements need the same deals for all.
 pub fn curve(field: &str, agents: &[String], values: &[String], scores: &[Vec<f64>], seed: u64) -> Vec<Point> {
     let estimates = estimates(scores, &mut resampling(seed, CURVE)).into_iter();
     let point = |((estimate, agent), value): ((Estimate, &String), &String)| {
@@ -173,7 +200,7 @@ pub fn curve(field: &str, agents: &[String], values: &[String], scores: &[Vec<f6
     estimates.zip(agents).zip(values).map(point).collect()
 }
 
-/// A search for the best point of so many parameters (CMA-ES).
+/// A search for the best point of `dimensions` parameters (CMA-ES).
 pub fn search(dimensions: usize, seed: u64) -> Search<Stream> {
     Search::new(dimensions, resampling(seed, SEARCH))
 }

@@ -10,16 +10,16 @@ use super::behaviour::{Behaviour, CellBehaviour};
 use super::extract::Outcome;
 use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
 
-/// What two agents did against each other: of the first, the pairwise score.
+/// The pairwise score of one agent against another, over the matches in which both sat at the table.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Duel {
-    /// The pairwise scores in halves, by deal.
+pub(crate) struct Duel {
+    /// The pairwise scores of the first agent, in halves, clustered by deal.
     pub scores: Moments,
-    /// Pairs of seats in which the first had the better rank.
+    /// Pairs of seats in which the first agent had the better rank.
     pub wins: u64,
-    /// Pairs of seats of the same rank.
+    /// Pairs of seats with the same rank.
     pub ties: u64,
-    /// Pairs of seats in which the first had the worse rank.
+    /// Pairs of seats in which the first agent had the worse rank.
     pub losses: u64,
 }
 
@@ -29,21 +29,21 @@ pub struct CellDigest {
     agents: usize,
     seats: usize,
     payoff: Payoff,
-    /// What was done, by every agent of the plan.
+    /// What every agent of the plan did.
     pub behaviour: CellBehaviour,
-    /// By agent, then payoff in the order of [`Payoff::ALL`].
+    /// The moments of each agent's payoffs, in the order of [`Payoff::ALL`].
     payoffs: Vec<[Moments; 4]>,
     by_seat: Vec<Moments>,
-    /// The plan's payoff of agents, then of seats.
+    /// The plan's payoff of each agent, then of each seat, with all their products by deal.
     pub joint: Joint,
-    /// The same over the deals that are not complete alone.
+    /// The same, over incomplete deals only.
     partial: Joint,
     /// How often each agent sat in each seat of a complete deal.
     occupied: Vec<i64>,
     duels: Vec<Duel>,
     /// The rankings of all games.
     pub rankings: Rankings,
-    /// The payoffs of every composition, if there are all.
+    /// The payoffs of every composition of agents, if the plan plays them all.
     pub game: Option<GameSums>,
     matches_a_deal: u64,
     open: Open,
@@ -92,10 +92,10 @@ impl CellDigest {
         }
     }
 
-    /// Adds the outcomes of a block, by rotation and seat.
+    /// Adds the outcomes of a block, in the order of rotation and seat.
     pub(super) fn add(&mut self, block: &Block<'_>, outcomes: &[Outcome]) {
         if outcomes.is_empty() {
-            // A void block leaves no trace, as in the rows.
+            // A void block has no rows, so it counts nowhere.
             return;
         }
         if self.open.deal != Some(block.deal) {
@@ -185,32 +185,33 @@ impl CellDigest {
         }
     }
 
-    /// An agent's payoff; `None` if it has no match.
+    /// The mean payoff of an agent; `None` if it has no match.
     pub fn payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
         self.payoffs[agent][payoff as usize].interval(payoff.scale(self.seats))
     }
 
-    /// How many matches an agent has.
+    /// The number of matches of an agent, one for each seat that it had.
     pub fn matches(&self, agent: usize) -> u64 {
         self.behaviour.agents[agent].sums.matches
     }
 
-    /// The plan's payoff in a seat, over all agents.
+    /// The mean of the plan's payoff in a seat, over all agents.
     pub fn seat(&self, seat: usize) -> Option<Interval> {
         self.by_seat[seat].interval(self.payoff.scale(self.seats))
     }
 
-    /// What two agents did against each other; the first has the lower place.
-    pub fn duel(&self, first: usize, second: usize) -> &Duel {
+    /// The pairwise scores of two agents; `first` is the one with the lower number.
+    pub(crate) fn duel(&self, first: usize, second: usize) -> &Duel {
         &self.duels[first * self.agents + second]
     }
 
-    /// The difference of two agents' payoffs, paired by deal, and the efficiency of the pairing.
+    /// The difference of two agents' mean payoffs, paired by deal, and the efficiency of the pairing: the share of the
+    /// variance that it saves.
     pub fn difference(&self, first: usize, second: usize) -> Option<(Interval, Option<f64>)> {
         self.joint.difference(first, second, self.payoff.scale(self.seats))
     }
 
-    /// The covariance of the payoffs' means of these agents; `None` with fewer than two deals.
+    /// The covariance matrix of these agents' mean payoffs; `None` with fewer than two deals.
     pub fn covariance(&self, agents: &[usize]) -> Option<DMatrix<f64>> {
         let scale = self.payoff.scale(self.seats);
         let mut matrix = DMatrix::zeros(agents.len(), agents.len());
@@ -224,8 +225,8 @@ impl CellDigest {
 
     /// The effect of the seat, from payoff ~ agent + seat by least squares over complete deals, with errors clustered by
     /// deal (Liang and Zeger 1986, with the factor D/(D−1) alone) and Wald's test that no seat matters (Wald 1943).
-    /// `None` where agents and seats cannot be told apart.
-    pub fn seat_effect(&self) -> Option<SeatEffect> {
+    /// `None` if the effects of agents and seats cannot be separated.
+    pub(crate) fn seat_effect(&self) -> Option<SeatEffect> {
         let complete = self.joint.without(&self.partial);
         let present: Vec<usize> = (0..self.agents).filter(|&agent| complete.totals(agent).0 > 0.0).collect();
         let (k, fitted) = (present.len(), self.seats - 1);
@@ -270,16 +271,16 @@ impl CellDigest {
     }
 }
 
-/// What sitting in a seat is worth over sitting in seat a.
+/// The advantage of each seat over seat a.
 #[derive(Clone, PartialEq, Debug)]
-pub struct SeatEffect {
-    /// Of seat b and on.
+pub(crate) struct SeatEffect {
+    /// The effects of seat b and those after it.
     pub effects: Vec<f64>,
     /// Their standard errors.
     pub errors: Vec<f64>,
     /// Wald's statistic, chi-square with as many degrees of freedom as there are effects; `None` if the effects do not
     /// vary.
     pub wald: Option<f64>,
-    /// How many deals it is from.
+    /// The number of deals behind it.
     pub deals: u64,
 }

@@ -1,4 +1,4 @@
-//! The derived files of a run: tables that are made from its rows, and can be made again.
+//! The derived files of a run: tables that are made from its rows and can be made again from them.
 
 use std::path::Path;
 
@@ -57,37 +57,37 @@ pub struct Derived {
     is_whole: bool,
 }
 
-/// A file that is derived beside the tables, such as `report.html`. Who runs, checks or merges says which there are; this
-/// crate makes none.
+/// A file that is derived beside the tables, such as `report.html`. This crate makes none: the caller of a [`Runner`](crate::Runner),
+/// [`verify`](crate::verify) or [`merge`](crate::merge) passes the pages that a run has.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     /// The name of the file in the run's folder.
     pub file: &'static str,
-    /// Makes its text: a function of what the tables are made from, and of the tables.
+    /// Makes the text of the file from the source, the sums and the tables, and from nothing else.
     pub make: fn(&Source<'_>, &Digest, &Derived) -> String,
 }
 
-/// What rows are of: beside them all that derived files are made from.
+/// What derived files are made from, besides the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// What is played.
+    /// The plan.
     pub plan: &'a Plan,
     /// The experiment file as it was given.
     pub spec: &'a str,
-    /// How much of it the rows are.
+    /// How much of the plan the rows cover.
     pub extent: Extent,
 }
 
-/// Streams of resampling, by what they are for; each cell has its own.
+/// The numbers of the streams for resampling. Each cell adds its own number.
 const RATINGS: u32 = 1 << 16;
 const PAIRS: u32 = 2 << 16;
 const GAMES: u32 = 3 << 16;
-/// How many resamples an empirical game's intervals are from.
+/// The number of resamples behind the intervals of an empirical game.
 const RESAMPLES: usize = 200;
 
 impl Derived {
-    /// Makes the tables and pages of a digest that is finished.
-    pub fn new(source: &Source<'_>, digest: &Digest, faults: &[String], pages: &[Page]) -> Derived {
+    /// Makes the tables and pages from a finished digest.
+    pub(crate) fn new(source: &Source<'_>, digest: &Digest, faults: &[String], pages: &[Page]) -> Derived {
         let plan = source.plan;
         let mut derived = Derived { is_whole: true, ..Derived::default() };
         for place in 0..plan.cells.len() {
@@ -105,7 +105,7 @@ impl Derived {
         derived
     }
 
-    /// The files: names and text. None of a share.
+    /// The name and the text of every file; no file for a shard.
     pub fn files(&self) -> Vec<(&'static str, String)> {
         if !self.is_whole {
             return Vec::new();
@@ -131,7 +131,7 @@ impl Derived {
     }
 }
 
-/// A table as CSV; one without rows has its header.
+/// A table as CSV. A table without rows still has its header.
 fn table<R: Serialize + Default>(rows: &[R]) -> String {
     let mut csv = csv::Writer::from_writer(Vec::new());
     let empty = [R::default()];
@@ -144,7 +144,7 @@ fn table<R: Serialize + Default>(rows: &[R]) -> String {
     text
 }
 
-/// The sums of a cell, and what its rows are called.
+/// The sums of a cell, with the names for its rows.
 struct CellSums<'a> {
     plan: &'a Plan,
     cell: &'a CellDigest,
@@ -221,7 +221,7 @@ impl CellSums<'_> {
         let present = self.present();
         let seed = self.plan.seed;
         let factor = || {
-            // As few as the pair with the fewest deals in common has.
+            // The pair with the fewest common deals decides.
             let pairs = present.iter().flat_map(|&one| present.iter().map(move |&other| (one, other)));
             let freedom = pairs.map(|(one, other)| self.cell.joint.clusters(one, other)).min()? as f64 - 1.0;
             let mut rng = resampling(seed, PAIRS + self.place as u32);
@@ -248,7 +248,7 @@ impl CellSums<'_> {
         let duel = self.cell.duel(one, other);
         let score = duel.scores.interval(2.0);
         let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
-        // σ of a game is √(games) times the standard error, the deals being the sample.
+        // The standard deviation of a game is √games times the standard error, where deals are the sample.
         let games = duel.scores.results() as f64;
         let normalized = score.zip(error).map(|(score, error)| (score.mean - 0.5) / (error * games.sqrt()) * 2.0 * ELO);
         let elo = |end: Option<f64>| end.and_then(elo_of_score);
@@ -285,7 +285,7 @@ impl CellSums<'_> {
     fn strengths(&self, effects: PositionEffects) -> Option<(Vec<usize>, Strengths)> {
         let present = self.present();
         if present.len() != self.plan.agents.len() {
-            // Agents without a game are not comparable with anybody.
+            // An agent without a game cannot be compared with anybody.
             return None;
         }
         let strengths = fit(&self.cell.rankings, present.len(), self.plan.anchor, effects)?;
@@ -313,7 +313,7 @@ impl CellSums<'_> {
             let wide = rating.and_then(|rating| rating.error).zip(factor).map(|(error, factor)| error * factor);
             let strength = rating.map(|rating| rating.mean);
             let elo = |value: Option<f64>| value.map(|value| value * ELO);
-            // To nine places: beyond them is only what a limit has not reached.
+            // Nine places: the iterations have converged no further.
             let share = |list: &Option<Vec<f64>>| list.as_ref().map(|list| (list[agent] * 1e9).round() / 1e9);
             RatingRow {
                 rules: self.rules(),

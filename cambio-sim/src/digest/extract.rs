@@ -1,41 +1,41 @@
-//! What a digest needs of rows.
+//! The parts of rows that a digest needs.
 
 use super::behaviour::CellBehaviour;
 use crate::plan::{Block, Payoff};
 use crate::rows::{MatchRow, PlayerRow, RoundRow};
 
 impl Payoff {
-    /// The payoff of a row as a whole number of a unit.
-    pub fn units(self, row: &PlayerRow<'_>) -> i64 {
+    /// The payoff of a row as a whole number of units, `scale` of which are 1.
+    pub(crate) fn units(self, row: &PlayerRow<'_>) -> i64 {
         let value = match self {
             Payoff::Points => return row.points,
             Payoff::RankPoints => row.rank_points,
             Payoff::Win => row.win,
             Payoff::Margin => row.margin,
         };
-        // Nothing but rounding lies between it and a whole number.
+        // It differs from a whole number by rounding alone.
         let units = value * self.scale(row.seats);
         (units + 0.5_f64.copysign(units)) as i64
     }
 }
 
-/// What a seat has from a match.
+/// What one seat got from a match.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
     pub(super) rank: usize,
-    /// In the order of [`Payoff::ALL`].
+    /// The payoffs in the order of [`Payoff::ALL`].
     pub(super) payoffs: [i64; 4],
 }
 
-/// The rows of some neighbouring blocks as far as a digest needs them. What agents did can be summed up in any order, and
-/// so by whoever played; what is left of a match is small.
+/// What a digest needs of the rows of some neighbouring blocks. The worker that played them sums up behaviour, which can be
+/// added in any order. Only the small outcomes are left to be added in canonical order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extract {
-    /// The places of cells, and what was done there.
+    /// The numbers of cells, and the behaviour in each.
     pub(super) behaviour: Vec<(usize, CellBehaviour)>,
-    /// By match in canonical order, then seat.
+    /// The outcomes by match in canonical order, then by seat.
     outcomes: Vec<Outcome>,
-    /// How many of the outcomes there were before each block.
+    /// For each block, the number of outcomes before it.
     blocks: Vec<usize>,
 }
 

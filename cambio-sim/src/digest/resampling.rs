@@ -1,10 +1,10 @@
-//! The random numbers of statistics.
+//! Random numbers for statistics.
 
 use cambio_core::rng::{Key, Purpose, Stream};
 
-/// Random numbers for statistics: a stream of its own under the seed, which no game uses.
+/// A stream of random numbers for statistics. It belongs to the seed, and no game uses it.
 pub(crate) fn resampling(seed: u64, name: u32) -> Stream {
-    // No plan has a deal with this number, and the dealer of a round is no purpose of statistics.
+    // No plan has a deal with this number.
     Key { seed, deal: u64::MAX }.stream(Purpose::Dealer, name)
 }
 
@@ -15,7 +15,7 @@ mod tests {
 
     use super::*;
 
-    /// The intervals of old runs are made again only as long as both draw the same.
+    /// Old runs get the same intervals again only if the stream stays the same.
     #[test]
     fn resampling_draws_what_the_engine_would_draw() {
         let (mut statistics, mut engine) = (resampling(1, 2), resampling(1, 2));

@@ -7,17 +7,17 @@ use crate::plan::{Block, Plan};
 /// The sums of a run.
 #[derive(Clone, Debug)]
 pub struct Digest {
-    /// By cell.
+    /// The sums of each cell, in the order of the plan.
     pub cells: Vec<CellDigest>,
 }
 
 impl Digest {
-    /// Sums of nothing yet.
-    pub fn new(plan: &Plan) -> Digest {
+    /// A digest of no rows.
+    pub(crate) fn new(plan: &Plan) -> Digest {
         Digest { cells: plan.cells.iter().map(|cell| CellDigest::new(plan, cell)).collect() }
     }
 
-    /// Adds what was extracted from the rows of these blocks; blocks come in canonical order.
+    /// Adds what was extracted from the rows of these blocks. Blocks must come in canonical order.
     pub(crate) fn add_extract(&mut self, blocks: &[Block<'_>], extract: &Extract) {
         for (place, behaviour) in &extract.behaviour {
             self.cells[*place].behaviour.merge(behaviour);
@@ -27,8 +27,8 @@ impl Digest {
         }
     }
 
-    /// Ends the deals that are being read; before anything is asked.
-    pub fn finish(&mut self) {
+    /// Completes the sums after the last row. Call it before reading any of them.
+    pub(crate) fn finish(&mut self) {
         self.cells.iter_mut().for_each(CellDigest::end_deal);
     }
 }

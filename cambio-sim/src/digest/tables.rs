@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A row of `summary.csv`: one agent on one rule system at one number of seats, over all its lineups.
+/// A row of `summary.csv`: one agent in one cell, over all its lineups.
 ///
 /// Intervals are 95 % and clustered by deal: all matches of one deal share its cards.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -15,7 +15,7 @@ pub struct SummaryRow {
     pub agent: String,
     /// How many matches it played, one for each seat that it had.
     pub matches: u64,
-    /// How many deals: the number of clusters.
+    /// The number of deals, which are the clusters.
     pub deals: u64,
     /// Mean rank points; ½ is what equal players get.
     pub rank_points: f64,
@@ -29,7 +29,7 @@ pub struct SummaryRow {
     pub win_share_low: Option<f64>,
     /// Upper end of its interval.
     pub win_share_high: Option<f64>,
-    /// Mean points of its layout at the end of a round. This and what follows per round is empty without a round that ended.
+    /// Mean points of its layout at the end of a round. This column and those per round are empty if no round ended.
     pub points_per_round: Option<f64>,
     /// Calls per round.
     pub calls_per_round: Option<f64>,
@@ -49,7 +49,7 @@ pub struct SummaryRow {
     pub turns_per_round: Option<f64>,
     /// Rounds per match.
     pub rounds_per_match: f64,
-    /// Mean margin of a match: the table's mean points less its own.
+    /// Mean margin of a match: the mean points of the table minus its own.
     pub margin: f64,
     /// Lower end of its interval.
     pub margin_low: Option<f64>,
@@ -57,7 +57,7 @@ pub struct SummaryRow {
     pub margin_high: Option<f64>,
     /// Matches that it lost by a fault.
     pub forfeits: u64,
-    /// Whether it, or one that it played with, may see hidden cards.
+    /// Whether it, or an agent that it met, may see hidden cards.
     pub analysis: bool,
 }
 
@@ -70,11 +70,11 @@ pub struct RatingRow {
     pub seats: usize,
     /// The agent.
     pub agent: String,
-    /// How many games it has.
+    /// The number of its games.
     pub games: u64,
-    /// Which agents can be compared: there are strengths only if all have the same number.
+    /// The number of its component. Only agents of one component can be compared; strengths exist only if there is one.
     pub component: Option<usize>,
-    /// Plackett–Luce strength, natural scale.
+    /// Plackett–Luce strength on the natural scale.
     pub strength: Option<f64>,
     /// Its standard error, clustered by deal.
     pub error: Option<f64>,
@@ -84,12 +84,12 @@ pub struct RatingRow {
     pub elo_low: Option<f64>,
     /// Upper end of its interval.
     pub elo_high: Option<f64>,
-    /// Lower end of the interval that holds together with those of all agents.
+    /// Lower end of the simultaneous interval over all agents.
     pub elo_low_simultaneous: Option<f64>,
     /// Upper end of that interval.
     pub elo_high_simultaneous: Option<f64>,
-    /// Its share in the Nash equilibrium of largest entropy; at more than two seats in the symmetric equilibrium that logit
-    /// equilibria lead to from equal shares.
+    /// Its share in the Nash equilibrium of largest entropy at two seats; with more seats, in the symmetric equilibrium that
+    /// the logit equilibria reach from equal shares.
     pub nash: Option<f64>,
     /// Lower end of the share's interval, by resampling deals.
     pub nash_low: Option<f64>,
@@ -116,9 +116,9 @@ pub struct PairRow {
     pub agent: String,
     /// The second.
     pub other: String,
-    /// How many deals have matches of both.
+    /// The number of deals with matches of both.
     pub deals: u64,
-    /// The difference of their payoffs, first less second, paired by deal.
+    /// The difference of their mean payoffs, first minus second, paired by deal.
     pub difference: f64,
     /// Its standard error.
     pub error: Option<f64>,
@@ -126,7 +126,7 @@ pub struct PairRow {
     pub low: Option<f64>,
     /// Upper end of its interval.
     pub high: Option<f64>,
-    /// Lower end of the interval that holds together with those of all pairs.
+    /// Lower end of the simultaneous interval over all pairs.
     pub low_simultaneous: Option<f64>,
     /// Upper end of that interval.
     pub high_simultaneous: Option<f64>,
@@ -134,9 +134,9 @@ pub struct PairRow {
     pub p: Option<f64>,
     /// The p-value corrected for all pairs by Holm.
     pub p_holm: Option<f64>,
-    /// 1 − Var(a − b) / (Var a + Var b): what pairing by deal saves.
+    /// 1 − Var(a − b) / (Var a + Var b): the share of the variance that pairing by deal saves.
     pub efficiency: Option<f64>,
-    /// How many deals there are in which they sat at one table.
+    /// The number of deals in which they sat at one table.
     pub duel_deals: u64,
     /// Pairs of seats in which the first had the better rank.
     pub wins: u64,
@@ -171,7 +171,7 @@ pub struct SeatRow {
     pub seats: usize,
     /// The seat.
     pub seat: char,
-    /// How many deals.
+    /// The number of deals.
     pub deals: u64,
     /// The mean payoff of whoever sits there.
     pub payoff: f64,
@@ -179,17 +179,17 @@ pub struct SeatRow {
     pub low: Option<f64>,
     /// Upper end of its interval.
     pub high: Option<f64>,
-    /// What the seat is worth over seat a, agents being equal; empty where that cannot be told.
+    /// The advantage of the seat over seat a for equal agents; empty where it cannot be estimated.
     pub effect: Option<f64>,
     /// Its standard error.
     pub effect_error: Option<f64>,
-    /// How many deals that is from: those of which every match counts.
+    /// The number of deals behind the effect: those in which every match counts.
     pub effect_deals: Option<u64>,
-    /// Wald's statistic of "no seat matters", the same in each row.
+    /// Wald's statistic for the hypothesis that no seat matters, the same in each row.
     pub wald: Option<f64>,
     /// Its p-value, chi-square with as many degrees of freedom as seats less one.
     pub wald_p: Option<f64>,
-    /// The seat's advantage over seat a in Elo points, where ratings take it into account.
+    /// The advantage of the seat over seat a in Elo points, if ratings take the seat into account.
     pub elo: Option<f64>,
     /// Its standard error.
     pub elo_error: Option<f64>,
@@ -216,7 +216,7 @@ pub struct FaultRow {
     pub round: u64,
     /// The decision within the round, counted from 1.
     pub decision: u64,
-    /// What became of it: `forfeit` or `void`.
+    /// What followed: `forfeit` or `void`.
     pub policy: String,
     /// What it did.
     pub what: String,

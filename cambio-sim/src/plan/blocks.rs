@@ -15,30 +15,50 @@ pub struct Cell {
     pub rules: Rules,
     /// The number of seats.
     pub seats: usize,
-    /// Who meets.
+    /// The lineups.
     pub lineups: Vec<Lineup>,
-    /// In which seatings: for each rotation, which place of the lineup sits in seat a, b and so on.
+    /// The seatings: for each rotation, which place of the lineup sits in seat a, b and so on.
     pub seatings: Vec<Vec<usize>>,
 }
 
-/// What is played, written out. It can be stored, read back and summed up; a [`PlayablePlan`](super::PlayablePlan) can also be
-/// played.
+/// An experiment written out. A plan can be stored, read back and summed up; a [`PlayablePlan`](super::PlayablePlan) can
+/// also be played.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_sim::Experiment;
+///
+/// let experiment = Experiment {
+///     deals: 5,
+///     rules: vec!["classic".into()],
+///     seats: vec![2],
+///     agents: ["random", "greedy", "heuristic"].map(String::from).to_vec(),
+///     ..Experiment::default()
+/// };
+/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// // Three pairs of agents meet on five deals, in two rotations.
+/// assert_eq!((plan.block_count(), plan.matches()), (15, 30));
+/// // Every pair has met on deal 0 before deal 1 begins.
+/// let block = plan.block(3);
+/// assert_eq!((block.deal, block.lineup.label()), (1, "random | greedy"));
+/// # Ok::<(), cambio_sim::PlanError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "as the experiment's fields")]
 pub struct Plan {
-    /// What the experiment is called.
+    /// The name of the experiment.
     pub name: String,
     /// The master seed.
     pub seed: u64,
-    /// How many deals each lineup plays.
+    /// The number of deals that each lineup plays.
     pub deals: u64,
-    /// In which seatings a lineup plays each deal.
+    /// The seatings in which a lineup plays each deal.
     pub rotations: Rotations,
-    /// What a deal is played for.
+    /// What is played on a deal: a match, or one round.
     pub unit: Unit,
-    /// What differences, ratings and seat effects are measured in.
+    /// The payoff in which differences and seat effects are measured.
     pub payoff: Payoff,
-    /// What becomes of a match in which an agent is at fault.
+    /// What follows a fault of an agent.
     pub faults: FaultPolicy,
     /// Whether full records are written.
     pub records: bool,
@@ -48,22 +68,22 @@ pub struct Plan {
     pub analysis: bool,
     /// Whether ratings take the seat into account.
     pub seat_effects: bool,
-    /// The place of the agent whose rating is 0.
+    /// The number of the agent whose rating is 0.
     pub anchor: Option<usize>,
     /// The agents.
     pub agents: Vec<PlannedAgent>,
-    /// The tables.
+    /// The cells.
     pub cells: Vec<Cell>,
 }
 
-/// What rows and reports need to know of an agent.
+/// What rows and reports need to know about an agent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedAgent {
-    /// Its spec, as every row carries it.
+    /// Its spec, as it stands in every row.
     pub label: String,
     /// Whether it sees hidden cards.
     pub sees_all: bool,
-    /// Whether it decides the same on every machine.
+    /// Whether the same seed gives the same play on every machine.
     pub reproducible: bool,
 }
 
@@ -78,27 +98,27 @@ impl From<&AgentSpec> for PlannedAgent {
 pub struct Block<'p> {
     /// Its number in canonical order.
     pub number: u64,
-    /// Which cell of the plan.
+    /// The number of its cell in the plan.
     pub place: usize,
     /// The cell.
     pub cell: &'p Cell,
-    /// Which lineup of the cell.
+    /// The number of its lineup in the cell.
     pub lineup_place: usize,
-    /// Who meets.
+    /// The lineup.
     pub lineup: &'p Lineup,
     /// The deal.
     pub deal: u64,
 }
 
 impl Block<'_> {
-    /// The agent in a seat in this rotation, by its place in [`Plan::agents`].
-    pub fn agent(&self, seat: usize, rotation: usize) -> usize {
+    /// The number in [`Plan::agents`] of the agent that sits in this seat in this rotation.
+    pub(crate) fn agent(&self, seat: usize, rotation: usize) -> usize {
         self.lineup.agents()[self.cell.seatings[rotation][seat]]
     }
 
-    /// The first rotation before this one in which the same agents sit in the same seats, if there is one: where a lineup
-    /// has an agent more than once.
-    pub fn twin(&self, rotation: usize) -> Option<usize> {
+    /// The first earlier rotation in which the same agents sit in the same seats, if there is one. A lineup that has an agent
+    /// more than once has such rotations.
+    pub(crate) fn twin(&self, rotation: usize) -> Option<usize> {
         let seats = 0..self.cell.seats;
         let is_twin = |&other: &usize| seats.clone().all(|seat| self.agent(seat, other) == self.agent(seat, rotation));
         (0..rotation).find(is_twin)
@@ -106,12 +126,12 @@ impl Block<'_> {
 }
 
 impl Plan {
-    /// How many matches are played.
+    /// The number of matches.
     pub fn matches(&self) -> u64 {
         self.cells.iter().map(|cell| (cell.lineups.len() * cell.seatings.len()) as u64 * self.deals).sum()
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn block_count(&self) -> u64 {
         self.cells.iter().map(|cell| cell.lineups.len() as u64 * self.deals).sum()
     }
@@ -119,7 +139,7 @@ impl Plan {
     /// The block with this number in canonical order: by cell, then deal, then lineup.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the plan has no such block.
     pub fn block(&self, number: u64) -> Block<'_> {
         let mut left = number;
         for (place, cell) in self.cells.iter().enumerate() {
@@ -139,32 +159,32 @@ impl Plan {
         (0..self.block_count()).map(|number| self.block(number))
     }
 
-    /// How many blocks a batch has: few enough that little is lost with slow agents, enough that the
-    /// ledger stays short. Depends on the plan alone, so that the ledger does as well.
+    /// The number of blocks of a batch: few enough that an interruption loses little with slow agents, and enough that the
+    /// ledger stays short. It depends on the plan alone, and so does the ledger.
     fn blocks_a_batch(&self) -> u64 {
         let wanted = (self.matches() / 256).clamp(16, 4096);
         let in_block = self.cells.iter().map(|cell| cell.seatings.len()).max().unwrap_or(1) as u64;
         (wanted / in_block).max(1)
     }
 
-    /// How many batches there are.
-    pub fn batch_count(&self) -> u64 {
+    /// The number of batches.
+    pub(crate) fn batch_count(&self) -> u64 {
         self.block_count().div_ceil(self.blocks_a_batch())
     }
 
-    /// The blocks of a batch.
-    pub fn batch(&self, batch: u64) -> Range<u64> {
+    /// The numbers of the blocks of a batch.
+    pub(crate) fn batch(&self, batch: u64) -> Range<u64> {
         let each = self.blocks_a_batch();
         batch * each..((batch + 1) * each).min(self.block_count())
     }
 
     /// Whether a lineup has an agent that sees hidden cards.
-    pub fn is_analysis(&self, lineup: &Lineup) -> bool {
+    pub(crate) fn is_analysis(&self, lineup: &Lineup) -> bool {
         lineup.agents().iter().any(|&agent| self.agents[agent].sees_all)
     }
 
-    /// Whether all agents of a lineup decide the same on every machine.
-    pub fn is_reproducible(&self, lineup: &Lineup) -> bool {
+    /// Whether all agents of a lineup are reproducible.
+    pub(crate) fn is_reproducible(&self, lineup: &Lineup) -> bool {
         lineup.agents().iter().all(|&agent| self.agents[agent].reproducible)
     }
 }

@@ -1,6 +1,6 @@
 //! Experiment files: what a user writes.
 //!
-//! An [`Experiment`] is what a file says; the [`Plan`](crate::Plan) that becomes of one is what is played.
+//! An [`Experiment`] holds what a file says; [`Experiment::plan`] makes the [`Plan`](crate::Plan) that is played.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// An experiment as a file says it.
+/// An experiment, as a file describes it.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "A Cambio experiment")]
@@ -77,16 +77,16 @@ pub enum Rotations {
     Williams,
     /// Every order of the lineup; at most 6 seats.
     All,
-    /// Only as the lineup is written. Seats are then not balanced; for mirrors, of which all rotations are the same.
+    /// Only as the lineup is written. Seats are then not balanced. Meant for mirrors, whose rotations are all the same.
     One,
 }
 
 impl Rotations {
-    /// The seatings of a table of so many seats: for each, which place of the lineup sits in seat a, b and so on.
+    /// The seatings at a table of `seats` seats: for each, which place of the lineup sits in seat a, b and so on.
     ///
     /// Williams 1949, "Experimental designs balanced for the estimation of residual effects of treatments": the columns
     /// 0, 1, n−1, 2, n−2, … and their shifts; with an odd number of seats the reversed square as well.
-    pub fn seatings(self, seats: usize) -> Vec<Vec<usize>> {
+    pub(crate) fn seatings(self, seats: usize) -> Vec<Vec<usize>> {
         let shifted = |base: &[usize], by: usize| base.iter().map(|place| (place + by) % seats).collect::<Vec<_>>();
         match self {
             Rotations::One => vec![(0..seats).collect()],
@@ -132,10 +132,20 @@ impl Unit {
     /// The rules under which this unit is played.
     ///
     /// # Panics
-    /// Never: one round is allowed wherever a match is.
+    /// Never: every rule system is valid with one round too.
+    ///
+    /// ```
+    /// use cambio_core::{Rules, knob::MatchEnd};
+    /// use cambio_sim::Unit;
+    ///
+    /// let original = Rules::preset("original").unwrap();
+    /// assert_eq!(Unit::Match.of(original).spec().match_end, MatchEnd::Total(50));
+    /// assert_eq!(Unit::Rounds.of(original).spec().match_end, MatchEnd::Rounds(1));
+    /// assert_eq!(Unit::Rounds.of(original).name(), "original (one round)");
+    /// ```
     pub fn of(self, rules: Rules) -> Rules {
         const SUFFIX: &str = " (one round)";
-        // Of rule systems.
+        // The longest name that a rule system may have.
         const LONGEST_NAME: usize = 64;
         if self == Unit::Match {
             return rules;
@@ -145,7 +155,7 @@ impl Unit {
             return rules;
         }
         table["match_end"] = json!("rounds(1)");
-        // A long name makes room.
+        // A long name is cut.
         let ends = rules.name().char_indices().map(|(at, letter)| at + letter.len_utf8());
         let end = ends.take_while(|end| end + SUFFIX.len() <= LONGEST_NAME).last().unwrap_or(0);
         table["name"] = json!(format!("{}{SUFFIX}", &rules.name()[..end]));
@@ -154,7 +164,18 @@ impl Unit {
     }
 }
 
-/// What an agent gets out of a match.
+/// What an agent gets from a match.
+///
+/// ```
+/// use cambio_sim::Payoff;
+///
+/// assert_eq!((Payoff::RankPoints.sign(), Payoff::RankPoints.par(4)), (1.0, Some(0.5)));
+/// // A share of the win: 1/4 is par at four seats.
+/// assert_eq!(Payoff::Win.par(4), Some(0.25));
+/// // Fewer points are better, and how many equal players get depends on how they play.
+/// assert_eq!((Payoff::Points.sign(), Payoff::Points.par(4)), (-1.0, None));
+/// assert_eq!(Payoff::Points.unit(), "points a match");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Payoff {
@@ -163,9 +184,9 @@ pub enum Payoff {
     RankPoints,
     /// The share of the win: 1 / k with k winners.
     Win,
-    /// The points of the layouts over the match's rounds; fewer are better.
+    /// The points of its layouts over the rounds of the match; fewer are better.
     Points,
-    /// The table's mean points less the own: more is better, 0 is par.
+    /// The mean points of the table minus its own: more is better, 0 is par.
     Margin,
 }
 
@@ -173,12 +194,12 @@ impl Payoff {
     /// Every payoff.
     pub const ALL: [Payoff; 4] = [Payoff::RankPoints, Payoff::Win, Payoff::Points, Payoff::Margin];
 
-    /// Whether more of it is better: 1, or −1.
+    /// 1 if more is better, −1 if less is better.
     pub fn sign(self) -> f64 {
         if self == Payoff::Points { -1.0 } else { 1.0 }
     }
 
-    /// What its numbers are numbers of.
+    /// The unit of its numbers, in words.
     pub fn unit(self) -> &'static str {
         match self {
             Payoff::RankPoints => "rank points",
@@ -188,7 +209,7 @@ impl Payoff {
         }
     }
 
-    /// What equal players get; `None` where that depends on how they play.
+    /// What equal players get; `None` if that depends on how they play.
     pub fn par(self, seats: usize) -> Option<f64> {
         match self {
             Payoff::RankPoints => Some(0.5),
@@ -198,8 +219,8 @@ impl Payoff {
         }
     }
 
-    /// How many of these units are 1.
-    pub fn scale(self, seats: usize) -> f64 {
+    /// The number of whole units in 1: every payoff of a match is a whole number of units.
+    pub(crate) fn scale(self, seats: usize) -> f64 {
         match self {
             Payoff::RankPoints => f64::from(2 * (seats as u32 - 1)),
             // 1/k for every k up to 8.
@@ -214,7 +235,7 @@ impl Payoff {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultPolicy {
-    /// The run stops, and says how to see the match.
+    /// The run stops and says how to see the match.
     #[default]
     Stop,
     /// The agent has the last rank, the others share the first.
@@ -229,13 +250,13 @@ pub enum FaultPolicy {
 pub enum Lineups {
     /// A rule by name.
     Rule(LineupRule),
-    /// The lineups themselves, each a list of agent specs with one for each seat. Tables of other sizes are left out.
+    /// A list of lineups, each with one agent spec for each seat. Other numbers of seats have no lineup from it.
     Listed(Vec<Vec<String>>),
     /// Each of some agents against a fixed field.
     Focal(Focal),
     /// Seats filled from pools in turn.
     Pools(Pools),
-    /// Not said: `all`.
+    /// Left out: the same as `all`.
     #[default]
     #[serde(skip)]
     Unsaid,
@@ -266,7 +287,8 @@ pub struct Focal {
     pub field: Vec<String>,
 }
 
-/// Lineups take their first seat from the first pool, the second from the second, and round again; every choice once.
+/// Lineups take their first agent from the first pool, the second from the second pool, and so on in turn. Every choice comes
+/// once.
 #[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pools {
@@ -324,10 +346,21 @@ impl PlanError {
 }
 
 impl Experiment {
-    /// Reads an experiment file; gives its text as well.
+    /// Reads an experiment file. Also returns its text.
     ///
     /// # Errors
     /// If it cannot be read or is not an experiment; the sentence names the line and what is allowed.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use cambio_sim::Experiment;
+    ///
+    /// let path = Path::new("../experiments/quickstart.toml");
+    /// let (experiment, text) = Experiment::read(path)?;
+    /// assert_eq!(experiment.seats, [2, 4]);
+    /// assert!(text.contains("seats = [2, 4]"));
+    /// # Ok::<(), cambio_sim::PlanError>(())
+    /// ```
     pub fn read(path: &Path) -> Result<(Experiment, String), PlanError> {
         let shown = path.display().to_string();
         let text =
@@ -341,12 +374,17 @@ impl Experiment {
     }
 
     /// The JSON Schema of experiment files, for editors.
+    ///
+    /// ```
+    /// let schema = cambio_sim::Experiment::schema();
+    /// assert_eq!(schema["title"], "A Cambio experiment");
+    /// ```
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Experiment).to_value()
     }
 }
 
-/// What the TOML reader says, without the names of Rust's types.
+/// The message of the TOML reader, without the names of Rust types.
 fn in_plain_words(message: &str) -> String {
     let lineups = "data did not match any variant of untagged enum Lineups";
     let allowed = "field `lineups` is neither \"all\" nor \"mirror\" nor a list of lists of agents, nor \
@@ -360,10 +398,18 @@ fn in_plain_words(message: &str) -> String {
         .replace("expected usize", "expected a whole number from 0 on")
 }
 
-/// A preset by name, or a rule file by path.
+/// Reads rules: a preset by its name, or a rule file by its path, relative to `folder`.
 ///
 /// # Errors
 /// If there is neither, or the file is not a rule system.
+///
+/// ```
+/// use std::path::Path;
+///
+/// let rules = cambio_sim::read_rules("classic", Path::new(".")).unwrap();
+/// assert_eq!(rules.name(), "classic");
+/// assert!(cambio_sim::read_rules("whist", Path::new(".")).is_err());
+/// ```
 pub fn read_rules(name: &str, folder: &Path) -> Result<Rules, PlanError> {
     let refuse = |source| PlanError::Rules { name: name.to_owned(), source };
     if !Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {

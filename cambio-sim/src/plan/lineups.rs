@@ -1,10 +1,10 @@
-//! Lineups: who meets.
+//! Lineups: which agents meet.
 
 use cambio_agents::{AgentSpec, Roster};
 
 use super::experiment::{Focal, LineupRule, Lineups, PlanError, Pools};
 
-/// Some agents at one table, by their place in [`Plan::agents`](super::Plan::agents).
+/// The agents that meet at one table, by their numbers in [`Plan::agents`](super::Plan::agents).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Lineup {
     agents: Vec<usize>,
@@ -23,7 +23,7 @@ impl Lineup {
         &self.agents
     }
 
-    /// What rows call the lineup: its agents' specs.
+    /// The name of the lineup in rows: the specs of its agents.
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -119,12 +119,12 @@ impl Names<'_> {
     }
 }
 
-/// How many choices of `size` out of `of` there are.
+/// The binomial coefficient: `of` over `size`.
 fn choose(of: usize, size: usize) -> u128 {
     (0..size as u128).fold(1, |count, step| count.saturating_mul(of as u128 - step) / (step + 1))
 }
 
-/// Every choice of `seats` out of `agents` in which no agent comes more than once more often than another.
+/// Every choice of `seats` agents, with repetition, in which the counts of any two agents differ by at most 1.
 fn evenly(agents: usize, seats: usize) -> Vec<Vec<usize>> {
     let each = seats / agents;
     let mut chosen = Vec::new();
@@ -148,7 +148,7 @@ fn combinations(of: usize, size: usize, from: usize, chosen: &mut Vec<usize>, al
     }
 }
 
-/// Every choice of one from each pool, those of the same agents once.
+/// Every choice of one agent from each pool; choices of the same agents come once.
 fn from_pools(pools: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut chosen: Vec<Vec<usize>> = vec![Vec::new()];
     for pool in pools {
@@ -156,7 +156,7 @@ fn from_pools(pools: &[Vec<usize>]) -> Vec<Vec<usize>> {
             pool.iter().map(move |&agent| lineup.iter().copied().chain([agent]).collect::<Vec<_>>())
         };
         chosen = chosen.into_iter().flat_map(longer).collect();
-        // Choices that are the same so far, and come from the same pools, stay the same.
+        // Equal choices from equal pools stay equal, so one of them is enough.
         let mut seen = std::collections::BTreeSet::new();
         let sorted = |lineup: &[usize]| {
             let mut sorted = lineup.to_vec();

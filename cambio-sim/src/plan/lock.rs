@@ -32,15 +32,14 @@ pub enum LockError {
     NotCanonical,
 }
 
-/// The fields of `spec.lock.json`, in their order. The run id is the hash of its text: whatever changes here makes every run
-/// another one.
+/// The fields of `spec.lock.json`, in their order. The run id is the hash of the text, so any change here changes every run id.
 #[derive(Deserialize, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "as the experiment's fields")]
 struct Lock {
     format: String,
     version: String,
     name: String,
-    /// As text: not every reader of JSON has whole numbers of 64 bits.
+    /// As text, because not every reader of JSON has whole numbers of 64 bits.
     seed: String,
     deals: u64,
     rotations: Rotations,
@@ -53,9 +52,9 @@ struct Lock {
     seat_effects: bool,
     anchor: Option<usize>,
     agents: Vec<String>,
-    /// The places of the agents that see hidden cards.
+    /// The numbers of the agents that see hidden cards.
     seers: Vec<usize>,
-    /// The places of the agents that decide the same on every machine.
+    /// The numbers of the agents that are reproducible.
     reproducible: Vec<usize>,
     tables: Vec<LockedCell>,
 }
@@ -151,10 +150,22 @@ impl Plan {
         blake3::hash(self.lock().as_bytes()).to_hex().to_string()
     }
 
-    /// Reads a plan back from its lock. It can be summed up; to be played it needs [`Plan::with_agents`].
+    /// Reads a plan back from its lock. To play it, pass it through [`Plan::with_agents`].
     ///
     /// # Errors
-    /// If it is not a lock; the sentence says what is wrong with it.
+    /// If the text is not a lock; the sentence says why.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use cambio_sim::{Experiment, Plan};
+    ///
+    /// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
+    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+    /// let again = Plan::unlock(&plan.lock())?;
+    /// assert_eq!(again.run_id(), plan.run_id());
+    /// assert!(Plan::unlock("{}").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn unlock(text: &str) -> Result<Plan, LockError> {
         let lock: Value = serde_json::from_str(text).map_err(LockError::Json)?;
         if lock["format"] != FORMAT {
@@ -168,7 +179,7 @@ impl Plan {
     }
 }
 
-/// Where two locks differ: the fields' paths with both values, at most five.
+/// The differences of two locks: at most five fields, each with its path and both values.
 pub(crate) fn lock_differences(one: &str, other: &str) -> Vec<String> {
     fn walk(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
         if one == other || found.len() >= 5 {

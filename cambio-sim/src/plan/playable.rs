@@ -10,8 +10,8 @@ use super::lineups::Lineup;
 
 /// A plan with agents that play.
 ///
-/// A [`Plan`] is enough to read and sum up what was played; only this one can be played. An experiment gives it at once, a
-/// plan that was read back needs [`Plan::with_agents`].
+/// A [`Plan`] is enough to read and sum up a run; playing needs the agents too. [`Experiment::plan`](crate::Experiment::plan) makes a
+/// playable plan, and [`Plan::with_agents`] adds the agents to a plan that was read back.
 ///
 /// ```
 /// use std::path::Path;
@@ -37,7 +37,7 @@ use super::lineups::Lineup;
 #[derive(Clone, Debug)]
 pub struct PlayablePlan {
     plan: Plan,
-    /// By the agent's place in [`Plan::agents`].
+    /// The specs, by the agent's number in [`Plan::agents`].
     specs: Vec<AgentSpec>,
 }
 
@@ -47,18 +47,18 @@ impl PlayablePlan {
         PlayablePlan { plan: plan(specs.iter().map(PlannedAgent::from).collect()), specs }
     }
 
-    /// What is played, without who can play it.
+    /// The plan without its agents.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The agents that play, by their place in [`Plan::agents`].
+    /// The specs of the agents, by their number in [`Plan::agents`].
     pub fn specs(&self) -> &[AgentSpec] {
         &self.specs
     }
 
-    /// Whether a match of a lineup is the same whenever it is played: its agents keep to what they are told, and no other
-    /// program has a part in it, which might not.
+    /// Whether a match of this lineup is the same whenever it is played: its agents are reproducible, and no other program
+    /// takes part.
     pub(crate) fn is_repeatable(&self, lineup: &Lineup) -> bool {
         self.is_reproducible(lineup) && lineup.agents().iter().all(|&agent| self.specs[agent].is_self_contained())
     }
@@ -73,10 +73,21 @@ impl Deref for PlayablePlan {
 }
 
 impl Plan {
-    /// The plan with agents that play.
+    /// Adds the agents, so that the plan can be played.
     ///
     /// # Errors
-    /// If the roster does not know one of them.
+    /// If the roster does not know an agent of the plan.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use cambio_sim::{Experiment, Plan};
+    ///
+    /// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
+    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+    /// let playable = Plan::unlock(&plan.lock())?.with_agents(&cambio_agents::roster())?;
+    /// assert_eq!(playable.specs().len(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_agents(self, roster: &Roster) -> Result<PlayablePlan, PlanError> {
         let specs = self.agents.iter().map(|agent| roster.parse(&agent.label)).collect::<Result<_, _>>()?;
         Ok(PlayablePlan { plan: self, specs })

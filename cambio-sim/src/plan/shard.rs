@@ -1,4 +1,4 @@
-//! Shards of a run, and how much of one is there.
+//! Shards of an experiment, and how much of a run was played.
 
 use std::ops::Range;
 
@@ -22,25 +22,33 @@ impl std::fmt::Display for Shard {
 }
 
 impl Shard {
-    /// The batches that a shard plays, or all of them. Shards are ranges of neighbouring batches, as equal as possible.
-    pub fn batches(shard: Option<Shard>, plan: &Plan) -> Range<u64> {
+    /// The batches of a shard; without a shard all batches of the plan. Shards are ranges of neighbouring batches, as equal as
+    /// possible.
+    pub(crate) fn batches(shard: Option<Shard>, plan: &Plan) -> Range<u64> {
         let batches = u128::from(plan.batch_count());
         let from = |index: u64, of: u64| (u128::from(index) * batches / u128::from(of)) as u64;
         shard.map_or(0..plan.batch_count(), |Shard { index, of }| from(index, of)..from(index + 1, of))
     }
 }
 
-/// How much of a run is there.
+/// How much of a run, or of a shard, was played.
+///
+/// ```
+/// use cambio_sim::Extent;
+///
+/// assert!(Extent { batches: 3, of: 3 }.is_whole());
+/// assert!(!Extent { batches: 2, of: 3 }.is_whole());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
-    /// How many batches are on disk.
+    /// The number of batches on disk.
     pub batches: u64,
-    /// How many there are to be.
+    /// The number of batches in all.
     pub of: u64,
 }
 
 impl Extent {
-    /// Whether all of them are there.
+    /// Whether all batches are there.
     pub fn is_whole(self) -> bool {
         self.batches == self.of
     }

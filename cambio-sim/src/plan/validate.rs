@@ -1,4 +1,4 @@
-//! What an experiment may say, and the plan that becomes of it.
+//! Checks an experiment and makes its plan.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use super::playable::PlayablePlan;
 /// The most matches of a plan.
 const MOST_MATCHES: u128 = 1 << 40;
 
-/// The most seats of which all orders are played.
+/// The most seats at which all orders of a lineup can be played.
 const MOST_ORDERED: usize = 6;
 
 impl Experiment {
-    /// Checks everything and writes out what is played. `folder` is where relative paths of rule files start.
+    /// Checks the experiment and writes it out as a plan. Relative paths of rule files start at `folder`.
     ///
     /// # Errors
     /// One sentence: what was found, where, and what is allowed.

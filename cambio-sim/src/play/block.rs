@@ -1,8 +1,8 @@
 //! Plays one deal block: a lineup on one deal in all its rotations.
 //!
-//! What happens in a match depends on its deal and on who sits where. So where a lineup has an agent more than once, as in
-//! a mirror, rotations in which the same agents sit in the same seats are one match: it is played once, and its rows are
-//! written for each. `cambio verify` plays all of them.
+//! A match depends on its deal and on who sits where. If a lineup has an agent more than once, as in a mirror, some rotations
+//! seat the same agents in the same seats. Such rotations are one match: it is played once, and its rows are written for
+//! each rotation. `cambio verify` plays all of them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -18,7 +18,7 @@ use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 /// Plays a block.
 ///
 /// # Errors
-/// If an agent decides what is not legal, cannot go on, or panics, and the plan's policy is to stop at that.
+/// If an agent decides illegally, cannot go on, or panics, and the plan's fault policy is to stop.
 ///
 /// # Determinism
 /// The rows depend on the plan's seed and the block alone.
@@ -28,7 +28,7 @@ pub fn play_block<'p>(plan: &'p PlayablePlan, block: &Block<'p>) -> Result<Block
     Ok(rows)
 }
 
-/// The observers through which analysts see every card. Plans have analysts only where they are analyses.
+/// The observers through which analysts see every card. Only analyses have any.
 #[derive(Default)]
 struct Eyes(Vec<Box<dyn Observer + Send>>);
 
@@ -38,18 +38,18 @@ impl Observer for Eyes {
     }
 }
 
-/// Where blocks are played one after the other: what they have in common is made once.
+/// Plays blocks one after the other, and makes what they have in common once.
 pub(crate) struct Arena<'p> {
     plan: &'p PlayablePlan,
-    /// Whether matches are played that are known from another rotation.
+    /// Whether to play also the matches that are known from another rotation.
     plays_twins: bool,
     deal: Deal,
     tally: Tally,
     script: Script,
-    /// Who waits for a next block, by the agent's place in [`Plan::agents`]: an agent forgets at the start of a match, and
-    /// one that lives in a process of its own need not start again.
+    /// The agents that wait for the next block, by their number in [`Plan::agents`]. An agent forgets at the start of a match,
+    /// so it can be used again; the process of a bot then need not start again.
     bench: Vec<Vec<Watched>>,
-    /// Who sits at the table, seat a first.
+    /// The agents at the table, seat a first.
     seated: Vec<Watched>,
     /// Their places in the lineup.
     places: Vec<usize>,
@@ -61,7 +61,7 @@ impl<'p> Arena<'p> {
         let deal = Deal::new(rules, Key { seed: plan.seed, deal: 0 });
         let bench = plan.agents.iter().map(|_| Vec::new()).collect();
         let (seated, places) = (Vec::new(), Vec::new());
-        // Rows are of rounds that ended.
+        // Only rounds that ended have rows.
         let tally = Tally::new(rules, plan.faults == FaultPolicy::Forfeit);
         Arena { plan, plays_twins: false, deal, tally, script: Script::default(), bench, seated, places }
     }
@@ -70,12 +70,12 @@ impl<'p> Arena<'p> {
         self.plan.plan()
     }
 
-    /// An arena in which every rotation is played, also where its match is known from another one.
+    /// An arena that plays every rotation, even if its match is known from another one.
     pub(crate) fn playing_all(plan: &'p PlayablePlan) -> Arena<'p> {
         Arena { plays_twins: true, ..Arena::new(plan) }
     }
 
-    /// Plays a block, and puts its rows in the place of those that are there.
+    /// Plays a block and replaces the contents of `rows` by its rows.
     ///
     /// # Errors
     /// As [`play_block`].
@@ -126,7 +126,7 @@ impl<'p> Arena<'p> {
                 }
             }
         }
-        // Who was at a table with a fault may be broken; and an eye watches for one agent.
+        // After a fault the agents may be broken; and an analyst's observer belongs to one agent.
         for (&place, player) in self.places.iter().zip(self.seated.drain(..)).filter(|_| is_sound) {
             self.bench[block.lineup.agents()[place]].push(player);
         }
@@ -169,7 +169,7 @@ impl<'p> Arena<'p> {
         }));
         let outcome = outcome.unwrap_or_else(|panic| {
             let culprit = Seat::ALL.into_iter().zip(&*seated).find_map(|(seat, agent)| Some((seat, agent.panicked()?)));
-            // Where no agent panicked it is a bug of ours.
+            // If no agent panicked, the panic is a bug of ours.
             let Some((seat, asked)) = culprit else { resume_unwind(panic) };
             let (round, decided) = tally.place();
             let decision = decided + usize::from(asked == Asked::Decision);
@@ -268,7 +268,7 @@ mod tests {
             ("williams", vec![one; 4], 1),
             ("all", vec![one, other, one], 3),
             ("all", vec![one, other, "greedy"], 6),
-            // What may decide differently is asked each time.
+            // An agent that is not reproducible is asked in every rotation.
             ("cyclic", vec!["inside(patience=1)"; 2], 2),
             ("cyclic", vec!["outside(\"x\")"; 2], 2),
         ] {

@@ -1,10 +1,10 @@
-//! Carries out many pieces of work at once and takes their results in order.
+//! Does many pieces of work at once and commits their results in order.
 //!
 //! Every command that plays goes through an [`Executor`]. It keeps three promises, whatever the number of threads:
 //!
 //! - Results are committed in the order of their numbers, one at a time.
-//! - Nobody waits for the thread that commits. The thread that brings the next result commits it, and then those behind
-//!   it that have come in the meantime. All others go on with their next piece of work.
+//! - No thread waits for the one that commits. The thread that has the next result commits it, and then the later results
+//!   that have arrived. All others go on with their next piece of work.
 //! - Memory stays small: work runs only a few numbers ahead of what is committed.
 
 use std::any::Any;
@@ -199,6 +199,33 @@ impl Executor {
     ///
     /// # Panics
     /// If one of the three panics: with that panic, once the threads have stopped.
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    /// use cambio_sim::Executor;
+    ///
+    /// let executor = Executor::new(2)?;
+    /// assert_eq!(executor.threads(), 2);
+    /// let (mut sum, mut counted) = (0, 0);
+    /// executor.run_watched(
+    ///     0..100,
+    ///     &mut sum,
+    ///     |number, worker| {
+    ///         worker.count(1);
+    ///         (!worker.is_stopped()).then_some(number)
+    ///     },
+    ///     |sum, _, number| {
+    ///         *sum += number;
+    ///         Ok::<(), Infallible>(())
+    ///     },
+    ///     |_, units| {
+    ///         counted = units;
+    ///         Ok(())
+    ///     },
+    /// )?;
+    /// assert_eq!((sum, counted), (4950, 100));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run_watched<S: Send, T: Send, E: Send>(
         &self,
         range: Range<u64>,

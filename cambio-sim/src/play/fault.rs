@@ -1,4 +1,4 @@
-//! Faults of agents, and the matches up to them.
+//! Faults of agents, with the record of the match up to the fault.
 
 use cambio_core::rng::Key;
 use cambio_core::{
@@ -7,10 +7,10 @@ use cambio_core::{
 
 use crate::plan::{Block, Plan};
 
-/// An agent did what a player may not: it decided illegally, could not go on, or panicked.
+/// A fault of an agent: it decided illegally, could not go on, or panicked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AgentFault {
-    /// Where: rule system, lineup, deal and rotation.
+    /// The match: rule system, lineup, deal and rotation.
     pub place: String,
     /// The seat at fault.
     pub seat: Seat,
@@ -18,14 +18,14 @@ pub struct AgentFault {
     pub round: usize,
     /// The decision within the round, counted from 1.
     pub decision: usize,
-    /// What it did.
+    /// What the agent did.
     pub what: String,
-    /// The match up to there.
+    /// The record of the match up to the fault.
     pub record: Record,
 }
 
 impl AgentFault {
-    /// The line of `faults.jsonl`: the match up to the fault, and where and what it is.
+    /// The line of `faults.jsonl`: the record up to the fault, with its place and kind.
     pub(crate) fn to_json(&self, plan: &Plan, block: u64) -> String {
         let block = plan.block(block);
         let mut record = self.record.clone();
@@ -56,7 +56,7 @@ impl Observer for Script {
     }
 }
 
-/// Decides what a script says, as far as it goes.
+/// An agent that decides what a script says, until the script ends.
 struct Scripted<'s> {
     decisions: Box<dyn Iterator<Item = Action> + Send + 's>,
     is_over: bool,
@@ -76,7 +76,8 @@ impl Agent for Scripted<'_> {
     }
 }
 
-/// Plays a match that stopped again from its script, to have its record: an agent might not do the same twice.
+/// Makes the record of a match that stopped, by playing it again from the decisions that were taken. The agents are not asked
+/// again, because they might not do the same twice.
 pub(super) fn fault(
     plan: &Plan,
     block: &Block<'_>,
@@ -90,7 +91,7 @@ pub(super) fn fault(
     let of = |seat| script.0.iter().filter(move |decision| decision.0 == seat).map(|decision| decision.1);
     let agents = Seat::ALL[..seats].iter().map(|&seat| Scripted { decisions: Box::new(of(seat)), is_over: false });
     let mut recorder = Recorder::new(rules);
-    // It ends where the match stopped, in the trouble of a script that is over.
+    // It ends where the match stopped, because the script is over there.
     let _ = play_match(&Pairing { rules: *rules, seats, key }, &mut agents.collect::<Vec<_>>(), &mut recorder);
     let (illegal, seat, round, decision) = match error {
         MatchError::Fault(fault) => (Some(&**fault), fault.seat, fault.round, fault.decision),

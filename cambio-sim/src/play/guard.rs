@@ -1,4 +1,4 @@
-//! Keeps an agent's panic from being taken for ours.
+//! Guards against panics of agents, and says whose they are.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use cambio_agents::Player;
 use cambio_core::{Action, Agent, Briefing, Observation, RoundResult, Score, Sighting, Standing};
 
-/// An agent of which a panic is trouble of its seat, not a bug of the program that plays it.
+/// An agent whose panics become [trouble](Agent::trouble) of its seat, and do not unwind into the program that plays it.
 #[derive(Debug)]
 pub struct Guarded<A> {
     agent: A,
@@ -19,7 +19,7 @@ impl<A: Agent> Guarded<A> {
         Guarded { agent, panic: None }
     }
 
-    /// What the agent answers; `None` from its panic on, until the next match begins.
+    /// The agent's answer. After a panic it is `None` until the next match begins.
     fn guard<T>(&mut self, call: impl FnOnce(&mut A) -> T) -> Option<T> {
         if self.panic.is_some() {
             return None;
@@ -34,7 +34,7 @@ impl<A: Agent> Guarded<A> {
     }
 }
 
-/// Says of a panic what trouble it is.
+/// The message of a panic, as trouble of an agent.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -56,7 +56,7 @@ impl<A: Agent> Agent for Guarded<A> {
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
-        // In trouble what is decided counts for nothing.
+        // The decision of an agent in trouble is ignored.
         self.guard(|agent| agent.decide(view)).unwrap_or(Action::Pass)
     }
 
@@ -74,25 +74,25 @@ impl<A: Agent> Agent for Guarded<A> {
     }
 }
 
-/// What an agent was asked for. As long as a pointer: an agent changes seats with every match, and what is shorter is
-/// moved in pieces.
+/// What an agent was called for. It is as long as a pointer, because agents are moved between seats with every match and
+/// shorter fields are moved in pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub(crate) enum Asked {
     /// A decision.
     Decision,
-    /// To take notice of something.
+    /// A notice of a sighting.
     Notice,
 }
 
-/// An agent that notes its panics, so that one guard around a whole match can say whose it was. While nobody panics that
-/// costs nothing, where a guard around each call costs a tenth of a fast match.
+/// An agent that notes its panics, so that one guard around a whole match can tell whose panic it was. This costs nothing
+/// until a panic; a guard around each call would cost a tenth of a fast match.
 pub(crate) struct Watched {
     player: Player,
     panicked: Option<Asked>,
 }
 
-/// Notes a panic if it is dropped, which happens only in one.
+/// Notes a panic when it is dropped, which happens only during unwinding.
 struct Blame<'w> {
     panicked: &'w mut Option<Asked>,
     asked: Asked,
@@ -109,7 +109,7 @@ impl Watched {
         Watched { player, panicked: None }
     }
 
-    /// What the agent was asked for when it panicked; `None` if it did not.
+    /// The call in which the agent panicked; `None` if it did not.
     pub(crate) fn panicked(&self) -> Option<Asked> {
         self.panicked
     }

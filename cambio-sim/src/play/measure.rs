@@ -1,10 +1,10 @@
-//! Why an adaptive measurement, which plays and looks in turns, can fail.
+//! Errors of measurements that play, look at the results and play on.
 
 use super::executor::Stopped;
 use super::fault::AgentFault;
 use crate::plan::PlanError;
 
-/// Why candidates cannot be measured.
+/// Why agents cannot be measured.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasureError {

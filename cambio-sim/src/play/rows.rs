@@ -1,4 +1,4 @@
-//! The rows of a block: what is told of a match that has ended.
+//! The rows of a block.
 
 use cambio_core::{MAX_SEATS, MatchResult, Record, Score, Seat, SeatSet};
 
@@ -16,9 +16,9 @@ pub struct BlockRows<'p> {
     pub rounds: Vec<RoundRow<'p>>,
     /// One row a seat of each match.
     pub players: Vec<PlayerRow<'p>>,
-    /// One record a match, where they are kept.
+    /// One record a match, if the plan keeps records.
     pub records: Vec<Record>,
-    /// What agents did wrong, where that does not stop the run.
+    /// The faults of agents, if faults do not stop the run.
     pub faults: Vec<AgentFault>,
 }
 
@@ -30,7 +30,7 @@ impl BlockRows<'_> {
         self.records.clear();
     }
 
-    /// Takes the rows of a rotation, every one before it being there, for the next one as well.
+    /// Repeats the rows of the rotation `twin` for `rotation`, which is the next.
     pub(super) fn repeat(&mut self, twin: usize, rotation: usize) {
         let BlockRows { matches, rounds, players, records, .. } = self;
         matches.push(MatchRow { rotation, ..matches[twin].clone() });
@@ -51,9 +51,9 @@ impl BlockRows<'_> {
 
 /// How a match ended.
 pub(super) enum Ending<'a> {
-    /// With what each seat says that it forgot or confused.
+    /// It was played to its end. The second field has the lapses of each seat that counts them.
     Played(&'a MatchResult, &'a [Option<u32>; MAX_SEATS]),
-    /// This seat was at fault: it has the last rank, the others share the first.
+    /// This seat was at fault: it has the last rank, and the others share the first.
     Forfeit(Seat),
 }
 

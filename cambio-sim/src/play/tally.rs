@@ -6,7 +6,7 @@ use cambio_core::{
 
 use crate::rows::{Context, Counts, RoundEnd};
 
-/// How one round came out.
+/// The result and the counts of one round.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoundTally {
     /// The result.
@@ -15,16 +15,28 @@ pub struct RoundTally {
     pub decisions: u32,
     /// How often the pile became a new stock.
     pub reshuffles: usize,
-    /// The turn of the first call, counted from 1.
+    /// The turn in which the first call was made, counted from 1; `None` without a call.
     pub call_turn: Option<u32>,
 }
 
-/// Counts what happens in a match.
+/// An observer that counts what each seat does in a match.
+///
+/// ```
+/// use cambio_core::{Pairing, Rules, play_match, rng::Key, testing::RandomAgent};
+/// use cambio_sim::Tally;
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let pairing = Pairing { rules, seats: 2, key: Key { seed: 42, deal: 0 } };
+/// let mut tally = Tally::new(&rules, false);
+/// let result = play_match(&pairing, &mut [RandomAgent::default(), RandomAgent::default()], &mut tally).unwrap();
+/// assert_eq!(tally.rounds.len(), result.rounds);
+/// assert!(tally.seats[0].turns > 0);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Tally {
-    /// What each seat did, seat a first.
+    /// The counts of each seat, seat a first.
     pub seats: [Counts; MAX_SEATS],
-    /// The rounds.
+    /// The rounds that ended.
     pub rounds: Vec<RoundTally>,
     /// The fingerprint of play.
     pub fingerprinter: Fingerprinter,
@@ -32,12 +44,13 @@ pub struct Tally {
     decisions: u32,
     begun: usize,
     call_turn: Option<u32>,
-    /// What each seat had done before this round, where a round may have to be forgotten.
+    /// The counts of each seat before this round, if a round may have to be forgotten.
     before: Option<Box<[Counts; MAX_SEATS]>>,
 }
 
 impl Tally {
-    /// Counts a match by these rules. With `forgets`, [`Tally::forget_round`] can take a round back.
+    /// A tally of a match by these rules. With `forgets`, it also keeps what a run needs to take back a round that a fault cut
+    /// off.
     pub fn new(rules: &Rules, forgets: bool) -> Tally {
         Tally {
             seats: [Counts::default(); MAX_SEATS],
@@ -51,16 +64,16 @@ impl Tally {
         }
     }
 
-    /// Begins anew, with a match by these rules.
-    pub fn clear(&mut self, rules: &Rules) {
+    /// Starts over with a match by these rules, in the same memory.
+    pub(crate) fn clear(&mut self, rules: &Rules) {
         let (rounds, forgets) = (std::mem::take(&mut self.rounds), self.before.is_some());
         *self = Tally::new(rules, forgets);
         self.rounds = rounds;
         self.rounds.clear();
     }
 
-    /// Forgets what was done in a round that has not ended, if it can.
-    pub fn forget_round(&mut self) {
+    /// Forgets the counts of a round that has not ended. Without `forgets` it does nothing.
+    pub(crate) fn forget_round(&mut self) {
         if let Some(before) = &self.before
             && self.begun > self.rounds.len()
         {
@@ -75,8 +88,8 @@ impl Tally {
         }
     }
 
-    /// The round that is being played, counted from 1, 0 before the first; and how many decisions it has.
-    pub fn place(&self) -> (usize, usize) {
+    /// The number of the current round, counted from 1 (0 before the first), and the number of its decisions so far.
+    pub(crate) fn place(&self) -> (usize, usize) {
         (self.begun, self.decisions as usize)
     }
 }
@@ -110,7 +123,7 @@ impl Observer for Tally {
     #[inline]
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         if self.decisions == 0 {
-            // Nothing has moved since the deal.
+            // Before the first decision nothing has moved since the deal.
             self.count_deal(state);
         }
         Counts::decision(&mut self.seats, state, seat, action);

@@ -1,15 +1,15 @@
-//! What may stand in a cell: each kind of value, how it is written and read.
+//! The values of cells: how each kind is written and read.
 
 use cambio_core::{Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
 
 use super::cell_writer::{CellWriter, put_formatted, put_quoted};
 
-/// What kind of value the cells of a column hold.
+/// The kind of the values of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Text that is often the same: names, and the letters of seats.
+    /// Text that repeats often: names, and the letters of seats.
     Word,
-    /// Text that is seldom the same twice.
+    /// Text that hardly ever repeats: fingerprints.
     Print,
     /// A whole number from 0, of 32 bits.
     U32,
@@ -27,20 +27,20 @@ pub enum Kind {
     F64BySeat,
 }
 
-/// A value of a cell.
+/// A value that a cell can hold.
 pub trait Field<'a>: Sized {
-    /// What kind of value it is.
+    /// The kind of the value.
     const KIND: Kind;
-    /// Whether its cell may be empty.
+    /// Whether the cell may be empty.
     const MAY_BE_EMPTY: bool = false;
 
-    /// How many bytes it takes at most, with the comma behind it; without the text of one that has any length.
+    /// The most bytes that it takes, its comma included. Texts of any length count only their comma.
     const ROOM: usize;
 
-    /// Writes it with a comma behind it.
+    /// Writes the value, followed by a comma.
     fn put(&self, writer: &mut CellWriter<'_>);
 
-    /// Reads it; `None` if the text is not one.
+    /// Reads a value; `None` if the text is none.
     fn read(text: &'a str) -> Option<Self>;
 }
 
@@ -50,7 +50,7 @@ impl<'a> Field<'a> for &'a str {
 
     #[inline]
     fn put(&self, writer: &mut CellWriter<'_>) {
-        // All of them at once, without a way out for the first.
+        // Without an early exit, all bytes can be compared at once.
         let is_special = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
         if self.bytes().fold(false, |found, byte| found | is_special(byte)) {
             writer.lend(|writer| put_quoted(self, writer));
@@ -195,15 +195,15 @@ impl From<Fingerprint> for Print {
     }
 }
 
-/// The eight hexadecimal digits of a number, all of them at a time.
+/// The eight hexadecimal digits of a number, computed together in one word.
 fn digits(number: u32) -> [u8; 8] {
     const EACH: u64 = 0x0101_0101_0101_0101;
-    // Each half byte goes to a byte of its own.
+    // Spread the half bytes: one to each byte.
     let mut bytes = u64::from(number);
     bytes = (bytes | bytes << 16) & 0x0000_ffff_0000_ffff;
     bytes = (bytes | bytes << 8) & 0x00ff_00ff_00ff_00ff;
     bytes = (bytes | bytes << 4) & (0xf * EACH);
-    // From ten on it carries into the upper half when six are added.
+    // Adding six to a half byte carries into the upper half exactly if it is ten or more.
     let letters = (bytes + 6 * EACH) >> 4 & EACH;
     let letter = u64::from(b'a' - b'0' - 10);
     (bytes + u64::from(b'0') * EACH + letters * letter).to_be_bytes()
@@ -224,10 +224,10 @@ impl Field<'_> for Print {
     }
 }
 
-/// Seats in an order, as their letters.
+/// Seats in an order, written as their letters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SeatOrder {
-    /// The first one in the lowest byte.
+    /// The letters, the first in the lowest byte.
     letters: u64,
     len: usize,
 }
@@ -245,8 +245,8 @@ impl FromIterator<Seat> for SeatOrder {
 }
 
 impl SeatOrder {
-    /// The first of them; `None` of none.
-    pub fn first(&self) -> Option<Seat> {
+    /// The first seat; `None` if there is none.
+    pub(crate) fn first(&self) -> Option<Seat> {
         Seat::from_letter(char::from(self.letters as u8))
     }
 }
@@ -267,7 +267,7 @@ impl Field<'_> for SeatOrder {
     }
 }
 
-/// A value for each seat, seat a first, separated by spaces.
+/// A value for each seat, seat a first, written with spaces between them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BySeat<T> {
     values: [T; MAX_SEATS],
@@ -275,18 +275,18 @@ pub struct BySeat<T> {
 }
 
 impl<T: Copy + Default> BySeat<T> {
-    /// Takes the values, at most one for each seat.
+    /// The values of the seats, seat a first.
     ///
     /// # Panics
     /// If there are more than eight.
-    pub fn new(values: &[T]) -> BySeat<T> {
+    pub(crate) fn new(values: &[T]) -> BySeat<T> {
         assert!(values.len() <= MAX_SEATS, "at most one for each seat");
         let value = |seat| values.get(seat).copied().unwrap_or_default();
         BySeat { values: std::array::from_fn(value), len: values.len() }
     }
 
     /// The values, seat a's first.
-    pub fn as_slice(&self) -> &[T] {
+    pub(crate) fn as_slice(&self) -> &[T] {
         &self.values[..self.len]
     }
 }
@@ -327,7 +327,7 @@ impl Field<'_> for BySeat<Score> {
     }
 
     fn read(_: &str) -> Option<BySeat<Score>> {
-        // Nothing is derived from them.
+        // No derived table needs them.
         Some(BySeat::new(&[]))
     }
 }
@@ -337,7 +337,7 @@ mod tests {
     use super::*;
     use crate::rows::cell_writer::CellBuffer;
 
-    /// What a value is written as.
+    /// The text of a value.
     fn put<'a>(value: &impl Field<'a>) -> String {
         let (mut out, mut buffer) = (Vec::new(), CellBuffer::default());
         let mut writer = CellWriter { out: &mut out, buffer: &mut buffer, at: 0 };

@@ -1,8 +1,8 @@
-//! The macro behind `quantities`: what follows from the declaration of a measured quantity.
+//! The macro that turns the declarations in `quantities` into counters, columns, sums and labels.
 
-/// Declares measured quantities; the module `quantities` has them.
+/// Declares the measured quantities of the module `quantities`.
 ///
-/// A quantity is counted at moments of one kind. `COUNTS` are pairs of a seat and an amount, `AMOUNT` is an option.
+/// Each quantity is counted at one kind of moment. `COUNTS` are pairs of a seat and an amount; `AMOUNT` is an `Option`.
 /// - `event(|context| PATTERN => COUNTS)`: an event fits the pattern.
 /// - `decision(|state, seat| PATTERN => COUNTS)`: a decision of a seat fits it, before it is carried out.
 /// - `deal(|state, seat| AMOUNT)`: for each seat, once a round, when nothing has moved since the deal.
@@ -18,7 +18,7 @@ macro_rules! quantities {
             $($(#[doc = $column_doc:literal])+ $column:ident: $form:ident $label:literal = $value:expr;)+
         }
     ) => {
-        /// What one seat did in a match: a counter for each measured quantity.
+        /// The counters of one seat in a match: one for each measured quantity.
         #[derive(Clone, Copy, PartialEq, Default, Debug)]
         pub struct Counts {
             $($(#[doc = $doc])+ pub $name: $type,)+
@@ -31,7 +31,7 @@ macro_rules! quantities {
                 $($crate::rows::declare::on_event!(seats, $name, event, context, $moment $how);)+
             }
 
-            /// Counts a decision that is carried out next.
+            /// Counts a decision, before it is carried out.
             #[inline]
             pub(crate) fn decision(seats: &mut [Counts; MAX_SEATS], state: &State, seat: Seat, action: Action) {
                 let _ = (&seats, state, seat, action);
@@ -43,17 +43,17 @@ macro_rules! quantities {
                 $($crate::rows::declare::at_deal!(self, $name, state, seat, $moment $how);)+
             }
 
-            /// Counts what a round came to for a seat.
+            /// Counts the result of a round for a seat.
             pub(crate) fn round(&mut self, end: &RoundEnd<'_>, seat: Seat) {
                 $($crate::rows::declare::at_round!(self, $name, end, seat, $moment $how);)+
             }
 
-            /// Sets what is known when the match has ended.
+            /// Sets the quantities that are known only when the match has ended.
             pub(crate) fn finish(&mut self, end: &MatchEnd<'_>, seat: usize) {
                 $($crate::rows::declare::at_finish!(self, $name, end, seat, $moment $how);)+
             }
 
-            /// The measured columns of a row; the others are not filled in.
+            /// A row with the measured columns; the caller fills in the others.
             pub(crate) fn row(&self) -> PlayerRow<'static> {
                 PlayerRow {
                     rules: "",
@@ -100,10 +100,10 @@ macro_rules! quantities {
             }
         }
 
-        /// What one agent did in a cell: each measured quantity summed over its matches.
+        /// The sums of each measured quantity over the matches of one agent in a cell.
         #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
         pub struct Sums {
-            /// Matches, one for each of its seats.
+            /// Matches, one for each seat that the agent had.
             pub matches: u64,
             /// Matches that it forfeited.
             pub forfeits: u64,
@@ -115,7 +115,7 @@ macro_rules! quantities {
         }
 
         impl Sums {
-            /// Adds a match in which all seats together had so many turns.
+            /// Adds a match in which all seats together had `table_turns` turns.
             pub(crate) fn add(&mut self, row: &PlayerRow<'_>, table_turns: u32) {
                 self.matches += 1;
                 self.forfeits += u64::from(row.forfeit);
@@ -167,7 +167,7 @@ macro_rules! quantities {
             }
         }
 
-        /// What reports show of behaviour, in their order.
+        /// The measures of behaviour that reports show, in their order.
         pub const MEASURES: &[Measure] = &[
             Measure { label: "rounds, all", form: Form::Count, value: |row| Some(row.rounds as f64) },
             Measure { label: "rounds a match", form: Form::Mean, value: |row| Some(row.rounds_per_match) },

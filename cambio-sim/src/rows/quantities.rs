@@ -1,9 +1,9 @@
-//! What is measured of each agent in each match: every quantity is declared once.
+//! The quantities that are measured of each agent in each match. Each is declared once.
 //!
-//! A line of `quantities!` gives a quantity its name, type, meaning, and the moment and way in which it is counted. From
-//! that follow the counter ([`Counts`]), the column of `players.csv` ([`PlayerRow`]) and of Parquet files, and the sum over
-//! matches ([`Sums`]). A line under `behaviour` says how sums become a column of `behaviour.csv` ([`BehaviourRow`]) and what
-//! the report calls it ([`MEASURES`]). Order is the order of the columns.
+//! A line of `quantities!` declares a quantity: its name, type and meaning, and when and how it is counted. The counter
+//! ([`Counts`]), the column of `players.csv` ([`PlayerRow`]) and of Parquet files, and the sum over matches ([`Sums`]) follow
+//! from it. A line under `behaviour` says how sums become a column of `behaviour.csv` ([`BehaviourRow`]) and what the report
+//! calls it ([`MEASURES`]). Columns come in the order of the lines.
 
 use cambio_core::{Action, Card, Event, MAX_SEATS, RoundResult, Rules, Seat, Spot, State, Verdict};
 use serde::Serialize;
@@ -120,7 +120,7 @@ quantities! {
     }
 }
 
-/// What a count may need to know when something happens.
+/// What counting an event may need to know besides the event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context {
     /// The rules.
@@ -132,7 +132,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Who sees a card by a power: who looked, or whose turn shows it to all.
+    /// The seat that uses a power: the one that looks, or the one whose turn shows a card to all.
     #[inline]
     fn looker(&self, event: Event<Card>) -> Option<Seat> {
         if let Event::Looked { seat, .. } = event { Some(seat) } else { self.turn }
@@ -144,7 +144,7 @@ impl Context {
 pub(crate) struct RoundEnd<'a> {
     /// The state at its end.
     pub(crate) state: &'a State,
-    /// How it came out.
+    /// Its result.
     pub(crate) result: &'a RoundResult,
 }
 
@@ -162,9 +162,9 @@ impl RoundEnd<'_> {
 /// A match that has ended, or that a fault has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MatchEnd<'a> {
-    /// What each seat says that it forgot or confused; nothing in a match that was forfeited.
+    /// The lapses of each seat that counts them; `None` in a match that was forfeited.
     pub(crate) lapses: [Option<u32>; MAX_SEATS],
-    /// The points of each seat's layouts over the rounds.
+    /// The points of each seat's layouts, summed over the rounds.
     pub(crate) points: &'a [i64],
 }
 
@@ -188,17 +188,17 @@ fn points_dealt(state: &State, seat: Seat) -> i64 {
     faces.map(|card| i64::from(rules.points(card))).sum()
 }
 
-/// A number that counts. What is unknown becomes known when it is first counted.
+/// A counter. An unknown number becomes known when it is first counted.
 trait Count<Amount> {
     fn count(&mut self, amount: Amount);
 }
 
-/// A number in a row that can be summed up over rows in any order, exactly. Floats are not summed.
+/// A number in a row that can be summed exactly, in any order of rows. Floats are not summed.
 pub trait Summed {
-    /// The sum.
+    /// The type of the sum.
     type Sum: Copy + PartialEq + Eq + Default + std::fmt::Debug + std::ops::AddAssign;
 
-    /// Adds the number of a match with so many rounds.
+    /// Adds the number of a match with `rounds` rounds.
     fn add_to(self, sum: &mut Self::Sum, rounds: u32);
 }
 
@@ -280,12 +280,12 @@ impl Sums {
     }
 }
 
-/// A quotient; `None` of nothing.
+/// A quotient; `None` if the divisor is 0.
 pub(crate) fn ratio(count: f64, of: u64) -> Option<f64> {
     (of > 0).then(|| count / of as f64)
 }
 
-/// How a measure is written.
+/// The form in which a measure is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// A whole number.
@@ -299,9 +299,9 @@ pub enum Form {
 /// A column of `behaviour.csv` as reports show it.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
-    /// What the report calls it.
+    /// Its label in reports.
     pub label: &'static str,
-    /// How it is written.
+    /// The form in which it is written.
     pub form: Form,
     /// Its value in a row.
     pub value: fn(&BehaviourRow) -> Option<f64>,

@@ -1,4 +1,4 @@
-//! Reads rows back, and sees to it that they are those of their blocks.
+//! Reads rows back and checks that they are the rows of their blocks.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::quantities::PlayerRow;
 use super::schema::{MatchRow, RoundRow, Row};
 use crate::plan::{Block, Plan};
 
-/// A row that is not what it should be.
+/// A row that is malformed or belongs to another block.
 pub(crate) struct BadRow {
     /// The file that it is in.
     pub(crate) file: &'static str,
@@ -20,9 +20,9 @@ fn bad(file: &'static str, what: String) -> BadRow {
 
 /// Some rows of CSV without a header.
 enum Rows<'b> {
-    /// Rows whose cells can be read where they stand.
+    /// Rows without quotes. Their cells can be borrowed.
     Plain(&'b str),
-    /// Rows with quotes in a cell, as in the command of a bot. They are written twice, so the cells have to be copied.
+    /// Rows with quotes in a cell, as in the command of a bot. Quotes are doubled in the file, so the cells are copied.
     Copied(Vec<csv::StringRecord>),
 }
 
@@ -36,7 +36,7 @@ impl<'b> Rows<'b> {
         Ok(Rows::Copied(reader.into_records().collect::<Result<_, _>>().map_err(|error| error.to_string())?))
     }
 
-    /// Reads them all.
+    /// Reads all rows.
     ///
     /// # Errors
     /// The name of the field that is missing or is not what it should be.
@@ -55,17 +55,17 @@ impl<'b> Rows<'b> {
     }
 }
 
-/// The cells of a row, then of the next. A cell with a comma or a line feed in it stands in quotes.
+/// Iterates over the cells of a row, then of the next. A cell with a comma or a line feed stands in quotes.
 struct Cells<'a> {
     text: &'a str,
-    /// How far it was read.
+    /// The number of bytes that were read.
     at: usize,
     /// Whether the row has another cell.
     is_in_row: bool,
 }
 
 impl Cells<'_> {
-    /// Goes on to the next row; whether there is one.
+    /// Goes on to the next row. Returns whether there is one.
     fn begin_row(&mut self) -> bool {
         self.is_in_row = self.at < self.text.len();
         self.is_in_row
@@ -94,7 +94,7 @@ impl<'a> Iterator for Cells<'a> {
         self.is_in_row = match bytes.get(self.at) {
             Some(b',') => true,
             Some(b'\n') | None => false,
-            // What stands behind a cell in quotes belongs to no cell.
+            // Text behind a closing quote belongs to no cell.
             Some(_) => return None,
         };
         self.at += 1;
@@ -122,8 +122,8 @@ fn end_of_cell(bytes: &[u8], start: usize) -> usize {
     rest.map_or(bytes.len(), |rest| at + rest)
 }
 
-/// Hands on the rows of some neighbouring blocks, block by block: matches, rounds and players. A block without rows was
-/// voided.
+/// Reads the rows of some neighbouring blocks and passes them on, block by block: matches, rounds and players. A block without
+/// rows was voided.
 pub(crate) fn for_each_block<'p>(
     plan: &'p Plan,
     blocks: Range<u64>,

@@ -5,6 +5,29 @@ use super::cell_writer::{CELLS, CellBuffer, CellWriter};
 use super::schema::Row;
 
 /// Writes the rows of a CSV file into memory, without the header.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_sim::rows::{MatchRow, RowKey, RowWriter, header};
+/// use cambio_sim::{Experiment, play_block};
+///
+/// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
+/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// let played = play_block(&plan, &plan.block(0)).unwrap();
+///
+/// let mut key = RowKey::default();
+/// let first = &played.matches[0];
+/// key.set_lineup(first.rules, first.seats, first.lineup);
+/// let mut writer = RowWriter::over(Vec::new());
+/// for row in &played.matches {
+///     writer.put(key.of_match(row.deal, row.rotation), row);
+/// }
+/// let (bytes, rows) = writer.into_bytes();
+/// let file = String::from_utf8([header::<MatchRow<'_>>(), bytes].concat())?;
+/// assert_eq!((rows, file.lines().count()), (2, 3));
+/// assert!(file.starts_with("rules,seats,lineup,deal,rotation,rounds,turns,decisions,winners,"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct RowWriter {
     out: Vec<u8>,
@@ -42,6 +65,14 @@ impl RowWriter {
 /// The cells with which every row of a match begins: rules, seats, lineup, deal and rotation.
 ///
 /// They are written once for all rows of the match, and the first three once for all matches of a lineup.
+///
+/// ```
+/// use cambio_sim::rows::RowKey;
+///
+/// let mut key = RowKey::default();
+/// key.set_lineup("classic", 2, "random | greedy");
+/// assert_eq!(key.of_match(7, 1), b"classic,2,random | greedy,7,1,");
+/// ```
 #[derive(Debug, Default)]
 pub struct RowKey {
     text: Vec<u8>,

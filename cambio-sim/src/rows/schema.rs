@@ -10,9 +10,9 @@ use super::cell_writer::CellWriter;
 pub struct Column {
     /// Its name in the header.
     pub name: &'static str,
-    /// What its cells hold.
+    /// The kind of its cells.
     pub kind: Kind,
-    /// Whether they may be empty.
+    /// Whether its cells may be empty.
     pub may_be_empty: bool,
 }
 
@@ -25,29 +25,35 @@ impl Column {
 
 /// A row of a CSV file.
 pub trait Row<'a>: Sized {
-    /// The fields as columns, in order.
+    /// The columns, one for each field, in order.
     const COLUMNS: &'static [Column];
 
-    /// How many bytes the cells of [`Row::put_rest`] take at most, text left aside.
+    /// The most bytes that the cells of [`Row::put_rest`] take, texts not counted.
     const ROOM: usize;
 
-    /// Writes the cells behind those that say which match the row is of.
+    /// Writes the cells behind those of the match: everything that is not in a [`RowKey`](super::RowKey).
     fn put_rest(&self, writer: &mut CellWriter<'_>);
 
     /// Reads a row from its cells.
     ///
     /// # Errors
-    /// The name of the field that is missing or is not what it should be.
+    /// The name of the first field that is missing or malformed.
     fn read(cells: impl Iterator<Item = &'a str>) -> Result<Self, &'static str>;
 }
 
-/// The header of a row type, with its line feed.
+/// The header line of a row type, with its line feed.
+///
+/// ```
+/// use cambio_sim::rows::{MatchRow, header};
+///
+/// assert!(header::<MatchRow<'_>>().starts_with(b"rules,seats,lineup,deal,rotation,"));
+/// ```
 pub fn header<'a, R: Row<'a>>() -> Vec<u8> {
     let names: Vec<&str> = R::COLUMNS.iter().map(|column| column.name).collect();
     (names.join(",") + "\n").into_bytes()
 }
 
-/// Declares a row: every one begins with the cells that say which match it is of.
+/// Declares a row type. Every row begins with the cells of its match.
 macro_rules! row {
     ($(#[$doc:meta])* $name:ident<$life:lifetime> { $($(#[$field_doc:meta])+ $field:ident: $type:ty,)+ }) => {
         $(#[$doc])*
@@ -114,7 +120,7 @@ row! {
         fingerprint: Print,
         /// Whether an agent that sees hidden cards took part.
         analysis: bool,
-        /// Whether all its agents decide the same on every machine.
+        /// Whether all agents of the match are reproducible.
         reproducible: bool,
     }
 }

@@ -1,11 +1,11 @@
-//! Takes batches in order: their rows to disk, their sums to the digest.
+//! Commits batches in order: their rows go to disk, their sums to the digest.
 
 use super::batch::{PlayedBatch, SpareBuffers};
 use super::outcome::RunOutcome;
 use crate::digest::Digest;
 use crate::store::RunFolder;
 
-/// A run while it is played.
+/// The run folder and the sums of a run that is being played.
 pub(super) struct Committer<'r> {
     pub(super) folder: &'r mut RunFolder,
     pub(super) digest: &'r mut Digest,

@@ -1,4 +1,4 @@
-//! Puts the parts of a run together.
+//! Merges the shards of a run.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::digest::{Derived, Digest, Page, Source};
 use crate::disk::{PartsError, RunError, build_aside};
 use crate::store::{RunFolder, StoredRun, packed};
 
-/// Puts the shards of a run together, in a folder of their own: the same bytes as of a run in one piece.
+/// Merges the shards of a run into a new folder. It has the same bytes as a run in one piece.
 ///
 /// ```
 /// use std::path::Path;
@@ -40,15 +40,16 @@ use crate::store::{RunFolder, StoredRun, packed};
 /// ```
 ///
 /// # Errors
-/// If the folders are of different runs, overlap, or do not make a whole; the sentence names what is missing. If they cannot
-/// be read, or the whole cannot be written; then nothing is left of it. Until it is whole its name is `OUT.new`.
+/// If the folders belong to different runs, overlap, or are not all shards; the sentence names what is missing. If a folder
+/// cannot be read, or the new one cannot be written; nothing is left of it then. The new folder has the name `OUT.new` until
+/// it is whole.
 pub fn merge(folders: &[PathBuf], out: &Path, pages: &[Page]) -> Result<StoredRun, RunError> {
     let parts = parts(folders)?;
     build_aside(out, |new| merge_into(&parts, new, pages))?;
     StoredRun::open(out)
 }
 
-/// The shards of a run, in order, if they make a whole.
+/// The shards in order, if together they are the whole run.
 fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
     let mut parts = folders.iter().map(|folder| StoredRun::open(folder)).collect::<Result<Vec<_>, _>>()?;
     let first = parts.first().ok_or(PartsError::Nothing)?;
@@ -72,7 +73,7 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
             return Err(PartsError::Unfinished(path).into());
         }
     }
-    // An empty shard comes before the one that begins where it is.
+    // An empty shard comes before the shard that begins at the same batch.
     parts.sort_by_key(|part| (part.batches().start, part.batches().end));
     let mut neighbours = parts.iter().zip(&parts[1..]);
     if let Some((one, other)) = neighbours.find(|(one, other)| one.batches().end > other.batches().start) {

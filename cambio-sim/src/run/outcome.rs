@@ -1,4 +1,4 @@
-//! How a run goes, and how it ends.
+//! The progress and the outcome of a run.
 
 use crate::digest::{Derived, Digest};
 use crate::disk::RunError;
@@ -14,12 +14,12 @@ pub enum RunOutcome {
     Interrupted,
     /// An agent was at fault. The batches before it are on disk.
     Fault(Box<AgentFault>),
-    /// The disk took no more. What the ledger says is there, and the run can be resumed.
+    /// The folder cannot be written any more. What the ledger covers is on disk, and the run can be resumed.
     Unwritable(RunError),
 }
 
 impl RunOutcome {
-    /// The word of the manifest.
+    /// The word for it in the manifest.
     pub(super) fn word(&self, shard: Option<Shard>) -> &'static str {
         match self {
             RunOutcome::Complete if shard.is_some() => "complete share",
@@ -31,25 +31,25 @@ impl RunOutcome {
     }
 }
 
-/// What a run gave.
+/// The report of a run.
 #[derive(Debug)]
 pub struct Report {
     /// How it ended.
     pub outcome: RunOutcome,
-    /// How many matches have their rows on disk.
+    /// The number of matches on disk.
     pub matches: u64,
-    /// The derived files; nothing in them where only a shard was played.
+    /// The derived tables; empty if only a shard was played.
     pub derived: Derived,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// How many matches of this session were played.
+    /// The number of matches played in this session.
     pub played: u64,
-    /// How many matches of this session there are.
+    /// The number of matches of this session.
     pub of: u64,
-    /// The sums of what was committed so far.
+    /// The sums of everything that was committed so far.
     pub digest: &'a Digest,
     /// The cell that was committed last.
     pub cell: usize,

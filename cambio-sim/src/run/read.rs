@@ -5,7 +5,7 @@ use crate::disk::RunError;
 use crate::rows::{BadRow, for_each_block};
 use crate::store::{BatchEntry, StoredRun, row_files};
 
-/// Hands the rows of a batch to the digest. A block without rows was voided.
+/// Adds the rows of a batch to the digest. A block without rows was voided.
 pub(crate) fn read_batch(
     stored: &StoredRun,
     entry: &BatchEntry,
@@ -30,10 +30,10 @@ pub(crate) fn read_batch(
     Ok(())
 }
 
-/// Makes the derived files of a run, with these pages, again from its rows.
+/// Makes the derived tables and pages of a run from its rows.
 ///
 /// # Errors
-/// If something cannot be read or is not what the ledger says.
+/// If a file cannot be read or does not agree with the ledger.
 pub fn derive(stored: &StoredRun, pages: &[Page]) -> Result<Derived, RunError> {
     let mut digest = Digest::new(&stored.plan);
     let mut faults = Vec::new();

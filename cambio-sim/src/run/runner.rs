@@ -1,4 +1,4 @@
-//! Plays a plan and writes its rows: many batches at a time, in canonical order, whatever the number of threads.
+//! Plays a plan and writes its rows. Batches are played in parallel and committed in canonical order.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -55,22 +55,23 @@ impl<'a> Runner<'a> {
         Runner { executor, pages: &[], progress: &|_| () }
     }
 
-    /// Makes these files as well, beside the tables.
+    /// Makes these pages too, besides the tables.
     #[must_use]
     pub fn with_pages(self, pages: &'a [Page]) -> Runner<'a> {
         Runner { pages, ..self }
     }
 
-    /// Shows how far a run is, about ten times a second, on the thread that called [`Runner::run`].
+    /// Calls `show` with the progress about ten times a second, on the thread that called [`Runner::run`].
     #[must_use]
     pub fn with_progress(self, progress: &'a dyn Fn(&Progress<'_>)) -> Runner<'a> {
         Runner { progress, ..self }
     }
 
-    /// Plays a plan into a folder, from where the folder is on. What the folder has already is read for the summary.
+    /// Plays a plan into a folder, starting at the first batch that the folder does not have. The rows that it has are read
+    /// for the summary.
     ///
     /// # Errors
-    /// If what is there cannot be read. Faults of agents and a disk that takes no more are a [`RunOutcome`].
+    /// If the rows that are there cannot be read. A fault of an agent and a full disk are no errors but a [`RunOutcome`].
     ///
     /// # Determinism
     /// The files are the same for any number of threads, and however often the run was interrupted; `timing.csv` is not.
@@ -86,7 +87,7 @@ impl<'a> Runner<'a> {
         }
         let committer = Committer { folder, digest: &mut digest, faults: &mut faults, cell: 0 };
         let mut outcome = self.play(plan, committer, batches);
-        // Also on a disk that takes no more rows: the ledger may still get its entries for those that it took.
+        // Even if the disk is full: the ledger may still get the entries for the rows that were written.
         if let Err(error) = folder.commit()
             && !matches!(outcome, RunOutcome::Unwritable(_))
         {
@@ -126,7 +127,7 @@ impl<'a> Runner<'a> {
         };
         let look = |committer: &mut Committer<'_>, played| {
             (self.progress)(&Progress { played, of, digest: committer.digest, cell: committer.cell });
-            // Agents may be so slow that a batch takes longer than rows may wait.
+            // With slow agents a batch takes longer than rows may wait for their commit.
             committer.folder.commit_if_due().map_err(RunOutcome::Unwritable)
         };
         match self.executor.run_watched(batches, &mut committer, work, commit, look) {
@@ -149,7 +150,7 @@ fn blocks_matches(plan: &Plan, blocks: Range<u64>) -> u64 {
     matches
 }
 
-/// Notes what depends on the host, and only that: a row for each session of the run.
+/// Writes the row of this session to `timing.csv`, the only file that depends on the machine.
 fn write_timing(folder: &Path, threads: usize, matches: u64, time: Duration) -> Result<(), RunError> {
     let path = folder.join("timing.csv");
     let mut text = match std::fs::read_to_string(&path) {
@@ -161,7 +162,7 @@ fn write_timing(folder: &Path, threads: usize, matches: u64, time: Duration) -> 
     write_whole(&path, text.as_bytes())
 }
 
-/// Keeps the record of a match that a fault stopped, and says where.
+/// Writes the record of a match that a fault stopped to `fault.jsonl`, and returns its path.
 ///
 /// # Errors
 /// If it cannot be written.

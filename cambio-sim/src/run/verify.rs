@@ -7,32 +7,58 @@ use crate::disk::RunError;
 use crate::plan::PlayablePlan;
 use crate::store::StoredRun;
 
-/// How much of a run is played again to be checked.
+/// How much of a run [`verify`] plays again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Replay {
-    /// So many batches, spread evenly.
+    /// This number of batches, spread evenly over the run.
     Sample(u64),
     /// All of it.
     All,
 }
 
-/// What a check of a run found.
+/// The findings of [`verify`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Findings {
-    /// What is wrong, a sentence each.
+    /// What is wrong, as sentences.
     pub wrong: Vec<String>,
-    /// What a run that was stopped left behind, a sentence each: resuming cuts it off.
+    /// What an interrupted run left behind, as sentences. Resuming cuts it off.
     pub unfinished: Vec<String>,
-    /// How many batches were played again and gave the same bytes.
+    /// The number of batches that were played again and gave the same bytes.
     pub replayed: u64,
-    /// How many were chosen to be played again and have agents that may decide differently.
+    /// The number of batches that were chosen but have agents that are not reproducible.
     pub not_reproducible: u64,
 }
 
-/// Checks a run: hashes of every batch, what is on disk beyond them, the derived files with these pages, and by playing again.
+/// Checks a run: the hashes of every batch, anything on disk beyond them, the derived files and pages, and some batches by
+/// playing them again.
 ///
 /// # Errors
-/// If the folder is no run at all. What is wrong with a run is found, not an error.
+/// Never at present: whatever is wrong with the run, also a file that cannot be read, is a finding.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_sim::{Executor, Experiment, Replay, RunFolder, Runner, StoredRun, verify};
+///
+/// let experiment = Experiment {
+///     deals: 10,
+///     rules: vec!["classic".into()],
+///     seats: vec![2],
+///     agents: vec!["random".into(), "greedy".into()],
+///     ..Experiment::default()
+/// };
+/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// # let path = std::env::temp_dir().join(format!("cambio-verify-{}", std::process::id()));
+/// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, "", &plan, None)?)?;
+/// let check = || verify(&StoredRun::open(&path).unwrap(), &plan, Replay::All, &[]).unwrap().wrong;
+/// assert!(check().is_empty());
+///
+/// // One altered digit is found.
+/// let rows = std::fs::read_to_string(path.join("matches.csv"))?;
+/// std::fs::write(path.join("matches.csv"), rows.replacen(",2,random", ",3,random", 1))?;
+/// assert!(!check().is_empty());
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[Page]) -> Result<Findings, RunError> {
     let mut findings = Findings::default();
     let mut loose = Vec::new();
@@ -44,7 +70,7 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[
             Ok(found) if found.len() > bytes => {
                 loose.push(format!("{} has {} bytes; its ledger covers {bytes}", path.display(), found.len()));
             }
-            // What is missing is found while reading.
+            // Missing files are found while reading.
             Ok(_) | Err(_) => {}
         }
     }
@@ -59,13 +85,13 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[
             findings.wrong.push(what);
         }
     } else {
-        // A run that was stopped in the middle of writing.
+        // The run was stopped in the middle of writing.
         findings.unfinished = loose.into_iter().map(|left| left + "; resuming cuts off the rest").collect();
     }
     findings.wrong.extend(stored.manifest_flaws());
     match derive(stored, pages) {
         Err(error) => findings.wrong.push(error.to_string()),
-        // The files of an unfinished run, or of a shard, are written when it ends.
+        // An unfinished run and a shard have no derived files.
         Ok(derived) if stored.is_complete() && stored.shard.is_none() => {
             for (name, text) in derived.files() {
                 let path = stored.path.join(name);

@@ -1,4 +1,4 @@
-//! A run's rows in another format.
+//! Writes the rows of a run in another format.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use crate::disk::{RunError, build_aside, create_folder};
 use crate::rows::parquet::ParquetTable;
 use crate::rows::{MatchRow, PlayerRow, RoundRow};
 
-/// Writes `matches.parquet`, `rounds.parquet` and `players.parquet` into a folder that does not exist: the rows that the
-/// ledger covers, checked against it.
+/// Writes `matches.parquet`, `rounds.parquet` and `players.parquet` into a new folder. They hold the rows that the ledger covers,
+/// checked against it.
 ///
-/// Each file says of which run it is under the key `cambio.run_id`. The folder has its name once all three are on disk;
-/// until then it is `NAME.new`.
+/// Each file holds the run id under the key `cambio.run_id`. The folder has the name `NAME.new` until all three files are on
+/// disk.
 ///
 /// # Errors
 /// If there is something at either path, the rows cannot be read or are not what the ledger says, or the files cannot

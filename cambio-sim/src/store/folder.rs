@@ -1,4 +1,4 @@
-//! Run folders that are written.
+//! Writes run folders.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write as _;
@@ -16,7 +16,7 @@ use super::stored::StoredRun;
 use crate::disk::{RunError, create_folder, write_whole};
 use crate::plan::{Extent, Plan, PlayablePlan, Shard};
 
-/// How long finished rows wait at most for being synced.
+/// The longest time that finished rows wait for a sync.
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
 
 /// A run folder that is being written.
@@ -38,20 +38,34 @@ pub struct RunFolder {
     matches: u64,
     next_batch: u64,
     syncing: Option<JoinHandle<Result<(), RunError>>>,
-    /// Whether entries of the ledger were lost: none may follow them.
+    /// Whether writing to the ledger failed: no entry may follow then.
     has_failed: bool,
 }
 
 impl RunFolder {
-    /// Makes the folder, with the experiment as it was given, its lock, and the manifest, before anything is played.
+    /// Makes a folder with the experiment as it was given, its lock and the manifest.
     ///
     /// # Errors
-    /// If there is something at the path already, or it cannot be written.
+    /// If the path exists, or the folder cannot be written.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use cambio_sim::{Experiment, RunFolder};
+    ///
+    /// let (experiment, text) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
+    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+    /// # let path = std::env::temp_dir().join(format!("cambio-folder-{}", std::process::id()));
+    /// let folder = RunFolder::create(&path, &text, &plan, None)?;
+    /// assert_eq!((folder.matches(), folder.extent().batches), (0, 0));
+    /// assert!(RunFolder::create(&path, &text, &plan, None).is_err(), "it exists");
+    /// # std::fs::remove_dir_all(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn create(path: &Path, spec: &str, plan: &PlayablePlan, shard: Option<Shard>) -> Result<RunFolder, RunError> {
         RunFolder::create_with(path, spec, plan, shard, (Programs::of(plan.specs()), Build::this()))
     }
 
-    /// Makes the folder for the rows of a whole run, of which this is a part: played by the same program, with the same bots.
+    /// Makes the folder of the whole run of which `part` is a shard, with the same program and bots.
     pub(crate) fn create_for_parts(path: &Path, part: &StoredRun) -> Result<RunFolder, RunError> {
         let players = (part.programs.clone().unwrap_or_default(), part.build());
         RunFolder::create_with(path, &part.spec, &part.plan, None, players)
@@ -95,18 +109,18 @@ impl RunFolder {
             has_failed: false,
         };
         lock(path, &folder.ledger.1)?;
-        // Last: a folder with a manifest has everything that resuming needs.
+        // The manifest comes last: a folder with a manifest has everything that resuming needs.
         folder.write_manifest("begun")?;
         Ok(folder)
     }
 
-    /// Opens a folder to go on with its run, or makes it if there is none, or nothing in it but the beginning of one.
+    /// Opens a folder to go on with its run. Makes it if it does not exist, or if its run was stopped before anything was played.
     ///
     /// # Errors
     /// If it is the run of another experiment, is damaged, or cannot be written.
     pub fn reopen(path: &Path, spec: &str, plan: &PlayablePlan, shard: Option<Shard>) -> Result<RunFolder, RunError> {
         if path.is_dir() && !path.join("manifest.json").exists() {
-            // The manifest is written last: the run was stopped before anything was played.
+            // There is no manifest, which is written last: the run was stopped before anything was played.
             let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
             let rows = row_files(plan);
             let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];
@@ -133,14 +147,14 @@ impl RunFolder {
         RunFolder::resume(&stored)
     }
 
-    /// Opens a folder to go on with its run: what is beyond its ledger is cut off.
+    /// Opens a folder to go on with its run, and cuts off what is beyond its ledger.
     ///
     /// # Errors
     /// If it cannot be written, or a file of rows is shorter than its ledger says.
     pub fn resume(stored: &StoredRun) -> Result<RunFolder, RunError> {
         let ledger = stored.path.join("ledger.jsonl");
         let held = OpenOptions::new().append(true).open(&ledger).map_err(RunError::unwritable(&ledger))?;
-        // Before anything is cut off.
+        // The lock comes before anything is cut off.
         lock(&stored.path, &held)?;
         held.set_len(stored.ledger_bytes).map_err(RunError::unwritable(&ledger))?;
         let open = |path: &Path, bytes: u64| {
@@ -177,7 +191,7 @@ impl RunFolder {
         &self.path
     }
 
-    /// The revision that began the run, if this program is of another.
+    /// The revision of the program that began the run, if it is not the revision of this program.
     pub fn other_revision(&self) -> Option<&str> {
         Some(self.build.revision()).filter(|revision| *revision != Build::this().revision())
     }
@@ -187,14 +201,14 @@ impl RunFolder {
         &self.spec
     }
 
-    /// How much of the run was handed in.
+    /// How much of the run, or of the shard, was appended.
     pub fn extent(&self) -> Extent {
         let batches = Shard::batches(self.shard, &self.plan);
         Extent { batches: self.next_batch - batches.start, of: batches.end - batches.start }
     }
 
     /// The batches that are still to be played.
-    pub fn batches_left(&self) -> Range<u64> {
+    pub(crate) fn batches_left(&self) -> Range<u64> {
         self.next_batch..Shard::batches(self.shard, &self.plan).end
     }
 
@@ -203,12 +217,12 @@ impl RunFolder {
         self.shard
     }
 
-    /// How many matches were handed in.
+    /// The number of matches that were appended.
     pub fn matches(&self) -> u64 {
         self.matches
     }
 
-    /// Takes the rows of the next batch.
+    /// Appends the rows of the next batch.
     pub(crate) fn append(&mut self, entry: BatchEntry, files: &[(Vec<u8>, u64)]) -> Result<(), RunError> {
         for ((path, file), (bytes, _)) in self.files.iter_mut().zip(files) {
             file.write_all(bytes).map_err(RunError::unwritable(path))?;
@@ -219,8 +233,8 @@ impl RunFolder {
         self.commit_if_due()
     }
 
-    /// Has the rows that were handed in synced, and then written down in the ledger, if that was not done lately; in the
-    /// background, and one after the other.
+    /// Commits the appended rows in the background, unless that was done a moment ago: the rows are synced, then the ledger
+    /// gets its lines.
     pub(crate) fn commit_if_due(&mut self) -> Result<(), RunError> {
         if self.has_failed || self.committed.elapsed() < COMMIT_EVERY || self.pending.is_empty() {
             return Ok(());
@@ -247,8 +261,7 @@ impl RunFolder {
         synced
     }
 
-    /// Syncs the rows that were handed in, then writes their lines of the ledger, and waits for that; not behind lines that
-    /// were lost.
+    /// Commits the appended rows and waits until that is done. After a failure nothing is written behind the lost lines.
     pub(crate) fn commit(&mut self) -> Result<(), RunError> {
         self.await_sync()?;
         if !self.pending.is_empty() && !self.has_failed {
@@ -261,7 +274,7 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Writes down what is played, with what, and how far it came.
+    /// Writes the manifest: what is played, by which program, and how it ended.
     pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
         let manifest = Manifest {
             facts: Facts::of(&self.plan, self.shard),
@@ -275,7 +288,7 @@ impl RunFolder {
     }
 }
 
-/// Keeps other processes from writing into a folder, as long as its ledger is open. Where there are no locks, nothing does.
+/// Locks a folder against other writers as long as its ledger is open. File systems without locks are not protected.
 fn lock(folder: &Path, ledger: &File) -> Result<(), RunError> {
     match ledger.try_lock() {
         Err(TryLockError::WouldBlock) => Err(RunError::Busy(folder.display().to_string())),
@@ -283,7 +296,7 @@ fn lock(folder: &Path, ledger: &File) -> Result<(), RunError> {
     }
 }
 
-/// Syncs rows, and then says so in the ledger.
+/// Syncs the rows, then appends their lines to the ledger.
 fn sync(files: &[(PathBuf, File)], (path, mut ledger): (PathBuf, File), text: &str) -> Result<(), RunError> {
     for (path, file) in files {
         file.sync_data().map_err(RunError::unwritable(path))?;

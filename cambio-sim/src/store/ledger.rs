@@ -1,17 +1,17 @@
-//! The ledger: which rows are safely on disk.
+//! The ledger: the list of the batches that are safely on disk.
 
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{FaultPolicy, Plan};
 use crate::rows::{MatchRow, PlayerRow, RoundRow, header};
 
-/// A file of rows: its name without `.zst`, and the header that it begins with.
+/// A file of rows: its name without `.zst`, and its header.
 pub(crate) struct RowFile {
     pub(crate) name: &'static str,
     pub(crate) header: Vec<u8>,
 }
 
-/// The files of rows that a plan's folder has, in the order of the ledger.
+/// The files of rows in the folder of a plan, in the order of the ledger.
 pub(crate) fn row_files(plan: &Plan) -> Vec<RowFile> {
     let mut files = vec![
         RowFile { name: "matches.csv", header: header::<MatchRow<'_>>() },
@@ -32,7 +32,7 @@ pub(crate) fn file_name(plan: &Plan, name: &str) -> String {
     if plan.compress { format!("{name}.zst") } else { name.to_owned() }
 }
 
-/// What goes to disk for some rows.
+/// The bytes on disk for some rows: compressed if the plan says so.
 pub(crate) fn packed(plan: &Plan, rows: Vec<u8>) -> Vec<u8> {
     if !plan.compress || rows.is_empty() {
         return rows;
@@ -43,7 +43,7 @@ pub(crate) fn packed(plan: &Plan, rows: Vec<u8>) -> Vec<u8> {
     unreachable!("a plan is not compressed without the feature")
 }
 
-/// The rows of what is on disk.
+/// The rows of these bytes on disk.
 pub(crate) fn unpacked(plan: &Plan, bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
     if !plan.compress || bytes.is_empty() {
         return Ok(bytes);
@@ -54,7 +54,7 @@ pub(crate) fn unpacked(plan: &Plan, bytes: Vec<u8>) -> std::io::Result<Vec<u8>> 
     Err(std::io::Error::other("it is compressed, and this program was built without the feature `zstd`"))
 }
 
-/// What the ledger says of one file.
+/// What the ledger says of one file in one batch.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 pub(crate) struct Segment {
     pub(crate) rows: u64,
@@ -67,16 +67,16 @@ pub(crate) struct Segment {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BatchEntry {
     pub(crate) batch: u64,
-    /// For each of [`row_files`].
+    /// The segment of each of [`row_files`].
     pub(crate) segments: Vec<Segment>,
 }
 
-/// An entry as it is written.
+/// The JSON of an entry.
 #[derive(Deserialize, Serialize)]
 struct Line {
     #[serde(rename = "shard")]
     batch: u64,
-    /// Its first block, and the one behind its last.
+    /// The first block, and the one behind the last.
     blocks: [u64; 2],
     files: Segments,
 }
@@ -121,7 +121,7 @@ impl BatchEntry {
         serde_json::to_string(&line).expect("an entry is text and numbers") + "\n"
     }
 
-    /// Reads a line, which must be as this program would write it.
+    /// Reads a line. It must be exactly as this program would write it.
     pub(super) fn read(text: &str, plan: &Plan) -> Option<BatchEntry> {
         let Line { batch, files, .. } = serde_json::from_str(text).ok()?;
         let Segments { matches, rounds, players, records, faults } = files;

@@ -14,8 +14,8 @@ pub(crate) const FORMAT: &str = "cambio-run/2";
 /// How a run may have ended.
 const OUTCOMES: [&str; 6] = ["begun", "complete", "complete share", "interrupted", "fault", "unwritable"];
 
-/// What the fields of a manifest are, in their order. It is read as JSON, field by field: of one that somebody changed, `verify`
-/// says what is wrong.
+/// The fields of a manifest, in their order. It is read field by field, so that `verify` can say what is wrong with a manifest
+/// that somebody changed.
 #[derive(Serialize)]
 pub(super) struct Manifest<'r> {
     #[serde(flatten)]
@@ -30,7 +30,7 @@ pub(super) struct Manifest<'r> {
 }
 
 impl Manifest<'_> {
-    /// The text of `manifest.json`. What another program said in `before`, and this one does not know, is kept.
+    /// The text of `manifest.json`. Fields of `before` that this program does not know are kept.
     pub(super) fn to_text(&self, before: &Map<String, Value>) -> String {
         let mut manifest = to_object(self);
         for (field, value) in before {
@@ -80,7 +80,7 @@ impl Build {
     }
 }
 
-/// What a manifest says that follows from the plan.
+/// The fields of a manifest that follow from the plan.
 #[derive(Serialize)]
 pub(super) struct Facts<'p> {
     format: &'static str,
@@ -89,7 +89,7 @@ pub(super) struct Facts<'p> {
     name: &'p str,
     share: Option<Shard>,
     planned_matches: u64,
-    /// As text: not every reader of JSON has whole numbers of 64 bits.
+    /// As text, because not every reader of JSON has whole numbers of 64 bits.
     seed: String,
     deals: u64,
     rotations: Rotations,
@@ -128,8 +128,8 @@ impl<'p> Facts<'p> {
     }
 }
 
-/// What a manifest says that is not so: of the plan, of the experiment as it was given, and, of a run that is complete, of
-/// how many matches there are.
+/// The errors of a manifest: about the plan, about the experiment as it was given, and about the number of matches of a
+/// complete run.
 pub(crate) fn flaws(
     manifest: &Value,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! The programs of bots: files on which a run depends beside its experiment.
+//! The programs of bots: files on which a run depends besides its experiment.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use cambio_agents::AgentSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Of each file that a bot's command names, its BLAKE3.
+/// The BLAKE3 of each file that a bot's command names.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Programs(BTreeMap<String, String>);
 
 impl Programs {
-    /// The files of these agents as they are now, those that can be read.
+    /// The files of these agents as they are now. Files that cannot be read are left out.
     pub(crate) fn of(agents: &[AgentSpec]) -> Programs {
         let hash = |path: String| Some((path.clone(), blake3::hash(&std::fs::read(path).ok()?).to_string()));
         Programs(agents.iter().flat_map(AgentSpec::files).filter_map(hash).collect())
     }
 
-    /// Reads them from a manifest; `None` if it says nothing of them, or nonsense.
+    /// Reads the hashes from a manifest; `None` if they are missing or malformed.
     pub(crate) fn from_json(value: &Value) -> Option<Programs> {
         Programs::deserialize(value).ok()
     }
 
-    /// What has become of them, a clause each.
+    /// The files that changed, as clauses.
     pub(crate) fn changes(&self, now: &Programs) -> Vec<String> {
         let became = |path: &String| match (self.0.get(path), now.0.get(path)) {
             (one, other) if one == other => None,

@@ -1,4 +1,4 @@
-//! Run folders that are read.
+//! Reads run folders.
 
 use std::fs::File;
 use std::io::{BufReader, Read as _};
@@ -13,34 +13,59 @@ use super::programs::Programs;
 use crate::disk::RunError;
 use crate::plan::{Extent, Plan, PlayablePlan, Shard, lock_differences};
 
-/// A run on disk, as its folder says.
+/// A run on disk, as its folder describes it.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredRun, derive};
+///
+/// let experiment = Experiment {
+///     deals: 10,
+///     rules: vec!["classic".into()],
+///     seats: vec![2],
+///     agents: vec!["random".into(), "greedy".into()],
+///     ..Experiment::default()
+/// };
+/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// # let path = std::env::temp_dir().join(format!("cambio-stored-{}", std::process::id()));
+/// let mut folder = RunFolder::create(&path, "", &plan, None)?;
+/// Runner::new(&Executor::new(1)?).run(&plan, &mut folder)?;
+/// assert!(folder.extent().is_whole());
+///
+/// let stored = StoredRun::open(&path)?;
+/// assert!(stored.is_complete());
+/// assert_eq!((stored.matches(), stored.extent()), (20, folder.extent()));
+/// assert_eq!(derive(&stored, &[])?.summary.len(), 2);
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct StoredRun {
     /// The folder.
     pub path: PathBuf,
-    /// What is played.
+    /// The plan.
     pub plan: Plan,
-    /// Which shard of it is here; `None` for the whole.
+    /// The shard that the folder holds; `None` for a whole run.
     pub shard: Option<Shard>,
     /// The experiment file as it was given.
     pub spec: String,
     pub(crate) entries: Vec<BatchEntry>,
-    /// How many bytes of the ledger are whole lines.
+    /// The number of bytes in whole lines of the ledger.
     pub(super) ledger_bytes: u64,
-    /// Whether the manifest says that the run was finished.
+    /// Whether the manifest says that the run is complete.
     pub claims_complete: bool,
     /// Whether the ledger ends in the middle of a line.
     pub(crate) is_torn: bool,
-    /// The bots' files as they were; `None` if the manifest does not say.
+    /// The files of the bots when the run began; `None` if the manifest does not say.
     pub(crate) programs: Option<Programs>,
     pub(super) manifest: Value,
 }
 
 impl StoredRun {
-    /// Reads what a folder says of itself: lock, manifest and ledger, not its rows.
+    /// Reads the lock, the manifest and the ledger of a folder, but not its rows.
     ///
     /// # Errors
-    /// If something cannot be read or contradicts itself.
+    /// If a file cannot be read, or the files contradict each other.
     pub fn open(path: &Path) -> Result<StoredRun, RunError> {
         let read = |name: &str| {
             let file = path.join(name);
@@ -92,7 +117,7 @@ impl StoredRun {
         Ok(StoredRun { path, plan, shard, spec, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
     }
 
-    /// What the manifest says that is not so.
+    /// The errors of the manifest.
     pub(crate) fn manifest_flaws(&self) -> Vec<String> {
         let matches = self.claims_complete.then(|| self.matches());
         manifest::flaws(&self.manifest, &self.path, (&self.plan, self.shard), &self.spec, matches)
@@ -103,22 +128,22 @@ impl StoredRun {
         Build::of(&self.manifest)
     }
 
-    /// The batches that this folder is to hold.
-    pub fn batches(&self) -> Range<u64> {
+    /// The batches that this folder holds when it is complete.
+    pub(crate) fn batches(&self) -> Range<u64> {
         Shard::batches(self.shard, &self.plan)
     }
 
-    /// Whether all of them are there.
+    /// Whether all batches are there.
     pub fn is_complete(&self) -> bool {
         self.entries.len() as u64 == self.batches().end - self.batches().start
     }
 
-    /// How much of the run is there.
+    /// How much of the run, or of the shard, is there.
     pub fn extent(&self) -> Extent {
         Extent { batches: self.entries.len() as u64, of: self.batches().end - self.batches().start }
     }
 
-    /// How many matches have their rows on disk.
+    /// The number of matches on disk.
     pub fn matches(&self) -> u64 {
         self.entries.iter().map(|entry| entry.segments[0].rows).sum()
     }
@@ -139,10 +164,10 @@ impl StoredRun {
         Err(RunError::Changed { path: self.path.display().to_string(), fields: fields.join(", ") })
     }
 
-    /// Reads the rows of every batch in order, each file's checked against the ledger.
+    /// Reads the rows of every batch in order, and checks each file against the ledger.
     ///
     /// # Errors
-    /// If a file cannot be read or is not what the ledger says.
+    /// If a file cannot be read or does not agree with the ledger.
     pub(crate) fn for_each_batch(
         &self,
         mut take: impl FnMut(&BatchEntry, Vec<Vec<u8>>) -> Result<(), RunError>,
@@ -179,7 +204,7 @@ impl StoredRun {
         Ok(())
     }
 
-    /// How many bytes of each file the ledger covers, header included.
+    /// The number of bytes of each file that the ledger covers, header included.
     pub(crate) fn covered(&self) -> Vec<(PathBuf, u64)> {
         let covered = |(place, file): (usize, RowFile)| {
             let header = packed(&self.plan, file.header).len() as u64;
