@@ -14,10 +14,10 @@ use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::plot::{Distribution, Estimate, Figure, Forest, Strips};
 use crate::verdict::{Ladder, Rung, digits, p_value};
 
-/// The most agents that are columns of a matrix, and how many of the best are where there are more.
+/// The most agents that are columns of a matrix. If there are more, only the best are columns.
 const MOST_COLUMNS: usize = 12;
 const BEST_COLUMNS: usize = 8;
-/// From so many agents on they are rows of the table of behaviour, not columns.
+/// From this number of agents on, they are the rows of the table of behaviour and not its columns.
 const MANY: usize = 8;
 
 /// What the template shows of one cell.
@@ -67,12 +67,12 @@ impl CellReport<'_> {
         rules == self.plan.cells[self.place].rules.name() && seats == self.seats()
     }
 
-    /// The agents with their numbers in the order of the ladder.
+    /// The numbers and names of the agents in the order of the ladder.
     fn names(&self) -> Vec<String> {
         self.ladder.rungs.iter().enumerate().map(|(place, rung)| format!("{} {}", place + 1, rung.agent)).collect()
     }
 
-    /// The same with the name as code.
+    /// The same, with the names as code.
     fn heads(&self) -> Vec<Prose> {
         let head = |(place, rung): (usize, &Rung<'_>)| Prose::from(format!("{}\u{a0}", place + 1)).code(rung.agent);
         self.ladder.rungs.iter().enumerate().map(head).collect()
@@ -202,7 +202,7 @@ impl CellReport<'_> {
         }
     }
 
-    /// The empirical game, where all compositions were played.
+    /// The empirical game, if all compositions were played.
     fn shares(&self, rows: &[&RatingRow]) -> Option<Table> {
         rows.iter().any(|row| row.nash.is_some() || row.replicator.is_some()).then_some(())?;
         let share = |share: Option<f64>, low: Option<f64>, high: Option<f64>| match (share, low.zip(high)) {
@@ -234,7 +234,7 @@ impl CellReport<'_> {
         })
     }
 
-    /// A table of pairs: everybody's row against the columns, of which there may be fewer.
+    /// A table of pairs: every agent has a row, but perhaps not every agent a column.
     fn matrix(&self, caption: Prose, columns: &[usize], cell: impl Fn(&str, &str) -> Option<TableCell>) -> Table {
         let rungs = &self.ladder.rungs;
         let shown = if columns.len() > MOST_COLUMNS { &columns[..BEST_COLUMNS] } else { columns };
@@ -267,7 +267,7 @@ impl CellReport<'_> {
         let met = |one: &str, other: &str| self.ladder.score(one, other).is_some();
         let rivals = |place: usize| rungs.iter().filter(|other| met(rungs[place].agent, other.agent)).count();
         let most = (0..rungs.len()).map(rivals).max().filter(|most| *most > 0)?;
-        // Where everybody met the same few they alone are columns.
+        // If all agents met the same few, only these are columns.
         let columns: Vec<usize> = (0..rungs.len()).filter(|&place| most == 1 || rivals(place) > 1).collect();
         let cell = |one: &str, other: &str| {
             let score = self.ladder.score(one, other)?;
@@ -479,7 +479,7 @@ impl CellReport<'_> {
     }
 }
 
-/// What a seat is worth over seat a, from the deals of which every match counts.
+/// The advantage of a seat over seat a, from the deals in which every match counts.
 fn seat_effect(row: &SeatRow) -> Option<Interval> {
     Some(Interval::new(row.effect?, row.effect_error, row.effect_deals?))
 }
@@ -500,7 +500,7 @@ fn no_ratings(rows: &[&RatingRow]) -> Prose {
     "No ratings: not every agent has a game here, or the seat decides every game.".into()
 }
 
-/// How strips are read.
+/// Explains how to read the strips.
 fn reading(strips: &Strips) -> String {
     let step = if strips.step > 1 { format!(" A bar is {} values.", strips.step) } else { String::new() };
     let tails = match strips.ends {
@@ -519,7 +519,7 @@ fn half(interval: &Interval, digits: usize) -> String {
     interval.half_width.map_or_else(String::new, |half| format!(" ± {}", number(half, digits)))
 }
 
-/// A shade that leaves text readable.
+/// A shade that leaves the text readable.
 fn shade(strength: f64) -> f64 {
     (strength.clamp(0.0, 1.0) * 40.0).round() / 100.0
 }

@@ -20,8 +20,7 @@ mod verdict;
 
 use cambio_sim::Page;
 
-pub use run::of_run;
 pub use tuning::{Tuning, of_tuning};
 
 /// The pages of a run, `report.html` alone. Pass it to whatever plays, checks or merges runs.
-pub const PAGES: &[Page] = &[Page { file: "report.html", make: of_run }];
+pub const PAGES: &[Page] = &[Page { file: "report.html", make: run::of_run }];

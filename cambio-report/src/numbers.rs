@@ -1,16 +1,16 @@
-//! Numbers as people read them.
+//! Numbers for people.
 
-/// What stands for a number that there is not.
+/// Stands for a missing number.
 pub(crate) const NONE: &str = "–";
 
-/// A number with so many decimals, a true minus sign, and no minus before 0.
+/// A number with `digits` decimals, a true minus sign, and no minus before 0.
 pub(crate) fn number(value: f64, digits: usize) -> String {
     let text = format!("{:.digits$}", value.abs());
     let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     if value < 0.0 && !is_zero { format!("−{text}") } else { text }
 }
 
-/// The same with a plus sign before what is above 0.
+/// The same, with a plus sign before positive numbers.
 pub(crate) fn signed(value: f64, digits: usize) -> String {
     let text = number(value, digits);
     let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
@@ -21,20 +21,20 @@ pub(crate) fn maybe(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| number(value, digits))
 }
 
-/// A mean with half its interval; without the interval where there is none.
+/// A mean with half the width of its interval, if it has one.
 pub(crate) fn plus_minus(mean: f64, high: Option<f64>, digits: usize) -> String {
     let half = high.map_or_else(String::new, |high| format!(" ± {}", number(high - mean, digits)));
     format!("{}{half}", number(mean, digits))
 }
 
-/// A whole number with its thousands apart.
+/// A whole number with its digits in groups of three.
 pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let from = |place: usize| if (digits.len() - place).is_multiple_of(3) && place > 0 { "," } else { "" };
     digits.char_indices().flat_map(|(place, digit)| [from(place).to_owned(), digit.to_string()]).collect()
 }
 
-/// So many of something: `1 deal`, `2 deals`.
+/// A number of things: `1 deal`, `2 deals`.
 pub(crate) fn count(value: u64, one: &str) -> String {
     let ending = match (value, one.strip_suffix("ch")) {
         (1, _) => "",
@@ -52,7 +52,7 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
-/// At most so many letters, the last an ellipsis where there are more: for plots, whose text does not break.
+/// Cuts a text to `most` letters, the last an ellipsis. For plots, in which lines do not break.
 pub(crate) fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

@@ -1,28 +1,28 @@
-//! What pages are made of: prose and tables.
+//! The parts of pages: prose and tables.
 
 use serde::Serialize;
 
-/// Text in which names of agents and other code are marked.
+/// Text in which the names of agents and other code are marked.
 #[derive(Clone, Default, Debug, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Prose(Vec<Piece>);
 
 #[derive(Clone, Debug, Serialize)]
 struct Piece {
-    /// Between them a line may break.
+    /// The parts; a line may break between two of them.
     parts: Vec<String>,
     is_code: bool,
 }
 
 impl Prose {
-    /// Adds plain text; a figure keeps its sign and its unit beside it.
+    /// Adds plain text. No line breaks between a figure and its sign or unit.
     pub(crate) fn say(mut self, text: impl AsRef<str>) -> Prose {
         let text = text.as_ref().replace(" %", "\u{a0}%").replace(" ± ", "\u{a0}±\u{a0}");
         self.0.push(Piece { parts: vec![text], is_code: false });
         self
     }
 
-    /// Adds a name or a word of a program; a line may break after its parameters.
+    /// Adds a name or other code. A line may break after each parameter.
     pub(crate) fn code(mut self, text: impl AsRef<str>) -> Prose {
         let parts = text.as_ref().split_inclusive([',', ' ']).map(str::to_owned).collect();
         self.0.push(Piece { parts, is_code: true });
@@ -59,7 +59,7 @@ impl From<String> for Prose {
     }
 }
 
-/// A table; the first cell of each row is its head.
+/// A table. The first cell of each row is its head.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Table {
     pub(crate) caption: Prose,
@@ -74,13 +74,13 @@ pub(crate) struct TableRow {
     pub(crate) cells: Vec<TableCell>,
 }
 
-/// A cell of a table: a figure, perhaps with a shade that says again what the figure says.
+/// A cell of a table: a figure, perhaps with a shade that repeats what the figure says.
 #[derive(Clone, Default, Debug, Serialize)]
 pub(crate) struct TableCell {
     pub(crate) text: Prose,
-    /// `up`, `down`, `long`, or nothing.
+    /// The class: `up`, `down`, `long`, or empty.
     pub(crate) tone: &'static str,
-    /// How strong the shade is, 0 to 1.
+    /// The strength of the shade, from 0 to 1.
     pub(crate) shade: f64,
 }
 
@@ -91,7 +91,7 @@ impl<T: Into<Prose>> From<T> for TableCell {
 }
 
 impl Table {
-    /// The same with rows as columns.
+    /// The table with rows and columns exchanged.
     pub(crate) fn transposed(self, corner: &'static str) -> Table {
         let mut heads = Vec::with_capacity(self.rows.len());
         let mut rows: Vec<TableRow> =

@@ -1,4 +1,4 @@
-//! Where the marks of plots go: in units of the drawing, of which a letter is about seven wide.
+//! The geometry of plots, in units of the drawing. A letter is about seven units wide.
 
 use cambio_stats::histogram::Histogram;
 use serde::Serialize;
@@ -6,26 +6,26 @@ use serde::Serialize;
 use crate::numbers::{grouped, number, short};
 use crate::parts::Prose;
 
-/// How wide a drawing is. On a narrow screen it is drawn smaller, on a wide one larger: a letter stays readable on both.
+/// The width of a drawing. It is scaled to the screen, and letters stay readable on narrow and wide ones.
 const WIDTH: f64 = 380.0;
-/// Where the axis begins and ends.
+/// The left and the right end of the axis.
 const LEFT: f64 = 12.0;
 const RIGHT: f64 = WIDTH - 12.0;
-/// A label as far as there is room for it beside its figure: a letter of the label is about 6.5 wide, one of the figure 6.
+/// Cuts a label to the room beside its figure. A letter of the label is about 6.5 units wide, one of the figure 6.
 fn fitting(label: &str, figure: &str) -> String {
     short(label, ((WIDTH - 6.0 * figure.chars().count() as f64) / 6.5) as usize - 2)
 }
 
-/// What is drawn, and what is said of it.
+/// A drawing with its texts.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Figure<D> {
-    /// The name of the figure on its page.
+    /// The id of the figure on its page.
     pub(super) id: String,
-    /// What it is.
+    /// The title.
     pub(super) title: String,
-    /// What can be seen in it, in words: the alternative of the drawing.
+    /// A description in words, for readers who do not see the drawing.
     pub(super) description: String,
-    /// How it is read.
+    /// Explains how to read it.
     pub(super) caption: Prose,
     /// The drawing.
     pub(super) drawing: D,
@@ -52,7 +52,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// A scale that holds all values, with a little room at the ends.
+    /// A scale that covers all values, with a little room at the ends.
     fn around(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Scale {
         let (low, high) = values
             .into_iter()
@@ -62,7 +62,7 @@ impl Scale {
         Scale { low: low - room, high: high + room, from, to }
     }
 
-    /// The same scale, or one that spans this much to each side of the middle.
+    /// The same scale, widened if needed to `span` on each side of the middle.
     fn at_least(self, span: f64) -> Scale {
         let (middle, half) = (f64::midpoint(self.low, self.high), (self.high - self.low) / 2.0);
         let half = half.max(span);
@@ -73,7 +73,7 @@ impl Scale {
         tenth(self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from))
     }
 
-    /// Ticks at round numbers, about so many.
+    /// Ticks at round numbers, about `wanted` of them.
     fn ticks(self, wanted: f64) -> Vec<Tick> {
         let raw = (self.high - self.low) / wanted;
         let power = 10_f64.powi(raw.log10().floor() as i32);
@@ -96,9 +96,9 @@ pub(super) struct Estimate {
     pub(super) figure: String,
     pub(super) mean: f64,
     pub(super) interval: Option<(f64, f64)>,
-    /// The interval that holds together with the others.
+    /// The simultaneous interval.
     pub(super) wide: Option<(f64, f64)>,
-    /// Whether it is marked.
+    /// Whether it is marked as the best.
     pub(super) is_best: bool,
 }
 
@@ -129,7 +129,7 @@ struct ForestRow {
 const FOREST_ROW: f64 = 34.0;
 
 impl Forest {
-    /// An axis in this unit, of which so many decimals count.
+    /// A forest with an axis in this unit, with ticks of `digits` decimals.
     pub(super) fn new(estimates: &[Estimate], reference: Option<f64>, (unit, digits): (&str, usize)) -> Forest {
         let ends = |pair: Option<(f64, f64)>| pair.into_iter().flat_map(|(low, high)| [low, high]);
         let values = estimates
@@ -180,9 +180,9 @@ pub(super) struct Strips {
     rows: Vec<Strip>,
     ticks: Vec<Tick>,
     unit: String,
-    /// How many values a bar stands for.
+    /// The number of values that a bar stands for.
     pub(super) step: i64,
-    /// The values from which on the first bar, and down to which the last, has all that lie beyond.
+    /// The values at which the tails begin, if the first or the last bar contains a tail.
     pub(super) ends: (Option<i64>, Option<i64>),
 }
 
@@ -200,12 +200,12 @@ struct Strip {
 
 const STRIP_ROW: f64 = 64.0;
 const STRIP_BARS: f64 = 30.0;
-/// The most bars that can be told apart.
+/// The most bars that the eye can distinguish.
 const MOST_BARS: i64 = 60;
 
 impl Strips {
-    /// Bars of one width for all, begun at `origin`; the tails beyond 0.5 % of everybody's counts are put into the last
-    /// bar on their side.
+    /// Strips with bars of the same width, which begin at `origin`. A tail of less than 0.5 % of every agent's counts goes into
+    /// the last bar on its side.
     pub(super) fn new(distributions: &[Distribution<'_>], origin: i64, unit: &str) -> Strips {
         let ends = |share: f64| distributions.iter().filter_map(move |own| own.counts.quantile(share));
         let (least, most) = (ends(0.0).min().unwrap_or(origin), ends(1.0).max().unwrap_or(origin));
@@ -230,7 +230,7 @@ impl Strips {
                 let (x, gap) = (LEFT + place as f64 * wide, (wide * 0.12).min(1.5));
                 format!("M{} {}v-{tall}h{}v{tall}z", tenth(x + gap), tenth(base), tenth(wide - 2.0 * gap))
             });
-            // In the middle of a value's own part of its bar.
+            // The middle of the value's part of its bar.
             let at = |value: i64| {
                 let place = (value - origin - first * step) as f64 + 0.5;
                 tenth(LEFT + (place / step as f64).clamp(0.0, bars as f64) * wide)
@@ -267,7 +267,7 @@ impl Strips {
     }
 }
 
-/// Ticks under bars of so many values each: at the bar in which a round number is.
+/// Ticks under bars of `step` values each, at the bars that contain round numbers.
 fn bar_ticks(origin: i64, step: i64, bars: usize) -> Vec<Tick> {
     let span = (step * bars as i64) as f64;
     let scale = Scale { low: origin as f64, high: origin as f64 + span, from: LEFT, to: RIGHT };
@@ -290,29 +290,29 @@ fn whole(value: i64) -> String {
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     pub(super) label: String,
-    /// Its place on the axis; `None` puts the points at equal distances.
+    /// Its value on the axis; with `None` the points have equal distances.
     pub(super) at: Option<f64>,
     pub(super) mean: f64,
     pub(super) interval: Option<(f64, f64)>,
     pub(super) band: Option<(f64, f64)>,
-    /// How often it is the best.
+    /// The share of resamples in which it is the best.
     pub(super) share: Option<f64>,
     pub(super) standing: Standing,
 }
 
-/// How a point stands to the best.
+/// How a point compares with the best.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Standing {
     /// It is the best.
     Best,
-    /// It cannot be told from the best.
+    /// It is not distinguishable from the best.
     Level,
-    /// It is behind, or nothing can be said of it.
+    /// It is worse, or not comparable.
     Behind,
 }
 
-/// A response curve: means with their intervals, the band around them, and beneath it how often each is the best.
+/// A response curve: means with their intervals and a simultaneous band, and below it how often each value is the best.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Curve {
     width: f64,
@@ -381,7 +381,7 @@ impl Curve {
                 .filter(|share| *share >= 0.095)
                 .map_or_else(String::new, |share| format!("{:.0}", share * 100.0)),
         };
-        // Every value has its mark; so many of them a number that it stays readable.
+        // Every value has a mark, but only as many have a number as stay readable.
         let letters = samples.iter().map(|own| own.label.chars().count()).max().unwrap_or(1) as f64;
         let room = ((RIGHT - left) / (letters * 6.5 + 6.0)).max(2.0);
         let every = (samples.len() as f64 / room).ceil().max(1.0) as usize;

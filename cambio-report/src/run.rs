@@ -12,7 +12,7 @@ use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::template::page;
 use crate::verdict::Ladder;
 
-/// The most faults that are listed.
+/// The most faults in the list.
 const MOST_FAULTS: usize = 50;
 
 #[derive(Serialize)]
@@ -30,7 +30,7 @@ struct Page {
 }
 
 /// The page of a run's rows.
-pub fn of_run(source: &Source<'_>, digest: &Digest, derived: &Derived) -> String {
+pub(crate) fn of_run(source: &Source<'_>, digest: &Digest, derived: &Derived) -> String {
     let plan = source.plan;
     let extent = source.extent;
     let tables: Vec<CellReport<'_>> = (0..plan.cells.len())
@@ -115,7 +115,7 @@ fn headline(tables: &[CellReport<'_>], extent: Extent) -> Prose {
     })
 }
 
-/// What a reader has to know before any number.
+/// The notes that a reader needs before any number.
 fn notes(source: &Source<'_>, derived: &Derived, tables: &[CellReport<'_>]) -> Vec<Prose> {
     let plan = source.plan;
     let mut notes = Vec::new();
@@ -226,7 +226,7 @@ fn faults(derived: &Derived) -> Table {
     }
 }
 
-/// The command that plays the run again: what was said on the command line is found by comparing plan and file.
+/// The command that plays the run again. Options of the command line are found by comparing the plan with the file.
 fn command(source: &Source<'_>) -> String {
     let plan = source.plan;
     let mut words = vec!["cambio run spec.toml --out again".to_owned()];

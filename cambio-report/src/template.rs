@@ -13,7 +13,7 @@ const TEMPLATES: [(&str, &str); 5] = [
     ("tuning.html", include_str!("../templates/tuning.html")),
 ];
 
-/// A page of a template.
+/// Fills in a template.
 pub(crate) fn page(template: &str, view: impl Serialize) -> String {
     let render = || -> Result<String, minijinja::Error> {
         let mut environment = Environment::new();

@@ -23,21 +23,40 @@ struct Page {
     command: String,
 }
 
-/// What tuning found, as `tuning.json` has it.
+/// The results of tuning, as `curve.csv` and `tuning.json` hold them.
+///
+/// ```
+/// use cambio_report::{Tuning, of_tuning};
+/// use cambio_sim::{Payoff, tune::Point};
+///
+/// let point = |value: &str, mean| Point {
+///     field: "greedy".into(),
+///     agent: format!("greedy(call_at={value})"),
+///     value: value.into(),
+///     deals: 100,
+///     mean,
+///     ..Point::default()
+/// };
+/// let points = [point("3", 0.48), point("6", 0.51)];
+/// let found = serde_json::json!({ "agent": "greedy(call_at=?)", "best": "greedy(call_at=6)", "rules": "classic", "seats": 2 });
+/// let tuning = Tuning { points: &points, found: &found, payoff: Payoff::RankPoints };
+/// assert!(tuning.is_best(&points[1]) && !tuning.is_best(&points[0]));
+/// assert!(of_tuning(tuning).contains("The best of greedy(call_at=?)"));
+/// ```
 #[derive(Clone, Copy)]
 pub struct Tuning<'a> {
     /// The rows of `curve.csv`.
     pub points: &'a [Point],
     /// The object of `tuning.json`.
     pub found: &'a Value,
-    /// What was made large, or small.
+    /// The payoff that was maximized; points are minimized.
     pub payoff: Payoff,
 }
 
-/// The most curves, where the candidates are each other's field.
+/// The most curves, if the candidates are each other's field.
 const MOST_CURVES: usize = 24;
 
-/// The page of what tuning found.
+/// Makes the page of tuning results.
 pub fn of_tuning(tuning: Tuning<'_>) -> String {
     let found = tuning.found;
     let is_own = found["field"] == "self";
@@ -74,7 +93,7 @@ impl<'a> Tuning<'a> {
         self.payoff.unit()
     }
 
-    /// One more decimal than of a tournament: neighbouring values differ by little.
+    /// One more decimal than in a tournament, because neighbouring values differ by little.
     fn digits(&self) -> usize {
         digits(self.payoff) + 1
     }
@@ -87,13 +106,13 @@ impl<'a> Tuning<'a> {
         self.points.iter().filter(move |point| point.field == field)
     }
 
-    /// Whether it is the value that was chosen; where all are each other's field, the best reply in its field.
+    /// Whether the point is the best against its field. If the candidates are each other's field, it is the best reply there.
     pub fn is_best(&self, point: &Point) -> bool {
         if self.found["field"] != "self" {
             return point.agent == self.text("best");
         }
         let sign = self.payoff.sign();
-        // The first of those that are level.
+        // Of equal points, the first.
         let best = self.points.iter().filter(|other| other.field == point.field).rev();
         let best = best.max_by(|one, other| (sign * one.mean).total_cmp(&(sign * other.mean)));
         best.is_some_and(|best| std::ptr::eq(best, point))
@@ -137,7 +156,7 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// How the curves are read.
+    /// Explains how to read the curves.
     fn reading(&self) -> &'static str {
         if self.points.iter().all(|point| point.low_simultaneous.is_some()) {
             "Bars are 95 % intervals, each by itself; the shaded band holds for all values together. The filled diamond is the \
@@ -268,7 +287,7 @@ impl<'a> Tuning<'a> {
         ))
     }
 
-    /// The payoff of each value against tables of each.
+    /// The payoff of each value against tables full of each value.
     fn replies(&self, fields: &[&'a str]) -> Table {
         let mut values: Vec<&str> = self.points.iter().map(|point| point.value.as_str()).collect();
         values.truncate(values.len() / fields.len().max(1));

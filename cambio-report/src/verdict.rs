@@ -1,4 +1,4 @@
-//! Who leads at a table, by how much, and whether that is more than chance: what the page says first.
+//! The verdict: who leads at a table, by how much, and whether that is more than chance.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use cambio_stats::Interval;
 use crate::numbers::{grouped, number, plus_minus};
 use crate::parts::Prose;
 
-/// How many decimals of a payoff are shown.
+/// The number of decimals with which a payoff is shown.
 pub(super) fn digits(payoff: Payoff) -> usize {
     match payoff {
         Payoff::RankPoints | Payoff::Win => 3,
@@ -24,40 +24,40 @@ pub(super) struct Ladder<'a> {
     pub(super) payoff: Payoff,
     pub(super) rungs: Vec<Rung<'a>>,
     pairs: BTreeMap<(&'a str, &'a str), &'a PairRow>,
-    /// Whether every agent sits with copies of itself alone.
+    /// Whether every agent meets only copies of itself.
     is_mirror: bool,
 }
 
 /// An agent with its mean.
 pub(super) struct Rung<'a> {
     pub(super) agent: &'a str,
-    /// Its place in the plan.
+    /// Its number in the plan.
     pub(super) place: usize,
     pub(super) mean: Interval,
     pub(super) summary: &'a SummaryRow,
-    /// Whether it leads, or cannot be told from who does.
+    /// Whether it leads, or is not distinguishable from the leader.
     pub(super) is_among_best: bool,
 }
 
-/// The difference of two agents' payoffs, first less second.
+/// The difference of two agents' payoffs, first minus second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     pub(super) difference: f64,
-    /// The interval that holds together with those of all pairs.
+    /// The simultaneous interval over all pairs.
     pub(super) together: Option<(f64, f64)>,
-    /// Corrected by Holm.
+    /// The p-value, corrected by Holm.
     pub(super) p: Option<f64>,
     deals: u64,
 }
 
 impl Gap {
-    /// Whether it is a difference after correction for all pairs. Where all deals agree there is no spread to tell by.
+    /// Whether the difference is significant after correction for all pairs. If all deals agree, there is no spread to test.
     pub(super) fn is_told_apart(&self) -> bool {
         self.p.is_some() && self.together.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
 }
 
-/// The first's pairwise score against the second, of the tables where they met.
+/// The pairwise score of the first agent against the second, where they met.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Score {
     pub(super) mean: f64,
@@ -94,7 +94,7 @@ impl<'a> Ladder<'a> {
         ladder
     }
 
-    /// The row of a pair, and whether it is told of the second.
+    /// The row of a pair, and whether the row has the pair in reverse.
     fn pair(&self, one: &str, other: &str) -> Option<(&'a PairRow, bool)> {
         let straight = self.pairs.get(&(one, other)).map(|row| (*row, false));
         straight.or_else(|| self.pairs.get(&(other, one)).map(|row| (*row, true)))
@@ -119,17 +119,17 @@ impl<'a> Ladder<'a> {
         Some(Score { mean, half: row.score_high.map(|high| high - score) })
     }
 
-    /// How many pairs are tested together.
+    /// The number of pairs that are tested together.
     pub(super) fn pair_count(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there is somebody to compare with.
+    /// Whether there are agents to compare.
     pub(super) fn compares(&self) -> bool {
         self.rungs.len() > 1 && !(self.is_mirror && self.payoff != Payoff::Points)
     }
 
-    /// Who cannot be told from the leader, the leader left out.
+    /// The agents that are not distinguishable from the leader.
     pub(super) fn rivals(&self) -> Vec<&Rung<'a>> {
         self.rungs.iter().skip(1).filter(|rung| rung.is_among_best).collect()
     }
@@ -139,7 +139,7 @@ impl<'a> Ladder<'a> {
         plus_minus(mean.mean, mean.high(), digits(self.payoff))
     }
 
-    /// A gap as how much better the first is, with the interval that holds for all pairs.
+    /// A gap in words: how much better the first is, with the simultaneous interval.
     pub(super) fn told_gap(&self, gap: &Gap) -> (String, Option<String>) {
         let (sign, digits) = (self.payoff.sign(), digits(self.payoff));
         let interval = gap.together.map(|(low, high)| {
@@ -149,7 +149,7 @@ impl<'a> Ladder<'a> {
         (number(sign * gap.difference, digits), interval)
     }
 
-    /// How sure a gap is: the interval, and for how many pairs it holds.
+    /// How certain a gap is: the interval, and the number of pairs for which it holds.
     fn assurance(&self, gap: &Gap) -> String {
         let Some(p) = gap.p else {
             return if gap.deals > 1 {
@@ -232,7 +232,7 @@ impl<'a> Ladder<'a> {
     }
 }
 
-/// A p-value as it is told.
+/// A p-value in words.
 pub(super) fn p_value(p: f64) -> String {
     match p {
         p if p < 0.001 => "p < 0.001".to_owned(),
