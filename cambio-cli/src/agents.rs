@@ -11,17 +11,18 @@ use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Check an agent: legal, steady, stateless, blind to hidden cards, on every preset at 2, 3, 4 and 8 seats
+    /// Check an agent: it has to decide legally and reproducibly, forget earlier matches and not depend on hidden cards.
+    /// Matches are played on every preset at 2, 3, 4 and 8 seats
     #[arg(long, value_name = "SPEC")]
     check: Option<String>,
-    /// With --check: how many matches on each preset and number of seats
+    /// With --check: the number of matches on each preset and number of seats
     #[arg(long, value_name = "N", default_value_t = 12, requires = "check",
         value_parser = clap::value_parser!(u64).range(1..))]
     matches: u64,
     /// With --check: only on this preset; may be given several times
     #[arg(long, value_name = "PRESET", requires = "check", value_parser = PRESETS)]
     rules: Vec<String>,
-    /// With --check: only at so many seats; may be given several times
+    /// With --check: only at this number of seats; may be given several times
     #[arg(long, value_name = "N", requires = "check", value_parser = clap::value_parser!(u8).range(2..=8))]
     seats: Vec<u8>,
 }
@@ -71,7 +72,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The list is for people: as wide as a terminal is likely to be.
+/// The width of the list in columns: that of a common terminal.
 const WIDTH: usize = 80;
 
 fn has_the_same_params(one: &Entry, other: &Entry) -> bool {
@@ -79,7 +80,7 @@ fn has_the_same_params(one: &Entry, other: &Entry) -> bool {
     !names(one).is_empty() && names(one) == names(other)
 }
 
-/// What differs from a like agent's defaults.
+/// The defaults that differ from those of an agent with the same parameters.
 fn changes(like: &Entry, entry: &Entry) -> Vec<String> {
     let pairs = like.params().into_iter().zip(entry.params()).filter(|(like, own)| like.default != own.default);
     pairs

@@ -13,11 +13,11 @@ pub(crate) enum Exit {
     Bug = 70,
 }
 
-/// What a command gives: how it ended, or an error that is told in one sentence.
+/// The result of a command: how it ended, or an error whose message is one sentence.
 pub(crate) type CliResult = Result<Exit, Box<dyn std::error::Error>>;
 
 impl Exit {
-    /// Tells an error, and how a command ends by it.
+    /// Prints an error, and returns the exit of a command that fails with it.
     pub(crate) fn of(error: &(dyn std::error::Error + 'static)) -> Exit {
         if is_broken_pipe(error) {
             return Exit::Done;
@@ -33,7 +33,7 @@ impl Exit {
     }
 }
 
-/// Whether the reader of our output has gone away, as `head` does.
+/// Whether the error says that the reader of our output has gone away, as `head` does.
 fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -8,9 +8,9 @@ use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The run's folder
+    /// The folder of the run
     folder: PathBuf,
-    /// What the rows are written as
+    /// The format of the files
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     /// The folder for the files; it must not exist
@@ -18,7 +18,7 @@ pub(super) struct Args {
     out: PathBuf,
 }
 
-/// What rows are written as.
+/// The formats of exported rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 enum Format {
     /// matches.parquet, rounds.parquet and players.parquet; needs the feature `parquet`

@@ -1,7 +1,7 @@
-//! The command line.
+//! The command `cambio`, as a library: a program with agents of its own calls [`main`] with its roster.
 //!
-//! Standard output is data, standard error is progress and errors. Exit codes: 0 done, 1 usage, input or a record that
-//! failed, 2 an agent at fault, 3 interrupted but resumable, 4 a run that is not what it should be, 70 a bug of ours.
+//! Data goes to standard output; progress and errors go to standard error. Exit codes: 0 done, 1 wrong usage or input, or a
+//! record that failed, 2 an agent at fault, 3 interrupted but resumable, 4 a run that failed its check, 70 a bug of ours.
 
 mod agents;
 mod exit;
@@ -44,30 +44,57 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Play an experiment and write its rows, tables and report
+    #[command(
+        after_help = "Examples:\n  cambio run experiments/quickstart.toml --out runs/quickstart\n  cambio run experiments/quickstart.toml --out runs/quickstart --resume\n  cambio run experiments/quickstart.toml --out runs/small --deals 100 --format json"
+    )]
     Run(run::Args),
-    /// Play one part of an experiment, for machines that share it
+    /// Play one shard of an experiment, for machines that share the work
+    #[command(after_help = "Example:\n  cambio shard experiments/quickstart.toml --index 0 --of 2 --out runs/first")]
     Shard(run::ShardArgs),
-    /// Put the parts of an experiment together: the same bytes as of a run in one piece
+    /// Merge the shards of an experiment: the result is the same, byte for byte, as one run
+    #[command(after_help = "Example:\n  cambio merge runs/first runs/second --out runs/whole")]
     Merge(merge::Args),
-    /// Make the tables and the report of a run again from its rows, or the report of what was tuned
+    /// Print the tables of a run and make them and the report again from its rows; also for a folder of `tune`
+    #[command(
+        after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format markdown"
+    )]
     Report(report::Args),
-    /// Write a run's rows in another format
+    /// Write the rows of a run in another format
+    #[command(after_help = "Example:\n  cambio export runs/quickstart --out parquet/quickstart")]
     Export(export::Args),
-    /// Check a run: hashes, derived files, and a part or all of it played again
+    /// Check a run: its hashes, its derived files, and some or all of its batches by playing them again
+    #[command(after_help = "Examples:\n  cambio verify runs/quickstart\n  cambio verify runs/quickstart --all")]
     Verify(verify::Args),
-    /// Play two agents until it is decided which is better
+    /// Play two agents until it is decided which is better, with a sequential test
+    #[command(after_help = "Example:\n  cambio sprt 'greedy(call_at=7)' greedy --elo1 20")]
     Sprt(sprt::Args),
-    /// Say how many deals a comparison needs
+    /// Print how many deals a comparison needs
+    #[command(
+        after_help = "Examples:\n  cambio plan --detect 0.01 --run runs/quickstart\n  cambio plan --detect 0.01 --deviation 0.4"
+    )]
     Plan(plan::Args),
     /// Find the best value of an agent's parameter
+    #[command(
+        after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving --deals 64000 --validate 20000"
+    )]
     Tune(tune::Args),
     /// Play a match yourself, at the terminal
+    #[command(
+        after_help = "Examples:\n  cambio play\n  cambio play --against sharp --against greedy --rules original --seed 5"
+    )]
     Play(play::Args),
-    /// Check records: replay every decision, outcome of chance and result
+    /// Check records of matches: replay every decision, outcome of chance and result
+    #[command(
+        after_help = "Examples:\n  cambio replay runs/quickstart/records.jsonl\n  cambio replay --events runs/quickstart/fault.jsonl"
+    )]
     Replay(replay::Args),
     /// Print a rule system as TOML, or check a rule file
+    #[command(after_help = "Examples:\n  cambio rules classic > mine.toml\n  cambio rules --check mine.toml")]
     Rules(rules::Args),
     /// List the agents and their parameters, or check one for conformance
+    #[command(
+        after_help = "Examples:\n  cambio agents\n  cambio agents --check 'external(\"python3 bot.py\")' --preset classic --seats 2"
+    )]
     Agents(agents::Args),
     /// Print the JSON Schema of experiment files, for editors
     Schema,
@@ -76,8 +103,14 @@ enum Command {
     /// Write manual pages into a folder
     Man(shell::ManArgs),
     /// Solve a small game exactly
+    #[command(
+        after_help = "Examples:\n  cambio solve --game mini-m1\n  cambio solve --game mini-m3 --exploitability 1e-4 --save m3.strategy"
+    )]
     Solve(solve::Args),
-    /// Measure how far an agent can be exploited: exactly in a small game, from below in any
+    /// Measure how far an agent can be exploited: exactly in a small game, a lower bound in any game
+    #[command(
+        after_help = "Examples:\n  cambio exploit --game mini-m1 --agent heuristic\n  cambio exploit --rules classic --agent 'greedy(call_at=7)' --deals 100"
+    )]
     Exploit(exploit::Args),
 }
 
@@ -105,7 +138,7 @@ fn run(roster: &Roster) -> Exit {
         Ok(cli) => cli,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Failed } else { Exit::Done };
-            // Nothing can be said where neither output can be written to.
+            // If neither output can be written to, nothing can be said.
             let _ = error.print();
             return exit;
         }

@@ -10,10 +10,10 @@ use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The folders of all parts, in any order
+    /// The folders of all shards, in any order
     #[arg(required = true)]
     parts: Vec<PathBuf>,
-    /// The folder for the whole; it must not exist
+    /// The folder for the merged run; it must not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// How the tables are printed

@@ -1,8 +1,8 @@
-//! What happens at a table, in words: for transcripts of records, and for a person who plays.
+//! Describes events in words, for transcripts of records and for a person who plays.
 
 use cambio_core::{Card, Event, Rules, Verdict};
 
-/// Tells events, with the labels of one deck.
+/// Describes events with the labels of one deck.
 pub(super) struct Narrator {
     labels: Vec<String>,
 }
@@ -12,13 +12,13 @@ impl Narrator {
         Narrator { labels: rules.kinds().iter().map(|kind| kind.label.clone()).collect() }
     }
 
-    /// What the deck calls a card.
+    /// The label of a card.
     pub(super) fn label(&self, card: Card) -> &str {
         &self.labels[card.kind()]
     }
 
-    /// An event in a line, indented by what it is a part of; `None` where there is nothing to tell. `seen` gives a face if
-    /// whoever is told saw it.
+    /// An event as one line, indented by the turn and the action that it is part of; `None` if there is nothing to say. `seen`
+    /// returns a face if the reader may see it.
     pub(super) fn line<F: Copy>(&self, event: &Event<F>, seen: impl Fn(F) -> Option<Card>) -> Option<String> {
         let name = |card: Card| self.label(card);
         let behind = |face: F| seen(face).map_or(String::new(), |card| format!(": {}", name(card)));

@@ -1,4 +1,4 @@
-//! A person at the table: told in words what its seat perceives, asked at a prompt.
+//! A person at the table, who reads what the seat perceives and answers at a prompt.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -12,17 +12,17 @@ use cambio_sim::CancelToken;
 
 use crate::narrator::Narrator;
 
-/// How often it is looked whether the user interrupts, while an answer is waited for.
+/// How often the wait for an answer checks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// An agent that asks whoever reads and writes there. It leaves the table when the input ends, or nobody reads.
+/// An agent that asks the person behind an input and an output. It leaves the table when either of them is closed.
 pub(super) struct Person<O> {
-    /// What is typed; a thread of its own waits for it, so that an interrupt is noticed.
+    /// The typed lines. A thread of its own waits for them, so that an interrupt is noticed.
     lines: Receiver<io::Result<Vec<u8>>>,
     /// Cancelled when the user interrupts.
     interrupt: CancelToken,
     out: O,
-    /// Who sits where, seat a first.
+    /// The names of the players, seat a first.
     names: Vec<String>,
     /// Whether the board shows the cards that the seat has seen.
     notes: bool,
@@ -30,11 +30,11 @@ pub(super) struct Person<O> {
     seat: Seat,
     /// Whether the board is due before the next question.
     is_board_due: bool,
-    /// Why the person has left.
+    /// Why the person has left, if it has.
     left: Option<String>,
 }
 
-/// What somebody who asks for help is told.
+/// The answer to `?`.
 const HELP: &str = "Answer with a decision as it is offered, such as `keep a2`, or with the beginning
 of its word, such as `k a2`, or with its card alone, such as `a2`. Enter alone
 passes, or takes the only decision there is. Seats have letters, their cards
@@ -54,7 +54,7 @@ impl<O: Write + Send> Person<O> {
         interrupt: CancelToken,
     ) -> Person<O> {
         let (sender, lines) = sync_channel(1);
-        // It ends when nobody listens any more, with the input, or with the process.
+        // The thread ends with the receiver, the input or the process.
         std::thread::spawn(move || input.split(b'\n').try_for_each(|line| sender.send(line)));
         let narrator = Narrator::new(rules);
         Person { lines, interrupt, out, names, notes, narrator, seat: Seat::A, is_board_due: false, left: None }
@@ -70,7 +70,7 @@ impl<O: Write + Send> Person<O> {
         self.left.get_or_insert("the player has left".to_owned());
     }
 
-    /// The next line of the input, without the space around it; `None` if there is none.
+    /// The next line of the input, trimmed; `None` at the end.
     fn read(&mut self) -> Option<String> {
         if let Err(error) = write!(self.out, "> ").and_then(|()| self.out.flush()) {
             self.left = Some(format!("the player cannot be asked: {error}"));
@@ -78,7 +78,7 @@ impl<O: Write + Send> Person<O> {
         }
         loop {
             match self.lines.recv_timeout(LOOK_EVERY) {
-                // Of what is no text nothing is offered, and that is said.
+                // Bytes that are not text match no decision, and the answer says so.
                 Ok(Ok(line)) => return Some(String::from_utf8_lossy(&line).trim().to_lowercase()),
                 Ok(Err(error)) => self.left = Some(format!("the player cannot be heard: {error}")),
                 Err(RecvTimeoutError::Timeout) if !self.interrupt.is_cancelled() => continue,
@@ -95,7 +95,7 @@ impl<O: Write + Send> Person<O> {
         self.narrator.label(card)
     }
 
-    /// The table as the seat may know it, a line for each seat.
+    /// The table as the seat knows it, one line for each seat.
     fn board(&self, view: &Observation<'_>) -> String {
         let table = view.table();
         let mut lines = Vec::new();
@@ -122,7 +122,7 @@ impl<O: Write + Send> Person<O> {
         lines.join("\n")
     }
 
-    /// What the person is asked, in a sentence.
+    /// The question, as a sentence.
     fn question(&self, view: &Observation<'_>) -> String {
         let (table, rules) = (view.table(), view.rules());
         let may = if view.choices().contains(Action::Skip) { "you may" } else { "you have to" };
@@ -194,7 +194,7 @@ impl<O: Write + Send> Agent for Person<O> {
         if std::mem::take(&mut self.is_board_due) || view.table().phase() == Phase::Start {
             self.say(&self.board(view));
         }
-        // Who has left is in trouble, and what is decided then counts for nothing.
+        // A person who has left is in trouble, so the decision is ignored.
         self.ask(view).unwrap_or(Action::Pass)
     }
 
@@ -220,7 +220,7 @@ fn by_seat<T: std::fmt::Display>(values: &[T]) -> String {
     with_seat.collect::<Vec<_>>().join(", ")
 }
 
-/// The decisions as they are offered: those that differ by their card alone together.
+/// The list of decisions on offer. Decisions that differ only by their card stand together.
 fn offer(choices: &[Action]) -> String {
     let mut verbs: Vec<(String, Vec<String>)> = Vec::new();
     for action in choices {
@@ -245,10 +245,10 @@ fn offer(choices: &[Action]) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// The decision that an answer means: its words, or their beginnings; of one that names cards, the cards alone.
+/// The decision that an answer means. The answer has the words of the decision or their beginnings, or only its cards.
 ///
 /// # Errors
-/// A sentence, if it means none of the choices or several.
+/// A sentence, if the answer fits none of the choices or several.
 fn understand(answer: &str, choices: &[Action]) -> Result<Action, String> {
     let mut given: Vec<&str> = answer.split_whitespace().collect();
     if given.is_empty() {
@@ -263,7 +263,7 @@ fn understand(answer: &str, choices: &[Action]) -> Result<Action, String> {
         let words: Vec<&str> = text.split(' ').collect();
         let verb_first = given[0].parse::<cambio_core::Spot>().is_err();
         let words = if verb_first { &words[..] } else { &words[1..] };
-        // A card is named whole: a1 is not the beginning of a10.
+        // A card has to be named in full: a1 does not stand for a10.
         let fits = |(place, (given, word)): (usize, (&&str, &&str))| {
             if verb_first && place == 0 { word.starts_with(given) } else { given == word }
         };
@@ -271,7 +271,7 @@ fn understand(answer: &str, choices: &[Action]) -> Result<Action, String> {
     };
     let mut meant: Vec<Action> = choices.iter().copied().filter(|action| fits_choice(&given, action)).collect();
     if meant.is_empty() && given.len() >= 2 {
-        // The cards of a swap in the other order.
+        // The cards of a swap may come in the other order.
         let last = given.len() - 1;
         given.swap(last - 1, last);
         meant = choices.iter().copied().filter(|action| fits_choice(&given, action)).collect();
@@ -283,7 +283,7 @@ fn understand(answer: &str, choices: &[Action]) -> Result<Action, String> {
     }
 }
 
-/// What the kinds of cards are worth and can do, those that are alike in a line.
+/// The points and powers of the kinds of cards, equal ones on one line.
 fn deck(rules: &Rules) -> String {
     let mut alike: BTreeMap<(i32, String), Vec<&str>> = BTreeMap::new();
     for kind in rules.kinds() {
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!(understand("", &read("draw")), Ok(Action::Draw));
     }
 
-    /// Plays a round of seat a against one that draws and drops, and gives what it was told.
+    /// Plays a round in seat a against an agent that draws and drops. Returns the output.
     fn played(input: &'static str, notes: bool) -> (String, Option<String>) {
         struct Idle;
         impl Agent for Idle {
@@ -394,7 +394,7 @@ mod tests {
         ] {
             assert!(before_the_end.contains(expected), "{expected} in:\n{told}");
         }
-        // The opponent's cards are turned up at the end.
+        // The opponent's cards are turned up only at the end.
         assert!(
             !before_the_end.contains("b1=") && !before_the_end.contains("b1:") && told.contains("    b1: "),
             "{told}"

@@ -12,19 +12,19 @@ use crate::setting::{positive, probability};
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("spread").args(["run", "deviation"]).required(true)))]
 pub(super) struct Args {
-    /// The difference in payoff that is to be found, such as 0.01 rank points
+    /// The difference in payoff that the comparison should detect, such as 0.01 rank points
     #[arg(long, value_name = "EFFECT", value_parser = positive)]
     detect: f64,
-    /// The run that the spread of the differences is taken from: every pair of its agents
+    /// A run; the deviation of every pair of its agents is taken from it
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
-    /// The standard deviation of the difference of two agents' means in one deal
+    /// The standard deviation of the difference between two agents in one deal, instead of --run
     #[arg(long, value_name = "SIGMA", value_parser = positive)]
     deviation: Option<f64>,
-    /// The probability of finding a difference where there is none
+    /// The probability of a false positive: a difference is found, and there is none
     #[arg(long, default_value_t = 0.05, value_parser = probability)]
     alpha: f64,
-    /// The probability of finding the difference where it is
+    /// The probability of finding a difference of that size
     #[arg(long, default_value_t = 0.8, value_parser = probability)]
     power: f64,
 }

@@ -17,7 +17,7 @@ use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Who sits at the other seats, in order; may be given up to seven times
+    /// An opponent; may be given up to seven times, for the other seats in order
     #[arg(long, value_name = "AGENT", default_value = "heuristic")]
     against: Vec<String>,
     /// A preset, or a rule file
@@ -26,16 +26,16 @@ pub(super) struct Args {
     /// Your seat
     #[arg(long, value_name = "LETTER", default_value = "a", value_parser = seat)]
     seat: Seat,
-    /// Play one round, whatever the rules say of the match
+    /// Play one round instead of a match
     #[arg(long)]
     rounds: bool,
-    /// Remember for yourself: the table does not show the cards that you have seen
+    /// Do not show the cards that you have seen: you have to remember them
     #[arg(long)]
     no_notes: bool,
-    /// The seed of the deal; without it, one that nobody knows
+    /// The seed of the deal; without it, a random one
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
-    /// Write the record of the match there, if it is played to its end; the file must not exist
+    /// Write the record of a finished match to this file; it must not exist
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let mut names: Vec<String> = others.iter().map(ToString::to_string).collect();
     names.insert(args.seat.index(), "person".to_owned());
     let seed = args.seed.unwrap_or_else(unknown);
-    // Bots end with the match, also if it ends so.
+    // Bots end with the match, however it ends.
     let interrupt = stop_on_signal(Exit::Failed)?;
     let mut out = std::io::stdout();
     writeln!(out, "{} at {seats} seats, seed {seed}; you are seat {}, ? helps", rules.name(), args.seat)?;
@@ -96,7 +96,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// A seed that nobody knows, short enough to be typed again.
+/// A random seed, short enough to be typed again.
 fn unknown() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let mixed = (now ^ u64::from(std::process::id()) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,5 +1,5 @@
-//! The one progress display: on a terminal a line that changes, elsewhere a line every ten seconds, with `--quiet` nothing.
-//! Everything goes to standard error.
+//! The progress display of all commands, on standard error: a line that changes on a terminal, otherwise a line every ten
+//! seconds. `--quiet` switches it off.
 
 use std::cell::Cell;
 use std::io::IsTerminal as _;
@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-/// How long a terminal shows one status at least.
+/// The shortest time between two statuses on a terminal.
 const SHOWN: Duration = Duration::from_millis(100);
 
-/// How often a line is printed where there is no terminal.
+/// The time between two lines without a terminal.
 const LINE: Duration = Duration::from_secs(10);
 
-/// How far a command is.
+/// The progress display of a command.
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
     is_quiet: bool,
     begun: Instant,
-    /// When the next status is due.
+    /// The time at which the next status is due.
     due: Cell<Instant>,
 }
 
@@ -28,13 +28,13 @@ impl Progress {
         Progress::of(is_quiet, ProgressBar::new_spinner)
     }
 
-    /// A display of so many matches.
+    /// A display with a bar for this number of matches.
     pub(super) fn matches(of: u64, is_quiet: bool) -> Progress {
         Progress::of(is_quiet, || {
-            // The message is cut to what the line has left.
+            // The message is cut to the rest of the line.
             let style = "{bar:10} {human_pos}/{human_len} matches {rate}/s {eta} left  {wide_msg}";
             let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                // There is nowhere to report a rate that cannot be drawn.
+                // A rate that cannot be drawn is left out.
                 let _ = write!(out, "{:.0}", state.per_sec());
             };
             let bar = ProgressBar::new(of);
@@ -52,7 +52,7 @@ impl Progress {
         Progress { bar: (is_terminal && !is_quiet).then(bar), is_quiet, begun, due: Cell::new(due) }
     }
 
-    /// How long the command has been at work.
+    /// The time since the command began.
     pub(super) fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
@@ -66,7 +66,7 @@ impl Progress {
         }
     }
 
-    /// Shows what is going on, where it is time for that.
+    /// Shows a status, if one is due.
     pub(super) fn status(&self, status: impl FnOnce() -> String) {
         if !self.is_quiet && Instant::now() >= self.due.get() {
             self.due.set(Instant::now() + if self.bar.is_some() { SHOWN } else { LINE });
@@ -88,12 +88,12 @@ impl Progress {
         }
     }
 
-    /// Whether there is a bar, which says by itself how far it is.
+    /// Whether there is a bar, which shows the number of matches by itself.
     pub(super) fn has_bar(&self) -> bool {
         self.bar.is_some()
     }
 
-    /// Takes the line that changes away.
+    /// Removes the line that changes.
     pub(super) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

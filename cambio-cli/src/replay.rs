@@ -12,15 +12,15 @@ use crate::narrator::Narrator;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A file of records, one a line; - reads standard input
+    /// A file with one record a line; - reads standard input
     file: PathBuf,
-    /// How the outcome of each record is told
+    /// How the outcomes are printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Print the records with missing results filled in; the outcome goes to standard error
+    /// Print the records with missing results filled in; the outcomes go to standard error
     #[arg(long)]
     fill: bool,
-    /// With --fill: add to each round what was legal at every decision, as x-legal
+    /// With --fill: add the legal decisions at every decision to each round, as x-legal
     #[arg(long, requires = "fill")]
     legal: bool,
     /// Print every event of every record
@@ -100,7 +100,7 @@ fn tell(format: Format, line: u64, flaw: Option<&Flaw>, out: &mut impl Write) ->
     }
 }
 
-/// Replays one line; gives the record with its results filled in.
+/// Replays one line. Returns the record with its results filled in.
 fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Result<Record, Flaw>> {
     let flaw = |what: String| Flaw { round: None, decision: None, what };
     let text = match std::str::from_utf8(line) {
@@ -129,7 +129,7 @@ fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Resu
     Ok(replay(&record, &mut ()))
 }
 
-/// Notes what was legal at every decision.
+/// Collects the legal decisions at every decision.
 #[derive(Default)]
 struct Legal {
     rounds: Vec<Vec<Vec<String>>>,
@@ -146,7 +146,7 @@ impl Observer for Legal {
     }
 }
 
-/// Writes what happens, a line each.
+/// Prints every event as a line.
 #[derive(Default)]
 struct Transcript {
     text: String,

@@ -15,12 +15,12 @@ use crate::tune;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The folder of a run, or of what was tuned
+    /// The folder of a run, or of `tune`
     folder: PathBuf,
     /// How the tables are printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Print only; write nothing
+    /// Only print; write no file
     #[arg(long)]
     dry: bool,
 }
@@ -44,10 +44,10 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// Says on standard error that a run is not complete.
+/// Prints a note on standard error if a run is not complete.
 ///
 /// # Errors
-/// If it should be: then lines of its ledger are lost.
+/// If the manifest says that it is complete: then lines of its ledger are lost.
 pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
     if stored.is_complete() {
         return Ok(());
@@ -86,12 +86,12 @@ fn tuned(args: &Args) -> Result<Exit, RunError> {
         Format::Table => curves(&tuning),
         Format::Md => format!("```text\n{}```\n", curves(&tuning)),
     };
-    // That the reader has gone away is no error.
+    // A reader that has gone away is no error.
     let _ = std::io::stdout().lock().write_all(shown.as_bytes());
     Ok(Exit::Done)
 }
 
-/// The curve against each field.
+/// The curves, one for each field.
 fn curves(tuning: &Tuning<'_>) -> String {
     let curve = |points: &[Point]| {
         let best = points.iter().position(|point| tuning.is_best(point)).unwrap_or(0);

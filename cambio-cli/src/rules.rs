@@ -9,7 +9,7 @@ use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The preset or mini game to print; without one they are listed
+    /// The preset or mini game to print; without it, all are listed
     #[arg(conflicts_with = "check")]
     preset: Option<String>,
     /// Check a rule file instead

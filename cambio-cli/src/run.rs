@@ -26,10 +26,10 @@ pub(super) struct Args {
 pub(super) struct ShardArgs {
     #[command(flatten)]
     playing: Playing,
-    /// Which part, counted from 0
+    /// Which shard, counted from 0
     #[arg(long, value_name = "I", allow_negative_numbers = true)]
     index: u64,
-    /// How many parts there are
+    /// The number of shards
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     of: u64,
 }
@@ -41,19 +41,19 @@ struct Playing {
     /// The folder for the rows; it must not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How many threads play; 0 takes as many as there are cores. The rows do not depend on it
+    /// The number of threads; 0 means one for each core. The rows do not depend on it
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     threads: usize,
-    /// Go on with a run that was interrupted, in whatever way; the folder may exist
+    /// Go on with an interrupted run; the folder may exist
     #[arg(long)]
     resume: bool,
-    /// Write every match to records.jsonl as well
+    /// Also write the record of every match to records.jsonl
     #[arg(long)]
     records: bool,
-    /// Play so many deals instead of those of the file
+    /// The number of deals, instead of that in the file
     #[arg(long, value_name = "N")]
     deals: Option<u64>,
-    /// Play under this seed instead of that of the file
+    /// The seed, instead of that in the file
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Do not show progress
@@ -68,24 +68,24 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("allowed is a number from 0 to {MOST_THREADS}"))
 }
 
-/// A token that is cancelled when the user interrupts: what is being played then ends soon, and the processes of bots with
-/// it. A second interrupt ends the command at once, with `exit`.
+/// A token that is cancelled when the user interrupts. Play then stops soon, and the processes of bots end with it. A second
+/// interrupt ends the command at once, with `exit`.
 pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
     let token = CancelToken::new();
     let interrupted = token.clone();
     ctrlc::set_handler(move || {
         if !interrupted.cancel() {
-            // What a run has on disk is safe at any instant.
+            // The files of a run are safe at any moment.
             std::process::exit(exit as i32);
         }
-        eprintln!("stopping after what is being played; interrupt again to stop at once");
+        eprintln!("stopping after the matches in progress; interrupt again to stop at once");
     })?;
     Ok(token)
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let (plan, report, exit) = play(&args.playing, None, roster)?;
-    // Where the disk took no more the table would be of rows that are not there.
+    // After a failed write the tables would cover rows that are not on disk.
     if !matches!(report.outcome, RunOutcome::Unwritable(_)) {
         tables::print(&plan, &report.derived, args.format)?;
     }
@@ -128,12 +128,12 @@ fn play(
     Ok((plan, report, exit))
 }
 
-/// Says on standard error how the run ended, and keeps the match of a fault.
+/// Prints on standard error how the run ended, and writes the match of a fault to a file.
 fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<Exit, RunError> {
     let (out, matches) = (args.out.display(), report.matches);
     match &report.outcome {
         RunOutcome::Complete => {
-            // Of a fault that was mended before the run was resumed.
+            // It may be there from a fault before the run was resumed.
             let _ = std::fs::remove_file(folder.path().join("fault.jsonl"));
             let faults = report.derived.faults.len();
             if faults > 0 {

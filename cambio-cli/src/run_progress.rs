@@ -1,4 +1,4 @@
-//! How far a run is, and who leads.
+//! The progress of a run, and who leads.
 
 use std::cell::Cell;
 
@@ -36,7 +36,7 @@ impl RunProgress<'_> {
         });
     }
 
-    /// Who leads at the table that is being played, with its interval.
+    /// The leader of the cell that is being played, with its interval.
     fn leader(&self, run: &cambio_sim::Progress<'_>) -> String {
         let cell = &run.digest.cells[run.cell];
         let payoff = self.plan.payoff;
@@ -58,7 +58,7 @@ impl RunProgress<'_> {
         })
     }
 
-    /// Takes the line away and says what was played.
+    /// Removes the line and prints what was played.
     pub(super) fn finish(&self) {
         self.progress.finish();
         if !self.is_quiet {

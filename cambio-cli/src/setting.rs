@@ -1,4 +1,4 @@
-//! The table at which agents are measured, as options.
+//! The options for the setting in which agents are measured.
 
 use std::path::PathBuf;
 
@@ -16,13 +16,13 @@ pub(super) struct SettingArgs {
     /// The number of seats
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = seats)]
     pub(super) seats: usize,
-    /// Play one round for each deal, whatever the rules say of the match
+    /// Play one round on each deal instead of a match
     #[arg(long)]
     pub(super) rounds: bool,
     /// The seed of the deals
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(super) seed: u64,
-    /// How many threads play; 0 takes as many as there are cores. The answer does not depend on it
+    /// The number of threads; 0 means one for each core. The result does not depend on it
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub(super) threads: usize,
     /// Do not show progress
@@ -34,7 +34,7 @@ fn seats(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (2..=8).contains(n)).ok_or_else(|| "allowed is a number from 2 to 8".to_owned())
 }
 
-/// Reads the spec of an agent that plays by what it saw; `flag` is what gave it.
+/// Reads the spec of an agent that does not see hidden cards. `flag` is the option that holds it.
 pub(super) fn player(roster: &Roster, flag: &str, spec: &str) -> Result<AgentSpec, Box<dyn std::error::Error>> {
     let agent = roster.parse(spec)?;
     if agent.sees_all() {
@@ -44,7 +44,7 @@ pub(super) fn player(roster: &Roster, flag: &str, spec: &str) -> Result<AgentSpe
     Ok(agent)
 }
 
-/// Reads a probability, ends excluded.
+/// Reads a probability between 0 and 1, both excluded.
 pub(super) fn probability(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|p| *p > 0.0 && *p < 1.0);
     number.ok_or_else(|| "allowed is a number between 0 and 1".to_owned())

@@ -1,4 +1,4 @@
-//! `cambio schema`, `cambio completions` and `cambio man`: what shells and editors want to know.
+//! `cambio schema`, `cambio completions` and `cambio man`: files for shells and editors.
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -15,13 +15,13 @@ use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The game: a mini game such as mini-m3, a preset, or a rule file. Two seats play one round, seat a starts
+    /// The game: a mini game such as mini-m3, a preset, or a rule file. Two seats play one round, and seat a starts
     #[arg(long, value_name = "GAME")]
     game: String,
-    /// How to solve it
+    /// The algorithm
     #[arg(long, value_enum, default_value_t = Algorithm::Dcfr)]
     algorithm: Algorithm,
-    /// Stop after so many iterations
+    /// Stop after N iterations
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     iterations: Option<u64>,
     /// Stop when the average strategy is at most this exploitable [default: 1e-3, unless --iterations is given]
@@ -30,7 +30,7 @@ pub(super) struct Args {
     /// Write the average strategy to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Write the game tree as a file of Gambit, which must not exist and may be as large as --memory-limit
+    /// Write the game tree to this file in Gambit's format. It must not exist, and is at most as large as --memory-limit
     #[arg(long, value_name = "FILE")]
     efg: Option<PathBuf>,
     /// The seed of the sampling solver
@@ -43,10 +43,10 @@ pub(super) struct Args {
     limits: LimitArgs,
 }
 
-/// What a computation may take and tell.
+/// The options for memory and progress of a computation.
 #[derive(Debug, clap::Args)]
 pub(super) struct LimitArgs {
-    /// Refuse what would take more memory, such as 500MB or 8GB
+    /// The most memory, such as 500MB or 8GB; a game that needs more is refused
     #[arg(long, value_name = "BYTES", default_value = "4GB", value_parser = memory)]
     memory_limit: u64,
     /// Do not show progress
@@ -67,14 +67,14 @@ enum Algorithm {
     /// CFR+
     #[value(name = "cfr+")]
     Plus,
-    /// External sampling, for what does not fit in memory
+    /// External sampling, for games that do not fit into memory
     Mccfr,
 }
 
 /// How a result is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Format {
-    /// Lines to read
+    /// Text for people
     Text,
     /// One JSON object
     Json,
@@ -116,12 +116,12 @@ impl SolveProgress {
         self.progress.note(line);
     }
 
-    /// Shows what is going on.
+    /// Shows a status.
     pub(super) fn status(&self, status: impl FnOnce() -> String) {
         self.progress.status(status);
     }
 
-    /// Shows how far the solver is.
+    /// Shows the progress of the solver.
     pub(super) fn show(&self, progress: Progress) {
         match progress {
             Progress::Estimated(estimate) => self.note(&format!("{}: {estimate}", self.name)),
@@ -136,7 +136,7 @@ impl SolveProgress {
         }
     }
 
-    /// Takes the line that changes away.
+    /// Removes the line that changes.
     pub(super) fn finish(&self) {
         self.progress.finish();
     }
@@ -146,7 +146,7 @@ pub(super) fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// Compiles a game and says how large it is and how long that took.
+/// Compiles a game, and prints its size and the time that it took.
 pub(super) fn compile(
     rules: &Rules,
     limits: &LimitArgs,
@@ -191,14 +191,14 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// What is told of a solved game.
+/// The result for a solved game.
 struct Solved {
     text: String,
     iterations: u64,
     seconds: f64,
     histories: u64,
     sets: [usize; 2],
-    /// The value and the exploitability, where they are known.
+    /// The value and the exploitability; `None` if they are unknown.
     figures: Option<(f64, f64)>,
 }
 
@@ -240,7 +240,7 @@ impl Solved {
     }
 }
 
-/// Writes the tree of a game into a file; says first how large it will be, and refuses what is too large.
+/// Writes the tree of a game to a file. Prints the size first, and refuses a tree that is too large.
 fn export(
     game: &Game,
     file: Option<Output>,
@@ -279,7 +279,7 @@ fn exact(
     Ok(Solved::new(&game, &strategy, cfr.iterations(), seconds, text))
 }
 
-/// How many samples are drawn between two looks at the exploitability, at first.
+/// The number of samples before the exploitability is measured for the first time.
 const SAMPLES: u64 = 1_000;
 
 fn sampled(
@@ -307,7 +307,7 @@ fn sampled(
     let (begun, mut next) = (Instant::now(), SAMPLES);
     while mccfr.iterations() < until.iterations {
         match mccfr.iterate() {
-            // What was sampled before is as good as it is.
+            // The strategy sampled so far is still good.
             Err(error @ SolveError::Sampled { iterations: 1.., .. }) => {
                 progress.note(&format!("stopped: {error}"));
                 break;

@@ -16,26 +16,26 @@ use crate::setting::SettingArgs;
 pub(super) struct Args {
     /// The agent that is tested
     agent: String,
-    /// The agent that it is tested against
+    /// The opponent
     other: String,
     #[command(flatten)]
     setting: SettingArgs,
-    /// The first hypothesis: the agent is better by so many Elo points
+    /// The first hypothesis: the agent is better than the opponent by ELO points
     #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true)]
     elo0: f64,
-    /// The second hypothesis
+    /// The second hypothesis: it is better by ELO points. It must be above the first
     #[arg(long, value_name = "ELO", default_value_t = 10.0, allow_negative_numbers = true)]
     elo1: f64,
-    /// Elo is normalized: the score over a game's standard deviation
+    /// Use normalized Elo: the score divided by the standard deviation of a game
     #[arg(long)]
     normalized: bool,
-    /// The probability of accepting the second where the first holds
+    /// The probability of accepting the second hypothesis if the first holds
     #[arg(long, default_value_t = 0.05, value_parser = crate::setting::probability)]
     alpha: f64,
-    /// The probability of accepting the first where the second holds
+    /// The probability of accepting the first hypothesis if the second holds
     #[arg(long, default_value_t = 0.05, value_parser = crate::setting::probability)]
     beta: f64,
-    /// Give up after so many deals
+    /// Stop undecided after N deals
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     deals: u64,
     /// How the answer is printed
@@ -52,7 +52,7 @@ enum Format {
     Json,
 }
 
-/// Beyond it nobody ever wins or loses.
+/// The largest Elo difference: beyond it one side always wins.
 const MOST_ELO: f64 = 5000.0;
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {

@@ -19,10 +19,10 @@ pub(super) enum Format {
     Md,
 }
 
-/// The widest label that stands in a column; a longer one has a line of its own.
+/// The widest label in a column. A longer label has a line of its own.
 const LABEL: usize = 18;
 
-/// Prints the tables; that the reader has gone away is no error.
+/// Prints the tables. A reader that has gone away is no error.
 pub(super) fn print(plan: &Plan, derived: &Derived, format: Format) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     let printed = match format {
@@ -77,7 +77,7 @@ fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What stands in a cell of a Markdown table, where a bar would begin the next.
+/// The text of a cell in a Markdown table, with its bars escaped.
 fn bar_free(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -131,7 +131,7 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
     writeln!(out, "them succeeded, snaps right, wrong and late, turns of all seats.")
 }
 
-/// Who has the best mean of what the differences are of, the first of equals; `None` of one alone.
+/// The agent with the best mean of the plan's payoff, the first among equals; `None` if there is only one agent.
 fn leader<'a>(rows: &[&'a SummaryRow], pairs: &[&PairRow], payoff: Payoff) -> Option<&'a str> {
     let is_ahead = |agent: &str, pair: &PairRow| {
         let lead = payoff.sign() * pair.difference;
@@ -141,14 +141,14 @@ fn leader<'a>(rows: &[&'a SummaryRow], pairs: &[&PairRow], payoff: Payoff) -> Op
     agents.find(|agent| pairs.iter().all(|pair| is_ahead(agent, pair)))
 }
 
-/// Whether an agent is the best, or cannot be told from it.
+/// Whether an agent is the best or not distinguishable from it.
 fn is_among_best(agent: &str, best: &str, pairs: &[&PairRow]) -> bool {
     if agent == best {
         return true;
     }
     let is_pair = |pair: &PairRow, one: &str, other: &str| pair.agent == one && pair.other == other;
     pairs.iter().any(|pair| {
-        // Where all deals agree there is no spread to tell by, and no interval.
+        // If all deals agree, there is no spread and no interval.
         let straddles =
             pair.low_simultaneous.is_none_or(|low| low <= 0.0) && pair.high_simultaneous.is_none_or(|high| high >= 0.0);
         straddles && (is_pair(pair, agent, best) || is_pair(pair, best, agent))

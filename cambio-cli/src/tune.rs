@@ -21,43 +21,45 @@ use crate::setting::{SettingArgs, positive, probability};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The agent, with a question mark for each value that is looked for: `greedy(call_at=?)`
+    /// The agent, with a question mark for each value to be tuned: `greedy(call_at=?)`
     #[arg(long, value_name = "SPEC")]
     agent: String,
-    /// The values of a question mark, ends included: 0..15, or 0..1:0.1 with a step; one for each, in order
+    /// The values of a question mark, ends included: 0..15, or 0..1:0.1 with a step. One range for each question mark, in
+    /// order
     #[arg(long, value_name = "FROM..TO[:STEP]", required = true, allow_hyphen_values = true)]
     range: Vec<String>,
-    /// Who the candidates play against: a spec for all other seats, several for each, or `self` for the candidates
-    /// themselves. Without it the agent with its default values
+    /// The opponents of the candidates: one spec for all other seats, one for each seat, or `self` for the candidates
+    /// themselves. The default is the agent with its default values
     #[arg(long, value_name = "SPEC")]
     field: Vec<String>,
     #[command(flatten)]
     setting: SettingArgs,
-    /// What is made large
+    /// The payoff that is maximized
     #[arg(long, default_value = "rank_points", value_parser = payoff())]
     payoff: Payoff,
-    /// How the best is looked for
+    /// The search method
     #[arg(long, value_enum, default_value_t)]
     method: Method,
-    /// Deals of each value in a sweep; of all values together, in blocks, when halving; of a generation in cma
+    /// The number of deals: for each value in a sweep, for each generation in cma; with halving, the number of deal blocks for
+    /// all values together
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(2..))]
     deals: u64,
-    /// Generations of cma
+    /// With cma: the number of generations
     #[arg(long, value_name = "N", default_value_t = 30)]
     generations: u32,
-    /// In a race: the difference below which it does not matter which value is chosen
+    /// With race: differences below DELTA do not matter
     #[arg(long, value_name = "DELTA", default_value_t = 0.01, value_parser = positive)]
     indifference: f64,
-    /// In a race: the probability of a wrong choice
+    /// With race: the probability of a wrong choice
     #[arg(long, default_value_t = 0.05, value_parser = probability)]
     alpha: f64,
-    /// In a race: deals of the first stage
+    /// With race: the number of deals in the first stage
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..))]
     first: u64,
-    /// Fresh deals on which the winner meets the same field as the incumbent; 0 for none
+    /// The number of fresh deals on which the winner and the incumbent meet the same field; 0 for none
     #[arg(long, value_name = "N", default_value_t = 1000)]
     validate: u64,
-    /// What the winner is compared with; without it the agent with its default values
+    /// The agent that the winner is compared with. The default is the agent with its default values
     #[arg(long, value_name = "SPEC")]
     incumbent: Option<String>,
     /// Write curve.csv, scores.csv, tuning.json and report.html into this folder; it must not exist
@@ -67,18 +69,18 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 enum Method {
-    /// Every value on the same deals; gives the whole curve
+    /// All values play the same deals; gives the whole curve
     #[default]
     Sweep,
-    /// The race of Kim and Nelson: values drop out as soon as they are too far behind
+    /// The race of Kim and Nelson (2001): values drop out as soon as they are too far behind
     Race,
-    /// Sequential halving: half of the values drop out at a time
+    /// Sequential halving: the worse half of the values drops out again and again
     Halving,
-    /// CMA-ES, for several values at once
+    /// CMA-ES, for several parameters at once
     Cma,
 }
 
-/// The payoffs, by the names that experiment files have for them.
+/// The payoffs by their names in experiment files.
 fn payoff() -> impl TypedValueParser<Value = Payoff> {
     const PAYOFFS: [(Payoff, &str, &str); 4] = [
         (
@@ -87,8 +89,8 @@ fn payoff() -> impl TypedValueParser<Value = Payoff> {
             "(seats − midrank) / (seats − 1): 1 for the best, 0 for the worst, ½ for par; the mean pairwise score",
         ),
         (Payoff::Win, "win", "The share of the win: 1 / k with k winners"),
-        (Payoff::Points, "points", "The points of the layouts over the match's rounds; fewer are better"),
-        (Payoff::Margin, "margin", "The table's mean points less the own: more is better, 0 is par"),
+        (Payoff::Points, "points", "The points of its layouts over the rounds of the match; fewer are better"),
+        (Payoff::Margin, "margin", "The mean points of the table minus its own: more is better, 0 is par"),
     ];
     let values = PAYOFFS.map(|(_, name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).try_map(|name| {
@@ -134,7 +136,7 @@ impl Values {
         ((self.to - self.from) / self.step + 1e-9).floor() as usize + 1
     }
 
-    /// The value with this number, without the noise of adding steps.
+    /// The value with this number, without the rounding errors of repeated addition.
     fn nth(self, number: usize) -> f64 {
         let value = self.from + number as f64 * self.step;
         (value * 1e9).round() / 1e9
@@ -158,14 +160,14 @@ fn filled(agent: &str, values: &[f64]) -> String {
         .collect()
 }
 
-/// The agent without what is looked for: with its default values.
+/// The agent with its default values in place of the question marks.
 fn without_marks(agent: &str) -> String {
     let Some((name, list)) = agent.split_once('(') else { return agent.to_owned() };
     let kept: Vec<&str> = list.trim_end_matches(')').split(',').filter(|part| !part.contains('?')).collect();
     if kept.is_empty() { name.to_owned() } else { format!("{name}({})", kept.join(",")) }
 }
 
-/// The command that gives the same again: every option that the answer depends on and that is not as it would be anyway.
+/// The command that repeats this tuning: every option that differs from its default and changes the result.
 fn command(args: &Args) -> String {
     let mut words = vec!["cambio".to_owned(), "tune".to_owned(), "--agent".to_owned(), args.agent.clone()];
     let mut option = |name: &str, value: String, default: &str| {
@@ -197,14 +199,14 @@ fn command(args: &Args) -> String {
     if setting.rounds {
         words.push("--rounds".to_owned());
     }
-    // What a shell would change in a word is quoted; a zero byte cannot come from a command line.
+    // Quotes whatever a shell would change. A command line has no zero byte, so quoting cannot fail.
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
 /// The most values of a sweep, a race or halving.
 const MOST_VALUES: usize = 10_000;
 
-/// What is tuned, checked.
+/// A tuning task, checked.
 struct Task<'a> {
     args: &'a Args,
     roster: &'a Roster,
@@ -238,18 +240,18 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 /// The points of a search, which of them is best, how many blocks were played, how many deals were used, and the scores.
 type Found = (Vec<Point>, usize, u64, u64, Vec<Scores>);
 
-/// The candidates' scores against one field: what a curve is computed from.
+/// The scores of the candidates against one field, from which the curve is computed.
 struct Scores {
     field: String,
-    /// The candidates as rows would carry them.
+    /// The specs of the candidates, as rows have them.
     agents: Vec<String>,
-    /// For each candidate its mean payoff over its seats, one for each deal from 0 on that it was given.
+    /// For each candidate, its mean payoff over its seats in each deal that it played, from deal 0 on.
     by_deal: Vec<Vec<f64>>,
 }
 
 impl Scores {
-    /// Appends a row for each deal with a column for each candidate, empty where it had dropped out, and before the first
-    /// the header.
+    /// Appends the header and a row for each deal, with a column for each candidate. A cell is empty if the candidate had
+    /// dropped out.
     fn append(&self, is_first: bool, csv: &mut csv::Writer<Vec<u8>>) -> csv::Result<()> {
         if is_first {
             csv.write_record(["field", "deal"].into_iter().chain(self.agents.iter().map(String::as_str)))?;
@@ -263,10 +265,10 @@ impl Scores {
     }
 }
 
-/// What tuning found.
+/// The result of tuning.
 struct Outcome {
     points: Vec<Point>,
-    /// Of one list of candidates against each field; empty after cma, whose candidates change.
+    /// The scores against each field; empty after cma, whose candidates change.
     scores: Vec<Scores>,
     text: String,
     found: serde_json::Value,
@@ -387,7 +389,7 @@ impl Task<'_> {
             (0..means.len()).rev().max_by(|&one, &other| means[one].total_cmp(&means[other])).unwrap_or(0)
         };
         let best = best.unwrap_or_else(highest);
-        // Joint statements are about what is made large.
+        // Simultaneous statements are about the payoff that is maximized.
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
         let mut points = curve(&field.join(" | "), &measured.labels(), &values, &scores, args.setting.seed);
         if sign < 0.0 {
@@ -437,7 +439,7 @@ impl Task<'_> {
         Ok((points, 0, blocks, deals + args.deals, Vec::new()))
     }
 
-    /// The winner and the incumbent on deals that nobody has seen.
+    /// Compares the winner with the incumbent on deals that the search did not use.
     fn validate(
         &self,
         winner: &str,
@@ -554,7 +556,7 @@ fn spaced(values: &[f64]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Turns a point of what was made large back into what is small.
+/// Turns a point back from the maximized payoff, if fewer points are better.
 fn negate(point: &mut Point) {
     point.mean = -point.mean;
     let flip = |low: &mut Option<f64>, high: &mut Option<f64>| {

@@ -11,12 +11,12 @@ use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The run's folder
+    /// The folder of the run
     folder: PathBuf,
     /// Play N batches again, spread evenly over the run
     #[arg(long, value_name = "N", default_value_t = 4)]
     sample: u64,
-    /// Play everything again
+    /// Play every batch again
     #[arg(long, conflicts_with = "sample")]
     all: bool,
 }
@@ -24,7 +24,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let files = ["manifest.json", "spec.lock.json", "spec.toml", "ledger.jsonl"].map(|name| args.folder.join(name));
     let stored = match StoredRun::open(&args.folder) {
-        // A folder that has none of them is no damaged run.
+        // A folder without any of these files is no run at all, not a damaged one.
         Err(error) if files.iter().any(|file| file.exists()) && !files.iter().all(|file| file.exists()) => {
             println!("wrong: {error}");
             return Ok(Exit::Wrong);
