@@ -17,7 +17,7 @@ use crate::{params, words};
 params! {
     /// The parameters of [`Ismcts`].
     pub struct IsmctsParams {
-        /// How many worlds are searched for a decision.
+        /// The number of worlds that are searched for a decision.
         iterations: u32 = 1000 in 1..=1_000_000,
         /// A budget of time instead.
         ..time: TimeParams,

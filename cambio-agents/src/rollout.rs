@@ -17,7 +17,7 @@ use crate::value::Utility;
 params! {
     /// The parameters of [`Rollout`].
     pub struct RolloutParams {
-        /// How many worlds are played out for a decision.
+        /// The number of worlds that are played out for a decision.
         n: u32 = 1000 in 1..=1_000_000,
         /// A budget of time instead.
         ..time: TimeParams,
