@@ -56,7 +56,7 @@ enum Command {
     Merge(merge::Args),
     /// Print the tables of a run and make them and the report again from its rows; also for a folder of `tune`
     #[command(
-        after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format markdown"
+        after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md"
     )]
     Report(report::Args),
     /// Write the rows of a run in another format
@@ -75,7 +75,7 @@ enum Command {
     Plan(plan::Args),
     /// Find the best value of an agent's parameter
     #[command(
-        after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving --deals 64000 --validate 20000"
+        after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving --deals 64000"
     )]
     Tune(tune::Args),
     /// Play a match yourself, at the terminal
@@ -93,7 +93,7 @@ enum Command {
     Rules(rules::Args),
     /// List the agents and their parameters, or check one for conformance
     #[command(
-        after_help = "Examples:\n  cambio agents\n  cambio agents --check 'external(\"python3 bot.py\")' --preset classic --seats 2"
+        after_help = "Examples:\n  cambio agents\n  cambio agents --check 'external(\"python3 bot.py\")' --rules classic --seats 2"
     )]
     Agents(agents::Args),
     /// Print the JSON Schema of experiment files, for editors
@@ -104,7 +104,7 @@ enum Command {
     Man(shell::ManArgs),
     /// Solve a small game exactly
     #[command(
-        after_help = "Examples:\n  cambio solve --game mini-m1\n  cambio solve --game mini-m3 --exploitability 1e-4 --save m3.strategy"
+        after_help = "Examples:\n  cambio solve --game mini-m1\n  cambio solve --game mini-m3 --to 1e-4 --save m3.strategy"
     )]
     Solve(solve::Args),
     /// Measure how far an agent can be exploited: exactly in a small game, a lower bound in any game
@@ -175,4 +175,24 @@ mod pages {
     struct Agents;
     #[doc = include_str!("../../book/src/solving.md")]
     struct Solving;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_in_the_help_is_a_command_that_is_understood() {
+        let mut tried = 0;
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in help.lines().filter(|line| line.starts_with("  cambio ")) {
+                let words = shlex::split(line.split(" > ").next().unwrap_or(line)).unwrap();
+                assert_eq!(words.get(1).map(String::as_str), Some(command.get_name()), "{line}");
+                Cli::try_parse_from(&words).unwrap_or_else(|error| panic!("{line}: {error}"));
+                tried += 1;
+            }
+        }
+        assert!(tried >= 20, "{tried} examples");
+    }
 }
