@@ -18,9 +18,9 @@ const SEATS: usize = 2;
 fn alone(lineup: [&str; SEATS], deals: std::ops::Range<u64>) {
     let rules = Rules::preset("classic").expect("a preset");
     let mut agents: [Box<dyn Agent>; SEATS] = lineup.map(|agent| roster().parse(agent).expect("an agent").make());
-    let mut table = Deal::new(&rules, Key { seed: 1, deal: deals.start });
+    let mut table = Deal::new(&rules, Key::new(1, deals.start));
     for deal in deals {
-        table.set_key(Key { seed: 1, deal });
+        table.set_key(Key::new(1, deal));
         for _ in 0..SEATS {
             table.play(SEATS, &mut agents, &mut ()).expect("nobody is at fault");
             agents.rotate_left(1);
@@ -57,7 +57,7 @@ fn arena(criterion: &mut Criterion) {
         let mut agents = lineup.map(str::to_owned).to_vec();
         agents.dedup();
         let experiment = Experiment {
-            seed: 1,
+            seed: Some(1.into()),
             deals,
             rules: vec!["classic".into()],
             seats: vec![SEATS],

@@ -52,13 +52,13 @@ fn pieces(criterion: &mut Criterion) {
         group.bench_function("clone", |bencher| bencher.iter(|| black_box(black_box(&state).clone())));
         group.bench_function("observe", |bencher| bencher.iter(|| black_box(black_box(&state).observe(Seat::A))));
         let view = state.observe(Seat::A);
-        let mut stream = Key { seed: 1, deal: 1 }.stream(Purpose::Agent, 0);
+        let mut stream = Key::new(1, 1).stream(Purpose::Agent, 0);
         group.bench_function("sample a world", |bencher| {
             bencher.iter(|| black_box(knowledge.sample(black_box(&view), &mut stream)));
         });
         group.finish();
     }
-    let mut stream = Key { seed: 1, deal: 2 }.stream(Purpose::Agent, 0);
+    let mut stream = Key::new(1, 2).stream(Purpose::Agent, 0);
     let mut deck: Vec<u8> = (0..54).collect();
     criterion.bench_function("shuffle 54 cards", |bencher| bencher.iter(|| stream.shuffle(black_box(&mut deck))));
 }

@@ -81,7 +81,7 @@ fn ours(blocks: &[BlockRows<'_>], buffers: [Vec<u8>; 3]) -> [Vec<u8>; 3] {
 
 fn rows(criterion: &mut Criterion) {
     let experiment = Experiment {
-        seed: 1,
+        seed: Some(1.into()),
         deals: 200,
         rules: vec!["classic".into()],
         seats: vec![2],

@@ -24,7 +24,7 @@ pub struct Play {
 impl Play {
     /// Rounds at a table of `seats` seats, under a fixed seed.
     pub fn new(rules: &Rules, seats: usize, faces: Faces) -> Play {
-        let dice = Dice(Key { seed: 1, deal: 0 }.stream(Purpose::Deck, 0));
+        let dice = Dice(Key::new(1, 0).stream(Purpose::Deck, 0));
         Play { setup: Setup::new(rules, seats), deck: rules.deck().to_vec(), faces, dice }
     }
 
@@ -140,7 +140,7 @@ pub fn positions<A: Agent + Clone>(
     let mut found = Vec::new();
     let mut deal = 0;
     while found.len() < count {
-        let key = Key { seed: 2, deal };
+        let key = Key::new(2, deal);
         deal += 1;
         let streams = Seat::ALL.map(|seat| key.agent(seat));
         let briefing = |seat: Seat| Briefing { rules, seats, seat, stream: &streams[seat.index()] };

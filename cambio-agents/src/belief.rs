@@ -65,7 +65,7 @@ const FORGOTTEN: f64 = 0.2;
 /// use cambio_core::{Briefing, Card, Dice, Event, Rules, Seat, Setup, State};
 ///
 /// let rules = Rules::preset("classic").unwrap();
-/// let key = Key { seed: 1, deal: 0 };
+/// let key = Key::new(1, 0);
 /// let stream = key.agent(Seat::B);
 /// let briefing = Briefing { rules: &rules, seats: 2, seat: Seat::B, stream: &stream };
 /// let mut belief = Belief::new(&briefing, Likelihood::default());

@@ -24,7 +24,7 @@ params! {
 /// use cambio_core::{Pairing, Rules, play_match, rng::Key};
 ///
 /// let mut agents = [3, 12].map(|call_at| Greedy::new(&GreedyParams { call_at }));
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key { seed: 1, deal: 0 } };
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
 /// assert_eq!(play_match(&pairing, &mut agents, &mut ()).unwrap().ranks.len(), 2);
 /// ```
 #[derive(Clone, Debug)]

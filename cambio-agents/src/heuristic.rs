@@ -23,7 +23,7 @@ pub use preset::Preset;
 /// let memory = MemoryParams { decay: Some(0.1), ..MemoryParams::default() };
 /// let forgetful = HeuristicParams { memory, ..HeuristicParams::default() };
 /// let mut agents = [Heuristic::new(&forgetful), Heuristic::new(&Preset::Sharp.params())];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key { seed: 1, deal: 0 } };
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
 /// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]

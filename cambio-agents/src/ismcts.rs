@@ -71,7 +71,7 @@ words! {
 /// let textbook = IsmctsParams { iterations: 20, mode: Mode::Single, ..IsmctsParams::default() };
 /// let mut agents: [Box<dyn Agent>; 2] =
 ///     [Box::new(Ismcts::new(&textbook)), roster().parse("greedy").unwrap().make()];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key { seed: 1, deal: 0 } };
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
 /// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]

@@ -25,7 +25,7 @@
 //! let rules = Rules::preset("faessler").unwrap();
 //! let mut agents = ["greedy(call_at=7)", "random(pass=0.9)"]
 //!     .map(|spec| roster.parse(spec).unwrap().make());
-//! let pairing = Pairing { rules, seats: 2, key: Key { seed: 42, deal: 0 } };
+//! let pairing = Pairing { rules, seats: 2, key: Key::new(42, 0) };
 //! let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
 //! assert_eq!(result.totals.len(), 2);
 //! ```

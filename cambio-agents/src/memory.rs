@@ -53,7 +53,7 @@ struct Trace {
 /// use cambio_core::{Briefing, Card, Event, Rules, Seat};
 ///
 /// let rules = Rules::preset("classic").unwrap();
-/// let stream = Key { seed: 1, deal: 0 }.agent(Seat::A);
+/// let stream = Key::new(1, 0).agent(Seat::A);
 /// let briefing = Briefing { rules: &rules, seats: 2, seat: Seat::A, stream: &stream };
 /// let one_card = MemoryParams { capacity: Some(1), ..MemoryParams::default() };
 /// let mut memory = Memory::new(one_card, &briefing);

@@ -37,7 +37,7 @@ params! {
 /// let oracle = Oracle::new(&OracleParams { iterations: 50, ..OracleParams::default() });
 /// let mut observer = oracle.observer().unwrap();
 /// let mut agents: [Box<dyn Agent>; 2] = [Box::new(oracle), roster().parse("greedy").unwrap().make()];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key { seed: 1, deal: 0 } };
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
 /// assert!(play_match(&pairing, &mut agents, &mut ()).is_err(), "nobody shows it the cards");
 /// play_match(&pairing, &mut agents, &mut (&mut *observer, &mut ())).unwrap();
 /// ```

@@ -24,7 +24,7 @@ params! {
 /// use cambio_core::{Pairing, Rules, play_match, rng::Key};
 ///
 /// let mut agents = [Random::new(&RandomParams { pass: Some(0.9) }), Random::new(&RandomParams::default())];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key { seed: 1, deal: 0 } };
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
 /// assert!(play_match(&pairing, &mut agents, &mut ()).unwrap().rounds > 0);
 /// ```
 #[derive(Clone, Debug)]

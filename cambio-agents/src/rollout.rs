@@ -38,7 +38,7 @@ params! {
 ///
 /// let rollout = Rollout::new(&RolloutParams { n: 20, ..RolloutParams::default() });
 /// let mut agents: [Box<dyn Agent>; 2] = [Box::new(rollout), roster().parse("greedy").unwrap().make()];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key { seed: 1, deal: 0 } };
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
 /// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use counting::allocations;
 /// Its first decisions may make room for trees of about that size; the last has to find it.
 fn decide_often(search: &mut dyn Agent, rules: &Rules, seats: usize, grown: &mut usize) -> usize {
     let deal = 1;
-    let key = Key { seed: 41, deal };
+    let key = Key::new(41, deal);
     let heuristic = roster().parse("heuristic").unwrap();
     let mut players: Vec<_> = (0..seats).map(|_| heuristic.make()).collect();
     let streams = Seat::ALL.map(|seat| key.agent(seat));

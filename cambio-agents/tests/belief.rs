@@ -14,7 +14,7 @@ fn watch(
 ) {
     let roster = roster();
     for deal in 0..rounds {
-        let key = Key { seed: 8, deal };
+        let key = Key::new(8, deal);
         let mut deck = rules.deck().to_vec();
         key.stream(Purpose::Deck, 0).shuffle(&mut deck);
         let mut stream = key.stream(Purpose::Race, 7);

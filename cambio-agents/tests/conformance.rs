@@ -34,7 +34,7 @@ fn heuristics_of_every_preset_conform() {
         // Who never calls plays every round to the turn limit.
         let presets =
             if *preset == Preset::NeverCalls { vec!["classic"] } else { vec!["original", "faessler", "classic"] };
-        let effort = Effort { presets, seats: vec![2, 4], matches: 3 };
+        let effort = Effort { presets, seats: vec![2, 4], matches: 3, ..Effort::default() };
         let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{preset:?}: {error}"));
         assert!(found.decisions > 100, "{preset:?}: only {} decisions", found.decisions);
     }
@@ -51,7 +51,8 @@ fn forgetful_heuristics_conform() {
 /// The decision, and what the search found at its root: both have to stay when hidden cards change.
 #[test]
 fn rollout_search_conforms_on_a_small_budget() {
-    let effort = Effort { presets: vec!["original", "faessler", "classic"], seats: vec![2, 3], matches: 1 };
+    let effort =
+        Effort { presets: vec!["original", "faessler", "classic"], seats: vec![2, 3], matches: 1, ..Effort::default() };
     let agent = roster().parse("rollout(n=24)").unwrap();
     let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{error}"));
     assert!(found.decisions > 100, "only {} decisions", found.decisions);
@@ -59,7 +60,8 @@ fn rollout_search_conforms_on_a_small_budget() {
 
 #[test]
 fn tree_search_conforms_on_a_small_budget() {
-    let effort = Effort { presets: vec!["original", "faessler", "classic"], seats: vec![2, 3], matches: 1 };
+    let effort =
+        Effort { presets: vec!["original", "faessler", "classic"], seats: vec![2, 3], matches: 1, ..Effort::default() };
     for spec in ["ismcts(iterations=24)", "ismcts(iterations=24,mode=so)", "ismcts(iterations=24,mode=mo)"] {
         let agent = roster().parse(spec).unwrap();
         let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{spec}: {error}"));

@@ -31,7 +31,7 @@ fn example() -> String {
 
 fn record(rules: &str, seats: usize, deal: u64, agents: &mut [Box<dyn Agent>]) -> String {
     let rules = Rules::preset(rules).unwrap();
-    let key = Key { seed: 42, deal };
+    let key = Key::new(42, deal);
     let mut recorder = Recorder::new(&rules);
     let result = play_match(&Pairing { rules, seats, key }, agents, &mut recorder).unwrap();
     recorder.finish(key, 0, &vec!["bot"; seats], &result).to_json()
@@ -73,7 +73,8 @@ fn the_python_bot_conforms() {
         return;
     }
     let bot = roster().parse(&example()).unwrap();
-    let effort = Effort { presets: vec!["original", "faessler", "classic"], seats: vec![2, 4], matches: 1 };
+    let effort =
+        Effort { presets: vec!["original", "faessler", "classic"], seats: vec![2, 4], matches: 1, ..Effort::default() };
     let found = check_agent(|| bot.make(), &effort).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.matches, 6);
     assert!(found.decisions > 100, "only {} decisions", found.decisions);
@@ -97,7 +98,7 @@ fn the_match_in_the_protocol_page_was_played() {
     let bot = root().join("examples/bot.py");
     let pipes = format!("tee '{}' | python3 '{}' | tee '{}'", logs[0].display(), bot.display(), logs[1].display());
     let rules = Rules::preset("classic").unwrap();
-    let pairing = Pairing { rules, seats: 2, key: Key { seed: 3, deal: 0 } };
+    let pairing = Pairing { rules, seats: 2, key: Key::new(3, 0) };
     let mut agents: [Box<dyn Agent>; 2] = [roster().parse("greedy").unwrap().make(), Box::new(shell(&pipes))];
     play_match(&pairing, &mut agents, &mut ()).unwrap();
     drop(agents);
@@ -138,7 +139,7 @@ fn hurried_start(script: &str, start_ms: u32) -> External {
 /// Plays the bot in seat b against a random player; gives why the match stopped, and holds that it stopped in time.
 fn stops(bot: External) -> String {
     let rules = Rules::preset("classic").unwrap();
-    let pairing = Pairing { rules, seats: 2, key: Key { seed: 42, deal: 0 } };
+    let pairing = Pairing { rules, seats: 2, key: Key::new(42, 0) };
     let mut agents: [Box<dyn Agent>; 2] = [Box::<RandomAgent>::default(), Box::new(bot)];
     let begun = Instant::now();
     let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
@@ -249,7 +250,7 @@ fn a_bot_that_never_reads_stops_nobody() {
     let rules = Rules::preset("classic").unwrap();
     let begun = Instant::now();
     for deal in 0..200 {
-        let key = Key { seed: 1, deal };
+        let key = Key::new(1, deal);
         let seat = cambio_core::Seat::A;
         bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &key.agent(seat) });
         bot.match_ends(&[]);
@@ -264,7 +265,7 @@ fn a_bot_that_never_reads_stops_nobody() {
 
 #[test]
 fn the_conformance_suite_tells_of_trouble() {
-    let effort = Effort { presets: vec!["classic"], seats: vec![2], matches: 1 };
+    let effort = Effort { presets: vec!["classic"], seats: vec![2], matches: 1, ..Effort::default() };
     let failing = check_agent(|| answering("exit 9"), &effort).unwrap_err();
     assert!(matches!(&failing.kind, Failing::Trouble(trouble) if trouble.round == 1), "{failing}");
     assert!(failing.to_string().contains("exited instead of answering `decide` (exit status: 9)"), "{failing}");
@@ -275,7 +276,7 @@ fn a_bot_after_a_fault_starts_anew_with_the_next_match() {
     let mut agents: [Box<dyn Agent>; 2] = [Box::<RandomAgent>::default(), Box::new(answering("exit 9"))];
     let rules = Rules::preset("classic").unwrap();
     for deal in 0..2 {
-        let pairing = Pairing { rules, seats: 2, key: Key { seed: 42, deal } };
+        let pairing = Pairing { rules, seats: 2, key: Key::new(42, deal) };
         let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
         assert!(matches!(&error, MatchError::Trouble(trouble) if trouble.round == 1), "{error}");
     }
@@ -321,7 +322,7 @@ fn no_process_of_the_group_survives() {
     let mut bot = hurried(&format!("{sleeper} & {HELLO} wait"), 300);
     let rules = Rules::preset("classic").unwrap();
     let seat = cambio_core::Seat::A;
-    let stream = Key { seed: 1, deal: 0 }.agent(seat);
+    let stream = Key::new(1, 0).agent(seat);
     bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &stream });
     assert!(soon(|| lives(&sleeper)), "the grandchild has started");
     drop(bot);
@@ -351,7 +352,7 @@ fn a_bot_may_finish_its_work_when_its_input_ends() {
     let mut bot = shell(&format!("{HELLO} cat > /dev/null; echo done > '{}'", diary.display()));
     let rules = Rules::preset("classic").unwrap();
     let seat = cambio_core::Seat::A;
-    let stream = Key { seed: 1, deal: 0 }.agent(seat);
+    let stream = Key::new(1, 0).agent(seat);
     bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &stream });
     drop(bot);
     assert_eq!(std::fs::read_to_string(&diary).unwrap(), "done\n");

@@ -9,7 +9,7 @@ fn an_oracle_that_nobody_shows_the_cards_is_in_trouble() {
     let rules = Rules::preset("classic").unwrap();
     let roster = roster();
     let mut agents = ["oracle", "heuristic"].map(|spec| roster.parse(spec).unwrap().make());
-    let pairing = Pairing { rules, seats: 2, key: Key { seed: 1, deal: 0 } };
+    let pairing = Pairing { rules, seats: 2, key: Key::new(1, 0) };
     let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
     assert!(matches!(error, MatchError::Trouble(_)), "{error}");
     assert!(error.to_string().contains("an oracle sees every card, and nobody shows them to it here"), "{error}");
@@ -29,7 +29,7 @@ fn an_oracle_with_its_observer_beats_everyone() {
                 let mut observer = oracle.observer().expect("an oracle has an observer");
                 let mut agents = vec![roster.parse("heuristic").unwrap().make()];
                 agents.insert(seat, oracle.into_agent());
-                let pairing = Pairing { rules, seats: 2, key: Key { seed: 78, deal } };
+                let pairing = Pairing { rules, seats: 2, key: Key::new(78, deal) };
                 let result = play_match(&pairing, &mut agents, &mut (&mut *observer, &mut ())).unwrap();
                 won += if result.ranks == [1, 1] { 0.5 } else { f64::from(u8::from(result.ranks[seat] == 1)) };
             }

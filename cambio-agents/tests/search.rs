@@ -89,7 +89,7 @@ fn is_invariant<S: Search>(search: &S, states: usize) {
         let rules = Rules::preset(preset).unwrap();
         let mut compared = 0;
         for deal in 0.. {
-            let key = Key { seed: 31, deal };
+            let key = Key::new(31, deal);
             let mut stream = key.stream(Purpose::Race, 9);
             watch(&rules, 2 + deal as usize % 3, key, search, |search, state, knowledge| {
                 let (mut one, mut other) = (search.clone(), search.clone());
@@ -144,7 +144,7 @@ fn root_statistics_are_the_same_on_every_machine_and_in_every_build() {
         }
     };
     for (number, rules) in rules.iter().enumerate() {
-        let key = Key { seed: 4, deal: number as u64 };
+        let key = Key::new(4, number as u64);
         let mut asked = 0;
         for spec in ["rollout(n=64)", "rollout(n=64,utility=match)"] {
             watch(rules, 2, key, &rollout(spec), |search, state, _| {
@@ -172,7 +172,7 @@ fn root_statistics_are_the_same_on_every_machine_and_in_every_build() {
 fn a_call_that_is_tried_apart_gets_an_eighth_of_the_budget_and_is_reported_last() {
     let rules = Rules::preset("original").unwrap();
     let mut tried = 0;
-    watch(&rules, 2, Key { seed: 5, deal: 1 }, &ismcts("ismcts(iterations=800)"), |search, state, _| {
+    watch(&rules, 2, Key::new(5, 1), &ismcts("ismcts(iterations=800)"), |search, state, _| {
         if state.choices().contains(Action::Call) {
             let decided = search.decide(&state.observe(Seat::A));
             let (call, others) = search.arms().split_last().unwrap();
@@ -196,7 +196,7 @@ fn share(search: &str, other: &str, deals: u64) -> f64 {
             let mut specs = vec![other];
             specs.insert(seat, search);
             let mut agents: Vec<_> = specs.iter().map(|spec| roster.parse(spec).unwrap().make()).collect();
-            let pairing = Pairing { rules, seats: 2, key: Key { seed: 77, deal } };
+            let pairing = Pairing { rules, seats: 2, key: Key::new(77, deal) };
             let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
             won += if result.ranks == [1, 1] { 0.5 } else { f64::from(u8::from(result.ranks[seat] == 1)) };
         }

@@ -20,7 +20,7 @@ fn main() {
     let mut rounds = 0;
     for number in 0..matches {
         let mut agents: Vec<Box<dyn Agent>> = (0..seats).map(|_| spec.make()).collect();
-        let key = Key { seed: 1, deal: number / seats as u64 };
+        let key = Key::new(1, number / seats as u64);
         rounds += play_match(&Pairing { rules, seats, key }, &mut agents, &mut ()).expect("no fault").rounds;
     }
     let seconds = begun.elapsed().as_secs_f64();

@@ -156,7 +156,7 @@ fn play(
         let mut agents: Vec<Box<dyn Agent>> = vec![Box::new(AtOnce), opponent.make()];
         agents.rotate_right(caller.index());
         let mut watch = Watch { caller, known: None, dealt: [0; 2], points: [0; 2], called: false };
-        let pairing = Pairing { rules: *rules, seats: 2, key: Key { seed: args.seed, deal } };
+        let pairing = Pairing { rules: *rules, seats: 2, key: Key::new(args.seed, deal) };
         let result = play_match(&pairing, &mut agents, &mut watch).map_err(|error| error.to_string())?;
         if result.rounds != 1 || !watch.called {
             return Err(format!("deal {deal}: the match has {} rounds, or the other seat called", result.rounds).into());

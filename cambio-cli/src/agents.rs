@@ -5,7 +5,7 @@ use std::io::Write as _;
 use cambio_agents::{Entry, Roster};
 use cambio_core::PRESETS;
 use cambio_core::testing::{Effort, check_agent};
-use cambio_sim::Guarded;
+use cambio_sim::{Guarded, fresh_seed, read_seed};
 
 use crate::exit::{CliResult, Exit};
 
@@ -31,7 +31,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let mut out = std::io::stdout().lock();
     if let Some(spec) = &args.check {
         let agent = roster.parse(spec)?;
-        let mut effort = Effort { matches: args.matches, ..Effort::default() };
+        // A seed of fresh entropy: no agent can have been written to know it.
+        let secret = read_seed(&fresh_seed())?;
+        let mut effort = Effort { matches: args.matches, secret, ..Effort::default() };
         if !args.rules.is_empty() {
             effort.presets.retain(|preset| args.rules.iter().any(|rules| rules == preset));
         }

@@ -310,7 +310,7 @@ mod tests {
         let mut offered = 0;
         for (preset, seats) in PRESETS.into_iter().zip([2, 4, 3, 2, 2, 2]) {
             let rules = Rules::preset(preset).unwrap();
-            let stream = Key { seed: 8, deal: 0 }.stream(Purpose::Agent, 0);
+            let stream = Key::new(8, 0).stream(Purpose::Agent, 0);
             let mut chance = Dice(stream.clone());
             let setup = Setup::new(&rules, seats);
             let mut picks = Dice(stream);
@@ -372,7 +372,7 @@ mod tests {
         let names = vec!["you".to_owned(), "idle".to_owned()];
         let person = Person::new(&rules, input.as_bytes(), &mut out, names, notes, CancelToken::new());
         let mut agents: Vec<Box<dyn Agent + '_>> = vec![Box::new(person), Box::new(Idle)];
-        let pairing = cambio_core::Pairing { rules, seats: 2, key: Key { seed: 5, deal: 0 } };
+        let pairing = cambio_core::Pairing { rules, seats: 2, key: Key::new(5, 0) };
         let error = cambio_core::play_match(&pairing, &mut agents, &mut ()).err().map(|error| error.to_string());
         drop(agents);
         (String::from_utf8(out).unwrap(), error)

@@ -2,12 +2,11 @@
 
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use cambio_agents::Roster;
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Recorder, Seat};
-use cambio_sim::{Guarded, Unit, read_rules};
+use cambio_sim::{Guarded, Unit, fresh_seed, read_rules, read_seed};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::Output;
@@ -32,9 +31,9 @@ pub(super) struct Args {
     /// Do not show the cards that you have seen: you have to remember them
     #[arg(long)]
     no_notes: bool,
-    /// The seed of the deal; without it, a random one
+    /// The seed of the deal, a whole number or a text; without it, a random one that nobody can guess
     #[arg(long, value_name = "SEED")]
-    seed: Option<u64>,
+    seed: Option<String>,
     /// Write the record of a finished match to this file; it must not exist
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -61,7 +60,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let others = args.against.iter().map(|spec| player(roster, "--against", spec)).collect::<Result<Vec<_>, _>>()?;
     let mut names: Vec<String> = others.iter().map(ToString::to_string).collect();
     names.insert(args.seat.index(), "person".to_owned());
-    let seed = args.seed.unwrap_or_else(unknown);
+    let seed = args.seed.clone().unwrap_or_else(fresh_seed);
     // Bots end with the match, however it ends.
     let interrupt = stop_on_signal(Exit::Failed)?;
     let mut out = std::io::stdout();
@@ -72,7 +71,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let input = BufReader::new(std::io::stdin());
     let person = Person::new(&rules, input, std::io::stdout(), names.clone(), !args.no_notes, interrupt);
     agents.insert(args.seat.index(), Box::new(person));
-    let key = Key { seed, deal: 0 };
+    let key = Key::new(read_seed(&seed)?, 0);
     let mut recorder = Recorder::new(&rules);
     let result = match Deal::new(&rules, key).play(seats, &mut agents, &mut recorder) {
         Ok(result) => result,
@@ -94,11 +93,4 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     writeln!(out, "you have rank {rank} of {seats}; --seed {seed} deals the same cards again")?;
     Ok(Exit::Done)
-}
-
-/// A random seed, short enough to be typed again.
-fn unknown() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-    let mixed = (now ^ u64::from(std::process::id()) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed % 1_000_000_000
 }

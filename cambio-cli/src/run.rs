@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
+use cambio_core::rng::Seed;
 use cambio_report::PAGES;
 use cambio_sim::{
     CancelToken, Executor, Experiment, MOST_THREADS, PlayablePlan, Progress, Report, RunError, RunFolder, RunOutcome,
-    Runner, Shard, StoredRun, keep_fault,
+    Runner, Secret, Shard, StoredRun, keep_fault,
 };
 
 use crate::exit::{CliResult, Exit};
@@ -53,9 +54,9 @@ struct Playing {
     /// The number of deals, instead of that in the file
     #[arg(long, value_name = "N")]
     deals: Option<u64>,
-    /// The seed, instead of that in the file
-    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
-    seed: Option<u64>,
+    /// The seed, instead of that in the file: a whole number or a text
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = cambio_sim::read_seed)]
+    seed: Option<Seed>,
     /// Do not show progress
     #[arg(long, short)]
     quiet: bool,
@@ -108,9 +109,17 @@ fn play(
 ) -> Result<(PlayablePlan, Report, Exit), Box<dyn std::error::Error>> {
     let (mut experiment, text) = Experiment::read(&args.spec)?;
     experiment.deals = args.deals.unwrap_or(experiment.deals);
-    experiment.seed = args.seed.unwrap_or(experiment.seed);
+    experiment.seed = args.seed.or(experiment.seed);
     experiment.records |= args.records;
-    let plan = experiment.plan(roster, args.spec.parent().unwrap_or(Path::new(".")))?;
+    let base = args.spec.parent().unwrap_or(Path::new("."));
+    let plan = if experiment.secret && args.resume && args.out.join("secret").exists() {
+        experiment.plan_with(Secret::read(&args.out)?, roster, base)?
+    } else {
+        experiment.plan(roster, base)?
+    };
+    if plan.secret && shard.is_some() {
+        return Err("the experiment has `secret = true`; allowed in shards is a seed, which they all know".into());
+    }
     let mut folder = if args.resume {
         RunFolder::reopen(&args.out, &text, &plan, shard)?
     } else {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use cambio_agents::{AgentSpec, Roster};
+use cambio_core::rng::Seed;
 use cambio_sim::tune::Setting;
 use cambio_sim::{Payoff, Unit};
 
@@ -19,9 +20,9 @@ pub(super) struct SettingArgs {
     /// Play one round on each deal instead of a match
     #[arg(long)]
     pub(super) rounds: bool,
-    /// The seed of the deals
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    pub(super) seed: u64,
+    /// The seed of the deals, a whole number or a text
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = cambio_sim::read_seed)]
+    pub(super) seed: Seed,
     /// The number of threads; 0 means one for each core. The result does not depend on it
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub(super) threads: usize,

@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         }
         stored => stored?,
     };
-    let plan = stored.plan.clone().with_agents(roster)?;
+    let plan = stored.playable(roster)?;
     let replay = if args.all { Replay::All } else { Replay::Sample(args.sample) };
     let findings = verify(&stored, &plan, replay, PAGES)?;
     let mut out = std::io::stdout().lock();

@@ -10,12 +10,12 @@ use crate::{Card, Rules, Seat};
 /// use cambio_core::{Deal, Rules, rng::Key};
 ///
 /// let rules = Rules::preset("classic").unwrap();
-/// let mut deal = Deal::new(&rules, Key { seed: 42, deal: 0 });
+/// let mut deal = Deal::new(&rules, Key::new(42, 0));
 /// let first = deal.deck(0).to_vec();
 /// assert_ne!(deal.deck(1), first);
-/// deal.set_key(Key { seed: 42, deal: 1 });
+/// deal.set_key(Key::new(42, 1));
 /// assert_ne!(deal.deck(0), first);
-/// deal.set_key(Key { seed: 42, deal: 0 });
+/// deal.set_key(Key::new(42, 0));
 /// assert_eq!(deal.deck(0), first);
 /// ```
 #[derive(Clone, Debug)]

@@ -28,7 +28,7 @@ use crate::{Observation, Rules};
 /// use cambio_core::rng::{Key, Purpose};
 ///
 /// let rules = Rules::preset("classic").unwrap();
-/// let mut stream = Key { seed: 1, deal: 0 }.stream(Purpose::Deck, 0);
+/// let mut stream = Key::new(1, 0).stream(Purpose::Deck, 0);
 /// let mut knowledge = Knowledge::new(&rules, 2, Seat::B);
 /// let mut sink = |event: &cambio_core::Event<_>| knowledge.notice(&event.seen_from(Seat::B));
 /// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut Dice(stream.clone()), &mut sink).unwrap();

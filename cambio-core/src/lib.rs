@@ -21,7 +21,7 @@
 //! use cambio_core::{Dice, Event, Rules, Seat, Setup, State};
 //!
 //! let rules = Rules::preset("classic").unwrap();
-//! let mut dice = Dice(Key { seed: 42, deal: 0 }.stream(Purpose::Deck, 0));
+//! let mut dice = Dice(Key::new(42, 0).stream(Purpose::Deck, 0));
 //! let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut ()).unwrap();
 //! assert_eq!(state.choices().to_string(), "draw");
 //!
@@ -70,6 +70,7 @@ mod round;
 mod rules;
 mod score;
 mod seat;
+mod seed;
 mod snap;
 mod state;
 mod table;

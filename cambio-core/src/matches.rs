@@ -133,7 +133,7 @@ fn winners(points: &[i32], callers: SeatSet, succeeded: SeatSet) -> SeatSet {
 ///
 /// let rules = Rules::preset("classic").unwrap();
 /// let mut game = Match::new(&rules, 2, Seat::A).unwrap();
-/// let mut dice = Dice(Key { seed: 42, deal: 0 }.stream(Purpose::Deck, 0));
+/// let mut dice = Dice(Key::new(42, 0).stream(Purpose::Deck, 0));
 /// while !game.is_over() {
 ///     let mut round = State::deal(&game.setup(), rules.deck(), &mut dice, &mut ()).unwrap();
 ///     while !round.is_over() {

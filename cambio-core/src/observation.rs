@@ -14,7 +14,7 @@ use crate::{Action, Rules};
 /// ```
 /// use cambio_core::{Playing, Rules, Seat, rng::Key};
 ///
-/// let playing = Playing::new(&Rules::preset("faessler").unwrap(), 2, Key { seed: 42, deal: 0 }).unwrap();
+/// let playing = Playing::new(&Rules::preset("faessler").unwrap(), 2, Key::new(42, 0)).unwrap();
 /// let view = playing.turn().unwrap().view;
 /// assert_eq!(view.choices().to_string(), "peek b1, peek b2, peek b3, peek b4");
 /// assert!(view.allows("peek b2".parse().unwrap()) && !view.allows("draw".parse().unwrap()));
@@ -107,7 +107,7 @@ impl<'a> Observation<'a> {
 ///     own.without(view.known()).is_empty() && view.known_points() <= most
 /// }
 ///
-/// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key { seed: 42, deal: 0 }).unwrap();
+/// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
 /// assert!(!would_call(&playing.state().view(playing.turn().unwrap().seat), 5));
 /// ```
 pub trait View {

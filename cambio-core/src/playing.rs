@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::deal::Deal;
 use crate::observer::Observer;
 use crate::record::{Flaw, Record, Recorder};
-use crate::rng::Key;
+use crate::rng::{Key, Seed};
 use crate::round::{Drawn, Round};
 use crate::{
     Action, Briefing, Card, Event, IllegalAction, Match, MatchResult, Observation, RoundResult, Rules, RulesError,
@@ -30,7 +30,7 @@ use crate::{
 /// ```
 /// use cambio_core::{Playing, Rules, rng::Key};
 ///
-/// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key { seed: 42, deal: 0 }).unwrap();
+/// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
 /// while let Some(turn) = playing.turn() {
 ///     let action = turn.view.choices().nth(0).unwrap();
 ///     playing.act(action).unwrap();
@@ -171,7 +171,7 @@ impl Playing {
     /// use cambio_core::{Fingerprinter, Playing, Rules, rng::Key};
     ///
     /// let mut observer = Fingerprinter::default();
-    /// let key = Key { seed: 42, deal: 0 };
+    /// let key = Key::new(42, 0);
     /// let mut playing = Playing::new_observed(&Rules::preset("classic").unwrap(), 2, key, &mut observer).unwrap();
     /// while !playing.is_over() {
     ///     let first = playing.turn().unwrap().view.choices().nth(0).unwrap();
@@ -208,7 +208,7 @@ impl Playing {
     /// ```
     /// use cambio_core::{Event, Playing, Rules, Seat, rng::Key};
     ///
-    /// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key { seed: 42, deal: 0 }).unwrap();
+    /// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
     /// playing.act("draw".parse().unwrap()).unwrap();
     /// assert!(matches!(playing.sightings(Seat::A).next(), Some(Event::Drew { face: Some(_), .. })));
     /// assert!(matches!(playing.sightings(Seat::B).next(), Some(Event::Drew { face: None, .. })));
@@ -316,7 +316,7 @@ impl Playing {
     /// ```
     /// use cambio_core::{Playing, Record, Rules, rng::Key};
     ///
-    /// let mut playing = Playing::new(&Rules::preset("original")?, 3, Key { seed: 7, deal: 1 })?;
+    /// let mut playing = Playing::new(&Rules::preset("original")?, 3, Key::new(7, 1))?;
     /// let peek = playing.turn().unwrap().view.choices().nth(0).unwrap();
     /// playing.act(peek).unwrap();
     ///
@@ -329,12 +329,20 @@ impl Playing {
     pub fn restore(record: &Record) -> Result<Playing, RestoreError> {
         let rules = record.fields.get("rules").unwrap_or(&Value::Null);
         let rules = RulesSpec::from_json(rules)?.validate()?;
-        let seed = |value: &Value| value.as_str().map_or_else(|| value.as_u64(), |text| text.parse().ok());
-        let seed = field(record, "seed", "a whole number of 64 bits, as text", seed)?;
+        let seed = |value: &Value| match value.as_str() {
+            Some(text) => text.parse().ok(),
+            None => value.as_u64().map(Seed::Number),
+        };
+        let agents = match record.fields.contains_key("agent_seed") {
+            true => field(record, "agent_seed", SEED, seed)?,
+            false => Seed::AGENTS,
+        };
+        let seed = field(record, "seed", SEED, seed)?;
         let deal = field(record, "deal", "a whole number of 64 bits", Value::as_u64)?;
         let seats = field(record, "seats", "a whole number from 2 to 8", Value::as_u64)?;
         let mut recorder = Recorder::new(&rules);
-        let mut playing = Playing::new_observed(&rules, seats as usize, Key { seed, deal }, &mut recorder)?;
+        let key = Key { seed, agents, deal };
+        let mut playing = Playing::new_observed(&rules, seats as usize, key, &mut recorder)?;
         for (number, round) in record.rounds.iter().enumerate() {
             let flaw = |what: String| Flaw::new(what).in_round(number + 1);
             if playing.is_over() || playing.rounds() != number {
@@ -364,6 +372,9 @@ impl Playing {
         Ok(playing)
     }
 }
+
+/// What a record may say of a seed.
+const SEED: &str = "a whole number of 64 bits, as text, or 64 hexadecimal digits";
 
 /// A field of a record as `read` takes it.
 fn field<T>(

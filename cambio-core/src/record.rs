@@ -337,7 +337,7 @@ impl Observer for Fingerprinter {
 /// use cambio_core::rng::Key;
 ///
 /// let rules = Rules::preset("classic").unwrap();
-/// let pairing = Pairing { rules, seats: 2, key: Key { seed: 42, deal: 7 } };
+/// let pairing = Pairing { rules, seats: 2, key: Key::new(42, 7) };
 /// let mut recorder = Recorder::new(&rules);
 /// let result = play_match(&pairing, &mut [RandomAgent::default(), RandomAgent::default()], &mut recorder).unwrap();
 /// let record = recorder.finish(pairing.key, 0, &["random", "random"], &result);
@@ -381,6 +381,9 @@ impl Recorder {
         fields.insert("rules".to_owned(), self.rules.spec().to_json());
         fields.insert("seats".to_owned(), Value::from(agents.len()));
         fields.insert("seed".to_owned(), Value::from(key.seed.to_string()));
+        if key.agents != crate::rng::Seed::AGENTS {
+            fields.insert("agent_seed".to_owned(), Value::from(key.agents.to_string()));
+        }
         fields.insert("deal".to_owned(), Value::from(key.deal));
         fields.insert("rotation".to_owned(), Value::from(rotation));
         fields.insert("agents".to_owned(), Value::from(agents));

@@ -168,7 +168,7 @@ impl<A: Agent, W: Observer> Observer for Crowd<'_, A, W> {
 /// use cambio_core::rng::Key;
 ///
 /// let rules = Rules::preset("faessler").unwrap();
-/// let pairing = Pairing { rules, seats: 3, key: Key { seed: 42, deal: 0 } };
+/// let pairing = Pairing { rules, seats: 3, key: Key::new(42, 0) };
 /// let mut agents: Vec<_> = (0..3).map(|_| RandomAgent::default()).collect();
 /// let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
 /// assert_eq!(result.ranks.len(), 3);
@@ -257,7 +257,7 @@ mod tests {
     fn a_match_is_the_same_whether_or_not_its_deal_was_played_before() {
         for name in PRESETS {
             let rules = Rules::preset(name).unwrap();
-            let key = Key { seed: 3, deal: 5 };
+            let key = Key::new(3, 5);
             let mut deal = Deal::new(&rules, key);
             for seats in [4, 2, 3, 2] {
                 let agents = || -> Vec<_> { (0..seats).map(|_| RandomAgent::default()).collect() };

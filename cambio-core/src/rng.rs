@@ -1,6 +1,6 @@
 //! Streams of chance, keyed so that one game never moves another.
 //!
-//! A stream's key is (seed, deal, round, purpose, seat). Adding games, agents or threads changes no other stream. The
+//! A stream's key is (seed, deal, round, purpose, seat); the agents' streams have a seed of their own. Adding games, agents or threads changes no other stream. The
 //! bounded integers and the shuffle are ours and pinned by value tests, so that a new version of `rand` cannot
 //! move results.
 
@@ -11,6 +11,7 @@ use rand_chacha::ChaCha8Core;
 use std::convert::Infallible;
 
 use crate::Seat;
+pub use crate::seed::{Seed, SeedError};
 
 /// The purpose of a random stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,29 +29,47 @@ pub enum Purpose {
     Dealer = 5,
 }
 
-/// Names a stream: which seed, which deal of it, which round of that deal's match.
+/// Names the streams of one deal.
+///
+/// The seed fixes the cards and the races; the agents' streams come from a seed of their own. So a stream says nothing about
+/// the cards, and who guesses seeds until its stream fits has learned nothing.
 ///
 /// ```
-/// use cambio_core::rng::{Key, Purpose};
-/// use cambio_core::rng::Bounded as _;
+/// use cambio_core::rng::{Bounded as _, Key, Purpose};
+/// use cambio_core::Seat;
 ///
-/// let key = Key { seed: 42, deal: 7 };
+/// let key = Key::new(42, 7);
 /// let mut first = key.stream(Purpose::Deck, 0);
 /// let mut again = key.stream(Purpose::Deck, 0);
 /// assert_eq!(first.below(1000), again.below(1000));
+/// // The agents draw the same under any seed.
+/// assert_eq!(key.agent(Seat::A), Key::new(43, 7).agent(Seat::A));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
-    /// The master seed of an experiment.
-    pub seed: u64,
-    /// The number of the deal under that seed.
+    /// The seed of the decks, new stocks, races and first dealers.
+    pub seed: Seed,
+    /// The seed of the agents' streams.
+    pub agents: Seed,
+    /// The number of the deal under these seeds.
     pub deal: u64,
 }
 
 impl Key {
+    /// The key of a deal, with the agents' streams under [`Seed::AGENTS`].
+    pub fn new(seed: impl Into<Seed>, deal: u64) -> Key {
+        Key { seed: seed.into(), agents: Seed::AGENTS, deal }
+    }
+
+    /// The same deal with the agents' streams under another seed.
+    #[must_use]
+    pub fn with_agents(self, seed: impl Into<Seed>) -> Key {
+        Key { agents: seed.into(), ..self }
+    }
+
     /// The stream for one purpose in one round, counted from 0.
     pub fn stream(self, purpose: Purpose, round: u32) -> Stream {
-        self.keyed(purpose, round, 0)
+        Stream::from_seed(self.seed.stream_key(self.deal, round, purpose as u8, 0))
     }
 
     /// The stream of the agent in `seat`, for a whole match.
@@ -61,24 +80,13 @@ impl Key {
     /// use cambio_core::Seat;
     /// use cambio_core::rng::{Bounded as _, Key};
     ///
-    /// let key = Key { seed: 42, deal: 0 };
+    /// let key = Key::new(42, 0);
     /// let [mut a, mut again, mut b] = [Seat::A, Seat::A, Seat::B].map(|seat| key.agent(seat));
     /// let numbers = (a.below(1 << 31), again.below(1 << 31), b.below(1 << 31));
     /// assert!(numbers.0 == numbers.1 && numbers.0 != numbers.2);
     /// ```
     pub fn agent(self, seat: Seat) -> Stream {
-        self.keyed(Purpose::Agent, 0, seat as u8)
-    }
-
-    fn keyed(self, purpose: Purpose, round: u32, seat: u8) -> Stream {
-        let mut key = [0; 32];
-        key[0..8].copy_from_slice(&self.seed.to_le_bytes());
-        key[8..16].copy_from_slice(&self.deal.to_le_bytes());
-        key[16..20].copy_from_slice(&round.to_le_bytes());
-        key[20] = purpose as u8;
-        key[21] = seat;
-        key[24..32].copy_from_slice(b"cambio/1");
-        Stream::from_seed(key)
+        Stream::from_seed(self.agents.stream_key(self.deal, 0, Purpose::Agent as u8, seat as u8))
     }
 }
 
@@ -162,7 +170,7 @@ impl TryRng for Stream {
 /// ```
 /// use cambio_core::rng::{Bounded as _, Key, Purpose};
 ///
-/// let mut stream = Key { seed: 42, deal: 0 }.stream(Purpose::Deck, 0);
+/// let mut stream = Key::new(42, 0).stream(Purpose::Deck, 0);
 /// assert!(stream.below(6) < 6);
 /// assert!(!stream.chance(0, 10) && stream.chance(10, 10));
 /// let mut items = [1, 2, 3, 4, 5];
@@ -258,7 +266,7 @@ mod tests {
 
     #[test]
     fn streams_are_pinned_by_value() {
-        let key = Key { seed: 42, deal: 7 };
+        let key = Key::new(42, 7).with_agents(42);
         let mut deck = key.stream(Purpose::Deck, 0);
         let mut order: Vec<u8> = (0..10).collect();
         deck.shuffle(&mut order);
@@ -294,10 +302,10 @@ mod tests {
 
     #[test]
     fn streams_of_other_keys_differ() {
-        let base = Key { seed: 1, deal: 2 };
+        let base = Key::new(1, 2);
         let mut seen = Vec::new();
         for (seed, deal) in [(1, 2), (2, 1), (1, 3)] {
-            let key = Key { seed, deal };
+            let key = Key::new(seed, deal).with_agents(seed);
             seen.push(key.stream(Purpose::Deck, 0));
             seen.push(key.stream(Purpose::Deck, 1));
             seen.push(key.stream(Purpose::Race, 0));
@@ -313,7 +321,7 @@ mod tests {
 
     #[test]
     fn numbers_below_a_bound_are_equally_likely() {
-        let mut stream = Key { seed: 3, deal: 0 }.agent(Seat::A);
+        let mut stream = Key::new(3, 0).agent(Seat::A);
         let mut counts = [0f64; 7];
         for _ in 0..70_000 {
             counts[stream.below(7) as usize] += 1.0;

@@ -230,7 +230,7 @@ pub(crate) struct Face {
 ///     Session { rules, state }
 /// }
 /// # fn dice() -> cambio_core::Dice<cambio_core::rng::Stream> {
-/// #     cambio_core::Dice(cambio_core::rng::Key { seed: 1, deal: 0 }.stream(cambio_core::rng::Purpose::Deck, 0))
+/// #     cambio_core::Dice(cambio_core::rng::Key::new(1, 0).stream(cambio_core::rng::Purpose::Deck, 0))
 /// # }
 ///
 /// let session = begin(Rules::preset("classic")?);

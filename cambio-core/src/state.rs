@@ -25,7 +25,7 @@ use turn::Turn;
 /// use cambio_core::rng::{Bounded, Key, Purpose};
 ///
 /// let rules = Rules::preset("classic").unwrap();
-/// let mut stream = Key { seed: 1, deal: 0 }.stream(Purpose::Deck, 0);
+/// let mut stream = Key::new(1, 0).stream(Purpose::Deck, 0);
 /// let mut deck = rules.deck().to_vec();
 /// stream.shuffle(&mut deck);
 ///
@@ -186,7 +186,7 @@ impl State {
     /// use cambio_core::rng::{Key, Purpose};
     ///
     /// let rules = Rules::preset("faessler").unwrap();
-    /// let mut dice = Dice(Key { seed: 42, deal: 0 }.stream(Purpose::Deck, 0));
+    /// let mut dice = Dice(Key::new(42, 0).stream(Purpose::Deck, 0));
     /// let mut state = State::deal_latent(&Setup::new(&rules, 2), &mut dice, &mut ()).unwrap();
     /// let a1 = "a1".parse().unwrap();
     /// assert_eq!(state.face(a1), None);

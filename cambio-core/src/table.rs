@@ -64,7 +64,7 @@ pub struct Carry {
 /// ```
 /// use cambio_core::{Phase, Playing, Rules, Seat, rng::Key};
 ///
-/// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 3, Key { seed: 42, deal: 0 }).unwrap();
+/// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 3, Key::new(42, 0)).unwrap();
 /// playing.act("draw".parse().unwrap()).unwrap();
 /// let table = playing.state().table();
 /// assert!(matches!(table.phase(), Phase::Held { .. }));

@@ -126,7 +126,7 @@ const BLOCKS: usize = 17;
 ///
 /// let rules = Rules::preset("classic").unwrap();
 /// let space = TensorSpace::new(&rules, 2);
-/// let mut dice = Dice(Key { seed: 1, deal: 0 }.stream(Purpose::Race, 0));
+/// let mut dice = Dice(Key::new(1, 0).stream(Purpose::Race, 0));
 /// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut ()).unwrap();
 ///
 /// let mut floats = vec![0.0_f32; space.len()];

@@ -1,6 +1,7 @@
 //! What a test of an agent needs: a random player, and the conformance suite that anyone can run on a bot.
 
-use crate::rng::{Bounded as _, Key, Stream};
+use crate::knob::MatchEnd;
+use crate::rng::{Bounded as _, Key, Purpose, Seed, Stream};
 use crate::{
     Action, Agent, Briefing, Card, Event, Fault, Knowledge, MatchError, Observation, Observer, PRESETS, Pairing,
     RaceOrder, RoundResult, Rules, Score, Seat, Setup, Sighting, Standing, State, Trouble, play_match,
@@ -31,14 +32,22 @@ pub struct Effort {
     pub presets: Vec<&'static str>,
     /// The numbers of seats.
     pub seats: Vec<usize>,
-    /// How many matches are played on each.
+    /// How many matches are played on each; 25 times as many show whether it computes decks, see [`Failing::Foreseeing`].
     pub matches: u64,
+    /// A seed that the agent cannot guess. With the default it could, if it was written to deceive this check: give one from
+    /// fresh entropy.
+    pub secret: Seed,
 }
 
 impl Default for Effort {
     /// Twelve matches on every preset at 2, 3, 4 and 8 seats.
     fn default() -> Effort {
-        Effort { presets: PRESETS.to_vec(), seats: vec![2, 3, 4, 8], matches: 12 }
+        Effort {
+            presets: PRESETS.to_vec(),
+            seats: vec![2, 3, 4, 8],
+            matches: 12,
+            secret: Seed::Key(*b"no agent tries this as its guess"),
+        }
     }
 }
 
@@ -53,14 +62,14 @@ pub struct Conformance {
 
 /// Where an agent does not conform.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-#[error("{preset}, {seats} seats, deal {deal}: {kind}")]
+#[error("{preset}, {seats} seats{}: {kind}", .deal.map_or_else(String::new, |deal| format!(", deal {deal}")))]
 pub struct Nonconformance {
     /// The preset.
     pub preset: &'static str,
     /// The number of seats.
     pub seats: usize,
-    /// The deal, under seed 0.
-    pub deal: u64,
+    /// The deal, under seed 0; `None` where it takes many to see it.
+    pub deal: Option<u64>,
     /// What went wrong.
     pub kind: Failing,
 }
@@ -93,6 +102,34 @@ pub enum Failing {
         first: Action,
         /// The decision of one that has played before.
         second: Action,
+    },
+    /// The same deal in another seat changes its play.
+    #[error(
+        "seat {seat} decides `{second}` instead of `{first}` after it had the same deal in another seat: it remembers the \
+         cards"
+    )]
+    Remembering {
+        /// The seat.
+        seat: Seat,
+        /// The decision of a fresh agent.
+        first: Action,
+        /// The decision of one that had the deal in the next seat.
+        second: Action,
+    },
+    /// It plays another game where the decks come from a seed that can be guessed: it guesses, and computes the hidden cards.
+    #[error(
+        "in {matches} rounds its {what} sum to {guessable} where the decks come from seed 0, and to {secret} where nobody can \
+         compute them: it guesses the seed"
+    )]
+    Foreseeing {
+        /// How many rounds were played of each kind.
+        matches: u64,
+        /// What differs: its points, its margins over the next seat in points, or its decisions.
+        what: &'static str,
+        /// Their sum with the decks of seed 0.
+        guessable: i64,
+        /// Their sum with the decks of a secret seed.
+        secret: i64,
     },
     /// The cards that it cannot know change its play.
     #[error("seat {seat} decides `{second}` instead of `{first}` when the cards that it cannot know are others")]
@@ -133,7 +170,7 @@ impl Diary {
             knowledge: Seat::ALL[..seats].iter().map(|&seat| Knowledge::new(rules, seats, seat)).collect(),
             totals: vec![Score::default(); seats],
             rounds: 0,
-            stream: Key { seed: !key.seed, ..key }.agent(Seat::A),
+            stream: Key::new(u64::MAX, key.deal).stream(Purpose::Deck, 0),
             decisions: 0,
             number: 0,
         }
@@ -224,9 +261,10 @@ fn relive<A: Agent>(
 
 /// Checks an agent, made anew by `make` as often as it is needed.
 ///
-/// It has to be legal in every match and never be in trouble; the same briefing and sightings have to lead to the same decisions; earlier
-/// matches must change nothing; and the cards that it cannot know must change nothing: at every decision everything
-/// hidden from the seat is dealt anew, the stock's order included, and the decision has to stay.
+/// It has to be legal in every match and never be in trouble; the same briefing and sightings have to lead to the same
+/// decisions; earlier matches must change nothing, nor must the same deal in another seat; and the cards that it cannot know
+/// must change nothing: at every decision everything hidden from the seat is dealt anew, the stock's order included, and the
+/// decision has to stay. And it must play no better where a guess of the seed would give it the deck.
 ///
 /// # Errors
 /// The first way in which the agent does not conform, and where.
@@ -244,19 +282,142 @@ fn relive<A: Agent>(
 /// ```
 pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Conformance, Box<Nonconformance>> {
     let mut found = Conformance::default();
+    let nonconformance = |preset, seats, deal, kind| Box::new(Nonconformance { preset, seats, deal, kind });
     for &preset in &effort.presets {
         let rules = Rules::preset(preset).expect("the effort names presets");
         for &seats in &effort.seats {
             let mut veterans: Vec<A> = (0..seats).map(|_| make()).collect();
             for deal in 0..effort.matches {
-                let key = Key { seed: 0, deal };
+                let key = Key::new(0, deal);
                 let checked = check_match(&make, &mut veterans, &Pairing { rules, seats, key });
-                found.decisions += checked.map_err(|kind| Box::new(Nonconformance { preset, seats, deal, kind }))?;
+                found.decisions += checked.map_err(|kind| nonconformance(preset, seats, Some(deal), kind))?;
                 found.matches += 1;
             }
         }
     }
+    if let (Some(&preset), Some(&seats)) = (effort.presets.first(), effort.seats.first()) {
+        let rules = Rules::preset(preset).expect("the effort names presets");
+        let matches = (25 * effort.matches).max(100);
+        let checked = check_foresight(&make, (&rules, seats), effort.secret, matches);
+        checked.map_err(|kind| nonconformance(preset, seats, None, kind))?;
+        found.matches += 2 * matches;
+    }
     Ok(found)
+}
+
+/// Compares how the agent plays in seat a, against players that never call, under two seeds: one that it can guess, one that it
+/// cannot. An honest agent plays the same game on average. Five standard errors of a difference are needed.
+fn check_foresight<A: Agent>(
+    make: &impl Fn() -> A,
+    (rules, seats): (&Rules, usize),
+    secret: Seed,
+    matches: u64,
+) -> Result<(), Failing> {
+    let mut spec = rules.spec().clone();
+    spec.match_end = MatchEnd::Rounds(1);
+    let rules = spec.validate().expect("one round is allowed wherever a match is");
+    let mut sums = [[(0_i64, 0_i64); 3]; 2];
+    for (seed, sums) in [Seed::Number(0), secret].into_iter().zip(&mut sums) {
+        let mut agents = vec![Guest::Tested(make())];
+        agents.resize_with(seats, || Guest::Patient(RandomAgent::default()));
+        for deal in 0..matches {
+            let pairing = Pairing { rules, seats, key: Key::new(seed, deal) };
+            let mut game = Game::default();
+            match play_match(&pairing, &mut agents, &mut game) {
+                Ok(_) => {}
+                Err(MatchError::Fault(fault)) => return Err(Failing::Illegal(*fault)),
+                Err(MatchError::Trouble(trouble)) => return Err(Failing::Trouble(*trouble)),
+                Err(error) => panic!("{error}"),
+            }
+            for ((sum, squares), number) in sums.iter_mut().zip([game.points, game.margin, game.decisions]) {
+                *sum += number;
+                *squares += number * number;
+            }
+        }
+    }
+    let n = i128::from(matches);
+    let spread = |(sum, squares): (i64, i64)| n * i128::from(squares) - i128::from(sum) * i128::from(sum);
+    for ((one, other), what) in sums[0].into_iter().zip(sums[1]).zip(["points", "margins", "decisions"]) {
+        let (gain, variance) = (i128::from(one.0 - other.0), spread(one) + spread(other));
+        if n * gain * gain > 25 * variance {
+            return Err(Failing::Foreseeing { matches, what, guessable: one.0, secret: other.0 });
+        }
+    }
+    Ok(())
+}
+
+/// What one round was like for seat a.
+#[derive(Default)]
+struct Game {
+    points: i64,
+    /// Seat b's points less its own.
+    margin: i64,
+    decisions: i64,
+}
+
+impl Observer for Game {
+    fn decides(&mut self, _: &State, seat: Seat, _: Action) {
+        self.decisions += i64::from(seat == Seat::A);
+    }
+
+    fn round_ends(&mut self, state: &State, _: &RoundResult) {
+        let points = |seat| state.points(seat).map_or(0, i64::from);
+        self.points = points(Seat::A);
+        self.margin = points(Seat::B) - points(Seat::A);
+    }
+}
+
+/// One at a table of the agent that is checked and players that decide by chance but never call.
+enum Guest<A> {
+    Tested(A),
+    Patient(RandomAgent),
+}
+
+impl<A: Agent> Guest<A> {
+    fn agent(&mut self) -> &mut dyn Agent {
+        match self {
+            Guest::Tested(agent) => agent,
+            Guest::Patient(agent) => agent,
+        }
+    }
+}
+
+impl<A: Agent> Agent for Guest<A> {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        self.agent().begin(briefing);
+    }
+
+    fn round_begins(&mut self, standing: &Standing<'_>) {
+        self.agent().round_begins(standing);
+    }
+
+    fn notice(&mut self, sighting: &Sighting) {
+        self.agent().notice(sighting);
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        let is_patient = matches!(self, Guest::Patient(_));
+        let choices = view.choices();
+        for _ in 0..16 {
+            let action = self.agent().decide(view);
+            if !(is_patient && action == Action::Call) {
+                return action;
+            }
+        }
+        choices.nth(0).expect("who is asked has a choice")
+    }
+
+    fn trouble(&mut self) -> Option<String> {
+        self.agent().trouble()
+    }
+
+    fn round_ends(&mut self, result: &RoundResult) {
+        self.agent().round_ends(result);
+    }
+
+    fn match_ends(&mut self, totals: &[Score]) {
+        self.agent().match_ends(totals);
+    }
 }
 
 fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pairing) -> Result<u64, Failing> {
@@ -281,6 +442,14 @@ fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pa
         }
         if let Some((first, second)) = again(veteran, Shown::Truth)? {
             return Err(Failing::Stateful { seat, first, second });
+        }
+        let mut elsewhere = make();
+        let next = seat.next(seats);
+        let there = Briefing { rules: &rules, seats, seat: next, stream: &key.agent(next) };
+        let seen = &diary.moments[next.index()];
+        relive(&mut elsewhere, &there, seen, &diary.totals, Shown::Truth).map_err(Failing::Trouble)?;
+        if let Some((first, second)) = again(&mut elsewhere, Shown::Truth)? {
+            return Err(Failing::Remembering { seat, first, second });
         }
     }
     Ok(diary.decisions)

@@ -92,7 +92,7 @@ fn a_game_allocates_nothing() {
     for preset in PRESETS {
         let rules = Rules::preset(preset).unwrap();
         for seats in 2..=8 {
-            let key = Key { seed: 501, deal: seats as u64 };
+            let key = Key::new(501, seats as u64);
             let mut deck = rules.deck().to_vec();
             key.stream(Purpose::Deck, 0).shuffle(&mut deck);
             let before = allocations();

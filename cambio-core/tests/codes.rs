@@ -167,8 +167,7 @@ fn add(value: u64, word: u64) -> u64 {
 #[test]
 fn fingerprints_have_numbers_of_their_own_for_verbs() {
     let rules = Rules::preset("classic").unwrap();
-    let mut dice =
-        cambio_core::Dice(cambio_core::rng::Key { seed: 1, deal: 0 }.stream(cambio_core::rng::Purpose::Race, 0));
+    let mut dice = cambio_core::Dice(cambio_core::rng::Key::new(1, 0).stream(cambio_core::rng::Purpose::Race, 0));
     let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut ()).unwrap();
     for (action, _, verb) in actions() {
         let mut fingerprinter = Fingerprinter::default();

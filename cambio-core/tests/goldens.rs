@@ -105,7 +105,7 @@ impl Observer for Transcript {
 fn transcript(preset: &str, seats: usize, deal: u64) -> String {
     let rules = Rules::preset(preset).unwrap();
     let mut transcript = Transcript { rules, text: String::new() };
-    let result = play(&rules, seats, Key { seed: 401, deal }, Manner::Moderate, &mut transcript);
+    let result = play(&rules, seats, Key::new(401, deal), Manner::Moderate, &mut transcript);
     transcript.line(format_args!("totals {}; ranks {}", list(&result.totals), list(&result.ranks)));
     transcript.text
 }
@@ -132,7 +132,7 @@ fn the_matches_that_are_written_down_have_much_of_what_can_happen() {
     let mut tally = Tally::default();
     for (preset, seats, deal) in WRITTEN {
         let rules = Rules::preset(preset).unwrap();
-        play(&rules, seats, Key { seed: 401, deal }, Manner::Moderate, &mut tally);
+        play(&rules, seats, Key::new(401, deal), Manner::Moderate, &mut tally);
     }
     tally.assert_seen(&[
         "Right foreign snap",
@@ -162,7 +162,7 @@ fn fifty_matches_of_each_preset_have_their_fingerprints() {
         for seats in [2, 4, 8] {
             let mut fingerprinter = Fingerprinter::default();
             for deal in 0..50 {
-                play(&rules, seats, Key { seed: 402, deal }, Manner::of(deal), &mut fingerprinter);
+                play(&rules, seats, Key::new(402, deal), Manner::of(deal), &mut fingerprinter);
             }
             write!(text, "  {seats}: {}", fingerprinter.of_match()).unwrap();
         }
@@ -206,7 +206,7 @@ fn sequences(state: &State, depth: usize) -> u64 {
 fn count(preset: &str, seats: usize, seed: u64, depth: usize) -> String {
     let rules = Rules::preset(preset).unwrap();
     let mut deck = rules.deck().to_vec();
-    Key { seed, deal: 0 }.stream(Purpose::Deck, 0).shuffle(&mut deck);
+    Key::new(seed, 0).stream(Purpose::Deck, 0).shuffle(&mut deck);
     let mut state = State::deal(&Setup::new(&rules, seats), &deck, &mut Settled, &mut ()).unwrap();
     // The choice of what to peek at is not what is counted.
     while state.table().turns() == 0 {

@@ -24,7 +24,7 @@ fn first_choices(session: &mut Session, decisions: usize) {
 fn a_game_goes_on_in_another_thread_after_its_maker_is_gone() {
     let begin = || {
         let rules = RulesSpec::from_toml("base = 'classic'\nhand = 5").unwrap().validate().unwrap();
-        Session { rules, playing: Playing::new(&rules, 3, Key { seed: 5, deal: 2 }).unwrap() }
+        Session { rules, playing: Playing::new(&rules, 3, Key::new(5, 2)).unwrap() }
     };
     let mut here = begin();
     first_choices(&mut here, usize::MAX);
@@ -55,7 +55,7 @@ const _: () = {
 
 #[test]
 fn a_recorder_outlives_the_scope_in_which_its_rules_were_read() {
-    let key = Key { seed: 1, deal: 0 };
+    let key = Key::new(1, 0);
     let (mut recorder, pairing) = {
         let rules = Rules::preset("faessler").unwrap();
         (Recorder::new(&rules), Pairing { rules, seats: 2, key })

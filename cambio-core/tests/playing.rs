@@ -33,7 +33,7 @@ fn play_on(playing: &mut Playing, stream: &mut Stream) -> Record {
 #[test]
 fn stepping_agents_gives_the_match_of_the_referee() {
     for (deal, (rules, seats)) in (0..).zip(tables()) {
-        let key = Key { seed: 11, deal };
+        let key = Key::new(11, deal);
         let agents = || -> Vec<_> { (0..seats).map(|_| RandomAgent::default()).collect() };
         let mut recorder = Recorder::new(&rules);
         let result = play_match(&Pairing { rules, seats, key }, &mut agents(), &mut recorder).unwrap();
@@ -64,7 +64,7 @@ fn save_restore_and_clone_at_any_decision_give_the_same_match() {
     let one_in = if std::env::var_os("CAMBIO_FULL").is_some() { 1 } else { 10 };
     let mut places = 0;
     for (deal, (rules, seats)) in (0..).zip(tables()) {
-        let key = Key { seed: 12, deal };
+        let key = Key::new(12, deal);
         let mut when = key.stream(Purpose::Agent, 8);
         let mut stream = key.stream(Purpose::Agent, 9);
         let mut playing = Playing::new(&rules, seats, key).unwrap();
@@ -94,7 +94,7 @@ fn save_restore_and_clone_at_any_decision_give_the_same_match() {
 #[test]
 fn an_illegal_decision_changes_nothing() {
     let rules = Rules::preset("classic").unwrap();
-    let mut playing = Playing::new(&rules, 2, Key { seed: 1, deal: 0 }).unwrap();
+    let mut playing = Playing::new(&rules, 2, Key::new(1, 0)).unwrap();
     playing.act(Action::Draw).unwrap();
     let before = (playing.events().to_vec(), playing.save(&NAMES[..2]));
     let illegal = playing.act(Action::Draw).unwrap_err();
@@ -105,7 +105,7 @@ fn an_illegal_decision_changes_nothing() {
 #[test]
 fn events_are_those_since_the_last_decision_over_the_end_of_a_round() {
     let rules = Rules::preset("original").unwrap();
-    let mut playing = Playing::new(&rules, 2, Key { seed: 5, deal: 3 }).unwrap();
+    let mut playing = Playing::new(&rules, 2, Key::new(5, 3)).unwrap();
     let mut stream = playing.key().stream(Purpose::Agent, 0);
     while playing.rounds() == 0 {
         assert!(playing.last_round().is_none());
@@ -136,7 +136,7 @@ fn events_are_those_since_the_last_decision_over_the_end_of_a_round() {
 #[test]
 fn what_cannot_be_restored_is_refused_with_its_place() {
     let rules = Rules::preset("faessler").unwrap();
-    let mut playing = Playing::new(&rules, 2, Key { seed: 3, deal: 1 }).unwrap();
+    let mut playing = Playing::new(&rules, 2, Key::new(3, 1)).unwrap();
     let mut stream = playing.key().stream(Purpose::Agent, 0);
     for _ in 0..20 {
         playing.act(choose(&playing, &mut stream).unwrap()).unwrap();

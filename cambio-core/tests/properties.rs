@@ -559,7 +559,7 @@ fn the_random_games_have_everything_that_can_happen() {
     let mut tally = Tally::default();
     games(101, amount(2, 40)).for_each(|game| drop(game.play(&mut tally)));
     let mute = Rules::preset("original").unwrap();
-    play(&mute, 3, Key { seed: 1, deal: 0 }, Manner::Mute, &mut tally);
+    play(&mute, 3, Key::new(1, 0), Manner::Mute, &mut tally);
     tally.assert_seen(&[
         "Late foreign snap",
         "Late own snap",

@@ -39,7 +39,7 @@ fn sample(seed: u64) -> Vec<(Game, Record)> {
     let some = tables.into_iter().map(|(preset, seats)| Game {
         rules: Rules::preset(preset).unwrap(),
         seats,
-        key: Key { seed, deal: 0 },
+        key: Key::new(seed, 0),
         manner: Manner::Moderate,
     });
     let short = some.map(|game| {
@@ -257,7 +257,7 @@ fn alter_decisions(record: &Record, stream: &mut Stream) -> usize {
 
 #[test]
 fn every_altered_decision_is_found() {
-    let mut stream = Key { seed: 205, deal: 0 }.agent(Seat::A);
+    let mut stream = Key::new(205, 0).agent(Seat::A);
     let altered: usize = sample(205).iter().map(|(_, record)| alter_decisions(record, &mut stream)).sum();
     assert!(altered > 1000, "{altered}");
 }
@@ -311,7 +311,7 @@ fn every_altered_race_is_found() {
 fn every_altered_reshuffle_is_found() {
     let rules = Rules::preset("classic").unwrap();
     let long: Vec<Record> = (0..amount(12, 60))
-        .map(|deal| Game { rules, seats: 4, key: Key { seed: 207, deal }, manner: Manner::Patient })
+        .map(|deal| Game { rules, seats: 4, key: Key::new(207, deal), manner: Manner::Patient })
         .map(|game| record(&game))
         .filter(|record| (1..=2).contains(&record.rounds[0].reshuffles.len()))
         .take(amount(2, 20) as usize)
@@ -556,7 +556,7 @@ fn shares_are_accepted_as_decimals_within_a_millionth_and_as_texts() {
     });
     let rules = RulesSpec::from_json(&table).unwrap().validate().unwrap();
     let record = (0..50)
-        .map(|deal| Game { rules, seats: 4, key: Key { seed: 215, deal }, manner: Manner::Moderate })
+        .map(|deal| Game { rules, seats: 4, key: Key::new(215, deal), manner: Manner::Moderate })
         .map(|game| record(&game))
         .find(|record| record.fields["totals"].to_string().contains("0.3333333333333333"))
         .expect("a call without an empty layout comes up soon");
@@ -626,7 +626,7 @@ fn rules_by_which_a_total_could_overflow_are_refused() {
     );
     // Up to the limit a match can be played: here every round adds about 800 points to each total.
     let rules = rules(1592).unwrap();
-    let result = play::play(&rules, 8, Key { seed: 217, deal: 0 }, Manner::Moderate, &mut ());
+    let result = play::play(&rules, 8, Key::new(217, 0), Manner::Moderate, &mut ());
     assert_eq!(result.rounds, 1592);
     assert!(result.totals.iter().any(|total| total.units() > i32::MAX / 4), "{:?}", result.totals);
 }

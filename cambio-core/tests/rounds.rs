@@ -344,7 +344,7 @@ fn the_dealer_moves_on_by_one_seat_each_round() {
 
 #[test]
 fn the_dealer_starts_the_original_the_seat_after_the_dealer_the_jass_game() {
-    let key = cambio_core::rng::Key { seed: 1, deal: 0 };
+    let key = cambio_core::rng::Key::new(1, 0);
     let first = |preset: &str| Match::first_starter(&Stage::of(preset, 3).rules(), 3, key);
     assert_eq!([first("original"), first("faessler"), first("classic")], [Seat::A, Seat::B, Seat::A]);
 }
@@ -396,11 +396,11 @@ fn a_round_dealt_in_the_place_of_another_is_the_round_that_is_dealt() {
     use cambio_core::rng::{Bounded as _, Key, Purpose};
     use cambio_core::{Card, Dice, Event, Rules, Setup, State};
 
-    let mut stream = Key { seed: 9, deal: 0 }.stream(Purpose::Deck, 0);
+    let mut stream = Key::new(9, 0).stream(Purpose::Deck, 0);
     for preset in ["original", "faessler", "classic"] {
         let rules = Rules::preset(preset).unwrap();
         let mut deck = rules.deck().to_vec();
-        let mut dice = Dice(Key { seed: 9, deal: 0 }.stream(Purpose::Race, 0));
+        let mut dice = Dice(Key::new(9, 0).stream(Purpose::Race, 0));
         let mut used = State::deal(&Setup::new(&rules, 3), &deck, &mut dice, &mut ()).unwrap();
         for seats in 2..=8 {
             while let Some(action) = used.choices().nth(0) {
@@ -425,7 +425,7 @@ fn a_successful_caller_chooses_its_extra_peek_where_the_others_are_fixed() {
     use cambio_core::{Carry, Dice, Phase, RulesSpec, Seat, SeatSet, Setup, State};
 
     let rules = RulesSpec::from_toml("base = 'classic'\ncarry_over = true").unwrap().validate().unwrap();
-    let mut dice = Dice(Key { seed: 9, deal: 1 }.stream(Purpose::Race, 0));
+    let mut dice = Dice(Key::new(9, 1).stream(Purpose::Race, 0));
     let carry = Carry { extra_peek: SeatSet::only(Seat::B), ..Carry::default() };
     let setup = Setup { carry, ..Setup::new(&rules, 2) };
     let mut state = State::deal(&setup, rules.deck(), &mut dice, &mut ()).unwrap();

@@ -102,7 +102,7 @@ fn played(
     decisions: &[&str],
     mut goes_on: impl FnMut(&Event<Card>) -> bool,
 ) -> Option<(State, Vec<Vec<Card>>)> {
-    let stream = Key { seed: 302, deal: 0 }.stream(Purpose::Reshuffle, 0);
+    let stream = Key::new(302, 0).stream(Purpose::Reshuffle, 0);
     let mut chance = Fixed { stocks, given: Vec::new(), fits: true, stream };
     let going = Cell::new(true);
     let mut sink = |event: &Event<Card>| going.set(going.get() && goes_on(event));
@@ -196,7 +196,7 @@ impl Brute<'_> {
 fn check(decisions: &[&str], reshuffles: usize, seat: Seat, seed: u64) -> usize {
     let rules = tiny();
     let mut deck = rules.deck().to_vec();
-    Key { seed, deal: 0 }.stream(Purpose::Deck, 0).shuffle(&mut deck);
+    Key::new(seed, 0).stream(Purpose::Deck, 0).shuffle(&mut deck);
     let mut knowledge = Knowledge::new(&rules, 2, seat);
     let mut sightings: Vec<Sighting> = Vec::new();
     let truth = played(&rules, &deck, &[], decisions, |event| {
@@ -214,7 +214,7 @@ fn check(decisions: &[&str], reshuffles: usize, seat: Seat, seed: u64) -> usize 
         brute.walk(&deck, &mut Vec::new());
     }
     let exact = brute.exact;
-    let mut stream = Key { seed, deal: 0 }.agent(seat);
+    let mut stream = Key::new(seed, 0).agent(seat);
     let mut found: BTreeMap<Vec<Option<Card>>, u64> = BTreeMap::new();
     let samples = amount(12, 400) * exact.len().max(100) as u64;
     for _ in 0..samples {
@@ -302,7 +302,7 @@ fn a_latent_deal_plays_out_like_a_shuffled_deck() {
     let mut dealt: BTreeMap<_, u64> = BTreeMap::new();
     let mut latent: BTreeMap<_, u64> = BTreeMap::new();
     for deal in 0..games {
-        let key = Key { seed: 301, deal };
+        let key = Key::new(301, deal);
         let mut deck = rules.deck().to_vec();
         key.stream(Purpose::Deck, 0).shuffle(&mut deck);
         let mut dice = Dice(key.stream(Purpose::Race, 0));
@@ -346,7 +346,7 @@ fn worlds_are_uniform_around_what_is_placed() {
          { label = 'z', rank = 'z', points = 2, copies = 5 }]",
     );
     let rules = rules.unwrap().validate().unwrap();
-    let mut stream = Key { seed: 301, deal: 0 }.agent(Seat::A);
+    let mut stream = Key::new(301, 0).agent(Seat::A);
     let mut knowledge = Knowledge::new(&rules, 2, Seat::A);
     let mut sink = |event: &Event<Card>| knowledge.notice(&event.seen_from(Seat::A));
     let mut dice = Dice(stream.clone());

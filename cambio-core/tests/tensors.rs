@@ -51,7 +51,7 @@ fn digest(name: &str, seats: usize) -> String {
     let len = space.len();
     let mut digest = Digest { tensor: vec![0; len], space, hash: 0xcbf2_9ce4_8422_2325 };
     let manner = if seats == 3 { Manner::Uniform } else { Manner::Moderate };
-    play(&rules, seats, Key { seed: 109, deal: 0 }, manner, &mut digest);
+    play(&rules, seats, Key::new(109, 0), manner, &mut digest);
     format!("{name}, {seats} seats: {len} numbers, {:016x}\n", digest.hash)
 }
 
@@ -169,6 +169,6 @@ fn a_tensor_has_the_same_numbers_in_each_type_whatever_the_knobs() {
 fn a_byte_holds_255_for_a_higher_count() {
     // Nobody snaps and nobody calls: the round goes on to its turn limit of 400.
     let rules = RulesSpec::from_json(&json!({ "base": "classic", "window": "none" })).unwrap().validate().unwrap();
-    let ways = compare(&Game { rules, seats: 2, key: Key { seed: 1, deal: 0 }, manner: Manner::Mute });
+    let ways = compare(&Game { rules, seats: 2, key: Key::new(1, 0), manner: Manner::Mute });
     assert_eq!(ways.most_turns, 400);
 }

@@ -231,7 +231,7 @@ fn command(source: &Source<'_>) -> String {
     let plan = source.plan;
     let mut words = vec!["cambio run spec.toml --out again".to_owned()];
     if let Ok(experiment) = toml::from_str::<Experiment>(source.spec) {
-        if experiment.seed != plan.seed {
+        if !plan.secret && experiment.seed != Some(plan.seed) {
             words.push(format!("--seed {}", plan.seed));
         }
         if experiment.deals != plan.deals {

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::plan::PlanError;
+
 /// Why a run folder cannot be written or read: one sentence.
 ///
 /// ```
@@ -56,6 +58,9 @@ pub enum RunError {
         /// The fields that differ.
         fields: String,
     },
+    /// The plan of the folder cannot be played.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// The folders cannot be merged.
     #[error(transparent)]
     Parts(#[from] PartsError),

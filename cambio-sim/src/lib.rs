@@ -11,7 +11,7 @@
 //! use cambio_sim::{Experiment, play_block};
 //!
 //! let experiment = Experiment {
-//!     seed: 42,
+//!     seed: Some(42.into()),
 //!     deals: 2,
 //!     rules: vec!["classic".into()],
 //!     seats: vec![2],
@@ -40,7 +40,7 @@ pub use disk::{PartsError, RunError, write_whole};
 pub use exploit::{LowerBound, LowerBoundError, Won};
 pub use plan::{
     Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan,
-    PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Shard, Unit, read_rules,
+    PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Secret, Shard, Unit, fresh_seed, read_rules, read_seed,
 };
 pub use play::{
     AgentFault, BlockRows, CancelToken, Executor, Guarded, MOST_THREADS, MeasureError, RoundTally, Stopped, Tally,

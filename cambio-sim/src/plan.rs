@@ -8,6 +8,7 @@ mod experiment;
 mod lineups;
 mod lock;
 mod playable;
+mod seeds;
 mod shard;
 mod validate;
 
@@ -19,4 +20,5 @@ pub use lineups::Lineup;
 pub use lock::LockError;
 pub(crate) use lock::lock_differences;
 pub use playable::PlayablePlan;
+pub use seeds::{Secret, fresh_seed, read_seed};
 pub use shard::{Extent, Shard};

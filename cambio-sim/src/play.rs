@@ -1,5 +1,6 @@
 //! Plays deal blocks and makes their rows.
 
+mod bench;
 mod block;
 mod executor;
 mod fault;

@@ -107,7 +107,7 @@ impl Question {
         mut progress: impl FnMut(u64, f64),
     ) -> Result<Answer, MeasureError> {
         let experiment = Experiment {
-            seed: setting.seed,
+            seed: Some(setting.seed),
             deals: self.most_deals,
             rules: vec![setting.rules.clone()],
             seats: vec![setting.seats],
@@ -207,7 +207,7 @@ mod tests {
                 seats,
                 unit: Unit::Match,
                 payoff: Payoff::RankPoints,
-                seed: 4,
+                seed: 4.into(),
             };
             let question =
                 Question { elo_0: 0.0, elo_1: 1.0, scale: Scale::Normalized, alpha: 1e-9, beta: 1e-9, most_deals: 10 };

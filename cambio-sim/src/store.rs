@@ -11,6 +11,7 @@ mod folder;
 mod ledger;
 mod manifest;
 mod programs;
+mod secret;
 mod stored;
 
 #[cfg(feature = "parquet")]

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use cambio_agents::Roster;
-use cambio_core::rng::Stream;
+use cambio_core::rng::{Seed, Stream};
 use cambio_stats::curve::{Estimate, estimates};
 use cambio_stats::search::Search;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub struct Setting {
     /// The payoff that is measured.
     pub payoff: Payoff,
     /// The seed of the deals.
-    pub seed: u64,
+    pub seed: Seed,
 }
 
 /// Candidates at one table. Each plays against the same field.
@@ -50,7 +50,7 @@ pub struct Setting {
 ///     seats: 2,
 ///     unit: Unit::Rounds,
 ///     payoff: Payoff::RankPoints,
-///     seed: 1,
+///     seed: 1.into(),
 /// };
 /// let executor = Executor::new(1)?;
 /// let values = ["2", "5", "30"].map(String::from);
@@ -92,7 +92,7 @@ impl<'e> Candidates<'e> {
             }
         }
         let experiment = Experiment {
-            seed: setting.seed,
+            seed: Some(setting.seed),
             deals: 1,
             rules: vec![setting.rules.clone()],
             seats: vec![setting.seats],
@@ -178,7 +178,7 @@ pub struct Point {
 
 /// The response curve of candidates against a field. `scores` has one list for each candidate, with one score for each deal.
 /// Simultaneous statements need the same deals for all.
-pub fn curve(field: &str, agents: &[String], values: &[String], scores: &[Vec<f64>], seed: u64) -> Vec<Point> {
+pub fn curve(field: &str, agents: &[String], values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<Point> {
     let estimates = estimates(scores, &mut resampling(seed, CURVE)).into_iter();
     let point = |((estimate, agent), value): ((Estimate, &String), &String)| {
         let Estimate { interval, band, among_best, best_share } = estimate;
@@ -201,6 +201,6 @@ pub fn curve(field: &str, agents: &[String], values: &[String], scores: &[Vec<f6
 }
 
 /// A search for the best point of `dimensions` parameters (CMA-ES).
-pub fn search(dimensions: usize, seed: u64) -> Search<Stream> {
+pub fn search(dimensions: usize, seed: Seed) -> Search<Stream> {
     Search::new(dimensions, resampling(seed, SEARCH))
 }

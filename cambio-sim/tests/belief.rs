@@ -40,7 +40,7 @@ fn at_each(
     let mut seen = 0;
     game.visit(seat, |moment| {
         if sets.contains(&moment.set) {
-            let stream = Key { seed: 4, deal: 0 }.agent(seat);
+            let stream = Key::new(4, 0).agent(seat);
             let mut belief =
                 Belief::new(&Briefing { rules: moment.rules, seats: 2, seat, stream: &stream }, likelihood);
             moment.sightings.iter().for_each(|sighting| belief.notice(sighting));
@@ -108,7 +108,7 @@ fn brute_force(view: &Observation<'_>, weight: impl Fn(Spot, Card) -> f64) -> Ma
 /// The marginals of the worlds that belief draws.
 fn drawn(moment: &Moment<'_>, belief: &Belief) -> Marginals {
     let spots = hidden(moment.view);
-    let mut stream = Key { seed: 4, deal: moment.set as u64 }.stream(Purpose::Race, 0);
+    let mut stream = Key::new(4, moment.set as u64).stream(Purpose::Race, 0);
     let mut marginals = vec![vec![0.0; moment.rules.kinds().len()]; spots.len()];
     for _ in 0..WORLDS {
         let world = belief.sample(moment.view, &mut stream);

@@ -27,7 +27,7 @@ impl Agent for Rogue {
 
 fn fault(deed: fn() -> Action) -> AgentFault {
     let experiment = Experiment {
-        seed: 1,
+        seed: Some(1.into()),
         deals: 1,
         rules: vec!["original".into()],
         seats: vec![2],
@@ -65,7 +65,7 @@ fn an_illegal_decision_is_the_last_of_the_record_and_replay_says_what_was_legal(
 
 #[test]
 fn the_conformance_suite_tells_a_panic_from_its_own() {
-    let effort = Effort { presets: vec!["classic"], seats: vec![2], matches: 1 };
+    let effort = Effort { presets: vec!["classic"], seats: vec![2], matches: 1, ..Effort::default() };
     let error = check_agent(|| Guarded::new(Rogue { deed: || panic!("out of ideas") }), &effort).unwrap_err();
     assert!(error.to_string().contains("it panicked: out of ideas"), "{error}");
 }

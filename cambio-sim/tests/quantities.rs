@@ -38,7 +38,7 @@ impl Observer for Losses {
 #[test]
 fn known_cards_that_are_swapped_away_are_those_of_the_records() {
     let experiment = Experiment {
-        seed: 9,
+        seed: Some(9.into()),
         deals: 12,
         rules: vec!["original".into(), "faessler".into(), "classic".into()],
         seats: vec![2, 4],

@@ -69,7 +69,7 @@ impl<A: Agent, F: FnMut() -> A> Asked<F> {
             None => Ok(()),
         };
         let mut agent = (self.make)();
-        let stream = StreamKey { seed: self.seed, deal }.agent(seat);
+        let stream = StreamKey::new(self.seed, deal).with_agents(self.seed).agent(seat);
         agent.begin(&Briefing { rules, seats: SEATS, seat, stream: &stream });
         trouble(&mut agent)?;
         agent.round_begins(&Standing { round: 0, setup: Setup::new(rules, SEATS), totals: &[Score::default(); SEATS] });

@@ -62,7 +62,7 @@ impl Estimate {
     pub fn of(rules: &Rules) -> Result<Estimate, SolveError> {
         let (mut histories, mut bytes) = (LogSum::default(), LogSum::default());
         for probe in 0..PROBES {
-            let stream = StreamKey { seed: 0x6b6e_7574_6800, deal: probe }.stream(Purpose::Deck, 0);
+            let stream = StreamKey::new(0x6b6e_7574_6800, probe).stream(Purpose::Deck, 0);
             let mut walk = Probe { stream, log: 0.0, histories: &mut histories };
             let mut state = State::deal_latent(&Setup::new(rules, SEATS), &mut walk, &mut ())
                 .map_err(|error| SolveError::Unfit(error.to_string()))?;

@@ -102,7 +102,7 @@ impl Mccfr {
     /// If the rules do not fit two seats.
     pub fn new(rules: &Rules, limits: Limits, seed: u64) -> Result<Mccfr, SolveError> {
         rules.covers(SEATS).map_err(|error| SolveError::Unfit(error.to_string()))?;
-        let stream = StreamKey { seed, deal: 0 }.stream(Purpose::Deck, 0);
+        let stream = StreamKey::new(seed, 0).stream(Purpose::Deck, 0);
         Ok(Mccfr { rules: *rules, limits, stream, tables: Default::default(), iterations: 0, histories: 0 })
     }
 

@@ -28,7 +28,7 @@ fn tiny() -> Rules {
 
 /// A strategy that is different at every information set.
 fn motley(game: &Game) -> Strategy {
-    let mut stream = Key { seed: 7, deal: 0 }.stream(Purpose::Deck, 0);
+    let mut stream = Key::new(7, 0).stream(Purpose::Deck, 0);
     let mut strategy = game.uniform();
     for seat in SEATS {
         for set in 0..game.information_sets(seat) {

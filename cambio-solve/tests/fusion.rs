@@ -122,7 +122,7 @@ fn actor_of(event: Event<Card>) -> Option<Seat> {
 }
 
 fn exploitability(game: &Game, named: Named, iterations: u32) -> f64 {
-    let mut stream = Key { seed: 1, deal: 0 }.stream(Purpose::Deck, 0);
+    let mut stream = Key::new(1, 0).stream(Purpose::Deck, 0);
     let mut policy = |moment: &Moment<'_>| search(moment, named, iterations, &mut stream);
     let answers = game.ask(&mut policy, &mut |_| {}).unwrap();
     game.exploitability(&answers.strategy)

@@ -79,7 +79,7 @@ mod tests {
     fn decisions_are_drawn_in_proportion_to_their_visits() {
         let arm = |action, visits| Arm { action, visits, sum: f64::from(visits) / 2.0 };
         let arms = [arm(Action::Draw, 600), arm(Action::Take, 0), arm(Action::Call, 300), arm(Action::Pass, 100)];
-        let mut stream = Key { seed: 3, deal: 0 }.stream(Purpose::Race, 0);
+        let mut stream = Key::new(3, 0).stream(Purpose::Race, 0);
         let mut counts = [0; 4];
         for _ in 0..10_000 {
             let chosen = choose(&arms, Final::Proportional, &mut stream).unwrap();

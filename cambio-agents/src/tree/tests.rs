@@ -8,7 +8,7 @@ use super::*;
 /// A world in a window where seat a and seat b both know a card that matches, seat a asked first.
 fn window_world(rules: &Rules) -> (State, Stream) {
     for deal in 0..10_000 {
-        let mut stream = Key { seed: 17, deal }.stream(Purpose::Deck, 0);
+        let mut stream = Key::new(17, deal).stream(Purpose::Deck, 0);
         let mut dice = Dice(stream.clone());
         let mut state = State::deal_latent(&Setup::new(rules, 2), &mut dice, &mut ()).unwrap();
         state.ask_knowing_only();
@@ -52,7 +52,7 @@ fn what_one_seat_declares_in_a_window_changes_no_other_seats_information() {
 
 /// Two worlds that seat a cannot tell apart and seat b can, by a card that b alone has seen.
 fn twin_worlds(rules: &Rules) -> (State, State) {
-    let mut stream = Key { seed: 18, deal: 0 }.stream(Purpose::Deck, 0);
+    let mut stream = Key::new(18, 0).stream(Purpose::Deck, 0);
     let mut knowledge = Knowledge::new(rules, 2, Seat::A);
     let mut heard = |event: &Event<Card>| knowledge.notice(&event.seen_from(Seat::A));
     let mut dice = Dice(stream.clone());
@@ -88,7 +88,7 @@ fn a_face_that_one_seat_alone_sees_is_its_own_information_and_in_order() {
         histories
     };
     let rules = Rules::preset("classic").unwrap();
-    let mut dice = Dice(Key { seed: 20, deal: 0 }.stream(Purpose::Deck, 0));
+    let mut dice = Dice(Key::new(20, 0).stream(Purpose::Deck, 0));
     let world = State::deal_latent(&Setup::new(&rules, 2), &mut dice, &mut ()).unwrap();
     let key = |cards: &[Card], seat| after(cards).key(Mode::Multiple, seat, Seat::A, world.table());
     assert_ne!(key(&[one], Seat::B), key(&[other], Seat::B), "the drawer sees its card");
@@ -106,7 +106,7 @@ fn a_face_that_one_seat_alone_sees_is_its_own_information_and_in_order() {
 #[test]
 fn a_decision_is_judged_by_how_often_it_was_available_not_by_how_often_its_parent_was_visited() {
     let rules = Rules::preset("classic").unwrap();
-    let mut dice = Dice(Key { seed: 19, deal: 0 }.stream(Purpose::Deck, 0));
+    let mut dice = Dice(Key::new(19, 0).stream(Purpose::Deck, 0));
     let world = State::deal_latent(&Setup::new(&rules, 2), &mut dice, &mut ()).unwrap();
     let growth = growth(Mode::Single);
     let mut tree = Tree::default();

@@ -26,7 +26,7 @@ pub(super) fn sample(rules: &Rules, seats: usize) -> Vec<RoundOutcome> {
     let policy = Policy::Blueprint(HeuristicParams::default(), Knows::AsSeen);
     let mut deck = rules.deck().to_vec();
     let round = |number: u64| {
-        let key = Key { seed: SEED, deal: number };
+        let key = Key::new(SEED, number);
         deck.copy_from_slice(rules.deck());
         key.stream(Purpose::Deck, 0).shuffle(&mut deck);
         let mut dice = Dice(Bits::new(SEED, number as u32));

@@ -105,7 +105,7 @@ pub(crate) fn the_flip_starts_the_pile_with_or_without_a_window() {
 pub(crate) fn the_first_dealer_is_seat_a_or_drawn() {
     let dealers = |value: &str| -> Vec<Seat> {
         let rules = Stage::of("original", 3).with(&format!("first_dealer = '{value}'")).rules();
-        (0..40).map(|deal| Match::first_starter(&rules, 3, Key { seed: 5, deal })).collect()
+        (0..40).map(|deal| Match::first_starter(&rules, 3, Key::new(5, deal))).collect()
     };
     assert!(dealers("a").iter().all(|&seat| seat == Seat::A));
     let drawn = dealers("drawn");
@@ -123,7 +123,7 @@ pub(crate) fn the_starter_is_the_dealer_or_the_seat_after_or_the_winner() {
             .holds("c", "0 0 0 0")
             .stock("5 6");
         let rules = stage.rules();
-        let first = Match::first_starter(&rules, 3, Key { seed: 0, deal: 0 });
+        let first = Match::first_starter(&rules, 3, Key::new(0, 0));
         let mut game = Match::new(&rules, 3, first).unwrap();
         let mut table = stage.setup(&game.setup()).deal();
         let caller = table.asked();

@@ -197,7 +197,7 @@ pub(crate) fn the_last_discard_has_a_window_or_not() {
 fn firsts(fields: &str) -> BTreeMap<Seat, u32> {
     let rules: Rules = Stage::of("classic", 4).with(fields).rules();
     let snappers: SeatSet = [Seat::A, Seat::B, Seat::C].into_iter().collect();
-    let mut stream = Key { seed: 3, deal: 0 }.stream(Purpose::Race, 0);
+    let mut stream = Key::new(3, 0).stream(Purpose::Race, 0);
     let mut firsts = BTreeMap::new();
     for _ in 0..4000 {
         let order = Race { rules: &rules, seats: 4, turn: Seat::B, snappers }.draw(&mut stream);

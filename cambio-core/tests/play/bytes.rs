@@ -57,7 +57,7 @@ pub(crate) fn decisions(bytes: &[u8]) -> usize {
     let [preset, seats, deal, bytes @ ..] = bytes else { return 0 };
     let rules = Rules::preset(PRESETS[usize::from(*preset) % PRESETS.len()]).expect("a preset");
     let seats = 2 + usize::from(*seats) % 7;
-    let key = Key { seed: 0, deal: u64::from(*deal) };
+    let key = Key::new(0, u64::from(*deal));
     let space = ActionSpace::new(&rules, seats);
     let mut game = Match::new(&rules, seats, Seat::A).expect("every preset seats eight");
     let mut bytes = bytes.iter().map(|&byte| usize::from(byte));

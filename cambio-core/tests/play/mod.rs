@@ -143,7 +143,7 @@ pub(crate) fn games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
             (0..deals).map(move |deal| Game {
                 rules: Rules::preset(preset).unwrap(),
                 seats,
-                key: Key { seed, deal },
+                key: Key::new(seed, deal),
                 manner: Manner::of(deal + seats as u64 + number as u64),
             })
         })
@@ -154,14 +154,14 @@ pub(crate) fn games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
 pub(crate) fn mini_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
     MINI_GAMES.into_iter().flat_map(move |name| {
         let rules = Rules::preset(name).unwrap();
-        (0..deals).map(move |deal| Game { rules, seats: 2, key: Key { seed, deal }, manner: Manner::Uniform })
+        (0..deals).map(move |deal| Game { rules, seats: 2, key: Key::new(seed, deal), manner: Manner::Uniform })
     })
 }
 
 /// Matches by rules of which every knob has a random value.
 pub(crate) fn odd_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
     (0..deals).filter_map(move |deal| {
-        let key = Key { seed, deal };
+        let key = Key::new(seed, deal);
         let mut stream = key.agent(Seat::H);
         let seats = 2 + stream.below(7) as usize;
         let rules = odd_rules(&mut stream)?;

@@ -1,11 +1,11 @@
 //! Random numbers for statistics.
 
-use cambio_core::rng::{Key, Purpose, Stream};
+use cambio_core::rng::{Key, Purpose, Seed, Stream};
 
 /// A stream of random numbers for statistics. It belongs to the seed, and no game uses it.
-pub(crate) fn resampling(seed: u64, name: u32) -> Stream {
+pub(crate) fn resampling(seed: impl Into<Seed>, name: u32) -> Stream {
     // No plan has a deal with this number.
-    Key { seed, deal: u64::MAX }.stream(Purpose::Dealer, name)
+    Key::new(seed, u64::MAX).stream(Purpose::Dealer, name)
 }
 
 #[cfg(test)]

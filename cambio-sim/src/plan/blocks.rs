@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use cambio_agents::AgentSpec;
 use cambio_core::Rules;
+use cambio_core::rng::{Key, Seed};
 
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
@@ -29,6 +30,7 @@ pub struct Cell {
 /// use cambio_sim::Experiment;
 ///
 /// let experiment = Experiment {
+///     seed: Some(0.into()),
 ///     deals: 5,
 ///     rules: vec!["classic".into()],
 ///     seats: vec![2],
@@ -48,8 +50,12 @@ pub struct Cell {
 pub struct Plan {
     /// The name of the experiment.
     pub name: String,
-    /// The master seed.
-    pub seed: u64,
+    /// The seed of the cards and races; where they come from a secret, its commitment.
+    pub seed: Seed,
+    /// The seed of the agents' streams; [`Seed::AGENTS`] where they come from a secret.
+    pub agent_seed: Seed,
+    /// Whether cards and streams come from a [`Secret`](crate::Secret).
+    pub secret: bool,
     /// The number of deals that each lineup plays.
     pub deals: u64,
     /// The seatings in which a lineup plays each deal.
@@ -126,6 +132,11 @@ impl Block<'_> {
 }
 
 impl Plan {
+    /// The key of a deal as records tell it: with the commitment where the chance comes from a secret.
+    pub(crate) fn public_key(&self, deal: u64) -> Key {
+        Key { seed: self.seed, agents: self.agent_seed, deal }
+    }
+
     /// The number of matches.
     pub fn matches(&self) -> u64 {
         self.cells.iter().map(|cell| (cell.lineups.len() * cell.seatings.len()) as u64 * self.deals).sum()

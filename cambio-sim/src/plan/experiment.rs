@@ -5,10 +5,13 @@
 use std::path::Path;
 
 use cambio_agents::SpecError;
+use cambio_core::rng::Seed;
 use cambio_core::{Rules, RulesError, RulesSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+use super::seeds;
 
 /// An experiment, as a file describes it.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]
@@ -19,8 +22,19 @@ pub struct Experiment {
     /// What the experiment is called.
     #[serde(default)]
     pub name: String,
-    /// The master seed.
-    pub seed: u64,
+    /// The seed of the cards and races: a whole number, or a text of any length. Needed unless `secret` is true.
+    #[serde(default, deserialize_with = "seeds::deserialize")]
+    #[schemars(with = "seeds::SeedForm")]
+    pub seed: Option<Seed>,
+    /// The seed of the agents' own streams; 0 where it is not said. They do not depend on `seed`, so that no agent's stream says
+    /// anything about the cards. Replicates that are to be pooled need another of both.
+    #[serde(default, deserialize_with = "seeds::deserialize")]
+    #[schemars(with = "Option<seeds::SeedForm>")]
+    pub agent_seed: Option<Seed>,
+    /// Whether the seeds are drawn from fresh entropy. Its hash is written down when the run begins, it itself when the run is
+    /// complete: for competitions with agents that nobody trusts.
+    #[serde(default)]
+    pub secret: bool,
     /// How many deals each lineup plays; each in all its rotations.
     #[schemars(range(min = 1))]
     pub deals: u64,

@@ -1,6 +1,7 @@
 //! Plans as text: `spec.lock.json`.
 
 use cambio_core::RulesSpec;
+use cambio_core::rng::Seed;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -41,6 +42,12 @@ struct Lock {
     name: String,
     /// As text, because not every reader of JSON has whole numbers of 64 bits.
     seed: String,
+    /// Only where it is not that of every run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent_seed: Option<String>,
+    /// Only where it is true; `seed` is then the commitment.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    secret: bool,
     deals: u64,
     rotations: Rotations,
     unit: Unit,
@@ -82,6 +89,8 @@ impl Lock {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             name: plan.name.clone(),
             seed: plan.seed.to_string(),
+            agent_seed: (plan.agent_seed != Seed::AGENTS).then(|| plan.agent_seed.to_string()),
+            secret: plan.secret,
             deals: plan.deals,
             rotations: plan.rotations,
             unit: plan.unit,
@@ -121,6 +130,8 @@ impl Lock {
             cells: self.tables.into_iter().map(cell).collect::<Option<_>>()?,
             name: self.name,
             seed: self.seed.parse().ok()?,
+            agent_seed: self.agent_seed.map_or(Ok(Seed::AGENTS), |seed| seed.parse()).ok()?,
+            secret: self.secret,
             deals: self.deals,
             rotations: self.rotations,
             unit: self.unit,

@@ -3,10 +3,12 @@
 use std::ops::Deref;
 
 use cambio_agents::{AgentSpec, Roster};
+use cambio_core::rng::Key;
 
 use super::blocks::{Plan, PlannedAgent};
 use super::experiment::PlanError;
 use super::lineups::Lineup;
+use super::seeds::Secret;
 
 /// A plan with agents that play.
 ///
@@ -18,6 +20,7 @@ use super::lineups::Lineup;
 /// use cambio_sim::{Experiment, Plan, play_block};
 ///
 /// let experiment = Experiment {
+///     seed: Some(0.into()),
 ///     deals: 2,
 ///     rules: vec!["classic".into()],
 ///     seats: vec![2],
@@ -39,12 +42,31 @@ pub struct PlayablePlan {
     plan: Plan,
     /// The specs, by the agent's number in [`Plan::agents`].
     specs: Vec<AgentSpec>,
+    /// Where the chance comes from, if it is a secret that is known.
+    secret: Option<Secret>,
 }
 
 impl PlayablePlan {
     /// `plan` gets the agents as they are planned.
-    pub(super) fn new(specs: Vec<AgentSpec>, plan: impl FnOnce(Vec<PlannedAgent>) -> Plan) -> PlayablePlan {
-        PlayablePlan { plan: plan(specs.iter().map(PlannedAgent::from).collect()), specs }
+    pub(super) fn new(
+        specs: Vec<AgentSpec>,
+        secret: Option<Secret>,
+        plan: impl FnOnce(Vec<PlannedAgent>) -> Plan,
+    ) -> PlayablePlan {
+        PlayablePlan { plan: plan(specs.iter().map(PlannedAgent::from).collect()), specs, secret }
+    }
+
+    /// The secret from which cards and streams come, if they come from one.
+    pub fn secret(&self) -> Option<&Secret> {
+        self.secret.as_ref()
+    }
+
+    /// The key of a deal.
+    pub(crate) fn key(&self, deal: u64) -> Key {
+        match &self.secret {
+            Some(secret) => Key { seed: secret.cards(), agents: secret.agents(), deal },
+            None => Key { seed: self.plan.seed, agents: self.plan.agent_seed, deal },
+        }
     }
 
     /// The plan without its agents.
@@ -76,7 +98,7 @@ impl Plan {
     /// Adds the agents, so that the plan can be played.
     ///
     /// # Errors
-    /// If the roster does not know an agent of the plan.
+    /// If the roster does not know an agent of the plan, or the chance comes from a secret: see [`Plan::revealed`].
     ///
     /// ```
     /// use std::path::Path;
@@ -89,7 +111,31 @@ impl Plan {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_agents(self, roster: &Roster) -> Result<PlayablePlan, PlanError> {
+        if self.secret {
+            return Err(PlanError::value(
+                "secret",
+                "true, and the secret is not given",
+                "the one that was committed to",
+            ));
+        }
+        self.playable(None, roster)
+    }
+
+    /// As [`Plan::with_agents`], for a plan whose chance comes from this secret.
+    ///
+    /// # Errors
+    /// If the roster does not know one of the agents, or it is not the secret that the plan commits to.
+    pub fn revealed(self, secret: Secret, roster: &Roster) -> Result<PlayablePlan, PlanError> {
+        if !self.secret || secret.commitment() != self.seed {
+            let found = format!("one with the commitment {}", secret.commitment());
+            let allowed = format!("the one with the commitment {}", self.seed);
+            return Err(PlanError::value("secret", found, allowed));
+        }
+        self.playable(Some(secret), roster)
+    }
+
+    fn playable(self, secret: Option<Secret>, roster: &Roster) -> Result<PlayablePlan, PlanError> {
         let specs = self.agents.iter().map(|agent| roster.parse(&agent.label)).collect::<Result<_, _>>()?;
-        Ok(PlayablePlan { plan: self, specs })
+        Ok(PlayablePlan { plan: self, specs, secret })
     }
 }

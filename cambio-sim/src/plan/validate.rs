@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use cambio_agents::{AgentSpec, Roster};
+use cambio_core::rng::Seed;
 
 use super::blocks::{Cell, Plan};
 use super::experiment::{Experiment, FaultPolicy, Lineups, Payoff, PlanError, Rotations, read_rules};
 use super::lineups::Names;
 use super::playable::PlayablePlan;
+use super::seeds::Secret;
 
 /// The most matches of a plan.
 const MOST_MATCHES: u128 = 1 << 40;
@@ -21,6 +23,29 @@ impl Experiment {
     /// # Errors
     /// One sentence: what was found, where, and what is allowed.
     pub fn plan(&self, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
+        self.plan_under(self.secret.then(Secret::draw), roster, folder)
+    }
+
+    /// As [`Experiment::plan`], with the secret of a run that has begun, for an experiment with `secret = true`.
+    ///
+    /// # Errors
+    /// As [`Experiment::plan`].
+    pub fn plan_with(&self, secret: Secret, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
+        self.plan_under(Some(secret), roster, folder)
+    }
+
+    fn plan_under(&self, secret: Option<Secret>, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
+        let seed = match (&secret, self.seed, self.agent_seed) {
+            (Some(secret), None, None) if self.secret => secret.commitment(),
+            (None, Some(seed), _) => seed,
+            (None, None, _) => {
+                return Err(PlanError::value("seed", "missing", "a whole number, a text, or `secret = true` instead"));
+            }
+            (Some(_), _, _) => {
+                let found = if self.secret { "true beside a seed" } else { "false, and a secret was given" };
+                return Err(PlanError::value("secret", found, "true without `seed` and `agent_seed`"));
+            }
+        };
         if self.deals == 0 {
             return Err(PlanError::value("deals", "0", "at least 1"));
         }
@@ -92,9 +117,11 @@ impl Experiment {
             let found = format!("{}, which makes {all} matches", self.deals);
             return Err(PlanError::value("deals", found, "at most 2^40 matches"));
         }
-        Ok(PlayablePlan::new(agents, |agents| Plan {
+        Ok(PlayablePlan::new(agents, secret, |agents| Plan {
             name: self.name.clone(),
-            seed: self.seed,
+            seed,
+            agent_seed: self.agent_seed.unwrap_or(Seed::AGENTS),
+            secret: self.secret,
             deals: self.deals,
             rotations: self.rotations,
             unit: self.unit,

@@ -6,9 +6,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use cambio_core::rng::Key;
 use cambio_core::{Deal, MAX_SEATS, MatchError, Observer, Recorder, Seat, State, Trouble};
 
+use super::bench::Bench;
 use super::fault::{AgentFault, Script, fault};
 use super::guard::{Asked, Watched, message};
 use super::rows::{BlockRows, Ending, write_rows};
@@ -46,24 +46,19 @@ pub(crate) struct Arena<'p> {
     deal: Deal,
     tally: Tally,
     script: Script,
-    /// The agents that wait for the next block, by their number in [`Plan::agents`]. An agent forgets at the start of a match,
-    /// so it can be used again; the process of a bot then need not start again.
-    bench: Vec<Vec<Watched>>,
+    bench: Bench,
     /// The agents at the table, seat a first.
     seated: Vec<Watched>,
-    /// Their places in the lineup.
-    places: Vec<usize>,
 }
 
 impl<'p> Arena<'p> {
     pub(crate) fn new(plan: &'p PlayablePlan) -> Arena<'p> {
         let rules = &plan.cells[0].rules;
-        let deal = Deal::new(rules, Key { seed: plan.seed, deal: 0 });
-        let bench = plan.agents.iter().map(|_| Vec::new()).collect();
-        let (seated, places) = (Vec::new(), Vec::new());
+        let deal = Deal::new(rules, plan.key(0));
+        let (bench, seated) = (Bench::new(plan), Vec::new());
         // Only rounds that ended have rows.
         let tally = Tally::new(rules, plan.faults == FaultPolicy::Forfeit);
-        Arena { plan, plays_twins: false, deal, tally, script: Script::default(), bench, seated, places }
+        Arena { plan, plays_twins: false, deal, tally, script: Script::default(), bench, seated }
     }
 
     pub(crate) fn plan(&self) -> &'p Plan {
@@ -81,7 +76,7 @@ impl<'p> Arena<'p> {
     /// As [`play_block`].
     pub(crate) fn play(&mut self, block: &Block<'p>, rows: &mut BlockRows<'p>) -> Result<(), Box<AgentFault>> {
         let plan = self.plan;
-        let (rules, key) = (&block.cell.rules, Key { seed: plan.seed, deal: block.deal });
+        let (rules, key) = (&block.cell.rules, plan.key(block.deal));
         if !std::ptr::eq(self.deal.rules(), rules) {
             self.deal = Deal::new(rules, key);
         } else if self.deal.key() != key {
@@ -89,22 +84,9 @@ impl<'p> Arena<'p> {
         }
         rows.clear();
         rows.faults.clear();
-        let mut eyes = Eyes::default();
-        self.seated.clear();
-        self.places.clear();
-        for (place, &agent) in block.lineup.agents().iter().enumerate() {
-            self.places.push(place);
-            if let Some(waiting) = self.bench[agent].pop() {
-                self.seated.push(waiting);
-                continue;
-            }
-            let player = plan.specs()[agent].player();
-            eyes.0.extend(player.observer());
-            self.seated.push(Watched::new(player));
-        }
-        let mut is_sound = eyes.0.is_empty();
-        let knows_twins = !self.plays_twins && is_sound && plan.is_repeatable(block.lineup);
-        for (rotation, seating) in block.cell.seatings.iter().enumerate() {
+        let knows_twins = !self.plays_twins && plan.is_repeatable(block.lineup);
+        let mut is_sound = true;
+        for rotation in 0..block.cell.seatings.len() {
             if knows_twins
                 && is_sound
                 && let Some(twin) = block.twin(rotation)
@@ -112,8 +94,15 @@ impl<'p> Arena<'p> {
                 rows.repeat(twin, rotation);
                 continue;
             }
-            self.change_seats(seating);
-            if let Err(fault) = self.play_rotation(block, rotation, &mut eyes, rows) {
+            let mut eyes = self.seat(block, rotation);
+            let played = self.play_rotation(block, rotation, &mut eyes, rows);
+            // After a fault the agents may be broken; and an analyst's observer belongs to one agent.
+            if played.is_ok() && eyes.0.is_empty() {
+                for (seat, agent) in self.seated.drain(..).enumerate() {
+                    self.bench.put(block.agent(seat, rotation), agent, block);
+                }
+            }
+            if let Err(fault) = played {
                 is_sound = false;
                 match plan.faults {
                     FaultPolicy::Stop => return Err(fault),
@@ -126,20 +115,23 @@ impl<'p> Arena<'p> {
                 }
             }
         }
-        // After a fault the agents may be broken; and an analyst's observer belongs to one agent.
-        for (&place, player) in self.places.iter().zip(self.seated.drain(..)).filter(|_| is_sound) {
-            self.bench[block.lineup.agents()[place]].push(player);
-        }
         Ok(())
     }
 
-    /// Seats everyone, seat a first, by the places in the lineup.
-    fn change_seats(&mut self, seating: &[usize]) {
-        for (seat, place) in seating.iter().enumerate() {
-            let now = self.places.iter().position(|other| other == place).expect("each place sits once");
-            self.places.swap(seat, now);
-            self.seated.swap(seat, now);
+    /// Seats the agents of a rotation; gives the eyes of the analysts among them.
+    fn seat(&mut self, block: &Block<'p>, rotation: usize) -> Eyes {
+        let mut eyes = Eyes::default();
+        self.seated.clear();
+        for seat in 0..block.cell.seats {
+            let agent = block.agent(seat, rotation);
+            let waiting = self.bench.take(agent, block);
+            self.seated.push(waiting.unwrap_or_else(|| {
+                let player = self.plan.specs()[agent].player();
+                eyes.0.extend(player.observer());
+                Watched::new(player)
+            }));
         }
+        eyes
     }
 
     fn play_rotation(
@@ -181,7 +173,9 @@ impl<'p> Arena<'p> {
         };
         match outcome {
             Ok(result) => {
-                rows.records.extend(recorder.map(|recorder| recorder.finish(deal.key(), rotation, &labels(), &result)));
+                let record =
+                    recorder.map(|recorder| recorder.finish(plan.public_key(block.deal), rotation, &labels(), &result));
+                rows.records.extend(record);
                 write_rows(plan, block, rotation, tally, &Ending::Played(&result, &lapses), rows);
                 Ok(())
             }

@@ -1,11 +1,10 @@
 //! Faults of agents, with the record of the match up to the fault.
 
-use cambio_core::rng::Key;
 use cambio_core::{
     Action, Agent, Briefing, MatchError, Observation, Observer, Pairing, Record, Recorder, Seat, State, play_match,
 };
 
-use crate::plan::{Block, Plan};
+use crate::plan::{Block, Plan, PlayablePlan};
 
 /// A fault of an agent: it decided illegally, could not go on, or panicked.
 #[derive(Clone, PartialEq, Debug)]
@@ -79,7 +78,7 @@ impl Agent for Scripted<'_> {
 /// Makes the record of a match that stopped, by playing it again from the decisions that were taken. The agents are not asked
 /// again, because they might not do the same twice.
 pub(super) fn fault(
-    plan: &Plan,
+    plan: &PlayablePlan,
     block: &Block<'_>,
     rotation: usize,
     labels: &[&str],
@@ -87,7 +86,7 @@ pub(super) fn fault(
     error: &MatchError,
 ) -> Box<AgentFault> {
     let (rules, seats, deal) = (&block.cell.rules, block.cell.seats, block.deal);
-    let key = Key { seed: plan.seed, deal };
+    let key = plan.key(deal);
     let of = |seat| script.0.iter().filter(move |decision| decision.0 == seat).map(|decision| decision.1);
     let agents = Seat::ALL[..seats].iter().map(|&seat| Scripted { decisions: Box::new(of(seat)), is_over: false });
     let mut recorder = Recorder::new(rules);
@@ -99,7 +98,7 @@ pub(super) fn fault(
         MatchError::Rules(_) | MatchError::Agents { .. } => unreachable!("a plan has checked rules and seats: {error}"),
     };
     let place = format!("{}, {seats} seats, {}, deal {deal}, rotation {rotation}", rules.name(), labels.join(" | "));
-    let mut record = recorder.stop(key, rotation, labels, illegal);
+    let mut record = recorder.stop(plan.public_key(deal), rotation, labels, illegal);
     record.fields.insert("x-fault".to_owned(), error.to_string().into());
     Box::new(AgentFault { place, seat, round, decision, what: error.to_string(), record })
 }

@@ -26,7 +26,7 @@ pub struct RoundTally {
 /// use cambio_sim::Tally;
 ///
 /// let rules = Rules::preset("classic").unwrap();
-/// let pairing = Pairing { rules, seats: 2, key: Key { seed: 42, deal: 0 } };
+/// let pairing = Pairing { rules, seats: 2, key: Key::new(42, 0) };
 /// let mut tally = Tally::new(&rules, false);
 /// let result = play_match(&pairing, &mut [RandomAgent::default(), RandomAgent::default()], &mut tally).unwrap();
 /// assert_eq!(tally.rounds.len(), result.rounds);

@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn texts_of_any_kind_are_read_as_they_were_written() {
-        let mut stream = Key { seed: 1, deal: 0 }.stream(Purpose::Deck, 0);
+        let mut stream = Key::new(1, 0).stream(Purpose::Deck, 0);
         let mut copied = 0;
         for _ in 0..3000 {
             // The last part is a quote, which not every text has.

@@ -14,6 +14,7 @@ use crate::store::{RunFolder, StoredRun, packed};
 /// use cambio_sim::{Executor, Experiment, Replay, RunFolder, Runner, Shard, merge, verify};
 ///
 /// let experiment = Experiment {
+///     seed: Some(0.into()),
 ///     deals: 20,
 ///     rules: vec!["classic".into()],
 ///     seats: vec![2],

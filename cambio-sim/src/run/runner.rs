@@ -21,6 +21,7 @@ use crate::store::{RunFolder, StoredRun};
 /// use cambio_sim::{Executor, Experiment, RunFolder, RunOutcome, Runner};
 ///
 /// let experiment = Experiment {
+///     seed: Some(0.into()),
 ///     deals: 10,
 ///     rules: vec!["classic".into()],
 ///     seats: vec![2],

@@ -40,6 +40,7 @@ pub struct Findings {
 /// use cambio_sim::{Executor, Experiment, Replay, RunFolder, Runner, StoredRun, verify};
 ///
 /// let experiment = Experiment {
+///     seed: Some(0.into()),
 ///     deals: 10,
 ///     rules: vec!["classic".into()],
 ///     seats: vec![2],

@@ -14,7 +14,7 @@ use super::manifest::{Build, Facts, Manifest};
 use super::programs::Programs;
 use super::stored::StoredRun;
 use crate::disk::{RunError, create_folder, write_whole};
-use crate::plan::{Extent, Plan, PlayablePlan, Shard};
+use crate::plan::{Extent, Plan, PlayablePlan, Secret, Shard};
 
 /// The longest time that finished rows wait for a sync.
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
@@ -62,25 +62,27 @@ impl RunFolder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn create(path: &Path, spec: &str, plan: &PlayablePlan, shard: Option<Shard>) -> Result<RunFolder, RunError> {
-        RunFolder::create_with(path, spec, plan, shard, (Programs::of(plan.specs()), Build::this()))
+        let players = (Programs::of(plan.specs()), Build::this());
+        RunFolder::create_with(path, spec, (plan, plan.secret()), shard, players)
     }
 
     /// Makes the folder of the whole run of which `part` is a shard, with the same program and bots.
     pub(crate) fn create_for_parts(path: &Path, part: &StoredRun) -> Result<RunFolder, RunError> {
         let players = (part.programs.clone().unwrap_or_default(), part.build());
-        RunFolder::create_with(path, &part.spec, &part.plan, None, players)
+        RunFolder::create_with(path, &part.spec, (&part.plan, None), None, players)
     }
 
     fn create_with(
         path: &Path,
         spec: &str,
-        plan: &Plan,
+        (plan, secret): (&Plan, Option<&Secret>),
         shard: Option<Shard>,
         (programs, build): (Programs, Build),
     ) -> Result<RunFolder, RunError> {
         create_folder(path)?;
         write_whole(&path.join("spec.toml"), spec.as_bytes())?;
         write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
+        secret.map_or(Ok(()), |secret| secret.write(path))?;
         let create = |name: &str, header: &[u8]| {
             let file = path.join(name);
             let mut open = File::create_new(&file).map_err(RunError::unwritable(&file))?;
@@ -126,7 +128,7 @@ impl RunFolder {
             let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];
             if is_begun {
                 own.extend(rows.iter().map(|file| file_name(plan, file.name)));
-                own.extend(["ledger.jsonl", "manifest.json.new", "spec.lock.json"].map(str::to_owned));
+                own.extend(["ledger.jsonl", "manifest.json.new", "secret", "spec.lock.json"].map(str::to_owned));
             }
             let header = rows.iter().map(|file| packed(plan, file.header.clone()).len()).max().unwrap_or(0);
             for name in own.iter().map(|name| path.join(name)).filter(|name| name.exists()) {
@@ -280,6 +282,11 @@ impl RunFolder {
             facts: Facts::of(&self.plan, self.shard),
             build: &self.build,
             outcome,
+            secret: if self.plan.secret && outcome == "complete" {
+                Some(Secret::read(&self.path)?.to_string())
+            } else {
+                None
+            },
             matches: self.matches,
             spec: blake3::hash(self.spec.as_bytes()).to_string(),
             programs: &self.programs,
@@ -313,6 +320,7 @@ mod tests {
     /// A folder that does not exist, and a plan for it.
     fn place(name: &str) -> (PathBuf, PlayablePlan) {
         let experiment = Experiment {
+            seed: Some(0.into()),
             deals: 4,
             rules: vec!["classic".into()],
             seats: vec![2],

@@ -143,6 +143,7 @@ mod tests {
     fn an_entry_is_read_only_as_it_is_written() {
         for (records, faults, files) in [(false, FaultPolicy::Stop, 3), (true, FaultPolicy::Void, 5)] {
             let experiment = Experiment {
+                seed: Some(0.into()),
                 deals: 100,
                 rules: vec!["classic".into()],
                 seats: vec![2],

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cambio_core::rng::Seed;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -23,6 +24,9 @@ pub(super) struct Manifest<'r> {
     #[serde(flatten)]
     pub(super) build: &'r Build,
     pub(super) outcome: &'r str,
+    /// The secret from which the chance came, told when all is played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) secret: Option<String>,
     pub(super) matches: u64,
     /// The BLAKE3 of `spec.toml`.
     pub(super) spec: String,
@@ -91,6 +95,9 @@ pub(super) struct Facts<'p> {
     planned_matches: u64,
     /// As text, because not every reader of JSON has whole numbers of 64 bits.
     seed: String,
+    /// Only where it is not that of every run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_seed: Option<String>,
     deals: u64,
     rotations: Rotations,
     agents: Vec<&'p str>,
@@ -120,6 +127,7 @@ impl<'p> Facts<'p> {
             share: shard,
             planned_matches: plan.matches(),
             seed: plan.seed.to_string(),
+            agent_seed: (plan.agent_seed != Seed::AGENTS).then(|| plan.agent_seed.to_string()),
             deals: plan.deals,
             rotations: plan.rotations,
             agents: plan.agents.iter().map(|agent| agent.label.as_str()).collect(),

@@ -5,13 +5,14 @@ use std::io::{BufReader, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use cambio_agents::Roster;
 use serde_json::Value;
 
 use super::ledger::{BatchEntry, RowFile, file_name, packed, row_files, unpacked};
 use super::manifest::{self, Build};
 use super::programs::Programs;
 use crate::disk::RunError;
-use crate::plan::{Extent, Plan, PlayablePlan, Shard, lock_differences};
+use crate::plan::{Extent, Plan, PlayablePlan, Secret, Shard, lock_differences};
 
 /// A run on disk, as its folder describes it.
 ///
@@ -20,6 +21,7 @@ use crate::plan::{Extent, Plan, PlayablePlan, Shard, lock_differences};
 /// use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredRun, derive};
 ///
 /// let experiment = Experiment {
+///     seed: Some(1.into()),
 ///     deals: 10,
 ///     rules: vec!["classic".into()],
 ///     seats: vec![2],
@@ -115,6 +117,17 @@ impl StoredRun {
         let claims_complete = manifest["outcome"].as_str().is_some_and(|outcome| outcome.starts_with("complete"));
         let programs = Programs::from_json(&manifest["programs"]);
         Ok(StoredRun { path, plan, shard, spec, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
+    }
+
+    /// The plan of the folder, so that it can be played: with its secret, where the chance comes from one.
+    ///
+    /// # Errors
+    /// If the roster does not know one of the agents, or the secret is missing or not the one that was committed to.
+    pub fn playable(&self, roster: &Roster) -> Result<PlayablePlan, RunError> {
+        let plan = self.plan.clone();
+        let playable =
+            if plan.secret { plan.revealed(Secret::read(&self.path)?, roster) } else { plan.with_agents(roster) };
+        Ok(playable?)
     }
 
     /// The errors of the manifest.

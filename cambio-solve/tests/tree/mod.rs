@@ -213,7 +213,7 @@ pub(crate) fn page(seat: Seat, sightings: &[cambio_core::Sighting], state: bool)
 /// with the probability of chance and of both seats' choices apart.
 pub(crate) fn dealt(rules: &Rules, deck: &[Card], book: &Book, visit: &mut Visit<'_>) -> f64 {
     let mut trail = Vec::new();
-    let mut dice = Dice(Key { seed: 0, deal: 0 }.stream(Purpose::Race, 0));
+    let mut dice = Dice(Key::new(0, 0).stream(Purpose::Race, 0));
     let state =
         State::deal(&Setup::new(rules, 2), deck, &mut dice, &mut |event: &Event<Card>| trail.push(*event)).unwrap();
     play(&state, &trail, book, [1.0; 3], visit)

@@ -1,0 +1,171 @@
+//! Two agents that play by more than they are told, and what finds them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cambio_agents::{Greedy, GreedyParams};
+use cambio_core::rng::{Key, Seed};
+use cambio_core::testing::{Effort, Failing, RandomAgent, check_agent};
+use cambio_core::{Action, Agent, Briefing, Card, Deal, Observation, Pairing, Rules, Seat, Sighting, Spot, play_match};
+
+fn effort(matches: u64) -> Effort {
+    Effort { presets: vec!["classic"], seats: vec![2], matches, ..Effort::default() }
+}
+
+/// Guesses seed and deal: the first pair under which the cards that it saw lie where it saw them. Then it knows the layouts as
+/// they were dealt, and calls when its own is the lowest.
+struct SeedFinder {
+    seeds: u64,
+    deals: u64,
+    agent: Greedy,
+    briefing: Option<(Rules, usize, Seat)>,
+    /// The deck, once it is found.
+    deck: Option<Vec<Card>>,
+    seen: Vec<(Spot, Card)>,
+    found: Arc<AtomicUsize>,
+}
+
+impl SeedFinder {
+    fn new(found: &Arc<AtomicUsize>) -> SeedFinder {
+        let agent = Greedy::new(&GreedyParams::default());
+        let (seeds, deals) = (2, 400);
+        SeedFinder { seeds, deals, agent, briefing: None, deck: None, seen: Vec::new(), found: Arc::clone(found) }
+    }
+
+    /// The card that was dealt into a spot, if the starter is seat a.
+    fn dealt(deck: &[Card], seats: usize, spot: Spot) -> Card {
+        deck[(spot.number() - 1) * seats + spot.seat().index()]
+    }
+
+    fn search(&mut self) {
+        let (rules, seats, _) = self.briefing.expect("a match begins with a briefing");
+        let keys = (0..self.seeds).flat_map(|seed| (0..self.deals).map(move |deal| Key::new(seed, deal)));
+        let fits = |deck: &[Card]| self.seen.iter().all(|&(spot, card)| SeedFinder::dealt(deck, seats, spot) == card);
+        self.deck = keys.map(|key| Deal::new(&rules, key).deck(0).to_vec()).find(|deck| fits(deck));
+        self.found.fetch_add(usize::from(self.deck.is_some()), Ordering::Relaxed);
+    }
+}
+
+impl Agent for SeedFinder {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        self.briefing = Some((*briefing.rules, briefing.seats, briefing.seat));
+        self.seen.clear();
+        self.deck = None;
+        self.agent.begin(briefing);
+    }
+
+    fn notice(&mut self, sighting: &Sighting) {
+        if let Sighting::Peeked { spot, face: Some(card), .. } = *sighting {
+            self.seen.push((spot, card));
+        }
+        self.agent.notice(sighting);
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        if self.deck.is_none() && self.seen.len() == 2 && view.table().turns() <= 2 {
+            self.search();
+        }
+        let choices = view.choices();
+        let (rules, seats, seat) = self.briefing.expect("a match begins with a briefing");
+        if let Some(deck) = &self.deck {
+            // The others' layouts too, as far as they were not touched.
+            let sum = |seat: Seat| {
+                let dealt = (1..=4).filter_map(|number| Spot::new(seat, number));
+                dealt.map(|spot| rules.points(SeedFinder::dealt(deck, seats, spot))).sum::<i32>()
+            };
+            let lowest_other = Seat::ALL[..seats].iter().filter(|&&other| other != seat).map(|&other| sum(other)).min();
+            if choices.contains(Action::Call) && Some(sum(seat)) < lowest_other {
+                return Action::Call;
+            }
+            // Its own cards that it has not seen lie as they were dealt: the highest goes first, unseen or not.
+            let own = view.table().layout(seat);
+            let points = |spot: Spot| {
+                let card = view.face(spot).unwrap_or_else(|| SeedFinder::dealt(deck, seats, spot));
+                rules.points(card)
+            };
+            if let Some(held) = view.held()
+                && let Some(worst) = own.into_iter().filter(|spot| spot.number() <= 4).max_by_key(|&spot| points(spot))
+                && choices.contains(Action::Keep(worst))
+                && points(worst) > rules.points(held)
+            {
+                return Action::Keep(worst);
+            }
+        }
+        self.agent.decide(view)
+    }
+}
+
+#[test]
+fn who_guesses_the_seed_is_found() {
+    let found = Arc::new(AtomicUsize::new(0));
+    let failing = check_agent(|| SeedFinder::new(&found), &effort(12)).unwrap_err();
+    assert!(matches!(failing.kind, Failing::Foreseeing { matches: 300, .. }), "{failing}");
+    assert!(found.load(Ordering::Relaxed) >= 300, "it found the decks of seed 0");
+    assert!(failing.to_string().contains("it guesses the seed"), "{failing}");
+}
+
+/// Its stream is the same under every seed, so there is nothing to compare guesses with.
+#[test]
+fn a_stream_tells_no_seed() {
+    for (deal, seat) in (0..100).flat_map(|deal| Seat::ALL.map(|seat| (deal, seat))) {
+        let stream = Key::new(0, deal).agent(seat);
+        assert!((1..50).all(|seed| Key::new(seed, deal).agent(seat) == stream));
+    }
+    let secret = Key::new(Seed::Key([7; 32]), 3);
+    assert_eq!(secret.agent(Seat::A), Key::new(0, 3).agent(Seat::A));
+    assert_ne!(secret.agent(Seat::A), secret.with_agents(secret.seed).agent(Seat::A));
+}
+
+/// Remembers what lay on the table at the end of each match, and calls where it has a card of those.
+#[derive(Default)]
+struct Rememberer {
+    agent: Option<Greedy>,
+    /// Where which card lay at the end of a match.
+    known: HashSet<(Spot, Card)>,
+    seen: Vec<(Spot, Card)>,
+}
+
+impl Agent for Rememberer {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        let mut agent = Greedy::new(&GreedyParams::default());
+        agent.begin(briefing);
+        self.agent = Some(agent);
+        self.seen.clear();
+    }
+
+    fn notice(&mut self, sighting: &Sighting) {
+        match *sighting {
+            Sighting::TurnedUp { spot, card } => {
+                // What the others had may be its own next time.
+                self.known.insert((spot, card));
+            }
+            Sighting::Peeked { spot, face: Some(card), .. } => self.seen.push((spot, card)),
+            _ => {}
+        }
+        self.agent.as_mut().expect("a match has begun").notice(sighting);
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        let is_known = self.seen.iter().any(|seen| self.known.contains(seen));
+        let choices = view.choices();
+        if is_known && choices.contains(Action::Call) {
+            return Action::Call;
+        }
+        self.agent.as_mut().expect("a match has begun").decide(view)
+    }
+}
+
+#[test]
+fn who_remembers_deals_is_found() {
+    let failing = check_agent(Rememberer::default, &effort(12)).unwrap_err();
+    assert!(matches!(failing.kind, Failing::Remembering { .. } | Failing::Stateful { .. }), "{failing}");
+}
+
+#[test]
+fn who_does_neither_conforms() {
+    check_agent(RandomAgent::default, &effort(12)).unwrap();
+    let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(0, 0) };
+    let mut agents = [RandomAgent::default(), RandomAgent::default()];
+    assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+}

@@ -1,0 +1,121 @@
+//! Seeds: what all chance of an experiment comes from.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha20Rng;
+
+/// What streams are derived from: a number that people write, or a key that nobody can guess.
+///
+/// A number is public. Who knows it, or tries numbers until one deals the cards that it saw, knows every card. A key of 256
+/// bits cannot be found so.
+///
+/// As text a number is decimal, and a key is 64 hexadecimal digits.
+///
+/// ```
+/// use cambio_core::rng::Seed;
+///
+/// assert_eq!(Seed::from(42).to_string(), "42");
+/// assert_eq!("42".parse(), Ok(Seed::Number(42)));
+/// let key = Seed::Key([0xab; 32]);
+/// assert_eq!(key.to_string().parse(), Ok(key));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Seed {
+    /// A number.
+    Number(u64),
+    /// A key of 256 bits.
+    Key([u8; 32]),
+}
+
+/// A text that is no seed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("allowed is a whole number below 2^64, or 64 hexadecimal digits")]
+pub struct SeedError;
+
+impl Seed {
+    /// The seed of the agents' streams where nobody chose another.
+    pub const AGENTS: Seed = Seed::Number(0);
+
+    /// The key of the stream for a deal, a round, a purpose and a seat.
+    ///
+    /// A number stands in the key. A key of 256 bits gives it by a block of `ChaCha20`, with the deal as nonce and the rest as
+    /// counter: no stream tells the seed, or another stream.
+    pub(crate) fn stream_key(self, deal: u64, round: u32, purpose: u8, seat: u8) -> [u8; 32] {
+        let mut key = [0; 32];
+        match self {
+            Seed::Number(number) => {
+                key[0..8].copy_from_slice(&number.to_le_bytes());
+                key[8..16].copy_from_slice(&deal.to_le_bytes());
+                key[16..20].copy_from_slice(&round.to_le_bytes());
+                key[20] = purpose;
+                key[21] = seat;
+                key[24..32].copy_from_slice(b"cambio/1");
+            }
+            Seed::Key(seed) => {
+                let block = u64::from(round) << 16 | u64::from(purpose) << 8 | u64::from(seat);
+                let mut blocks = ChaCha20Rng::from_seed(seed);
+                blocks.set_stream(deal);
+                // A block has sixteen words.
+                blocks.set_word_pos(u128::from(block) * 16);
+                blocks.fill_bytes(&mut key);
+            }
+        }
+        key
+    }
+}
+
+impl From<u64> for Seed {
+    fn from(number: u64) -> Seed {
+        Seed::Number(number)
+    }
+}
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Seed::Number(number) => write!(f, "{number}"),
+            Seed::Key(key) => key.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+        }
+    }
+}
+
+impl FromStr for Seed {
+    type Err = SeedError;
+
+    fn from_str(text: &str) -> Result<Seed, SeedError> {
+        if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let byte = |place: usize| u8::from_str_radix(&text[2 * place..][..2], 16).map_err(|_| SeedError);
+            let mut key = [0; 32];
+            for (place, slot) in key.iter_mut().enumerate() {
+                *slot = byte(place)?;
+            }
+            return Ok(Seed::Key(key));
+        }
+        text.parse().map(Seed::Number).map_err(|_| SeedError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn stream_keys_are_pinned_by_value() {
+        let seed = Seed::Key(std::array::from_fn(|place| place as u8));
+        let begin = |deal, round, purpose, seat| {
+            let key = seed.stream_key(deal, round, purpose, seat);
+            u32::from_le_bytes([key[0], key[1], key[2], key[3]])
+        };
+        let found = [begin(0, 0, 1, 0), begin(7, 0, 4, 3), begin(u64::MAX, u32::MAX, 3, 255)];
+        // RFC 8439's block function with these keys, a counter of 64 bits and a nonce of 64 bits.
+        assert_eq!(found, [0xc3241118, 0xfdf28f8, 0xc9bb6b6a]);
+    }
+
+    #[test]
+    fn what_is_no_seed_is_refused() {
+        for text in ["", "-1", "1.0", "18446744073709551616", "0xff", &"g".repeat(64), &"a".repeat(63)] {
+            assert_eq!(text.parse::<Seed>(), Err(SeedError), "{text}");
+        }
+    }
+}
