@@ -194,8 +194,8 @@ impl<'p> Arena<'p> {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
 
     use cambio_agents::{Entry, Greedy, GreedyParams, Roster, Text, params, roster};
     use cambio_core::{Action, Agent, Briefing, Observation};
@@ -288,5 +288,54 @@ mod tests {
                 assert_eq!(rows[0].records.len(), block.cell.seatings.len());
             }
         }
+    }
+
+    /// Plays by chance, and writes down which of its kind was given which deal.
+    struct Tracked {
+        agent: cambio_core::testing::RandomAgent,
+        number: usize,
+        deals: Arc<Mutex<Vec<(usize, u64)>>>,
+        deal: Arc<AtomicUsize>,
+    }
+
+    impl Agent for Tracked {
+        fn begin(&mut self, briefing: &Briefing<'_>) {
+            self.deals.lock().unwrap().push((self.number, self.deal.load(Ordering::Relaxed) as u64));
+            self.agent.begin(briefing);
+        }
+
+        fn decide(&mut self, view: &Observation<'_>) -> Action {
+            self.agent.decide(view)
+        }
+    }
+
+    /// Who was given a deal twice could remember the cards: neither another seat nor another lineup makes it right.
+    #[test]
+    fn no_agent_is_given_a_deal_twice() {
+        let (deals, deal) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+        let made = Arc::new(AtomicUsize::new(0));
+        let (of_deals, of_deal, of_made) = (Arc::clone(&deals), Arc::clone(&deal), Arc::clone(&made));
+        let tracked = Entry::new("tracked", "Is tracked.", move |_: &GreedyParams| Tracked {
+            agent: cambio_core::testing::RandomAgent::default(),
+            number: of_made.fetch_add(1, Ordering::Relaxed),
+            deals: Arc::clone(&of_deals),
+            deal: Arc::clone(&of_deal),
+        });
+        let spec = "seed = 5\ndeals = 6\nrules = ['classic', 'original']\nseats = [2, 3]\nunit = 'rounds'\n\
+                    agents = ['tracked', 'tracked(call_at=9)', 'greedy', 'random', 'heuristic']\nlineups = 'compositions'\n";
+        let roster = roster().with_entry(tracked);
+        let plan = toml::from_str::<Experiment>(spec).unwrap().plan(&roster, Path::new(".")).unwrap();
+        let (mut arena, mut rows) = (Arena::new(&plan), BlockRows::default());
+        for block in plan.blocks() {
+            deal.store(block.deal as usize, Ordering::Relaxed);
+            arena.play(&block, &mut rows).unwrap();
+        }
+        let mut given = deals.lock().unwrap().clone();
+        let matches = given.len();
+        given.sort_unstable();
+        given.dedup();
+        assert_eq!(given.len(), matches, "an agent was given a deal twice");
+        // They are used again where that is safe: in other deals.
+        assert!(made.load(Ordering::Relaxed) < matches, "{made:?} agents for {matches} seats");
     }
 }

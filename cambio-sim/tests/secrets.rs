@@ -1,0 +1,116 @@
+//! Competitions whose chance comes from a secret: committed to at the start, told at the end, checked by anybody.
+
+use std::path::{Path, PathBuf};
+
+use cambio_sim::{Executor, Experiment, PlanError, PlayablePlan, Replay, RunFolder, Runner, Secret, StoredRun, verify};
+
+fn experiment() -> Experiment {
+    let text =
+        "secret = true\ndeals = 6\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy']\nrecords = true\n";
+    toml::from_str(text).unwrap()
+}
+
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("cambio-secrets-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    path
+}
+
+fn play(path: &Path, plan: &PlayablePlan) {
+    let mut folder = RunFolder::create(path, "", plan, None).unwrap();
+    Runner::new(&Executor::new(1).unwrap()).run(plan, &mut folder).unwrap();
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn a_secret_is_committed_to_and_told_when_all_is_played() {
+    let path = folder("told");
+    let plan = experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+    let secret = plan.secret().unwrap().clone();
+    let begun = RunFolder::create(&path, "", &plan, None).unwrap();
+    // What is public from the start: the commitment, and not the secret.
+    let commitment = secret.commitment().to_string();
+    assert!(read(&path.join("spec.lock.json")).contains(&commitment));
+    for file in ["spec.lock.json", "manifest.json", "spec.toml", "ledger.jsonl"] {
+        assert!(!read(&path.join(file)).contains(&secret.to_string()), "{file}");
+    }
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(path.join("secret")).unwrap());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    drop(begun);
+
+    // A run that was stopped goes on with the secret of its folder.
+    let again = experiment().plan_with(Secret::read(&path).unwrap(), &cambio_agents::roster(), Path::new(".")).unwrap();
+    assert_eq!(again.run_id(), plan.run_id());
+    let mut folder = RunFolder::reopen(&path, "", &again, None).unwrap();
+    Runner::new(&Executor::new(1).unwrap()).run(&again, &mut folder).unwrap();
+
+    assert!(read(&path.join("manifest.json")).contains(&secret.to_string()));
+    for line in read(&path.join("records.jsonl")).lines() {
+        assert!(line.contains(&commitment) && !line.contains(&secret.to_string()));
+    }
+    let stored = StoredRun::open(&path).unwrap();
+    let found = verify(&stored, &stored.playable(&cambio_agents::roster()).unwrap(), Replay::All, &[]).unwrap();
+    assert_eq!((found.wrong, found.replayed), (Vec::new(), stored.extent().of));
+    std::fs::remove_dir_all(&path).unwrap();
+}
+
+#[test]
+fn another_secret_than_the_one_committed_to_is_refused() {
+    let path = folder("other");
+    let plan = experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+    play(&path, &plan);
+    std::fs::write(path.join("secret"), format!("{}\n", Secret::draw())).unwrap();
+    let error = StoredRun::open(&path).unwrap().playable(&cambio_agents::roster()).unwrap_err();
+    assert!(error.to_string().starts_with("field `secret` is one with the commitment "), "{error}");
+    std::fs::write(path.join("secret"), "12\n").unwrap();
+    let error = StoredRun::open(&path).unwrap().playable(&cambio_agents::roster()).unwrap_err();
+    assert!(error.to_string().contains("it is not 64 hexadecimal digits"), "{error}");
+    std::fs::remove_dir_all(&path).unwrap();
+}
+
+#[test]
+fn two_competitions_have_other_cards_and_streams() {
+    let records = |name: &str| {
+        let path = folder(name);
+        play(&path, &experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap());
+        let text = read(&path.join("records.jsonl"));
+        std::fs::remove_dir_all(&path).unwrap();
+        text
+    };
+    let decks = |text: &str| -> Vec<String> {
+        let deck =
+            |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["rounds"][0]["deck"].to_string();
+        text.lines().map(deck).collect()
+    };
+    let (one, other) = (records("one"), records("two"));
+    assert!(decks(&one).iter().all(|deck| !decks(&other).contains(deck)));
+}
+
+#[test]
+fn a_secret_and_a_seed_exclude_each_other_and_one_is_needed() {
+    let refuse = |text: &str| {
+        let experiment: Experiment =
+            toml::from_str(&format!("{text}\ndeals = 1\nrules = ['classic']\nseats = [2]\nagents = ['random']\n"))
+                .unwrap();
+        match experiment.plan(&cambio_agents::roster(), Path::new(".")) {
+            Err(error @ PlanError::Value { .. }) => error.to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        refuse("secret = true\nseed = 1"),
+        "field `secret` is true beside a seed; allowed is true without `seed` and `agent_seed`"
+    );
+    assert_eq!(refuse(""), "field `seed` is missing; allowed is a whole number, a text, or `secret = true` instead");
+    for bad in ["seed = -1", "seed = 1.5", "seed = ''", "seed = [1]"] {
+        let text = format!("{bad}\ndeals = 1\nrules = ['classic']\nseats = [2]\nagents = ['random']\n");
+        let error = toml::from_str::<Experiment>(&text).unwrap_err().to_string();
+        assert!(error.contains("a seed is a whole number from 0 to 18446744073709551615, or a text"), "{error}");
+    }
+}
