@@ -252,9 +252,9 @@ impl Belief {
     fn close_window(&mut self) {
         let Some((opener, snapped)) = self.window.take() else { return };
         let own = self.knowledge.seat();
-        for seat in self.rights.seats().without(snapped).iter().filter(|&seat| seat != own) {
+        for seat in self.rights.seats().without(snapped).iter_from(own).filter(|&seat| seat != own) {
             let targets = self.rights.targets(seat, self.knowledge.occupied());
-            for spot in self.unknown_to_me(self.knowledge.seen(seat)).intersection(targets) {
+            for spot in self.unknown_to_me(self.knowledge.seen(seat)).intersection(targets).iter_from(own) {
                 let is_own = spot.seat() == seat;
                 let matching = self.facts.matching[usize::from(is_own)][opener.kind()];
                 for kind in 0..self.facts.points.len() {
@@ -333,7 +333,7 @@ impl Belief {
     /// Takes in that a decision agrees with the points of each card that the seat knows to have, except in one spot.
     fn bound(&mut self, seat: Seat, but: Option<Spot>, agrees: impl Fn(f64) -> bool) {
         let own = self.layout(seat).intersection(self.knowledge.seen(seat));
-        for spot in self.unknown_to_me(own).into_iter().filter(|&spot| Some(spot) != but) {
+        for spot in self.unknown_to_me(own).iter_from(seat).filter(|&spot| Some(spot) != but) {
             self.bound_spot(spot, &agrees);
         }
     }
@@ -361,7 +361,7 @@ impl Belief {
         let marked = self.evidence.marked().intersection(self.knowledge.occupied());
         let Belief { sampler, knowledge, evidence, facts, .. } = self;
         sampler.prepare(
-            marked.without(knowledge.known()).union(calls.spots()),
+            marked.without(knowledge.known()).union(calls.spots()).iter_from(knowledge.seat()),
             calls,
             |spot| knowledge.unseen(spot),
             |spot, card| evidence.weight(spot, card),
@@ -372,17 +372,17 @@ impl Belief {
     /// What the calls of this round tell about cards that this seat does not know.
     fn calls(&self) -> Calls {
         let epsilon = self.likelihood.epsilon;
-        let mut calls = Calls::new(epsilon / 2.0);
+        let mut calls = Calls::new(self.knowledge.seat(), epsilon / 2.0);
         if epsilon >= 1.0 {
             return calls;
         }
         let knowledge = &self.knowledge;
-        for seat in self.rights.callers().iter().filter(|&seat| seat != knowledge.seat()) {
+        for seat in self.rights.callers().iter_from(knowledge.seat()).filter(|&seat| seat != knowledge.seat()) {
             let layout = self.layout(seat);
             let knew = layout.intersection(knowledge.seen(seat));
             let hidden = self.unknown_to_me(knew);
             if !hidden.is_empty() {
-                let faces = knew.into_iter().filter_map(|spot| knowledge.face(spot));
+                let faces = knew.iter_from(seat).filter_map(|spot| knowledge.face(spot));
                 let seen: f64 = faces.map(|card| self.points(card)).sum();
                 calls.add(seat, hidden, seen + self.mean() * layout.without(knew).len() as f64);
             }

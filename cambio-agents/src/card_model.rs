@@ -1,6 +1,6 @@
 //! What a player takes the cards on the table to be.
 
-use cambio_core::{Card, Rules, Spot, SpotSet, View};
+use cambio_core::{Card, Rules, Seat, Spot, SpotSet, View};
 
 /// What a player takes the cards on the table to be: what it remembers, or all that it has seen.
 pub(crate) trait CardModel {
@@ -10,10 +10,10 @@ pub(crate) trait CardModel {
     /// The spots whose cards the player takes itself to know.
     fn known(&self) -> SpotSet;
 
-    /// The known cards in these spots.
+    /// The known cards in these spots, for what does not depend on an order.
     #[inline]
     fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
-        spots.intersection(self.known()).into_iter().filter_map(|spot| Some((spot, self.face(spot)?)))
+        spots.intersection(self.known()).iter_from(Seat::A).filter_map(|spot| Some((spot, self.face(spot)?)))
     }
 
     /// The points of all known cards together.

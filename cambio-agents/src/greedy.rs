@@ -4,6 +4,7 @@ use cambio_core::{Action, Agent, Briefing, Card, Observation, Phase, Spot, SpotS
 
 use crate::card_model::mean_elsewhere;
 use crate::params;
+use crate::tie::{Least, least_of, one_of};
 
 params! {
     /// The parameters of [`Greedy`].
@@ -17,7 +18,8 @@ params! {
 ///
 /// It remembers every card that it saw, and expects the mean of the unseen cards for each card that it does not know. It
 /// calls once its expected sum is at most `call_at`, and snaps only cards that it knows to match. It looks ahead no
-/// further than the decision at hand.
+/// further than the decision at hand. Of cards that it likes equally, its own or others', it takes one by what lies on the
+/// pile: each seat and each slot is as likely as any other.
 ///
 /// ```
 /// use cambio_agents::{Greedy, GreedyParams};
@@ -71,7 +73,7 @@ impl Agent for Greedy {
             Phase::Window | Phase::Chain => estimate.snap_or_pass(),
             Phase::Gift => estimate.give(),
             Phase::Power => estimate.use_power(),
-            Phase::Peek | Phase::Show | Phase::Over => estimate.first(),
+            Phase::Peek | Phase::Show | Phase::Over => estimate.any(),
         }
     }
 }
@@ -101,32 +103,27 @@ impl Estimate<'_, '_> {
     }
 
     fn own_sum(&self) -> f64 {
-        self.own().into_iter().map(|spot| self.worth(spot)).sum()
+        self.own().iter_from(self.view.seat()).map(|spot| self.worth(spot)).sum()
     }
 
-    /// The spot with the most points, the first of equals. An unknown card counts a little more than its mean, because
-    /// replacing it also tells what it was.
+    /// The spot with the most points. An unknown card counts a little more than its mean, because replacing it also tells
+    /// what it was.
     fn worst(&self, spots: SpotSet) -> Option<(f64, Spot)> {
-        let mut worst = None;
-        for spot in spots {
-            let worth = self.worth(spot) + if self.view.face(spot).is_none() { 0.01 } else { 0.0 };
-            if worst.is_none_or(|(most, _)| worth > most) {
-                worst = Some((worth, spot));
-            }
-        }
-        worst
+        let worth = |spot| self.worth(spot) + if self.view.face(spot).is_none() { 0.01 } else { 0.0 };
+        let (least, spot) = self.least(spots, |spot| -worth(spot))?;
+        Some((-least, spot))
     }
 
-    /// The known spot with the fewest points, the first of equals.
-    fn best_known(&self, spots: SpotSet) -> Option<(f64, Spot)> {
-        let mut best = None;
-        for spot in spots {
-            let worth = self.worth(spot);
-            if self.view.face(spot).is_some() && best.is_none_or(|(least, _)| worth < least) {
-                best = Some((worth, spot));
-            }
-        }
-        best
+    /// The spot with the fewest points.
+    fn best(&self, spots: SpotSet) -> Option<(f64, Spot)> {
+        self.least(spots, |spot| self.worth(spot))
+    }
+
+    /// The spot of which `value` is least, and that value.
+    fn least(&self, spots: SpotSet, value: impl Fn(Spot) -> f64) -> Option<(f64, Spot)> {
+        let mut least = Least::NONE;
+        spots.iter_from(self.view.seat()).for_each(|spot| least.offer(value(spot), spot));
+        Some((least.value, one_of(self.view, least.spots)?))
     }
 
     /// The own spot where this card saves most points, and how many.
@@ -134,8 +131,9 @@ impl Estimate<'_, '_> {
         self.worst(self.own()).map(|(worth, spot)| (worth - self.points(card), spot))
     }
 
-    fn first(&self) -> Action {
-        self.view.choices().nth(0).expect("who is asked has a choice")
+    /// Any decision, where none is better.
+    fn any(&self) -> Action {
+        least_of(self.view, |_| 0.0).expect("who is asked has a choice")
     }
 
     fn keep_or_drop(&self) -> Action {
@@ -156,7 +154,8 @@ impl Estimate<'_, '_> {
                 Action::Snap(spot)
             }
             (_, Some((given, _))) if given > 0.0 => {
-                Action::Snap(matching.without(self.own()).lowest().expect("a gift is for a foreign match"))
+                let foreign = one_of(self.view, matching.without(self.own()));
+                Action::Snap(foreign.expect("a gift is for a foreign match"))
             }
             _ => Action::Pass,
         }
@@ -173,22 +172,18 @@ impl Estimate<'_, '_> {
     fn use_power(&self) -> Action {
         let choices = self.view.choices();
         let unknown = choices.targets().without(self.view.known());
-        if let Some(spot) = unknown.intersection(self.own()).lowest() {
+        if let Some(spot) = one_of(self.view, unknown.intersection(self.own())) {
             return Action::Look(spot);
         }
         let foreign = choices.swappable().without(self.own());
-        if let Some((own, mine)) = self.worst(choices.swappable().intersection(self.own())) {
-            let known = self.best_known(foreign);
-            let blind = foreign.without(self.view.known()).lowest().map(|spot| (self.mean, spot));
-            let best = known.into_iter().chain(blind).min_by(|one, other| one.0.total_cmp(&other.0));
-            if let Some((theirs, spot)) = best
-                && own - theirs >= 1.0
-                && choices.contains(Action::swap(mine, spot))
-            {
-                return Action::swap(mine, spot);
-            }
+        if let Some((own, mine)) = self.worst(choices.swappable().intersection(self.own()))
+            && let Some((theirs, spot)) = self.best(foreign)
+            && own - theirs >= 1.0
+            && choices.contains(Action::swap(mine, spot))
+        {
+            return Action::swap(mine, spot);
         }
-        if let Some(spot) = unknown.lowest() {
+        if let Some(spot) = one_of(self.view, unknown) {
             return Action::Look(spot);
         }
         if choices.contains(Action::Skip) {
@@ -208,7 +203,6 @@ impl Estimate<'_, '_> {
             },
             _ => 0.0,
         };
-        let least = self.view.choices().iter().min_by(|one, other| cost(one).total_cmp(&cost(other)));
-        least.expect("who is asked has a choice")
+        least_of(self.view, cost).expect("who is asked has a choice")
     }
 }

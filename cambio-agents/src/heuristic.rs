@@ -16,6 +16,11 @@ pub use preset::Preset;
 
 /// A player that keeps, takes, snaps, swaps and calls by expected points, from what it remembers.
 ///
+/// Where it likes several cards equally, its own or others', it takes the one that the pile gives: the pile's points, its
+/// top and the turn are mixed into its number, in playing order from its own seat on. So a decision depends on the view
+/// alone, and neither a letter, nor a neighbour, nor a slot is preferred. While nothing lies on the pile it is the first.
+/// What the rules make different stays so: cards that their owner has looked at are swapped for more often than others.
+///
 /// ```
 /// use cambio_agents::{Heuristic, HeuristicParams, MemoryParams, Preset};
 /// use cambio_core::{Pairing, Rules, play_match, rng::Key};

@@ -47,6 +47,7 @@ mod rollout;
 mod roster;
 mod search;
 mod searcher;
+mod tie;
 mod tree;
 mod value;
 

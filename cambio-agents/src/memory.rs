@@ -4,7 +4,7 @@
 //! of the player; what the table holds does not change. Chance comes from the player's own stream.
 
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{Briefing, Card, Event, Motion, Seat, Sighting, Spot, SpotSet};
+use cambio_core::{Briefing, Card, Event, Motion, Seat, SeatSet, Sighting, Spot, SpotSet};
 
 use crate::card_model::CardModel;
 use crate::params;
@@ -144,9 +144,8 @@ impl Memory {
                 let (first, second) = (self.traces[one.index()], self.traces[other.index()]);
                 self.set(one, second);
                 self.set(other, first);
-                self.confuse(one.seat());
-                if other.seat() != one.seat() {
-                    self.confuse(other.seat());
+                for seat in [one.seat(), other.seat()].into_iter().collect::<SeatSet>().iter_from(self.seat) {
+                    self.confuse(seat);
                 }
             }
             Motion::Moved { from, to } => {
@@ -181,8 +180,10 @@ impl Memory {
         self.set(spot, Some(trace));
         if let Some(capacity) = self.params.capacity {
             while self.known.len() > capacity.into() {
-                let oldest =
-                    self.known.into_iter().min_by_key(|spot| self.traces[spot.index()].map(|trace| trace.last));
+                let oldest = self
+                    .known
+                    .iter_from(self.seat)
+                    .min_by_key(|spot| self.traces[spot.index()].map(|trace| trace.last));
                 self.lose(oldest.expect("more cards are remembered than may be"));
             }
         }
@@ -199,7 +200,7 @@ impl Memory {
     }
 
     fn forget(&mut self) {
-        for spot in self.known {
+        for spot in self.known.iter_from(self.seat) {
             if let Some(decay) = self.params.decay
                 && self.happens(decay)
             {
@@ -223,7 +224,7 @@ impl Memory {
     fn confuse(&mut self, seat: Seat) {
         let Some(confusion) = self.params.confusion else { return };
         let own = self.known.intersection(SpotSet::of_seat(seat));
-        for spot in own {
+        for spot in own.iter_from(seat) {
             let Some(next) = Spot::new(seat, spot.number() + 1).filter(|next| own.contains(*next)) else { continue };
             if self.happens(confusion) {
                 let (one, other) = (self.traces[spot.index()], self.traces[next.index()]);

@@ -60,7 +60,7 @@ impl Policy {
                     Phase::Window | Phase::Chain => {
                         let matching = world.view(actor).known_matches();
                         matching
-                            .nth(dice.0.below(matching.len() as u32 + 1) as usize)
+                            .nth_from(actor, dice.0.below(matching.len() as u32 + 1) as usize)
                             .map_or(Action::Pass, Action::Snap)
                     }
                     _ => draw(dice),
@@ -105,7 +105,8 @@ impl CardModel for Fancied<'_> {
         let mut known = SpotSet::EMPTY;
         if self.knows == Knows::All {
             // A penalty card that was drawn in the playout may not have a face yet.
-            let faces = self.view.table().occupied().into_iter().filter(|&spot| self.world.face(spot).is_some());
+            let occupied = self.view.table().occupied().iter_from(self.view.seat());
+            let faces = occupied.filter(|&spot| self.world.face(spot).is_some());
             faces.for_each(|spot| known.insert(spot));
         }
         known

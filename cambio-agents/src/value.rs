@@ -61,7 +61,7 @@ impl Valuer {
         match (self.utility, &self.matches) {
             (Utility::Points, _) | (Utility::Match, None) => points(world, &result, &mut values),
             (Utility::Win, _) => {
-                for seat in result.winners.iter() {
+                for seat in result.winners.iter_from(result.starter) {
                     values[seat.index()] = 1.0 / result.winners.len() as f64;
                 }
             }

@@ -46,7 +46,7 @@ fn watch(
 /// The spots of others whose cards their owners know and seat a does not.
 fn hidden(state: &State) -> Vec<Spot> {
     let table = state.table();
-    let spots = table.occupied().without(table.seen(Seat::A)).into_iter();
+    let spots = table.occupied().without(table.seen(Seat::A)).iter_from(Seat::A);
     spots.filter(|spot| spot.seat() != Seat::A && table.seen(spot.seat()).contains(*spot)).collect()
 }
 

@@ -59,7 +59,7 @@ impl Agent for Plain {
     fn decide(&mut self, view: &Observation<'_>) -> Action {
         let choices = view.choices();
         let points = |card: Option<Card>| card.map(|card| view.rules().points(card));
-        let own = view.known().intersection(view.table().layout(view.seat())).into_iter();
+        let own = view.known().intersection(view.table().layout(view.seat())).iter_from(view.seat());
         let worst = own.max_by_key(|&spot| points(view.face(spot)));
         let keep = worst.filter(|&spot| points(view.held()) < points(view.face(spot))).map(Action::Keep);
         let idle = [Action::Draw, Action::Drop, Action::Pass, Action::Skip, Action::End];
@@ -85,7 +85,7 @@ impl Observer for Watch {
     fn asks(&mut self, state: &State, _: Seat) {
         if self.known.is_none() && state.table().phase() != Phase::Peek {
             let view = state.observe(self.caller);
-            let faces = view.known().intersection(view.table().layout(self.caller)).into_iter();
+            let faces = view.known().intersection(view.table().layout(self.caller)).iter_from(self.caller);
             let points = faces.filter_map(|spot| view.face(spot)).map(|card| view.rules().points(card));
             self.known = Some(points.sum());
             self.dealt = [Seat::A, Seat::B].map(|seat| state.points(seat).expect("a dealt deck has no latent face"));

@@ -14,8 +14,10 @@ impl Agent for Lucky {
         let wish = match view.table().phase() {
             Phase::Start | Phase::Close if view.table().turns() > 6 => Some(Action::Call),
             Phase::Start => Some(Action::Draw),
-            Phase::Held(_) => own.without(view.known()).lowest().map(Action::Keep),
-            Phase::Window | Phase::Chain => view.known_matches().intersection(own).lowest().map(Action::Snap),
+            Phase::Held(_) => own.without(view.known()).first_from(view.seat()).map(Action::Keep),
+            Phase::Window | Phase::Chain => {
+                view.known_matches().intersection(own).first_from(view.seat()).map(Action::Snap)
+            }
             _ => None,
         };
         let fallback = [Action::Pass, Action::End, Action::Drop, Action::Skip];

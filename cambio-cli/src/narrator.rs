@@ -24,8 +24,8 @@ impl Narrator {
         let behind = |face: F| seen(face).map_or(String::new(), |card| format!(": {}", name(card)));
         Some(match *event {
             Event::Dealt { extra, .. } if extra.is_empty() => return None,
-            Event::Dealt { extra, .. } => {
-                let seats: Vec<String> = extra.iter().map(|seat| seat.to_string()).collect();
+            Event::Dealt { starter, extra } => {
+                let seats: Vec<String> = extra.iter_from(starter).map(|seat| seat.to_string()).collect();
                 format!("  an extra card for {}", seats.join(", "))
             }
             Event::Peeked { seat, spot, face } => format!("  {seat} peeks at {spot}{}", behind(face)),

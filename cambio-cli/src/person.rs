@@ -102,7 +102,7 @@ impl<O: Write + Send> Person<O> {
         for (&seat, name) in Seat::ALL[..table.seats()].iter().zip(&self.names) {
             let cards: Vec<String> = table
                 .layout(seat)
-                .into_iter()
+                .iter_from(seat)
                 .map(|spot| match view.face(spot).filter(|_| self.notes) {
                     Some(card) => format!("{spot}={}", self.label(card)),
                     None => spot.to_string(),
@@ -138,7 +138,7 @@ impl<O: Write + Send> Person<O> {
                 let shown = table.opener().filter(|_| table.phase() == Phase::Window).or(table.top());
                 let shown = shown.map_or("a card".to_owned(), |card| self.label(card).to_owned());
                 let known = if self.notes { view.known_matches() } else { SpotSet::EMPTY };
-                let known: Vec<String> = known.into_iter().map(|spot| spot.to_string()).collect();
+                let known: Vec<String> = known.iter_from(view.seat()).map(|spot| spot.to_string()).collect();
                 let known = if known.is_empty() { String::new() } else { format!("; {} would match", known.join(" ")) };
                 format!("{shown} lies open{known}")
             }
@@ -203,7 +203,7 @@ impl<O: Write + Send> Agent for Person<O> {
     }
 
     fn round_ends(&mut self, result: &RoundResult) {
-        let winners: Vec<String> = result.winners.iter().map(|seat| seat.to_string()).collect();
+        let winners: Vec<String> = result.winners.iter_from(result.starter).map(|seat| seat.to_string()).collect();
         let verb = if winners.len() == 1 { "wins" } else { "share" };
         self.say(&format!("  points: {}; {} {verb} the round", by_seat(result.points()), winners.join(" and ")));
         self.say(&format!("  it adds to the totals: {}", by_seat(result.scores())));

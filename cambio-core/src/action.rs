@@ -192,6 +192,11 @@ struct Pairs {
 impl Pairs {
     const NONE: Pairs = Pairs { spots: SpotSet::EMPTY, apart: crate::SeatSet::EMPTY };
 
+    /// The pairs as `from` counts the seats.
+    fn turned(&self, from: Seat) -> Pairs {
+        Pairs { spots: self.spots.turned(from), apart: self.apart.turned(from) }
+    }
+
     /// The spots after `spot` with which it may be swapped.
     fn partners(&self, spot: Spot) -> SpotSet {
         let above = self.spots.above(spot);
@@ -201,14 +206,17 @@ impl Pairs {
     fn len(&self) -> usize {
         let pairs = |n: usize| n * n.saturating_sub(1) / 2;
         let of = |seat| self.spots.intersection(SpotSet::of_seat(seat)).len();
-        pairs(self.spots.len()) - self.apart.iter().map(|seat| pairs(of(seat))).sum::<usize>()
+        pairs(self.spots.len()) - self.apart.each().map(|seat| pairs(of(seat))).sum::<usize>()
     }
 
-    fn nth(&self, mut n: usize) -> Option<(Spot, Spot)> {
-        for spot in self.spots {
-            let partners = self.partners(spot);
+    /// The pair with this number, counted from 0: by its first spot in playing order from `from` on, then by its second.
+    fn nth_from(&self, from: Seat, mut n: usize) -> Option<Action> {
+        let turned = self.turned(from);
+        for spot in turned.spots.each() {
+            let partners = turned.partners(spot);
             if n < partners.len() {
-                return Some((spot, partners.nth(n)?));
+                let partner = partners.nth_from(Seat::A, n)?;
+                return Some(Action::swap(spot.turned_back(from), partner.turned_back(from)));
             }
             n -= partners.len();
         }
@@ -312,9 +320,13 @@ impl Offer for Check {
 /// The legal decisions of the seat that is asked: a small set, in a fixed order.
 ///
 /// The order is that of [`Choices::nth`] and [`Choices::iter`]: decisions that name no spot (draw, take, call, end,
-/// drop, skip, pass), then those that name one, by seat and slot, then touches, then swaps by their lower spot.
+/// drop, skip, pass), then those that name one, then touches, then swaps by their first spot and then their second. Spots
+/// are in playing order from the seat that decides on, first its own, and the slots of a seat in theirs. So whoever chooses
+/// by number treats the other seats by where they sit, and never by their letters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choices {
+    /// The seat that decides.
+    seat: Seat,
     plain: u8,
     verb: Verb,
     has_touch: bool,
@@ -324,8 +336,12 @@ pub struct Choices {
 
 impl Choices {
     /// The empty set.
-    pub(crate) const NONE: Choices =
-        Choices { plain: 0, verb: Verb::Peek, has_touch: false, spots: SpotSet::EMPTY, pairs: Pairs::NONE };
+    pub(crate) const NONE: Choices = Choices::none_of(Seat::A);
+
+    /// The empty set, of this seat.
+    pub(crate) const fn none_of(seat: Seat) -> Choices {
+        Choices { seat, plain: 0, verb: Verb::Peek, has_touch: false, spots: SpotSet::EMPTY, pairs: Pairs::NONE }
+    }
 
     fn touches(&self) -> SpotSet {
         if self.has_touch { self.spots } else { SpotSet::EMPTY }
@@ -359,9 +375,18 @@ impl Choices {
             return Some(PLAIN[bits.trailing_zeros() as usize]);
         }
         let n = n - plain;
-        match self.spots.nth(n) {
+        match self.spots.nth_from(self.seat, n) {
             Some(spot) => Some(self.verb.of(spot)),
-            None => nth_beyond(self.touches(), self.pairs, n - self.spots.len()),
+            None => self.nth_beyond(n - self.spots.len()),
+        }
+    }
+
+    /// The decision with number `n` among touches and swaps, apart from the others so that those are quick.
+    #[inline(never)]
+    fn nth_beyond(&self, n: usize) -> Option<Action> {
+        match self.touches().nth_from(self.seat, n) {
+            Some(spot) => Some(Action::Touch(spot)),
+            None => self.pairs.nth_from(self.seat, n - self.touches().len()),
         }
     }
 
@@ -392,14 +417,6 @@ impl Choices {
     /// The spots that may be swapped. Not every two of them may be; see [`Choices::contains`].
     pub fn swappable(&self) -> SpotSet {
         self.pairs.spots
-    }
-}
-
-/// The decision with number `n` among touches and swaps. It is a function of its own, so that the others are fast.
-fn nth_beyond(touches: SpotSet, pairs: Pairs, n: usize) -> Option<Action> {
-    match touches.nth(n) {
-        Some(spot) => Some(Action::Touch(spot)),
-        None => pairs.nth(n - touches.len()).map(|(one, other)| Action::Swap(one, other)),
     }
 }
 

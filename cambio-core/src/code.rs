@@ -22,7 +22,7 @@ fn seat(seat: Seat) -> u64 {
 
 #[inline]
 fn seats(seats: SeatSet) -> u64 {
-    seats.iter().map(|seat| 1 << seat.index()).sum()
+    seats.bits().into()
 }
 
 /// 0 stands for no spot.

@@ -292,7 +292,7 @@ impl Knowledge {
         self.pile = [0; MAX_KINDS];
         self.top = None;
         self.occupied = SpotSet::EMPTY;
-        for seat in SeatSet::first(self.seats.into()).iter() {
+        for seat in SeatSet::first(self.seats.into()).each() {
             let more = u8::from(extra.contains(seat) && self.hand < self.slots);
             self.occupied = self.occupied.union(SpotSet::row(seat, usize::from(self.hand + more)));
         }
@@ -333,7 +333,7 @@ impl Knowledge {
     }
 
     fn show_to(&mut self, spot: Spot, seats: SeatSet) {
-        for seat in seats.iter() {
+        for seat in seats.each() {
             self.seen[seat.index()].insert(spot);
         }
     }
@@ -413,7 +413,7 @@ impl Knowledge {
         if self.older_len > 0 {
             self.sample_older(&mut hidden, rng, placed);
         }
-        for spot in unknown {
+        for spot in unknown.iter_from(self.seat) {
             if self.epochs[spot.index()] == self.epoch {
                 hidden.faces[spot.index()] = Some(draw(&mut hidden, rng));
             }
@@ -428,7 +428,7 @@ impl Knowledge {
         }
         debug_assert_eq!(usize::from(hidden.pool_len), table.stock_len(), "what is left is the stock");
         for (points, &seen) in hidden.seen_points.iter_mut().zip(&table.seen[..table.seats()]) {
-            for card in seen.into_iter().filter_map(|spot| hidden.faces[spot.index()]) {
+            for card in seen.each().filter_map(|spot| hidden.faces[spot.index()]) {
                 *points += table.rules().points(card);
             }
         }
@@ -446,7 +446,7 @@ impl Knowledge {
             len -= 1;
             pool[place - current] = pool[len];
         }
-        for spot in self.occupied.without(self.known()) {
+        for spot in self.occupied.without(self.known()).iter_from(self.seat) {
             let epoch = self.epochs[spot.index()];
             if epoch == self.epoch || hidden.faces[spot.index()].is_some() {
                 continue;

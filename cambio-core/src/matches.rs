@@ -38,8 +38,8 @@ pub struct RoundResult {
     pub winners: SeatSet,
     /// The number of turns that began.
     pub turns: usize,
-    points: [i32; MAX_SEATS],
-    scores: [Score; MAX_SEATS],
+    pub(crate) points: [i32; MAX_SEATS],
+    pub(crate) scores: [Score; MAX_SEATS],
 }
 
 impl RoundResult {
@@ -68,10 +68,10 @@ impl RoundResult {
             *sum = state.points(seat)?;
         }
         let callers = table.callers();
-        let succeeded = callers.iter().filter(|&seat| succeeds(rules, &points[..seats], seat)).collect();
+        let succeeded = callers.each().filter(|&seat| succeeds(rules, &points[..seats], seat)).collect();
         let winners = winners(&points[..seats], callers, succeeded);
         let mut scores = [Score::default(); MAX_SEATS];
-        for seat in SeatSet::first(seats).iter() {
+        for seat in SeatSet::first(seats).each() {
             let share = if winners.contains(seat) { Score::share(winners.len()) } else { Score::default() };
             let spec = rules.spec();
             scores[seat.index()] = match spec.score {
@@ -119,8 +119,8 @@ fn winners(points: &[i32], callers: SeatSet, succeeded: SeatSet) -> SeatSet {
     }
     let all = SeatSet::first(points.len());
     let others = if callers == all { all } else { all.without(callers) };
-    let fewest = others.iter().map(|seat| points[seat.index()]).min();
-    others.iter().filter(|seat| Some(points[seat.index()]) == fewest).collect()
+    let fewest = others.each().map(|seat| points[seat.index()]).min();
+    others.each().filter(|seat| Some(points[seat.index()]) == fewest).collect()
 }
 
 /// A match: rounds until its end condition holds.

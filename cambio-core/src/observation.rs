@@ -132,13 +132,13 @@ pub trait View {
         self.table().seen(self.seat())
     }
 
-    /// The cards in these spots that the seat has legitimately seen.
+    /// The cards in these spots that the seat has legitimately seen, in playing order from the seat on.
     #[inline]
     fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)>
     where
         Self: Sized,
     {
-        spots.intersection(self.known()).into_iter().filter_map(|spot| Some((spot, self.face(spot)?)))
+        spots.intersection(self.known()).iter_from(self.seat()).filter_map(|spot| Some((spot, self.face(spot)?)))
     }
 
     /// The points of all cards on the table that the seat has legitimately seen, together.
@@ -221,7 +221,7 @@ impl View for Observation<'_> {
 #[expect(clippy::inline_always, reason = "its parts then stay in registers")]
 #[inline(always)]
 pub(crate) fn choices(table: &Table, view: &impl View) -> Choices {
-    let mut choices = Choices::NONE;
+    let mut choices = table.asked.map_or(Choices::NONE, Choices::none_of);
     offer(table, view, &mut choices);
     choices
 }
@@ -356,7 +356,7 @@ fn lowest_feasible_sum(table: &Table, seat: Seat, view: &impl View) -> i32 {
         *left -= u16::from(gone);
     }
     let (mut sum, mut unknown) = (0, 0);
-    for spot in table.occupied {
+    for spot in table.occupied.each() {
         match view.face(spot) {
             Some(card) => {
                 unseen[card.kind()] -= 1;

@@ -169,17 +169,17 @@ impl Chance for Script<'_> {
 
     fn race(&mut self, race: &Race<'_>) -> RaceOrder {
         let number = self.races + 1;
-        let due: Vec<String> = race.snappers.iter().map(|seat| seat.to_string()).collect();
+        let due: Vec<String> = race.snappers.each().map(|seat| seat.to_string()).collect();
         let Some(letters) = self.round.races.get(self.races) else {
             self.fail(format!("missing race {number}; legal: an order of {}", due.join(", ")));
-            return RaceOrder::new(race.snappers.iter());
+            return RaceOrder::new(race.snappers.each());
         };
         self.races += 1;
         let mut sorted = letters.clone();
         sorted.sort_unstable();
         if sorted != due {
             self.fail(format!("race {number} is {letters:?}; legal: an order of {}", due.join(", ")));
-            return RaceOrder::new(race.snappers.iter());
+            return RaceOrder::new(race.snappers.each());
         }
         let order = RaceOrder::new(letters.iter().filter_map(|letter| seat_of(letter, race.seats)));
         self.orders.push(order);

@@ -111,7 +111,7 @@ impl fmt::Display for Seat {
 ///
 /// let mut seats = SeatSet::first(3);
 /// seats.remove(Seat::B);
-/// assert!(seats.iter().eq([Seat::A, Seat::C]));
+/// assert!(seats.iter_from(Seat::A).eq([Seat::A, Seat::C]));
 /// assert!(!seats.contains(Seat::B));
 /// assert_eq!(seats.union(SeatSet::only(Seat::H)).len(), 3);
 /// assert!(seats.without(SeatSet::first(8)).is_empty());
@@ -170,24 +170,32 @@ impl SeatSet {
         self.0 == 0
     }
 
-    /// The seats of the set, `a` first.
+    /// The seats of the set in playing order from `from` on (`from` included).
     #[inline]
-    pub fn iter(self) -> impl Iterator<Item = Seat> {
-        let mut left = self.0;
+    pub fn iter_from(self, from: Seat) -> impl Iterator<Item = Seat> {
+        let mut left = self.turned(from).0;
         std::iter::from_fn(move || {
-            let seat = (left != 0).then(|| Seat::wrapped(left.trailing_zeros() as u8));
+            let seat = (left != 0).then(|| Seat::wrapped(from as u8 + left.trailing_zeros() as u8));
             left &= left.wrapping_sub(1);
             seat
         })
     }
 
+    /// The seats of the set, for what does not depend on an order.
+    #[inline]
+    pub(crate) fn each(self) -> impl Iterator<Item = Seat> {
+        self.iter_from(Seat::A)
+    }
+
     /// The first seat of the set in playing order from `from` on (`from` included).
-    pub(crate) const fn first_from(self, from: Seat) -> Option<Seat> {
-        if self.0 == 0 {
-            return None;
-        }
-        let rotated = self.0.rotate_right(from as u32);
-        Some(Seat::wrapped(from as u8 + rotated.trailing_zeros() as u8))
+    pub const fn first_from(self, from: Seat) -> Option<Seat> {
+        if self.0 == 0 { None } else { Some(Seat::wrapped(from as u8 + self.turned(from).0.trailing_zeros() as u8)) }
+    }
+
+    /// The set as `from` counts the seats: bit 0 is `from` itself, bit 1 the place after it. Places without a seat are
+    /// empty, so the order is the same however many seats there are.
+    pub(crate) const fn turned(self, from: Seat) -> SeatSet {
+        SeatSet(self.0.rotate_right(from as u32))
     }
 
     pub(crate) const fn bits(self) -> u8 {
@@ -205,7 +213,7 @@ impl FromIterator<Seat> for SeatSet {
 
 impl fmt::Debug for SeatSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.iter()).finish()
+        f.debug_set().entries(self.each()).finish()
     }
 }
 
@@ -240,6 +248,11 @@ impl Spot {
     /// A dense index below 128: seat × 16 + slot − 1.
     pub const fn index(self) -> usize {
         (self.0 & 127) as usize
+    }
+
+    /// The spot that `from` counts as this one, if its own spots are a1, a2 and so on.
+    pub(crate) const fn turned_back(self, from: Seat) -> Spot {
+        Spot((self.0 + ((from as u8) << 4)) & 127)
     }
 }
 
@@ -309,10 +322,11 @@ const ROWS: [u128; MAX_SLOTS + 1] = {
 /// known.insert(b1);
 /// // Two cards change places, and what is known of them goes with them.
 /// known.swap(a1, a2);
-/// assert!(known.into_iter().eq([a2, b1]));
+/// assert!(known.iter_from(Seat::A).eq([a2, b1]));
 /// assert!(known.contains(a2) && !known.contains(a1));
-/// assert_eq!(known.intersection(SpotSet::of_seat(Seat::B)).nth(0), Some(b1));
-/// assert_eq!(known.without(SpotSet::of_seat(Seat::A)).lowest(), Some(b1));
+/// assert_eq!(known.intersection(SpotSet::of_seat(Seat::B)).len(), 1);
+/// // The order is that of play, from any seat on.
+/// assert_eq!([Seat::A, Seat::B].map(|seat| known.first_from(seat)), [Some(a2), Some(b1)]);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct SpotSet(u128);
@@ -320,6 +334,11 @@ pub struct SpotSet(u128);
 impl SpotSet {
     /// No spot.
     pub const EMPTY: SpotSet = SpotSet(0);
+
+    /// Only this spot.
+    pub const fn only(spot: Spot) -> SpotSet {
+        SpotSet(1 << spot.0)
+    }
 
     /// The first `slots` slots of `seat`.
     pub(crate) const fn row(seat: Seat, slots: usize) -> SpotSet {
@@ -394,9 +413,18 @@ impl SpotSet {
         self.0 == 0
     }
 
-    /// The spot of the set with number `n`, counted from 0 in order of seat and slot.
+    /// The spot of the set with number `n`, counted from 0 in playing order from `from` on, the slots of a seat in theirs.
     #[inline]
-    pub const fn nth(self, n: usize) -> Option<Spot> {
+    pub const fn nth_from(self, from: Seat, n: usize) -> Option<Spot> {
+        match self.turned(from).nth(n) {
+            Some(spot) => Some(spot.turned_back(from)),
+            None => None,
+        }
+    }
+
+    /// The spot with number `n`, counted from 0 by the bits.
+    #[inline]
+    const fn nth(self, n: usize) -> Option<Spot> {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
         let ranks = byte_ranks(low);
         let in_low = (ranks >> 56) as usize;
@@ -407,12 +435,43 @@ impl SpotSet {
         if n < (ranks >> 56) as usize { Some(Spot(64 + select(high, ranks, n))) } else { None }
     }
 
-    /// The lowest spot of the set; `None` if it is empty.
-    pub const fn lowest(self) -> Option<Spot> {
-        if self.0 == 0 { None } else { Some(Spot(self.0.trailing_zeros() as u8)) }
+    /// The first spot of the set in playing order from `from` on, the slots of a seat in theirs.
+    pub const fn first_from(self, from: Seat) -> Option<Spot> {
+        if self.0 == 0 {
+            return None;
+        }
+        Some(Spot(self.turned(from).0.trailing_zeros() as u8).turned_back(from))
     }
 
-    /// The spots above `spot`, seat first, then slot.
+    /// The spots of the set in playing order from `from` on (`from` included), the slots of a seat in theirs.
+    ///
+    /// ```
+    /// use cambio_core::{Seat, Spot, SpotSet};
+    ///
+    /// let spots: SpotSet = ["a2", "b1", "c3"].iter().map(|text| text.parse::<Spot>().unwrap()).collect();
+    /// let order: Vec<String> = spots.iter_from(Seat::B).map(|spot| spot.to_string()).collect();
+    /// assert_eq!(order, ["b1", "c3", "a2"]);
+    /// ```
+    #[inline]
+    pub const fn iter_from(self, from: Seat) -> SpotIter {
+        let turned = self.turned(from).0;
+        SpotIter { low: turned as u64, high: (turned >> 64) as u64, from }
+    }
+
+    /// The spots of the set, for what does not depend on an order.
+    #[inline]
+    pub(crate) const fn each(self) -> SpotIter {
+        self.iter_from(Seat::A)
+    }
+
+    /// The set as `from` counts the spots: those of its own seat are a1, a2 and so on. Seats that are not at the table have
+    /// no bits, so the order is the same however many there are.
+    #[must_use]
+    pub(crate) const fn turned(self, from: Seat) -> SpotSet {
+        SpotSet(self.0.rotate_right((from as u32) << 4))
+    }
+
+    /// The spots above `spot`, by the bits.
     #[must_use]
     pub(crate) const fn above(self, spot: Spot) -> SpotSet {
         SpotSet(self.0 & !(u128::MAX >> (127 - spot.0 as u32)))
@@ -458,21 +517,20 @@ const IN_BYTE: [[u8; 8]; 256] = {
     table
 };
 
-impl IntoIterator for SpotSet {
-    type Item = Spot;
-    type IntoIter = SpotIter;
-
-    /// The spots of the set by seat, then slot.
-    fn into_iter(self) -> SpotIter {
-        SpotIter { low: self.0 as u64, high: (self.0 >> 64) as u64 }
+impl FromIterator<Spot> for SpotSet {
+    fn from_iter<I: IntoIterator<Item = Spot>>(spots: I) -> SpotSet {
+        let mut set = SpotSet::EMPTY;
+        spots.into_iter().for_each(|spot| set.insert(spot));
+        set
     }
 }
 
-/// Iterates over a [`SpotSet`].
+/// Iterates over a [`SpotSet`], from a seat on.
 #[derive(Clone, Debug)]
 pub struct SpotIter {
     low: u64,
     high: u64,
+    from: Seat,
 }
 
 impl Iterator for SpotIter {
@@ -484,11 +542,11 @@ impl Iterator for SpotIter {
         if self.low != 0 {
             let spot = Spot(self.low.trailing_zeros() as u8);
             self.low &= self.low - 1;
-            Some(spot)
+            Some(spot.turned_back(self.from))
         } else if self.high != 0 {
             let spot = Spot(64 + self.high.trailing_zeros() as u8);
             self.high &= self.high - 1;
-            Some(spot)
+            Some(spot.turned_back(self.from))
         } else {
             None
         }
@@ -497,7 +555,7 @@ impl Iterator for SpotIter {
 
 impl fmt::Debug for SpotSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(*self).finish()
+        f.debug_set().entries(self.each()).finish()
     }
 }
 
@@ -511,10 +569,26 @@ mod tests {
         for _ in 0..1000 {
             bits = bits.wrapping_mul(0xda94_2042_e4dd_58b5).rotate_left(41) ^ 0x1234_5678;
             let set = SpotSet(bits);
-            assert!((0..set.len()).map(|n| set.nth(n)).eq(set.into_iter().map(Some)));
-            assert_eq!(set.nth(set.len()), None);
+            for seat in Seat::ALL {
+                assert!((0..set.len()).map(|n| set.nth_from(seat, n)).eq(set.iter_from(seat).map(Some)));
+                assert_eq!(set.nth_from(seat, 0), set.first_from(seat));
+                assert_eq!(set.nth_from(seat, set.len()), None);
+            }
         }
-        assert_eq!(SpotSet(u128::MAX).nth(127), Some(Spot(127)));
-        assert_eq!(SpotSet::EMPTY.nth(0), None);
+        assert_eq!(SpotSet(u128::MAX).nth_from(Seat::A, 127), Some(Spot(127)));
+        assert_eq!(SpotSet::EMPTY.nth_from(Seat::C, 0), None);
+    }
+
+    #[test]
+    fn sets_are_walked_in_playing_order_from_a_seat_on() {
+        for seats in 2..=MAX_SEATS {
+            for from in Seat::ALL[..seats].iter().copied() {
+                let order: Vec<Seat> = from.round(seats).collect();
+                assert_eq!(SeatSet::first(seats).iter_from(from).collect::<Vec<_>>(), order);
+                let spots = SpotSet::of_seats(SeatSet::first(seats)).intersection(SpotSet(ROWS[4]));
+                let numbers = order.iter().flat_map(|&seat| (1..=4).map(move |number| Spot::new(seat, number)));
+                assert!(spots.iter_from(from).map(Some).eq(numbers));
+            }
+        }
     }
 }

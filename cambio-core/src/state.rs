@@ -379,7 +379,7 @@ impl State {
         let private = Private { seat, faces: [None; SPOTS], held: self.view(seat).held() };
         let mut view = Observation::new(&self.table, private);
         // Where they stay: what was just written byte by byte is slow to copy.
-        for spot in self.table.seen(seat) {
+        for spot in self.table.seen(seat).each() {
             view.private.faces[spot.index()] = self.hidden.faces[spot.index()];
         }
         view
@@ -410,7 +410,7 @@ impl State {
 
     /// The points of a seat's layout, 0 for a safe seat; `None` while one of its faces is latent.
     pub fn points(&self, seat: Seat) -> Option<i32> {
-        let faces = self.table.layout(seat).into_iter().map(|spot| self.face(spot));
+        let faces = self.table.layout(seat).each().map(|spot| self.face(spot));
         faces.map(|card| card.map(|card| self.table.rules.points(card))).sum()
     }
 
@@ -487,7 +487,7 @@ impl View for StateView<'_> {
     #[inline]
     fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
         let seen = spots.intersection(self.known());
-        seen.into_iter().filter_map(|spot| Some((spot, self.state.hidden.faces[spot.index()]?)))
+        seen.iter_from(self.seat).filter_map(|spot| Some((spot, self.state.hidden.faces[spot.index()]?)))
     }
 
     #[inline]

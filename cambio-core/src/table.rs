@@ -316,7 +316,7 @@ impl Table {
         if let Some(gap) = self.gap {
             free.remove(gap);
         }
-        free.lowest()
+        free.first_from(seat)
     }
 
     /// The cards of its dealt hand that `seat` has not looked at.

@@ -246,8 +246,8 @@ impl TensorSpace {
         }
         asked[0] = N::from_flag(table.asked() == Some(view.seat()));
         turn[relative(table.turn())] = N::ONE;
-        table.callers().iter().for_each(|seat| callers[relative(seat)] = N::ONE);
-        table.safe().iter().for_each(|seat| safe[relative(seat)] = N::ONE);
+        table.callers().each().for_each(|seat| callers[relative(seat)] = N::ONE);
+        table.safe().each().for_each(|seat| safe[relative(seat)] = N::ONE);
         frozen[0] = N::from_flag(table.is_frozen());
         sizes.copy_from_slice(&[table.stock_len, table.pile_len, table.reshuffles, table.turns].map(N::from_count));
         for (block, card) in [(held, view.held()), (top, table.top()), (opener, table.opener())] {
@@ -264,13 +264,13 @@ impl TensorSpace {
             *number = N::from_count(count.into());
         }
         let cards = table.occupied();
-        cards.into_iter().for_each(|spot| occupied[place(spot)] = N::ONE);
+        cards.each().for_each(|spot| occupied[place(spot)] = N::ONE);
         if let Some(spot) = table.gap() {
             gap[place(spot)] = N::ONE;
         }
         for seat in Seat::ALL.into_iter().take(self.seats) {
             let seen = table.seen(seat).intersection(cards);
-            seen.into_iter().for_each(|spot| seen_by[place(spot) * self.seats + relative(seat)] = N::ONE);
+            seen.each().for_each(|spot| seen_by[place(spot) * self.seats + relative(seat)] = N::ONE);
         }
         for (spot, card) in view.known_cards(cards) {
             face[place(spot) * self.kinds + card.kind()] = N::ONE;

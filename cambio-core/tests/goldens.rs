@@ -34,7 +34,7 @@ impl Transcript {
 }
 
 fn seats(set: SeatSet) -> String {
-    let letters: Vec<String> = set.iter().map(|seat| seat.to_string()).collect();
+    let letters: Vec<String> = set.iter_from(Seat::A).map(|seat| seat.to_string()).collect();
     if letters.is_empty() { "nobody".to_owned() } else { letters.join(" ") }
 }
 
@@ -184,7 +184,7 @@ impl Chance for Settled {
     fn shuffle(&mut self, _: &mut [Card]) {}
 
     fn race(&mut self, race: &Race<'_>) -> RaceOrder {
-        RaceOrder::new(race.snappers.iter())
+        RaceOrder::new(race.snappers.iter_from(Seat::A))
     }
 }
 

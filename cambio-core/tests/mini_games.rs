@@ -207,7 +207,7 @@ impl Chance for Lazy {
     }
 
     fn race(&mut self, race: &Race<'_>) -> RaceOrder {
-        RaceOrder::new(race.snappers.iter())
+        RaceOrder::new(race.snappers.iter_from(Seat::A))
     }
 }
 

@@ -17,7 +17,7 @@ use play::{Game, Manner, Model, Script, Tally, amount, games, mini_games, odd_ga
 fn all_cards(state: &State) -> Vec<Card> {
     let table = state.table();
     let mut cards: Vec<Card> = state.stock().collect();
-    cards.extend(table.occupied().into_iter().map(|spot| state.face(spot).unwrap()));
+    cards.extend(table.occupied().iter_from(Seat::A).map(|spot| state.face(spot).unwrap()));
     cards.extend(state.held());
     for kind in (0..table.rules().kinds().len()).filter_map(Card::new) {
         cards.extend(std::iter::repeat_n(kind, table.on_pile(kind)));
@@ -137,7 +137,7 @@ impl Observer for Bookkeeper {
         // At the end every layout is turned up.
         for mind in &self.minds.minds {
             assert_eq!(mind.known(), state.table().occupied());
-            assert!(mind.known().into_iter().all(|spot| mind.face(spot) == state.face(spot)));
+            assert!(mind.known().iter_from(Seat::A).all(|spot| mind.face(spot) == state.face(spot)));
         }
     }
 }
@@ -214,7 +214,7 @@ impl Observer for Clerk {
         assert_eq!(self.space.from_index(self.mask.len(), seat), None);
         assert_eq!(self.mask.iter().filter(|&&legal| legal).count(), listed.len());
         // No card is swapped with itself, and what lies outside the space is refused too.
-        assert!(state.table().occupied().into_iter().all(|spot| !choices.contains(Action::Swap(spot, spot))));
+        assert!(state.table().occupied().iter_from(Seat::A).all(|spot| !choices.contains(Action::Swap(spot, spot))));
         let beyond = Spot::new(seat, 16).unwrap();
         for action in [Action::Swap(beyond, beyond), Action::Keep(beyond), Action::Snap(beyond), Action::Touch(beyond)]
         {
@@ -365,7 +365,9 @@ impl Spy {
                 let manner = if decision < 400 { Manner::Moderate } else { Manner::Uniform };
                 manner.choose(&view, &mut self.stream)
             } else {
-                matching.nth(self.stream.below(matching.len() as u32 + 1) as usize).map_or(Action::Pass, Action::Snap)
+                matching
+                    .nth_from(asked, self.stream.below(matching.len() as u32 + 1) as usize)
+                    .map_or(Action::Pass, Action::Snap)
             };
             for (world, dice) in worlds.iter_mut().zip(&mut dice) {
                 world.apply(action, dice, &mut ()).unwrap();
@@ -617,7 +619,7 @@ fn everyone_sees_a_seat_set_of_the_table_only() {
     struct Within(usize);
     impl Observer for Within {
         fn decides(&mut self, state: &State, _: Seat, _: Action) {
-            for spot in state.table().occupied() {
+            for spot in state.table().occupied().iter_from(Seat::A) {
                 assert!(state.table().seen_by(spot).without(SeatSet::first(self.0)).is_empty());
                 assert!(spot.seat().index() < self.0);
             }

@@ -70,7 +70,7 @@ impl Chance for Fixed<'_> {
     }
 
     fn race(&mut self, race: &Race<'_>) -> RaceOrder {
-        RaceOrder::new(race.snappers.iter())
+        RaceOrder::new(race.snappers.iter_from(Seat::A))
     }
 }
 
@@ -119,7 +119,8 @@ fn played(
 
 /// What can be told of a world: its faces, the held card, and which cards the stock has.
 fn shape(state: &State) -> Vec<Option<Card>> {
-    let mut shape: Vec<Option<Card>> = state.table().occupied().into_iter().map(|spot| state.face(spot)).collect();
+    let mut shape: Vec<Option<Card>> =
+        state.table().occupied().iter_from(Seat::A).map(|spot| state.face(spot)).collect();
     shape.push(state.held());
     let mut stock: Vec<Card> = state.stock().collect();
     stock.sort_unstable();
@@ -365,7 +366,7 @@ fn worlds_are_uniform_around_what_is_placed() {
             assert_eq!((world.face(one), world.face(other)), (Some(unseen[first]), Some(unseen[second])));
             counts[world.face(free).unwrap().kind()] += 1.0;
             let mut cards: Vec<Card> = world.stock().collect();
-            cards.extend(world.table().occupied().into_iter().map(|spot| world.face(spot).unwrap()));
+            cards.extend(world.table().occupied().iter_from(Seat::A).map(|spot| world.face(spot).unwrap()));
             cards.sort_unstable();
             assert_eq!(cards, rules.deck(), "every card is in one place");
         }

@@ -120,7 +120,7 @@ impl Ways {
                 "phase" | "turn" => 1,
                 "pile" => table.pile_len(),
                 "occupied" => table.occupied().len(),
-                "seen_by" => table.occupied().into_iter().map(|spot| table.seen_by(spot).len()).sum(),
+                "seen_by" => table.occupied().iter_from(Seat::A).map(|spot| table.seen_by(spot).len()).sum(),
                 "face" => view.known().len(),
                 _ => continue,
             };

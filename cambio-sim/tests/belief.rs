@@ -55,7 +55,7 @@ fn at_each(
 
 /// The occupied spots whose cards the seat has not seen.
 fn hidden(view: &Observation<'_>) -> Vec<Spot> {
-    view.table().occupied().without(view.known()).into_iter().collect()
+    view.table().occupied().without(view.known()).iter_from(view.seat()).collect()
 }
 
 /// The cards that the seat has not seen: the deck without those that it knows, holds, or sees on the pile. Counted from the
@@ -65,7 +65,7 @@ fn unseen(view: &Observation<'_>) -> Vec<Card> {
     let mut unseen = view.rules().deck().to_vec();
     let kinds = (0..view.rules().kinds().len()).filter_map(Card::new);
     let pile = kinds.flat_map(|kind| repeat_n(kind, table.on_pile(kind)));
-    let faces = table.occupied().intersection(view.known()).into_iter().filter_map(|spot| view.face(spot));
+    let faces = table.occupied().intersection(view.known()).iter_from(view.seat()).filter_map(|spot| view.face(spot));
     for card in pile.chain(faces).chain(view.held()) {
         let place = unseen.iter().position(|&other| other == card).expect("a card that is seen is of the deck");
         unseen.swap_remove(place);

@@ -127,7 +127,7 @@ impl Visitor for Believer<'_> {
         let (posterior, weights) = &mut self.found[place];
         if posterior.spots.is_empty() {
             let known = node.state.observe(self.seat).known();
-            posterior.spots = node.state.table().occupied().without(known).into_iter().collect();
+            posterior.spots = node.state.table().occupied().without(known).iter_from(self.seat).collect();
         }
         let weight = node.chance * node.path;
         settled(&node.state, |world, odds| {

@@ -422,7 +422,7 @@ pub(crate) fn ending(state: &State) -> Key {
     let table = state.table();
     for seat in [Seat::A, Seat::B] {
         let (mut sum, mut latent) = (0_u64, 0);
-        for spot in table.layout(seat) {
+        for spot in table.layout(seat).iter_from(seat) {
             match state.face(spot) {
                 Some(card) => sum = sum.wrapping_add(number(card)),
                 None => latent += 1,

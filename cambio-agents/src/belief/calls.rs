@@ -6,9 +6,10 @@ use cambio_core::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
 const EXPECTED_CALL: f64 = 6.0;
 
 /// The calls of a round so far, as one seat sees them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Calls {
     callers: SeatSet,
+    observer: Seat,
     spots: SpotSet,
     /// For each caller the points that its other cards were worth to it.
     rest: [f64; MAX_SEATS],
@@ -16,10 +17,16 @@ pub(super) struct Calls {
     least: f64,
 }
 
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls::new(Seat::A, 0.0)
+    }
+}
+
 impl Calls {
     /// No calls yet. No call is less probable than `least`, for nobody knows another player's threshold.
-    pub(super) fn new(least: f64) -> Calls {
-        Calls { least, ..Calls::default() }
+    pub(super) fn new(observer: Seat, least: f64) -> Calls {
+        Calls { observer, callers: SeatSet::EMPTY, spots: SpotSet::EMPTY, rest: [0.0; MAX_SEATS], least }
     }
 
     /// Adds a call. The caller knew the cards in `hidden`, which the observer does not know; its other cards were worth
@@ -48,7 +55,7 @@ impl Calls {
     pub(super) fn probability(&self, placed: &[(Spot, usize)], points: &[f64]) -> f64 {
         const FALLS_OVER: f64 = 8.0;
         let mut probability = 1.0;
-        for seat in self.callers.iter() {
+        for seat in self.callers.iter_from(self.observer) {
             let of_seat = placed.iter().filter(|(spot, _)| spot.seat() == seat && self.spots.contains(*spot));
             let sum: f64 = of_seat.map(|&(_, card)| points[card]).sum();
             let over = sum + self.rest[seat.index()] - EXPECTED_CALL;

@@ -1,6 +1,6 @@
 //! Draws the cards that have evidence: exactly if they are few, by Markov chain if they are many.
 
-use cambio_core::{Card, Seat, Spot, SpotSet};
+use cambio_core::{Card, Seat, Spot};
 use rand::Rng;
 
 use super::alias::AliasTables;
@@ -40,7 +40,7 @@ impl Sampler {
     /// can lie there.
     pub(super) fn prepare<I: Iterator<Item = (Card, bool)>>(
         &mut self,
-        spots: SpotSet,
+        spots: impl Iterator<Item = Spot>,
         calls: Calls,
         unseen: impl Fn(Spot) -> I,
         weight: impl Fn(Spot, Card) -> f64,

@@ -2,8 +2,8 @@
 
 use cambio_core::rng::Stream;
 use cambio_core::{
-    Action, Briefing, Card, Event, Observation, Phase, RoundResult, Rules, Score, SeatSet, Sighting, Spot, SpotSet,
-    Standing, Verdict,
+    Action, Briefing, Card, Event, Observation, Phase, RoundResult, Rules, Score, Seat, SeatSet, Sighting, Spot,
+    SpotSet, Standing, Verdict,
 };
 use rand::Rng as _;
 use serde_json::{Map, Value, json};
@@ -40,6 +40,7 @@ fn seed(mut stream: Stream) -> u64 {
 
 pub(super) fn round(standing: &Standing<'_>) -> Value {
     let setup = standing.setup;
+    let seats = |set: SeatSet| seats(set.iter_from(setup.starter));
     json!({
         "type": "round", "round": standing.round + 1, "starter": setup.starter.to_string(),
         "extra_cards": seats(setup.carry.extra_card), "extra_peeks": seats(setup.carry.extra_peek),
@@ -60,9 +61,10 @@ pub(super) fn event(rules: &Rules, sighting: Sighting) -> Value {
     let by = |seat: cambio_core::Seat| ("seat", Value::from(seat.to_string()));
     let at = |spot: Spot| ("spot", Value::from(spot.to_string()));
     match sighting {
-        Event::Dealt { starter, extra } => {
-            message("dealt", &[("starter", starter.to_string().into()), ("extra_cards", seats(extra))])
-        }
+        Event::Dealt { starter, extra } => message(
+            "dealt",
+            &[("starter", starter.to_string().into()), ("extra_cards", seats(extra.iter_from(starter)))],
+        ),
         Event::Peeked { seat, spot, face: card } => message("peeked", &[by(seat), at(spot), ("card", face(card))]),
         Event::Flipped { card } => message("flipped", &[("card", label(card))]),
         Event::TurnBegan { seat } => message("turn_began", &[by(seat)]),
@@ -115,7 +117,8 @@ pub(super) fn decide(round: usize, view: &Observation<'_>) -> Value {
         Phase::Over => "over",
     };
     let known: Map<String, Value> =
-        view.known().into_iter().map(|spot| (spot.to_string(), label(view.face(spot)))).collect();
+        view.known().iter_from(view.seat()).map(|spot| (spot.to_string(), label(view.face(spot)))).collect();
+    let spots = |set: SpotSet| set.iter_from(view.seat()).map(|spot| spot.to_string()).collect::<Value>();
     let legal: Value = view.choices().iter().map(|action| action.to_string()).collect();
     json!({
         "type": "decide", "round": round, "turn": table.turns(), "phase": phase, "legal": legal,
@@ -136,12 +139,8 @@ pub(super) fn end(totals: &[Score]) -> Value {
     json!({"type": "end", "totals": scores(totals)})
 }
 
-fn seats(set: SeatSet) -> Value {
-    set.iter().map(|seat| seat.to_string()).collect()
-}
-
-fn spots(set: SpotSet) -> Value {
-    set.into_iter().map(|spot| spot.to_string()).collect()
+fn seats(seats: impl Iterator<Item = Seat>) -> Value {
+    seats.map(|seat| seat.to_string()).collect()
 }
 
 fn scores(scores: &[Score]) -> Value {

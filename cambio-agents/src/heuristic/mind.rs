@@ -8,6 +8,7 @@ use cambio_core::{Action, Card, Choices, Phase, Seat, Source, Spot, SpotSet, Ste
 
 use super::params::HeuristicParams;
 use crate::card_model::{CardModel, mean_elsewhere};
+use crate::tie::{Least, least_of, one_of};
 
 /// The decision of a player with these parameters that has forgotten nothing. It depends on the view alone.
 #[inline]
@@ -44,8 +45,8 @@ fn once<T: Copy>(cell: &Cell<Option<T>>, compute: impl FnOnce() -> T) -> T {
 struct Survey {
     /// The sum of their points.
     sum: i32,
-    /// The worst card, the first of equals, and its points.
-    worst: Option<(i32, Spot)>,
+    /// The points of the worst card, and where the cards lie that have so many.
+    worst: Option<(i32, SpotSet)>,
 }
 
 impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
@@ -118,8 +119,10 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         for (spot, card) in self.model.known_cards(spots) {
             let points = self.view.rules().points(card);
             survey.sum += points;
-            if survey.worst.is_none_or(|(most, _)| points > most) {
-                survey.worst = Some((points, spot));
+            match &mut survey.worst {
+                Some((most, _)) if points < *most => {}
+                Some((most, equals)) if points == *most => equals.insert(spot),
+                worst => *worst = Some((points, SpotSet::only(spot))),
             }
         }
         survey
@@ -135,26 +138,30 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         f64::from(self.survey().sum) + self.own.without(self.known).len() as f64 * self.mean()
     }
 
-    /// The worst of these own spots, and what it would be worth to lose its card: the first of equals, and a known one
+    /// The worst of these own spots, all of them if several are, and what it would be worth to lose its card: a known one
     /// before an unknown one. Replacing an unknown card is worth [`Mind::curiosity`] too.
-    fn worst(&self, spots: SpotSet) -> Option<(f64, Spot)> {
+    fn worst(&self, spots: SpotSet) -> Option<(f64, SpotSet)> {
         let known = if spots == self.own { self.survey().worst } else { self.survey_of(spots).worst };
-        let known = known.map(|(points, spot)| (f64::from(points), spot));
-        let Some(unknown) = spots.without(self.known).lowest() else { return known };
+        let known = known.map(|(points, spots)| (f64::from(points), spots));
+        let unknown = spots.without(self.known);
+        if unknown.is_empty() {
+            return known;
+        }
         let worth = self.mean() + self.curiosity();
         known.filter(|(points, _)| *points >= worth).or(Some((worth, unknown)))
     }
 
-    /// The spot with the fewest expected points, the first of equals.
-    fn best(&self, spots: SpotSet) -> Option<(f64, Spot)> {
-        let mut best = None;
-        for spot in spots {
-            let worth = self.worth(spot);
-            if best.is_none_or(|(least, _)| worth < least) {
-                best = Some((worth, spot));
-            }
-        }
+    /// The spots with the fewest expected points.
+    fn best(&self, spots: SpotSet) -> Least {
+        let mut best = Least::NONE;
+        spots.iter_from(self.view.seat()).for_each(|spot| best.offer(self.worth(spot), spot));
         best
+    }
+
+    /// One of these spots, which the player likes equally.
+    #[inline]
+    fn one_of(&self, spots: SpotSet) -> Option<Spot> {
+        one_of(self.view, spots)
     }
 
     fn calls(&self) -> bool {
@@ -170,8 +177,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     }
 
     fn others(&self) -> impl Iterator<Item = Seat> {
-        let own = self.view.seat();
-        Seat::ALL[..self.view.table().seats()].iter().copied().filter(move |&seat| seat != own)
+        self.view.seat().round(self.view.table().seats()).skip(1)
     }
 
     fn lowest_other(&self) -> f64 {
@@ -231,10 +237,11 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     }
 
     fn keep_or_drop(&self, source: Source) -> Action {
-        let (Some(held), Some((worth, spot))) = (self.view.held(), self.worst(self.own)) else { return self.idle() };
+        let (Some(held), Some((worth, worst))) = (self.view.held(), self.worst(self.own)) else { return self.idle() };
         let gain = worth - self.points(held) - self.params.keep_gain;
         let keeps = gain > 0.0 && gain > self.power_worth(held, source);
-        if keeps || !self.view.allows(Action::Drop) { Action::Keep(spot) } else { Action::Drop }
+        let wish = if keeps || !self.view.allows(Action::Drop) { self.one_of(worst) } else { None };
+        wish.map_or(Action::Drop, Action::Keep)
     }
 
     /// The worth of the power that dropping the held card would give. A look is worth nothing in a last turn.
@@ -249,10 +256,10 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     /// Snaps the card that saves most: an own card saves its points, a foreign one those of the card given for it.
     fn snap(&self) -> Action {
         let targets = self.view.targets();
-        let mut best: Option<(f64, Spot)> = None;
+        let mut best = Least::NONE;
         let mut offer = |gain: f64, spot: Spot| {
-            if gain > 0.0 && best.is_none_or(|(most, _)| gain > most) {
-                best = Some((gain, spot));
+            if gain > 0.0 {
+                best.offer(-gain, spot);
             }
         };
         for (spot, card) in self.model.known_cards(targets) {
@@ -268,11 +275,11 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
             }
         }
         if self.params.gamble > 0.0 {
-            for spot in targets.intersection(self.own).without(self.known) {
+            for spot in targets.intersection(self.own).without(self.known).iter_from(self.view.seat()) {
                 offer(self.gamble(spot), spot);
             }
         }
-        best.map_or(Action::Pass, |(_, spot)| Action::Snap(spot))
+        self.one_of(best.spots).map_or(Action::Pass, Action::Snap)
     }
 
     /// The expected gain of snapping an unknown own card: its points if it matches. 0 if that is too little against the
@@ -281,7 +288,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         let (rules, table) = (self.view.rules(), self.view.table());
         let (mut matching, mut all, mut points) = (0.0, 0.0, 0.0);
         for card in (0..rules.kinds().len()).filter_map(Card::new) {
-            let seen = self.known.into_iter().filter(|&spot| self.model.face(spot) == Some(card)).count();
+            let seen = self.model.known_cards(self.known).filter(|(_, known)| *known == card).count();
             let copies = rules.copies_of(card).saturating_sub(table.on_pile(card) + seen) as f64;
             all += copies;
             if self.view.would_match(spot, card) {
@@ -300,7 +307,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     /// Decides by chance whether to touch a card as a bluff.
     pub(super) fn bluff(&self, stream: &mut Stream) -> Option<Action> {
         const SCALE: u32 = 1 << 20;
-        let spot = self.own.lowest()?;
+        let spot = self.one_of(self.own)?;
         let touches = self.params.bluff > 0.0 && self.view.allows(Action::Touch(spot));
         (touches && stream.chance((self.params.bluff * f64::from(SCALE)) as u32, SCALE)).then_some(Action::Touch(spot))
     }
@@ -308,7 +315,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     fn give(&self) -> Action {
         let must = self.view.rules().spec().gift == Gift::Must;
         match self.worst(self.own) {
-            Some((worth, spot)) if worth > 0.0 || must => Action::Give(spot),
+            Some((worth, spots)) if worth > 0.0 || must => self.one_of(spots).map_or(Action::Skip, Action::Give),
             _ => Action::Skip,
         }
     }
@@ -318,7 +325,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     fn use_power(&self) -> Action {
         let choices = self.view.choices();
         let unknown = choices.targets().without(self.known);
-        let own = unknown.intersection(self.own).lowest().map(Action::Look);
+        let own = self.one_of(unknown.intersection(self.own)).map(Action::Look);
         let first = if self.is_last_turn() {
             self.gainful_swap(&choices).or(own)
         } else {
@@ -328,27 +335,33 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
             return action;
         }
         // A card that its owner knows tells most.
-        let look = unknown.into_iter().find(|&spot| self.is_hoarded(spot)).or_else(|| unknown.lowest());
+        let look = self.one_of(self.hoarded(unknown)).or_else(|| self.one_of(unknown));
         look.map(Action::Look).or_else(|| self.disrupting_swap(&choices)).unwrap_or_else(|| self.idle())
     }
 
     fn gainful_swap(&self, choices: &Choices) -> Option<Action> {
         let swappable = choices.swappable();
         let (mine_worth, mine) = self.worst(swappable.intersection(self.own))?;
-        let (theirs_worth, theirs) = self.best(swappable.without(self.own))?;
-        let swap = Action::swap(mine, theirs);
-        (mine_worth - theirs_worth >= self.params.swap_gain && choices.contains(swap)).then_some(swap)
+        let theirs = self.best(swappable.without(self.own));
+        let swap = Action::swap(self.one_of(mine)?, self.one_of(theirs.spots)?);
+        (mine_worth - theirs.value >= self.params.swap_gain && choices.contains(swap)).then_some(swap)
     }
 
-    /// A swap of the lowest card that its owner alone knows for another foreign card.
+    /// A swap of a card that its owner alone knows for another foreign card.
     fn disrupting_swap(&self, choices: &Choices) -> Option<Action> {
         if self.params.disrupt <= 0.0 {
             return None;
         }
         let foreign = choices.swappable().without(self.own);
-        let first = foreign.into_iter().find(|&spot| self.is_hoarded(spot))?;
-        let others = foreign.into_iter().filter(|&spot| spot != first);
-        others.map(|spot| Action::swap(first, spot)).find(|&swap| choices.contains(swap))
+        let first = self.one_of(self.hoarded(foreign))?;
+        let others = foreign.without(SpotSet::only(first)).iter_from(self.view.seat());
+        let second = self.one_of(others.filter(|&spot| choices.contains(Action::swap(first, spot))).collect())?;
+        Some(Action::swap(first, second))
+    }
+
+    /// Those of the spots whose cards their owners know and the player does not.
+    fn hoarded(&self, spots: SpotSet) -> SpotSet {
+        spots.without(self.known).iter_from(self.view.seat()).filter(|&spot| self.is_hoarded(spot)).collect()
     }
 
     /// Where the heuristic has no preference: the decision that changes least, or else the one that costs least.
@@ -368,7 +381,6 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
             Action::Give(spot) | Action::Keep(spot) => -self.worth(spot),
             _ => 0.0,
         };
-        let least = choices.iter().min_by(|one, other| cost(one).total_cmp(&cost(other)));
-        least.expect("who is asked has a choice")
+        least_of(self.view, cost).expect("who is asked has a choice")
     }
 }

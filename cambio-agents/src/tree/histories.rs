@@ -35,7 +35,7 @@ impl Histories {
                 if seat == searcher {
                     continue;
                 }
-                for spot in table.seen(seat) {
+                for spot in table.seen(seat).iter_from(seat) {
                     let kind = world.face(spot).map_or(0, |card| card.kind() as u64 + 1);
                     *private = mix(*private ^ (kind << 8 | spot.index() as u64));
                 }
@@ -52,7 +52,7 @@ impl Histories {
         let mut key = self.public ^ self.private[observer.index()].rotate_left(17) ^ ((actor as u64) << 8 | phase);
         if table.phase() == Phase::Show {
             // The cards that a reveal names become events only when all are named.
-            for spot in table.pointed() {
+            for spot in table.pointed().iter_from(actor) {
                 key = mix(key ^ spot.index() as u64);
             }
         }

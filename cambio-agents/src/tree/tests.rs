@@ -15,7 +15,7 @@ fn window_world(rules: &Rules) -> (State, Stream) {
         while let Some(actor) = state.actor() {
             let is_first = actor == Seat::A && state.table().turn() == Seat::A;
             if state.table().phase() == Phase::Window && is_first {
-                let other = state.table().occupied().into_iter();
+                let other = state.table().occupied().iter_from(actor);
                 let matching = other.filter(|&spot| {
                     let view = state.view(Seat::B);
                     view.face(spot).is_some_and(|card| view.would_match(spot, card))
@@ -40,7 +40,7 @@ fn growth(mode: Mode) -> Growth {
 fn what_one_seat_declares_in_a_window_changes_no_other_seats_information() {
     let rules = Rules::preset("classic").unwrap();
     let (world, stream) = window_world(&rules);
-    let snap = world.view(Seat::A).known_matches().lowest().map(Action::Snap).unwrap();
+    let snap = world.view(Seat::A).known_matches().first_from(Seat::A).map(Action::Snap).unwrap();
     let key_after = |action| {
         let (mut world, mut histories) = (world.clone(), Histories::at_root(&world, Seat::A, Mode::Multiple));
         world.apply(action, &mut Dice(stream.clone()), &mut histories).unwrap();
@@ -60,7 +60,10 @@ fn twin_worlds(rules: &Rules) -> (State, State) {
     let view = state.observe(Seat::A);
     let [one, other] = [(); 2].map(|()| knowledge.sample(&view, &mut stream));
     let seen = state.table().seen(Seat::B);
-    assert!(seen.into_iter().any(|spot| one.face(spot) != other.face(spot)), "the worlds differ where b has seen");
+    assert!(
+        seen.iter_from(Seat::B).any(|spot| one.face(spot) != other.face(spot)),
+        "the worlds differ where b has seen"
+    );
     (one, other)
 }
 
@@ -155,8 +158,8 @@ fn who_knows_a_card_still_knows_it_after_it_was_swapped_away() {
     let rules = Rules::preset("classic").unwrap();
     let (world, _) = twin_worlds(&rules);
     let mut world = world;
-    let mine = world.table().seen(Seat::B).lowest().unwrap();
-    let theirs = world.table().layout(Seat::A).lowest().unwrap();
+    let mine = world.table().seen(Seat::B).first_from(Seat::B).unwrap();
+    let theirs = world.table().layout(Seat::A).first_from(Seat::A).unwrap();
     let card = world.face(mine);
     // The state's own swap, as a power makes it: by the rules of the table, who has seen the card has seen it where it is.
     let before = world.table().seen(Seat::B);

@@ -108,8 +108,9 @@ impl MatchValues {
             let behind = f64::from(total.units() - best) / f64::from(Score::UNITS);
             *chance = exponential(sign * slope * behind);
         }
-        let all: f64 = chances.iter().sum();
-        for chance in &mut chances {
+        // In playing order, so that the sum is the same to the last bit wherever the seats have their letters from.
+        let all: f64 = starter.round(totals.len()).map(|seat| chances[seat.index()]).sum();
+        for chance in &mut chances[..totals.len()] {
             *chance /= all;
         }
         chances

@@ -76,7 +76,7 @@ impl State {
     fn deal_hands(&mut self, starter: Seat, extra: SeatSet) {
         let State { table, hidden } = self;
         let (hand, seats) = (table.rules.spec().hand.count(), table.seats());
-        for seat in SeatSet::first(seats).iter() {
+        for seat in SeatSet::first(seats).each() {
             table.occupied = table.occupied.union(SpotSet::row(seat, hand));
         }
         table.stock_len -= (hand * seats) as u16;
@@ -146,7 +146,7 @@ impl State {
         let Some(card) = hidden.faces[spot.index()] else { return };
         hidden.seen_ranks |= table.rules.rank_bit(card);
         let points = table.rules.points(card);
-        for seat in seats.iter().map(Seat::index) {
+        for seat in seats.each().map(Seat::index) {
             // Who has seen which card is hard to predict: no branch.
             let is_new = !table.seen[seat].contains(spot);
             table.seen[seat].insert(spot);

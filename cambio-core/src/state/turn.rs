@@ -147,7 +147,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         if self.state.hidden.pool_len == self.state.table.stock_len {
             return;
         }
-        for spot in self.state.table.occupied {
+        for spot in self.state.table.occupied.iter_from(self.state.table.turn) {
             self.face(spot);
         }
     }
@@ -337,7 +337,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
         self.settle();
         // All see the cards for the scores. The table stays as it was when play stopped.
-        for spot in self.state.table.occupied {
+        for spot in self.state.table.occupied.iter_from(self.state.table.starter) {
             if let Some(card) = self.state.hidden.faces[spot.index()] {
                 self.sink.event(&Event::TurnedUp { spot, card });
             }

@@ -61,7 +61,7 @@ impl Manner {
                 let matches = |&spot: &Spot| {
                     view.face(spot).zip(shown).is_some_and(|(one, other)| view.rules().same_rank(one, other))
                 };
-                let known: Vec<Spot> = choices.targets().into_iter().filter(matches).collect();
+                let known: Vec<Spot> = choices.targets().iter_from(view.seat()).filter(matches).collect();
                 if !known.is_empty() && stream.chance(3, 4) {
                     Action::Snap(known[stream.below(known.len() as u32) as usize])
                 } else if stream.chance(9, 10) {

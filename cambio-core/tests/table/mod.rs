@@ -296,7 +296,7 @@ impl Scene {
     /// A seat's cards from slot 1 on, with its gaps: `7 - 2 3`.
     pub(crate) fn row(&self, seat: &str) -> String {
         let seat = seat_of(seat);
-        let last = self.state.table().layout(seat).into_iter().map(Spot::number).max().unwrap_or(0);
+        let last = self.state.table().layout(seat).iter_from(Seat::A).map(Spot::number).max().unwrap_or(0);
         let labels: Vec<&str> = (1..=last).map(|number| self.face(&format!("{seat}{number}"))).collect();
         labels.join(" ")
     }

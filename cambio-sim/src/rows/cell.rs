@@ -157,7 +157,7 @@ impl Field<'_> for SeatSet {
 
     #[inline]
     fn put(&self, writer: &mut CellWriter<'_>) {
-        self.iter().for_each(|seat| writer.put([seat.letter() as u8]));
+        self.iter_from(Seat::A).for_each(|seat| writer.put([seat.letter() as u8]));
         writer.put([b',']);
     }
 

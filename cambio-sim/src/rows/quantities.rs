@@ -184,7 +184,7 @@ fn loses_known(state: &State, seat: Seat, one: Spot, other: Spot, spot: Spot) ->
 
 fn points_dealt(state: &State, seat: Seat) -> i64 {
     let (table, rules) = (state.table(), state.table().rules());
-    let faces = table.layout(seat).into_iter().filter_map(|spot| state.face(spot));
+    let faces = table.layout(seat).iter_from(seat).filter_map(|spot| state.face(spot));
     faces.map(|card| i64::from(rules.points(card))).sum()
 }
 

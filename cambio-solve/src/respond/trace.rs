@@ -151,7 +151,7 @@ impl Trace {
             Event::Snapped { seat, .. } | Event::Aborted { seat } => Some(seat),
             _ => None,
         })?;
-        let rest = race.snappers.iter().filter(move |&seat| seat != first);
+        let rest = race.snappers.iter_from(first).filter(move |&seat| seat != first);
         race.snappers.contains(first).then(|| RaceOrder::new(std::iter::once(first).chain(rest)))
     }
 }

@@ -59,7 +59,7 @@ impl Chance for Guided<'_> {
     }
 
     fn race(&mut self, race: &Race<'_>) -> RaceOrder {
-        let seats: Vec<Seat> = race.snappers.iter().collect();
+        let seats: Vec<Seat> = race.snappers.iter_from(Seat::A).collect();
         let first = self.choose(vec![(0, 0.5), (1, 0.5)]);
         RaceOrder::new([seats[first], seats[1 - first]])
     }
@@ -233,7 +233,7 @@ impl Chance for First {
 
     fn race(&mut self, race: &Race<'_>) -> RaceOrder {
         self.1 = true;
-        let seats: Vec<Seat> = race.snappers.iter().collect();
+        let seats: Vec<Seat> = race.snappers.iter_from(Seat::A).collect();
         RaceOrder::new([seats[self.0], seats[1 - self.0]])
     }
 }

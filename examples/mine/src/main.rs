@@ -13,10 +13,10 @@ impl Agent for Mine {
         let (choices, own) = (view.choices(), view.table().layout(view.seat()));
         let points = |spot| view.face(spot).map_or(6, |card| view.rules().points(card));
         let wish = match view.table().phase() {
-            Phase::Start | Phase::Close if own.into_iter().map(points).sum::<i32>() <= 8 => Some(Action::Call),
-            Phase::Window => view.known_matches().intersection(own).lowest().map(Action::Snap),
+            Phase::Start | Phase::Close if own.iter_from(view.seat()).map(points).sum::<i32>() <= 8 => Some(Action::Call),
+            Phase::Window => view.known_matches().intersection(own).first_from(view.seat()).map(Action::Snap),
             Phase::Held(_) => {
-                let worst = own.into_iter().max_by_key(|&spot| points(spot));
+                let worst = own.iter_from(view.seat()).max_by_key(|&spot| points(spot));
                 let held = view.held().map_or(0, |card| view.rules().points(card));
                 worst.filter(|&spot| points(spot) > held).map(Action::Keep)
             }

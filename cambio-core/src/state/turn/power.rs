@@ -76,7 +76,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         if self.state.table.next_shown().is_some() {
             return;
         }
-        for spot in self.state.table.named {
+        for spot in self.state.table.named.iter_from(self.state.table.turn) {
             let card = self.face(spot);
             self.happens(Event::Shown { spot, card });
         }

@@ -51,7 +51,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             return true;
         }
         let seen = table.seen[..table.seats()].iter().fold(SpotSet::EMPTY, |all, &seen| all.union(seen));
-        let faces = seen.into_iter().filter_map(|spot| hidden.faces[spot.index()]);
+        let faces = seen.each().filter_map(|spot| hidden.faces[spot.index()]);
         hidden.seen_ranks = faces.fold(0, |ranks, card| ranks | table.rules.rank_bit(card));
         hidden.seen_ranks & rank == 0
     }
