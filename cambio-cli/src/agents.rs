@@ -11,8 +11,8 @@ use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Check an agent: it has to decide legally and reproducibly, forget earlier matches and not depend on hidden cards.
-    /// Matches are played on every preset at 2, 3, 4 and 8 seats
+    /// Check an agent: it has to decide legally and reproducibly, forget earlier matches, and depend neither on hidden cards
+    /// nor on the letters of the seats. Matches are played on every preset at 2, 3, 4 and 8 seats
     #[arg(long, value_name = "SPEC")]
     check: Option<String>,
     /// With --check: the number of matches on each preset and number of seats

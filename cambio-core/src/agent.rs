@@ -25,7 +25,9 @@ pub struct Briefing<'a> {
 ///
 /// # Determinism
 /// The same briefing and the same sightings must lead to the same decisions, so chance comes only from the stream of the
-/// briefing. [`testing::check_agent`](crate::testing::check_agent) checks it.
+/// briefing. The letters of the seats must not matter either: an agent that chooses among other seats goes in playing order
+/// from its own ([`SpotSet::iter_from`](crate::SpotSet::iter_from)), as [`Observation::choices`] does.
+/// [`testing::check_agent`](crate::testing::check_agent) checks both.
 ///
 /// # Examples
 /// ```

@@ -64,6 +64,7 @@ mod observer;
 mod playing;
 mod record;
 mod referee;
+mod relabel;
 mod replay;
 pub mod rng;
 mod round;

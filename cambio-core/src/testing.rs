@@ -1,6 +1,7 @@
 //! What a test of an agent needs: a random player, and the conformance suite that anyone can run on a bot.
 
 use crate::knob::MatchEnd;
+pub use crate::relabel::Relabelling;
 use crate::rng::{Bounded as _, Key, Purpose, Seed, Stream};
 use crate::{
     Action, Agent, Briefing, Card, Event, Fault, Knowledge, MatchError, Observation, Observer, PRESETS, Pairing,
@@ -131,6 +132,23 @@ pub enum Failing {
         /// Their sum with the decks of a secret seed.
         secret: i64,
     },
+    /// The letters of the seats change its play.
+    #[error(
+        "seat {seat} decides `{first}`; when it is called {moved}, because all letters are moved on, it decides `{second}` \
+         instead of `{same}`: it treats seats by their letters, not by where they sit"
+    )]
+    Partial {
+        /// The seat.
+        seat: Seat,
+        /// The decision in the match.
+        first: Action,
+        /// The seat's letter where all letters are moved on.
+        moved: Seat,
+        /// The same decision, by the letters that are moved on.
+        same: Action,
+        /// The decision there.
+        second: Action,
+    },
     /// The cards that it cannot know change its play.
     #[error("seat {seat} decides `{second}` instead of `{first}` when the cards that it cannot know are others")]
     Clairvoyant {
@@ -219,9 +237,12 @@ impl Observer for Diary {
 enum Shown {
     Truth,
     Other,
+    /// The true one, by other letters.
+    Relabelled(Relabelling),
 }
 
-/// Lets an agent go through a match again; gives the first decision that differs, as (before, now).
+/// Lets an agent go through a match again; gives the first decision that differs, as (before, now). The briefing has the
+/// seat's letter in the match, and so has the decision before.
 fn relive<A: Agent>(
     agent: &mut A,
     briefing: &Briefing<'_>,
@@ -230,41 +251,51 @@ fn relive<A: Agent>(
     shown: Shown,
 ) -> Result<Option<(Action, Action)>, Trouble> {
     let seat = briefing.seat;
+    let relabelling = match shown {
+        Shown::Relabelled(relabelling) => relabelling,
+        Shown::Truth | Shown::Other => Relabelling::new(briefing.seats, 0),
+    };
     let ask_after = |agent: &mut A, round, decision| match agent.trouble() {
         None => Ok(()),
         Some(reason) => Err(Trouble { seat, round, decision, reason }),
     };
-    agent.begin(briefing);
+    agent.begin(&Briefing { seat: relabelling.seat(seat), ..briefing.clone() });
     ask_after(agent, 0, 0)?;
     let mut current = 0;
     for moment in moments {
         match moment {
             Moment::RoundBegins(setup, round, totals) => {
                 current = round + 1;
-                agent.round_begins(&Standing { round: *round, setup: *setup, totals });
+                let (setup, totals) = (relabelling.setup(setup), relabelling.by_seat(totals));
+                agent.round_begins(&Standing { round: *round, setup, totals: &totals });
             }
-            Moment::Sighting(sighting) => agent.notice(sighting),
+            Moment::Sighting(sighting) => agent.notice(&relabelling.event(sighting)),
             Moment::Decision { truth, other, action, number } => {
-                let world = if shown == Shown::Truth { truth } else { other };
-                let again = agent.decide(&world.observe(seat)).canonical();
+                let world = if shown == Shown::Other { other } else { truth };
+                let table = relabelling.table(world.table());
+                let again = agent.decide(&relabelling.observe(world, seat, &table)).canonical();
                 ask_after(agent, current, *number)?;
-                if again != *action {
+                if again != relabelling.action(*action) {
                     return Ok(Some((*action, again)));
                 }
             }
-            Moment::RoundEnds(result) => agent.round_ends(result),
+            Moment::RoundEnds(result) => agent.round_ends(&relabelling.result(result)),
         }
     }
-    agent.match_ends(totals);
+    agent.match_ends(&relabelling.by_seat(totals));
     Ok(None)
 }
 
 /// Checks an agent, made anew by `make` as often as it is needed.
 ///
-/// It has to be legal in every match and never be in trouble; the same briefing and sightings have to lead to the same
-/// decisions; earlier matches must change nothing, nor must the same deal in another seat; and the cards that it cannot know
-/// must change nothing: at every decision everything hidden from the seat is dealt anew, the stock's order included, and the
-/// decision has to stay. And it must play no better where a guess of the seed would give it the deck.
+/// - It has to be legal in every match and never be in trouble.
+/// - The same briefing and sightings have to lead to the same decisions.
+/// - Earlier matches must change nothing, nor must the same deal in another seat.
+/// - The cards that it cannot know must change nothing: at every decision everything hidden from the seat is dealt anew, the
+///   stock's order included, and the decision has to stay.
+/// - The letters of the seats must change nothing: where all letters are moved on, with the same stream, its decisions have
+///   to be the same but for the letters.
+/// - It must play the same game on average where a guess of the seed would give it the deck.
 ///
 /// # Errors
 /// The first way in which the agent does not conform, and where.
@@ -449,6 +480,12 @@ fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pa
         relive(&mut elsewhere, &there, seen, &diary.totals, Shown::Truth).map_err(Failing::Trouble)?;
         if let Some((first, second)) = again(&mut elsewhere, Shown::Truth)? {
             return Err(Failing::Remembering { seat, first, second });
+        }
+        // Each deal moves the letters on by another number of places.
+        let relabelling = Relabelling::new(seats, 1 + key.deal as usize % (seats - 1));
+        if let Some((first, second)) = again(&mut make(), Shown::Relabelled(relabelling))? {
+            let (moved, same) = (relabelling.seat(seat), relabelling.action(first));
+            return Err(Failing::Partial { seat, first, moved, same, second });
         }
     }
     Ok(diary.decisions)

@@ -1,0 +1,200 @@
+//! No seat is special: an agent that plays the same match under other letters makes the same decisions.
+//!
+//! Two matches are played side by side. In the second every letter is moved on by some places: the starter, the cards, the
+//! streams and the races go with the seats. Every event and every decision has to be that of the first match, but for the
+//! letters. `CAMBIO_FULL=1` plays every agent at every table with every move of the letters.
+
+use cambio_agents::{AgentSpec, Player, roster};
+use cambio_core::rng::{Bounded as _, Key, Purpose};
+use cambio_core::testing::{Effort, Failing, Relabelling, check_agent};
+use cambio_core::{
+    Action, Agent, Briefing, Card, Event, Match, Observation, Observer, PRESETS, Phase, RoundChance, RoundResult,
+    Rules, Seat, State,
+};
+
+/// One of the two matches.
+struct Side {
+    relabelling: Relabelling,
+    game: Match,
+    players: Vec<Player>,
+    eyes: Vec<Option<Box<dyn Observer + Send>>>,
+    chance: RoundChance,
+}
+
+impl Side {
+    fn new(spec: &AgentSpec, rules: &Rules, seats: usize, key: Key, relabelling: Relabelling) -> Side {
+        let starter = relabelling.seat(Match::first_starter(rules, seats, key));
+        let mut players: Vec<Player> = (0..seats).map(|_| spec.player()).collect();
+        let eyes = players.iter().map(Player::observer).collect();
+        for seat in Seat::A.round(seats) {
+            // The stream goes with the seat, whatever its letter is.
+            let (moved, stream) = (relabelling.seat(seat), key.agent(seat));
+            players[moved.index()].agent().begin(&Briefing { rules, seats, seat: moved, stream: &stream });
+        }
+        let chance = RoundChance::new(key, 0);
+        Side { relabelling, game: Match::new(rules, seats, starter).unwrap(), players, eyes, chance }
+    }
+
+    fn begin_round(&mut self, deck: &[Card], key: Key) -> (State, Vec<Event<Card>>) {
+        let standing = self.game.standing();
+        self.players.iter_mut().for_each(|player| player.agent().round_begins(&standing));
+        self.chance = RoundChance::new(key, self.game.rounds() as u32);
+        let mut events = Vec::new();
+        let mut sink = |event: &Event<Card>| events.push(*event);
+        let state = State::deal(&self.game.setup(), deck, &mut self.chance, &mut sink).unwrap();
+        self.tell(&events);
+        (state, events)
+    }
+
+    fn decide(&mut self, state: &mut State) -> (Seat, Action, Vec<Event<Card>>) {
+        let seat = state.actor().unwrap();
+        if let Some(eye) = &mut self.eyes[seat.index()] {
+            eye.asks(state, seat);
+        }
+        let action = self.players[seat.index()].agent().decide(&state.observe(seat)).canonical();
+        let mut events = Vec::new();
+        state.apply(action, &mut self.chance, &mut |event: &Event<Card>| events.push(*event)).unwrap();
+        self.tell(&events);
+        (seat, action, events)
+    }
+
+    fn tell(&mut self, events: &[Event<Card>]) {
+        for (seat, player) in Seat::ALL.into_iter().zip(&mut self.players) {
+            for event in events {
+                player.agent().notice(&event.seen_from(seat));
+            }
+        }
+    }
+
+    fn end_round(&mut self, state: &State) -> RoundResult {
+        let result = RoundResult::of(state).unwrap();
+        self.players.iter_mut().for_each(|player| player.agent().round_ends(&result));
+        self.game.add(&result);
+        result
+    }
+}
+
+/// Plays up to so many rounds of two matches whose letters differ; gives the number of decisions.
+fn compare(spec: &str, preset: &str, seats: usize, key: Key, places: usize, rounds: usize) -> u64 {
+    let at = format!("{spec}, {preset}, {seats} seats, deal {}, letters {places} on", key.deal);
+    let (agent, rules) = (roster().parse(spec).unwrap(), Rules::preset(preset).unwrap());
+    let moved = Relabelling::new(seats, places);
+    let mut sides = [0, places].map(|places| Side::new(&agent, &rules, seats, key, Relabelling::new(seats, places)));
+    let same = |events: &[Event<Card>]| events.iter().map(|event| moved.event(event)).collect::<Vec<_>>();
+    let mut decisions = 0;
+    while !sides[0].game.is_over() && sides[0].game.rounds() < rounds {
+        let mut deck = rules.deck().to_vec();
+        key.stream(Purpose::Deck, sides[0].game.rounds() as u32).shuffle(&mut deck);
+        let [one, other] = &mut sides;
+        let ((mut first, heard), (mut second, heard_there)) =
+            (one.begin_round(&deck, key), other.begin_round(&deck, key));
+        assert_eq!(heard_there, same(&heard), "{at}: the deal");
+        while !first.is_over() {
+            assert_eq!(*second.table(), moved.table(first.table()), "{at}: the table");
+            let (choices, choices_there) = (first.choices(), second.choices());
+            assert!(choices_there.iter().eq(choices.iter().map(|action| moved.action(action))), "{at}: the choices");
+            let (seat, action, events) = one.decide(&mut first);
+            let (seat_there, action_there, events_there) = other.decide(&mut second);
+            assert_eq!(
+                (seat_there, action_there),
+                (moved.seat(seat), moved.action(action)),
+                "{at}: seat {seat} decides `{action}` of {choices}",
+            );
+            assert_eq!(events_there, same(&events), "{at}: what `{action}` of seat {seat} leads to");
+            decisions += 1;
+        }
+        assert_eq!(other.end_round(&second), moved.result(&one.end_round(&first)), "{at}: the result");
+    }
+    assert_eq!(sides[1].game.totals(), moved.by_seat(sides[0].game.totals()), "{at}: the totals");
+    assert_eq!(sides[1].relabelling.seat(Seat::A), moved.seat(Seat::A));
+    decisions
+}
+
+/// Every agent of the roster that plays by itself, searches with small budgets, and parameters that reach further code.
+fn specs() -> Vec<(String, bool)> {
+    let entries = roster();
+    let named = entries.entries().iter().filter(|entry| entry.text().is_none()).map(|entry| match entry.name() {
+        "rollout" => ("rollout(n=12)".to_owned(), true),
+        "ismcts" => ("ismcts(iterations=24,expand=2)".to_owned(), true),
+        "oracle" => ("oracle(iterations=12)".to_owned(), true),
+        name => (name.to_owned(), false),
+    });
+    let more = [
+        ("random(pass=0.9)", false),
+        ("heuristic(decay=0.2,confusion=0.5)", false),
+        ("heuristic(capacity=3)", false),
+        ("heuristic(threshold=0.7,bluff=0.2,gamble=0.5,disrupt=1)", false),
+        ("heuristic(hoard=0)", false),
+        ("rollout(n=12,final=proportional,utility=win)", true),
+        ("rollout(n=8,knows=all,epsilon=0.3)", true),
+        ("ismcts(iterations=16,mode=so)", true),
+        ("ismcts(iterations=16,mode=mo,playout=blueprint)", true),
+    ];
+    named.chain(more.map(|(spec, searches)| (spec.to_owned(), searches))).collect()
+}
+
+#[test]
+fn every_agent_makes_the_same_decisions_under_other_letters() {
+    let full = std::env::var_os("CAMBIO_FULL").is_some();
+    let mut deal = 0;
+    for (spec, searches) in specs() {
+        let mut decisions = 0;
+        for preset in PRESETS {
+            let rules = Rules::preset(preset).unwrap();
+            for seats in (2..=8).filter(|&seats| rules.covers(seats).is_ok()) {
+                let key = Key { seed: 1414, deal };
+                deal += 1;
+                // Each table of the roster has its turn; a short run takes a few of them for each agent.
+                if !full && deal % if searches { 9 } else { 2 } != 0 {
+                    continue;
+                }
+                let moves =
+                    if full { 1..seats } else { 1 + deal as usize % (seats - 1)..2 + deal as usize % (seats - 1) };
+                for places in moves {
+                    decisions += compare(&spec, preset, seats, key, places, if searches { 1 } else { 3 });
+                }
+            }
+        }
+        println!("{spec}: {decisions} decisions");
+        assert!(decisions > 100, "{spec}: only {decisions} decisions");
+    }
+}
+
+/// The chance to win a match is a sum over seats, which must not depend on where it begins.
+#[test]
+fn a_search_for_the_match_makes_the_same_decisions_under_other_letters() {
+    assert!(compare("rollout(n=10,utility=match)", "classic", 3, Key { seed: 1414, deal: 1 }, 2, 1) > 10);
+}
+
+/// Swaps blindly with the seat of the lowest letter, as players here once did.
+struct Partial;
+
+impl Agent for Partial {
+    fn begin(&mut self, _: &Briefing<'_>) {}
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        let choices = view.choices();
+        if view.table().phase() == Phase::Power {
+            let own = view.table().layout(view.seat());
+            let (mine, others) = (own.first_from(view.seat()), choices.swappable().without(own));
+            let swap = mine.zip(others.first_from(Seat::A)).map(|(mine, theirs)| Action::swap(mine, theirs));
+            if let Some(swap) = swap.filter(|&swap| choices.contains(swap)) {
+                return swap;
+            }
+        }
+        let idle = [Action::Pass, Action::End, Action::Draw, Action::Drop];
+        idle.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap()
+    }
+}
+
+#[test]
+fn an_agent_that_is_partial_to_a_letter_does_not_conform() {
+    let effort = Effort { presets: vec!["classic"], seats: vec![3], matches: 4 };
+    let failing = check_agent(|| Partial, &effort).unwrap_err();
+    assert!(matches!(failing.kind, Failing::Partial { .. }), "{failing}");
+    assert_eq!(
+        failing.to_string(),
+        "classic, 3 seats, deal 0: seat a decides `swap a1 b1`; when it is called b, because all letters are moved on, it \
+         decides `swap a1 b1` instead of `swap b1 c1`: it treats seats by their letters, not by where they sit"
+    );
+}
