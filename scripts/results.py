@@ -41,6 +41,13 @@ KEPT = TEMPLATES / "data"
 PAGES = ROOT / "book/src/results"
 
 
+# What has changed how agents play since a run was made, by a short name. A run that is kept notes the names of its time;
+# one without a name is older than that change, and its page says so until it is made again.
+CHANGES = {
+    "impartial": "players then broke ties by the seat's letter and the slot's number; from three seats on this favoured the late letters",
+}
+
+
 class Wrong(Exception):
     """What is wrong, in a sentence."""
 
@@ -52,7 +59,7 @@ class Run:
     """A command, and what is kept of what it wrote."""
 
     def __init__(self, page, declared):
-        unknown = set(declared) - {"name", "command", "reduced", "keep", "experiment"}
+        unknown = set(declared) - {"name", "command", "reduced", "keep", "experiment", "play"}
         if unknown:
             raise Wrong(f"{page}: a run has no field {', '.join(sorted(unknown))}")
         self.page = page
@@ -60,6 +67,8 @@ class Run:
         self.full = declared["command"]
         self.reduced = declared.get("reduced")
         self.keep = declared["keep"]
+        # Whether its figures depend on how agents play, and not on time alone.
+        self.play = declared.get("play", True)
         words = [word for word in self.full.split() if word.startswith("experiments/") and word.endswith(".toml")]
         self.experiment = declared.get("experiment", words[0] if words else None)
         self.folder = KEPT / self.name
@@ -70,6 +79,10 @@ class Run:
     def shown(self, command):
         """A command as a reader types it."""
         return command.replace("OUT", f"runs/{self.name}")
+
+    def older(self):
+        """The changes of play that the kept run is older than."""
+        return [name for name in CHANGES if self.play and self.facts and name not in self.facts.get("changes", [])]
 
     def rows(self, file):
         """The rows of a kept CSV file."""
@@ -217,6 +230,7 @@ def keep(run, out, command, seconds, made_by, note):
     if run.experiment:
         facts["experiment"] = experiment(run.experiment)
         facts["full_deals"] = tomllib.loads((ROOT / run.experiment).read_text())["deals"]
+    facts["changes"] = list(CHANGES)
     facts["files"] = digests
     (run.folder / "facts.json").write_text(json.dumps(facts, indent=1) + "\n")
     run.facts = facts
@@ -569,9 +583,25 @@ class Page:
                 raise Wrong(f"{self.path.name}: `{found[0]}`: {error}") from error
 
         body = re.sub(r"\{\{ (.*?) \}\}", directive, self.body)
+        title, rest = body.split("\n", 1)
+        body = title + self.warning() + "\n" + rest
         notice = f"<!-- Made by scripts/results.py from book/results/{self.path.name}; do not edit. -->"
         files[PAGES / self.path.name] = f"{notice}\n\n{body}\n\n{self.how()}\n"
         return files
+
+    def warning(self):
+        """What to know of a page whose runs are older than how agents play now."""
+        older = [run for run in self.runs if run.older()]
+        if not older:
+            return ""
+        made = {}
+        for run in older:
+            made.setdefault(run.facts["revision"][:12], []).append(run.name)
+        # Names only where runs of the page differ.
+        of = {revision: f" ({', '.join(names)})" if len(made) > 1 or len(older) < len(self.runs) else "" for revision, names in made.items()}
+        revisions = " and ".join(f"`{revision}`{names}" for revision, names in of.items())
+        why = "; ".join(CHANGES[name] for name in CHANGES if any(name in run.older() for run in older))
+        return f"\n\n> **Made by revision {revisions}, before a correction**: {why}. The figures will move when the runs are made again."
 
     def how(self):
         """How the page was made: for each run the command, date, revision and machine."""
