@@ -85,7 +85,8 @@ impl Agent for SeedFinder {
                 rules.points(card)
             };
             if let Some(held) = view.held()
-                && let Some(worst) = own.into_iter().filter(|spot| spot.number() <= 4).max_by_key(|&spot| points(spot))
+                && let Some(worst) =
+                    own.iter_from(seat).filter(|spot| spot.number() <= 4).max_by_key(|&spot| points(spot))
                 && choices.contains(Action::Keep(worst))
                 && points(worst) > rules.points(held)
             {
