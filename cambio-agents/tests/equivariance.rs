@@ -142,7 +142,7 @@ fn every_agent_makes_the_same_decisions_under_other_letters() {
         for preset in PRESETS {
             let rules = Rules::preset(preset).unwrap();
             for seats in (2..=8).filter(|&seats| rules.covers(seats).is_ok()) {
-                let key = Key { seed: 1414, deal };
+                let key = Key::new(1414, deal);
                 deal += 1;
                 // Each table of the roster has its turn; a short run takes a few of them for each agent.
                 if !full && deal % if searches { 9 } else { 2 } != 0 {
@@ -163,7 +163,7 @@ fn every_agent_makes_the_same_decisions_under_other_letters() {
 /// The chance to win a match is a sum over seats, which must not depend on where it begins.
 #[test]
 fn a_search_for_the_match_makes_the_same_decisions_under_other_letters() {
-    assert!(compare("rollout(n=10,utility=match)", "classic", 3, Key { seed: 1414, deal: 1 }, 2, 1) > 10);
+    assert!(compare("rollout(n=10,utility=match)", "classic", 3, Key::new(1414, 1), 2, 1) > 10);
 }
 
 /// Swaps blindly with the seat of the lowest letter, as players here once did.
@@ -189,7 +189,7 @@ impl Agent for Partial {
 
 #[test]
 fn an_agent_that_is_partial_to_a_letter_does_not_conform() {
-    let effort = Effort { presets: vec!["classic"], seats: vec![3], matches: 4 };
+    let effort = Effort { presets: vec!["classic"], seats: vec![3], matches: 4, ..Effort::default() };
     let failing = check_agent(|| Partial, &effort).unwrap_err();
     assert!(matches!(failing.kind, Failing::Partial { .. }), "{failing}");
     assert_eq!(
