@@ -3,8 +3,10 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use cambio_sim::digest::pairs_of_equals;
 use cambio_sim::{StoredRun, derive};
-use cambio_stats::planning::clusters_needed;
+use cambio_stats::Support;
+use cambio_stats::planning::{clusters_needed, widened};
 
 use crate::exit::{CliResult, Exit};
 use crate::setting::{positive, probability};
@@ -21,7 +23,10 @@ pub(super) struct Args {
     /// The standard deviation of the difference between two agents in one deal, instead of --run
     #[arg(long, value_name = "SIGMA", value_parser = positive)]
     deviation: Option<f64>,
-    /// The probability of a false positive: a difference is found, and there is none
+    /// How many agents the table will have: all their pairs are compared together
+    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "run", value_parser = clap::value_parser!(u64).range(2..=100))]
+    agents: u64,
+    /// The probability of finding a difference where there is none
     #[arg(long, default_value_t = 0.05, value_parser = probability)]
     alpha: f64,
     /// The probability of finding a difference of that size
@@ -29,32 +34,63 @@ pub(super) struct Args {
     power: f64,
 }
 
+/// The most deals that can be planned for.
+const UNHEARD: u64 = 1 << 62;
+
+impl Args {
+    /// How many deals, at the level of one comparison.
+    fn deals(&self, deviation: f64, alpha: f64) -> String {
+        match clusters_needed(self.detect, deviation, alpha, self.power) {
+            deals if deals > UNHEARD => "more than 10^18".to_owned(),
+            deals => deals.to_string(),
+        }
+    }
+}
+
 pub(super) fn run(args: &Args) -> CliResult {
-    let needed = |deviation: f64| clusters_needed(args.detect, deviation, args.alpha, args.power);
     let mut out = std::io::stdout().lock();
+    let what = format!("to find {} with power {} at level {}", args.detect, args.power, args.alpha);
     if let Some(deviation) = args.deviation {
-        writeln!(out, "{} deals", needed(deviation))?;
+        writeln!(out, "{} deals for one pair by itself, {what}", args.deals(deviation, args.alpha))?;
+        if args.agents > 2 {
+            let pairs = args.agents * (args.agents - 1) / 2;
+            let alpha = pairs_of_equals(args.agents as usize).alpha_at(1.0 - args.alpha);
+            let deals = args.deals(deviation, alpha);
+            writeln!(out, "{deals} deals for each of {pairs} pairs of {} equal agents together", args.agents)?;
+        }
+        writeln!(out, "by Student’s t and its noncentral distribution; a run’s verdict is that of all pairs together")?;
         return Ok(Exit::Done);
     }
     let folder = args.run.as_ref().ok_or("--run or --deviation is needed")?;
     let stored = StoredRun::open(folder)?;
     crate::report::tell_if_partial(&stored)?;
+    let payoff = stored.plan.payoff;
+    let is_share = payoff.support() == Support::Share;
+    if is_share && args.detect >= 1.0 {
+        return Err(format!(
+            "--detect is {}; allowed is less than 1, as {} are from 0 to 1",
+            args.detect,
+            payoff.unit()
+        )
+        .into());
+    }
     let derived = derive(&stored, &[])?;
-    writeln!(
-        out,
-        "{:>10} {:>9}  to find {} with power {} at level {}",
-        "deals", "deviation", args.detect, args.power, args.alpha
-    )?;
+    writeln!(out, "{:>10} {:>10} {:>9}  {what}", "alone", "together", "deviation")?;
     for pair in &derived.pairwise {
         let Some(error) = pair.error else { continue };
-        let deviation = error * (pair.deals as f64).sqrt();
+        let own = error * (pair.deals as f64).sqrt();
         let (rules, seats) = (&pair.rules, pair.seats);
-        if deviation > 0.0 {
-            let deals = needed(deviation);
-            writeln!(out, "{deals:>10} {deviation:>9.4}  {rules}, {seats} seats: {} – {}", pair.agent, pair.other)?;
-        } else {
-            writeln!(out, "{:>10} {deviation:>9.4}  {rules}, {seats} seats: {} – {}", 2, pair.agent, pair.other)?;
-        }
+        let who = format!("{rules}, {seats} seats: {} – {}", pair.agent, pair.other);
+        let told = |alpha: Option<f64>| {
+            let effective = if is_share { widened(own, args.detect) } else { own };
+            alpha.filter(|_| own > 0.0).map_or_else(|| "–".to_owned(), |alpha| args.deals(effective, alpha))
+        };
+        let cell = stored.plan.cells.iter().position(|cell| cell.rules.name() == rules && cell.seats == seats);
+        let together = cell.and_then(|cell| derived.together[cell].as_ref());
+        let together = together.map(|together| together.alpha_at(1.0 - args.alpha));
+        writeln!(out, "{:>10} {:>10} {own:>9.4}  {who}", told(Some(args.alpha)), told(together))?;
     }
+    writeln!(out, "alone: for the pair’s own interval; together: for the one that holds for all pairs of its table,")?;
+    writeln!(out, "which is that of a run’s verdict. –: the difference was the same in every deal.")?;
     Ok(Exit::Done)
 }

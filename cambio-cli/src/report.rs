@@ -7,7 +7,7 @@ use cambio_report::PAGES;
 use cambio_report::{Tuning, of_tuning};
 use cambio_sim::tune::Point;
 use cambio_sim::write_whole;
-use cambio_sim::{Extent, Payoff, RunError, StoredRun, derive};
+use cambio_sim::{Extent, Payoff, RunError, StoredRun, against_baseline, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::tables::{self, Format};
@@ -23,6 +23,9 @@ pub(super) struct Args {
     /// Only print; write no file
     #[arg(long)]
     dry: bool,
+    /// Compare every agent with this one in place of the tables, by intervals that hold together (Dunnett)
+    #[arg(long, value_name = "AGENT")]
+    baseline: Option<String>,
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
@@ -36,6 +39,14 @@ pub(super) fn run(args: &Args) -> CliResult {
         );
     }
     tell_if_partial(&stored)?;
+    if let Some(baseline) = &args.baseline {
+        let labels: Vec<&str> = stored.plan.agents.iter().map(|agent| agent.label.as_str()).collect();
+        let Some(place) = labels.iter().position(|label| label == baseline) else {
+            return Err(format!("--baseline is `{baseline}`; allowed is one of {}", labels.join(", ")).into());
+        };
+        tables::print_baseline(&stored.plan, &against_baseline(&stored, place)?, args.format)?;
+        return Ok(Exit::Done);
+    }
     let derived = derive(&stored, PAGES)?;
     if !args.dry {
         derived.write(&args.folder)?;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use cambio_sim::Plan;
-use cambio_stats::Interval;
+use cambio_stats::{Interval, anytime};
 
 use crate::progress::Progress;
 
@@ -45,7 +45,10 @@ impl RunProgress<'_> {
         let leader =
             (0..self.plan.agents.len()).filter_map(of).max_by(|one, other| worth(one).total_cmp(&worth(other)));
         leader.map_or_else(String::new, |(agent, interval)| {
-            let half = interval.half_width.map_or_else(String::new, |half| format!(" ± {half:.3}"));
+            // It is looked at all the time.
+            let ends = interval.ends_at(anytime::factor(interval.clusters));
+            let half = ends.map(|(low, high)| (interval.mean - low).max(high - interval.mean));
+            let half = half.map_or_else(String::new, |half| format!(" ± {half:.3}"));
             let label: String = self.plan.agents[agent].label.chars().take(24).collect();
             let table = &self.plan.cells[run.cell];
             format!(

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use cambio_agents::Roster;
 use cambio_sim::Executor;
 use cambio_sim::sprt::{Question, Scale};
+use cambio_stats::Support;
 use cambio_stats::sprt::Verdict;
 use serde_json::json;
 
@@ -78,7 +79,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let answer = question.ask(&setting, roster, &executor, [&args.agent, &args.other], tell)?;
     progress.finish();
     let word = if args.normalized { "normalized Elo" } else { "Elo" };
-    let score = answer.scores.interval(2.0);
+    let score = answer.scores.interval(2.0, Support::Share);
     let mut out = std::io::stdout().lock();
     if args.format == Format::Json {
         let verdict = match answer.verdict {
@@ -107,8 +108,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     writeln!(out, "  log likelihood ratio {:+.3}, bounds {low:+.3} and {high:+.3}", answer.ratio)?;
     writeln!(out, "  {} deals, {} matches; error probabilities {alpha} and {beta}", answer.deals, answer.matches)?;
     if let Some(score) = score {
-        let half = score.half_width.map_or_else(String::new, |half| format!(" ± {half:.4}"));
-        writeln!(out, "  score {:.4}{half}, which stopping early makes too extreme", score.mean)?;
+        let ends = score.low().zip(score.high());
+        let interval = ends.map_or_else(String::new, |(low, high)| format!(" ({low:.4} to {high:.4})"));
+        writeln!(out, "  score {:.4}{interval}, which stopping early makes too extreme", score.mean)?;
     }
     Ok(Exit::Done)
 }

@@ -2,7 +2,9 @@
 
 use std::io::{IsTerminal as _, Write};
 
-use cambio_sim::{Derived, PairRow, Payoff, Plan, RatingRow, SummaryRow};
+use cambio_report::is_even;
+use cambio_sim::{BaselineRow, Derived, PairRow, Payoff, Plan, RatingRow, SummaryRow};
+use cambio_stats::ratings::Fit;
 use serde::Serialize;
 
 /// How tables are printed.
@@ -19,7 +21,10 @@ pub(super) enum Format {
     Md,
 }
 
-/// The widest label in a column. A longer label has a line of its own.
+/// From so many deals on intervals are told without a warning, as on the page of a run.
+const FEW_DEALS: u64 = 30;
+
+/// The widest label that stands in a column; a longer one has a line of its own.
 const LABEL: usize = 18;
 
 /// Prints the tables. A reader that has gone away is no error.
@@ -35,6 +40,71 @@ pub(super) fn print(plan: &Plan, derived: &Derived, format: Format) -> Result<()
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
         Err(error) => return Err(format!("cannot print the table: {error}").into()),
         Ok(()) => {}
+    }
+    Ok(())
+}
+
+/// Prints how every agent compares with one.
+pub(super) fn print_baseline(
+    plan: &Plan,
+    rows: &[BaselineRow],
+    format: Format,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let mut out = std::io::stdout().lock();
+    let Some(first) = rows.first() else { return Err("nobody has met the baseline".into()) };
+    let told = |row: &BaselineRow| {
+        let interval = match row.low.zip(row.high) {
+            Some((low, high)) => format!("{low:+.4} to {high:+.4}"),
+            None => "–".to_owned(),
+        };
+        let word = match row.low.zip(row.high).map(|(low, high)| (plan.payoff.sign() * low, plan.payoff.sign() * high))
+        {
+            Some((one, other)) if one > 0.0 && other > 0.0 => "better",
+            Some((one, other)) if one < 0.0 && other < 0.0 => "worse",
+            _ => "not told apart",
+        };
+        let p = row.p.map_or_else(|| "–".to_owned(), |p| format!("{p:.4}"));
+        (interval, p, word)
+    };
+    match format {
+        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(rows)?)?,
+        Format::Csv => {
+            let mut csv = csv::Writer::from_writer(&mut out);
+            rows.iter().try_for_each(|row| csv.serialize(row))?;
+            csv.flush()?;
+        }
+        Format::Md => {
+            writeln!(
+                out,
+                "| rules | seats | agent | deals | difference | 95 % together | p | verdict |\n|---|---|---|---|---|---|---|---|"
+            )?;
+            for row in rows {
+                let (interval, p, word) = told(row);
+                let (rules, agent) = (bar_free(&row.rules), bar_free(&row.agent));
+                let (seats, deals, difference) = (row.seats, row.deals, row.difference);
+                writeln!(
+                    out,
+                    "| {rules} | {seats} | `{agent}` | {deals} | {difference:+.4} | {interval} | {p} | {word} |"
+                )?;
+            }
+        }
+        Format::Table => {
+            writeln!(out, "against {}, in {}, paired by deal", first.baseline, plan.payoff.unit())?;
+            let mut table = None;
+            for row in rows {
+                if table != Some((&row.rules, row.seats)) {
+                    table = Some((&row.rules, row.seats));
+                    writeln!(out, "{}, {} seats, {} deals", row.rules, row.seats, row.deals)?;
+                }
+                let (interval, p, word) = told(row);
+                writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word:<15} {}", row.difference, row.agent)?;
+            }
+            writeln!(
+                out,
+                "95 % {} intervals and p-values that hold for all agents of a table together (Dunnett).",
+                first.method
+            )?;
+        }
     }
     Ok(())
 }
@@ -63,8 +133,8 @@ fn json(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
 fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "| rules | seats | agent | deals | rank points | win | Elo |\n|---|---|---|---|---|---|---|")?;
     for (row, rating) in derived.summary.iter().zip(&derived.ratings) {
-        let (points, elo) = (plus_minus(row.rank_points, row.rank_points_high, 3), elo(rating));
-        let win = plus_minus(row.win_share, row.win_share_high, 3);
+        let (points, elo) = (in_full(row.rank_points, row.rank_points_low, row.rank_points_high, 3), elo(rating));
+        let win = in_full(row.win_share, row.win_share_low, row.win_share_high, 3);
         writeln!(
             out,
             "| {} | {} | `{}` | {} | {points} | {win} | {elo} |",
@@ -82,13 +152,35 @@ fn bar_free(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-fn plus_minus(mean: f64, high: Option<f64>, digits: usize) -> String {
-    let half = high.map_or("–".to_owned(), |high| format!("{:.digits$}", high - mean));
-    format!("{mean:.digits$} ± {half}")
+/// How far an interval reaches from its mean, if it is about as far to both sides.
+fn half(mean: f64, (low, high): (f64, f64), digits: usize) -> Option<String> {
+    let (below, above) = (mean - low, high - mean);
+    is_even(below, above, digits).then(|| format!("{:.digits$}", below.max(above)))
+}
+
+/// A mean with its interval.
+fn in_full(mean: f64, low: Option<f64>, high: Option<f64>, digits: usize) -> String {
+    let Some((low, high)) = low.zip(high) else { return format!("{mean:.digits$} ± –") };
+    let half = half(mean, (low, high), digits);
+    half.map_or_else(
+        || format!("{mean:.digits$} ({low:.digits$} to {high:.digits$})"),
+        |half| format!("{mean:.digits$} ± {half}"),
+    )
+}
+
+/// A share with its interval, in 13 columns: to two decimals where the share is not in its middle.
+fn in_short(mean: f64, low: Option<f64>, high: Option<f64>) -> String {
+    let Some((low, high)) = low.zip(high) else { return format!("{mean:.3} ± –") };
+    let end =
+        |end: f64| if end < 0.995 { format!("{end:.2}").trim_start_matches('0').to_owned() } else { "1".to_owned() };
+    let half = half(mean, (low, high), 3);
+    half.map_or_else(|| format!("{mean:.3} {}–{}", end(low), end(high)), |half| format!("{mean:.3} ± {half}"))
 }
 
 fn elo(rating: &RatingRow) -> String {
-    rating.elo.map_or("–".to_owned(), |elo| plus_minus(elo, rating.elo_high, 0))
+    let mark = if rating.fit == Some(Fit::Regularised.method()) { "~" } else { "" };
+    let told = |elo: f64| format!("{mark}{}", in_full(elo, rating.elo_low, rating.elo_high, 0));
+    rating.elo.map_or("–".to_owned(), told)
 }
 
 /// One table for each rule system and number of seats, at most 80 columns wide unless a label is wider.
@@ -126,7 +218,10 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
         other => write!(out, "* the best by {}, and who cannot be told from it", other.unit())?,
     }
     writeln!(out, " (all differences together, 95 %).")?;
-    writeln!(out, "rank points: 1 best, 0 worst, 0.5 par; ± 95 %, clustered by deal. win: share")?;
+    if derived.summary.iter().any(|row| row.deals < FEW_DEALS) {
+        writeln!(out, "Below {FEW_DEALS} deals intervals are rough: the number of deals, not of matches, counts.")?;
+    }
+    writeln!(out, "rank points: 1 best, 0 worst, 0.5 par; 95 %, clustered by deal. win: share")?;
     writeln!(out, "of the match. The rest per round: points of the layout, calls and how many of")?;
     writeln!(out, "them succeeded, snaps right, wrong and late, turns of all seats.")
 }
@@ -162,7 +257,7 @@ fn figures(row: &SummaryRow) -> String {
     let snaps = [row.snaps_right_per_round, row.snaps_wrong_per_round, row.snaps_late_per_round];
     format!(
         "{:<13} {:>5.3} {:>6} {:>5} {:>5} {:>14} {:>5}",
-        plus_minus(row.rank_points, row.rank_points_high, 3),
+        in_short(row.rank_points, row.rank_points_low, row.rank_points_high),
         row.win_share,
         rounded(row.points_per_round, 1),
         rounded(row.calls_per_round, 2),

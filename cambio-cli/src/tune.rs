@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use cambio_agents::Roster;
 use cambio_report::{Tuning, of_tuning};
-use cambio_sim::tune::{Candidates, Point, curve};
+use cambio_sim::tune::{Candidates, Point};
 use cambio_sim::{Executor, MeasureError, Payoff, RunError, write_whole};
 use cambio_stats::Joint;
 use cambio_stats::empirical::Game;
@@ -391,7 +391,7 @@ impl Task<'_> {
         let best = best.unwrap_or_else(highest);
         // Simultaneous statements are about the payoff that is maximized.
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
-        let mut points = curve(&field.join(" | "), &measured.labels(), &values, &scores, args.setting.seed);
+        let mut points = measured.curve(&field.join(" | "), &values, &scores, args.setting.seed);
         if sign < 0.0 {
             scores.iter_mut().flatten().for_each(|score| *score *= sign);
             points.iter_mut().for_each(negate);
@@ -435,7 +435,7 @@ impl Task<'_> {
         let measured = self.measured(&[filled(&args.agent, &values)], field)?;
         let scores = measured.scores(&[0], deals..deals + args.deals)?;
         blocks += args.deals;
-        let points = curve(&field.join(" | "), &measured.labels(), &[spaced(&values)], &scores, args.setting.seed);
+        let points = measured.curve(&field.join(" | "), &[spaced(&values)], &scores, args.setting.seed);
         Ok((points, 0, blocks, deals + args.deals, Vec::new()))
     }
 
@@ -460,12 +460,14 @@ impl Task<'_> {
         for (one, other) in scores[0].iter().zip(&scores[1]) {
             joint.add(&[1, 1], &[whole(one), whole(other)]);
         }
-        let (difference, _) = joint.difference(0, 1, units).ok_or("nothing was played")?;
+        let (difference, _) =
+            joint.difference(0, 1, units, self.args.payoff.support_of_difference()).ok_or("nothing was played")?;
         let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
         let (low, high) = (difference.low(), difference.high());
-        let half = difference.half_width.unwrap_or(f64::NAN);
+        let ends = low.zip(high);
+        let interval = ends.map_or_else(String::new, |(low, high)| format!(" ({low:+.4} to {high:+.4})"));
         let text = format!(
-            "on {} fresh deals: {winner} {:.4}\n  incumbent {incumbent} {:.4}, difference {:+.4} ± {half:.4}\n",
+            "on {} fresh deals: {winner} {:.4}\n  incumbent {incumbent} {:.4}, difference {:+.4}{interval}\n",
             self.args.validate,
             mean(&scores[0]),
             mean(&scores[1]),
@@ -500,7 +502,7 @@ impl Task<'_> {
             self.progress.status(|| format!("field {} of {size}: {field}", rival + 1));
             let measured = self.measured(&candidates, std::slice::from_ref(field))?;
             let scores = measured.scores(&which, 0..args.deals)?;
-            let curve = curve(field, &measured.labels(), &values, &scores, args.setting.seed);
+            let curve = measured.curve(field, &values, &scores, args.setting.seed);
             for (place, point) in curve.iter().enumerate() {
                 matrix[(place, rival)] = point.mean;
             }
@@ -578,14 +580,20 @@ pub(super) fn table(points: &[Point], best: usize) -> String {
             Some(true) => "=",
             _ => " ",
         };
-        let half =
-            |high: Option<f64>| high.map_or_else(|| "–".to_owned(), |high| format!("± {:.4}", high - point.mean));
+        let half = |low: Option<f64>, high: Option<f64>| match low.zip(high) {
+            None => "–".to_owned(),
+            Some(_) if point.is_mirror => "exact".to_owned(),
+            Some((low, high)) => format!("± {:.4}", (high - point.mean).max(point.mean - low)),
+        };
         let share = point.best_share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-        let mean = format!("{:.4} {}", point.mean, half(point.high));
-        let (value, deals, band) = (&point.value, point.deals, half(point.high_simultaneous));
+        let mean = format!("{:.4} {}", point.mean, half(point.low, point.high));
+        let (value, deals, band) = (&point.value, point.deals, half(point.low_simultaneous, point.high_simultaneous));
         writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>16} {band:>16} {share:>6}")
             .expect("a string takes everything");
     }
     text += "* best, = cannot be told from the best; best: how often it is, deals drawn again\n";
+    if points.iter().any(|point| point.is_mirror) {
+        text += "exact: it meets copies of itself alone and gets its share, whatever is played\n";
+    }
     text
 }

@@ -348,9 +348,9 @@ fn tables_are_printed_for_people_programs_and_pages() {
     let points = prints(&folder, "run points.toml --quiet --out points");
     assert!(points.contains("\n* cautious ") && points.contains("\n  sharp "), "{points}");
     assert!(points.contains("* the best by points a match, and who cannot be told from it"));
-    let deals: u64 =
-        prints(&folder, "plan --detect 0.05 --deviation 0.3").trim_end_matches(" deals\n").parse().unwrap();
-    assert!((283..=286).contains(&deals), "{deals}");
+    // `statsmodels` TTestPower: 284.5.
+    let told = prints(&folder, "plan --detect 0.05 --deviation 0.3");
+    assert!(told.starts_with("285 deals for one pair by itself"), "{told}");
     assert!(prints(&folder, "plan --detect 0.01 --run out").contains("classic, 2 seats: random – greedy"));
 }
 

@@ -203,9 +203,14 @@ fn the_verdict_says_what_the_tables_say() {
         let mut rows: Vec<_> = summary.iter().filter(|row| row["rules"] == rules && row["seats"] == seats).collect();
         rows.sort_by(|one, other| number(other, "rank_points").total_cmp(&number(one, "rank_points")));
         let (leader, mean) = (&rows[0]["agent"], number(rows[0], "rank_points"));
-        let half = number(rows[0], "rank_points_high") - mean;
+        let (low, high) = (number(rows[0], "rank_points_low"), number(rows[0], "rank_points_high"));
+        let interval = if cambio_report::is_even(mean - low, high - mean, 3) {
+            format!("± {:.3}", (mean - low).max(high - mean))
+        } else {
+            format!("({low:.3} to {high:.3})")
+        };
         assert!(
-            said.starts_with(leader.as_str()) && said.contains(&format!("{mean:.3} ± {half:.3} rank points")),
+            said.starts_with(leader.as_str()) && said.contains(&format!("{mean:.3} {interval} rank points")),
             "{said}"
         );
         // Everybody whose difference from the leader, all pairs together, may be 0.
@@ -220,7 +225,7 @@ fn the_verdict_says_what_the_tables_say() {
             let row = row.unwrap();
             let (low, high) = (number(row, "low_simultaneous"), number(row, "high_simultaneous"));
             let (low, high) = if row["agent"] == *leader { (low, high) } else { (-high, -low) };
-            (low, high, number(row, "difference").abs(), number(row, "p_holm"))
+            (low, high, number(row, "difference").abs(), number(row, "p_simultaneous"))
         };
         let level: Vec<&str> =
             rows[1..].iter().map(|row| row["agent"].as_str()).filter(|other| pair(other).0 <= 0.0).collect();
@@ -228,7 +233,9 @@ fn the_verdict_says_what_the_tables_say() {
         let (low, high, difference, p) = pair(next);
         let interval = format!("{low:.3} to {high:.3}").replace('-', "−");
         assert!(said.contains(&interval) && said.contains(&format!("{difference:.3}")), "{said}\n{interval}");
-        assert!(said.contains("for all 6 pairs together"), "{said}");
+        assert!(said.contains("by the 95 % score intervals that hold for all 6 pairs together"), "{said}");
+        // One method decides: the p-value and the interval say the same.
+        assert_eq!(p < 0.05, low > 0.0, "{said}");
         let told_p = if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
         assert!(said.contains(&told_p) || p > 0.999, "{said}\n{told_p}");
         assert_eq!(said.contains(" leads with "), level.is_empty(), "{said}");
@@ -363,4 +370,150 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     assert_eq!(classes(&parsed(&tune(several, "several")), "thin"), 9);
     let cma = "tune --agent heuristic(call_at=?,decay=?) --range 0..9 --range 0..1:0.1 --method cma --deals 10 --generations 2 --validate 0";
     assert_eq!(classes(&parsed(&tune(cma, "cma")), "best"), 1);
+}
+
+/// Before, the interval of a shutout was ± 0, Elo was empty, and the ratings of the whole table were gone.
+#[test]
+fn a_shutout_has_an_interval_with_a_width_and_ratings_that_say_what_they_are() {
+    let folder = folder("shutout");
+    // Whoever cannot be started loses: every match is forfeited.
+    let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\n\
+                agents = ['greedy', 'heuristic', 'external(\"false\")']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let printed = prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    assert!(!printed.contains("1.000 ± 0.000") && !printed.contains("0.000 ± 0.000"), "{printed}");
+    let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<f64>().unwrap();
+    let pairs = table(&folder.join("out/pairwise.csv"));
+    let shutout = pairs.iter().find(|row| row["agent"] == "greedy" && row["other"].starts_with("external")).unwrap();
+    assert_eq!((number(shutout, "wins"), number(shutout, "score"), number(shutout, "score_high")), (80.0, 1.0, 1.0));
+    let low = number(shutout, "score_low");
+    assert!(low > 0.85 && low < 0.95, "{low}");
+    assert!(shutout["elo"].is_empty() && shutout["elo_high"].is_empty() && number(shutout, "elo_low") > 300.0);
+    assert!(number(shutout, "low_simultaneous") > 0.0 && number(shutout, "p_simultaneous") < 0.001);
+    let ratings = table(&folder.join("out/ratings.csv"));
+    for row in &ratings {
+        assert_eq!(row["fit"], "regularised");
+        assert!(number(row, "elo_low") < number(row, "elo") && number(row, "elo") < number(row, "elo_high"), "{row:?}");
+    }
+    assert!(number(&ratings[0], "elo") > number(&ratings[2], "elo") + 400.0);
+    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    check_page(&page);
+    assert!(page.contains("The ratings are regularised: the agents fall into 2 groups"), "{page}");
+    assert!(prints(&folder, &["report", "out", "--format", "md"]).contains("| ~"));
+    // The margin of a forfeited match is unknown, and so is that of who never ended one.
+    let players = table(&folder.join("out/players.csv"));
+    assert!(players.iter().all(|row| row["margin"].is_empty() == row["total"].is_empty()));
+    assert!(players.iter().any(|row| row["margin"].is_empty()) && players.iter().any(|row| !row["margin"].is_empty()));
+    let summary = table(&folder.join("out/summary.csv"));
+    assert!(summary[2]["margin"].is_empty() && summary[2]["margin_low"].is_empty());
+    assert!(number(&summary[0], "margin_low") < number(&summary[0], "margin"));
+}
+
+#[test]
+fn few_deals_are_warned_of_and_the_seats_have_no_verdict() {
+    let folder = folder("few");
+    let spec = "seed = 2\nrules = ['classic']\nseats = [3]\nagents = ['random', 'greedy', 'heuristic']\n";
+    for (deals, is_few, is_tested) in [(5, true, false), (12, true, true), (30, false, true)] {
+        let out = format!("out-{deals}");
+        fs::write(folder.join("spec.toml"), format!("{spec}deals = {deals}\n")).unwrap();
+        let printed = prints(&folder, &["run", "spec.toml", "--quiet", "--out", &out]);
+        assert_eq!(printed.contains("Below 30 deals intervals are rough"), is_few, "{printed}");
+        assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
+        let seats = table(&folder.join(&out).join("seats.csv"));
+        assert!(seats.iter().all(|row| row["p"].is_empty() != is_tested && row["f"].is_empty() != is_tested));
+        let page = fs::read_to_string(folder.join(&out).join("report.html")).unwrap();
+        let told = if is_tested {
+            "Hotelling’s test that no seat matters: F = "
+        } else {
+            "takes 12 whole deals, and there are 5."
+        };
+        assert!(page.contains(told), "{page}");
+        for row in table(&folder.join(&out).join("summary.csv")) {
+            for share in ["rank_points", "win_share"] {
+                let of = |end: &str| row[&format!("{share}{end}")].parse::<f64>().unwrap();
+                assert!(
+                    0.0 <= of("_low")
+                        && of("_low") < of("") + 1e-12
+                        && of("") < of("_high") + 1e-12
+                        && of("_high") <= 1.0
+                );
+            }
+        }
+    }
+}
+
+/// Before, `--detect 2 --deviation 1` gave 3, and a plan for ten agents was one for two.
+#[test]
+fn a_plan_says_how_many_deals_a_pair_takes_alone_and_together_with_all() {
+    let folder = folder("plan");
+    let first = |words: &str| prints(&folder, &words.split(' ').collect::<Vec<_>>());
+    assert!(first("plan --detect 2 --deviation 1").starts_with("5 deals for one pair by itself"));
+    let told = first("plan --detect 0.1 --deviation 0.5 --agents 10");
+    let deals: Vec<u64> = told.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
+    assert!(deals[0] == 199 && deals[1] > 380 && deals[1] < 450 && told.contains("for each of 45 pairs"), "{told}");
+    let spec =
+        "seed = 3\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let told = first("plan --detect 0.05 --run out");
+    let pairs: Vec<Vec<f64>> = told
+        .lines()
+        .filter(|line| line.contains(" – "))
+        .map(|line| line.split_whitespace().take(3).map(|word| word.parse().unwrap()).collect())
+        .collect();
+    assert_eq!(pairs.len(), 6);
+    assert!(pairs.iter().all(|pair| pair[1] > 1.3 * pair[0] && pair[2] > 0.0), "{told}");
+}
+
+#[test]
+fn every_agent_is_compared_with_one_by_narrower_intervals_than_of_all_pairs() {
+    let folder = folder("baseline");
+    let spec =
+        "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let told = prints(&folder, &["report", "out", "--baseline", "greedy", "--format", "csv"]);
+    let rows: Vec<BTreeMap<String, String>> =
+        csv::Reader::from_reader(told.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap();
+    assert_eq!(rows.iter().map(|row| row["agent"].as_str()).collect::<Vec<_>>(), ["random", "heuristic", "sharp"]);
+    let pairs = table(&folder.join("out/pairwise.csv"));
+    let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<f64>().unwrap();
+    for row in &rows {
+        let is_pair = |pair: &&BTreeMap<String, String>| {
+            [&pair["agent"], &pair["other"]].contains(&&row["agent"])
+                && [&pair["agent"], &pair["other"]].contains(&&"greedy".to_owned())
+        };
+        let pair = pairs.iter().find(is_pair).unwrap();
+        let width = |row: &BTreeMap<String, String>, low: &str, high: &str| number(row, high) - number(row, low);
+        let (own, alone) = (width(row, "low", "high"), width(pair, "low", "high"));
+        let (all, any) =
+            (width(pair, "low_simultaneous", "high_simultaneous"), width(pair, "low_anytime", "high_anytime"));
+        assert!(alone < own && own < all && all < any, "{alone} {own} {all} {any}");
+        assert_eq!(number(row, "p") < 0.05, number(row, "low") > 0.0 || number(row, "high") < 0.0);
+    }
+    let told = prints(&folder, &["report", "out", "--baseline", "greedy"]);
+    assert!(told.contains("against greedy, in rank points") && told.contains("(Dunnett)"), "{told}");
+    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
+        .current_dir(&folder)
+        .args(["report", "out", "--baseline", "nobody"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("--baseline is `nobody`; allowed is one of random, greedy, heuristic, sharp"), "{said}");
+}
+
+/// Before, the incumbent that meets itself was told to have 0.5000 ± 0.0000 without a word why.
+#[test]
+fn a_value_that_meets_itself_is_exact_and_says_why() {
+    let folder = folder("mirror-value");
+    let words = "tune --agent greedy(call_at=?) --range 4..6 --deals 20 --validate 0 --quiet --out out";
+    let told = prints(&folder, &words.split(' ').collect::<Vec<_>>());
+    assert!(!told.contains("± 0.0000") && told.contains("0.5000 exact"), "{told}");
+    assert!(told.contains("exact: it meets copies of itself alone and gets its share"), "{told}");
+    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    assert!(page.contains("0.5000 by construction") && !page.contains("± 0.0000"), "{page}");
+    let rows = table(&folder.join("out/curve.csv"));
+    let mirrored: Vec<&str> =
+        rows.iter().filter(|row| row["is_mirror"] == "true").map(|row| row["value"].as_str()).collect();
+    assert_eq!(mirrored, ["5"]);
 }

@@ -2,14 +2,15 @@
 
 use cambio_sim::Derived;
 use cambio_sim::Extent;
-use cambio_sim::digest::{Behaviour, CellBehaviour, CellDigest};
+use cambio_sim::digest::{Behaviour, CellBehaviour, CellDigest, SEAT_DEALS};
 use cambio_sim::rows::{Form, MEASURES, Measure};
 use cambio_sim::{BehaviourRow, Plan, RatingRow, SeatRow};
-use cambio_stats::Interval;
 use cambio_stats::histogram::Histogram;
+use cambio_stats::ratings::Fit;
+use cambio_stats::{Interval, Support};
 use serde::Serialize;
 
-use crate::numbers::{NONE, count, grouped, maybe, number, percent, plus_minus, signed};
+use crate::numbers::{NONE, count, grouped, maybe, number, percent, plus_minus, signed, spread};
 use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::plot::{Distribution, Estimate, Figure, Forest, Strips};
 use crate::verdict::{Ladder, Rung, digits, p_value};
@@ -30,13 +31,13 @@ pub(super) struct Section {
     standing: Table,
     means: Option<Figure<Forest>>,
     ratings: Option<Figure<Forest>>,
-    no_ratings: Option<Prose>,
+    ratings_note: Option<Prose>,
     shares: Option<Table>,
     scores: Option<Table>,
     differences: Option<Table>,
     seat_plot: Option<Figure<Forest>>,
     seats: Table,
-    wald: Prose,
+    seat_test: Prose,
     calls: Figure<Strips>,
     points: Figure<Strips>,
     behaviour: Table,
@@ -101,13 +102,13 @@ impl CellReport<'_> {
             standing: self.standing(),
             means: (self.ladder.rungs.len() > 1).then(|| self.means()),
             ratings: is_rated.then(|| self.ratings(&ratings)),
-            no_ratings: (!is_rated && self.ladder.rungs.len() > 1).then(|| no_ratings(&ratings)),
+            ratings_note: (self.ladder.rungs.len() > 1).then(|| ratings_note(&ratings)).flatten(),
             shares: self.shares(&ratings),
             scores: self.scores(),
             differences: self.ladder.compares().then(|| self.differences()),
             seat_plot: self.seat_plot(),
             seats: self.seat_table(),
-            wald: self.wald(),
+            seat_test: self.seat_test(),
             calls: self.calls(),
             points: self.points(),
             behaviour: self.behaviour(),
@@ -125,9 +126,12 @@ impl CellReport<'_> {
         let row = |(head, rung): (Prose, &Rung<'_>)| {
             let row = rung.summary;
             let mut cells = vec![
-                plus_minus(row.rank_points, row.rank_points_high, 3),
-                plus_minus(row.win_share, row.win_share_high, 3),
-                plus_minus(row.margin, row.margin_high, 2),
+                plus_minus(row.rank_points, row.rank_points_low.zip(row.rank_points_high), 3),
+                plus_minus(row.win_share, row.win_share_low.zip(row.win_share_high), 3),
+                row.margin.map_or_else(
+                    || NONE.to_owned(),
+                    |margin| plus_minus(margin, row.margin_low.zip(row.margin_high), 2),
+                ),
                 maybe(row.points_per_round, 2),
                 grouped(row.deals),
                 grouped(row.matches),
@@ -137,7 +141,8 @@ impl CellReport<'_> {
         };
         Table {
             caption: format!(
-                "The agents, the best mean of {} first, over all lineups of this table; ± is a 95 % interval clustered by deal. \
+                "The agents, the best mean of {} first, over all lineups of this table, with 95 % intervals clustered by deal: \
+                 score intervals of shares and rank points, Student’s t of the margin. \
                  Rank points are 1 for the best seat, 0 for the worst, ½ for par; margin is the table's mean points less the own.",
                 self.ladder.payoff.unit()
             )
@@ -178,7 +183,7 @@ impl CellReport<'_> {
     fn ratings(&self, rows: &[&RatingRow]) -> Figure<Forest> {
         let estimate = |((label, rung), row): ((String, &Rung<'_>), &&RatingRow)| Estimate {
             label,
-            figure: plus_minus(row.elo.unwrap_or(0.0), row.elo_high, 0),
+            figure: plus_minus(row.elo.unwrap_or(0.0), row.elo_low.zip(row.elo_high), 0),
             mean: row.elo.unwrap_or(0.0),
             interval: row.elo_low.zip(row.elo_high),
             wide: row.elo_low_simultaneous.zip(row.elo_high_simultaneous),
@@ -193,7 +198,7 @@ impl CellReport<'_> {
         };
         Figure {
             id: format!("ratings-{}", self.place + 1),
-            title: format!("Ratings in Elo points, {}", self.title()),
+            title: format!("{} in Elo points, {}", if is_regularised(rows) { "Regularised ratings" } else { "Ratings" }, self.title()),
             description: listed(&estimates),
             caption: Prose::from("Plackett–Luce strengths of all games at once, in Elo points; ")
                 .then(zero)
@@ -202,7 +207,7 @@ impl CellReport<'_> {
         }
     }
 
-    /// The empirical game, if all compositions were played.
+    /// The empirical game, where all compositions were played.
     fn shares(&self, rows: &[&RatingRow]) -> Option<Table> {
         rows.iter().any(|row| row.nash.is_some() || row.replicator.is_some()).then_some(())?;
         let share = |share: Option<f64>, low: Option<f64>, high: Option<f64>| match (share, low.zip(high)) {
@@ -271,7 +276,7 @@ impl CellReport<'_> {
         let columns: Vec<usize> = (0..rungs.len()).filter(|&place| most == 1 || rivals(place) > 1).collect();
         let cell = |one: &str, other: &str| {
             let score = self.ladder.score(one, other)?;
-            let half = score.half.map_or_else(String::new, |half| format!(" ± {}", number(half * 100.0, 1)));
+            let half = spread(score.mean * 100.0, score.ends.map(|(low, high)| (low * 100.0, high * 100.0)), 1);
             let tone = match score.mean.total_cmp(&0.5) {
                 std::cmp::Ordering::Greater => "up",
                 std::cmp::Ordering::Less => "down",
@@ -294,9 +299,7 @@ impl CellReport<'_> {
         let most = gaps.map(|gap| gap.difference.abs()).fold(f64::MIN_POSITIVE, f64::max);
         let cell = |one: &str, other: &str| {
             let gap = self.ladder.gap(one, other)?;
-            let half = gap
-                .together
-                .map_or_else(String::new, |(_, high)| format!(" ± {}", number(high - gap.difference, digits)));
+            let half = spread(gap.difference, gap.together, digits);
             let is_more = gap.difference > 0.0;
             let (tone, mark) = match (gap.is_told_apart(), is_more) {
                 (false, _) => ("", ""),
@@ -357,7 +360,7 @@ impl CellReport<'_> {
         let row = |row: &&SeatRow| {
             let effect = seat_effect(row);
             let mut cells = vec![
-                plus_minus(row.payoff, row.high, digits),
+                plus_minus(row.payoff, row.low.zip(row.high), digits),
                 match effect {
                     Some(_) if row.seat == 'a' => "0".to_owned(),
                     Some(effect) => format!("{}{}", signed(effect.mean, digits), half(&effect, digits)),
@@ -377,21 +380,29 @@ impl CellReport<'_> {
         }
     }
 
-    fn wald(&self) -> Prose {
+    fn seat_test(&self) -> Prose {
         let rows = self.seat_rows();
         let Some(row) = rows.first() else { return "Nothing was played in any seat yet.".into() };
         if row.effect.is_none() {
             return "What a seat is worth cannot be told from who sat in it, or there are too few deals.".into();
         }
-        let Some((wald, p)) = row.wald.zip(row.wald_p) else {
-            return "The seats’ effects do not vary from deal to deal: there is nothing to test them by.".into();
+        let test = row.f.zip(row.f_numerator).zip(row.f_denominator).zip(row.p);
+        let Some((((f, numerator), denominator), p)) = test else {
+            return match row.effect_deals.unwrap_or(0) {
+                few if few < SEAT_DEALS => format!(
+                    "No verdict on the seats: the test that no seat matters takes {SEAT_DEALS} whole deals, and there {} {few}.",
+                    if few == 1 { "is" } else { "are" }
+                )
+                .into(),
+                _ => "The seats’ effects do not vary from deal to deal: there is nothing to test them by.".into(),
+            };
         };
-        let freedom = match self.seats() - 1 {
-            1 => "1 degree of freedom".to_owned(),
-            freedom => format!("{freedom} degrees of freedom"),
-        };
-        let word = if p < 0.05 { "the seat matters" } else { "that the seat matters is not shown" };
-        format!("Wald’s test that no seat matters: χ² = {wald:.2} with {}, {}: {word}.", freedom, p_value(p)).into()
+        let word = if p < 0.05 { "the seat matters" } else { "no evidence that the seat matters" };
+        format!(
+            "Hotelling’s test that no seat matters: F = {f:.2} with {numerator} and {denominator} degrees of freedom, {}: {word}.",
+            p_value(p)
+        )
+        .into()
     }
 
     fn strips(&self, of: fn(&Behaviour) -> &Histogram, origin: i64, unit: &str) -> (Strips, String) {
@@ -481,23 +492,37 @@ impl CellReport<'_> {
 
 /// The advantage of a seat over seat a, from the deals in which every match counts.
 fn seat_effect(row: &SeatRow) -> Option<Interval> {
-    Some(Interval::new(row.effect?, row.effect_error, row.effect_deals?))
+    Some(Interval::new(row.effect?, row.effect_error, row.effect_deals?, Support::Line))
 }
 
-/// Why there are no ratings.
-fn no_ratings(rows: &[&RatingRow]) -> Prose {
+/// Why there are no ratings, or what kind of ratings they are.
+fn ratings_note(rows: &[&RatingRow]) -> Option<Prose> {
+    if rows.iter().any(|row| row.elo.is_none()) {
+        return Some("No ratings: nothing was ranked here.".into());
+    }
+    is_regularised(rows).then_some(())?;
     let mut components: Vec<Option<usize>> = rows.iter().map(|row| row.component).collect();
     components.sort_unstable();
     components.dedup();
-    if components.len() > 1 {
-        return format!(
-            "No ratings: the agents fall into {} groups of which one never lost, or never won, against another, or that \
-             never met. Strengths that fit best would be infinitely far apart.",
-            components.len()
+    let why = match components.len() {
+        1 => "the seat decides every game, or an agent of the experiment has no game here".to_owned(),
+        groups => format!(
+            "the agents fall into {groups} groups of which one never lost, or never won, against another, or that never met"
+        ),
+    };
+    Some(
+        format!(
+            "The ratings are regularised: {why}. Strengths that fit best would be infinitely far apart, so each agent is \
+             taken to have won and lost a game against one of mean strength. How far apart the groups are is as much as \
+             that and the number of games allow."
         )
-        .into();
-    }
-    "No ratings: not every agent has a game here, or the seat decides every game.".into()
+        .into(),
+    )
+}
+
+/// Whether a prior was needed to rate these.
+fn is_regularised(rows: &[&RatingRow]) -> bool {
+    rows.iter().any(|row| row.fit == Some(Fit::Regularised.method()))
 }
 
 /// Explains how to read the strips.
@@ -516,7 +541,7 @@ fn reading(strips: &Strips) -> String {
 }
 
 fn half(interval: &Interval, digits: usize) -> String {
-    interval.half_width.map_or_else(String::new, |half| format!(" ± {}", number(half, digits)))
+    spread(interval.mean, interval.low().zip(interval.high()), digits)
 }
 
 /// A shade that leaves the text readable.

@@ -20,6 +20,7 @@ mod verdict;
 
 use cambio_sim::Page;
 
+pub use numbers::is_even;
 pub use tuning::{Tuning, of_tuning};
 
 /// The pages of a run, `report.html` alone. Pass it to whatever plays, checks or merges runs.

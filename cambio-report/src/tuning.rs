@@ -5,7 +5,7 @@ use cambio_sim::tune::Point;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::numbers::{NONE, count, grouped, number, percent, plus_minus, signed};
+use crate::numbers::{NONE, count, grouped, number, percent, plus_minus, signed, spread};
 use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::plot::{Curve, Figure, Sample, Standing};
 use crate::template::page;
@@ -118,6 +118,14 @@ impl<'a> Tuning<'a> {
         best.is_some_and(|best| std::ptr::eq(best, point))
     }
 
+    /// A mean with its interval, or why it has none.
+    fn told(&self, point: &Point) -> String {
+        if point.is_mirror {
+            return format!("{} by construction", number(point.mean, self.digits()));
+        }
+        plus_minus(point.mean, point.low.zip(point.high), self.digits())
+    }
+
     fn standing(&self, point: &Point) -> Standing {
         match point.among_best {
             _ if self.is_best(point) => Standing::Best,
@@ -145,7 +153,7 @@ impl<'a> Tuning<'a> {
                 Standing::Level => ", not told from the best",
                 Standing::Behind => "",
             };
-            format!("{}: {}{level}", point.value, plus_minus(point.mean, point.high, self.digits()))
+            format!("{}: {}{level}", point.value, self.told(point))
         };
         Figure {
             id: format!("curve-{}", place + 1),
@@ -180,7 +188,7 @@ impl<'a> Tuning<'a> {
         let unit = self.unit();
         let mut first = Prose::default().code(&best.agent).say(format!(
             " has the best mean, {} {unit}, of {} {} against ",
-            plus_minus(best.mean, best.high, self.digits()),
+            self.told(best),
             count(self.points.len() as u64, "value"),
             self.table_of_play()
         ));
@@ -228,8 +236,10 @@ impl<'a> Tuning<'a> {
         let deals = self.points.first().map_or(0, |point| point.deals);
         let is_uneven = self.points.iter().any(|point| point.deals != deals);
         let row = |point: &Point| {
-            let half = |high: Option<f64>| {
-                high.map_or_else(|| NONE.to_owned(), |high| format!("± {}", number(high - point.mean, digits)))
+            let half = |ends: Option<(f64, f64)>| match ends {
+                None => NONE.to_owned(),
+                Some(_) if point.is_mirror => "by construction".to_owned(),
+                ends => spread(point.mean, ends, digits).trim_start().to_owned(),
             };
             let word = match self.standing(point) {
                 Standing::Best => "best",
@@ -239,8 +249,8 @@ impl<'a> Tuning<'a> {
             };
             let cells = [
                 number(point.mean, digits),
-                half(point.high),
-                half(point.high_simultaneous),
+                half(point.low.zip(point.high)),
+                half(point.low_simultaneous.zip(point.high_simultaneous)),
                 point.best_share.map_or_else(|| NONE.to_owned(), percent),
                 word.to_owned(),
             ];
@@ -253,10 +263,16 @@ impl<'a> Tuning<'a> {
         let mut columns = vec!["mean", "own", "together", "best", "standing"];
         columns.extend(is_uneven.then_some("deals"));
         let of = if is_uneven { String::new() } else { format!(" Of {} each.", count(deals, "deal")) };
+        let mirror = if self.points.iter().any(|point| point.is_mirror) {
+            " By construction: a value that meets copies of itself alone gets its share of what is shared out, whatever is \
+             played."
+        } else {
+            ""
+        };
         Table {
             caption: format!(
                 "Each value’s mean {}, its own 95 % interval, that of all together, how often it is the best when deals are \
-                 drawn again, and whether it can be told from the best.{of}",
+                 drawn again, and whether it can be told from the best.{of}{mirror}",
                 self.unit()
             )
             .into(),

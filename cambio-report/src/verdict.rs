@@ -41,17 +41,20 @@ pub(super) struct Rung<'a> {
 
 /// The difference of two agents' payoffs, first minus second.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gap {
+pub(super) struct Gap<'a> {
     pub(super) difference: f64,
-    /// The simultaneous interval over all pairs.
+    /// The interval that holds together with those of all pairs: it decides.
     pub(super) together: Option<(f64, f64)>,
-    /// The p-value, corrected by Holm.
-    pub(super) p: Option<f64>,
+    /// What the interval is called.
+    method: &'a str,
+    /// The p-value that says the same, corrected for all pairs.
+    p: Option<f64>,
     deals: u64,
 }
 
-impl Gap {
-    /// Whether the difference is significant after correction for all pairs. If all deals agree, there is no spread to test.
+impl Gap<'_> {
+    /// Whether it is a difference by the interval that holds for all pairs together. Where there is no spread at all, as of a
+    /// margin that is the same in each deal, nothing can be told.
     pub(super) fn is_told_apart(&self) -> bool {
         self.p.is_some() && self.together.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
@@ -61,7 +64,7 @@ impl Gap {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Score {
     pub(super) mean: f64,
-    pub(super) half: Option<f64>,
+    pub(super) ends: Option<(f64, f64)>,
 }
 
 impl<'a> Ladder<'a> {
@@ -100,10 +103,11 @@ impl<'a> Ladder<'a> {
         straight.or_else(|| self.pairs.get(&(other, one)).map(|row| (*row, true)))
     }
 
-    pub(super) fn gap(&self, one: &str, other: &str) -> Option<Gap> {
+    pub(super) fn gap(&self, one: &str, other: &str) -> Option<Gap<'a>> {
         let (row, is_turned) = self.pair(one, other)?;
         let together = row.low_simultaneous.zip(row.high_simultaneous);
-        let gap = Gap { difference: row.difference, together, p: row.p_holm, deals: row.deals };
+        let gap =
+            Gap { difference: row.difference, together, method: row.method, p: row.p_simultaneous, deals: row.deals };
         let turned = |(low, high): (f64, f64)| (-high, -low);
         Some(if is_turned {
             Gap { difference: -gap.difference, together: gap.together.map(turned), ..gap }
@@ -115,8 +119,12 @@ impl<'a> Ladder<'a> {
     pub(super) fn score(&self, one: &str, other: &str) -> Option<Score> {
         let (row, is_turned) = self.pair(one, other)?;
         let score = row.score?;
-        let mean = if is_turned { 1.0 - score } else { score };
-        Some(Score { mean, half: row.score_high.map(|high| high - score) })
+        let ends = row.score_low.zip(row.score_high);
+        Some(if is_turned {
+            Score { mean: 1.0 - score, ends: ends.map(|(low, high)| (1.0 - high, 1.0 - low)) }
+        } else {
+            Score { mean: score, ends }
+        })
     }
 
     /// The number of pairs that are tested together.
@@ -136,11 +144,11 @@ impl<'a> Ladder<'a> {
 
     /// A mean with its interval and unit.
     pub(super) fn told(&self, mean: &Interval) -> String {
-        plus_minus(mean.mean, mean.high(), digits(self.payoff))
+        plus_minus(mean.mean, mean.low().zip(mean.high()), digits(self.payoff))
     }
 
-    /// A gap in words: how much better the first is, with the simultaneous interval.
-    pub(super) fn told_gap(&self, gap: &Gap) -> (String, Option<String>) {
+    /// A gap as how much better the first is, with the interval that holds for all pairs.
+    pub(super) fn told_gap(&self, gap: &Gap<'_>) -> (String, Option<String>) {
         let (sign, digits) = (self.payoff.sign(), digits(self.payoff));
         let interval = gap.together.map(|(low, high)| {
             let (low, high) = if sign < 0.0 { (-high, -low) } else { (low, high) };
@@ -149,24 +157,25 @@ impl<'a> Ladder<'a> {
         (number(sign * gap.difference, digits), interval)
     }
 
-    /// How certain a gap is: the interval, and the number of pairs for which it holds.
-    fn assurance(&self, gap: &Gap) -> String {
-        let Some(p) = gap.p else {
-            return if gap.deals > 1 {
-                format!("the same in each of {} deals, so that there is no spread to test it by", grouped(gap.deals))
-            } else {
-                "of one deal, by which nothing can be tested".to_owned()
+    /// How sure a gap is: the interval that decides, its method, and for how many pairs it holds.
+    fn assurance(&self, gap: &Gap<'_>) -> String {
+        let Some((p, interval)) = gap.p.zip(self.told_gap(gap).1) else {
+            return match gap.deals {
+                0 | 1 => "of one deal, by which nothing can be tested".to_owned(),
+                _ if gap.together.is_some() => {
+                    format!(
+                        "the same in each of {} deals, so that there is no spread to test it by",
+                        grouped(gap.deals)
+                    )
+                }
+                _ => "some pairs have too few deals in common for intervals of all of them".to_owned(),
             };
         };
-        let Some(interval) = self.told_gap(gap).1 else {
-            let p = p_value(p);
-            return format!("{p} after Holm; some pairs have too few deals in common for an interval of all");
-        };
+        let (p, method) = (p_value(p), gap.method);
         match self.pair_count() {
-            1 => format!("95 % interval {interval}; {}", p_value(p)),
+            1 => format!("95 % {method} interval {interval}; {p}"),
             pairs => format!(
-                "{interval} by the 95 % interval that holds for all {pairs} pairs together; {} after Holm",
-                p_value(p)
+                "{interval} by the 95 % {method} intervals that hold for all {pairs} pairs together; {p}, corrected alike"
             ),
         }
     }

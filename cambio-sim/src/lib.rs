@@ -35,7 +35,7 @@ pub mod sprt;
 mod store;
 pub mod tune;
 
-pub use digest::{Derived, FaultRow, Page, PairRow, RatingRow, SeatRow, Source, SummaryRow};
+pub use digest::{BaselineRow, Derived, FaultRow, Page, PairRow, RatingRow, SeatRow, Source, SummaryRow};
 pub use disk::{PartsError, RunError, write_whole};
 pub use exploit::{LowerBound, LowerBoundError, Won};
 pub use plan::{
@@ -47,7 +47,9 @@ pub use play::{
     ThreadsError, Worker, play_block,
 };
 pub use rows::BehaviourRow;
-pub use run::{Findings, Progress, Replay, Report, RunOutcome, Runner, derive, keep_fault, merge, verify};
+pub use run::{
+    Findings, Progress, Replay, Report, RunOutcome, Runner, against_baseline, derive, keep_fault, merge, verify,
+};
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;
 pub use store::{RunFolder, StoredRun};

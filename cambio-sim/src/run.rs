@@ -10,6 +10,6 @@ mod verify;
 
 pub use merge::merge;
 pub use outcome::{Progress, Report, RunOutcome};
-pub use read::derive;
+pub use read::{against_baseline, derive};
 pub use runner::{Runner, keep_fault};
 pub use verify::{Findings, Replay, verify};

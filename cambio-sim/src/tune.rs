@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use cambio_agents::Roster;
 use cambio_core::rng::{Seed, Stream};
+use cambio_stats::Interval;
 use cambio_stats::curve::{Estimate, estimates};
 use cambio_stats::search::Search;
 use serde::{Deserialize, Serialize};
@@ -118,7 +119,7 @@ impl<'e> Candidates<'e> {
         let rows = play_block(&self.plan, &block)?;
         let is_focal = |place: &usize| cell.seatings[place / cell.seats][place % cell.seats] == 0;
         let own = rows.players.iter().enumerate().filter(|(place, _)| is_focal(place));
-        let sum: i64 = own.map(|(_, row)| self.payoff.units(row)).sum();
+        let sum: i64 = own.filter_map(|(_, row)| self.payoff.units(row)).sum();
         Ok(sum as f64 / self.units())
     }
 
@@ -144,6 +145,41 @@ impl<'e> Candidates<'e> {
             Ok(())
         })?;
         Ok(all.chunks(count.max(1)).map(<[f64]>::to_vec).collect())
+    }
+
+    /// The curve of the candidates with these values, from their scores, one for each deal; the field is called so. Joint
+    /// statements need the same deals of all.
+    pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: u64) -> Vec<Point> {
+        let estimates = estimates(scores, self.payoff.support(), &mut resampling(seed, CURVE));
+        let labels = self.labels();
+        let point = |(place, estimate): (usize, Estimate)| {
+            let is_mirror = self.is_mirror(place);
+            let Estimate { interval, band, among_best, best_share } = estimate;
+            let interval = if is_mirror { Interval::exact(interval.mean, interval.clusters) } else { interval };
+            let band = band.map(|band| if is_mirror { (interval.mean, interval.mean) } else { band });
+            Point {
+                field: field.to_owned(),
+                agent: labels[place].clone(),
+                value: values[place].clone(),
+                deals: interval.clusters,
+                mean: interval.mean,
+                error: interval.error,
+                low: interval.low(),
+                high: interval.high(),
+                low_simultaneous: band.map(|(low, _)| low),
+                high_simultaneous: band.map(|(_, high)| high),
+                among_best,
+                best_share,
+                is_mirror,
+            }
+        };
+        estimates.into_iter().enumerate().map(point).collect()
+    }
+
+    /// Whether a candidate meets copies of itself alone, so that it gets its share by construction.
+    fn is_mirror(&self, candidate: usize) -> bool {
+        let agents = self.plan.cells[0].lineups[candidate].agents();
+        self.payoff != Payoff::Points && agents.iter().all(|agent| *agent == agents[0])
     }
 }
 
@@ -174,30 +210,10 @@ pub struct Point {
     pub among_best: Option<bool>,
     /// The share of bootstrap resamples of the deals in which it is the best.
     pub best_share: Option<f64>,
-}
-
-/// The response curve of candidates against a field. `scores` has one list for each candidate, with one score for each deal.
-/// Simultaneous statements need the same deals for all.
-pub fn curve(field: &str, agents: &[String], values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<Point> {
-    let estimates = estimates(scores, &mut resampling(seed, CURVE)).into_iter();
-    let point = |((estimate, agent), value): ((Estimate, &String), &String)| {
-        let Estimate { interval, band, among_best, best_share } = estimate;
-        Point {
-            field: field.to_owned(),
-            agent: agent.clone(),
-            value: value.clone(),
-            deals: interval.clusters,
-            mean: interval.mean,
-            error: interval.error,
-            low: interval.low(),
-            high: interval.high(),
-            low_simultaneous: band.map(|(low, _)| low),
-            high_simultaneous: band.map(|(_, high)| high),
-            among_best,
-            best_share,
-        }
-    };
-    estimates.zip(agents).zip(values).map(point).collect()
+    /// Whether it meets copies of itself alone, and so gets its share by construction: then nothing is estimated, and its
+    /// interval has no width.
+    #[serde(default)]
+    pub is_mirror: bool,
 }
 
 /// A search for the best point of `dimensions` parameters (CMA-ES).

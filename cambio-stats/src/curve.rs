@@ -3,10 +3,9 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use crate::interval::Interval;
-use crate::interval::LEVEL;
+use crate::interval::{Interval, LEVEL, Support};
 use crate::resampling::Draw as _;
-use crate::simultaneous::{Contrasts, best_set, simultaneous_factor};
+use crate::simultaneous::{Contrasts, Together, best_set};
 
 /// What is known of one candidate.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,24 +23,26 @@ pub struct Estimate {
 /// How many times clusters are drawn again.
 const RESAMPLES: usize = 1000;
 
-/// The estimates of candidates from their scores, one for each cluster. Joint statements need the same clusters of all.
+/// The estimates of candidates from their scores, one for each cluster, which have this support. Joint statements need the
+/// same clusters of all.
 ///
 /// # Examples
 /// ```
+/// use cambio_stats::Support;
 /// use cambio_stats::curve::estimates;
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
 ///
 /// let noise = |cluster: u64| (cluster as f64).sin();
 /// let scores: Vec<Vec<f64>> = [0.0, 1.0].map(|value| (0..50).map(|cluster| value + noise(cluster)).collect()).to_vec();
-/// let found = estimates(&scores, &mut ChaCha8Rng::seed_from_u64(1));
+/// let found = estimates(&scores, Support::Line, &mut ChaCha8Rng::seed_from_u64(1));
 /// assert_eq!((found[0].among_best, found[1].among_best), (Some(false), Some(true)));
 /// ```
-pub fn estimates(scores: &[Vec<f64>], rng: &mut impl Rng) -> Vec<Estimate> {
+pub fn estimates(scores: &[Vec<f64>], support: Support, rng: &mut impl Rng) -> Vec<Estimate> {
     let clusters = scores.iter().map(Vec::len).min().unwrap_or(0);
     let is_common = scores.iter().all(|scores| scores.len() == clusters) && clusters > 1 && scores.len() > 1;
     let covariance = covariance_of_means(scores, clusters);
     let freedom = clusters as f64 - 1.0;
-    let factor = is_common.then(|| simultaneous_factor(&covariance, freedom, Contrasts::Single, LEVEL, rng)).flatten();
+    let together = is_common.then(|| Together::new(&covariance, Contrasts::Single, rng)).flatten();
     let means: Vec<f64> = scores.iter().map(|scores| scores.iter().sum::<f64>() / scores.len() as f64).collect();
     let best = is_common.then(|| best_set(&means, &covariance, freedom, LEVEL, rng));
     let shares = is_common.then(|| best_shares(scores, clusters, rng));
@@ -50,11 +51,10 @@ pub fn estimates(scores: &[Vec<f64>], rng: &mut impl Rng) -> Vec<Estimate> {
         let count = own.len() as f64;
         let squares: f64 = own.iter().map(|score| (score - means[place]).powi(2)).sum();
         let error = (own.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());
-        let interval = Interval::new(means[place], error, own.len() as u64);
-        let wide = error.zip(factor).map(|(error, factor)| error * factor);
+        let interval = Interval::new(means[place], error, own.len() as u64, support);
         Estimate {
             interval,
-            band: wide.map(|wide| (interval.mean - wide, interval.mean + wide)),
+            band: together.as_ref().and_then(|together| together.ends(&interval)),
             among_best: best.as_ref().map(|best| best[place]),
             best_share: shares.as_ref().map(|shares| shares[place]),
         }
@@ -106,7 +106,7 @@ mod tests {
                 scores.push(mean + 0.3 * shared + 0.1 * rng.normal());
             }
         }
-        let curve = estimates(&scores, &mut stream(1, 4 << 16));
+        let curve = estimates(&scores, Support::Line, &mut stream(1, 4 << 16));
         let among: Vec<bool> = curve.iter().map(|point| point.among_best.unwrap()).collect();
         assert_eq!(among, [false, true, true, false]);
         assert!(curve[2].best_share.unwrap() > 0.6 && curve[0].best_share.unwrap() < 0.01);

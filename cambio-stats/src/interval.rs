@@ -1,20 +1,67 @@
-//! Intervals of means.
+//! Intervals of means: one method for each kind of quantity.
 
-use crate::distributions::t_quantile;
+use crate::distributions::{t_p_value, t_quantile};
 
 /// The level of the intervals.
 pub const LEVEL: f64 = 0.95;
 
+/// What values a result can have. It decides how the interval of their mean is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Support {
+    /// Any number: Student's t interval.
+    #[default]
+    Line,
+    /// From 0 to 1, such as the share of a win: the score interval.
+    Share,
+    /// From −1 to 1, as the difference of two shares has: the score interval of (1 + difference) / 2.
+    Difference,
+}
+
+impl Support {
+    /// What the method is called.
+    pub fn method(self) -> &'static str {
+        match self {
+            Support::Line => "t",
+            Support::Share | Support::Difference => "score",
+        }
+    }
+
+    /// A value as a share, and back; a line has no shares.
+    fn share(self, value: f64) -> f64 {
+        if self == Support::Difference { f64::midpoint(1.0, value) } else { value }
+    }
+
+    fn value(self, share: f64) -> f64 {
+        if self == Support::Difference { 2.0 * share - 1.0 } else { share }
+    }
+}
+
 /// A mean with its 95 % interval.
+///
+/// Of a [line](Support::Line) it is Student's: `mean ± t · error`, with one degree of freedom fewer than there are clusters.
+///
+/// Of a [share](Support::Share) that interval leaves [0, 1] near its ends and has no width where all clusters agree. So it
+/// is the score interval (Wilson 1927, "Probable inference, the law of succession, and statistical inference") with the
+/// effective sample size `n = mean (1 − mean) / error²` (Korn and Graybill 1998, "Confidence intervals for proportions with
+/// small expected number of positive counts estimated from survey data"; Dean and Pagano 2015, "Evaluating confidence
+/// interval methods for binomial proportions in clustered surveys", who recommend it) and Student's t in place of the normal
+/// quantile: all p with `|mean − p| ≤ t √(p (1 − p) / n)`.
+///
+/// Where all clusters agree nothing is known of their variance, but of `D` clusters none has differed. By the same score
+/// interval a share u = t² / (t² + D) of all clusters may differ, each by as much as it can: the interval is
+/// `mean − u · mean` to `mean + u · (1 − mean)`. At 0 and 1 that is the score interval of `D` single results.
 ///
 /// # Examples
 /// ```
-/// use cambio_stats::Interval;
+/// use cambio_stats::{Interval, Support};
 ///
-/// let interval = Interval::new(0.52, Some(0.01), 100);
+/// let interval = Interval::new(0.52, Some(0.01), 100, Support::Line);
 /// assert!((interval.low().unwrap() - 0.50016).abs() < 1e-5);
 /// // Without an error there are no ends.
-/// assert_eq!(Interval::new(0.52, None, 1).high(), None);
+/// assert_eq!(Interval::new(0.52, None, 1, Support::Line).high(), None);
+/// // Forty clusters of nothing but wins.
+/// let shutout = Interval::new(1.0, Some(0.0), 40, Support::Share);
+/// assert!((shutout.low().unwrap() - 0.907).abs() < 1e-3 && shutout.high() == Some(1.0));
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
@@ -22,31 +69,158 @@ pub struct Interval {
     pub mean: f64,
     /// Its standard error; `None` with fewer than two clusters.
     pub error: Option<f64>,
-    /// Half the interval's width; `None` with fewer than two clusters.
-    pub half_width: Option<f64>,
     /// How many clusters there are.
     pub clusters: u64,
+    /// What values the results can have.
+    pub support: Support,
+    ends: Option<(f64, f64)>,
 }
 
 impl Interval {
-    /// The interval of an estimate with so many clusters: Student's t with one degree of freedom fewer.
-    pub fn new(mean: f64, error: Option<f64>, clusters: u64) -> Interval {
-        let half = |error: f64| error * t_quantile(0.5 + LEVEL / 2.0, clusters as f64 - 1.0);
-        Interval { mean, error, half_width: error.map(half), clusters }
+    /// The interval of a mean with this standard error over so many clusters.
+    pub fn new(mean: f64, error: Option<f64>, clusters: u64, support: Support) -> Interval {
+        let mut interval = Interval { mean, error, clusters, support, ends: None };
+        if error.is_some() {
+            interval.ends = interval.ends_at(t_quantile(0.5 + LEVEL / 2.0, interval.freedom()));
+        }
+        interval
     }
 
-    /// The lower end.
+    /// A mean that is known without error, as that of equal results that are shared out has to be.
+    pub fn exact(mean: f64, clusters: u64) -> Interval {
+        Interval { mean, error: Some(0.0), clusters, support: Support::Line, ends: Some((mean, mean)) }
+    }
+
+    /// The degrees of freedom.
+    pub fn freedom(&self) -> f64 {
+        self.clusters as f64 - 1.0
+    }
+
+    /// The lower end; `None` with fewer than two clusters.
     pub fn low(&self) -> Option<f64> {
-        self.half_width.map(|half| self.mean - half)
+        self.ends.map(|ends| ends.0)
     }
 
-    /// The upper end.
+    /// The upper end; `None` with fewer than two clusters.
     pub fn high(&self) -> Option<f64> {
-        self.half_width.map(|half| self.mean + half)
+        self.ends.map(|ends| ends.1)
     }
 
-    /// The estimate over its standard error; `None` without one, or if it is 0.
-    pub fn statistic(&self) -> Option<f64> {
-        self.error.filter(|error| *error > 0.0).map(|error| self.mean / error)
+    /// How far the farther end is from the mean; `None` with fewer than two clusters.
+    pub fn half_width(&self) -> Option<f64> {
+        self.ends.map(|(low, high)| (self.mean - low).max(high - self.mean))
+    }
+
+    /// The ends of the same interval with another factor in place of the quantile of t; `None` with fewer than two clusters.
+    pub fn ends_at(&self, factor: f64) -> Option<(f64, f64)> {
+        let error = self.error?;
+        if self.support == Support::Line {
+            return Some((self.mean - factor * error, self.mean + factor * error));
+        }
+        let squared = factor * factor;
+        let (low, high) = match self.effective() {
+            Effective::Agreed(share) => {
+                let differ = squared / (squared + self.clusters as f64);
+                (share * (1.0 - differ), share + differ * (1.0 - share))
+            }
+            Effective::Size(share, size) => {
+                let middle = share + squared / (2.0 * size);
+                let half = factor * (share * (1.0 - share) / size + squared / (4.0 * size * size)).sqrt();
+                let total = 1.0 + squared / size;
+                (((middle - half) / total).max(0.0), ((middle + half) / total).min(1.0))
+            }
+        };
+        Some((self.support.value(low), self.support.value(high)))
+    }
+
+    /// How many times the error, in the sense of [`Interval::ends_at`], the mean is above this value; `None` with fewer than
+    /// two clusters, or without any error.
+    pub fn statistic(&self, against: f64) -> Option<f64> {
+        let error = self.error?;
+        if self.support == Support::Line {
+            return (error > 0.0).then(|| (self.mean - against) / error);
+        }
+        let null = self.support.share(against);
+        let found = match self.effective() {
+            Effective::Agreed(share) => {
+                let (distance, room) = if null > share { (null - share, 1.0 - share) } else { (share - null, share) };
+                // `differ` would have to be so large.
+                let differ = if distance > 0.0 { distance / room } else { 0.0 };
+                (self.clusters as f64 * differ / (1.0 - differ)).sqrt().copysign(share - null)
+            }
+            Effective::Size(share, size) => (share - null) / (null * (1.0 - null) / size).sqrt(),
+        };
+        Some(found).filter(|statistic| !statistic.is_nan())
+    }
+
+    /// The two-sided p-value of the mean being this value: below 0.05 where the interval does not have it.
+    pub fn p(&self, against: f64) -> Option<f64> {
+        self.statistic(against).map(|statistic| t_p_value(statistic, self.freedom()))
+    }
+
+    fn effective(&self) -> Effective {
+        let share = self.support.share(self.mean).clamp(0.0, 1.0);
+        let error = self.error.unwrap_or(0.0) / if self.support == Support::Difference { 2.0 } else { 1.0 };
+        let size = share * (1.0 - share) / (error * error);
+        if size.is_finite() && size > 0.0 { Effective::Size(share, size) } else { Effective::Agreed(share) }
+    }
+}
+
+/// A share, and of how many single results its error would be.
+enum Effective {
+    /// All clusters agree: it has no error.
+    Agreed(f64),
+    Size(f64, f64),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resampling::{Draw as _, stream};
+
+    /// Reference: `statsmodels.stats.proportion.proportion_confint(45, 60, method="wilson")` with the normal quantile: 0.6277
+    /// to 0.8422. With many clusters t is that quantile.
+    #[test]
+    fn the_interval_of_a_share_is_wilsons_at_the_effective_size() {
+        let error = (0.75_f64 * 0.25 / 60.0).sqrt();
+        let share = Interval::new(0.75, Some(error), 1_000_000, Support::Share);
+        assert!((share.low().unwrap() - 0.627_70).abs() < 1e-4 && (share.high().unwrap() - 0.842_23).abs() < 1e-4);
+        // A difference of two shares that add up to 1 says the same.
+        let difference = Interval::new(0.5, Some(2.0 * error), 1_000_000, Support::Difference);
+        assert!((difference.low().unwrap() - (2.0 * share.low().unwrap() - 1.0)).abs() < 1e-12);
+        assert!((difference.p(0.0).unwrap() - share.p(0.5).unwrap()).abs() < 1e-15);
+    }
+
+    /// Before, 80 of 80 had the interval 1 ± 0, and 0.95 of 5 deals 0.95 ± 0.113.
+    #[test]
+    fn shares_stay_within_0_and_1_and_shutouts_have_a_width() {
+        for clusters in [2, 5, 12, 40, 1000] {
+            for mean in [0.0, 0.01, 0.5, 0.95, 1.0] {
+                for error in [0.0, 0.001, 0.04, 0.2] {
+                    let interval = Interval::new(mean, Some(error), clusters, Support::Share);
+                    let (low, high) = (interval.low().unwrap(), interval.high().unwrap());
+                    assert!(0.0 <= low && low <= mean && mean <= high && high <= 1.0, "{interval:?}");
+                    assert!(high - low > 1e-3, "{interval:?}");
+                }
+            }
+        }
+        let shutout = Interval::new(1.0, Some(0.0), 40, Support::Difference);
+        assert!(shutout.low().unwrap() > 0.8 && shutout.high() == Some(1.0) && shutout.p(0.0).unwrap() < 1e-6);
+        assert_eq!(Interval::exact(0.5, 40).half_width(), Some(0.0));
+    }
+
+    #[test]
+    fn the_p_value_is_5_percent_at_the_ends() {
+        let mut rng = stream(1, 9);
+        for support in [Support::Line, Support::Share, Support::Difference] {
+            for _ in 0..50 {
+                let (mean, clusters) = (0.02 + 0.96 * rng.uniform(), 2 + rng.index(60) as u64);
+                let error = if rng.index(5) == 0 && support != Support::Line { 0.0 } else { 0.2 * rng.uniform() };
+                let interval = Interval::new(mean, Some(error), clusters, support);
+                for end in [interval.low().unwrap(), interval.high().unwrap()] {
+                    assert!((interval.p(end).unwrap() - 0.05).abs() < 1e-6, "{interval:?}");
+                }
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Several quantities at once: differences and covariances, from sums in whole numbers.
 
-use crate::interval::Interval;
+use crate::interval::{Interval, Support};
 
 /// The sums of several quantities over clusters, and of their products: what differences and joint intervals need.
 ///
@@ -130,16 +130,16 @@ impl Joint {
     }
 
     /// The difference of two means, paired by cluster, in units of `1 / scale`, and how much the pairing helps:
-    /// 1 − Var(a − b) / (Var a + Var b). `None` without results of both.
-    pub fn difference(&self, a: usize, b: usize, scale: f64) -> Option<(Interval, Option<f64>)> {
+    /// 1 − Var(a − b) / (Var a + Var b). `None` without results of both. The support is that of the difference in that unit.
+    pub fn difference(&self, a: usize, b: usize, scale: f64, support: Support) -> Option<(Interval, Option<f64>)> {
         let mean = (self.mean(a)? - self.mean(b)?) / scale;
         let parts = || Some((self.covariance(a, a)?, self.covariance(b, b)?, self.covariance(a, b)?));
         let Some((var_a, var_b, both)) = parts() else {
-            return Some((Interval::new(mean, None, self.clusters(a, b)), None));
+            return Some((Interval::new(mean, None, self.clusters(a, b), support), None));
         };
         let variance = (var_a + var_b - 2.0 * both).max(0.0);
         let efficiency = (var_a + var_b > 0.0).then(|| 1.0 - variance / (var_a + var_b));
-        Some((Interval::new(mean, Some(variance.sqrt() / scale), self.clusters(a, b)), efficiency))
+        Some((Interval::new(mean, Some(variance.sqrt() / scale), self.clusters(a, b), support), efficiency))
     }
 }
 
@@ -159,10 +159,10 @@ mod tests {
             moments.add(3, 7);
             joint.add(&[3, 3], &[7, 5]);
         }
-        let interval = moments.interval(14.0 / 3.0).unwrap();
-        assert_eq!((interval.mean, interval.half_width), (0.5, Some(0.0)));
-        let (difference, _) = joint.difference(0, 1, 1.0).unwrap();
-        assert_eq!(difference.half_width, Some(0.0));
+        let interval = moments.interval(14.0 / 3.0, Support::Line).unwrap();
+        assert_eq!((interval.mean, interval.half_width()), (0.5, Some(0.0)));
+        let (difference, _) = joint.difference(0, 1, 1.0, Support::Line).unwrap();
+        assert_eq!(difference.half_width(), Some(0.0));
     }
 
     #[test]
@@ -172,7 +172,10 @@ mod tests {
             small.add(&[1, 1], &[one, other]);
             large.add(&[1, 1], &[one * 1_000_000_000, other * 1_000_000_000]);
         }
-        let (small, large) = (small.difference(0, 1, 1.0).unwrap().0, large.difference(0, 1, 1e9).unwrap().0);
+        let (small, large) = (
+            small.difference(0, 1, 1.0, Support::Line).unwrap().0,
+            large.difference(0, 1, 1e9, Support::Line).unwrap().0,
+        );
         assert!(close(large.mean, small.mean) && close(large.error.unwrap(), small.error.unwrap()), "{large:?}");
     }
 
@@ -186,7 +189,7 @@ mod tests {
         let differences: Vec<f64> = clusters.iter().map(|(a, b)| (a - b) as f64 / 2.0).collect();
         let mean = differences.iter().sum::<f64>() / 6.0;
         let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / 5.0 / 6.0;
-        let (interval, efficiency) = joint.difference(0, 1, 1.0).unwrap();
+        let (interval, efficiency) = joint.difference(0, 1, 1.0, Support::Line).unwrap();
         assert!(close(interval.mean, mean) && close(interval.error.unwrap(), variance.sqrt()));
         assert!(efficiency.unwrap() < 1.0);
     }

@@ -5,29 +5,31 @@
 //! division.
 //!
 //! [`Moments`] and [`Joint`] take results cluster by cluster and give means, differences and covariances with their
-//! intervals; [`simultaneous`] makes statements that hold together. [`ratings`] fits strengths to rankings, [`empirical`]
+//! intervals; [`simultaneous`] makes statements that hold together, [`hotelling`] tests several means at once. [`ratings`] fits strengths to rankings, [`empirical`]
 //! solves games whose payoffs were measured. [`sprt`] and [`race`] decide with as few clusters as they can, [`planning`]
-//! says how many it takes, [`search`] looks for the best of many parameters. Whatever draws random numbers draws them
+//! says how many it takes, [`anytime`] is for who looks before the end, [`search`] looks for the best of many parameters. Whatever draws random numbers draws them
 //! from a generator of yours ([`Draw`]).
 //!
 //! ```
-//! use cambio_stats::Joint;
+//! use cambio_stats::{Joint, Support};
 //!
 //! // Two methods, each measured twice on each of four data sets. The second is worse on all of them.
 //! let mut joint = Joint::new(2);
 //! for [first, second] in [[14, 11], [9, 7], [21, 17], [11, 10]] {
 //!     joint.add(&[2, 2], &[first, second]);
 //! }
-//! let (difference, _) = joint.difference(0, 1, 1.0).unwrap();
+//! let (difference, _) = joint.difference(0, 1, 1.0, Support::Line).unwrap();
 //! assert_eq!(difference.mean, 1.25);
 //! // That the data sets differ from each other by far more does not matter.
 //! assert!(difference.low().unwrap() > 0.2 && difference.high().unwrap() < 2.3);
 //! ```
 
+pub mod anytime;
 pub mod curve;
 mod distributions;
 pub mod empirical;
 pub mod histogram;
+pub mod hotelling;
 mod interval;
 mod joint;
 mod moments;
@@ -39,8 +41,8 @@ pub mod search;
 pub mod simultaneous;
 pub mod sprt;
 
-pub use distributions::{chi_square_tail, normal_cdf, normal_quantile, t_p_value, t_quantile};
-pub use interval::{Interval, LEVEL};
+pub use distributions::{f_tail, normal_cdf, normal_quantile, t_p_value, t_power, t_quantile};
+pub use interval::{Interval, LEVEL, Support};
 pub use joint::Joint;
 pub use moments::Moments;
 pub use resampling::Draw;

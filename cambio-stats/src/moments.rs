@@ -1,25 +1,25 @@
 //! Means and their intervals, from sums in whole numbers.
 
-use crate::interval::Interval;
+use crate::interval::{Interval, Support};
 
 /// The sums of one quantity over clusters: of each cluster's number of results n and their sum S, the totals and second
 /// moments.
 ///
 /// The mean is the ratio estimator ΣS / Σn, its variance the cluster sandwich `D/(D−1) · Σ(S − μn)² / (Σn)²` (Liang and
 /// Zeger 1986, "Longitudinal data analysis using generalized linear models", with the usual small-sample factor). With
-/// equal n it is the t interval of the clusters' means. Quantities are whole numbers of a unit, so every sum is exact: where
+/// equal n it is the variance of the clusters' means over their number. Quantities are whole numbers of a unit, so every sum is exact: where
 /// all clusters agree the variance is exactly 0.
 ///
 /// # Examples
 /// ```
-/// use cambio_stats::Moments;
+/// use cambio_stats::{Moments, Support};
 ///
 /// // Three clusters of two results each, given by their sums.
 /// let mut moments = Moments::default();
 /// for sum in [4, 6, 5] {
 ///     moments.add(2, sum);
 /// }
-/// let interval = moments.interval(1.0).unwrap();
+/// let interval = moments.interval(1.0, Support::Line).unwrap();
 /// assert_eq!((interval.mean, interval.clusters), (2.5, 3));
 /// assert!(interval.low().unwrap() < 2.0 && interval.high().unwrap() > 3.0);
 /// ```
@@ -74,8 +74,9 @@ impl Moments {
         )
     }
 
-    /// The mean and its interval, in units of `1 / scale`; `None` without a result.
-    pub fn interval(&self, scale: f64) -> Option<Interval> {
+    /// The mean and its interval, in units of `1 / scale`, of results with this support in that unit; `None` without a
+    /// result.
+    pub fn interval(&self, scale: f64, support: Support) -> Option<Interval> {
         if self.clusters == 0 {
             return None;
         }
@@ -83,7 +84,7 @@ impl Moments {
         let clusters = self.clusters as f64;
         let error =
             (self.clusters > 1).then(|| (clusters / (clusters - 1.0) * self.squares()).sqrt() / (n * n) / scale);
-        Some(Interval::new(self.s as f64 / n / scale, error, self.clusters))
+        Some(Interval::new(self.s as f64 / n / scale, error, self.clusters, support))
     }
 }
 
@@ -102,18 +103,18 @@ mod tests {
         for sum in [2, 4, 1, 3, 0] {
             moments.add(2, sum);
         }
-        let interval = moments.interval(2.0).unwrap();
+        let interval = moments.interval(2.0, Support::Line).unwrap();
         assert!(close(interval.mean, 0.5));
         // Means 0.5, 1, 0.25, 0.75, 0: standard error sqrt(0.15625 / 5), quantile 2.7764451051977934.
-        assert!(close(interval.half_width.unwrap(), 2.776_445_105_197_793_4 * (0.156_25_f64 / 5.0).sqrt()));
+        assert!(close(interval.half_width().unwrap(), 2.776_445_105_197_793_4 * (0.156_25_f64 / 5.0).sqrt()));
     }
 
     #[test]
     fn one_cluster_has_a_mean_and_no_interval() {
         let mut moments = Moments::default();
-        assert_eq!(moments.interval(1.0), None);
+        assert_eq!(moments.interval(1.0, Support::Line), None);
         moments.add(4, 1);
-        let interval = moments.interval(1.0).unwrap();
-        assert_eq!((interval.mean, interval.half_width), (0.25, None));
+        let interval = moments.interval(1.0, Support::Line).unwrap();
+        assert_eq!((interval.mean, interval.half_width()), (0.25, None));
     }
 }

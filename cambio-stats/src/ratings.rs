@@ -4,11 +4,12 @@
 //! have the weights of Efron 1977 ("The efficiency of Cox's likelihood function for censored data", eq. 1.9), which makes
 //! the likelihood that of a Cox model stratified by game: two who tie have a win and a loss each. Newton's method with the exact Hessian (Hunter 2004, "MM
 //! algorithms for generalized Bradley–Terry models", section 5, for when the maximum exists); standard errors from the
-//! sandwich H⁻¹ (D/(D−1) Σ g gᵀ) H⁻¹ with one score vector g a cluster (Lin and Wei 1989).
+//! sandwich H⁻¹ (D/(D−1) Σ g gᵀ) H⁻¹ with one score vector g a cluster (Lin and Wei 1989). Where the maximum does not exist,
+//! a prior makes one, and the fit says so.
 
 use std::collections::BTreeMap;
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// The most players in one ranking.
 pub const MAX_ENTRIES: usize = 8;
@@ -151,6 +152,26 @@ pub enum PositionEffects {
     Fitted,
 }
 
+/// How strengths are fitted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fit {
+    /// By maximum likelihood alone.
+    Likelihood,
+    /// With a prior, because the likelihood has no maximum: as if each player had won and lost a game against one of
+    /// strength 0.
+    Regularised,
+}
+
+impl Fit {
+    /// What the method is called.
+    pub fn method(self) -> &'static str {
+        match self {
+            Fit::Likelihood => "likelihood",
+            Fit::Regularised => "regularised",
+        }
+    }
+}
+
 /// Strengths of players on the natural scale: one is stronger than another with odds e to the difference.
 ///
 /// # Examples
@@ -168,6 +189,8 @@ pub enum PositionEffects {
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Strengths {
+    /// How they were fitted.
+    pub fit: Fit,
     /// Of each player; their sum is 0, or the anchor's is.
     pub strengths: Vec<f64>,
     /// Their covariance.
@@ -222,107 +245,193 @@ fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Part {
     part
 }
 
-/// Fits strengths to rankings of so many players; `None` if they are not all comparable, or positions decide everything.
+/// Fits strengths to rankings of so many players by maximum likelihood, or, if that has no maximum because not everybody
+/// has beaten or tied everybody else over others (see [`Rankings::components`]), or because positions decide everything,
+/// with a prior. `None` if nothing was ranked.
+///
+/// The prior is a logistic density of each strength, and of each position's effect: as if everyone had won and lost one
+/// game against a player of strength 0 (Caron and Doucet 2012, "Efficient Bayesian inference for generalized Bradley–Terry
+/// models", have a gamma prior for the same end). How far apart groups are is then what the prior and the number of games
+/// allow, and no more than that. Where nothing varied the sandwich is too small, so in each direction the larger of the
+/// sandwich and the curvature counts.
 ///
 /// # Panics
 /// Never.
 pub fn fit(rankings: &Rankings, players: usize, anchor: Option<usize>, effects: PositionEffects) -> Option<Strengths> {
-    if rankings.list.is_empty() || rankings.components(players).iter().any(|component| *component > 0) {
+    if rankings.list.is_empty() {
         return None;
     }
-    let positions = rankings.list.iter().map(|ranking| ranking.entries().count()).max().unwrap_or(0);
-    // The last player is at 0 while fitting, and so is the first position.
-    let fitted_positions = if effects == PositionEffects::Fitted { positions - 1 } else { 0 };
-    let size = players - 1 + fitted_positions;
-    let features = |player: usize, position: usize| {
-        let of_player = (player + 1 < players).then_some(player);
-        let of_position = (effects == PositionEffects::Fitted && position > 0).then(|| players - 1 + position - 1);
-        [of_player, of_position]
-    };
-    let games: Vec<Vec<(usize, usize)>> = rankings.list.iter().map(|ranking| ranking.entries().collect()).collect();
-    let parts = |at: &DVector<f64>| -> Vec<Part> {
-        let strength = |player, position| features(player, position).into_iter().flatten().map(|place| at[place]).sum();
-        games.iter().map(|entries| part(entries, |position| strength(entries[position].0, position))).collect()
-    };
-    let likelihood =
-        |parts: &[Part]| parts.iter().zip(&rankings.counts).map(|(part, n)| *n as f64 * part.likelihood).sum::<f64>();
-    let mut at = DVector::zeros(size);
-    let mut now = parts(&at);
-    let mut inverse = DMatrix::zeros(size, size);
-    for _ in 0..100 {
-        let mut score = DVector::zeros(size);
-        let mut hessian = DMatrix::zeros(size, size);
-        for ((entries, part), &count) in games.iter().zip(&now).zip(&rankings.counts) {
-            for (one, &(player, _)) in entries.iter().enumerate() {
-                for place in features(player, one).into_iter().flatten() {
-                    score[place] += count as f64 * part.score[one];
-                    for (other, &(rival, _)) in entries.iter().enumerate() {
-                        for next in features(rival, other).into_iter().flatten() {
-                            hessian[(place, next)] += count as f64 * part.hessian[one][other];
+    let model = Model::new(rankings, players, effects);
+    let is_connected = rankings.components(players).iter().all(|component| *component == 0);
+    let likely = is_connected.then(|| model.maximum(Fit::Likelihood)).flatten();
+    let found = likely.or_else(|| model.maximum(Fit::Regularised))?;
+    Some(model.strengths(&found, anchor))
+}
+
+/// The rankings as games, and what strengths and positions are fitted to them.
+struct Model<'a> {
+    rankings: &'a Rankings,
+    games: Vec<Vec<(usize, usize)>>,
+    players: usize,
+    /// How many positions have an effect.
+    positions: usize,
+}
+
+/// The maximum: a number for each player and position.
+struct Maximum {
+    fit: Fit,
+    at: DVector<f64>,
+    covariance: DMatrix<f64>,
+    clusters: u64,
+    likelihood: f64,
+}
+
+impl Model<'_> {
+    fn new(rankings: &Rankings, players: usize, effects: PositionEffects) -> Model<'_> {
+        let games: Vec<Vec<_>> = rankings.list.iter().map(|ranking| ranking.entries().collect()).collect();
+        let seats = games.iter().map(Vec::len).max().unwrap_or(0);
+        let positions = if effects == PositionEffects::Fitted { seats.saturating_sub(1) } else { 0 };
+        Model { rankings, games, players, positions }
+    }
+
+    /// The places of a player and a position among what is fitted. The first position has none; nor has the last player
+    /// where there is no prior to say where 0 is.
+    fn places(&self, fit: Fit, player: usize, position: usize) -> impl Iterator<Item = usize> {
+        let free = self.free(fit);
+        let of_player = (player < free).then_some(player);
+        let of_position = (self.positions > 0 && position > 0).then(|| free + position - 1);
+        of_player.into_iter().chain(of_position)
+    }
+
+    /// How many players are fitted.
+    fn free(&self, fit: Fit) -> usize {
+        if fit == Fit::Likelihood { self.players - 1 } else { self.players }
+    }
+
+    fn parts(&self, fit: Fit, at: &DVector<f64>) -> Vec<Part> {
+        let strength = |player, position| self.places(fit, player, position).map(|place| at[place]).sum();
+        self.games.iter().map(|entries| part(entries, |position| strength(entries[position].0, position))).collect()
+    }
+
+    fn likelihood(&self, parts: &[Part]) -> f64 {
+        parts.iter().zip(&self.rankings.counts).map(|(part, n)| *n as f64 * part.likelihood).sum()
+    }
+
+    /// By Newton's method; `None` if there is no maximum.
+    fn maximum(&self, fit: Fit) -> Option<Maximum> {
+        let size = self.free(fit) + self.positions;
+        let has_prior = fit == Fit::Regularised;
+        // Of one number the log density θ − 2 ln(1 + e^θ), its slope and its curvature.
+        let prior = |value: f64| -value.abs() - 2.0 * (-value.abs()).exp().ln_1p();
+        let share = |value: f64| 1.0 / (1.0 + (-value).exp());
+        let goal = |parts: &[Part], at: &DVector<f64>| {
+            let extra = if has_prior { at.iter().map(|value| prior(*value)).sum() } else { 0.0 };
+            self.likelihood(parts) + extra
+        };
+        let mut at = DVector::zeros(size);
+        let mut now = self.parts(fit, &at);
+        let mut inverse = DMatrix::zeros(size, size);
+        for _ in 0..100 {
+            let mut score = DVector::zeros(size);
+            let mut hessian = DMatrix::zeros(size, size);
+            for ((entries, part), &count) in self.games.iter().zip(&now).zip(&self.rankings.counts) {
+                for (one, &(player, _)) in entries.iter().enumerate() {
+                    for place in self.places(fit, player, one) {
+                        score[place] += count as f64 * part.score[one];
+                        for (other, &(rival, _)) in entries.iter().enumerate() {
+                            for next in self.places(fit, rival, other) {
+                                hessian[(place, next)] += count as f64 * part.hessian[one][other];
+                            }
                         }
                     }
                 }
             }
-        }
-        inverse = hessian.cholesky()?.inverse();
-        let step = &inverse * &score;
-        let before = likelihood(&now);
-        let mut share = 1.0;
-        loop {
-            let next = &at + &step * share;
-            let there = parts(&next);
-            if likelihood(&there) >= before - 1e-12 * before.abs() || share < 1e-6 {
-                (at, now) = (next, there);
+            for place in (0..size).filter(|_| has_prior) {
+                let won = share(at[place]);
+                score[place] += 1.0 - 2.0 * won;
+                hessian[(place, place)] += 2.0 * won * (1.0 - won);
+            }
+            inverse = hessian.cholesky()?.inverse();
+            let step = &inverse * &score;
+            let before = goal(&now, &at);
+            let mut share = 1.0;
+            loop {
+                let next = &at + &step * share;
+                let there = self.parts(fit, &next);
+                if goal(&there, &next) >= before - 1e-12 * before.abs() || share < 1e-6 {
+                    (at, now) = (next, there);
+                    break;
+                }
+                share /= 2.0;
+            }
+            if step.amax() < 1e-12 {
                 break;
             }
-            share /= 2.0;
-        }
-        if step.amax() < 1e-12 {
-            break;
-        }
-        if at.amax() > 50.0 {
-            return None;
-        }
-    }
-    let mut meat = DMatrix::<f64>::zeros(size, size);
-    let mut clusters = 0_u64;
-    for cluster in rankings.all_clusters() {
-        let mut score = DVector::zeros(size);
-        for &(number, count) in cluster {
-            for (position, &(player, _)) in games[number as usize].iter().enumerate() {
-                for place in features(player, position).into_iter().flatten() {
-                    score[place] += f64::from(count) * now[number as usize].score[position];
-                }
+            if at.amax() > 50.0 {
+                return None;
             }
         }
-        meat.ger(1.0, &score, &score, 1.0);
-        clusters += 1;
+        let (meat, clusters) = self.meat(fit, &now);
+        let factor = if clusters > 1 { clusters as f64 / (clusters as f64 - 1.0) } else { f64::NAN };
+        let covariance = if has_prior && clusters > 1 {
+            larger(&inverse, &(meat * factor))?
+        } else {
+            &inverse * meat * &inverse * factor
+        };
+        Some(Maximum { fit, likelihood: self.likelihood(&now), at, covariance, clusters })
     }
-    let factor = if clusters > 1 { clusters as f64 / (clusters as f64 - 1.0) } else { f64::NAN };
-    let covariance = &inverse * meat * &inverse * factor;
-    // From "the last player is at 0" to "the sum is 0", or the anchor.
-    let mut change = DMatrix::zeros(players, players - 1);
-    for player in 0..players {
-        for place in 0..players - 1 {
+
+    /// Σ g gᵀ, and of how many clusters it is.
+    fn meat(&self, fit: Fit, now: &[Part]) -> (DMatrix<f64>, u64) {
+        let size = self.free(fit) + self.positions;
+        let mut meat = DMatrix::<f64>::zeros(size, size);
+        let mut clusters = 0_u64;
+        for cluster in self.rankings.all_clusters() {
+            let mut score = DVector::zeros(size);
+            for &(number, count) in cluster {
+                for (position, &(player, _)) in self.games[number as usize].iter().enumerate() {
+                    for place in self.places(fit, player, position) {
+                        score[place] += f64::from(count) * now[number as usize].score[position];
+                    }
+                }
+            }
+            meat.ger(1.0, &score, &score, 1.0);
+            clusters += 1;
+        }
+        (meat, clusters)
+    }
+
+    /// From "the last player is at 0", or where the prior has put 0, to "the sum is 0", or the anchor.
+    fn strengths(&self, found: &Maximum, anchor: Option<usize>) -> Strengths {
+        let (players, free) = (self.players, self.free(found.fit));
+        let change = DMatrix::from_fn(players, free, |player, place| {
             let own = if player == place { 1.0 } else { 0.0 };
-            let origin = anchor.map_or(1.0 / players as f64, |anchor| if anchor == place { 1.0 } else { 0.0 });
-            change[(player, place)] = own - origin;
+            own - anchor.map_or(1.0 / players as f64, |anchor| if anchor == place { 1.0 } else { 0.0 })
+        });
+        let of_players = found.covariance.view((0, 0), (free, free));
+        let strengths = &change * found.at.rows(0, free);
+        let position = |position: usize| {
+            let place = free + position;
+            (found.at[place], (found.clusters > 1).then(|| found.covariance[(place, place)].max(0.0).sqrt()))
+        };
+        Strengths {
+            fit: found.fit,
+            // Adding 0 makes an anchor of −0 one of 0.
+            strengths: strengths.iter().map(|strength| strength + 0.0).collect(),
+            covariance: &change * of_players * change.transpose(),
+            positions: (0..self.positions).map(position).collect(),
+            clusters: found.clusters,
+            likelihood: found.likelihood,
         }
     }
-    let of_players = covariance.view((0, 0), (players - 1, players - 1));
-    let strengths = &change * at.rows(0, players - 1);
-    let position = |position: usize| {
-        let place = players - 1 + position;
-        (at[place], (clusters > 1).then(|| covariance[(place, place)].max(0.0).sqrt()))
-    };
-    Some(Strengths {
-        // Adding 0 makes an anchor of −0 one of 0.
-        strengths: strengths.iter().map(|strength| strength + 0.0).collect(),
-        covariance: &change * of_players * change.transpose(),
-        positions: (0..fitted_positions).map(position).collect(),
-        clusters,
-        likelihood: likelihood(&now),
-    })
+}
+
+/// The sandwich of an inverse Hessian H⁻¹ = L Lᵀ, or that inverse where it is larger, direction by direction: L max(1, Lᵀ M L) Lᵀ.
+fn larger(inverse: &DMatrix<f64>, meat: &DMatrix<f64>) -> Option<DMatrix<f64>> {
+    let root = inverse.clone().cholesky()?.l();
+    let eigen = SymmetricEigen::new(root.transpose() * meat * &root);
+    let values = DMatrix::from_diagonal(&eigen.eigenvalues.map(|value| value.max(1.0)));
+    Some(&root * &eigen.eigenvectors * values * eigen.eigenvectors.transpose() * root.transpose())
 }
 
 #[cfg(test)]
@@ -351,11 +460,31 @@ mod tests {
         assert!((fitted.covariance[(0, 0)] - variance).abs() < 1e-12);
     }
 
+    /// Before, nothing was fitted, and the ratings of everybody at the table were gone.
     #[test]
-    fn who_never_lost_to_whom_is_a_component_and_nothing_is_fitted() {
+    fn who_never_lost_to_whom_is_a_component_and_the_fit_is_regularised_and_says_so() {
         let games = rankings(&[&[(0, 1), (1, 2)], &[(1, 1), (2, 2)], &[(2, 1), (1, 2)]]);
         assert_eq!(games.components(3), [0, 1, 1]);
-        assert!(fit(&games, 3, None, PositionEffects::Ignored).is_none());
+        let fitted = fit(&games, 3, None, PositionEffects::Ignored).unwrap();
+        assert_eq!(fitted.fit, Fit::Regularised);
+        assert!(fitted.strengths[0] > fitted.strengths[1] && (fitted.strengths.iter().sum::<f64>()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_shutout_is_as_far_apart_as_the_prior_and_the_games_allow() {
+        let win: &[(usize, usize)] = &[(0, 1), (1, 2)];
+        let fitted = fit(&rankings(&[win; 80]), 2, Some(1), PositionEffects::Ignored).unwrap();
+        // The slope of the prior and of the likelihood cancel: 80 / (1 + e^Δ) = 2 / (1 + e^(−Δ/2)) − 1.
+        let gap = fitted.strengths[0];
+        let (games, prior) = (80.0 / (1.0 + gap.exp()), 2.0 / (1.0 + (-gap / 2.0).exp()) - 1.0);
+        assert!((games - prior).abs() < 1e-9, "{gap}");
+        // The curvature of both: the sandwich of games without variance would be much less.
+        let (lost, half) = (1.0 / (1.0 + gap.exp()), 1.0 / (1.0 + (-gap / 2.0).exp()));
+        let curvature = 80.0 * lost * (1.0 - lost) + half * (1.0 - half);
+        assert!((fitted.covariance[(0, 0)] - 1.0 / curvature).abs() < 1e-9, "{}", fitted.covariance[(0, 0)]);
+        let more = fit(&rankings(&[win; 400]), 2, Some(1), PositionEffects::Ignored).unwrap();
+        assert!(more.strengths[0] > gap + 1.0);
+        assert!(fit(&Rankings::default(), 2, None, PositionEffects::Ignored).is_none());
     }
 
     #[test]

@@ -1,106 +1,203 @@
-//! Many comparisons at once: simultaneous intervals and Holm's correction.
+//! Many comparisons at once: simultaneous intervals, corrected p-values, who may be the best.
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use rand::Rng;
 
+use crate::distributions::{chi_square_cdf, normal_quantile, t_quantile};
 use crate::resampling::Draw as _;
 
-/// How many draws a simultaneous quantile is from.
-const DRAWS: usize = 10_000;
+/// How many directions are drawn.
+const DRAWS: usize = 20_000;
+/// In how many groups of neighbours they are summed up.
+const GROUPS: usize = 1000;
 
-/// Draws from a joint distribution of estimates: normal with this covariance, over a common chi.
-///
-/// Centred at 0; with `freedom` degrees of freedom it is the multivariate t of Dunnett 1955.
-struct Draws {
-    root: DMatrix<f64>,
-    freedom: f64,
-}
-
-impl Draws {
-    fn new(covariance: &DMatrix<f64>, freedom: f64) -> Draws {
-        let eigen = SymmetricEigen::new(covariance.clone());
-        let roots = eigen.eigenvalues.map(|value| value.max(0.0).sqrt());
-        Draws { root: eigen.eigenvectors * DMatrix::from_diagonal(&roots), freedom }
-    }
-
-    /// So many draws, one after the other, handed to `take`.
-    fn for_each(&self, count: usize, rng: &mut impl Rng, mut take: impl FnMut(&DVector<f64>)) {
-        let mut normal = DVector::zeros(self.root.ncols());
-        let mut drawn = DVector::zeros(self.root.nrows());
-        for _ in 0..count {
-            for number in normal.iter_mut() {
-                *number = rng.normal();
-            }
-            self.root.mul_to(&normal, &mut drawn);
-            drawn /= (chi_square(self.freedom, rng) / self.freedom).sqrt();
-            take(&drawn);
-        }
-    }
-}
-
-/// A chi-square number (Marsaglia and Tsang 2000, "A simple method for generating gamma variables").
-fn chi_square(freedom: f64, rng: &mut impl Rng) -> f64 {
-    let shape = freedom / 2.0;
-    // Below 1 from one more (their section 6).
-    let (used, boost) = if shape < 1.0 { (shape + 1.0, rng.uniform().powf(1.0 / shape)) } else { (shape, 1.0) };
-    let d = used - 1.0 / 3.0;
-    let c = 1.0 / (9.0 * d).sqrt();
-    loop {
-        let normal = rng.normal();
-        let cube = (1.0 + c * normal).powi(3);
-        if cube > 0.0 && rng.uniform().ln() < 0.5 * normal * normal + d - d * cube + d * cube.ln() {
-            return 2.0 * d * cube * boost;
-        }
-    }
-}
-
-/// Contrasts of estimates: the estimates themselves, or all differences of two.
+/// Comparisons of estimates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Contrasts {
-    /// Each estimate by itself.
+    /// Each estimate by itself (the largest of them: "maximum modulus").
     Single,
-    /// Each pair's difference.
+    /// Each pair's difference (Tukey).
     Pairs,
+    /// The difference of each to this one (Dunnett 1955, "A multiple comparison procedure for comparing several treatments
+    /// with a control").
+    Against(usize),
 }
 
-/// The factor by which standard errors are multiplied so that all intervals hold together with probability `level`: the
-/// quantile of the largest |t| (Hothorn, Bretz and Westfall 2008, "Simultaneous inference in general parametric models",
-/// by a parametric bootstrap). Estimates without variance do not count; `None` if none has any.
-pub fn simultaneous_factor(
-    covariance: &DMatrix<f64>,
-    freedom: f64,
-    contrasts: Contrasts,
-    level: f64,
-    rng: &mut impl Rng,
-) -> Option<f64> {
-    let size = covariance.nrows();
-    let pairs: Vec<(usize, Option<usize>)> = match contrasts {
-        Contrasts::Single => (0..size).map(|one| (one, None)).collect(),
-        Contrasts::Pairs => (0..size).flat_map(|one| (one + 1..size).map(move |other| (one, Some(other)))).collect(),
-    };
-    let deviation = |&(one, other): &(usize, Option<usize>)| {
-        let own = covariance[(one, one)];
-        let variance = other.map_or(own, |other| own + covariance[(other, other)] - 2.0 * covariance[(one, other)]);
-        (variance > 1e-300).then(|| variance.sqrt())
-    };
-    let used: Vec<_> = pairs.iter().filter_map(|pair| Some((pair.0, pair.1, deviation(pair)?))).collect();
-    if used.is_empty() || freedom < 1.0 {
-        return None;
-    }
-    let mut largest = Vec::with_capacity(DRAWS);
-    Draws::new(covariance, freedom).for_each(DRAWS, rng, |estimates| {
-        let size = |&(one, other, deviation): &(usize, Option<usize>, f64)| {
-            (estimates[one] - other.map_or(0.0, |other| estimates[other])).abs() / deviation
-        };
-        largest.push(used.iter().map(size).fold(0.0, f64::max));
+/// Directions of the joint normal distribution of estimates, as many numbers as estimates each; its rank.
+fn directions(covariance: &DMatrix<f64>, rng: &mut impl Rng, mut take: impl FnMut(&DVector<f64>)) -> usize {
+    let eigen = SymmetricEigen::new(covariance.clone());
+    let largest = eigen.eigenvalues.amax();
+    let kept: Vec<usize> = (0..covariance.nrows()).filter(|&at| eigen.eigenvalues[at] > 1e-12 * largest).collect();
+    let root = DMatrix::from_fn(covariance.nrows(), kept.len(), |row, column| {
+        eigen.eigenvectors[(row, kept[column])] * eigen.eigenvalues[kept[column]].sqrt()
     });
-    Some(quantile(&mut largest, level))
+    let mut normal = DVector::zeros(kept.len());
+    let mut drawn = DVector::zeros(covariance.nrows());
+    for _ in 0..DRAWS {
+        for number in normal.iter_mut() {
+            *number = rng.normal();
+        }
+        normal /= normal.norm();
+        root.mul_to(&normal, &mut drawn);
+        take(&drawn);
+    }
+    kept.len()
 }
 
-/// The least of as many numbers as there are draws that a share `level` of them does not exceed. Changes their order.
-fn quantile(numbers: &mut [f64], level: f64) -> f64 {
-    let place = ((level * DRAWS as f64).ceil() as usize).min(DRAWS) - 1;
-    *numbers.select_nth_unstable_by(place, f64::total_cmp).1
+/// The distribution of the largest of several comparisons, each in its own standard errors.
+///
+/// The largest of jointly normal numbers is a chi, whose freedom is the rank of their covariance, times a number that
+/// depends on the direction alone. The chi is integrated exactly and directions are drawn (Deák 1980, "Three digit accurate
+/// multiple normal probabilities"), so that a single comparison has its own quantile without any error.
+#[derive(Clone, PartialEq, Debug)]
+struct Largest {
+    /// The largest by direction, in groups of neighbours.
+    sizes: Vec<f64>,
+    rank: f64,
+    /// How many comparisons beside those have no variance to say how they hang together; they count as independent.
+    others: i32,
+}
+
+impl Largest {
+    fn new(mut sizes: Vec<f64>, rank: usize, others: usize) -> Largest {
+        sizes.sort_by(f64::total_cmp);
+        let group = sizes.len().div_ceil(GROUPS).max(1);
+        let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
+        Largest { sizes: sizes.chunks(group).map(mean).collect(), rank: rank as f64, others: others as i32 }
+    }
+
+    /// The probability that none is above so many standard errors.
+    fn within(&self, at: f64) -> f64 {
+        // In a direction in which none is above 0 none is above anything.
+        let inside = |size: &f64| if *size > 0.0 { chi_square_cdf((at / size).powi(2), self.rank) } else { 1.0 };
+        let drawn = self.sizes.iter().map(inside).sum::<f64>() / self.sizes.len().max(1) as f64;
+        let drawn = if self.sizes.is_empty() { 1.0 } else { drawn };
+        drawn * (1.0 - 2.0 * crate::normal_cdf(-at)).powi(self.others)
+    }
+
+    /// How many standard errors none exceeds with this probability.
+    fn quantile(&self, level: f64) -> f64 {
+        let (mut low, mut high) = (0.0, 1.0);
+        while self.within(high) < level && high < 64.0 {
+            (low, high) = (high, 2.0 * high);
+        }
+        // Regula falsi with Illinois' halving (Dowell and Jarratt 1971): few evaluations, each of which is dear.
+        let (mut below, mut above) = (self.within(low) - level, self.within(high) - level);
+        for _ in 0..100 {
+            if high - low < 1e-9 {
+                break;
+            }
+            let middle = (low - below * (high - low) / (above - below)).clamp(low, high);
+            let gap = self.within(middle) - level;
+            if gap < 0.0 {
+                (low, below) = (middle, gap);
+                above /= 2.0;
+            } else if gap > 1e-12 {
+                (high, above) = (middle, gap);
+                below /= 2.0;
+            } else {
+                return middle;
+            }
+        }
+        high
+    }
+}
+
+/// Comparisons whose intervals hold together: single-step, by the largest of them (Hothorn, Bretz and Westfall 2008,
+/// "Simultaneous inference in general parametric models").
+///
+/// The joint distribution is normal with the estimated covariance. It gives the level α of each comparison by itself at
+/// which all hold together. At that level each has the quantile of Student's t with its own degrees of freedom, because
+/// each has a standard error of its own: with a common one, as in Tukey's and Dunnett's tables, intervals of few clusters
+/// are too narrow. An interval is never narrower than alone.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::simultaneous::{Contrasts, Together};
+/// use nalgebra::DMatrix;
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
+///
+/// // All differences of three independent means: Tukey's 3.314 / √2 with infinitely many degrees of freedom.
+/// let mut rng = ChaCha8Rng::seed_from_u64(1);
+/// let together = Together::new(&DMatrix::identity(3, 3), Contrasts::Pairs, &mut rng).unwrap();
+/// assert!((together.factor(1e9) - 2.344).abs() < 0.01);
+/// // A p-value of a comparison alone is corrected for all three.
+/// assert!((together.p(0.05) - 0.122).abs() < 0.005);
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Together {
+    largest: Largest,
+    /// The level of each at which all hold together at 95 %.
+    alpha: f64,
+}
+
+impl Together {
+    /// The comparisons of estimates with this covariance; `None` if there are none. Those without variance count as
+    /// independent of the others.
+    pub fn new(covariance: &DMatrix<f64>, contrasts: Contrasts, rng: &mut impl Rng) -> Option<Together> {
+        let size = covariance.nrows();
+        let pairs: Vec<(usize, Option<usize>)> = match contrasts {
+            Contrasts::Single => (0..size).map(|one| (one, None)).collect(),
+            Contrasts::Pairs => {
+                (0..size).flat_map(|one| (one + 1..size).map(move |other| (one, Some(other)))).collect()
+            }
+            Contrasts::Against(base) => (0..size).filter(|&one| one != base).map(|one| (one, Some(base))).collect(),
+        };
+        let deviation = |one: usize, other: Option<usize>| {
+            let own = covariance[(one, one)];
+            let variance = other.map_or(own, |other| own + covariance[(other, other)] - 2.0 * covariance[(one, other)]);
+            (variance > 1e-300).then(|| variance.sqrt())
+        };
+        let used: Vec<_> = pairs.iter().filter_map(|pair| Some((pair.0, pair.1, deviation(pair.0, pair.1)?))).collect();
+        if pairs.is_empty() {
+            return None;
+        }
+        let mut sizes = Vec::with_capacity(DRAWS);
+        let rank = if used.is_empty() {
+            0
+        } else {
+            directions(covariance, rng, |estimates| {
+                let size = |&(one, other, deviation): &(usize, Option<usize>, f64)| {
+                    (estimates[one] - other.map_or(0.0, |other| estimates[other])).abs() / deviation
+                };
+                sizes.push(used.iter().map(size).fold(0.0, f64::max));
+            })
+        };
+        let largest = Largest::new(sizes, rank, pairs.len() - used.len());
+        let mut together = Together { largest, alpha: 0.0 };
+        together.alpha = together.alpha_at(crate::LEVEL);
+        Some(together)
+    }
+
+    /// The level of each comparison by itself at which all hold together with this probability.
+    pub fn alpha_at(&self, level: f64) -> f64 {
+        (2.0 * crate::normal_cdf(-self.largest.quantile(level))).min(1.0 - level)
+    }
+
+    /// How many standard errors the intervals reach, of a comparison with so many degrees of freedom.
+    ///
+    /// # Panics
+    /// If there is no degree of freedom.
+    pub fn factor(&self, freedom: f64) -> f64 {
+        t_quantile(1.0 - self.alpha / 2.0, freedom)
+    }
+
+    /// The p-value of a comparison corrected for all, from its own: the probability that the largest of all is as far out.
+    pub fn p(&self, own: f64) -> f64 {
+        if own <= 0.0 {
+            return 0.0;
+        }
+        if own >= 1.0 {
+            return 1.0;
+        }
+        (1.0 - self.largest.within(normal_quantile(1.0 - own / 2.0))).clamp(own, 1.0)
+    }
+
+    /// The ends of an interval that holds together with the others; `None` with fewer than two clusters.
+    pub fn ends(&self, interval: &crate::Interval) -> Option<(f64, f64)> {
+        interval.error?;
+        interval.ends_at(self.factor(interval.freedom()))
+    }
 }
 
 /// P-values corrected for being many (Holm 1979, "A simple sequentially rejective multiple test procedure").
@@ -125,8 +222,8 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 }
 
 /// Who cannot be told from the best: i is out if another's mean is above its own by more than chance gives the largest of
-/// such differences (Edwards and Hsu 1983, "Multiple comparisons with the best treatment", eq. 2.2, with the joint
-/// distribution by simulation). The best is in the set with probability `level` or more.
+/// such differences (Edwards and Hsu 1983, "Multiple comparisons with the best treatment", eq. 2.2, with the
+/// quantile as in [`Together`]). The best is in the set with probability `level` or more.
 ///
 /// # Examples
 /// ```
@@ -146,18 +243,22 @@ pub fn best_set(means: &[f64], covariance: &DMatrix<f64>, freedom: f64, level: f
         variance.max(0.0).sqrt()
     };
     let mut samples = Vec::with_capacity(DRAWS);
-    Draws::new(covariance, freedom.max(1.0)).for_each(DRAWS, rng, |sample| samples.push(sample.clone()));
+    let rank = directions(covariance, rng, |sample| samples.push(sample.clone()));
     let is_in = |i: usize| {
         let rivals: Vec<(usize, f64)> = (0..size).filter(|&l| l != i).map(|l| (l, deviation(i, l))).collect();
         let (varying, fixed): (Vec<_>, Vec<_>) = rivals.into_iter().partition(|rival| rival.1 > 1e-150);
         if fixed.iter().any(|&(l, _)| means[l] > means[i]) {
             return false;
         }
+        if varying.is_empty() {
+            return true;
+        }
         let largest = |sample: &DVector<f64>| {
             varying.iter().map(|&(l, deviation)| (sample[l] - sample[i]) / deviation).fold(f64::NEG_INFINITY, f64::max)
         };
-        let mut sizes: Vec<f64> = samples.iter().map(largest).collect();
-        let factor = quantile(&mut sizes, level);
+        let quantile = Largest::new(samples.iter().map(largest).collect(), rank, 0).quantile(level);
+        let alpha = crate::normal_cdf(-quantile).min(1.0 - level);
+        let factor = t_quantile(1.0 - alpha, freedom.max(1.0));
         varying.iter().all(|&(l, deviation)| means[l] - means[i] <= factor * deviation)
     };
     (0..size).map(is_in).collect()
@@ -166,6 +267,7 @@ pub fn best_set(means: &[f64], covariance: &DMatrix<f64>, freedom: f64, level: f
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distributions::t_p_value;
     use crate::resampling::stream;
 
     /// Reference: `statsmodels.stats.multitest.multipletests(method="holm")`.
@@ -178,17 +280,45 @@ mod tests {
     }
 
     #[test]
-    fn one_contrast_has_the_quantile_of_t_and_independent_ones_that_of_sidak() {
-        let mut rng = stream(1, 1);
-        let one = DMatrix::from_element(1, 1, 4.0);
-        let factor = simultaneous_factor(&one, 10.0, Contrasts::Single, 0.95, &mut rng).unwrap();
-        assert!((factor - 2.228).abs() < 0.08, "{factor}");
-        let five = DMatrix::identity(5, 5);
-        let factor = simultaneous_factor(&five, 1e9, Contrasts::Single, 0.95, &mut rng).unwrap();
-        assert!((factor - 2.569).abs() < 0.06, "{factor}");
-        // Three groups' differences, Tukey's studentized range: 3.314 / sqrt 2.
-        let three = DMatrix::identity(3, 3);
-        let factor = simultaneous_factor(&three, 1e9, Contrasts::Pairs, 0.95, &mut rng).unwrap();
-        assert!((factor - 3.314 / 2.0_f64.sqrt()).abs() < 0.06, "{factor}");
+    fn one_comparison_has_the_quantile_of_t_and_several_have_those_of_the_tables() {
+        let factor = |size: usize, contrasts| {
+            Together::new(&DMatrix::identity(size, size), contrasts, &mut stream(1, 1)).unwrap().factor(1e9)
+        };
+        let one = Together::new(&DMatrix::from_element(1, 1, 4.0), Contrasts::Single, &mut stream(1, 1)).unwrap();
+        assert!((one.factor(10.0) - 2.228_139).abs() < 1e-6 && (one.p(0.03) - 0.03).abs() < 1e-9);
+        // Šidák: the normal quantile at 0.95^(1/5).
+        assert!((factor(5, Contrasts::Single) - 2.569).abs() < 0.01);
+        // Tukey's studentized range over √2, for 3 and 8 groups; Dunnett's two-sided 5 % point for 4 groups and a control.
+        assert!((factor(3, Contrasts::Pairs) - 3.314_5 / 2.0_f64.sqrt()).abs() < 0.01);
+        assert!((factor(8, Contrasts::Pairs) - 4.286 / 2.0_f64.sqrt()).abs() < 0.01);
+        assert!((factor(5, Contrasts::Against(2)) - 2.442).abs() < 0.01);
+    }
+
+    /// Before, the factor came from 10,000 draws of the statistic itself and could be below the quantile of t.
+    #[test]
+    fn no_interval_is_narrower_than_alone_whatever_is_drawn() {
+        for seed in 0..40 {
+            // Two agents that share all there is: one comparison, which is that of both.
+            let pair = DMatrix::from_row_slice(2, 2, &[1.0, -1.0, -1.0, 1.0]);
+            for contrasts in [Contrasts::Single, Contrasts::Pairs] {
+                let together = Together::new(&pair, contrasts, &mut stream(seed, 3)).unwrap();
+                for freedom in [4.0, 11.0, 79.0, 1e6] {
+                    let (found, alone) = (together.factor(freedom), t_quantile(0.975, freedom));
+                    assert!(found >= alone && found < alone * 1.001, "{seed}: {found}, alone {alone}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_interval_leaves_0_out_just_where_the_corrected_p_value_is_below_5_percent() {
+        let covariance = DMatrix::from_fn(4, 4, |i, j| if i == j { 1.0 + i as f64 } else { 0.3 });
+        let together = Together::new(&covariance, Contrasts::Pairs, &mut stream(1, 4)).unwrap();
+        for freedom in [5.0, 30.0] {
+            let factor = together.factor(freedom);
+            for (times, is_told) in [(0.999, false), (1.001, true)] {
+                assert_eq!(together.p(t_p_value(factor * times, freedom)) < 0.05, is_told);
+            }
+        }
     }
 }

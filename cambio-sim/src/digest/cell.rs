@@ -2,6 +2,7 @@
 
 use cambio_core::MAX_SEATS;
 use cambio_stats::empirical::GameSums;
+use cambio_stats::hotelling::{self, Test};
 use cambio_stats::ratings::{Ranking, Rankings};
 use cambio_stats::{Interval, Joint, Moments};
 use nalgebra::{DMatrix, DVector};
@@ -29,9 +30,11 @@ pub struct CellDigest {
     agents: usize,
     seats: usize,
     payoff: Payoff,
-    /// What every agent of the plan did.
+    /// By agent, whether it sits with copies of itself alone, so that what is shared out is known before.
+    is_mirrored: Vec<bool>,
+    /// What was done, by every agent of the plan.
     pub behaviour: CellBehaviour,
-    /// The moments of each agent's payoffs, in the order of [`Payoff::ALL`].
+    /// By agent, then payoff in the order of [`Payoff::ALL`].
     payoffs: Vec<[Moments; 4]>,
     by_seat: Vec<Moments>,
     /// The plan's payoff of each agent, then of each seat, with all their products by deal.
@@ -57,7 +60,8 @@ struct Open {
     /// Agents, then seats.
     n: Vec<i64>,
     s: Vec<i64>,
-    payoffs: Vec<[i64; 4]>,
+    /// By agent, then payoff: how many are known, and their sum.
+    payoffs: Vec<[(i64, i64); 4]>,
     occupied: Vec<i64>,
     duels: Vec<(i64, i64)>,
 }
@@ -68,7 +72,7 @@ impl CellDigest {
         let open = Open {
             n: vec![0; agents + seats],
             s: vec![0; agents + seats],
-            payoffs: vec![[0; 4]; agents],
+            payoffs: vec![[(0, 0); 4]; agents],
             occupied: vec![0; agents * seats],
             duels: vec![(0, 0); agents * agents],
             ..Open::default()
@@ -78,6 +82,7 @@ impl CellDigest {
             agents,
             seats,
             payoff: plan.payoff,
+            is_mirrored: (0..agents).map(|agent| cell.is_mirrored(agent)).collect(),
             behaviour: CellBehaviour { agents: vec![Behaviour::default(); agents], ..CellBehaviour::default() },
             payoffs: vec![[Moments::default(); 4]; agents],
             by_seat: vec![Moments::default(); seats],
@@ -110,16 +115,18 @@ impl CellDigest {
             for (seat, &Outcome { payoffs, rank }) in table.iter().enumerate() {
                 let agent = seated[seat];
                 for (sum, payoff) in self.open.payoffs[agent].iter_mut().zip(payoffs) {
-                    *sum += payoff;
+                    sum.0 += i64::from(payoff.is_some());
+                    sum.1 += payoff.unwrap_or(0);
                 }
-                let payoff = payoffs[self.payoff as usize];
+                // An experiment with another payoff than these two has no forfeits.
+                let payoff = payoffs[self.payoff as usize].unwrap_or(0);
                 for place in [agent, agents + seat] {
                     self.open.n[place] += 1;
                     self.open.s[place] += payoff;
                 }
                 self.open.occupied[agent * seats + seat] += 1;
                 if let Some(game) = &mut self.game {
-                    game.add(block.lineup_place, agent, 1, payoffs[0]);
+                    game.add(block.lineup_place, agent, 1, payoffs[0].unwrap_or(0));
                 }
                 for (other_seat, other) in table.iter().enumerate().skip(seat + 1) {
                     let rival = seated[other_seat];
@@ -158,8 +165,9 @@ impl CellDigest {
         }
         let open = &mut self.open;
         for (agent, payoffs) in self.payoffs.iter_mut().enumerate() {
-            for (moments, sum) in payoffs.iter_mut().zip(&mut open.payoffs[agent]) {
-                moments.add(open.n[agent], std::mem::take(sum));
+            for (moments, sums) in payoffs.iter_mut().zip(&mut open.payoffs[agent]) {
+                let (known, sum) = std::mem::take(sums);
+                moments.add(known, sum);
             }
         }
         for (seat, moments) in self.by_seat.iter_mut().enumerate() {
@@ -185,9 +193,11 @@ impl CellDigest {
         }
     }
 
-    /// The mean payoff of an agent; `None` if it has no match.
+    /// An agent's payoff; `None` if it has no match. What is shared out among copies of one agent is exact.
     pub fn payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
-        self.payoffs[agent][payoff as usize].interval(payoff.scale(self.seats))
+        let found = self.payoffs[agent][payoff as usize].interval(payoff.scale(self.seats), payoff.support())?;
+        let is_exact = self.is_mirrored[agent] && payoff != Payoff::Points && found.clusters > 1;
+        Some(if is_exact { Interval::exact(found.mean, found.clusters) } else { found })
     }
 
     /// The number of matches of an agent, one for each seat that it had.
@@ -197,7 +207,7 @@ impl CellDigest {
 
     /// The mean of the plan's payoff in a seat, over all agents.
     pub fn seat(&self, seat: usize) -> Option<Interval> {
-        self.by_seat[seat].interval(self.payoff.scale(self.seats))
+        self.by_seat[seat].interval(self.payoff.scale(self.seats), self.payoff.support())
     }
 
     /// The pairwise scores of two agents; `first` is the one with the lower number.
@@ -208,7 +218,11 @@ impl CellDigest {
     /// The difference of two agents' mean payoffs, paired by deal, and the efficiency of the pairing: the share of the
     /// variance that it saves.
     pub fn difference(&self, first: usize, second: usize) -> Option<(Interval, Option<f64>)> {
-        self.joint.difference(first, second, self.payoff.scale(self.seats))
+        let (scale, support) = (self.payoff.scale(self.seats), self.payoff.support_of_difference());
+        let (found, efficiency) = self.joint.difference(first, second, scale, support)?;
+        let both = self.is_mirrored[first] && self.is_mirrored[second];
+        let is_exact = both && self.payoff != Payoff::Points && found.clusters > 1;
+        Some((if is_exact { Interval::exact(found.mean, found.clusters) } else { found }, efficiency))
     }
 
     /// The covariance matrix of these agents' mean payoffs; `None` with fewer than two deals.
@@ -224,8 +238,8 @@ impl CellDigest {
     }
 
     /// The effect of the seat, from payoff ~ agent + seat by least squares over complete deals, with errors clustered by
-    /// deal (Liang and Zeger 1986, with the factor D/(D−1) alone) and Wald's test that no seat matters (Wald 1943).
-    /// `None` if the effects of agents and seats cannot be separated.
+    /// deal (Liang and Zeger 1986, with the factor D/(D−1) alone), and Hotelling's test that no seat matters: effects are
+    /// means over deals. `None` where agents and seats cannot be told apart.
     pub(crate) fn seat_effect(&self) -> Option<SeatEffect> {
         let complete = self.joint.without(&self.partial);
         let present: Vec<usize> = (0..self.agents).filter(|&agent| complete.totals(agent).0 > 0.0).collect();
@@ -260,12 +274,11 @@ impl CellDigest {
         let covariance = &inverse * spread * &inverse / (deals * deals) * (deals / (deals - 1.0));
         let effects: Vec<f64> = (0..fitted).map(|seat| fitted_values[k + seat]).collect();
         let of_seats = covariance.view((k, k), (fitted, fitted)).into_owned();
-        let vector = DVector::from_vec(effects.clone());
-        let wald = of_seats.clone().cholesky().map(|root| vector.dot(&root.solve(&vector)));
+        let test = (deals as u64 >= SEAT_DEALS).then(|| hotelling::test(&effects, &of_seats, deals as u64)).flatten();
         Some(SeatEffect {
             errors: (0..fitted).map(|seat| of_seats[(seat, seat)].max(0.0).sqrt()).collect(),
             effects,
-            wald: wald.filter(|wald| wald.is_finite()),
+            test,
             deals: deals as u64,
         })
     }
@@ -278,9 +291,11 @@ pub(crate) struct SeatEffect {
     pub effects: Vec<f64>,
     /// Their standard errors.
     pub errors: Vec<f64>,
-    /// Wald's statistic, chi-square with as many degrees of freedom as there are effects; `None` if the effects do not
-    /// vary.
-    pub wald: Option<f64>,
-    /// The number of deals behind it.
+    /// The test that no seat matters; `None` below [`SEAT_DEALS`], or if the effects do not vary.
+    pub test: Option<Test>,
+    /// How many deals it is from.
     pub deals: u64,
 }
+
+/// How many deals the test of the seats needs: with fewer its error probability is not what it says.
+pub const SEAT_DEALS: u64 = 12;

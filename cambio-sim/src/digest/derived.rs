@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use cambio_stats::Interval;
 use cambio_stats::ratings::{PositionEffects, Strengths, fit};
-use cambio_stats::simultaneous::{Contrasts, holm, simultaneous_factor};
+use cambio_stats::simultaneous::{Contrasts, Together};
 use cambio_stats::sprt::elo_of_score;
-use cambio_stats::{ELO, LEVEL, chi_square_tail, normal_cdf, t_p_value};
+use cambio_stats::{ELO, Interval, Support, anytime, normal_cdf};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -52,6 +51,8 @@ pub struct Derived {
     pub behaviour: Vec<BehaviourRow>,
     /// `faults.csv`.
     pub faults: Vec<FaultRow>,
+    /// By cell, how its pairs are compared together; `None` where they cannot be.
+    pub together: Vec<Option<Together>>,
     /// The pages: names and text.
     pub pages: Vec<(&'static str, String)>,
     is_whole: bool,
@@ -93,10 +94,12 @@ impl Derived {
         for place in 0..plan.cells.len() {
             let sums = CellSums { plan, cell: &digest.cells[place], place };
             derived.summary.extend(sums.summary());
-            derived.pairwise.extend(sums.pairwise());
+            let together = sums.together();
             derived.behaviour.extend(sums.behaviour());
             let effects = if plan.seat_effects { PositionEffects::Fitted } else { PositionEffects::Ignored };
             let strengths = sums.strengths(effects);
+            derived.pairwise.extend(sums.pairwise(together.as_ref(), strengths.as_ref()));
+            derived.together.push(together);
             derived.ratings.extend(sums.ratings(strengths.as_ref()));
             derived.seats.extend(sums.seats(strengths.as_ref()));
         }
@@ -170,7 +173,7 @@ impl CellSums<'_> {
         let row = |agent: usize| {
             let rank_points = self.cell.payoff(agent, Payoff::RankPoints)?;
             let win = self.cell.payoff(agent, Payoff::Win)?;
-            let margin = self.cell.payoff(agent, Payoff::Margin)?;
+            let margin = self.cell.payoff(agent, Payoff::Margin);
             let sums = &self.cell.behaviour.agents[agent].sums;
             let per_round = |count: u64| ratio(count as f64, sums.rounds);
             Some(SummaryRow {
@@ -195,9 +198,9 @@ impl CellSums<'_> {
                 penalties_per_round: per_round(sums.penalties),
                 turns_per_round: per_round(sums.table_turns),
                 rounds_per_match: sums.rounds as f64 / sums.matches as f64,
-                margin: margin.mean,
-                margin_low: margin.low(),
-                margin_high: margin.high(),
+                margin: margin.map(|margin| margin.mean),
+                margin_low: margin.and_then(|margin| margin.low()),
+                margin_high: margin.and_then(|margin| margin.high()),
                 forfeits: sums.forfeits,
                 analysis: lineups
                     .iter()
@@ -217,37 +220,41 @@ impl CellSums<'_> {
         self.present().iter().map(row).collect()
     }
 
-    fn pairwise(&self) -> Vec<PairRow> {
+    fn together(&self) -> Option<Together> {
+        let mut rng = resampling(self.plan.seed, PAIRS + self.place as u32);
+        Together::new(&self.cell.covariance(&self.present())?, Contrasts::Pairs, &mut rng)
+    }
+
+    fn pairwise(&self, together: Option<&Together>, fitted: Option<&(Vec<usize>, Strengths)>) -> Vec<PairRow> {
         let present = self.present();
-        let seed = self.plan.seed;
-        let factor = || {
-            // The pair with the fewest common deals decides.
-            let pairs = present.iter().flat_map(|&one| present.iter().map(move |&other| (one, other)));
-            let freedom = pairs.map(|(one, other)| self.cell.joint.clusters(one, other)).min()? as f64 - 1.0;
-            let mut rng = resampling(seed, PAIRS + self.place as u32);
-            simultaneous_factor(&self.cell.covariance(&present)?, freedom, Contrasts::Pairs, LEVEL, &mut rng)
-        };
-        let factor = factor();
         let mut rows = Vec::new();
         for (at, &one) in present.iter().enumerate() {
             for &other in &present[at + 1..] {
-                rows.extend(self.pair(one, other, factor));
+                rows.extend(self.pair(one, other, together, fitted.map(|(_, strengths)| strengths)));
             }
-        }
-        let tested: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].p.is_some()).collect();
-        let corrected = holm(&tested.iter().filter_map(|&row| rows[row].p).collect::<Vec<_>>());
-        for (row, p) in tested.into_iter().zip(corrected) {
-            rows[row].p_holm = Some(p);
         }
         rows
     }
 
-    fn pair(&self, one: usize, other: usize, factor: Option<f64>) -> Option<PairRow> {
+    fn pair(
+        &self,
+        one: usize,
+        other: usize,
+        together: Option<&Together>,
+        strengths: Option<&Strengths>,
+    ) -> Option<PairRow> {
         let (difference, efficiency) = self.cell.difference(one, other)?;
-        let wide = difference.error.zip(factor).map(|(error, factor)| error * factor);
+        let wide = together.and_then(|together| together.ends(&difference));
+        let anytime = difference.ends_at(anytime::factor(difference.clusters));
+        let p = difference.p(0.0);
         let duel = self.cell.duel(one, other);
-        let score = duel.scores.interval(2.0);
+        let score = duel.scores.interval(2.0, Support::Share);
         let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
+        // Whoever else is at the table: of two Plackett and Luce's model puts one first with these odds.
+        let odds = |strengths: &Strengths| (strengths.strengths[other] - strengths.strengths[one]).exp();
+        let score_fitted =
+            strengths.filter(|fit| fit.positions.is_empty()).map(|strengths| 1.0 / (1.0 + odds(strengths)));
+        let score_fitted = score_fitted.filter(|_| score.is_some());
         // The standard deviation of a game is √games times the standard error, where deals are the sample.
         let games = duel.scores.results() as f64;
         let normalized = score.zip(error).map(|(score, error)| (score.mean - 0.5) / (error * games.sqrt()) * 2.0 * ELO);
@@ -262,10 +269,13 @@ impl CellSums<'_> {
             error: difference.error,
             low: difference.low(),
             high: difference.high(),
-            low_simultaneous: wide.map(|wide| difference.mean - wide),
-            high_simultaneous: wide.map(|wide| difference.mean + wide),
-            p: difference.statistic().map(|t| t_p_value(t, difference.clusters as f64 - 1.0)),
-            p_holm: None,
+            low_simultaneous: wide.map(|wide| wide.0),
+            high_simultaneous: wide.map(|wide| wide.1),
+            low_anytime: anytime.map(|ends| ends.0),
+            high_anytime: anytime.map(|ends| ends.1),
+            method: difference.support.method(),
+            p,
+            p_simultaneous: together.zip(p).map(|(together, p)| together.p(p)),
             efficiency,
             duel_deals: duel.scores.clusters,
             wins: duel.wins,
@@ -274,6 +284,8 @@ impl CellSums<'_> {
             score: score.map(|score| score.mean),
             score_low: score.and_then(|score| score.low()),
             score_high: score.and_then(|score| score.high()),
+            score_fitted,
+            misfit_p: score.zip(score_fitted).and_then(|(score, fitted)| score.p(fitted)),
             elo: elo(score.map(|score| score.mean)),
             elo_low: elo(score.and_then(|score| score.low())),
             elo_high: elo(score.and_then(|score| score.high())),
@@ -284,11 +296,8 @@ impl CellSums<'_> {
 
     fn strengths(&self, effects: PositionEffects) -> Option<(Vec<usize>, Strengths)> {
         let present = self.present();
-        if present.len() != self.plan.agents.len() {
-            // An agent without a game cannot be compared with anybody.
-            return None;
-        }
-        let strengths = fit(&self.cell.rankings, present.len(), self.plan.anchor, effects)?;
+        // Agents without a game are not comparable with anybody: the fit is regularised.
+        let strengths = fit(&self.cell.rankings, self.plan.agents.len(), self.plan.anchor, effects)?;
         Some((present, strengths))
     }
 
@@ -299,18 +308,20 @@ impl CellSums<'_> {
         let interval = |agent: usize| {
             let (_, strengths) = fitted?;
             let error = (strengths.clusters > 1).then(|| strengths.covariance[(agent, agent)].max(0.0).sqrt());
-            Some(Interval::new(strengths.strengths[agent], error, strengths.clusters))
+            Some(Interval::new(strengths.strengths[agent], error, strengths.clusters, Support::Line))
         };
-        let factor = fitted.and_then(|(_, strengths)| {
+        let together = fitted.and_then(|(present, strengths)| {
             (strengths.clusters > 1).then_some(())?;
             let mut rng = resampling(self.plan.seed, RATINGS + self.place as u32);
-            let freedom = strengths.clusters as f64 - 1.0;
-            simultaneous_factor(&strengths.covariance, freedom, Contrasts::Single, LEVEL, &mut rng)
+            // The anchor is 0 by definition and no comparison.
+            let free: Vec<usize> = present.iter().copied().filter(|&agent| Some(agent) != self.plan.anchor).collect();
+            let covariance = strengths.covariance.select_rows(&free).select_columns(&free);
+            Together::new(&covariance, Contrasts::Single, &mut rng)
         });
         let shares = self.shares();
         let row = |&agent: &usize| {
             let rating = interval(agent);
-            let wide = rating.and_then(|rating| rating.error).zip(factor).map(|(error, factor)| error * factor);
+            let wide = together.as_ref().zip(rating).and_then(|(together, rating)| together.ends(&rating));
             let strength = rating.map(|rating| rating.mean);
             let elo = |value: Option<f64>| value.map(|value| value * ELO);
             // Nine places: the iterations have converged no further.
@@ -321,13 +332,14 @@ impl CellSums<'_> {
                 agent: self.plan.agents[agent].label.clone(),
                 games: games[agent],
                 component: (games[agent] > 0).then(|| components[agent] + 1),
+                fit: fitted.map(|(_, strengths)| strengths.fit.method()),
                 strength,
                 error: rating.and_then(|rating| rating.error),
                 elo: elo(strength),
                 elo_low: elo(rating.and_then(|rating| rating.low())),
                 elo_high: elo(rating.and_then(|rating| rating.high())),
-                elo_low_simultaneous: elo(strength.zip(wide).map(|(strength, wide)| strength - wide)),
-                elo_high_simultaneous: elo(strength.zip(wide).map(|(strength, wide)| strength + wide)),
+                elo_low_simultaneous: elo(wide.map(|wide| wide.0)),
+                elo_high_simultaneous: elo(wide.map(|wide| wide.1)),
                 nash: share(&shares.nash),
                 nash_low: share(&shares.nash_low),
                 nash_high: share(&shares.nash_high),
@@ -365,12 +377,11 @@ impl CellSums<'_> {
         let effect = self.cell.seat_effect();
         let row = |seat: usize| {
             let payoff = self.cell.seat(seat)?;
-            let freedom = (self.seat_count() - 1) as f64;
             let of_seat = |list: &[f64]| if seat == 0 { Some(0.0) } else { list.get(seat - 1).copied() };
             let fitted = fitted
                 .filter(|(_, strengths)| !strengths.positions.is_empty())
                 .map(|(_, strengths)| if seat == 0 { (0.0, Some(0.0)) } else { strengths.positions[seat - 1] });
-            let wald = effect.as_ref().and_then(|effect| effect.wald);
+            let test = effect.as_ref().and_then(|effect| effect.test);
             Some(SeatRow {
                 rules: self.rules(),
                 seats: self.seat_count(),
@@ -382,8 +393,10 @@ impl CellSums<'_> {
                 effect: effect.as_ref().and_then(|effect| of_seat(&effect.effects)),
                 effect_error: effect.as_ref().and_then(|effect| of_seat(&effect.errors)),
                 effect_deals: effect.as_ref().map(|effect| effect.deals),
-                wald,
-                wald_p: wald.map(|wald| chi_square_tail(wald, freedom)),
+                f: test.map(|test| test.f),
+                f_numerator: test.map(|test| test.freedom.0),
+                f_denominator: test.map(|test| test.freedom.1),
+                p: test.map(|test| test.p),
                 elo: fitted.map(|fitted| fitted.0 * ELO),
                 elo_error: fitted.and_then(|fitted| fitted.1).map(|error| error * ELO),
             })

@@ -5,17 +5,17 @@ use crate::plan::{Block, Payoff};
 use crate::rows::{MatchRow, PlayerRow, RoundRow};
 
 impl Payoff {
-    /// The payoff of a row as a whole number of units, `scale` of which are 1.
-    pub(crate) fn units(self, row: &PlayerRow<'_>) -> i64 {
+    /// The payoff of a row as a whole number of a unit; `None` of a margin in a match that was forfeited.
+    pub(crate) fn units(self, row: &PlayerRow<'_>) -> Option<i64> {
         let value = match self {
-            Payoff::Points => return row.points,
+            Payoff::Points => return Some(row.points),
             Payoff::RankPoints => row.rank_points,
             Payoff::Win => row.win,
-            Payoff::Margin => row.margin,
+            Payoff::Margin => row.margin?,
         };
         // It differs from a whole number by rounding alone.
         let units = value * self.scale(row.seats);
-        (units + 0.5_f64.copysign(units)) as i64
+        Some((units + 0.5_f64.copysign(units)) as i64)
     }
 }
 
@@ -23,8 +23,8 @@ impl Payoff {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
     pub(super) rank: usize,
-    /// The payoffs in the order of [`Payoff::ALL`].
-    pub(super) payoffs: [i64; 4],
+    /// In the order of [`Payoff::ALL`].
+    pub(super) payoffs: [Option<i64>; 4],
 }
 
 /// What a digest needs of the rows of some neighbouring blocks. The worker that played them sums up behaviour, which can be

@@ -1,11 +1,26 @@
 //! Random numbers for statistics.
 
 use cambio_core::rng::{Key, Purpose, Seed, Stream};
+use cambio_stats::simultaneous::{Contrasts, Together};
+use nalgebra::DMatrix;
+
+/// The stream of a plan, beside those of derived files and of tuning.
+const EQUALS: u32 = 6 << 16;
 
 /// A stream of random numbers for statistics. It belongs to the seed, and no game uses it.
 pub(crate) fn resampling(seed: impl Into<Seed>, name: u32) -> Stream {
     // No plan has a deal with this number.
     Key::new(seed, u64::MAX).stream(Purpose::Dealer, name)
+}
+
+/// How the pairs of so many agents are compared together whose means are equally sure and independent: what can be planned
+/// for before there is a run.
+///
+/// # Panics
+/// If there are fewer than two agents.
+pub fn pairs_of_equals(agents: usize) -> Together {
+    let together = Together::new(&DMatrix::identity(agents, agents), Contrasts::Pairs, &mut resampling(0_u64, EQUALS));
+    together.expect("two agents are a pair")
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 /// A row of `summary.csv`: one agent in one cell, over all its lineups.
 ///
-/// Intervals are 95 % and clustered by deal: all matches of one deal share its cards.
+/// Intervals are 95 % and clustered by deal: all matches of one deal share its cards. Those of rank points and the share of
+/// wins are score intervals with the effective sample size, those of the margin Student's t (`cambio_stats::Interval`).
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct SummaryRow {
     /// The rule system.
@@ -49,8 +50,8 @@ pub struct SummaryRow {
     pub turns_per_round: Option<f64>,
     /// Rounds per match.
     pub rounds_per_match: f64,
-    /// Mean margin of a match: the mean points of the table minus its own.
-    pub margin: f64,
+    /// Mean margin of a match that was not forfeited: the table's mean points less its own; empty without one.
+    pub margin: Option<f64>,
     /// Lower end of its interval.
     pub margin_low: Option<f64>,
     /// Upper end of its interval.
@@ -72,9 +73,12 @@ pub struct RatingRow {
     pub agent: String,
     /// The number of its games.
     pub games: u64,
-    /// The number of its component. Only agents of one component can be compared; strengths exist only if there is one.
+    /// Which agents the games alone can compare: those with the same number have beaten or tied each other, over others if
+    /// need be.
     pub component: Option<usize>,
-    /// Plackett–Luce strength on the natural scale.
+    /// How strengths were fitted: `likelihood`, or `regularised` with a prior where not all agents have the same component.
+    pub fit: Option<&'static str>,
+    /// Plackett–Luce strength, natural scale.
     pub strength: Option<f64>,
     /// Its standard error, clustered by deal.
     pub error: Option<f64>,
@@ -130,11 +134,18 @@ pub struct PairRow {
     pub low_simultaneous: Option<f64>,
     /// Upper end of that interval.
     pub high_simultaneous: Option<f64>,
-    /// The two-sided p-value.
+    /// Lower end of an interval of this pair that holds at every number of deals at once, for who looks while a run is played.
+    pub low_anytime: Option<f64>,
+    /// Upper end of that interval.
+    pub high_anytime: Option<f64>,
+    /// How these intervals and p-values are made: `score`, or `t`.
+    pub method: &'static str,
+    /// The two-sided p-value of this pair alone.
     pub p: Option<f64>,
-    /// The p-value corrected for all pairs by Holm.
-    pub p_holm: Option<f64>,
-    /// 1 − Var(a − b) / (Var a + Var b): the share of the variance that pairing by deal saves.
+    /// The p-value corrected for all pairs, by the largest of all statistics: below 0.05 where the interval that holds
+    /// together with the others leaves 0 out.
+    pub p_simultaneous: Option<f64>,
+    /// 1 − Var(a − b) / (Var a + Var b): what pairing by deal saves.
     pub efficiency: Option<f64>,
     /// The number of deals in which they sat at one table.
     pub duel_deals: u64,
@@ -146,15 +157,19 @@ pub struct PairRow {
     pub losses: u64,
     /// The first's mean pairwise score.
     pub score: Option<f64>,
-    /// Lower end of its interval.
+    /// Lower end of its interval, a score interval with the effective sample size.
     pub score_low: Option<f64>,
     /// Upper end of its interval.
     pub score_high: Option<f64>,
-    /// The score as an Elo difference; empty at 0 and 1.
+    /// The score that the ratings of the two expect; empty where these have seat effects.
+    pub score_fitted: Option<f64>,
+    /// The p-value of the score being that: small where one number for each agent does not describe these two.
+    pub misfit_p: Option<f64>,
+    /// The score as an Elo difference; empty at 0 and 1, where it is infinite.
     pub elo: Option<f64>,
-    /// Lower end of its interval; empty if the score's is 0 or less.
+    /// Lower end of its interval; empty if the score's is 0.
     pub elo_low: Option<f64>,
-    /// Upper end of its interval; empty if the score's is 1 or more.
+    /// Upper end of its interval; empty if the score's is 1.
     pub elo_high: Option<f64>,
     /// Normalized Elo: (score − ½) over the standard deviation of a game, times 800 / ln 10.
     pub normalized_elo: Option<f64>,
@@ -185,11 +200,15 @@ pub struct SeatRow {
     pub effect_error: Option<f64>,
     /// The number of deals behind the effect: those in which every match counts.
     pub effect_deals: Option<u64>,
-    /// Wald's statistic for the hypothesis that no seat matters, the same in each row.
-    pub wald: Option<f64>,
-    /// Its p-value, chi-square with as many degrees of freedom as seats less one.
-    pub wald_p: Option<f64>,
-    /// The advantage of the seat over seat a in Elo points, if ratings take the seat into account.
+    /// Hotelling's F of "no seat matters", the same in each row; empty below 12 deals.
+    pub f: Option<f64>,
+    /// Its first degrees of freedom: seats less one.
+    pub f_numerator: Option<f64>,
+    /// Its second: deals less the first.
+    pub f_denominator: Option<f64>,
+    /// Its p-value.
+    pub p: Option<f64>,
+    /// The seat's advantage over seat a in Elo points, where ratings take it into account.
     pub elo: Option<f64>,
     /// Its standard error.
     pub elo_error: Option<f64>,

@@ -22,6 +22,14 @@ pub struct Cell {
     pub seatings: Vec<Vec<usize>>,
 }
 
+impl Cell {
+    /// Whether an agent sits with copies of itself alone, wherever it sits.
+    pub fn is_mirrored(&self, agent: usize) -> bool {
+        let own = self.lineups.iter().map(Lineup::agents).filter(|agents| agents.contains(&agent));
+        own.flatten().all(|&other| other == agent)
+    }
+}
+
 /// An experiment written out. A plan can be stored, read back and summed up; a [`PlayablePlan`](super::PlayablePlan) can
 /// also be played.
 ///

@@ -7,6 +7,7 @@ use std::path::Path;
 use cambio_agents::SpecError;
 use cambio_core::rng::Seed;
 use cambio_core::{Rules, RulesError, RulesSpec};
+use cambio_stats::Support;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -233,8 +234,24 @@ impl Payoff {
         }
     }
 
-    /// The number of whole units in 1: every payoff of a match is a whole number of units.
-    pub(crate) fn scale(self, seats: usize) -> f64 {
+    /// What values it can have.
+    pub fn support(self) -> Support {
+        match self {
+            Payoff::RankPoints | Payoff::Win => Support::Share,
+            Payoff::Points | Payoff::Margin => Support::Line,
+        }
+    }
+
+    /// What values the difference of two agents' payoffs can have.
+    pub fn support_of_difference(self) -> Support {
+        match self.support() {
+            Support::Share => Support::Difference,
+            other => other,
+        }
+    }
+
+    /// How many of these units are 1.
+    pub fn scale(self, seats: usize) -> f64 {
         match self {
             Payoff::RankPoints => f64::from(2 * (seats as u32 - 1)),
             // 1/k for every k up to 8.

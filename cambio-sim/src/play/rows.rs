@@ -123,11 +123,10 @@ pub(super) fn write_rows<'p>(
     let real = |small: usize| f64::from(small as u32);
     let mut points = [0; MAX_SEATS];
     points.iter_mut().zip(&tally.seats).for_each(|(sum, counts)| *sum = counts.points);
-    let lapses = match ending {
-        Ending::Played(_, lapses) => **lapses,
-        Ending::Forfeit(_) => [None; MAX_SEATS],
+    let end = match ending {
+        Ending::Played(_, lapses) => MatchEnd { lapses: **lapses, points: Some(&points[..seats]) },
+        Ending::Forfeit(_) => MatchEnd { lapses: [None; MAX_SEATS], points: None },
     };
-    let end = MatchEnd { lapses, points: &points[..seats] };
     let ranks = &*ranks;
     rows.players.extend(tally.seats[..seats].iter().enumerate().map(|(seat, counts)| {
         let mut counts = *counts;

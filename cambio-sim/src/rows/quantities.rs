@@ -54,8 +54,8 @@ quantities! {
         lapses: Option<u32> = finish(|end, seat| end.lapses[seat]);
         /// Turns begun.
         turns: u32 = event(|_| Event::TurnBegan { seat } => [(seat, 1)]);
-        /// The table's mean points less its own, over the rounds.
-        margin: f64 = finish(|end, seat| end.margin(seat));
+        /// The table's mean points less its own, over the rounds; empty in a match that was forfeited.
+        margin: Option<f64> = finish(|end, seat| end.margin(seat));
         /// The turns of its calls, each its own turn counted from 1 within the round, summed; empty without a call.
         call_turns: Option<u32> = event(|at| Event::Called { seat } => [(seat, at.turns[seat.index()])]);
         /// The cards of its layouts at the ends of the rounds.
@@ -164,15 +164,15 @@ impl RoundEnd<'_> {
 pub(crate) struct MatchEnd<'a> {
     /// The lapses of each seat that counts them; `None` in a match that was forfeited.
     pub(crate) lapses: [Option<u32>; MAX_SEATS],
-    /// The points of each seat's layouts, summed over the rounds.
-    pub(crate) points: &'a [i64],
+    /// The points of each seat's layouts over the rounds; `None` in a match that was forfeited.
+    pub(crate) points: Option<&'a [i64]>,
 }
 
 impl MatchEnd<'_> {
-    fn margin(&self, seat: usize) -> f64 {
-        let seats = self.points.len();
-        let table: i64 = self.points.iter().sum();
-        (table - seats as i64 * self.points[seat]) as f64 / f64::from(seats as u32)
+    fn margin(&self, seat: usize) -> Option<f64> {
+        let points = self.points?;
+        let table: i64 = points.iter().sum();
+        Some((table - points.len() as i64 * points[seat]) as f64 / f64::from(points.len() as u32))
     }
 }
 
@@ -244,7 +244,7 @@ macro_rules! count {
 
 count! { u32, u64; i64, i64; }
 
-impl Summed for f64 {
+impl Summed for Option<f64> {
     type Sum = NotSummed;
 
     fn add_to(self, _: &mut NotSummed, _: u32) {}

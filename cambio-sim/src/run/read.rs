@@ -1,6 +1,6 @@
 //! Reads stored rows back.
 
-use crate::digest::{Derived, Digest, Extract, Page, Source};
+use crate::digest::{BaselineRow, Derived, Digest, Extract, Page, Source, against};
 use crate::disk::RunError;
 use crate::rows::{BadRow, for_each_block};
 use crate::store::{BatchEntry, StoredRun, row_files};
@@ -35,10 +35,25 @@ pub(crate) fn read_batch(
 /// # Errors
 /// If a file cannot be read or does not agree with the ledger.
 pub fn derive(stored: &StoredRun, pages: &[Page]) -> Result<Derived, RunError> {
+    let (digest, faults) = digest(stored)?;
+    let source = Source { plan: &stored.plan, spec: &stored.spec, extent: stored.extent() };
+    Ok(Derived::new(&source, &digest, &faults, pages))
+}
+
+/// Compares every agent of a run with one, by its place in the plan, table by table (Dunnett 1955). The intervals of a table
+/// hold together; they are narrower than those of all pairs.
+///
+/// # Errors
+/// If something cannot be read or is not what the ledger says.
+pub fn against_baseline(stored: &StoredRun, baseline: usize) -> Result<Vec<BaselineRow>, RunError> {
+    Ok(against(&stored.plan, &digest(stored)?.0, baseline))
+}
+
+/// The sums of a run's rows, and its faults.
+fn digest(stored: &StoredRun) -> Result<(Digest, Vec<String>), RunError> {
     let mut digest = Digest::new(&stored.plan);
     let mut faults = Vec::new();
     stored.for_each_batch(|entry, rows| read_batch(stored, entry, &rows, &mut digest, &mut faults))?;
     digest.finish();
-    let source = Source { plan: &stored.plan, spec: &stored.spec, extent: stored.extent() };
-    Ok(Derived::new(&source, &digest, &faults, pages))
+    Ok((digest, faults))
 }
