@@ -76,6 +76,13 @@ fn derived_files_agree_with_other_programs() {
              agents = ['greedy', 'heuristic', 'sharp']\n"
                 .to_owned(),
         ),
+        // Somebody never wins, and strengths need a prior.
+        (
+            "shutout",
+            "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\n\
+             agents = ['greedy', 'heuristic', 'external(\"false\")']\n"
+                .to_owned(),
+        ),
         ("round", format!("seed = 6\ndeals = 90\nrules = ['faessler']\nseats = [4]\nunit = 'rounds'\n{agents}")),
     ];
     let mut check = Command::new(python);

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import scipy.integrate
+import scipy.linalg
 import scipy.optimize
+import scipy.special
 import scipy.stats
 import statsmodels.api as sm
 from statsmodels.duration.hazard_regression import PHReg
-from statsmodels.stats.multitest import multipletests
 
 ELO = 400 / log(10)
 failed = 0
@@ -58,12 +59,38 @@ def clustered(values, deals):
     return fit.params[0], fit.bse[0], low, high
 
 
+def score_interval(share, error, clusters, t=None):
+    """All p with |share − p| ≤ t √(p (1 − p) / n), n the effective sample size: by a root finder, not by Wilson's formula.
+    Where nothing varies, as many clusters may differ as the same interval of 0 of them allows."""
+    t = scipy.stats.t.ppf(0.975, clusters - 1) if t is None else t
+    if error < 1e-14:
+        differ = score_end(0.0, clusters, t, +1)
+        return share - differ * share, share + differ * (1 - share)
+    size = share * (1 - share) / error**2
+    return score_end(share, size, t, -1), score_end(share, size, t, +1)
+
+
+def score_end(share, size, t, side):
+    if share == (0 if side < 0 else 1):
+        return share
+    too_far = lambda p: (p - share) ** 2 * size - t**2 * p * (1 - p)
+    # A little beyond the share itself nothing is too far away, at 0 or 1 everything is.
+    near, end = share + side * 1e-13, 0.0 if side < 0 else 1.0
+    return scipy.optimize.brentq(too_far, near, end, xtol=1e-15, rtol=1e-14)
+
+
 def check_summary(rows, summary):
     for row in summary:
         own = [r for r in rows if r["agent"] == row["agent"]]
-        deals = [int(r["deal"]) for r in own]
         for column, name in [("rank_points", "rank_points"), ("win", "win_share"), ("margin", "margin")]:
-            mean, _, low, high = clustered([float(r[column]) for r in own], deals)
+            known = [(float(r[column]), int(r["deal"])) for r in own if r[column] != ""]
+            if not known:
+                same("mean", row[name], None)
+                continue
+            deals = [deal for _, deal in known]
+            mean, error, low, high = clustered([value for value, _ in known], deals)
+            if name != "margin":
+                low, high = score_interval(mean, error, len(set(deals)))
             same("mean", row[name], mean, absolute=1e-10)
             same("interval", row[f"{name}_low"], low, absolute=1e-10)
             same("interval", row[f"{name}_high"], high, absolute=1e-10)
@@ -85,28 +112,44 @@ def check_pairs(rows, pairs):
     for pair in pairs:
         one = np.array([means[pair["agent"], deal] for deal in deals])
         other = np.array([means[pair["other"], deal] for deal in deals])
-        test = scipy.stats.ttest_rel(one, other)
-        interval = test.confidence_interval(0.95)
-        same("difference", pair["difference"], (one - other).mean())
-        same("difference", pair["low"], interval.low, absolute=1e-10)
-        same("difference", pair["high"], interval.high, absolute=1e-10)
-        same("p", pair["p"], test.pvalue, relative=1e-6, absolute=1e-300)
+        # Payoffs from 0 to 1: (1 + difference) / 2 is a share.
+        difference, error = (one - other).mean(), np.std(one - other, ddof=1) / sqrt(len(deals))
+        low, high = score_interval((1 + difference) / 2, error / 2, len(deals))
+        same("difference", pair["difference"], difference)
+        same("difference", pair["error"], error)
+        same("difference", pair["low"], 2 * low - 1, absolute=1e-10)
+        same("difference", pair["high"], 2 * high - 1, absolute=1e-10)
+        # For who looks at any time: the mixture martingale of the normal distribution, at 1 / α of its start.
+        rho = sqrt((-2 * log(0.05) + log(-2 * log(0.05)) + 1) / 1000)
+        count = len(deals)
+        wealth = lambda x: (x * rho) ** 2 * count / (2 * (count * rho**2 + 1)) - log(count * rho**2 + 1) / 2 - log(20)
+        anytime = scipy.optimize.brentq(wealth, 0, 1000)
+        low, high = score_interval((1 + difference) / 2, error / 2, len(deals), anytime)
+        same("anytime", pair["low_anytime"], 2 * low - 1, absolute=1e-9)
+        same("anytime", pair["high_anytime"], 2 * high - 1, absolute=1e-9)
+        # The t statistic of the paired test, with the spread that a share has where there is no difference.
+        statistic = scipy.stats.ttest_rel(one, other).statistic * sqrt(1 - difference**2)
+        p_values.append(2 * scipy.stats.t.sf(abs(statistic), len(deals) - 1))
+        same("p", pair["p"], p_values[-1], relative=1e-6, absolute=1e-300)
         efficiency = 1 - np.var(one - other, ddof=1) / (np.var(one, ddof=1) + np.var(other, ddof=1))
         same("efficiency", pair["efficiency"], efficiency, relative=1e-8)
-        p_values.append(test.pvalue)
         check_duel(rows, pair)
-    for pair, corrected in zip(pairs, multipletests(p_values, method="holm")[1]):
-        same("Holm", pair["p_holm"], corrected, relative=1e-6, absolute=1e-300)
-    # All differences together: the quantile of the largest |t|, by another generator.
+    # All differences together: the quantile of the largest of normal numbers with their covariance, by another generator and
+    # without any trick, and from its level the quantile of t.
     agents = sorted({pair["agent"] for pair in pairs} | {pair["other"] for pair in pairs})
     matrix = np.array([[means[agent, deal] for deal in deals] for agent in agents])
-    drawn = scipy.stats.multivariate_t(shape=np.cov(matrix) / len(deals), df=len(deals) - 1, allow_singular=True, seed=1).rvs(100_000)
+    drawn = scipy.stats.multivariate_normal(cov=np.cov(matrix) / len(deals), allow_singular=True, seed=1).rvs(400_000)
     error = lambda a, b: np.std(matrix[a] - matrix[b], ddof=1) / sqrt(len(deals))
     largest = max_over(np.abs(drawn[:, a] - drawn[:, b]) / error(a, b) for a, b in itertools.combinations(range(len(agents)), 2))
-    factor = np.quantile(largest, 0.95)
-    for pair in pairs:
-        width = (float(pair["high_simultaneous"]) - float(pair["difference"])) / float(pair["error"])
-        same("simultaneous", width, factor, relative=0.03)
+    factor = scipy.stats.t.isf(scipy.stats.norm.sf(np.quantile(largest, 0.95)), len(deals) - 1)
+    for pair, p in zip(pairs, p_values):
+        low, high = score_interval((1 + float(pair["difference"])) / 2, float(pair["error"]) / 2, len(deals), factor)
+        width = high - low
+        same("simultaneous", float(pair["high_simultaneous"]) - float(pair["low_simultaneous"]), 2 * width, relative=0.01)
+        corrected = (largest >= scipy.stats.norm.isf(p / 2)).mean()
+        same("p of all", pair["p_simultaneous"], corrected, relative=0.05, absolute=4e-4)
+        leaves_0_out = float(pair["low_simultaneous"]) > 0 or float(pair["high_simultaneous"]) < 0
+        same("p of all", float(float(pair["p_simultaneous"]) < 0.05), float(leaves_0_out))
 
 
 def max_over(arrays):
@@ -121,6 +164,26 @@ def games(rows):
     return tables
 
 
+def check_residuals(pairs, ratings, seats):
+    """The score that strengths expect of two, whoever else sits there, and how far from it the score is."""
+    strengths = {row["agent"]: float(row["strength"]) for row in ratings}
+    for pair in pairs:
+        if seats[0]["elo"] != "":
+            same("residual", pair["score_fitted"], None)
+            continue
+        fitted = scipy.special.expit(strengths[pair["agent"]] - strengths[pair["other"]])
+        same("residual", pair["score_fitted"], fitted, relative=1e-8)
+        # The score test: at which factor does the interval end at what is expected?
+        p, clusters = float(pair["misfit_p"]), int(pair["duel_deals"])
+        score, factor = float(pair["score"]), scipy.stats.t.isf(p / 2, clusters - 1)
+        if abs(fitted - score) < 1e-6 or score in (0, 1):
+            continue
+        t = scipy.stats.t.ppf(0.975, clusters - 1)
+        low = float(pair["score_low"])
+        size = t**2 * low * (1 - low) / (score - low) ** 2
+        same("residual", abs(fitted - score) / sqrt(fitted * (1 - fitted) / size), factor, relative=1e-5)
+
+
 def check_duel(rows, pair):
     scores, deals = [], []
     for (deal, _, _), table in games(rows).items():
@@ -130,15 +193,18 @@ def check_duel(rows, pair):
                     difference = int(other["rank"]) - int(one["rank"])
                     scores.append((np.sign(difference) + 1) / 2)
                     deals.append(deal)
-    mean, error, low, high = clustered(scores, deals)
+    mean, error, _, _ = clustered(scores, deals)
+    low, high = score_interval(mean, error, len(set(deals)))
     same("score", pair["score"], mean)
     same("score", pair["score_low"], low, absolute=1e-10)
     elo = lambda score: -400 * log10(1 / score - 1) if 0 < score < 1 else None
     same("Elo", pair["elo"], elo(mean))
     same("Elo", pair["elo_low"], elo(low), relative=1e-7)
     same("Elo", pair["elo_high"], elo(high), relative=1e-7)
-    same("normalized Elo", pair["normalized_elo"], (mean - 0.5) / (error * sqrt(len(scores))) * 2 * ELO, relative=1e-8)
-    same("superiority", pair["superiority"], scipy.stats.norm.cdf((mean - 0.5) / error), relative=1e-6)
+    varies = error > 1e-14
+    normalized = (mean - 0.5) / (error * sqrt(len(scores))) * 2 * ELO if varies else None
+    same("normalized Elo", pair["normalized_elo"], normalized, relative=1e-8)
+    same("superiority", pair["superiority"], scipy.stats.norm.cdf((mean - 0.5) / error) if varies else None, relative=1e-6)
     same("wins", pair["wins"], sum(score == 1 for score in scores))
 
 
@@ -160,15 +226,20 @@ def check_seats(rows, seats):
         same("seat effect", row["effect"], effect, relative=1e-8, absolute=1e-10)
         same("seat effect", row["effect_error"], error, relative=1e-8)
     wald = effects @ np.linalg.solve(covariance, effects)
-    same("Wald", seats[0]["wald"], wald, relative=1e-6)
-    same("Wald", seats[0]["wald_p"], scipy.stats.chi2.sf(wald, len(effects)), relative=1e-5)
+    # Hotelling's T² as an F.
+    clusters, q = len(set(deals)), len(effects)
+    f = wald * (clusters - q) / (q * (clusters - 1))
+    same("Hotelling", seats[0]["f"], f, relative=1e-6)
+    same("Hotelling", seats[0]["p"], scipy.stats.f.sf(f, q, clusters - q), relative=1e-5)
 
 
 def check_ratings(rows, ratings, seats):
     agents = [row["agent"] for row in ratings]
     with_seats = seats[0]["elo"] != ""
     letters = sorted({r["seat"] for r in rows})
-    columns = agents[:-1]
+    is_regularised = ratings[0]["fit"] == "regularised"
+    same("fit", float(is_regularised), float(len({row["component"] for row in ratings}) > 1))
+    columns = agents if is_regularised else agents[:-1]
     exog, time, strata, deals = [], [], [], []
     for number, ((deal, _, _), table) in enumerate(games(rows).items()):
         for row in table:
@@ -180,6 +251,8 @@ def check_ratings(rows, ratings, seats):
     time, exog, strata, deals = np.array(time, float), np.array(exog), np.array(strata), np.array(deals)
     cox = lambda of: PHReg(time[of], exog[of], status=np.ones(of.sum()), strata=strata[of], ties="efron")
     model = cox(np.full(len(time), True))
+    if is_regularised:
+        return check_regularised(model, lambda at: [cox(deals == deal).score(at) for deal in sorted(set(deals))], ratings)
     fit = model.fit()
     # Each deal's own score: PHReg's sandwich has Breslow's residuals, which with ties do not add up to Efron's score.
     scores = np.array([cox(deals == deal).score(fit.params) for deal in sorted(set(deals))])
@@ -199,6 +272,24 @@ def check_ratings(rows, ratings, seats):
             same("seat strength", row["elo"], value * ELO, relative=1e-5, absolute=1e-4)
     elif len(letters) == 2:
         check_choix(rows, ratings, agents)
+
+
+def check_regularised(model, scores_at, ratings):
+    """A logistic prior on each strength: the mode by a quasi-Newton method, and in each direction the larger of sandwich and
+    curvature by a generalised eigenproblem."""
+    share = lambda at: 1 / (1 + np.exp(-at))
+    goal = lambda at: -(model.loglike(at) + np.sum(at - 2 * np.log1p(np.exp(at))))
+    slope = lambda at: -(model.score(at) + 1 - 2 * share(at))
+    found = scipy.optimize.minimize(goal, np.zeros(len(ratings)), jac=slope, method="BFGS", options={"gtol": 1e-10})
+    scores = np.array(scores_at(found.x))
+    clusters = len(scores)
+    curvature = -model.hessian(found.x) + np.diag(2 * share(found.x) * (1 - share(found.x)))
+    values, vectors = scipy.linalg.eigh(scores.T @ scores * clusters / (clusters - 1), curvature)
+    covariance = vectors @ np.diag(np.maximum(values, 1)) @ vectors.T
+    centre = np.eye(len(ratings)) - 1 / len(ratings)
+    for row, strength, error in zip(ratings, centre @ found.x, np.sqrt(np.diag(centre @ covariance @ centre.T))):
+        same("regularised", row["strength"], strength, relative=1e-5, absolute=1e-6)
+        same("regularised", row["error"], error, relative=1e-5)
 
 
 def check_choix(rows, ratings, agents):
@@ -306,6 +397,9 @@ def check_behaviour(rows, behaviour):
         own = [r for r in rows if r["agent"] == row["agent"]]
         total = lambda name: sum(float(r[name] or 0) for r in own)
         rounds = total("rounds")
+        if not rounds:
+            same("behaviour", row["calls"], None)
+            continue
         for column in ["calls", "snaps_right_own", "snaps_wrong", "touches", "penalties", "gifts", "looks", "swaps", "cards"]:
             same("behaviour", row[column], total(column) / rounds)
         told = [r for r in own if r["lapses"] != ""]
@@ -323,6 +417,7 @@ for folder in map(Path, sys.argv[1:]):
         check_summary(rows, tables["summary"][cell])
         check_pairs(rows, tables["pairwise"][cell])
         check_seats(rows, tables["seats"][cell])
+        check_residuals(tables["pairwise"][cell], tables["ratings"][cell], tables["seats"][cell])
         check_ratings(rows, tables["ratings"][cell], tables["seats"][cell])
         if tables["ratings"][cell][0]["alpha_rank"] != "":
             if cell[1] == 2:
