@@ -166,7 +166,7 @@ def target():
 def play(run, args, cambio):
     """Makes a run, or takes it as it lies, and keeps what its page needs."""
     command = run.full if args.full or not run.reduced else run.reduced
-    if "cargo " in command and args.cambio:
+    if "cargo " in command and args.cambio and not args.from_folder:
         raise Wrong(f"the run {run.name} builds its program from this tree; leave out --cambio")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / run.name
@@ -388,7 +388,7 @@ def extremes(run, options):
 
 
 def seats(run, options):
-    """`seats run=`: what each seat wins, in playing order, half the interval of the first, and Wald's test."""
+    """`seats run=`: what each seat wins, in playing order, half the interval of the first, and the test that all are equal."""
     tables = {}
     for row in select(run.rows("seats.csv"), options):
         tables.setdefault(table_of(row), []).append(row)
@@ -396,7 +396,8 @@ def seats(run, options):
     for table, rows in tables.items():
         shares = " ".join(rounded(number(row["payoff"]), 1, percent=True) for row in rows)
         half = (number(rows[0]["high"]) - number(rows[0]["low"])) / 2
-        p = number(rows[0]["wald_p"])
+        # Runs that were made before the test was Hotelling's have Wald's, which is the same with many deals.
+        p = number(rows[0]["p"] if "p" in rows[0] else rows[0]["wald_p"])
         p = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
         shown.append([table_name(table), rows[0]["deals"], shares, f"± {rounded(half, 1, percent=True)}", p])
     return markdown(["table", "deals", "wins of seats a, b, …, %", "of seat a", "all equal: p"], shown)
@@ -441,6 +442,18 @@ def curve(run, options):
 def printed(run, options):
     """`printed run=`: what the command printed, which is a table in Markdown."""
     return run.text(options.get("file", "output.txt")).strip()
+
+
+def coverage(run, options):
+    """`coverage run= columns="COLUMN=HEADING;…"`: how often intervals held, or tests rejected, by setting."""
+    columns = [part.split("=", 1) for part in options["columns"].split(";")]
+    least = float(options.get("from", 0))
+    rows = []
+    for row in run.rows("coverage.csv"):
+        if int(row["deals"]) >= least:
+            shown = [rounded(number(row[column]), 1, percent=True) for column, _ in columns]
+            rows.append([row["seats"], row["field"], row["deals"], *shown])
+    return markdown(["seats", "agents", "deals", *(f"{head}, %" for _, head in columns)], rows)
 
 
 def exploitability(run, options):
@@ -541,7 +554,7 @@ def plot_iterations(run, options):
     return plots.iterations(lines, options)
 
 
-TABLES = {f.__name__: f for f in (agents, pivot, matrix, extremes, seats, thresholds, curve, printed, exploitability, benchmarks, saved, pairs)}
+TABLES = {f.__name__: f for f in (agents, pivot, matrix, extremes, seats, thresholds, curve, printed, coverage, exploitability, benchmarks, saved, pairs)}
 PLOTS = {"curves": plot_curves, "intervals": plot_intervals, "iterations": plot_iterations}
 
 
