@@ -1,10 +1,11 @@
 //! `cambio sprt`.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use cambio_agents::Roster;
-use cambio_sim::Executor;
 use cambio_sim::sprt::{Question, Scale};
+use cambio_sim::{Executor, write_whole};
 use cambio_stats::Support;
 use cambio_stats::sprt::Verdict;
 use serde_json::json;
@@ -39,6 +40,9 @@ pub(super) struct Args {
     /// Stop undecided after N deals
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     deals: u64,
+    /// Write the JSON object of --format json into this file, too; it must not exist
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// How the answer is printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -69,6 +73,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let (alpha, beta) = (args.alpha, args.beta);
         return Err(format!("--alpha is {alpha} and --beta {beta}; allowed is less than 1 together").into());
     }
+    if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
+        return Err(
+            format!("{} exists; the answer is written only to a file that does not exist", out.display()).into()
+        );
+    }
     let scale = if args.normalized { Scale::Normalized } else { Scale::Logistic };
     let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);
     let question = Question { elo_0, elo_1, scale, alpha, beta, most_deals: args.deals };
@@ -81,13 +90,15 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let word = if args.normalized { "normalized Elo" } else { "Elo" };
     let score = answer.scores.interval(2.0, Support::Share);
     let mut out = std::io::stdout().lock();
-    if args.format == Format::Json {
+    if args.format == Format::Json || args.out.is_some() {
         let verdict = match answer.verdict {
             Verdict::First => "first",
             Verdict::Second => "second",
             Verdict::Undecided => "undecided",
         };
         let told = json!({
+            "version": env!("CARGO_PKG_VERSION"), "estimate": answer.estimate.map(|found| found.median),
+            "estimate_low": answer.estimate.map(|found| found.low), "estimate_high": answer.estimate.map(|found| found.high),
             "agent": args.agent, "other": args.other, "rules": setting.rules, "seats": setting.seats,
             "seed": setting.seed.to_string(), "elo_0": elo_0, "elo_1": elo_1, "normalized": args.normalized,
             "alpha": alpha, "beta": beta, "verdict": verdict, "log_likelihood_ratio": answer.ratio,
@@ -95,8 +106,13 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             "counts": answer.counts, "score": score.map(|score| score.mean),
             "score_low": score.and_then(|score| score.low()), "score_high": score.and_then(|score| score.high()),
         });
-        writeln!(out, "{told}")?;
-        return Ok(Exit::Done);
+        if let Some(file) = &args.out {
+            write_whole(file, format!("{told:#}\n").as_bytes())?;
+        }
+        if args.format == Format::Json {
+            writeln!(out, "{told}")?;
+            return Ok(Exit::Done);
+        }
     }
     let (agent, other) = (&args.agent, &args.other);
     match answer.verdict {
@@ -107,10 +123,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let (low, high) = answer.bounds;
     writeln!(out, "  log likelihood ratio {:+.3}, bounds {low:+.3} and {high:+.3}", answer.ratio)?;
     writeln!(out, "  {} deals, {} matches; error probabilities {alpha} and {beta}", answer.deals, answer.matches)?;
+    if let Some(found) = answer.estimate {
+        writeln!(out, "  score {:.4} ({:.4} to {:.4}), corrected for stopping", found.median, found.low, found.high)?;
+    }
     if let Some(score) = score {
-        let ends = score.low().zip(score.high());
-        let interval = ends.map_or_else(String::new, |(low, high)| format!(" ({low:.4} to {high:.4})"));
-        writeln!(out, "  score {:.4}{interval}, which stopping early makes too extreme", score.mean)?;
+        writeln!(out, "  the mean itself is {:.4}, which stopping early makes too extreme", score.mean)?;
     }
     Ok(Exit::Done)
 }

@@ -1,8 +1,9 @@
 //! A sequential test of two agents: plays until it is decided which is better, and no longer.
 
 use cambio_agents::Roster;
-use cambio_stats::Moments;
 use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
+use cambio_stats::stopping::{Estimate, Stopped as StoppedTest};
+use cambio_stats::{Moments, Support};
 
 use crate::plan::{Cell, Experiment, Plan, PlayablePlan};
 use crate::play::{AgentFault, Executor, MeasureError, Stopped, Worker, play_block};
@@ -49,6 +50,8 @@ pub struct Answer {
     pub matches: u64,
     /// The first agent's pairwise scores, in halves. Their mean is biased, because the test stops when it is extreme.
     pub scores: Moments,
+    /// The first agent's expected score, corrected for stopping when it was extreme; `None` if nothing varied.
+    pub estimate: Option<Estimate>,
     /// How often each mean of a deal occurred.
     pub counts: Vec<u64>,
 }
@@ -147,6 +150,7 @@ impl Question {
         let Reading { test, scores, deals } = reading;
         let matches = deals * (plan.cells[0].lineups.len() * plan.cells[0].seatings.len()) as u64;
         Ok(Answer {
+            estimate: self.estimate(&test, &scores),
             verdict: test.verdict(),
             ratio: test.ratio(),
             bounds: test.bounds(),
@@ -155,6 +159,21 @@ impl Question {
             scores,
             counts: test.counts().to_vec(),
         })
+    }
+}
+
+impl Question {
+    /// The score after the test has stopped. The standard deviation of a deal's mean is that of the deals that were read.
+    fn estimate(&self, test: &Sprt, scores: &Moments) -> Option<Estimate> {
+        let deviation = scores.interval(2.0, Support::Line)?.error? * (scores.clusters as f64).sqrt();
+        let games = (scores.results() / i128::from(scores.clusters)) as usize;
+        let mean = |elo: f64| match self.scale {
+            Scale::Logistic => score_of_elo(elo),
+            Scale::Normalized => 0.5 + t_of_normalized_elo(elo, games) * deviation,
+        };
+        let means = (mean(self.elo_0), mean(self.elo_1));
+        let (bounds, clusters, ratio) = (test.bounds(), scores.clusters, test.ratio());
+        StoppedTest { means, bounds, deviation, clusters, ratio }.estimate()
     }
 }
 
@@ -194,8 +213,6 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use cambio_stats::Support;
-
     use crate::plan::{Payoff, Unit};
 
     /// At an odd number of seats a deal has two lineups. Reading them as two deals would count their common cards twice.

@@ -40,6 +40,7 @@ mod resampling;
 pub mod search;
 pub mod simultaneous;
 pub mod sprt;
+pub mod stopping;
 
 pub use distributions::{f_tail, normal_cdf, normal_quantile, t_p_value, t_power, t_quantile};
 pub use interval::{Interval, LEVEL, Support};

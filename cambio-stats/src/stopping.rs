@@ -1,0 +1,224 @@
+//! What a mean is after a sequential test has stopped: estimates that stopping does not bias.
+//!
+//! A test stops when the mean is extreme, so the mean itself is too extreme. Outcomes are ordered (Siegmund 1978, "Estimation
+//! following sequential tests"): the sooner the upper bound was reached the higher, the sooner the lower the lower, and
+//! between them those that reached neither. A mean belongs to the interval if under it outcomes as high as the one that was
+//! seen, and as low, have 2.5 % or more; the estimate is the mean under which both have 50 %.
+//!
+//! The log likelihood ratio is taken for Brownian motion between its bounds, whose exits are known as series (Darling and
+//! Siegert 1953, "The first passage problem for a continuous Markov process"). It overshoots its bounds a little, which is
+//! left out.
+
+use std::f64::consts::PI;
+
+/// A test that has stopped.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Stopped {
+    /// The means of the two hypotheses, the second larger.
+    pub means: (f64, f64),
+    /// The bounds of the log likelihood ratio, one below 0 and one above.
+    pub bounds: (f64, f64),
+    /// The standard deviation of a cluster's mean.
+    pub deviation: f64,
+    /// How many clusters were read.
+    pub clusters: u64,
+    /// The log likelihood ratio at the end.
+    pub ratio: f64,
+}
+
+/// An estimate with its 95 % interval.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Estimate {
+    /// The mean that is as likely too high as too low.
+    pub median: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Stopped {
+    /// The estimate of the mean, between 0 and 1; `None` where nothing varied.
+    ///
+    /// # Panics
+    /// Never.
+    ///
+    /// # Examples
+    /// ```
+    /// use cambio_stats::stopping::Stopped;
+    ///
+    /// // Is it ½ or 0.52? After 600 clusters with a deviation of 0.3 the second was accepted; their mean was 0.5321.
+    /// let test = Stopped { means: (0.5, 0.52), bounds: (-2.94, 2.94), deviation: 0.3, clusters: 600, ratio: 2.95 };
+    /// let found = test.estimate().unwrap();
+    /// assert!(found.low < found.median && found.median < 0.5321 && found.low > 0.5);
+    /// ```
+    pub fn estimate(&self) -> Option<Estimate> {
+        if self.clusters == 0 || !(self.deviation > 0.0) {
+            return None;
+        }
+        let at = |level: f64| {
+            let (mut low, mut high) = (0.0, 1.0);
+            for _ in 0..60 {
+                let middle = f64::midpoint(low, high);
+                *if self.as_high(middle) < level { &mut low } else { &mut high } = middle;
+            }
+            f64::midpoint(low, high)
+        };
+        Some(Estimate { median: at(0.5), low: at(0.025), high: at(0.975) })
+    }
+
+    /// The probability of an outcome at least as high as the one that was seen.
+    fn as_high(&self, mean: f64) -> f64 {
+        let (first, second) = self.means;
+        let step = (second - first) / self.deviation;
+        let walk = Walk {
+            drift: step * (mean - f64::midpoint(first, second)) / self.deviation,
+            variance: step * step,
+            below: -self.bounds.0,
+            above: self.bounds.1,
+        };
+        let time = self.clusters as f64;
+        if self.ratio >= self.bounds.1 {
+            walk.above_by(time)
+        } else if self.ratio <= self.bounds.0 {
+            1.0 - walk.mirrored().above_by(time)
+        } else {
+            walk.above_by(time) + walk.between(self.ratio, time)
+        }
+        .clamp(0.0, 1.0)
+    }
+}
+
+/// Brownian motion from 0 between two bounds.
+#[derive(Clone, Copy, Debug)]
+struct Walk {
+    drift: f64,
+    variance: f64,
+    /// How far below 0 the lower bound is.
+    below: f64,
+    above: f64,
+}
+
+impl Walk {
+    fn mirrored(self) -> Walk {
+        Walk { drift: -self.drift, below: self.above, above: self.below, ..self }
+    }
+
+    fn width(&self) -> f64 {
+        self.below + self.above
+    }
+
+    /// How fast the n-th part of the distribution fades.
+    fn rate(&self, n: f64) -> f64 {
+        let wave = n * PI / self.width();
+        self.drift * self.drift / (2.0 * self.variance) + wave * wave * self.variance / 2.0
+    }
+
+    /// The parts that have not faded by some time.
+    fn parts(&self, time: f64) -> impl Iterator<Item = f64> {
+        // e^−40 is nothing beside 1.
+        let slowest = PI * PI * self.variance * time / (2.0 * self.width() * self.width());
+        let count = (40.0 / slowest).sqrt().ceil().min(1e5) as u32 + 1;
+        (1..=count).map(f64::from)
+    }
+
+    /// The probability of the upper bound being the first that is reached, by this time.
+    fn above_by(&self, time: f64) -> f64 {
+        let (width, push) = (self.width(), 2.0 * self.drift / self.variance);
+        let ever = if (push * width).abs() < 1e-9 {
+            self.below / width
+        } else if push > 0.0 {
+            (-push * self.below).exp_m1() / (-push * width).exp_m1()
+        } else {
+            (push * self.above).exp() * (push * self.below).exp_m1() / (push * width).exp_m1()
+        };
+        let part = |n: f64| {
+            let rate = self.rate(n);
+            n * (n * PI * self.above / width).sin() * (push / 2.0 * self.above - rate * time).exp() / rate
+        };
+        let later = PI * self.variance / (width * width) * self.parts(time).map(part).sum::<f64>();
+        ever - later
+    }
+
+    /// The probability of being above a height at this time and never having reached a bound.
+    fn between(&self, height: f64, time: f64) -> f64 {
+        const STEPS: usize = 200;
+        let width = self.width();
+        let density = |at: f64| {
+            let part = |n: f64| {
+                let waves = (n * PI * self.below / width).sin() * (n * PI * (at + self.below) / width).sin();
+                waves * (self.drift * at / self.variance - self.rate(n) * time).exp()
+            };
+            2.0 / width * self.parts(time).map(part).sum::<f64>()
+        };
+        let step = (self.above - height) / STEPS as f64;
+        let weight = |place: usize| match place {
+            0 | STEPS => 1.0,
+            odd if odd % 2 == 1 => 4.0,
+            _ => 2.0,
+        };
+        (0..=STEPS).map(|place| weight(place) * density(height + place as f64 * step)).sum::<f64>() * step / 3.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resampling::{Draw as _, stream};
+    use crate::sprt::{Hypotheses, Sprt, Verdict};
+
+    #[test]
+    fn all_there_is_adds_up_to_1() {
+        for (drift, time) in [(0.0, 30.0), (0.05, 80.0), (-0.2, 10.0), (0.3, 400.0)] {
+            let walk = Walk { drift, variance: 0.1, below: 2.9, above: 2.2 };
+            let all = walk.above_by(time) + walk.mirrored().above_by(time) + walk.between(-2.9, time);
+            // The density between the bounds is integrated in 200 steps.
+            assert!((all - 1.0).abs() < 1e-6, "{drift} {time}: {all}");
+        }
+        // Without drift the upper bound comes first as often as it is nearer.
+        let walk = Walk { drift: 0.0, variance: 0.1, below: 1.0, above: 3.0 };
+        assert!((walk.above_by(1e6) - 0.25).abs() < 1e-12);
+    }
+
+    /// Tests of agents of one strength: the estimate is too high as often as too low, and the interval holds; the mean itself
+    /// is too extreme.
+    #[test]
+    fn stopping_does_not_bias_the_estimate() {
+        let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 4000 } else { 400 };
+        for (share, most) in [(0.50, 4000), (0.53, 4000), (0.515, 400)] {
+            let (mut above, mut held, mut mean_held) = (0, 0, 0);
+            for run in 0..runs {
+                let mut rng = stream(run, 14);
+                let mut test = Sprt::new(Hypotheses::Mean(0.5, 0.53), 3, 0.05, 0.05);
+                let (mut sum, mut squares) = (0.0, 0.0);
+                let mut clusters = 0;
+                while test.verdict() == Verdict::Undecided && clusters < most {
+                    let won = usize::from(rng.uniform() < share) + usize::from(rng.uniform() < share);
+                    test.add(won);
+                    clusters += 1;
+                    sum += won as f64 / 2.0;
+                    squares += (won as f64 / 2.0).powi(2);
+                }
+                let mean = sum / clusters as f64;
+                let deviation = (squares / clusters as f64 - mean * mean).sqrt();
+                let stopped =
+                    Stopped { means: (0.5, 0.53), bounds: test.bounds(), deviation, clusters, ratio: test.ratio() };
+                let found = stopped.estimate().unwrap();
+                above += u32::from(found.median > share);
+                held += u32::from(found.low <= share && share <= found.high);
+                let half = 1.96 * deviation / (clusters as f64).sqrt();
+                mean_held += u32::from((mean - share).abs() <= half);
+            }
+            let of = |count: u32| f64::from(count) / runs as f64;
+            let error = |p: f64| (p * (1.0 - p) / runs as f64).sqrt();
+            // Half a deal of overshoot is left out of the estimate.
+            assert!((of(above) - 0.5).abs() < 0.05 + 3.5 * error(0.5), "{share}: {}", of(above));
+            assert!(
+                (of(held) - 0.95).abs() < 0.01 + 3.5 * error(0.05),
+                "{share}: {}, alone {}",
+                of(held),
+                of(mean_held)
+            );
+        }
+    }
+}
