@@ -64,6 +64,14 @@ fn a_sequential_test_says_the_same_for_any_number_of_threads() {
     assert_eq!((&told["verdict"], ratio <= low), (&"first".into(), true), "{one}");
     let counts: u64 = told["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(counts, told["deals"].as_u64().unwrap());
+    // The mean at which it stopped is too extreme; the estimate is nearer to the other hypothesis.
+    let number = |name: &str| told[name].as_f64().unwrap();
+    assert!(number("estimate") > number("score") && number("estimate_low") < number("score"), "{one}");
+    assert!(number("estimate_low") < number("estimate") && number("estimate") < number("estimate_high"), "{one}");
+    prints(&folder, &format!("{words} 2 --out answer.json"));
+    let kept: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("answer.json")).unwrap()).unwrap();
+    assert_eq!(kept, told);
     let undecided =
         prints(&folder, "sprt greedy greedy(call_at=6) --rules classic --elo0 0 --elo1 1 --deals 50 --quiet");
     assert!(undecided.starts_with("undecided between 0 and 1 Elo"), "{undecided}");

@@ -84,7 +84,7 @@ const RATINGS: u32 = 1 << 16;
 const PAIRS: u32 = 2 << 16;
 const GAMES: u32 = 3 << 16;
 /// The number of resamples behind the intervals of an empirical game.
-const RESAMPLES: usize = 200;
+const RESAMPLES: usize = 1000;
 
 impl Derived {
     /// Makes the tables and pages from a finished digest.
