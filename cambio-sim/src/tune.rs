@@ -42,7 +42,7 @@ pub struct Setting {
 /// Candidates at one table. Each plays against the same field.
 ///
 /// ```
-/// use cambio_sim::tune::{Candidates, Setting, curve};
+/// use cambio_sim::tune::{Candidates, Setting};
 /// use cambio_sim::{Executor, Payoff, Unit};
 ///
 /// let setting = Setting {
@@ -62,7 +62,7 @@ pub struct Setting {
 /// // Each candidate plays each deal in both seats, so a score is a multiple of 1/4.
 /// let scores = candidates.scores(&[0, 1, 2], 0..100)?;
 /// assert_eq!(candidates.units(), 4.0);
-/// let points = curve("greedy", &specs, &values, &scores, setting.seed);
+/// let points = candidates.curve("greedy", &values, &scores, setting.seed);
 /// assert!(points[2].mean < points[1].mean, "a greedy player that calls with 30 points loses");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -149,7 +149,7 @@ impl<'e> Candidates<'e> {
 
     /// The curve of the candidates with these values, from their scores, one for each deal; the field is called so. Joint
     /// statements need the same deals of all.
-    pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: u64) -> Vec<Point> {
+    pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<Point> {
         let estimates = estimates(scores, self.payoff.support(), &mut resampling(seed, CURVE));
         let labels = self.labels();
         let point = |(place, estimate): (usize, Estimate)| {
