@@ -165,15 +165,16 @@ impl Question {
 impl Question {
     /// The score after the test has stopped. The standard deviation of a deal's mean is that of the deals that were read.
     fn estimate(&self, test: &Sprt, scores: &Moments) -> Option<Estimate> {
-        let deviation = scores.interval(2.0, Support::Line)?.error? * (scores.clusters as f64).sqrt();
+        let score = scores.interval(2.0, Support::Line)?;
+        let deviation = score.error? * (scores.clusters as f64).sqrt();
         let games = (scores.results() / i128::from(scores.clusters)) as usize;
-        let mean = |elo: f64| match self.scale {
+        let of_elo = |elo: f64| match self.scale {
             Scale::Logistic => score_of_elo(elo),
             Scale::Normalized => 0.5 + t_of_normalized_elo(elo, games) * deviation,
         };
-        let means = (mean(self.elo_0), mean(self.elo_1));
+        let (means, mean) = ((of_elo(self.elo_0), of_elo(self.elo_1)), score.mean);
         let (bounds, clusters, ratio) = (test.bounds(), scores.clusters, test.ratio());
-        StoppedTest { means, bounds, deviation, clusters, ratio }.estimate()
+        StoppedTest { means, bounds, mean, deviation, clusters, ratio }.estimate()
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Stopped {
     pub means: (f64, f64),
     /// The bounds of the log likelihood ratio, one below 0 and one above.
     pub bounds: (f64, f64),
+    /// The mean of the clusters that were read.
+    pub mean: f64,
     /// The standard deviation of a cluster's mean.
     pub deviation: f64,
     /// How many clusters were read.
@@ -48,7 +50,7 @@ impl Stopped {
     /// use cambio_stats::stopping::Stopped;
     ///
     /// // Is it ½ or 0.52? After 600 clusters with a deviation of 0.3 the second was accepted; their mean was 0.5321.
-    /// let test = Stopped { means: (0.5, 0.52), bounds: (-2.94, 2.94), deviation: 0.3, clusters: 600, ratio: 2.95 };
+    /// let test = Stopped { means: (0.5, 0.52), bounds: (-2.94, 2.94), mean: 0.5321, deviation: 0.3, clusters: 600, ratio: 2.95 };
     /// let found = test.estimate().unwrap();
     /// assert!(found.low < found.median && found.median < 0.5321 && found.low > 0.5);
     /// ```
@@ -70,10 +72,12 @@ impl Stopped {
     /// The probability of an outcome at least as high as the one that was seen.
     fn as_high(&self, mean: f64) -> f64 {
         let (first, second) = self.means;
-        let step = (second - first) / self.deviation;
+        let middle = f64::midpoint(first, second);
+        // Frequencies that have a hypothesis for their mean are as much wider as that is away from what was seen.
+        let step = (second - first) / (self.deviation.powi(2) + (self.mean - middle).powi(2));
         let walk = Walk {
-            drift: step * (mean - f64::midpoint(first, second)) / self.deviation,
-            variance: step * step,
+            drift: step * (mean - middle),
+            variance: (step * self.deviation).powi(2),
             below: -self.bounds.0,
             above: self.bounds.1,
         };
@@ -185,7 +189,8 @@ mod tests {
     #[test]
     fn stopping_does_not_bias_the_estimate() {
         let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 4000 } else { 400 };
-        for (share, most) in [(0.50, 4000), (0.53, 4000), (0.515, 400)] {
+        // The last is far from both hypotheses.
+        for (share, most) in [(0.50, 4000), (0.53, 4000), (0.515, 400), (0.3, 4000)] {
             let (mut above, mut held, mut mean_held) = (0, 0, 0);
             for run in 0..runs {
                 let mut rng = stream(run, 14);
@@ -201,8 +206,14 @@ mod tests {
                 }
                 let mean = sum / clusters as f64;
                 let deviation = (squares / clusters as f64 - mean * mean).sqrt();
-                let stopped =
-                    Stopped { means: (0.5, 0.53), bounds: test.bounds(), deviation, clusters, ratio: test.ratio() };
+                let stopped = Stopped {
+                    means: (0.5, 0.53),
+                    bounds: test.bounds(),
+                    mean,
+                    deviation,
+                    clusters,
+                    ratio: test.ratio(),
+                };
                 let found = stopped.estimate().unwrap();
                 above += u32::from(found.median > share);
                 held += u32::from(found.low <= share && share <= found.high);
