@@ -55,7 +55,7 @@ impl Stopped {
     /// assert!(found.low < found.median && found.median < 0.5321 && found.low > 0.5);
     /// ```
     pub fn estimate(&self) -> Option<Estimate> {
-        if self.clusters == 0 || !(self.deviation > 0.0) {
+        if self.clusters == 0 || self.deviation.is_nan() || self.deviation <= 0.0 {
             return None;
         }
         let at = |level: f64| {
@@ -118,6 +118,41 @@ impl Walk {
         self.drift * self.drift / (2.0 * self.variance) + wave * wave * self.variance / 2.0
     }
 
+    /// Whether so little time has passed that images of the bounds tell more than waves between them, whose sums then cancel.
+    fn is_early(&self, time: f64) -> bool {
+        self.variance * time < 0.5 * self.width() * self.width()
+    }
+
+    /// The same as [`Walk::above_by`] by reflection at the bounds: each image is reached by a motion without bounds as often as
+    /// an inverse Gaussian number is small.
+    fn above_by_images(&self, time: f64) -> f64 {
+        let (spread, drift) = ((self.variance * time).sqrt(), self.drift.abs());
+        let image = |k: i32| {
+            let at = self.above + 2.0 * f64::from(k) * self.width();
+            let far = at.abs();
+            let term = |sign: f64| {
+                let shift = self.drift * self.above / self.variance - sign * drift * far / self.variance;
+                (shift + ln_normal_cdf((sign * drift * time - far) / spread)).exp()
+            };
+            at.signum() * (term(1.0) + term(-1.0))
+        };
+        (-6..=6).map(image).sum()
+    }
+
+    /// The density at a height of what has not reached a bound, by the same images.
+    fn density_by_images(&self, at: f64, time: f64) -> f64 {
+        let scale = self.variance * time;
+        let normal = |centre: f64| {
+            let off = at - centre - self.drift * time;
+            (self.drift * centre / self.variance - off * off / (2.0 * scale)).exp() / (2.0 * PI * scale).sqrt()
+        };
+        let image = |k: i32| {
+            let centre = 2.0 * f64::from(k) * self.width();
+            normal(centre) - normal(2.0 * self.above - centre)
+        };
+        (-6..=6).map(image).sum()
+    }
+
     /// The parts that have not faded by some time.
     fn parts(&self, time: f64) -> impl Iterator<Item = f64> {
         // e^−40 is nothing beside 1.
@@ -128,6 +163,9 @@ impl Walk {
 
     /// The probability of the upper bound being the first that is reached, by this time.
     fn above_by(&self, time: f64) -> f64 {
+        if self.is_early(time) {
+            return self.above_by_images(time);
+        }
         let (width, push) = (self.width(), 2.0 * self.drift / self.variance);
         let ever = if (push * width).abs() < 1e-9 {
             self.below / width
@@ -149,6 +187,9 @@ impl Walk {
         const STEPS: usize = 200;
         let width = self.width();
         let density = |at: f64| {
+            if self.is_early(time) {
+                return self.density_by_images(at, time);
+            }
             let part = |n: f64| {
                 let waves = (n * PI * self.below / width).sin() * (n * PI * (at + self.below) / width).sin();
                 waves * (self.drift * at / self.variance - self.rate(n) * time).exp()
@@ -165,9 +206,35 @@ impl Walk {
     }
 }
 
+/// The logarithm of the standard normal distribution function, also where that is smaller than any number.
+fn ln_normal_cdf(at: f64) -> f64 {
+    if at > -30.0 { crate::normal_cdf(at).ln() } else { -at * at / 2.0 - (-at * (2.0 * PI).sqrt()).ln() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn images_and_waves_say_the_same_and_far_means_are_estimated() {
+        for drift in [-0.1, 0.0, 0.07] {
+            let walk = Walk { drift, variance: 0.1, below: 2.9, above: 2.2 };
+            // A little beyond and before the time at which the one takes over from the other.
+            let time = 0.5 * walk.width() * walk.width() / walk.variance;
+            let (before, after) = (walk.above_by(time * (1.0 - 1e-9)), walk.above_by(time * (1.0 + 1e-9)));
+            assert!((before - after).abs() < 1e-8, "{drift}: {before} {after}");
+        }
+        let test = Stopped {
+            means: (0.4928, 0.5072),
+            bounds: (-2.944, 2.944),
+            mean: 0.246,
+            deviation: 0.308,
+            clusters: 128,
+            ratio: -2.95,
+        };
+        let found = test.estimate().unwrap();
+        assert!((found.median - 0.246).abs() < 0.02 && found.low < 0.22 && found.high > 0.27, "{found:?}");
+    }
     use crate::resampling::{Draw as _, stream};
     use crate::sprt::{Hypotheses, Sprt, Verdict};
 
