@@ -64,9 +64,9 @@ fn a_sequential_test_says_the_same_for_any_number_of_threads() {
     assert_eq!((&told["verdict"], ratio <= low), (&"first".into(), true), "{one}");
     let counts: u64 = told["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(counts, told["deals"].as_u64().unwrap());
-    // The mean at which it stopped is too extreme; the estimate is nearer to the other hypothesis.
+    // So far from both hypotheses stopping hardly biases the mean.
     let number = |name: &str| told[name].as_f64().unwrap();
-    assert!(number("estimate") > number("score") && number("estimate_low") < number("score"), "{one}");
+    assert!((number("estimate") - number("score")).abs() < 0.005, "{one}");
     assert!(number("estimate_low") < number("estimate") && number("estimate") < number("estimate_high"), "{one}");
     prints(&folder, &format!("{words} 2 --out answer.json"));
     let kept: serde_json::Value =
