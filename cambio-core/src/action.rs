@@ -181,32 +181,49 @@ impl Verb {
 const PLAIN: [Action; 7] =
     [Action::Draw, Action::Take, Action::Call, Action::End, Action::Drop, Action::Skip, Action::Pass];
 
-/// The pairs of spots that may be swapped: any two of `spots`, but for the owners ruled out.
+/// The pairs of spots that may be swapped: any two of `spots`, but for those ruled out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Pairs {
-    spots: SpotSet,
+pub(crate) struct Pairs {
+    pub(crate) spots: SpotSet,
     /// Seats of whose cards no two may be swapped with each other.
-    apart: crate::SeatSet,
+    pub(crate) apart: crate::SeatSet,
+    /// Spots of which no two may be swapped with each other: one of the two is always another.
+    pub(crate) passive: SpotSet,
 }
 
 impl Pairs {
-    const NONE: Pairs = Pairs { spots: SpotSet::EMPTY, apart: crate::SeatSet::EMPTY };
+    pub(crate) const NONE: Pairs =
+        Pairs { spots: SpotSet::EMPTY, apart: crate::SeatSet::EMPTY, passive: SpotSet::EMPTY };
 
     /// The pairs as `from` counts the seats.
     fn turned(&self, from: Seat) -> Pairs {
-        Pairs { spots: self.spots.turned(from), apart: self.apart.turned(from) }
+        Pairs {
+            spots: self.spots.turned(from),
+            apart: self.apart.turned(from),
+            passive: self.passive.turned(from),
+        }
     }
 
     /// The spots after `spot` with which it may be swapped.
     fn partners(&self, spot: Spot) -> SpotSet {
-        let above = self.spots.above(spot);
+        let mut above = self.spots.above(spot);
+        if self.passive.contains(spot) {
+            above = above.without(self.passive);
+        }
         if self.apart.contains(spot.seat()) { above.without(SpotSet::of_seat(spot.seat())) } else { above }
     }
 
     fn len(&self) -> usize {
+        let all = self.len_among(self.spots);
+        if self.passive.is_empty() { all } else { all - self.len_among(self.passive) }
+    }
+
+    /// The number of pairs of these spots, but for the seats apart.
+    #[inline]
+    fn len_among(&self, spots: SpotSet) -> usize {
         let pairs = |n: usize| n * n.saturating_sub(1) / 2;
-        let of = |seat| self.spots.intersection(SpotSet::of_seat(seat)).len();
-        pairs(self.spots.len()) - self.apart.each().map(|seat| pairs(of(seat))).sum::<usize>()
+        let of = |seat| spots.intersection(SpotSet::of_seat(seat)).len();
+        pairs(spots.len()) - self.apart.each().map(|seat| pairs(of(seat))).sum::<usize>()
     }
 
     /// The pair with this number, counted from 0: by its first spot in playing order from `from` on, then by its second.
@@ -239,8 +256,8 @@ pub(crate) trait Offer {
     /// Offers the targets of a verb. A phase has one verb with targets; [`Verb::Touch`] goes with [`Verb::Snap`].
     fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet);
 
-    /// Offers the spots that may be swapped, and the seats whose own cards may not be swapped with each other.
-    fn pair(&mut self, targets: impl FnOnce() -> (SpotSet, crate::SeatSet));
+    /// Offers the pairs of spots that may be swapped.
+    fn pair(&mut self, pairs: impl FnOnce() -> Pairs);
 }
 
 impl Offer for Choices {
@@ -261,9 +278,8 @@ impl Offer for Choices {
     }
 
     #[inline]
-    fn pair(&mut self, targets: impl FnOnce() -> (SpotSet, crate::SeatSet)) {
-        let (spots, apart) = targets();
-        self.pairs = Pairs { spots, apart };
+    fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
+        self.pairs = pairs();
     }
 }
 
@@ -283,7 +299,7 @@ impl Offer for Targets {
     }
 
     #[inline]
-    fn pair(&mut self, _: impl FnOnce() -> (SpotSet, crate::SeatSet)) {}
+    fn pair(&mut self, _: impl FnOnce() -> Pairs) {}
 }
 
 /// Checks whether one decision is legal.
@@ -309,10 +325,9 @@ impl Offer for Check {
     }
 
     #[inline]
-    fn pair(&mut self, targets: impl FnOnce() -> (SpotSet, crate::SeatSet)) {
+    fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
         if let Action::Swap(one, other) = self.action {
-            let (spots, apart) = targets();
-            self.is_legal = Pairs { spots, apart }.contains(one, other);
+            self.is_legal = pairs().contains(one, other);
         }
     }
 }

@@ -104,13 +104,18 @@ impl Step {
     const ANOTHER: u8 = 4;
     const SWAP: u8 = 8;
     const REVEAL: u8 = 16;
+    const SWAP_OWN: u8 = 32;
+    const SWAP_LOOKED: u8 = 64;
+    const SWAPS: u8 = Step::SWAP | Step::SWAP_OWN | Step::SWAP_LOOKED;
 
-    const WORDS: [(&'static str, u8); 6] = [
+    const WORDS: [(&'static str, u8); 8] = [
         ("look own", Step::LOOK_OWN),
         ("look other", Step::LOOK_OTHER),
         ("look any", Step::LOOK_ANY),
         ("look another", Step::LOOK_ANY | Step::ANOTHER),
         ("swap", Step::SWAP),
+        ("swap own", Step::SWAP_OWN),
+        ("swap looked", Step::SWAP_LOOKED),
         ("reveal", Step::REVEAL),
     ];
 
@@ -129,9 +134,27 @@ impl Step {
         self.0 & Step::ANOTHER != 0
     }
 
-    /// `swap`: two cards change places, faces unseen.
+    /// `swap`, `swap own` or `swap looked`: two cards change places, faces unseen.
     pub const fn swaps(self) -> bool {
-        self.0 & Step::SWAP != 0
+        self.0 & Step::SWAPS != 0
+    }
+
+    /// `swap own`: one of the two is the player's own card, the other one of another seat.
+    ///
+    /// ```
+    /// use cambio_core::Power;
+    ///
+    /// let power: Power = "look other then swap own".parse().unwrap();
+    /// let step = power.step(1).unwrap();
+    /// assert!(step.swaps() && step.swaps_own() && !step.swaps_looked());
+    /// ```
+    pub const fn swaps_own(self) -> bool {
+        self.0 & Step::SWAP_OWN != 0
+    }
+
+    /// `swap looked`: at least one of the two is a card that an earlier step of this power looked at.
+    pub const fn swaps_looked(self) -> bool {
+        self.0 & Step::SWAP_LOOKED != 0
     }
 
     /// `reveal`: one card of every other seat is shown to all.
@@ -144,8 +167,9 @@ impl Step {
         for word in text.split(" or ") {
             step |= Step::WORDS.iter().find(|(name, _)| *name == word.trim())?.1;
         }
-        // A reveal asks several questions of its own; it does not stand beside other actions.
-        (step & Step::REVEAL == 0 || step == Step::REVEAL).then_some(Step(step))
+        // A reveal asks several questions of its own; it does not stand beside other actions. Nor do two kinds of swap.
+        let stands = (step & Step::REVEAL == 0 || step == Step::REVEAL) && (step & Step::SWAPS).count_ones() <= 1;
+        stands.then_some(Step(step))
     }
 }
 
@@ -168,7 +192,7 @@ impl Power {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "`{0}` is no power; a power is one to four steps joined by `then`, a step one or more of `look own`, \
-     `look other`, `look any`, `look another`, `swap` joined by `or`, or `reveal` alone"
+     `look other`, `look any`, `look another` and one of `swap`, `swap own`, `swap looked`, joined by `or`, or `reveal` alone"
 )]
 pub struct ParsePowerError(String);
 
@@ -230,6 +254,7 @@ mod tests {
             "look any then look another then swap",
             "look any or swap then look any or swap",
             "reveal",
+            "look own or swap own then look another or swap looked",
         ] {
             let power: Power = text.parse().unwrap();
             assert_eq!(power.to_string(), text);
@@ -241,7 +266,9 @@ mod tests {
 
     #[test]
     fn a_power_that_is_none_is_refused() {
-        for text in ["look", "swap then", "reveal or swap", "swap then swap then swap then swap then swap"] {
+        for text in
+            ["look", "swap then", "reveal or swap", "swap or swap own", "swap then swap then swap then swap then swap"]
+        {
             let error = text.parse::<Power>().unwrap_err().to_string();
             assert!(error.starts_with(&format!("`{text}` is no power")), "{error}");
         }

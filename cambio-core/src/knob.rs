@@ -67,9 +67,9 @@ fn call_form(text: &str) -> Option<(&str, i64)> {
     Some((name, rest.strip_suffix(')')?.trim().parse().ok()?))
 }
 
-/// Declares enums of which every variant is one word in a rule file.
+/// Declares enums of which every variant is one word in a rule file. A word after `or` is read as well and never written.
 macro_rules! words {
-    ($($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ })+) => {$(
+    ($($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal $(or $other:literal)?,)+ })+) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub enum $name { $($(#[$doc])* $variant,)+ }
@@ -77,7 +77,7 @@ macro_rules! words {
         impl Knob for $name {
             fn read(value: &Value) -> Option<$name> {
                 match value.as_str()? {
-                    $($word => Some($name::$variant),)+
+                    $($word $(| $other)? => Some($name::$variant),)+
                     _ => None,
                 }
             }
@@ -87,7 +87,7 @@ macro_rules! words {
             }
 
             fn allowed() -> String {
-                one_of(&[$($word),+])
+                one_of(&[$($word, $($other,)?)+])
             }
         }
     )+};
@@ -210,8 +210,17 @@ words! {
         None = "none",
         /// Cards of other seats.
         Foreign = "foreign",
+        /// Its own cards.
+        Own = "own",
         /// Cards of other seats and its own (004:117).
-        OwnAndForeign = "own_and_foreign",
+        OwnAndForeign = "own_and_foreign" or "any",
+    }
+    /// Whether seats that have not called may snap after a call.
+    OthersAfterCall {
+        /// They may.
+        Yes = "yes",
+        /// Only callers may (the strict reading of 004:117).
+        No = "no",
     }
     /// When a seat may call.
     CallWhen {
@@ -238,6 +247,13 @@ words! {
         /// Nothing special.
         Continues = "continues",
     }
+    /// Whether a snap that ends the round with an empty layout spares those who snapped later in the same window.
+    EmptyHandFines {
+        /// Later declarations are still resolved and fined.
+        After = "after",
+        /// The round is over at once (000:134): later cards are not turned up, and nobody pays.
+        None = "none",
+    }
     /// What becomes of an empty stock.
     StockEmpty {
         /// The pile without its top is shuffled into a new one (004:139).
@@ -254,7 +270,7 @@ words! {
     }
     /// What a round adds to the totals.
     Score {
-        /// The points of the layout, and for a caller `call_success` or `call_failure`.
+        /// The points of the layout, changed for a caller by `call_success` or `call_failure`.
         Points = "points",
         /// The share of the round's win: 1, shared by the winners (003:17).
         Share = "share",
@@ -361,6 +377,107 @@ impl Knob for Cap {
 
     fn allowed() -> String {
         "`none`, `advisory(5)`, `feasible(5)` or `score(5)` with a number from -1000 to 1000".to_owned()
+    }
+}
+
+/// What a call does to the points of its caller.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Bonus {
+    /// The number is added (000:141).
+    Add(i16),
+    /// The points become the number.
+    Set(i16),
+    /// The points are multiplied by the number.
+    Times(u8),
+}
+
+impl Bonus {
+    /// What the caller's points become.
+    ///
+    /// ```
+    /// use cambio_core::knob::Bonus;
+    ///
+    /// let becomes = [Bonus::Add(5), Bonus::Set(0), Bonus::Times(2)].map(|bonus| bonus.of(12));
+    /// assert_eq!(becomes, [17, 0, 24]);
+    /// ```
+    pub const fn of(self, points: i32) -> i32 {
+        match self {
+            Bonus::Add(number) => points + number as i32,
+            Bonus::Set(number) => number as i32,
+            Bonus::Times(number) => points * number as i32,
+        }
+    }
+
+    /// The most that it can make of `points` points or fewer, above or below 0.
+    pub(crate) fn most(self, points: usize) -> usize {
+        match self {
+            Bonus::Add(number) => points + usize::from(number.unsigned_abs()),
+            Bonus::Set(number) => points.max(usize::from(number.unsigned_abs())),
+            Bonus::Times(number) => points * usize::from(number.max(1)),
+        }
+    }
+}
+
+impl Knob for Bonus {
+    fn read(value: &Value) -> Option<Bonus> {
+        let (name, number) = match value.as_i64() {
+            Some(number) => ("add", number),
+            None => call_form(value.as_str()?)?,
+        };
+        let number = i16::try_from(number).ok().filter(|n| (-100..=100).contains(n))?;
+        match name {
+            "add" => Some(Bonus::Add(number)),
+            "set" => Some(Bonus::Set(number)),
+            "times" if (0..=10).contains(&number) => Some(Bonus::Times(number as u8)),
+            _ => None,
+        }
+    }
+
+    /// What is added is written as a number.
+    fn write(&self) -> Value {
+        match self {
+            Bonus::Add(number) => Value::from(*number),
+            Bonus::Set(number) => Value::from(format!("set({number})")),
+            Bonus::Times(number) => Value::from(format!("times({number})")),
+        }
+    }
+
+    fn allowed() -> String {
+        "a whole number from -100 to 100, which is added, or `add(5)` or `set(0)` with such a number, \
+         or `times(2)` with a number from 0 to 10"
+            .to_owned()
+    }
+}
+
+/// A total that becomes another one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Reset {
+    /// None does.
+    None,
+    /// A total of exactly the first number becomes the second.
+    To(i16, i16),
+}
+
+impl Knob for Reset {
+    fn read(value: &Value) -> Option<Reset> {
+        let text = value.as_str()?;
+        if text == "none" {
+            return Some(Reset::None);
+        }
+        let number = |text: &str| text.trim().parse().ok().filter(|n| (-10_000..=10_000).contains(n));
+        let (from, to) = text.split_once("->")?;
+        Some(Reset::To(number(from)?, number(to)?))
+    }
+
+    fn write(&self) -> Value {
+        Value::from(match self {
+            Reset::None => "none".to_owned(),
+            Reset::To(from, to) => format!("{from} -> {to}"),
+        })
+    }
+
+    fn allowed() -> String {
+        "`none`, or two totals such as `50 -> 25`, each from -10000 to 10000".to_owned()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Matches: the result of a round, what carries over to the next round, and the end of a match.
 
 use crate::event::Ending;
-use crate::knob::{Best, CallerTie, Cap, FirstDealer, MatchEnd, Score as ScoreKnob, Starter};
+use crate::knob::{Best, CallerTie, Cap, FirstDealer, MatchEnd, Reset, Score as ScoreKnob, Starter};
 use crate::rng::{Bounded as _, Key, Purpose};
 use crate::seat::{MAX_SEATS, Seat, SeatSet};
 use crate::state::{Setup, State};
@@ -76,12 +76,12 @@ impl RoundResult {
             let spec = rules.spec();
             scores[seat.index()] = match spec.score {
                 ScoreKnob::Points => {
-                    let bonus = match (callers.contains(seat), succeeded.contains(seat)) {
-                        (false, _) => 0,
-                        (true, true) => spec.call_success.get(),
-                        (true, false) => spec.call_failure.get(),
-                    };
-                    Score::points(points[seat.index()] + bonus as i32)
+                    let own = points[seat.index()];
+                    Score::points(match (callers.contains(seat), succeeded.contains(seat)) {
+                        (false, _) => own,
+                        (true, true) => spec.call_success.of(own),
+                        (true, false) => spec.call_failure.of(own),
+                    })
                 }
                 ScoreKnob::Share => share,
                 ScoreKnob::WinLoss => Score::from_units(share.units() * seats as i32 - Score::UNITS),
@@ -222,6 +222,11 @@ impl Match {
         self.rounds += 1;
         for (total, &score) in self.totals.iter_mut().zip(result.scores()) {
             *total = *total + score;
+            if let Reset::To(from, to) = spec.total_reset
+                && *total == Score::points(i32::from(from))
+            {
+                *total = Score::points(i32::from(to));
+            }
         }
         if spec.carry_over {
             self.carry = Carry { extra_peek: result.succeeded, extra_card: result.callers.without(result.succeeded) };

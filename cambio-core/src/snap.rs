@@ -6,7 +6,7 @@
 use crate::Rules;
 use crate::card::Card;
 use crate::event::Event;
-use crate::knob::{CallerSnaps, Flip, SnapTargets, Window};
+use crate::knob::{CallerSnaps, Flip, OthersAfterCall, SnapTargets, Window};
 use crate::seat::{Seat, SeatSet, SpotSet};
 
 /// Who may snap which cards, after calls and with safe seats.
@@ -65,11 +65,17 @@ impl SnapRights {
     /// The seats that may snap: those that a snap window asks.
     #[inline]
     pub fn seats(&self) -> SeatSet {
-        let mut seats = SeatSet::first(usize::from(self.seats));
-        if self.rules.spec().caller_snaps == CallerSnaps::None {
-            seats = seats.without(self.callers);
+        let all = SeatSet::first(usize::from(self.seats)).without(self.safe);
+        if self.callers.is_empty() { all } else { self.after_call(all) }
+    }
+
+    /// The seats among these that may snap after a call.
+    fn after_call(&self, mut seats: SeatSet) -> SeatSet {
+        let spec = self.rules.spec();
+        if spec.others_after_call == OthersAfterCall::No {
+            seats = seats.without(seats.without(self.callers));
         }
-        seats.without(self.safe)
+        if spec.caller_snaps == CallerSnaps::None { seats.without(self.callers) } else { seats }
     }
 
     /// The spots among `occupied` that `seat` may snap, if it may snap at all. Whether the cards match is another question.
@@ -80,13 +86,12 @@ impl SnapRights {
             return occupied;
         }
         let mut locked = self.callers;
-        if spec.caller_snaps == CallerSnaps::OwnAndForeign {
+        let mut only_own = spec.snap_targets == SnapTargets::Own;
+        if matches!(spec.caller_snaps, CallerSnaps::Own | CallerSnaps::OwnAndForeign) && locked.contains(seat) {
             locked.remove(seat);
+            only_own |= spec.caller_snaps == CallerSnaps::Own;
         }
-        let open = match spec.snap_targets {
-            SnapTargets::Any => occupied,
-            SnapTargets::Own => occupied.intersection(SpotSet::of_seat(seat)),
-        };
+        let open = if only_own { occupied.intersection(SpotSet::of_seat(seat)) } else { occupied };
         open.without(SpotSet::of_seats(locked))
     }
 }

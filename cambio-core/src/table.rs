@@ -1,5 +1,6 @@
 //! The table: everything that a spectator may see.
 
+use crate::action::Pairs;
 use crate::card::{Card, MAX_KINDS, Power};
 use crate::event::Ending;
 use crate::knob::{CallWhen, Callers, Cap, EmptyHand, LimitInLap, Redrop, StockEmpty};
@@ -345,10 +346,18 @@ impl Table {
         spots
     }
 
-    /// The cards that a swap may move, and the seats of whose cards no two may be swapped with each other.
-    pub(crate) fn swap_targets(&self, step: Step) -> (SpotSet, SeatSet) {
+    /// The cards that the step of a power may swap with each other.
+    pub(crate) fn swap_targets(&self, step: Step) -> Pairs {
         if !step.swaps() {
-            return (SpotSet::EMPTY, SeatSet::EMPTY);
+            return Pairs::NONE;
+        }
+        let spots = self.occupied.without(SpotSet::of_seats(self.callers));
+        if step.swaps_own() {
+            let own = spots.intersection(SpotSet::of_seat(self.turn));
+            return Table::swaps_with(
+                own,
+                Pairs { spots, apart: SeatSet::only(self.turn), passive: spots.without(own) },
+            );
         }
         let spec = self.rules.spec();
         let mut apart = SeatSet::EMPTY;
@@ -359,7 +368,16 @@ impl Table {
         if !spec.swap_two_own {
             apart.insert(self.turn);
         }
-        (self.occupied.without(SpotSet::of_seats(self.callers)), apart)
+        if step.swaps_looked() {
+            let looked = spots.intersection(self.pointed);
+            return Table::swaps_with(looked, Pairs { spots, apart, passive: spots.without(looked) });
+        }
+        Pairs { spots, apart, passive: SpotSet::EMPTY }
+    }
+
+    /// The pairs, if there is a card of which one of the two has to be.
+    fn swaps_with(cards: SpotSet, pairs: Pairs) -> Pairs {
+        if cards.is_empty() { Pairs::NONE } else { pairs }
     }
 
     /// The next seat of whose cards a reveal names one.

@@ -195,6 +195,13 @@ fn plausible(stream: &mut Stream) -> Value {
         "look another then swap or look own then swap",
         "reveal then look other",
         "swap then reveal",
+        "look any then swap looked",
+        "swap own then look another or swap looked",
+        "own",
+        "no",
+        "set(0)",
+        "times(2)",
+        "7 -> 3",
         "",
     ];
     match stream.below(4) {

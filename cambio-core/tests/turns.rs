@@ -323,3 +323,66 @@ fn a_look_at_another_card_is_at_another_card_wherever_that_one_lies() {
     let revealed = table("look any then reveal then look another", "a draw, a drop, a look a1, a show b2");
     assert!(!revealed.offers("a look a1") && revealed.offers("a look b2"));
 }
+
+/// Rules in which every draw is a card with this power, at a table of three without windows. a has drawn and dropped one.
+fn powered(power: &str, fields: &str) -> Scene {
+    let deck = format!(
+        "base = 'faessler'\njokers = 0\nwindow = 'none'\nflip = 'none'\npeek = 'none'\nhand = 2\n{fields}\ndeck = [\
+         {{ label = 'P', rank = 'P', points = 1, power = '{power}', copies = 20 }}, \
+         {{ label = '1', rank = '1', points = 1, copies = 40 }}]"
+    );
+    let mut table = Stage::by(&deck, 3).stock("P P P").deal();
+    table.play("a draw, a drop");
+    table
+}
+
+#[test]
+fn a_swap_of_an_own_card_is_with_one_of_another_seat() {
+    // Whatever the knobs say of two own cards and of two of one other seat.
+    for fields in ["swap_two_own = true", "swap_same_owner = false"] {
+        let table = powered("swap own", fields);
+        assert_eq!(
+            table.legal(),
+            "a: skip, swap a1 b1, swap a1 b2, swap a1 c1, swap a1 c2, swap a2 b1, swap a2 b2, swap a2 c1, swap a2 c2"
+        );
+    }
+    // The cards of a caller are not swapped, and who has no other has nothing to swap.
+    let mut called = Stage::of("faessler", 2)
+        .with("flip = 'none'\npeek = 'none'\njokers = 0\ndeck = [{ label = 'P', rank = 'P', points = 1, power = 'swap own', copies = 60 }]")
+        .deal();
+    called.play("a call, b draw, b drop");
+    called.pass();
+    assert_eq!(called.outcome().0, "call");
+}
+
+#[test]
+fn a_swap_of_a_looked_at_card_is_with_any_or_with_another_looked_at_one() {
+    let swaps = |table: &Scene| table.legal().matches("swap").count();
+    let mut table = powered("look any then look another then swap looked", "");
+    table.play("a look b1");
+    table.play("a look c2");
+    assert!(table.offers("a swap b1 c2") && table.offers("a swap b1 b2") && table.offers("a swap a1 c2"));
+    assert!(!table.offers("a swap a1 c1"), "neither was looked at");
+    // 15 pairs of six cards, without the six of the four cards that were not looked at.
+    assert_eq!(swaps(&table), 9);
+    // Two own cards, and with the other knob two of one seat, are ruled out here as in any swap.
+    let mut own = powered("look any then swap looked", "swap_same_owner = false");
+    own.play("a look a1");
+    assert_eq!(own.legal(), "a: skip, swap a1 b1, swap a1 b2, swap a1 c1, swap a1 c2");
+    let mut foreign = powered("look any then swap looked", "swap_same_owner = false");
+    foreign.play("a look b2");
+    assert_eq!(foreign.legal(), "a: skip, swap a1 b2, swap a2 b2, swap b2 c1, swap b2 c2");
+    // Who has declined the look has nothing to swap: the turn is over.
+    let mut declined = powered("look any then swap looked", "");
+    declined.play("a skip");
+    assert_eq!(declined.asked(), "b");
+    // It is the card, wherever it lies by then.
+    let mut moved = powered("look any then swap then swap looked", "");
+    moved.play("a look b1, a swap b1 c1");
+    assert!(moved.offers("a swap a1 c1") && !moved.offers("a swap a1 b1"));
+    // Beside a look of the same step there is nothing to swap before something was looked at.
+    let mut beside = powered("look own or swap looked then look own or swap looked", "");
+    assert_eq!(beside.legal(), "a: skip, look a1, look a2");
+    beside.play("a look a1");
+    assert_eq!(beside.legal(), "a: skip, look a1, look a2, swap a1 b1, swap a1 b2, swap a1 c1, swap a1 c2");
+}

@@ -2,7 +2,7 @@
 
 use super::{Face, Rules, RulesError, RulesSpec, System, copies};
 use crate::card::{Card, MAX_CARDS, MAX_KINDS};
-use crate::knob::{Flip, Knob as _, Peek, Score};
+use crate::knob::{Flip, Knob as _, Peek, Reset, Score};
 use crate::seat::MAX_SEATS;
 
 fn field(field: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> RulesError {
@@ -60,9 +60,10 @@ impl System {
         }
         if spec.score == Score::Points {
             let dearest = kinds.iter().map(|kind| kind.points.unsigned_abs()).max().map_or(0, usize::from);
-            let call = spec.call_success.get().abs().max(spec.call_failure.get().abs()) as usize;
-            let (round, rounds) = (dearest * slots + call, spec.round_limit.count());
-            let most = i32::MAX as usize / crate::Score::UNITS as usize / round.max(1);
+            let round = spec.call_success.most(dearest * slots).max(spec.call_failure.most(dearest * slots));
+            let rounds = spec.round_limit.count();
+            let reset = if let Reset::To(_, to) = spec.total_reset { usize::from(to.unsigned_abs()) } else { 0 };
+            let most = (i32::MAX as usize / crate::Score::UNITS as usize - reset) / round.max(1);
             if rounds > most {
                 let allowed = format!("at most {most} where a round can add {round} points to a total");
                 return Err(field("round_limit", rounds.to_string(), allowed));

@@ -8,9 +8,9 @@ use super::deck::{Deck, KIND_FIELDS, write_kind};
 use super::{MINI_GAMES, PRESETS, Rules, RulesError};
 use crate::card::Kind;
 use crate::knob::{
-    Best, CallWhen, CallerSnaps, CallerTie, Callers, Cap, Direction, EmptyHand, FirstDealer, Flip, Gift, Knob, Late,
-    LimitInLap, MatchEnd, Matching, Peek, PowerUse, Race, Redrop, Score, SnapTargets, Starter, StockEmpty, Weights,
-    Whole, Window,
+    Best, Bonus, CallWhen, CallerSnaps, CallerTie, Callers, Cap, Direction, EmptyHand, EmptyHandFines, FirstDealer,
+    Flip, Gift, Knob, Late, LimitInLap, MatchEnd, Matching, OthersAfterCall, Peek, PowerUse, Race, Redrop, Reset,
+    Score, SnapTargets, Starter, StockEmpty, Weights, Whole, Window,
 };
 
 const PRESET_FILES: [(&str, &str); 6] = [
@@ -33,11 +33,14 @@ pub struct KnobDoc {
     pub doc: &'static str,
     /// The allowed values, as the end of a sentence.
     pub allowed: fn() -> String,
+    /// For a knob that came later: the value of rule tables that do not name it.
+    pub before: Option<&'static str>,
 }
 
-/// Declares each knob once: field, name in files, type and meaning.
+/// Declares each knob once: field, name in files, type and meaning. A knob that came after records were first written has the
+/// value that all rules had before.
 macro_rules! knobs {
-    ($($(#[doc = $doc:literal])+ $field:ident $name:literal: $type:ty,)+) => {
+    ($($(#[doc = $doc:literal])+ $field:ident $name:literal: $type:ty $(= $before:literal)?,)+) => {
         /// A rule system that is not validated yet: a name, a deck, and a value for every knob.
         ///
         /// [`RulesSpec::preset`] and [`RulesSpec::from_toml`] make one; [`RulesSpec::validate`] turns it into
@@ -57,6 +60,7 @@ macro_rules! knobs {
                 name: $name,
                 doc: concat!($($doc),+),
                 allowed: <$type as Knob>::allowed,
+                before: [$(Some($before),)? None][0],
             },)+
         ];
 
@@ -65,7 +69,7 @@ macro_rules! knobs {
                 Ok(RulesSpec {
                     name,
                     deck,
-                    $($field: read_field(fields, $name)?,)+
+                    $($field: read_field(fields, $name, [$(Some($before),)? None][0])?,)+
                 })
             }
 
@@ -138,6 +142,8 @@ knobs! {
     look_at_caller "look_at_caller": bool,
     /// What a caller may still snap.
     caller_snaps "caller_snaps": CallerSnaps,
+    /// Whether seats that have not called may still snap after a call.
+    others_after_call "others_after_call": OthersAfterCall = "yes",
     /// When a seat may call.
     call "call": CallWhen,
     /// How many may call in a round.
@@ -146,6 +152,8 @@ knobs! {
     cap "cap": Cap,
     /// What becomes of a layout without cards.
     empty_hand "empty_hand": EmptyHand,
+    /// With `empty_hand = "ends_round"`: whether those pay who snapped later in the window that ended the round.
+    empty_hand_fines "empty_hand_fines": EmptyHandFines = "after",
     /// What becomes of an empty stock.
     stock_empty "stock_empty": StockEmpty,
     /// After how many turns a round ends without a caller.
@@ -156,22 +164,29 @@ knobs! {
     round_limit "round_limit": Whole<1, 10000>,
     /// What a round adds to the totals.
     score "score": Score,
-    /// With `score = "points"`: what a caller with the fewest points adds to its score.
-    call_success "call_success": Whole<-100, 100>,
-    /// With `score = "points"`: what any other caller adds to its score.
-    call_failure "call_failure": Whole<-100, 100>,
+    /// With `score = "points"`: what becomes of the points of a caller with the fewest.
+    call_success "call_success": Bonus,
+    /// With `score = "points"`: what becomes of the points of any other caller.
+    call_failure "call_failure": Bonus,
     /// What becomes of a caller who ties for the fewest points.
     caller_tie "caller_tie": CallerTie,
     /// Whether a successful caller peeks at one card more in the next round, and any other caller starts it with a card more.
     carry_over "carry_over": bool,
     /// What ends a match.
     match_end "match_end": MatchEnd,
+    /// A total that becomes another one when a round makes it exactly so.
+    total_reset "total_reset": Reset = "none",
     /// Which total wins a match.
     best "best": Best,
 }
 
-fn read_field<K: Knob>(fields: &Map<String, Value>, name: &'static str) -> Result<K, RulesError> {
-    let Some(value) = fields.get(name) else {
+fn read_field<K: Knob>(
+    fields: &Map<String, Value>,
+    name: &'static str,
+    before: Option<&'static str>,
+) -> Result<K, RulesError> {
+    let before = before.map(Value::from);
+    let Some(value) = fields.get(name).or(before.as_ref()) else {
         return Err(RulesError::Missing {
             field: name,
             allowed: "a rule system names every field, or starts from a preset with `base = \"classic\"`",
@@ -205,7 +220,7 @@ impl RulesSpec {
 
     /// Reads a rule file.
     ///
-    /// It names every field, or only some after `base = "classic"`, which starts from that preset.
+    /// It names every field (those that came later may be left out, see [`KnobDoc::before`]), or only some after `base = "classic"`, which starts from that preset.
     ///
     /// # Errors
     /// If the text is not TOML, names an unknown field, or gives a field a value that it may not have.

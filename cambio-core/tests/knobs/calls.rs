@@ -17,7 +17,7 @@ pub(crate) fn a_callers_cards_can_be_looked_at_or_not() {
 }
 
 #[test]
-pub(crate) fn a_caller_snaps_nothing_or_foreign_cards_or_its_own_too() {
+pub(crate) fn a_caller_snaps_nothing_or_foreign_cards_or_its_own_or_both() {
     let window = |caller_snaps: &str| {
         let mut table = Stage::of("original", 2).with(&format!("caller_snaps = '{caller_snaps}'")).stock("7").deal();
         table.play("a call, b draw, b drop");
@@ -28,8 +28,37 @@ pub(crate) fn a_caller_snaps_nothing_or_foreign_cards_or_its_own_too() {
     assert!(window("none").asked().is_empty(), "the round is over");
     let foreign = window("foreign");
     assert!(foreign.offers("a snap b1") && !foreign.offers("a snap a1") && !foreign.offers("a touch a1"));
-    let both = window("own_and_foreign");
-    assert!(both.offers("a snap b1") && both.offers("a snap a1"));
+    let own = window("own");
+    assert!(!own.offers("a snap b1") && own.offers("a snap a1") && own.offers("a touch a1") && own.offers("a pass"));
+    for word in ["own_and_foreign", "any"] {
+        let both = window(word);
+        assert!(both.offers("a snap b1") && both.offers("a snap a1"), "{word}");
+    }
+    // Before a call the knob says nothing.
+    let mut before = Stage::of("original", 2).with("caller_snaps = 'own'").stock("7").deal();
+    before.play("a draw, a drop");
+    assert!(before.offers("a snap b1") && before.offers("a snap a1"));
+}
+
+#[test]
+pub(crate) fn after_a_call_all_snap_or_callers_alone() {
+    let asked = |fields: &str| {
+        let mut table =
+            Stage::of("faessler", 3).with("flip = 'none'\npeek = 'none'").with(fields).stock("1R 2R").deal();
+        table.play("a draw, a drop");
+        let before = table.pass();
+        table.play("b call, c draw, c drop");
+        (before, if table.has_window() { table.pass() } else { String::new() })
+    };
+    let all = |after: &str| ("abc".to_owned(), after.to_owned());
+    assert_eq!(asked("others_after_call = 'yes'"), all("cab"));
+    assert_eq!(asked("others_after_call = 'no'"), all("b"));
+    assert_eq!(asked("others_after_call = 'no'\ncaller_snaps = 'none'"), all(""), "nobody is left");
+    // Of several callers each may.
+    let mut several =
+        Stage::of("faessler", 3).with("flip = 'none'\npeek = 'none'\nothers_after_call = 'no'").stock("1R").deal();
+    several.play("a call, b call, c draw, c drop");
+    assert_eq!(several.pass(), "ab");
 }
 
 #[test]
@@ -129,6 +158,51 @@ pub(crate) fn an_empty_layout_ends_the_round_now_or_later_or_is_safe_or_nothing(
     continues.play("a look a1, b draw, b drop");
     assert_eq!(continues.pass(), "ba");
     assert_eq!(continues.phase(), Phase::Start);
+}
+
+#[test]
+pub(crate) fn who_comes_after_the_last_card_of_a_layout_pays_or_not() {
+    // a drops a 7. b throws its last card, and c is late with a 7 or wrong with a 5.
+    let news = |fields: &str, race: &str, c: &str| {
+        let mut table = Stage::of("original", 3)
+            .with(&format!("{fields}\nhand = 1\npeek = 'none'\nchain = false\nfreeze = false"))
+            .holds("a", "9")
+            .holds("b", "7")
+            .holds("c", c)
+            .stock("7 8")
+            .races(&[race])
+            .deal();
+        table.play("a draw, a drop");
+        table.news();
+        table.play("a pass, b snap b1, c snap c1");
+        table.news()
+    };
+    let shown = |rest: &str| format!("{rest}ended empty_hand; a1 turned up: 9; c1 turned up: ");
+    let (after, none) = ("empty_hand_fines = 'after'", "empty_hand_fines = 'none'");
+    let fined = format!("b snaps b1: 7 right; {}", shown("c snaps c1: 7 late; c penalty c2; "));
+    assert_eq!(news(after, "b c", "7"), format!("{fined}7; c2 turned up: 8"));
+    assert_eq!(news(none, "b c", "7"), format!("b snaps b1: 7 right; {}7", shown("")));
+    assert_eq!(news(none, "b c", "5"), format!("b snaps b1: 7 right; {}5", shown("")));
+    // Who was faster and wrong had paid before the round was over.
+    let wrong = format!("c snaps c1: 5 wrong; c penalty c2; b snaps b1: 7 right; {}", shown(""));
+    assert_eq!(news(none, "c b", "5"), format!("{wrong}5; c2 turned up: 8"));
+    // Where an empty layout does not end the round at once, all declarations count.
+    let goes_on = news(&format!("{none}\nempty_hand = 'continues'"), "b c", "7");
+    assert!(goes_on.starts_with("b snaps b1: 7 right; c snaps c1: 7 late; c penalty c2"), "{goes_on}");
+    // A foreign layout may still be filled by the gift: the round is not over yet.
+    let mut foreign = Stage::of("original", 3)
+        .with(&format!("{none}\nhand = 1\npeek = 'none'\nchain = false"))
+        .holds("a", "9")
+        .holds("b", "7")
+        .holds("c", "5")
+        .stock("7 8")
+        .races(&["a c"])
+        .deal();
+    foreign.play("a draw, a drop");
+    foreign.news();
+    foreign.play("a snap b1, b pass, c snap c1");
+    assert_eq!(foreign.news(), "a snaps b1: 7 right; c snaps c1: 5 wrong; c penalty c2");
+    assert_eq!(foreign.legal(), "a: skip, give a1");
 }
 
 #[test]

@@ -38,6 +38,11 @@ fn numbers_beyond_their_bounds_are_refused() {
         ("round_limit = 10001", "a whole number from 1 to 10000"),
         ("call_success = -101", "a whole number from -100 to 100"),
         ("call_failure = 101", "a whole number from -100 to 100"),
+        ("call_failure = 'set(101)'", "a whole number from -100 to 100"),
+        ("call_failure = 'times(11)'", "with a number from 0 to 10"),
+        ("call_failure = 'times(-1)'", "with a number from 0 to 10"),
+        ("total_reset = '50'", "two totals such as `50 -> 25`"),
+        ("total_reset = '50 -> 10001'", "each from -10000 to 10000"),
         ("cap = 'feasible(1001)'", "a number from -1000 to 1000"),
         ("cap = 'score'", "a number from -1000 to 1000"),
         ("match_end = 'total(0)'", "a number from 1 to 10000"),
@@ -91,11 +96,44 @@ fn an_unknown_field_is_refused_with_the_nearest_one() {
 
 #[test]
 fn a_missing_field_is_refused_by_name() {
-    for name in KNOBS.iter().map(|knob| knob.name).chain(["deck"]) {
+    let first = KNOBS.iter().filter(|knob| knob.before.is_none()).map(|knob| knob.name);
+    for name in first.chain(["deck"]) {
         let mut table = RulesSpec::preset("classic").unwrap().to_table();
         table.as_object_mut().unwrap().remove(name);
         let error = RulesSpec::from_json(&table).unwrap_err().to_string();
         assert!(error.starts_with(&format!("field `{name}` is missing; ")), "{error}");
+    }
+}
+
+#[test]
+fn rule_tables_from_before_a_knob_are_read_as_they_were_meant() {
+    let later: Vec<&str> = KNOBS.iter().filter(|knob| knob.before.is_some()).map(|knob| knob.name).collect();
+    assert_eq!(later, ["others_after_call", "empty_hand_fines", "total_reset"]);
+    for preset in PRESETS.into_iter().chain(MINI_GAMES) {
+        let spec = RulesSpec::preset(preset).unwrap();
+        let mut table = spec.to_table();
+        for &name in &later {
+            table.as_object_mut().unwrap().remove(name).expect("rules are written with every knob");
+        }
+        let read = RulesSpec::from_json(&table).unwrap();
+        assert_eq!(read, spec);
+        assert_eq!(read.to_table(), spec.to_table(), "and written with it");
+    }
+    // Over another preset the value is that of the preset.
+    let mut table = RulesSpec::preset("classic").unwrap().to_table();
+    table["total_reset"] = json!("50->25");
+    assert_eq!(RulesSpec::from_json(&table).unwrap().to_table()["total_reset"], "50 -> 25");
+}
+
+#[test]
+fn two_forms_of_one_value_are_the_same_rules() {
+    for (one, other) in [
+        ("call_failure = 5", "call_failure = 'add(5)'"),
+        ("caller_snaps = 'own_and_foreign'", "caller_snaps = 'any'"),
+        ("total_reset = '50 -> 25'", "total_reset = '50->25'"),
+    ] {
+        let table = |field: &str| RulesSpec::from_toml(&format!("base = 'classic'\n{field}")).unwrap().to_table();
+        assert_eq!(table(one), table(other));
     }
 }
 

@@ -57,17 +57,53 @@ pub(crate) fn a_round_scores_points_or_shares_or_wins_and_losses() {
 }
 
 #[test]
-pub(crate) fn a_successful_call_adds_what_the_knob_says() {
+pub(crate) fn a_successful_call_adds_or_sets_or_multiplies() {
     assert_eq!(scores("call_success = -5", LOW, HIGH), ["-2", "12"]);
     assert_eq!(scores("call_success = 0", LOW, HIGH), ["3", "12"]);
     assert_eq!(scores("call_success = -9", HIGH, LOW), ["17", "3"], "a failed call is another knob");
+    assert_eq!(scores("call_success = 'add(-5)'", LOW, HIGH), ["-2", "12"]);
+    assert_eq!(scores("call_success = 'set(0)'", LOW, HIGH), ["0", "12"]);
+    assert_eq!(scores("call_success = 'times(4)'", LOW, HIGH), ["12", "12"]);
 }
 
 #[test]
-pub(crate) fn a_failed_call_adds_what_the_knob_says() {
+pub(crate) fn a_failed_call_adds_or_sets_or_multiplies() {
     assert_eq!(scores("call_failure = 5", HIGH, LOW), ["17", "3"]);
     assert_eq!(scores("call_failure = 30", HIGH, LOW), ["42", "3"]);
     assert_eq!(scores("call_failure = 30", LOW, HIGH), ["-2", "12"], "a successful call is another knob");
+    assert_eq!(scores("call_failure = 'set(40)'", HIGH, LOW), ["40", "3"]);
+    assert_eq!(scores("call_failure = 'times(2)'", HIGH, LOW), ["24", "3"]);
+    assert_eq!(scores("call_failure = 'times(2)'", LOW, HIGH), ["-2", "12"], "a successful call is another knob");
+    // The totals are exact whatever the knobs say: no match is so long that they could overflow.
+    let most = |call: &str, reset: &str| {
+        let file = format!("base = 'original'\nround_limit = 1\ncall_failure = {call}\ntotal_reset = '{reset}'");
+        let mut spec = cambio_core::RulesSpec::from_toml(&file).unwrap();
+        spec.round_limit = cambio_core::knob::Whole::new(10_000).unwrap();
+        spec.validate().unwrap_err().to_string()
+    };
+    assert_eq!(
+        most("'times(10)'", "none"),
+        "field `round_limit` is 10000; allowed is at most 1638 where a round can add 1560 points to a total"
+    );
+    assert!(most("'times(10)'", "1 -> -10000").contains("at most 1632 where"));
+}
+
+#[test]
+pub(crate) fn a_total_becomes_another_where_it_is_exactly_so() {
+    // a adds -2 a round and b twelve.
+    let result = called("", LOW, HIGH).result();
+    let totals = |reset: &str, rounds: usize| {
+        let (is_over, totals, ranks) = repeated(&format!("total_reset = '{reset}'"), &result, rounds);
+        (is_over, totals.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), ranks)
+    };
+    assert_eq!(totals("none", 4), (false, "-8 48".to_owned(), vec![1, 2]));
+    assert_eq!(totals("48 -> 24", 4), (false, "-8 24".to_owned(), vec![1, 2]));
+    assert_eq!(totals("48 -> 24", 5), (false, "-10 36".to_owned(), vec![1, 2]), "it goes on from there");
+    assert_eq!(totals("47 -> 24", 4).1, "-8 48", "exactly, not beyond");
+    assert_eq!(totals("-8 -> 20", 4).1, "20 48", "whatever seat, whatever sign");
+    // A total is reset before it could end the match.
+    assert_eq!(totals("60 -> 0", 5), (false, "-10 0".to_owned(), vec![1, 2]));
+    assert_eq!(totals("36 -> 50", 3), (true, "-6 50".to_owned(), vec![1, 2]));
 }
 
 #[test]

@@ -172,7 +172,7 @@ pub(crate) fn odd_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
 
 fn odd_rules(stream: &mut Stream) -> Option<Rules> {
     let mut table = json!({ "base": PRESETS[stream.below(6) as usize], "name": "odd" });
-    let knobs: [(&str, Value); 38] = [
+    let knobs: [(&str, Value); 43] = [
         ("decks", json!([1, 1, 2])),
         ("hand", json!([1, 2, 4, 6])),
         ("max_slots", json!([6, 8, 12, 16])),
@@ -200,21 +200,32 @@ fn odd_rules(stream: &mut Stream) -> Option<Rules> {
         ("race", json!(["uniform", "weighted", "turn_order"])),
         ("race_weights", json!([[], [1, 5], [1000, 1, 3, 7, 2, 2, 2, 9]])),
         ("look_at_caller", json!([true, false])),
-        ("caller_snaps", json!(["none", "foreign", "own_and_foreign"])),
+        ("caller_snaps", json!(["none", "foreign", "own", "own_and_foreign"])),
+        ("others_after_call", json!(["yes", "yes", "no"])),
         ("call", json!(["instead_of_turn", "after_turn"])),
         ("callers", json!(["one", "several"])),
         ("cap", json!(["none", "advisory(5)", "feasible(5)", "score(8)"])),
         ("empty_hand", json!(["ends_round", "ends_round_at_turn", "safe", "continues"])),
+        ("empty_hand_fines", json!(["after", "none"])),
         ("stock_empty", json!(["reshuffle", "end_round"])),
         ("turn_limit", json!([7, 60])),
         ("limit_in_lap", json!(["ends", "waits"])),
         ("caller_tie", json!(["fails", "succeeds"])),
         ("carry_over", json!([true, false])),
         ("match_end", json!(["rounds(1)", "rounds(3)"])),
+        ("call_success", json!([-5, "set(0)", "times(0)"])),
+        ("call_failure", json!([5, "set(30)", "times(2)"])),
+        ("total_reset", json!(["none", "7 -> 3", "-2 -> 10"])),
     ];
     for (knob, values) in knobs {
         let values = values.as_array().unwrap();
         table[knob] = values[stream.below(values.len() as u32) as usize].clone();
+    }
+    // Of the cards with a swap some have another kind of swap.
+    let mut table = RulesSpec::from_json(&table).unwrap().to_table();
+    for kind in table["deck"].as_array_mut().into_iter().flatten() {
+        let swap = ["swap", "swap own", "swap looked"][stream.below(3) as usize];
+        kind["power"] = json!(kind["power"].as_str().unwrap().replace("swap", swap));
     }
     RulesSpec::from_json(&table).unwrap().validate().ok()
 }

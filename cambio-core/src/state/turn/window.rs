@@ -2,7 +2,7 @@
 
 use crate::chance::{Chance, Race, RaceOrder};
 use crate::event::{Ending, Event, Sink, Verdict};
-use crate::knob::{EmptyHand, Late, Matching};
+use crate::knob::{EmptyHand, EmptyHandFines, Late, Matching};
 use crate::observation::{View as _, matches};
 use crate::seat::{Seat, SeatSet, Spot, SpotSet};
 use crate::state::turn::Turn;
@@ -119,6 +119,11 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             if verdict == Verdict::Right {
                 winner = Some((seat, spot));
                 self.win(seat, spot);
+                // Nothing can fill an own layout again: the round is over. A foreign one waits for its gift.
+                let is_over = self.state.table.ends_when_empty() && self.state.table.layout(seat).is_empty();
+                if is_over && self.spec().empty_hand_fines == EmptyHandFines::None {
+                    break;
+                }
             } else if verdict == Verdict::Wrong || self.spec().late == Late::Penalise {
                 self.penalise(seat);
             }
