@@ -197,11 +197,7 @@ impl Pairs {
 
     /// The pairs as `from` counts the seats.
     fn turned(&self, from: Seat) -> Pairs {
-        Pairs {
-            spots: self.spots.turned(from),
-            apart: self.apart.turned(from),
-            passive: self.passive.turned(from),
-        }
+        Pairs { spots: self.spots.turned(from), apart: self.apart.turned(from), passive: self.passive.turned(from) }
     }
 
     /// The spots after `spot` with which it may be swapped.

@@ -50,6 +50,31 @@ fn the_page_says_what_each_preset_sets() {
 }
 
 #[test]
+fn every_decision_says_what_it_rests_on_and_names_knobs_that_exist() {
+    let decided: Vec<Vec<&str>> = PAGE
+        .lines()
+        .skip_while(|line| cells(line).is_none_or(|cells| cells[0] != "question"))
+        .skip(2)
+        .map_while(cells)
+        .collect();
+    let mut knobs = Vec::new();
+    for row in &decided {
+        assert_eq!(row.len(), 3, "{row:?}");
+        assert!(row[0].ends_with('?') && row[1].ends_with('.'), "{row:?}");
+        for word in row[2].split(", ").filter(|&word| word != "–") {
+            let name = word.trim_matches('`');
+            assert!(name == "deck" || KNOBS.iter().any(|knob| knob.name == name), "{row:?}");
+            knobs.push(name);
+        }
+    }
+    for knob in
+        ["snap_known_only", "chain", "caller_snaps", "others_after_call", "empty_hand_fines", "drop_plain", "late"]
+    {
+        assert!(knobs.contains(&knob), "no decision names `{knob}`");
+    }
+}
+
+#[test]
 fn the_page_gives_each_card_the_points_and_copies_of_its_deck() {
     for preset in ["original", "faessler", "classic"] {
         let spec = RulesSpec::preset(preset).unwrap();
