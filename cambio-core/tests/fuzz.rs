@@ -64,7 +64,7 @@ fn flipped_and_truncated_bytes_of_records_never_panic() {
     let mut found = Lines::default();
     for line in lines() {
         assert_eq!(records(line.as_bytes()), Lines { accepted: 1, ..Lines::default() });
-        for _ in 0..amount(300, 50_000) {
+        for _ in 0..amount(500, 50_000) {
             let Lines { unread, refused, accepted } = records(&flip(&line, &mut stream));
             found.unread += unread;
             found.refused += refused;
