@@ -165,6 +165,76 @@ fn a_folder_is_written_by_one_process_at_a_time() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
+/// The names in a folder, in order.
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
+    let rounds = if std::env::var_os("CAMBIO_FULL").is_some() { 200 } else { 20 };
+    let folder = played("starts", 4);
+    for processes in [2, 4] {
+        let mut busy = 0;
+        for round in 0..rounds {
+            let words = "run spec.toml --out at-once --records --quiet --resume --threads 1";
+            let started: Vec<_> = (0..processes).map(|_| command(&folder, words).spawn().unwrap()).collect();
+            let outputs: Vec<Output> = started.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+            let mut done = 0;
+            for output in &outputs {
+                let told = said(output);
+                match output.status.code() {
+                    // Who comes after the end finds a whole run.
+                    Some(0) => done += 1,
+                    Some(1) if told.contains("at-once is being written by another process") => busy += 1,
+                    _ => panic!("round {round}: {told}"),
+                }
+            }
+            assert!(done > 0, "round {round}: nobody has played");
+            assert_same(&folder.join("whole"), &folder.join("at-once"));
+            assert_eq!(names(&folder), ["at-once", "spec.toml", "whole"], "round {round}");
+            fs::remove_dir_all(folder.join("at-once")).unwrap();
+        }
+        println!("{rounds} starts of {processes} processes; {busy} were told to wait");
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+#[cfg(unix)]
+fn what_a_killed_process_leaves_blocks_nobody() {
+    let folder = played("remains", 400);
+    for index in 0..2 {
+        play_part(&folder, index, 2);
+    }
+    // The claim of a process that is gone.
+    fs::write(folder.join("killed.lock"), "").unwrap();
+    let output = cambio(&folder, "run spec.toml --out killed --records --quiet --resume");
+    assert!(output.status.success() && !folder.join("killed.lock").exists(), "{}", said(&output));
+    // Somebody's own folder stays.
+    fs::create_dir(folder.join("merged.new")).unwrap();
+    let output = cambio(&folder, "merge part0 part1 --out merged");
+    assert!(said(&output).contains("merged.new exists"), "{}", said(&output));
+    fs::remove_dir(folder.join("merged.new")).unwrap();
+    let mut hit = 0;
+    for wait in (0..40).map(|step| Duration::from_millis(3 * step)) {
+        let mut child = command(&folder, "merge part0 part1 --out merged").spawn().unwrap();
+        std::thread::sleep(wait);
+        child.kill().unwrap();
+        child.wait_with_output().unwrap();
+        hit += usize::from(folder.join("merged.new").exists());
+        let _ = fs::remove_dir_all(folder.join("merged"));
+    }
+    let output = cambio(&folder, "merge part0 part1 --out merged");
+    assert!(output.status.success() && hit > 0, "{hit} kills while it built: {}", said(&output));
+    assert_same(&folder.join("whole"), &folder.join("merged"));
+    assert_eq!(names(&folder), ["killed", "merged", "part0", "part1", "spec.toml", "whole"]);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
     let folder = played("said", 20);

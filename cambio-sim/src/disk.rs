@@ -1,7 +1,7 @@
 //! Files that are written as a whole or not at all, and the errors of run folders.
 
-use std::fs::File;
-use std::io::Write as _;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::plan::PlanError;
@@ -153,15 +153,109 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), RunError> {
     })
 }
 
-/// Builds a folder under the name `NAME.new` and renames it once it is whole. After a failure nothing is left. `build` gets
-/// the path and has to make the folder with [`create_folder`].
-pub(crate) fn build_aside(out: &Path, build: impl FnOnce(&Path) -> Result<(), RunError>) -> Result<(), RunError> {
-    let mut name = out.file_name().ok_or_else(|| RunError::Exists(out.display().to_string()))?.to_owned();
-    name.push(".new");
-    let new = out.with_file_name(name);
-    if let Some(taken) = [out, &new].into_iter().find(|path| path.symlink_metadata().is_ok()) {
-        return Err(RunError::Exists(taken.display().to_string()));
+/// The right to make or remove a folder: a locked file `NAME.lock` beside it. The file goes with the right. The operating
+/// system takes the lock from a process that is killed; the file that it leaves is taken over by the next process.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    path: PathBuf,
+    file: File,
+    /// Whether a process was killed while it built `NAME.new`.
+    is_left_building: bool,
+}
+
+/// What the file of a claim says while `NAME.new` is built.
+const BUILDING: &str = "NAME.new is being built\n";
+
+impl Claim {
+    /// Claims a folder, which need not exist. Makes the folders above it.
+    ///
+    /// # Errors
+    /// If another process has claimed it, or the file cannot be written.
+    pub(crate) fn on(folder: &Path) -> Result<Claim, RunError> {
+        // All names of a folder have one lock.
+        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let path = beside(&folder, ".lock")?;
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(RunError::unwritable(parent))?;
+        }
+        loop {
+            let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+            let file = opened.map_err(RunError::unwritable(&path))?;
+            lock(&folder, &file)?;
+            // Whoever had the lock before has removed the file: then this is the lock of a file that is gone.
+            if is_at(&path, &file) {
+                let mut said = Vec::new();
+                (&file).take(64).read_to_end(&mut said).map_err(RunError::unreadable(&path))?;
+                return Ok(Claim { path, file, is_left_building: said == BUILDING.as_bytes() });
+            }
+        }
     }
+
+    /// Notes that `NAME.new` is built from now on, for whoever finds it after a kill.
+    fn note_building(&self) -> Result<(), RunError> {
+        let write = || {
+            let mut file = &self.file;
+            file.set_len(0)?;
+            file.rewind()?;
+            file.write_all(BUILDING.as_bytes())
+        };
+        write().map_err(RunError::unwritable(&self.path))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // While the file is locked: nobody else has locked it by this name. If it stays, the next process takes it over.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Whether an open file is the one at this path.
+#[cfg(unix)]
+fn is_at(path: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let number = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    let found = std::fs::symlink_metadata(path).map(number);
+    found.is_ok_and(|found| file.metadata().is_ok_and(|open| number(open) == found))
+}
+
+/// Whether an open file is the one at this path. A file that is open cannot be replaced here.
+#[cfg(not(unix))]
+fn is_at(path: &Path, _: &File) -> bool {
+    path.exists()
+}
+
+/// Locks an open file against other processes that write a folder. File systems without locks are not protected.
+pub(crate) fn lock(folder: &Path, file: &File) -> Result<(), RunError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(RunError::Busy(folder.display().to_string())),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// The path with this ending after its name.
+fn beside(path: &Path, ending: &str) -> Result<PathBuf, RunError> {
+    let mut name = path.file_name().ok_or_else(|| RunError::Exists(path.display().to_string()))?.to_owned();
+    name.push(ending);
+    Ok(path.with_file_name(name))
+}
+
+/// Builds a folder under the name `NAME.new` and renames it once it is whole. After a failure nothing is left; what a killed
+/// process has left under that name is removed. `build` gets the path and has to make the folder with [`create_folder`].
+pub(crate) fn build_aside(out: &Path, build: impl FnOnce(&Path) -> Result<(), RunError>) -> Result<(), RunError> {
+    let new = beside(out, ".new")?;
+    let claim = Claim::on(out)?;
+    if out.symlink_metadata().is_ok() {
+        return Err(RunError::Exists(out.display().to_string()));
+    }
+    if new.symlink_metadata().is_ok() {
+        // Somebody's own folder of that name is left alone.
+        if !claim.is_left_building {
+            return Err(RunError::Exists(new.display().to_string()));
+        }
+        std::fs::remove_dir_all(&new).map_err(RunError::unwritable(&new))?;
+    }
+    claim.note_building()?;
     let made = build(&new).and_then(|()| std::fs::rename(&new, out).map_err(RunError::unwritable(out)));
     // Leave alone what somebody else made in the meantime.
     if made.as_ref().is_err_and(|error| !matches!(error, RunError::Exists(_))) {

@@ -1,6 +1,6 @@
 //! Writes run folders.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::ledger::{BatchEntry, file_name, packed, row_files};
 use super::manifest::{Build, Facts, Manifest};
 use super::programs::Programs;
 use super::stored::StoredRun;
-use crate::disk::{RunError, create_folder, write_whole};
+use crate::disk::{Claim, RunError, create_folder, lock, write_whole};
 use crate::plan::{Extent, Plan, PlayablePlan, Secret, Shard};
 
 /// The longest time that finished rows wait for a sync.
@@ -62,6 +62,16 @@ impl RunFolder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn create(path: &Path, spec: &str, plan: &PlayablePlan, shard: Option<Shard>) -> Result<RunFolder, RunError> {
+        let _claim = Claim::on(path)?;
+        RunFolder::create_claimed(path, spec, plan, shard)
+    }
+
+    fn create_claimed(
+        path: &Path,
+        spec: &str,
+        plan: &PlayablePlan,
+        shard: Option<Shard>,
+    ) -> Result<RunFolder, RunError> {
         let players = (Programs::of(plan.specs()), Build::this());
         RunFolder::create_with(path, spec, (plan, plan.secret()), shard, players)
     }
@@ -81,8 +91,9 @@ impl RunFolder {
     ) -> Result<RunFolder, RunError> {
         create_folder(path)?;
         write_whole(&path.join("spec.toml"), spec.as_bytes())?;
-        write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
+        // Without its secret nobody can make the lock again.
         secret.map_or(Ok(()), |secret| secret.write(path))?;
+        write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
         let create = |name: &str, header: &[u8]| {
             let file = path.join(name);
             let mut open = File::create_new(&file).map_err(RunError::unwritable(&file))?;
@@ -121,43 +132,23 @@ impl RunFolder {
     /// # Errors
     /// If it is the run of another experiment, is damaged, or cannot be written.
     pub fn reopen(path: &Path, spec: &str, plan: &PlayablePlan, shard: Option<Shard>) -> Result<RunFolder, RunError> {
-        if path.is_dir() && !path.join("manifest.json").exists() {
-            // There is no manifest, which is written last: the run was stopped before anything was played.
-            let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
-            let rows = row_files(plan);
-            let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];
-            if is_begun {
-                own.extend(rows.iter().map(|file| file_name(plan, file.name)));
-                own.extend(["ledger.jsonl", "manifest.json.new", "secret", "spec.lock.json"].map(str::to_owned));
+        if !path.join("manifest.json").exists() {
+            let _claim = Claim::on(path)?;
+            // Somebody else may have made it before this claim.
+            if !path.join("manifest.json").exists() {
+                remove_unbegun(path, plan)?;
+                return RunFolder::create_claimed(path, spec, plan, shard);
             }
-            let header = rows.iter().map(|file| packed(plan, file.header.clone()).len()).max().unwrap_or(0);
-            for name in own.iter().map(|name| path.join(name)).filter(|name| name.exists()) {
-                let length = std::fs::metadata(&name).map_err(RunError::unreadable(&name))?.len() as usize;
-                let is_spec = name.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spec."));
-                if !is_spec && length > header {
-                    return Err(RunError::damaged(&path.join("manifest.json"), "it is missing, and there are rows"));
-                }
-                std::fs::remove_file(&name).map_err(RunError::unwritable(&name))?;
-            }
-            std::fs::remove_dir(path).map_err(|_| RunError::Exists(path.display().to_string()))?;
         }
-        if !path.exists() {
-            return RunFolder::create(path, spec, plan, shard);
-        }
+        let ledger = hold(path)?;
         let stored = StoredRun::open(path)?;
         stored.check_same(plan, shard)?;
-        RunFolder::resume(&stored)
+        RunFolder::resume(&stored, ledger)
     }
 
-    /// Opens a folder to go on with its run, and cuts off what is beyond its ledger.
-    ///
-    /// # Errors
-    /// If it cannot be written, or a file of rows is shorter than its ledger says.
-    pub fn resume(stored: &StoredRun) -> Result<RunFolder, RunError> {
+    /// Goes on with a run that was read while its ledger was held, and cuts off what is beyond the ledger.
+    fn resume(stored: &StoredRun, held: File) -> Result<RunFolder, RunError> {
         let ledger = stored.path.join("ledger.jsonl");
-        let held = OpenOptions::new().append(true).open(&ledger).map_err(RunError::unwritable(&ledger))?;
-        // The lock comes before anything is cut off.
-        lock(&stored.path, &held)?;
         held.set_len(stored.ledger_bytes).map_err(RunError::unwritable(&ledger))?;
         let open = |path: &Path, bytes: u64| {
             let file = OpenOptions::new().append(true).open(path).map_err(RunError::unwritable(path))?;
@@ -295,12 +286,42 @@ impl RunFolder {
     }
 }
 
-/// Locks a folder against other writers as long as its ledger is open. File systems without locks are not protected.
-fn lock(folder: &Path, ledger: &File) -> Result<(), RunError> {
-    match ledger.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(RunError::Busy(folder.display().to_string())),
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+/// Opens the ledger of a folder and locks it. The lock comes before anything is read, so that nobody adds to it in between.
+fn hold(folder: &Path) -> Result<File, RunError> {
+    let ledger = folder.join("ledger.jsonl");
+    let held = OpenOptions::new().append(true).open(&ledger).map_err(RunError::unwritable(&ledger))?;
+    lock(folder, &held)?;
+    Ok(held)
+}
+
+/// Removes what is left of a run that was stopped before anything was played: there is no manifest, which is written last.
+fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
+    if !path.is_dir() {
+        return Ok(());
     }
+    let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
+    let rows = row_files(plan);
+    let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];
+    if plan.secret().is_some_and(|secret| Secret::read(path).is_ok_and(|found| found.to_string() == secret.to_string()))
+    {
+        own.push("secret".to_owned());
+    }
+    if is_begun {
+        own.extend(rows.iter().map(|file| file_name(plan, file.name)));
+        own.extend(["ledger.jsonl", "manifest.json.new", "spec.lock.json"].map(str::to_owned));
+    }
+    let header = rows.iter().map(|file| packed(plan, file.header.clone()).len()).max().unwrap_or(0);
+    for name in own.iter().map(|name| path.join(name)).filter(|name| name.exists()) {
+        let length = std::fs::metadata(&name).map_err(RunError::unreadable(&name))?.len() as usize;
+        let is_spec = name.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spec."));
+        // A manifest that was not renamed is longer than a header.
+        let is_manifest = name.ends_with("manifest.json.new");
+        if !is_spec && !is_manifest && length > header {
+            return Err(RunError::damaged(&path.join("manifest.json"), "it is missing, and there are rows"));
+        }
+        std::fs::remove_file(&name).map_err(RunError::unwritable(&name))?;
+    }
+    std::fs::remove_dir(path).map_err(|_| RunError::Exists(path.display().to_string()))
 }
 
 /// Syncs the rows, then appends their lines to the ledger.
