@@ -235,6 +235,62 @@ fn what_a_killed_process_leaves_blocks_nobody() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
+/// A manifest with the right hash of itself, as a program would write it.
+fn sealed(manifest: &str) -> String {
+    let (body, _) = manifest.split_once(",\n  \"blake3\": ").unwrap();
+    format!("{body},\n  \"blake3\": \"{}\"\n}}\n", blake3::hash(body.as_bytes()))
+}
+
+#[test]
+fn every_command_finds_a_manifest_and_an_experiment_that_are_not_what_was_written() {
+    let folder = played("written", 20);
+    for index in 0..2 {
+        play_part(&folder, index, 2);
+    }
+    let swapped = |from: &'static str, to: &'static str| move |text: &str| text.replacen(from, to, 1);
+    let again = swapped("  \"share\"", "  \"matches\": 7,\n  \"share\"");
+    type Damage<'d> = &'d dyn Fn(&str) -> String;
+    let damages: [(&str, Damage<'_>, &str); 8] = [
+        ("spec.toml", &swapped("seed = 8", "seed = 9"), "spec.toml is damaged: it is not the file that was given"),
+        ("spec.toml", &|text| text.to_owned() + "\n", "spec.toml is damaged: it is not the file that was given"),
+        ("manifest.json", &swapped("\"compiler\": \"rustc ", "\"compiler\": \"Rustc "), "is not what was written"),
+        ("manifest.json", &again, "is not what was written"),
+        // These are sealed anew.
+        ("manifest.json", &|text| sealed(&again(text)), "is not what was written"),
+        ("manifest.json", &|text| sealed(&text.replace("\"programs\"", "\"programm\"")), "is not what was written"),
+        ("manifest.json", &|text| sealed(&text.replacen('{', "{\n  \"machine\": 1,", 1)), "is not what was written"),
+        ("manifest.json", &|text| text.replacen(": ", ":", 1), "line 2 is not what was written"),
+    ];
+    for (file, damage, sentence) in damages {
+        let paths = ["whole", "part0"].map(|run| folder.join(run).join(file));
+        let good = paths.each_ref().map(|path| fs::read_to_string(path).unwrap());
+        for (path, good) in paths.iter().zip(&good) {
+            let bad = damage(good);
+            assert_ne!(bad, *good, "{sentence}");
+            fs::write(path, bad).unwrap();
+        }
+        for words in [
+            "run spec.toml --out whole --records --quiet --resume",
+            "shard spec.toml --out part0 --records --quiet --index 0 --of 2 --resume",
+            "report whole",
+            "report whole --dry",
+            "verify whole",
+            "merge part0 part1 --out merged",
+            "export whole --out exported",
+            "plan --detect 0.01 --run whole",
+        ] {
+            let output = cambio(&folder, words);
+            assert_eq!(output.status.code(), Some(4), "{file}, {words}: {}", said(&output));
+            assert!(said(&output).contains(sentence), "{file}, {words}: {}", said(&output));
+        }
+        for (path, good) in paths.iter().zip(&good) {
+            fs::write(path, good).unwrap();
+        }
+    }
+    assert_eq!(cambio(&folder, "verify whole").status.code(), Some(0));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
     let folder = played("said", 20);
@@ -257,7 +313,7 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
             "`outcome` is \"foo\"; allowed is one of begun",
         ),
         ("manifest.json", "cambio-run/2", "cambio-run/3", "its format is \"cambio-run/3\""),
-        ("spec.toml", "seed = 8", "seed = 9", "spec.toml is not the file that was given"),
+        ("spec.toml", "seed = 8", "seed = 9", "spec.toml is damaged: it is not the file that was given"),
     ] {
         let before = change(file, from, to);
         let output = cambio(&folder, "verify whole");
@@ -280,6 +336,8 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
     assert!(fs::read(whole.join("summary.csv")).unwrap() == summary);
     // The same of a run that was stopped is told with a word of warning.
     change("manifest.json", "\"outcome\": \"complete\"", "\"outcome\": \"interrupted\"");
+    let stopped = sealed(&fs::read_to_string(whole.join("manifest.json")).unwrap());
+    fs::write(whole.join("manifest.json"), stopped).unwrap();
     let output = cambio(&folder, "report whole --dry");
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("the run is not complete: 1 of "), "{}", said(&output));
@@ -295,7 +353,7 @@ fn a_folder_says_who_began_it_whoever_goes_on() {
     let path = folder.join("part0/manifest.json");
     let text = fs::read_to_string(&path).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let other = text.replace(manifest["revision"].as_str().unwrap(), "0123abcd");
+    let other = sealed(&text.replace(manifest["revision"].as_str().unwrap(), "0123abcd"));
     fs::write(&path, &other).unwrap();
     let output = cambio(&folder, "shard spec.toml --out part0 --records --quiet --index 0 --of 2 --resume");
     assert!(
@@ -475,7 +533,7 @@ fn rows_that_are_not_what_play_gives_are_found_by_playing_again() {
     let spec = fs::read_to_string(folder.join("spec.toml")).unwrap().replace("seed = 8", "seed = 9");
     fs::write(folder.join("other.toml"), spec).unwrap();
     assert!(cambio(&folder, "run other.toml --out other --records --quiet").status.success());
-    for name in ["spec.lock.json", "manifest.json"] {
+    for name in ["spec.toml", "spec.lock.json", "manifest.json"] {
         fs::copy(folder.join("whole").join(name), folder.join("other").join(name)).unwrap();
     }
     let output = cambio(&folder, "verify other --all");

@@ -65,9 +65,7 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
         if found != revision {
             return Err(PartsError::OtherRevision { path, found, first: first_path, revision }.into());
         }
-        if let (Some(one), Some(other)) = (&first.programs, &part.programs)
-            && let Some(change) = one.changes(other).into_iter().next()
-        {
+        if let Some(change) = first.programs.changes(&part.programs).into_iter().next() {
             return Err(PartsError::OtherBot { path, first: first_path, change }.into());
         }
         if !part.is_complete() || part.is_torn {

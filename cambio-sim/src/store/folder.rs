@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value};
-
 use super::ledger::{BatchEntry, file_name, packed, row_files};
 use super::manifest::{Build, Facts, Manifest};
 use super::programs::Programs;
@@ -29,8 +27,6 @@ pub struct RunFolder {
     programs: Programs,
     /// The program that began the run.
     build: Build,
-    /// The manifest as it was when the run was resumed.
-    before: Map<String, Value>,
     files: Vec<(PathBuf, File)>,
     ledger: (PathBuf, File),
     pending: Vec<BatchEntry>,
@@ -78,7 +74,7 @@ impl RunFolder {
 
     /// Makes the folder of the whole run of which `part` is a shard, with the same program and bots.
     pub(crate) fn create_for_parts(path: &Path, part: &StoredRun) -> Result<RunFolder, RunError> {
-        let players = (part.programs.clone().unwrap_or_default(), part.build());
+        let players = (part.programs.clone(), part.build());
         RunFolder::create_with(path, &part.spec, (&part.plan, None), None, players)
     }
 
@@ -111,7 +107,6 @@ impl RunFolder {
             shard,
             programs,
             build,
-            before: Map::new(),
             files,
             ledger: create("ledger.jsonl", b"")?,
             pending: Vec::new(),
@@ -165,9 +160,8 @@ impl RunFolder {
             plan: stored.plan.clone(),
             spec: stored.spec.clone(),
             shard: stored.shard,
-            programs: stored.programs.clone().unwrap_or_default(),
+            programs: stored.programs.clone(),
             build: stored.build(),
-            before: stored.manifest.as_object().cloned().unwrap_or_default(),
             files,
             ledger: (ledger, held),
             pending: Vec::new(),
@@ -282,7 +276,7 @@ impl RunFolder {
             spec: blake3::hash(self.spec.as_bytes()).to_string(),
             programs: &self.programs,
         };
-        write_whole(&self.path.join("manifest.json"), manifest.to_text(&self.before).as_bytes())
+        write_whole(&self.path.join("manifest.json"), manifest.to_text().as_bytes())
     }
 }
 
@@ -350,20 +344,6 @@ mod tests {
         };
         let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
         (std::env::temp_dir().join(format!("cambio-{name}-{}", std::process::id())), plan)
-    }
-
-    #[test]
-    fn what_another_program_says_in_a_manifest_is_kept() {
-        let (path, plan) = place("manifest");
-        drop(RunFolder::create(&path, "", &plan, None).unwrap());
-        let file = path.join("manifest.json");
-        let begun = std::fs::read_to_string(&file).unwrap();
-        std::fs::write(&file, begun.replacen('{', "{\n  \"machine\": [\"a\", 1],", 1)).unwrap();
-        RunFolder::reopen(&path, "", &plan, None).unwrap().write_manifest("interrupted").unwrap();
-        let ended = begun.replace("\"begun\"", "\"interrupted\"");
-        let kept = ended.replace("\n}\n", ",\n  \"machine\": [\n    \"a\",\n    1\n  ]\n}\n");
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), kept);
-        std::fs::remove_dir_all(&path).unwrap();
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! The manifest of a run: what is played, by which program, and how it ended.
 
-use std::path::Path;
-
 use cambio_core::rng::Seed;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,8 +13,7 @@ pub(crate) const FORMAT: &str = "cambio-run/2";
 /// How a run may have ended.
 const OUTCOMES: [&str; 6] = ["begun", "complete", "complete share", "interrupted", "fault", "unwritable"];
 
-/// The fields of a manifest, in their order. It is read field by field, so that `verify` can say what is wrong with a manifest
-/// that somebody changed.
+/// The fields of a manifest, in their order.
 #[derive(Serialize)]
 pub(super) struct Manifest<'r> {
     #[serde(flatten)]
@@ -34,13 +31,11 @@ pub(super) struct Manifest<'r> {
 }
 
 impl Manifest<'_> {
-    /// The text of `manifest.json`. Fields of `before` that this program does not know are kept.
-    pub(super) fn to_text(&self, before: &Map<String, Value>) -> String {
-        let mut manifest = to_object(self);
-        for (field, value) in before {
-            manifest.entry(field).or_insert_with(|| value.clone());
-        }
-        format!("{:#}\n", Value::Object(manifest))
+    /// The text of `manifest.json`: the fields, and as the last one `blake3`, the hash of the bytes before its comma.
+    pub(super) fn to_text(&self) -> String {
+        let fields = format!("{:#}", Value::Object(to_object(self)));
+        let body = fields.strip_suffix("\n}").expect("a manifest has fields");
+        format!("{body},\n  \"blake3\": \"{}\"\n}}\n", blake3::hash(body.as_bytes()))
     }
 }
 
@@ -136,34 +131,37 @@ impl<'p> Facts<'p> {
     }
 }
 
-/// The errors of a manifest: about the plan, about the experiment as it was given, and about the number of matches of a
-/// complete run.
-pub(crate) fn flaws(
-    manifest: &Value,
-    folder: &Path,
-    (plan, shard): (&Plan, Option<Shard>),
-    spec: &str,
-    matches: Option<u64>,
-) -> Vec<String> {
-    let mut facts = to_object(&Facts::of(plan, shard));
-    if !manifest["spec"].is_null() {
-        facts.insert("spec".to_owned(), blake3::hash(spec.as_bytes()).to_string().into());
+/// Checks that a manifest is, byte for byte, what this program would have written for this plan.
+///
+/// # Errors
+/// What is wrong, for the sentence that it is damaged.
+pub(super) fn check(text: &str, manifest: &Value, plan: &Plan, shard: Option<Shard>) -> Result<(), String> {
+    let facts = Facts::of(plan, shard);
+    for (field, fact) in to_object(&facts) {
+        if manifest[&field] != fact {
+            return Err(format!("`{field}` is not what the lock and the ledger give"));
+        }
     }
-    if let Some(matches) = matches {
-        facts.insert("matches".to_owned(), matches.into());
-    }
-    let file = folder.join("manifest.json");
-    let is_wrong = |(field, fact): &(&String, &Value)| manifest[field.as_str()] != **fact;
-    let wrong = facts.iter().filter(is_wrong);
-    let mut flaws: Vec<String> = wrong
-        .map(|(field, _)| match field.as_str() {
-            "spec" => format!("{} is not the file that was given", folder.join("spec.toml").display()),
-            field => format!("{}: `{field}` is not what the lock and the ledger give", file.display()),
-        })
-        .collect();
     let outcome = &manifest["outcome"];
-    if !OUTCOMES.iter().any(|word| outcome == word) {
-        flaws.push(format!("{}: `outcome` is {outcome}; allowed is one of {}", file.display(), OUTCOMES.join(", ")));
+    let outcome = OUTCOMES.into_iter().find(|word| outcome == word).ok_or_else(|| {
+        let found: String = outcome.to_string().chars().take(60).collect();
+        format!("`outcome` is {found}; allowed is one of {}", OUTCOMES.join(", "))
+    })?;
+    let programs = Programs::from_json(&manifest["programs"]);
+    let written = Manifest {
+        facts,
+        build: &Build::of(manifest),
+        outcome,
+        secret: manifest["secret"].as_str().map(str::to_owned),
+        matches: manifest["matches"].as_u64().unwrap_or_default(),
+        spec: manifest["spec"].as_str().unwrap_or_default().to_owned(),
+        programs: &programs.unwrap_or_default(),
+    };
+    let written = written.to_text();
+    if text == written {
+        return Ok(());
     }
-    flaws
+    let (mut found, mut wanted) = (text.split('\n'), written.split('\n'));
+    let place = (1..).find(|_| found.next() != wanted.next()).unwrap_or_default();
+    Err(format!("line {place} is not what was written"))
 }

@@ -58,16 +58,16 @@ pub struct StoredRun {
     pub claims_complete: bool,
     /// Whether the ledger ends in the middle of a line.
     pub(crate) is_torn: bool,
-    /// The files of the bots when the run began; `None` if the manifest does not say.
-    pub(crate) programs: Option<Programs>,
-    pub(super) manifest: Value,
+    /// The files of the bots when the run began.
+    pub(crate) programs: Programs,
+    manifest: Value,
 }
 
 impl StoredRun {
-    /// Reads the lock, the manifest and the ledger of a folder, but not its rows.
+    /// Reads the experiment, the lock, the manifest and the ledger of a folder, but not its rows.
     ///
     /// # Errors
-    /// If a file cannot be read, or the files contradict each other.
+    /// If a file cannot be read, or is not byte for byte what was written.
     pub fn open(path: &Path) -> Result<StoredRun, RunError> {
         let read = |name: &str| {
             let file = path.join(name);
@@ -82,8 +82,9 @@ impl StoredRun {
             return Err(RunError::unreadable(path)(std::io::Error::other(what)));
         }
         let file = path.join("manifest.json");
-        let manifest: Value = serde_json::from_str(&read("manifest.json")?)
-            .map_err(|error| RunError::damaged(&file, format!("not JSON: {error}")))?;
+        let said = read("manifest.json")?;
+        let manifest: Value =
+            serde_json::from_str(&said).map_err(|error| RunError::damaged(&file, format!("not JSON: {error}")))?;
         if manifest["format"] != manifest::FORMAT {
             return Err(RunError::damaged(
                 &file,
@@ -101,6 +102,11 @@ impl StoredRun {
             (None, None) => None,
             _ => return Err(RunError::damaged(&file, format!("its share is {}", manifest["share"]))),
         };
+        manifest::check(&said, &manifest, &plan, shard).map_err(|what| RunError::damaged(&file, what))?;
+        let spec = read("spec.toml")?;
+        if manifest["spec"] != blake3::hash(spec.as_bytes()).to_string().as_str() {
+            return Err(RunError::damaged(&path.join("spec.toml"), "it is not the file that was given"));
+        }
         let ledger = path.join("ledger.jsonl");
         let text = read("ledger.jsonl")?;
         let whole = text.rfind('\n').map_or(0, |at| at + 1);
@@ -111,11 +117,10 @@ impl StoredRun {
             let what = || format!("line {} is not batch {expected} of this run", number + 1);
             entries.push(entry.ok_or_else(|| RunError::damaged(&ledger, what()))?);
         }
-        let spec = read("spec.toml")?;
         let (path, ledger_bytes) = (path.to_owned(), whole as u64);
         let is_torn = whole < text.len();
         let claims_complete = manifest["outcome"].as_str().is_some_and(|outcome| outcome.starts_with("complete"));
-        let programs = Programs::from_json(&manifest["programs"]);
+        let programs = Programs::from_json(&manifest["programs"]).unwrap_or_default();
         Ok(StoredRun { path, plan, shard, spec, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
     }
 
@@ -130,10 +135,21 @@ impl StoredRun {
         Ok(playable?)
     }
 
-    /// The errors of the manifest.
+    /// What is wrong with the manifest of a run that is said to be complete.
     pub(crate) fn manifest_flaws(&self) -> Vec<String> {
-        let matches = self.claims_complete.then(|| self.matches());
-        manifest::flaws(&self.manifest, &self.path, (&self.plan, self.shard), &self.spec, matches)
+        let file = self.path.join("manifest.json");
+        let mut flaws = Vec::new();
+        if self.claims_complete && self.manifest["matches"] != self.matches() {
+            flaws.push(format!("{}: `matches` is not what the lock and the ledger give", file.display()));
+        }
+        if self.claims_complete && self.plan.secret {
+            match Secret::read(&self.path) {
+                Ok(secret) if self.manifest["secret"] == secret.to_string().as_str() => {}
+                Ok(_) => flaws.push(format!("{}: `secret` is not that of the run", file.display())),
+                Err(error) => flaws.push(error.to_string()),
+            }
+        }
+        flaws
     }
 
     /// The program that began the run.
@@ -168,9 +184,7 @@ impl StoredRun {
             let named = |shard: Option<Shard>| shard.map_or("the whole".to_owned(), |shard| shard.to_string());
             fields.push(format!("the shard was {} and is now {}", named(self.shard), named(shard)));
         }
-        if let Some(programs) = &self.programs {
-            fields.extend(programs.changes(&Programs::of(plan.specs())));
-        }
+        fields.extend(self.programs.changes(&Programs::of(plan.specs())));
         if fields.is_empty() {
             return Ok(());
         }
