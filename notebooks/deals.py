@@ -49,7 +49,18 @@ def clustered(rows, by, value):
         )
     )
     quantile = student.ppf(0.975, out["deals"].to_numpy() - 1)
-    return out.with_columns(half=pl.col("error") * pl.Series(quantile)).sort(by)
+    out = out.with_columns(half=pl.col("error") * pl.Series(quantile), t=pl.Series(quantile))
+    # Of a value from 0 to 1 the score interval (Wilson 1927) at the effective sample size, as in summary.csv.
+    share, squared = pl.col("mean"), pl.col("t") ** 2
+    size = share * (1 - share) / pl.col("error") ** 2
+    middle, total = share + squared / (2 * size), 1 + squared / size
+    half = pl.col("t") * (share * (1 - share) / size + squared / (4 * size**2)).sqrt()
+    differ = squared / (squared + pl.col("deals"))
+    agreed = pl.col("error") == 0
+    return out.with_columns(
+        low=pl.when(agreed).then(share * (1 - differ)).otherwise((middle - half) / total),
+        high=pl.when(agreed).then(share + differ * (1 - share)).otherwise((middle + half) / total),
+    ).drop("t").sort(by)
 
 
 def paired(rows, by, one, other, value="rank_points"):
