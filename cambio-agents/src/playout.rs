@@ -1,7 +1,7 @@
 //! Playouts: a sampled world is played to the end of the round by a policy in every seat.
 
 use cambio_core::rng::Bounded as _;
-use cambio_core::{Action, Card, Choices, Dice, Phase, Seat, Spot, SpotSet, State, StateView, View};
+use cambio_core::{Action, Card, Dice, Phase, Seat, Spot, SpotSet, State, StateView, View};
 
 use crate::bits::Bits;
 use crate::card_model::CardModel;
@@ -112,23 +112,14 @@ impl CardModel for Fancied<'_> {
     }
 }
 
-/// Whether a search should try this decision. It should not try bluffs, snaps of cards that `face` does not show to match,
-/// and swaps that do not move exactly one own card.
-pub(crate) fn is_plausible(
-    view: &impl View,
-    choices: &Choices,
-    action: Action,
-    face: impl Fn(Spot) -> Option<Card>,
-) -> bool {
-    let own = view.table().layout(view.seat());
-    choices.contains(action)
-        && match action {
-            Action::Touch(_) | Action::Cheat(_) => false,
-            Action::Snap(spot) => {
-                matches!(view.table().phase(), Phase::Window | Phase::Chain)
-                    && face(spot).is_some_and(|card| view.would_match(spot, card))
-            }
-            Action::Swap(one, other) => own.contains(one) != own.contains(other),
-            _ => true,
-        }
+/// Whether a search should try this legal decision. It should not try bluffs, snaps of cards that `face` does not show to
+/// match, and swaps that do not move exactly one own card.
+#[inline]
+pub(crate) fn is_plausible(view: &impl View, action: Action, face: impl Fn(Spot) -> Option<Card>) -> bool {
+    match action {
+        Action::Touch(_) | Action::Cheat(_) => false,
+        Action::Snap(spot) => face(spot).is_some_and(|card| view.would_match(spot, card)),
+        Action::Swap(one, other) => (one.seat() == view.seat()) != (other.seat() == view.seat()),
+        _ => true,
+    }
 }

@@ -204,6 +204,11 @@ impl Pairs {
         pairs(self.spots.len()) - self.apart.iter().map(|seat| pairs(of(seat))).sum::<usize>()
     }
 
+    fn iter(self) -> impl Iterator<Item = (Spot, Spot)> {
+        let pairs = move |low| self.partners(low).into_iter().map(move |high| (low, high));
+        self.spots.into_iter().flat_map(pairs)
+    }
+
     fn nth(&self, mut n: usize) -> Option<(Spot, Spot)> {
         for spot in self.spots {
             let partners = self.partners(spot);
@@ -379,9 +384,14 @@ impl Choices {
     }
 
     /// The legal decisions in order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Action> + use<> {
-        let this = *self;
-        (0..).map_while(move |n| this.nth(n))
+        let Choices { plain, verb, spots, pairs, .. } = *self;
+        let plain =
+            PLAIN.into_iter().enumerate().filter(move |(bit, _)| plain >> bit & 1 == 1).map(|(_, action)| action);
+        let aimed = spots.into_iter().map(move |spot| verb.of(spot));
+        let touches = self.touches().into_iter().map(Action::Touch);
+        plain.chain(aimed).chain(touches).chain(pairs.iter().map(|(one, other)| Action::Swap(one, other)))
     }
 
     /// The targets of the verb of this phase that names a spot: the spots that may be kept in, looked at, snapped or given.
