@@ -51,21 +51,18 @@ impl Policy {
     #[inline]
     pub(crate) fn decide(&self, world: &State, actor: Seat, searcher: Seat, dice: &mut Dice<Bits>) -> Action {
         match self {
-            Policy::Uniform => {
-                let choices = world.choices();
-                let draw = |dice: &mut Dice<Bits>| {
-                    choices.nth(dice.0.below(choices.len() as u32) as usize).expect("the number is below the choices")
-                };
-                match world.table().phase() {
-                    Phase::Window | Phase::Chain => {
-                        let matching = world.view(actor).known_matches();
-                        matching
-                            .nth(dice.0.below(matching.len() as u32 + 1) as usize)
-                            .map_or(Action::Pass, Action::Snap)
-                    }
-                    _ => draw(dice),
+            Policy::Uniform => match world.table().phase() {
+                Phase::Window | Phase::Chain => {
+                    let matching = world.view(actor).known_matches();
+                    let number = dice.0.below(matching.len() as u32 + 1) as usize;
+                    matching.nth(number).map_or(Action::Pass, Action::Snap)
                 }
-            }
+                _ => {
+                    let choices = world.choices();
+                    let number = dice.0.below(choices.len() as u32) as usize;
+                    choices.nth(number).expect("the number is below the choices")
+                }
+            },
             Policy::Blueprint(params, Knows::AsSeen) => blueprint(params, &world.view(actor)),
             Policy::Blueprint(params, knows) if actor != searcher => fancied(world, actor, params, *knows),
             Policy::Clairvoyant(params) if actor == searcher => fancied(world, actor, params, Knows::All),
@@ -76,10 +73,21 @@ impl Policy {
     /// Plays a world to the end of its round.
     #[inline]
     pub(crate) fn finish(&self, world: &mut State, searcher: Seat, dice: &mut Dice<Bits>) {
-        while let Some(actor) = world.actor() {
-            let action = self.decide(world, actor, searcher, dice);
-            world.carry_out(action, dice, &mut ());
+        if let Policy::Blueprint(params, Knows::AsSeen) = self {
+            // The policy of nearly all playouts: its loop does not ask again which one it is.
+            play(world, dice, |world, actor, _| blueprint(params, &world.view(actor)));
+        } else {
+            play(world, dice, |world, actor, dice| self.decide(world, actor, searcher, dice));
         }
+    }
+}
+
+/// Plays a world to the end of its round by these decisions.
+#[inline]
+fn play(world: &mut State, dice: &mut Dice<Bits>, decide: impl Fn(&State, Seat, &mut Dice<Bits>) -> Action) {
+    while let Some(actor) = world.actor() {
+        let action = decide(world, actor, dice);
+        world.carry_out(action, dice, &mut ());
     }
 }
 

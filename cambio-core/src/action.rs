@@ -183,7 +183,7 @@ const PLAIN: [Action; 7] =
 
 /// The pairs of spots that may be swapped: any two of `spots`, but for the owners ruled out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Pairs {
+pub(crate) struct Pairs {
     spots: SpotSet,
     /// Seats of whose cards no two may be swapped with each other.
     apart: crate::SeatSet,
@@ -191,6 +191,16 @@ struct Pairs {
 
 impl Pairs {
     const NONE: Pairs = Pairs { spots: SpotSet::EMPTY, apart: crate::SeatSet::EMPTY };
+
+    #[inline]
+    pub(crate) fn of((spots, apart): (SpotSet, crate::SeatSet)) -> Pairs {
+        Pairs { spots, apart }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spots.is_empty() || self.len() == 0
+    }
 
     /// The spots after `spot` with which it may be swapped.
     fn partners(&self, spot: Spot) -> SpotSet {
@@ -259,8 +269,7 @@ impl Offer for Choices {
 
     #[inline]
     fn pair(&mut self, targets: impl FnOnce() -> (SpotSet, crate::SeatSet)) {
-        let (spots, apart) = targets();
-        self.pairs = Pairs { spots, apart };
+        self.pairs = Pairs::of(targets());
     }
 }
 
@@ -283,6 +292,23 @@ impl Offer for Targets {
     fn pair(&mut self, _: impl FnOnce() -> (SpotSet, crate::SeatSet)) {}
 }
 
+/// The spots that may be swapped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swappable(pub(crate) SpotSet);
+
+impl Offer for Swappable {
+    #[inline]
+    fn allow(&mut self, _: Action, _: impl FnOnce() -> bool) {}
+
+    #[inline]
+    fn aim(&mut self, _: Verb, _: impl FnOnce() -> SpotSet) {}
+
+    #[inline]
+    fn pair(&mut self, targets: impl FnOnce() -> (SpotSet, crate::SeatSet)) {
+        self.0 = targets().0;
+    }
+}
+
 /// Checks whether one decision is legal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Check {
@@ -290,26 +316,26 @@ pub(crate) struct Check {
     pub(crate) is_legal: bool,
 }
 
+#[expect(clippy::inline_always, reason = "where it is called the decisions are known, and little is left to compare")]
 impl Offer for Check {
-    #[inline]
+    #[inline(always)]
     fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool) {
         if self.action == action {
             self.is_legal = condition();
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
         if let Some(spot) = verb.spot(self.action) {
             self.is_legal = spots().contains(spot);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pair(&mut self, targets: impl FnOnce() -> (SpotSet, crate::SeatSet)) {
         if let Action::Swap(one, other) = self.action {
-            let (spots, apart) = targets();
-            self.is_legal = Pairs { spots, apart }.contains(one, other);
+            self.is_legal = Pairs::of(targets()).contains(one, other);
         }
     }
 }
@@ -348,7 +374,7 @@ impl Choices {
     /// Whether the set is empty, as it is when nobody is asked.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.plain == 0 && self.spots.is_empty() && (self.pairs.spots.is_empty() || self.pairs.len() == 0)
+        self.plain == 0 && self.spots.is_empty() && self.pairs.is_empty()
     }
 
     /// The decision with number `n`, counted from 0.

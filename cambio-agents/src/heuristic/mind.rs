@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use cambio_core::knob::{CallerTie, Cap, Gift, Late, Redrop};
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{Action, Card, Choices, Phase, Seat, Source, Spot, SpotSet, Step, View};
+use cambio_core::{Action, Card, Phase, Seat, Source, Spot, SpotSet, Step, View};
 
 use super::params::HeuristicParams;
 use crate::card_model::{CardModel, mean_elsewhere};
@@ -18,7 +18,7 @@ pub(crate) fn blueprint(params: &HeuristicParams, view: &impl View) -> Action {
 /// One decision: the view, what the player takes the cards to be, and what that makes them worth.
 ///
 /// What is legal is asked of the view, one decision at a time and only in the phase that is on. The list of all legal
-/// decisions is made only for powers, and where the heuristic has no preference.
+/// decisions is made only where the heuristic has no preference.
 pub(crate) struct Mind<'v, V, M> {
     view: &'v V,
     model: &'v M,
@@ -27,32 +27,13 @@ pub(crate) struct Mind<'v, V, M> {
     known: SpotSet,
     /// The mean of the cards that are seen nowhere, computed when first needed.
     mean: Cell<Option<f64>>,
-    /// The known own cards together, computed when first needed.
-    survey: Cell<Option<Survey>>,
-}
-
-/// Computes a value when it is first needed. Unlike with a `OnceCell`, the compiler puts this in line.
-#[inline]
-fn once<T: Copy>(cell: &Cell<Option<T>>, compute: impl FnOnce() -> T) -> T {
-    let value = cell.get().unwrap_or_else(compute);
-    cell.set(Some(value));
-    value
-}
-
-/// Some known cards together.
-#[derive(Clone, Copy)]
-struct Survey {
-    /// The sum of their points.
-    sum: i32,
-    /// The worst card, the first of equals, and its points.
-    worst: Option<(i32, Spot)>,
 }
 
 impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     #[inline]
     pub(crate) fn new(view: &'v V, model: &'v M, params: &'v HeuristicParams) -> Mind<'v, V, M> {
         let own = view.table().layout(view.seat());
-        Mind { view, model, params, own, known: model.known(), mean: Cell::new(None), survey: Cell::new(None) }
+        Mind { view, model, params, own, known: model.known(), mean: Cell::new(None) }
     }
 
     /// Decides. The decision is legal.
@@ -72,7 +53,10 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
 
     #[inline]
     fn mean(&self) -> f64 {
-        once(&self.mean, || mean_elsewhere(self.view, self.model))
+        // Unlike a `OnceCell`, this is put in line by the compiler.
+        let mean = self.mean.get().unwrap_or_else(|| mean_elsewhere(self.view, self.model));
+        self.mean.set(Some(mean));
+        mean
     }
 
     fn points(&self, card: Card) -> f64 {
@@ -103,43 +87,36 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         spot.seat() != self.view.seat() && self.view.table().seen(spot.seat()).contains(spot)
     }
 
-    /// The expected points of a seat's cards together, by [`Mind::worth`].
+    /// The points of the known ones of these cards together.
+    #[inline]
+    fn known_sum(&self, spots: SpotSet) -> i32 {
+        self.model.known_cards(spots).map(|(_, card)| self.view.rules().points(card)).sum()
+    }
+
+    /// The expected points of another seat's cards together, by [`Mind::worth`].
     fn sum(&self, seat: Seat) -> f64 {
         let table = self.view.table();
         let layout = table.layout(seat);
         let unknown = layout.without(self.known);
-        let hoarded = if seat == self.view.seat() { 0 } else { unknown.intersection(table.seen(seat)).len() };
-        f64::from(self.survey_of(layout).sum) + unknown.len() as f64 * self.mean() - hoarded as f64 * self.params.hoard
-    }
-
-    #[inline]
-    fn survey_of(&self, spots: SpotSet) -> Survey {
-        let mut survey = Survey { sum: 0, worst: None };
-        for (spot, card) in self.model.known_cards(spots) {
-            let points = self.view.rules().points(card);
-            survey.sum += points;
-            if survey.worst.is_none_or(|(most, _)| points > most) {
-                survey.worst = Some((points, spot));
-            }
-        }
-        survey
-    }
-
-    /// The known own cards. Most decisions need them, so they are walked once.
-    #[inline]
-    fn survey(&self) -> Survey {
-        once(&self.survey, || self.survey_of(self.own))
+        let hoarded = unknown.intersection(table.seen(seat)).len();
+        f64::from(self.known_sum(layout)) + unknown.len() as f64 * self.mean() - hoarded as f64 * self.params.hoard
     }
 
     fn own_sum(&self) -> f64 {
-        f64::from(self.survey().sum) + self.own.without(self.known).len() as f64 * self.mean()
+        f64::from(self.known_sum(self.own)) + self.own.without(self.known).len() as f64 * self.mean()
     }
 
     /// The worst of these own spots, and what it would be worth to lose its card: the first of equals, and a known one
     /// before an unknown one. Replacing an unknown card is worth [`Mind::curiosity`] too.
     fn worst(&self, spots: SpotSet) -> Option<(f64, Spot)> {
-        let known = if spots == self.own { self.survey().worst } else { self.survey_of(spots).worst };
-        let known = known.map(|(points, spot)| (f64::from(points), spot));
+        let (mut most, mut worst) = (i32::MIN, None);
+        for (spot, card) in self.model.known_cards(spots) {
+            let points = self.view.rules().points(card);
+            if points > most {
+                (most, worst) = (points, Some(spot));
+            }
+        }
+        let known = worst.map(|spot| (f64::from(most), spot));
         let Some(unknown) = spots.without(self.known).lowest() else { return known };
         let worth = self.mean() + self.curiosity();
         known.filter(|(points, _)| *points >= worth).or(Some((worth, unknown)))
@@ -316,39 +293,35 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     /// Tries in this order: a look at an unknown own card, a swap that saves points, a look at a foreign card, a swap that
     /// disrupts. In a last turn the swap comes first.
     fn use_power(&self) -> Action {
-        let choices = self.view.choices();
-        let unknown = choices.targets().without(self.known);
+        let unknown = self.view.targets().without(self.known);
         let own = unknown.intersection(self.own).lowest().map(Action::Look);
-        let first = if self.is_last_turn() {
-            self.gainful_swap(&choices).or(own)
-        } else {
-            own.or_else(|| self.gainful_swap(&choices))
-        };
+        let first = if self.is_last_turn() { self.gainful_swap().or(own) } else { own.or_else(|| self.gainful_swap()) };
         if let Some(action) = first {
             return action;
         }
         // A card that its owner knows tells most.
         let look = unknown.into_iter().find(|&spot| self.is_hoarded(spot)).or_else(|| unknown.lowest());
-        look.map(Action::Look).or_else(|| self.disrupting_swap(&choices)).unwrap_or_else(|| self.idle())
+        let action = look.map(Action::Look).or_else(|| self.disrupting_swap());
+        action.unwrap_or_else(|| if self.view.allows(Action::Skip) { Action::Skip } else { self.idle() })
     }
 
-    fn gainful_swap(&self, choices: &Choices) -> Option<Action> {
-        let swappable = choices.swappable();
+    fn gainful_swap(&self) -> Option<Action> {
+        let swappable = self.view.swappable();
         let (mine_worth, mine) = self.worst(swappable.intersection(self.own))?;
         let (theirs_worth, theirs) = self.best(swappable.without(self.own))?;
         let swap = Action::swap(mine, theirs);
-        (mine_worth - theirs_worth >= self.params.swap_gain && choices.contains(swap)).then_some(swap)
+        (mine_worth - theirs_worth >= self.params.swap_gain && self.view.allows(swap)).then_some(swap)
     }
 
     /// A swap of the lowest card that its owner alone knows for another foreign card.
-    fn disrupting_swap(&self, choices: &Choices) -> Option<Action> {
+    fn disrupting_swap(&self) -> Option<Action> {
         if self.params.disrupt <= 0.0 {
             return None;
         }
-        let foreign = choices.swappable().without(self.own);
+        let foreign = self.view.swappable().without(self.own);
         let first = foreign.into_iter().find(|&spot| self.is_hoarded(spot))?;
         let others = foreign.into_iter().filter(|&spot| spot != first);
-        others.map(|spot| Action::swap(first, spot)).find(|&swap| choices.contains(swap))
+        others.map(|spot| Action::swap(first, spot)).find(|&swap| self.view.allows(swap))
     }
 
     /// Where the heuristic has no preference: the decision that changes least, or else the one that costs least.
