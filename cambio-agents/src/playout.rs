@@ -1,7 +1,7 @@
 //! Playouts: a sampled world is played to the end of the round by a policy in every seat.
 
 use cambio_core::rng::Bounded as _;
-use cambio_core::{Action, Card, Choices, Dice, Phase, Seat, Spot, SpotSet, State, StateView, View};
+use cambio_core::{Action, Card, Dice, Phase, Seat, Spot, SpotSet, State, StateView, View};
 
 use crate::bits::Bits;
 use crate::card_model::CardModel;
@@ -51,21 +51,18 @@ impl Policy {
     #[inline]
     pub(crate) fn decide(&self, world: &State, actor: Seat, searcher: Seat, dice: &mut Dice<Bits>) -> Action {
         match self {
-            Policy::Uniform => {
-                let choices = world.choices();
-                let draw = |dice: &mut Dice<Bits>| {
-                    choices.nth(dice.0.below(choices.len() as u32) as usize).expect("the number is below the choices")
-                };
-                match world.table().phase() {
-                    Phase::Window | Phase::Chain => {
-                        let matching = world.view(actor).known_matches();
-                        matching
-                            .nth_from(actor, dice.0.below(matching.len() as u32 + 1) as usize)
-                            .map_or(Action::Pass, Action::Snap)
-                    }
-                    _ => draw(dice),
+            Policy::Uniform => match world.table().phase() {
+                Phase::Window | Phase::Chain => {
+                    let matching = world.view(actor).known_matches();
+                    let number = dice.0.below(matching.len() as u32 + 1) as usize;
+                    matching.nth_from(actor, number).map_or(Action::Pass, Action::Snap)
                 }
-            }
+                _ => {
+                    let choices = world.choices();
+                    let number = dice.0.below(choices.len() as u32) as usize;
+                    choices.nth(number).expect("the number is below the choices")
+                }
+            },
             Policy::Blueprint(params, Knows::AsSeen) => blueprint(params, &world.view(actor)),
             Policy::Blueprint(params, knows) if actor != searcher => fancied(world, actor, params, *knows),
             Policy::Clairvoyant(params) if actor == searcher => fancied(world, actor, params, Knows::All),
@@ -76,10 +73,21 @@ impl Policy {
     /// Plays a world to the end of its round.
     #[inline]
     pub(crate) fn finish(&self, world: &mut State, searcher: Seat, dice: &mut Dice<Bits>) {
-        while let Some(actor) = world.actor() {
-            let action = self.decide(world, actor, searcher, dice);
-            world.carry_out(action, dice, &mut ());
+        if let Policy::Blueprint(params, Knows::AsSeen) = self {
+            // The policy of nearly all playouts: its loop does not ask again which one it is.
+            play(world, dice, |world, actor, _| blueprint(params, &world.view(actor)));
+        } else {
+            play(world, dice, |world, actor, dice| self.decide(world, actor, searcher, dice));
         }
+    }
+}
+
+/// Plays a world to the end of its round by these decisions.
+#[inline]
+fn play(world: &mut State, dice: &mut Dice<Bits>, decide: impl Fn(&State, Seat, &mut Dice<Bits>) -> Action) {
+    while let Some(actor) = world.actor() {
+        let action = decide(world, actor, dice);
+        world.carry_out(action, dice, &mut ());
     }
 }
 
@@ -113,23 +121,14 @@ impl CardModel for Fancied<'_> {
     }
 }
 
-/// Whether a search should try this decision. It should not try bluffs, snaps of cards that `face` does not show to match,
-/// and swaps that do not move exactly one own card.
-pub(crate) fn is_plausible(
-    view: &impl View,
-    choices: &Choices,
-    action: Action,
-    face: impl Fn(Spot) -> Option<Card>,
-) -> bool {
-    let own = view.table().layout(view.seat());
-    choices.contains(action)
-        && match action {
-            Action::Touch(_) | Action::Cheat(_) => false,
-            Action::Snap(spot) => {
-                matches!(view.table().phase(), Phase::Window | Phase::Chain)
-                    && face(spot).is_some_and(|card| view.would_match(spot, card))
-            }
-            Action::Swap(one, other) => own.contains(one) != own.contains(other),
-            _ => true,
-        }
+/// Whether a search should try this legal decision. It should not try bluffs, snaps of cards that `face` does not show to
+/// match, and swaps that do not move exactly one own card.
+#[inline]
+pub(crate) fn is_plausible(view: &impl View, action: Action, face: impl Fn(Spot) -> Option<Card>) -> bool {
+    match action {
+        Action::Touch(_) | Action::Cheat(_) => false,
+        Action::Snap(spot) => face(spot).is_some_and(|card| view.would_match(spot, card)),
+        Action::Swap(one, other) => (one.seat() == view.seat()) != (other.seat() == view.seat()),
+        _ => true,
+    }
 }

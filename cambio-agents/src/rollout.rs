@@ -100,9 +100,8 @@ impl Agent for Rollout {
         let wish = blueprint(&self.settings.blueprint, view);
         let choices = view.choices();
         self.arms.clear();
-        let tried = choices
-            .iter()
-            .filter(|&action| action == wish || is_plausible(view, &choices, action, |spot| view.face(spot)));
+        let tried =
+            choices.iter().filter(|&action| action == wish || is_plausible(view, action, |spot| view.face(spot)));
         self.arms.extend(tried.map(Arm::new));
         if self.arms.len() == 1 { self.arms[0].action } else { self.search(view) }
     }

@@ -56,8 +56,7 @@ impl Searcher {
         let apart = self.calls_apart && choices.contains(Action::Call);
         let truth = self.sees_all.then(|| draw(seated, &mut Bits::new(base, u32::MAX)));
         let face = |spot| truth.as_ref().map_or_else(|| view.face(spot), |world| world.face(spot));
-        let tried =
-            |action: &Action| is_plausible(view, &choices, *action, face) && !(apart && *action == Action::Call);
+        let tried = |action: &Action| is_plausible(view, *action, face) && !(apart && *action == Action::Call);
         arms.clear();
         arms.extend(choices.iter().filter(tried).map(Arm::new));
         if arms.is_empty() {

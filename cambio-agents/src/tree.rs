@@ -208,7 +208,7 @@ impl Tree {
         let Some(actor) = world.actor() else { return };
         let (view, choices) = (world.view(actor), world.choices());
         let face = |spot| if sees_all && actor == searcher { world.face(spot) } else { view.face(spot) };
-        self.offered.extend(choices.iter().filter(|&action| is_plausible(&view, &choices, action, face)));
+        self.offered.extend(choices.iter().filter(|&action| is_plausible(&view, action, face)));
         if self.offered.is_empty() {
             self.offered.extend(choices.nth(0));
         }

@@ -200,6 +200,11 @@ impl Pairs {
         Pairs { spots: self.spots.turned(from), apart: self.apart.turned(from), passive: self.passive.turned(from) }
     }
 
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spots.is_empty() || self.len() == 0
+    }
+
     /// The spots after `spot` with which it may be swapped.
     fn partners(&self, spot: Spot) -> SpotSet {
         let mut above = self.spots.above(spot);
@@ -220,6 +225,17 @@ impl Pairs {
         let pairs = |n: usize| n * n.saturating_sub(1) / 2;
         let of = |seat| spots.intersection(SpotSet::of_seat(seat)).len();
         pairs(spots.len()) - self.apart.each().map(|seat| pairs(of(seat))).sum::<usize>()
+    }
+
+    /// The pairs in playing order from `from` on: by their first spot, then by their second.
+    fn iter_from(self, from: Seat) -> impl Iterator<Item = Action> {
+        let turned = self.turned(from);
+        let pairs = move |low: Spot| turned.partners(low).each().map(move |high| (low, high));
+        turned
+            .spots
+            .each()
+            .flat_map(pairs)
+            .map(move |(low, high)| Action::swap(low.turned_back(from), high.turned_back(from)))
     }
 
     /// The pair with this number, counted from 0: by its first spot in playing order from `from` on, then by its second.
@@ -298,6 +314,23 @@ impl Offer for Targets {
     fn pair(&mut self, _: impl FnOnce() -> Pairs) {}
 }
 
+/// The spots that may be swapped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swappable(pub(crate) SpotSet);
+
+impl Offer for Swappable {
+    #[inline]
+    fn allow(&mut self, _: Action, _: impl FnOnce() -> bool) {}
+
+    #[inline]
+    fn aim(&mut self, _: Verb, _: impl FnOnce() -> SpotSet) {}
+
+    #[inline]
+    fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
+        self.0 = pairs().spots;
+    }
+}
+
 /// Checks whether one decision is legal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Check {
@@ -305,22 +338,23 @@ pub(crate) struct Check {
     pub(crate) is_legal: bool,
 }
 
+#[expect(clippy::inline_always, reason = "where it is called the decisions are known, and little is left to compare")]
 impl Offer for Check {
-    #[inline]
+    #[inline(always)]
     fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool) {
         if self.action == action {
             self.is_legal = condition();
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
         if let Some(spot) = verb.spot(self.action) {
             self.is_legal = spots().contains(spot);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
         if let Action::Swap(one, other) = self.action {
             self.is_legal = pairs().contains(one, other);
@@ -370,7 +404,7 @@ impl Choices {
     /// Whether the set is empty, as it is when nobody is asked.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.plain == 0 && self.spots.is_empty() && (self.pairs.spots.is_empty() || self.pairs.len() == 0)
+        self.plain == 0 && self.spots.is_empty() && self.pairs.is_empty()
     }
 
     /// The decision with number `n`, counted from 0.
@@ -415,9 +449,14 @@ impl Choices {
     }
 
     /// The legal decisions in order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Action> + use<> {
-        let this = *self;
-        (0..).map_while(move |n| this.nth(n))
+        let Choices { seat, plain, verb, spots, pairs, .. } = *self;
+        let plain =
+            PLAIN.into_iter().enumerate().filter(move |(bit, _)| plain >> bit & 1 == 1).map(|(_, action)| action);
+        let aimed = spots.iter_from(seat).map(move |spot| verb.of(spot));
+        let touches = self.touches().iter_from(seat).map(Action::Touch);
+        plain.chain(aimed).chain(touches).chain(pairs.iter_from(seat))
     }
 
     /// The targets of the verb of this phase that names a spot: the spots that may be kept in, looked at, snapped or given.

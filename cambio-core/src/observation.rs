@@ -1,7 +1,7 @@
 //! Observations: what one seat may know when it decides.
 
-use crate::action::{Check, Choices, Offer, Targets, Verb};
-use crate::card::{Card, MAX_KINDS};
+use crate::action::{Check, Choices, Offer, Swappable, Targets, Verb};
+use crate::card::{Card, MAX_KINDS, Step};
 use crate::knob::{CallWhen, Gift, PowerUse, Redrop};
 use crate::seat::{SPOTS, Seat, Spot, SpotSet};
 use crate::table::{Phase, Source, Table};
@@ -177,7 +177,8 @@ pub trait View {
     }
 
     /// Whether the decision is one of [`View::choices`]. It does not make the whole set, so it is faster for one decision.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "who asks mostly names the decision, and then little is left to match")]
+    #[inline(always)]
     fn allows(&self, action: Action) -> bool
     where
         Self: Sized,
@@ -191,7 +192,24 @@ pub trait View {
     where
         Self: Sized,
     {
-        if self.table().asked == Some(self.seat()) { targets(self.table(), self) } else { SpotSet::EMPTY }
+        let mut targets = Targets(SpotSet::EMPTY);
+        if self.table().asked == Some(self.seat()) {
+            offer(self.table(), self, &mut targets);
+        }
+        targets.0
+    }
+
+    /// The spots that [`Choices::swappable`] returns. It does not make the whole set.
+    #[inline]
+    fn swappable(&self) -> SpotSet
+    where
+        Self: Sized,
+    {
+        let mut swappable = Swappable(SpotSet::EMPTY);
+        if self.table().asked == Some(self.seat()) {
+            offer(self.table(), self, &mut swappable);
+        }
+        swappable.0
     }
 }
 
@@ -227,19 +245,12 @@ pub(crate) fn choices(table: &Table, view: &impl View) -> Choices {
 }
 
 /// Whether the decision is one of [`choices`], which are not made for it.
-#[inline]
+#[expect(clippy::inline_always, reason = "who asks mostly names the decision, and then little is left to match")]
+#[inline(always)]
 pub(crate) fn allows(table: &Table, view: &impl View, action: Action) -> bool {
     let mut check = Check { action, is_legal: false };
     offer(table, view, &mut check);
     check.is_legal
-}
-
-/// The targets of [`choices`], which are not made for it.
-#[inline]
-fn targets(table: &Table, view: &impl View) -> SpotSet {
-    let mut targets = Targets(SpotSet::EMPTY);
-    offer(table, view, &mut targets);
-    targets.0
 }
 
 /// Offers the decisions of the asked seat. This is the one place that says what is legal.
@@ -281,7 +292,10 @@ fn offer(table: &Table, view: &impl View, to: &mut impl Offer) {
             to.allow(Action::End, || true);
         }
         Phase::Power => {
-            offer_step(table, to);
+            if let Some(step) = table.power.step(table.step.into()) {
+                to.aim(Verb::Look, || table.look_targets(step));
+                to.pair(|| table.swap_targets(step));
+            }
             to.allow(Action::Skip, || spec.power_use == PowerUse::May);
         }
         Phase::Show => {
@@ -297,20 +311,10 @@ fn offer(table: &Table, view: &impl View, to: &mut impl Offer) {
     }
 }
 
-/// Offers the targets of the step of a power that is due.
+/// Whether this step of the power that is being used has a target.
 #[inline]
-fn offer_step(table: &Table, to: &mut impl Offer) {
-    if let Some(step) = table.power.step(table.step.into()) {
-        to.aim(Verb::Look, || table.look_targets(step));
-        to.pair(|| table.swap_targets(step));
-    }
-}
-
-/// Whether the step of a power that is due has a target.
-pub(crate) fn step_has_target(table: &Table) -> bool {
-    let mut choices = Choices::NONE;
-    offer_step(table, &mut choices);
-    !choices.is_empty()
+pub(crate) fn step_has_target(table: &Table, step: Step) -> bool {
+    !table.look_targets(step).is_empty() || !table.swap_targets(step).is_empty()
 }
 
 /// Whether a card matches in the window or chain that is open.

@@ -41,6 +41,7 @@ fn state_view_agrees(state: &State, seat: Seat) {
     assert_eq!((state_view.known_matches(), state_view.held()), (view.known_matches(), view.held()));
     assert_eq!(state_view.choices(), view.choices());
     assert_eq!(cambio_core::View::targets(&state_view), view.choices().targets());
+    assert_eq!(cambio_core::View::swappable(&state_view), view.choices().swappable());
 }
 
 /// What each seat knows, kept up from its sightings.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use cambio_core::knob::{CallerTie, Cap, Gift, Late, Redrop};
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{Action, Card, Choices, Phase, Seat, Source, Spot, SpotSet, Step, View};
+use cambio_core::{Action, Card, Phase, Seat, Source, Spot, SpotSet, Step, View};
 
 use super::params::HeuristicParams;
 use crate::card_model::{CardModel, mean_elsewhere};
@@ -19,7 +19,7 @@ pub(crate) fn blueprint(params: &HeuristicParams, view: &impl View) -> Action {
 /// One decision: the view, what the player takes the cards to be, and what that makes them worth.
 ///
 /// What is legal is asked of the view, one decision at a time and only in the phase that is on. The list of all legal
-/// decisions is made only for powers, and where the heuristic has no preference.
+/// decisions is made only where the heuristic has no preference.
 pub(crate) struct Mind<'v, V, M> {
     view: &'v V,
     model: &'v M,
@@ -28,32 +28,13 @@ pub(crate) struct Mind<'v, V, M> {
     known: SpotSet,
     /// The mean of the cards that are seen nowhere, computed when first needed.
     mean: Cell<Option<f64>>,
-    /// The known own cards together, computed when first needed.
-    survey: Cell<Option<Survey>>,
-}
-
-/// Computes a value when it is first needed. Unlike with a `OnceCell`, the compiler puts this in line.
-#[inline]
-fn once<T: Copy>(cell: &Cell<Option<T>>, compute: impl FnOnce() -> T) -> T {
-    let value = cell.get().unwrap_or_else(compute);
-    cell.set(Some(value));
-    value
-}
-
-/// Some known cards together.
-#[derive(Clone, Copy)]
-struct Survey {
-    /// The sum of their points.
-    sum: i32,
-    /// The points of the worst card, and where the cards lie that have so many.
-    worst: Option<(i32, SpotSet)>,
 }
 
 impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     #[inline]
     pub(crate) fn new(view: &'v V, model: &'v M, params: &'v HeuristicParams) -> Mind<'v, V, M> {
         let own = view.table().layout(view.seat());
-        Mind { view, model, params, own, known: model.known(), mean: Cell::new(None), survey: Cell::new(None) }
+        Mind { view, model, params, own, known: model.known(), mean: Cell::new(None) }
     }
 
     /// Decides. The decision is legal.
@@ -73,7 +54,10 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
 
     #[inline]
     fn mean(&self) -> f64 {
-        once(&self.mean, || mean_elsewhere(self.view, self.model))
+        // Unlike a `OnceCell`, this is put in line by the compiler.
+        let mean = self.mean.get().unwrap_or_else(|| mean_elsewhere(self.view, self.model));
+        self.mean.set(Some(mean));
+        mean
     }
 
     fn points(&self, card: Card) -> f64 {
@@ -104,45 +88,38 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         spot.seat() != self.view.seat() && self.view.table().seen(spot.seat()).contains(spot)
     }
 
-    /// The expected points of a seat's cards together, by [`Mind::worth`].
+    /// The points of the known ones of these cards together.
+    #[inline]
+    fn known_sum(&self, spots: SpotSet) -> i32 {
+        self.model.known_cards(spots).map(|(_, card)| self.view.rules().points(card)).sum()
+    }
+
+    /// The expected points of another seat's cards together, by [`Mind::worth`].
     fn sum(&self, seat: Seat) -> f64 {
         let table = self.view.table();
         let layout = table.layout(seat);
         let unknown = layout.without(self.known);
-        let hoarded = if seat == self.view.seat() { 0 } else { unknown.intersection(table.seen(seat)).len() };
-        f64::from(self.survey_of(layout).sum) + unknown.len() as f64 * self.mean() - hoarded as f64 * self.params.hoard
-    }
-
-    #[inline]
-    fn survey_of(&self, spots: SpotSet) -> Survey {
-        let mut survey = Survey { sum: 0, worst: None };
-        for (spot, card) in self.model.known_cards(spots) {
-            let points = self.view.rules().points(card);
-            survey.sum += points;
-            match &mut survey.worst {
-                Some((most, _)) if points < *most => {}
-                Some((most, equals)) if points == *most => equals.insert(spot),
-                worst => *worst = Some((points, SpotSet::only(spot))),
-            }
-        }
-        survey
-    }
-
-    /// The known own cards. Most decisions need them, so they are walked once.
-    #[inline]
-    fn survey(&self) -> Survey {
-        once(&self.survey, || self.survey_of(self.own))
+        let hoarded = unknown.intersection(table.seen(seat)).len();
+        f64::from(self.known_sum(layout)) + unknown.len() as f64 * self.mean() - hoarded as f64 * self.params.hoard
     }
 
     fn own_sum(&self) -> f64 {
-        f64::from(self.survey().sum) + self.own.without(self.known).len() as f64 * self.mean()
+        f64::from(self.known_sum(self.own)) + self.own.without(self.known).len() as f64 * self.mean()
     }
 
     /// The worst of these own spots, all of them if several are, and what it would be worth to lose its card: a known one
     /// before an unknown one. Replacing an unknown card is worth [`Mind::curiosity`] too.
     fn worst(&self, spots: SpotSet) -> Option<(f64, SpotSet)> {
-        let known = if spots == self.own { self.survey().worst } else { self.survey_of(spots).worst };
-        let known = known.map(|(points, spots)| (f64::from(points), spots));
+        let (mut most, mut equals) = (i32::MIN, SpotSet::EMPTY);
+        for (spot, card) in self.model.known_cards(spots) {
+            let points = self.view.rules().points(card);
+            if points > most {
+                (most, equals) = (points, SpotSet::only(spot));
+            } else if points == most {
+                equals.insert(spot);
+            }
+        }
+        let known = (!equals.is_empty()).then(|| (f64::from(most), equals));
         let unknown = spots.without(self.known);
         if unknown.is_empty() {
             return known;
@@ -323,39 +300,35 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     /// Tries in this order: a look at an unknown own card, a swap that saves points, a look at a foreign card, a swap that
     /// disrupts. In a last turn the swap comes first.
     fn use_power(&self) -> Action {
-        let choices = self.view.choices();
-        let unknown = choices.targets().without(self.known);
+        let unknown = self.view.targets().without(self.known);
         let own = self.one_of(unknown.intersection(self.own)).map(Action::Look);
-        let first = if self.is_last_turn() {
-            self.gainful_swap(&choices).or(own)
-        } else {
-            own.or_else(|| self.gainful_swap(&choices))
-        };
+        let first = if self.is_last_turn() { self.gainful_swap().or(own) } else { own.or_else(|| self.gainful_swap()) };
         if let Some(action) = first {
             return action;
         }
         // A card that its owner knows tells most.
         let look = self.one_of(self.hoarded(unknown)).or_else(|| self.one_of(unknown));
-        look.map(Action::Look).or_else(|| self.disrupting_swap(&choices)).unwrap_or_else(|| self.idle())
+        let action = look.map(Action::Look).or_else(|| self.disrupting_swap());
+        action.unwrap_or_else(|| if self.view.allows(Action::Skip) { Action::Skip } else { self.idle() })
     }
 
-    fn gainful_swap(&self, choices: &Choices) -> Option<Action> {
-        let swappable = choices.swappable();
+    fn gainful_swap(&self) -> Option<Action> {
+        let swappable = self.view.swappable();
         let (mine_worth, mine) = self.worst(swappable.intersection(self.own))?;
         let theirs = self.best(swappable.without(self.own));
         let swap = Action::swap(self.one_of(mine)?, self.one_of(theirs.spots)?);
-        (mine_worth - theirs.value >= self.params.swap_gain && choices.contains(swap)).then_some(swap)
+        (mine_worth - theirs.value >= self.params.swap_gain && self.view.allows(swap)).then_some(swap)
     }
 
     /// A swap of a card that its owner alone knows for another foreign card.
-    fn disrupting_swap(&self, choices: &Choices) -> Option<Action> {
+    fn disrupting_swap(&self) -> Option<Action> {
         if self.params.disrupt <= 0.0 {
             return None;
         }
-        let foreign = choices.swappable().without(self.own);
+        let foreign = self.view.swappable().without(self.own);
         let first = self.one_of(self.hoarded(foreign))?;
         let others = foreign.without(SpotSet::only(first)).iter_from(self.view.seat());
-        let second = self.one_of(others.filter(|&spot| choices.contains(Action::swap(first, spot))).collect())?;
+        let second = self.one_of(others.filter(|&spot| self.view.allows(Action::swap(first, spot))).collect())?;
         Some(Action::swap(first, second))
     }
 

@@ -63,7 +63,8 @@ impl Histories {
 impl Sink for Histories {
     /// Hashes what the table sees into the public hash, in order, and a face that one seat alone sees into that seat's
     /// hash. Declarations in a window become events only when all are made.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.public = mix(self.public ^ event.public().code());
         if let Some((seat, card)) = event.private() {

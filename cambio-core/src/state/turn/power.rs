@@ -29,7 +29,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
                     let seat = table.turn;
                     return self.ask(seat, Phase::Show);
                 }
-            } else if step_has_target(table) {
+            } else if step_has_target(table, step) {
                 let seat = table.turn;
                 return self.ask(seat, Phase::Power);
             }
