@@ -33,15 +33,16 @@ impl SeedFinder {
         SeedFinder { seeds, deals, agent, briefing: None, deck: None, seen: Vec::new(), found: Arc::clone(found) }
     }
 
-    /// The card that was dealt into a spot, if the starter is seat a.
-    fn dealt(deck: &[Card], seats: usize, spot: Spot) -> Card {
-        deck[(spot.number() - 1) * seats + spot.seat().index()]
+    /// The card that was dealt into a spot.
+    fn dealt(deck: &[Card], seats: usize, starter: Seat, spot: Spot) -> Card {
+        deck[(spot.number() - 1) * seats + spot.seat().distance_from(starter, seats)]
     }
 
-    fn search(&mut self) {
+    fn search(&mut self, starter: Seat) {
         let (rules, seats, _) = self.briefing.expect("a match begins with a briefing");
         let keys = (0..self.seeds).flat_map(|seed| (0..self.deals).map(move |deal| Key::new(seed, deal)));
-        let fits = |deck: &[Card]| self.seen.iter().all(|&(spot, card)| SeedFinder::dealt(deck, seats, spot) == card);
+        let fits =
+            |deck: &[Card]| self.seen.iter().all(|&(spot, card)| SeedFinder::dealt(deck, seats, starter, spot) == card);
         self.deck = keys.map(|key| Deal::new(&rules, key).deck(0).to_vec()).find(|deck| fits(deck));
         self.found.fetch_add(usize::from(self.deck.is_some()), Ordering::Relaxed);
     }
@@ -64,15 +65,15 @@ impl Agent for SeedFinder {
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
         if self.deck.is_none() && self.seen.len() == 2 && view.table().turns() <= 2 {
-            self.search();
+            self.search(view.table().starter());
         }
-        let choices = view.choices();
+        let (choices, starter) = (view.choices(), view.table().starter());
         let (rules, seats, seat) = self.briefing.expect("a match begins with a briefing");
         if let Some(deck) = &self.deck {
             // The others' layouts too, as far as they were not touched.
             let sum = |seat: Seat| {
                 let dealt = (1..=4).filter_map(|number| Spot::new(seat, number));
-                dealt.map(|spot| rules.points(SeedFinder::dealt(deck, seats, spot))).sum::<i32>()
+                dealt.map(|spot| rules.points(SeedFinder::dealt(deck, seats, starter, spot))).sum::<i32>()
             };
             let lowest_other = Seat::ALL[..seats].iter().filter(|&&other| other != seat).map(|&other| sum(other)).min();
             if choices.contains(Action::Call) && Some(sum(seat)) < lowest_other {
@@ -81,7 +82,7 @@ impl Agent for SeedFinder {
             // Its own cards that it has not seen lie as they were dealt: the highest goes first, unseen or not.
             let own = view.table().layout(seat);
             let points = |spot: Spot| {
-                let card = view.face(spot).unwrap_or_else(|| SeedFinder::dealt(deck, seats, spot));
+                let card = view.face(spot).unwrap_or_else(|| SeedFinder::dealt(deck, seats, starter, spot));
                 rules.points(card)
             };
             if let Some(held) = view.held()
