@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
-    Action, Agent, Briefing, Card, Chance, Ending, Event, MINI_GAMES, MatchResult, Observation, Observer, PRESETS,
-    Pairing, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, SeatSet, Setup, Spot, State, Verdict,
-    play_match,
+    Action, Agent, Briefing, Card, Chance, Deck, Ending, Event, MINI_GAMES, MatchResult, Observation, Observer,
+    PRESETS, Pairing, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, SeatSet, Setup, Spot, State,
+    Verdict, play_match,
 };
 use serde_json::{Value, json};
 
@@ -222,12 +222,17 @@ fn odd_rules(stream: &mut Stream) -> Option<Rules> {
         table[knob] = values[stream.below(values.len() as u32) as usize].clone();
     }
     // Of the cards with a swap some have another kind of swap.
-    let mut table = RulesSpec::from_json(&table).unwrap().to_table();
-    for kind in table["deck"].as_array_mut().into_iter().flatten() {
+    let mut spec = RulesSpec::from_json(&table).unwrap();
+    let mut kinds = spec.deck.kinds().to_vec();
+    for kind in &mut kinds {
         let swap = ["swap", "swap own", "swap looked"][stream.below(3) as usize];
-        kind["power"] = json!(kind["power"].as_str().unwrap().replace("swap", swap));
+        kind.power = kind.power.to_string().replace("swap", swap).parse().unwrap();
+        if kind.label == "JK" {
+            kind.copies = spec.jokers.count() as u8;
+        }
     }
-    RulesSpec::from_json(&table).unwrap().validate().ok()
+    spec.deck = Deck::of(kinds);
+    spec.validate().ok()
 }
 
 /// Counts what happens.
