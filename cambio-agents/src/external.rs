@@ -4,14 +4,20 @@
 //! keeps no more of an answer than a line may have, and ends the whole process group.
 
 mod message;
+mod orphans;
+mod pipes;
 mod process;
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cambio_core::{Action, Agent, Briefing, Observation, RoundResult, Rules, Score, Sighting, Standing};
 use serde_json::Value;
 
 use crate::params;
 use crate::params::Text;
+use crate::player::{Extensions, Halt};
 pub use message::PROTOCOL;
+pub use orphans::{adopt_orphans, end_orphans};
 use process::Process;
 
 params! {
@@ -22,6 +28,42 @@ params! {
         /// How long the process may take to start and say hello, in milliseconds.
         start_ms: u32 = 10_000 in 1..=86_400_000,
     }
+}
+
+/// Why a bot does not go on.
+enum Stop {
+    /// It is at fault.
+    Bot(String),
+    /// The machine has no more of something.
+    Machine(String),
+    /// The program is interrupted.
+    Interrupted,
+}
+
+impl From<String> for Stop {
+    fn from(reason: String) -> Stop {
+        Stop::Bot(reason)
+    }
+}
+
+impl From<&str> for Stop {
+    fn from(reason: &str) -> Stop {
+        Stop::Bot(reason.to_owned())
+    }
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Ends every wait for a bot in this process, now and later: for a program that is interrupted. The bots' trouble is then
+/// [`Halt::Interrupted`].
+pub fn interrupt() {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether somebody has called [`interrupt`].
+#[inline]
+pub fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
 }
 
 /// The command, as specs give it.
@@ -75,6 +117,7 @@ pub struct External {
     params: ExternalParams,
     process: Option<Process>,
     trouble: Option<String>,
+    halt: Option<Halt>,
     rules: Option<Rules>,
     round: usize,
     /// The messages since the last question. They are sent with the next one.
@@ -93,6 +136,7 @@ impl External {
             params: *params,
             process: None,
             trouble: None,
+            halt: None,
             rules: None,
             round: 0,
             unsent: Vec::new(),
@@ -107,12 +151,12 @@ impl External {
         }
     }
 
-    fn send(&mut self) -> Result<(), String> {
+    fn send(&mut self) -> Result<(), Stop> {
         let process = self.process.as_mut().ok_or("the bot has not been started")?;
-        process.send(std::mem::take(&mut self.unsent))
+        Ok(process.send(std::mem::take(&mut self.unsent))?)
     }
 
-    fn start(&mut self) -> Result<(), String> {
+    fn start(&mut self) -> Result<(), Stop> {
         if self.process.is_some() {
             return Ok(());
         }
@@ -120,22 +164,27 @@ impl External {
         let hello = message::hello().to_string() + "\n";
         process.send(hello.into_bytes())?;
         let answer = process.answer("hello", self.params.start_ms)?;
-        message::read_hello(&answer)
+        Ok(message::read_hello(&answer)?)
     }
 
-    fn ask(&mut self, view: &Observation<'_>) -> Result<Action, String> {
+    fn ask(&mut self, view: &Observation<'_>) -> Result<Action, Stop> {
         let process = self.process.as_mut().ok_or("the bot has not been started")?;
         process.expect_silence()?;
         self.say(&message::decide(self.round, view));
         self.send()?;
         let process = self.process.as_mut().ok_or("the bot has not been started")?;
         let answer = process.answer("decide", self.params.deadline_ms)?;
-        message::read_decision(&answer)
+        Ok(message::read_decision(&answer)?)
     }
 
     /// Keeps the reason and ends the process at once.
-    fn fail(&mut self, reason: String) {
-        self.trouble = Some(reason);
+    fn fail(&mut self, stop: Stop) {
+        let (reason, halt) = match stop {
+            Stop::Bot(reason) => (reason, None),
+            Stop::Machine(reason) => (reason, Some(Halt::Machine)),
+            Stop::Interrupted => ("interrupted".to_owned(), Some(Halt::Interrupted)),
+        };
+        (self.trouble, self.halt) = (Some(reason), halt);
         self.unsent.clear();
         if let Some(process) = self.process.take() {
             process.kill();
@@ -145,7 +194,7 @@ impl External {
 
 impl Agent for External {
     fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.trouble = None;
+        (self.trouble, self.halt) = (None, None);
         self.rules = Some(*briefing.rules);
         self.unsent.clear();
         let begun = self.start().and_then(|()| {
@@ -193,5 +242,11 @@ impl Agent for External {
         {
             self.fail(reason);
         }
+    }
+}
+
+impl Extensions for External {
+    fn halt(&self) -> Option<Halt> {
+        self.halt
     }
 }

@@ -52,7 +52,9 @@ mod tree;
 mod value;
 
 pub use belief::{Belief, Likelihood};
-pub use external::{CommandError, External, ExternalParams, PROTOCOL};
+pub use external::{
+    CommandError, External, ExternalParams, PROTOCOL, adopt_orphans, end_orphans, interrupt, is_interrupted,
+};
 pub use greedy::{Greedy, GreedyParams};
 pub use heuristic::{Heuristic, HeuristicParams, Preset};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
@@ -61,7 +63,7 @@ pub use oracle::{Oracle, OracleParams};
 #[doc(hidden)]
 pub use params::set_field;
 pub use params::{Field, NoParams, Param, Params, Range, Refusal, Text, Value, Words};
-pub use player::{Extensions, Player};
+pub use player::{Extensions, Halt, Player};
 pub use playout::Knows;
 pub use random::{Random, RandomParams};
 pub use rollout::{Rollout, RolloutParams};

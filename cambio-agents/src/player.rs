@@ -44,6 +44,21 @@ pub trait Extensions: Agent {
     fn observer(&self) -> Option<Box<dyn Observer + Send>> {
         None
     }
+
+    /// Whose doing the agent's [trouble](Agent::trouble) is, if not its own. The runner asks when an agent is in trouble.
+    fn halt(&self) -> Option<Halt> {
+        None
+    }
+}
+
+/// Why an agent cannot go on without being at fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Halt {
+    /// The machine has no more of something: descriptors, processes, memory.
+    Machine,
+    /// The program was interrupted.
+    Interrupted,
 }
 
 /// An agent that has no extensions.
@@ -116,6 +131,11 @@ impl Player {
     /// See [`Extensions::observer`].
     pub fn observer(&self) -> Option<Box<dyn Observer + Send>> {
         self.0.observer()
+    }
+
+    /// See [`Extensions::halt`].
+    pub fn halt(&self) -> Option<Halt> {
+        self.0.halt()
     }
 }
 

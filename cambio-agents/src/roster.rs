@@ -73,8 +73,8 @@ pub fn roster() -> Roster {
     Roster { entries }
 }
 
-fn external(command: &str, params: &ExternalParams) -> External {
-    External::new(command, params).expect("a spec's command was checked when the spec was read")
+fn external(command: &str, params: &ExternalParams) -> Player {
+    Player::extended(External::new(command, params).expect("a spec's command was checked when the spec was read"))
 }
 
 impl Roster {

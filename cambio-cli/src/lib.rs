@@ -126,10 +126,13 @@ enum Command {
 /// ```
 #[expect(clippy::needless_pass_by_value, reason = "the roster is made for this call")]
 pub fn main(roster: Roster) -> ExitCode {
+    // What bots start ends with the command.
+    cambio_agents::adopt_orphans();
     let exit = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&roster))).unwrap_or_else(|_| {
         eprintln!("error: this is a bug in cambio; the message above says where");
         Exit::Bug
     });
+    cambio_agents::end_orphans();
     ExitCode::from(exit as u8)
 }
 

@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let mut agents: Vec<Box<dyn Agent>> =
         others.iter().map(|spec| Box::new(Guarded::new(spec.make())) as Box<dyn Agent>).collect();
     let input = BufReader::new(std::io::stdin());
-    let person = Person::new(&rules, input, std::io::stdout(), names.clone(), !args.no_notes, interrupt);
+    let person = Person::new(&rules, input, std::io::stdout(), names.clone(), !args.no_notes, interrupt.clone());
     agents.insert(args.seat.index(), Box::new(person));
     let key = Key::new(read_seed(&seed)?, 0);
     let mut recorder = Recorder::new(&rules);
@@ -77,6 +77,10 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         Ok(result) => result,
         Err(MatchError::Trouble(trouble)) if trouble.seat == args.seat => {
             writeln!(out, "{}; --seed {seed} deals the same cards again", trouble.reason)?;
+            return Ok(Exit::Done);
+        }
+        Err(MatchError::Trouble(_)) if interrupt.is_cancelled() => {
+            writeln!(out, "the player has left; --seed {seed} deals the same cards again")?;
             return Ok(Exit::Done);
         }
         Err(error @ (MatchError::Trouble(_) | MatchError::Fault(_))) => {

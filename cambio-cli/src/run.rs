@@ -77,9 +77,12 @@ pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
     ctrlc::set_handler(move || {
         if !interrupted.cancel() {
             // The files of a run are safe at any moment.
+            cambio_agents::end_orphans();
             std::process::exit(exit as i32);
         }
-        eprintln!("stopping after the matches in progress; interrupt again to stop at once");
+        // Nobody waits for a bot any more.
+        cambio_agents::interrupt();
+        eprintln!("stopping; interrupt again to stop at once");
     })?;
     Ok(token)
 }
@@ -163,6 +166,13 @@ fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<E
         }
         RunOutcome::Interrupted => {
             eprintln!("interrupted: {matches} matches are in {out}, whole deal blocks only; --resume plays the rest");
+            Ok(Exit::Interrupted)
+        }
+        RunOutcome::Halted(what) => {
+            eprintln!("error: {what}");
+            eprintln!(
+                "{matches} matches are in {out}; once there is more of it, or with fewer --threads, --resume plays the rest"
+            );
             Ok(Exit::Interrupted)
         }
         RunOutcome::Unwritable(error) => {

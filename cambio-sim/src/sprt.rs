@@ -144,7 +144,7 @@ impl Question {
         };
         match executor.run_watched(0..self.most_deals, &mut reading, work, commit, look) {
             Ok(()) | Err(Stopped::Failed(End::Decided)) => {}
-            Err(Stopped::Failed(End::Fault(fault))) => return Err(MeasureError::Fault(fault)),
+            Err(Stopped::Failed(End::Fault(fault))) => return Err(fault.into()),
             Err(Stopped::Cancelled) => return Err(MeasureError::Interrupted),
         }
         let Reading { test, scores, deals } = reading;

@@ -1,97 +1,82 @@
-//! The process of a bot: its pipes, its deadlines and its end.
+//! The process of a bot: its deadlines and its end.
 
-use std::io::{Read as _, Write as _};
 use std::process::{ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
+use super::Stop;
+use super::orphans::{self, Mark};
+use super::pipes::{Pipes, Received};
+
 /// The longest line that a bot may write, in bytes.
 pub(super) const LINE: usize = 1 << 16;
-/// The most sendings that may wait for a bot that does not read.
-const UNREAD: usize = 64;
-/// The most pieces of output that may wait. A bot that writes more has to wait.
-const PIECES: usize = 4;
 /// The time that a bot has to exit after its input has ended.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// The running process of a bot.
 ///
-/// Two threads move bytes between the pipes and bounded channels, so that the caller never waits for a pipe. The threads
-/// end with the pipes.
+/// At its end our ends of its pipes are closed, whoever else holds the others.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
-    input: Option<SyncSender<Vec<u8>>>,
-    output: Receiver<Vec<u8>>,
+    mark: Mark,
+    pipes: Pipes,
     /// Output that has arrived and is not yet read.
     received: Vec<u8>,
     is_over: bool,
 }
 
 impl Process {
-    pub(super) fn start(words: &[String]) -> Result<Process, String> {
+    pub(super) fn start(words: &[String]) -> Result<Process, Stop> {
+        let mark = Mark::new();
         let mut command = CommandWrap::with_new(&words[0], |command| {
             command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
+            mark.put_on(command);
         });
         #[cfg(unix)]
         command.wrap(process_wrap::std::ProcessGroup::leader());
-        let mut child =
-            command.spawn().map_err(|error| format!("the bot `{}` cannot be started: {error}", words[0]))?;
-        let (Some(mut stdin), Some(mut stdout)) = (child.stdin().take(), child.stdout().take()) else {
+        let failed = |error: std::io::Error| {
+            let what = format!("the bot `{}` cannot be started: {error}", words[0]);
+            if is_ours(&error) {
+                Stop::Machine(format!("{what}; this is no fault of the bot"))
+            } else {
+                Stop::Bot(what)
+            }
+        };
+        let mut child = orphans::spawn(&mut command).map_err(failed)?;
+        let (Some(stdin), Some(stdout)) = (child.stdin().take(), child.stdout().take()) else {
             unreachable!("both pipes were asked for");
         };
-        let (input, to_write) = sync_channel::<Vec<u8>>(UNREAD);
-        let (has_read, output) = sync_channel(PIECES);
-        std::thread::spawn(move || {
-            // If the bot has closed its input, its missing answer will tell.
-            while let Ok(bytes) = to_write.recv() {
-                if stdin.write_all(&bytes).and_then(|()| stdin.flush()).is_err() {
-                    break;
-                }
+        match Pipes::new(stdin, stdout) {
+            Ok(pipes) => Ok(Process { child, mark, pipes, received: Vec::new(), is_over: false }),
+            Err(error) => {
+                end(child.as_mut(), &mark);
+                Err(Stop::Machine(format!("the pipes of the bot `{}` cannot be used: {error}", words[0])))
             }
-        });
-        std::thread::spawn(move || {
-            let mut piece = vec![0; 8192];
-            loop {
-                match stdout.read(&mut piece) {
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    Ok(0) | Err(_) => break,
-                    Ok(size) => {
-                        if has_read.send(piece[..size].to_vec()).is_err() {
-                            break;
-                        }
-                    }
-                }
-            }
-        });
-        Ok(Process { child, input: Some(input), output, received: Vec::new(), is_over: false })
+        }
     }
 
     /// Sends lines, and does not wait until they are written.
     pub(super) fn send(&mut self, lines: Vec<u8>) -> Result<(), String> {
-        match self.input.as_ref().map(|input| input.try_send(lines)) {
-            Some(Err(TrySendError::Full(_))) => Err("the bot does not read its input".to_owned()),
-            // The writer has stopped because the bot has closed its input. A missing answer will tell.
-            _ => Ok(()),
-        }
+        // If the bot has closed its input, a missing answer will tell.
+        if self.pipes.send(lines) { Ok(()) } else { Err("the bot does not read its input".to_owned()) }
     }
 
     /// Checks that the bot has written nothing since its last answer.
     pub(super) fn expect_silence(&mut self) -> Result<(), String> {
         if self.received.is_empty() {
-            match self.output.try_recv() {
-                Ok(piece) => self.received = piece,
-                Err(TryRecvError::Empty) => return Ok(()),
-                Err(TryRecvError::Disconnected) => return Err(self.how_it_ended("before it was asked")),
+            match self.pipes.receive(Instant::now()) {
+                Received::Piece(piece) => self.received = piece,
+                Received::Nothing => return Ok(()),
+                Received::End => return Err(self.how_it_ended("before it was asked")),
             }
         }
         Err(format!("the bot wrote before it was asked: {}", shown(&self.received)))
     }
 
     /// Waits for the answer to a question, and returns it without its line break.
-    pub(super) fn answer(&mut self, question: &str, deadline_ms: u32) -> Result<Vec<u8>, String> {
+    pub(super) fn answer(&mut self, question: &str, deadline_ms: u32) -> Result<Vec<u8>, Stop> {
         let end = Instant::now() + Duration::from_millis(deadline_ms.into());
         let mut searched = 0;
         loop {
@@ -103,22 +88,25 @@ impl Process {
                 return Ok(line);
             }
             if self.received.len() > LINE {
-                return Err(format!("the bot wrote a line of more than {LINE} bytes to answer `{question}`"));
+                return Err(format!("the bot wrote a line of more than {LINE} bytes to answer `{question}`").into());
             }
             searched = self.received.len();
-            match self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(piece) => self.received.extend_from_slice(&piece),
-                Err(RecvTimeoutError::Timeout) if self.received.is_empty() => {
-                    return Err(format!("the bot gave no answer to `{question}` within {deadline_ms} ms"));
+            // In steps, because the program may be interrupted in between.
+            let step = end.min(Instant::now() + Duration::from_millis(50));
+            match self.pipes.receive(step) {
+                Received::Piece(piece) => self.received.extend_from_slice(&piece),
+                Received::Nothing if super::is_interrupted() => return Err(Stop::Interrupted),
+                Received::Nothing if Instant::now() < end => {}
+                Received::Nothing if self.received.is_empty() => {
+                    return Err(format!("the bot gave no answer to `{question}` within {deadline_ms} ms").into());
                 }
-                Err(RecvTimeoutError::Timeout) => {
+                Received::Nothing => {
                     let part = shown(&self.received);
-                    return Err(format!(
-                        "the bot gave no whole line to answer `{question}` within {deadline_ms} ms, only {part}"
-                    ));
+                    let what = "the bot gave no whole line to answer";
+                    return Err(format!("{what} `{question}` within {deadline_ms} ms, only {part}").into());
                 }
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(self.how_it_ended(&format!("instead of answering `{question}`")));
+                Received::End => {
+                    return Err(self.how_it_ended(&format!("instead of answering `{question}`")).into());
                 }
             }
         }
@@ -135,15 +123,10 @@ impl Process {
         }
     }
 
-    /// Kills the whole group, and its leader even if it has moved to another group. Then waits for the leader. The order
-    /// matters: until somebody waits for the leader, no other group can get its number.
     fn end(&mut self) -> Option<ExitStatus> {
         self.is_over = true;
-        self.input = None;
-        // This fails only if nothing of the group is left.
-        let _ = self.child.start_kill();
-        let _ = self.child.inner_mut().start_kill();
-        self.child.wait().ok()
+        self.pipes.close();
+        end(self.child.as_mut(), &self.mark)
     }
 
     /// Ends the process at once.
@@ -160,16 +143,41 @@ impl Drop for Process {
         if self.is_over {
             return;
         }
-        self.input = None;
+        self.pipes.end_input();
         let end = Instant::now() + GRACE;
         // The output ends when the bot exits. Nobody reads what it still says.
-        while self.output.recv_timeout(end.saturating_duration_since(Instant::now())).is_ok() {
-            if Instant::now() >= end {
+        while !super::is_interrupted() && Instant::now() < end {
+            let step = end.min(Instant::now() + Duration::from_millis(50));
+            if matches!(self.pipes.receive(step), Received::End) {
                 break;
             }
         }
         self.end();
     }
+}
+
+/// Kills the whole group, and its leader even if it has moved to another group. Then waits for the leader. The order
+/// matters: until somebody waits for the leader, no other group can get its number.
+fn end(child: &mut dyn ChildWrapper, mark: &Mark) -> Option<ExitStatus> {
+    let number = child.id();
+    // This fails only if nothing of the group is left.
+    let _ = child.start_kill();
+    let _ = child.inner_mut().start_kill();
+    let status = child.wait().ok();
+    orphans::ended(number, mark);
+    status
+}
+
+/// Whether a process was not started because this one, or the machine, has no more of something. No bot is at fault then.
+#[cfg(unix)]
+fn is_ours(error: &std::io::Error) -> bool {
+    use nix::errno::Errno::{EAGAIN, EMFILE, ENFILE, ENOMEM};
+    [EAGAIN, EMFILE, ENFILE, ENOMEM].iter().any(|&number| error.raw_os_error() == Some(number as i32))
+}
+
+#[cfg(not(unix))]
+fn is_ours(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::OutOfMemory | std::io::ErrorKind::WouldBlock)
 }
 
 #[cfg(unix)]

@@ -18,7 +18,8 @@ use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 /// Plays a block.
 ///
 /// # Errors
-/// If an agent decides illegally, cannot go on, or panics, and the plan's fault policy is to stop.
+/// If an agent decides illegally, cannot go on, or panics, and the plan's fault policy is to stop; or if an agent cannot go on
+/// without being at fault.
 ///
 /// # Determinism
 /// The rows depend on the plan's seed and the block alone.
@@ -104,6 +105,9 @@ impl<'p> Arena<'p> {
             }
             if let Err(fault) = played {
                 is_sound = false;
+                if fault.halt.is_some() {
+                    return Err(fault);
+                }
                 match plan.faults {
                     FaultPolicy::Stop => return Err(fault),
                     FaultPolicy::Forfeit => rows.faults.push(*fault),
@@ -180,7 +184,11 @@ impl<'p> Arena<'p> {
                 Ok(())
             }
             Err(error) => {
-                let fault = fault(plan, block, rotation, &labels(), script, &error);
+                let halt = match &error {
+                    MatchError::Trouble(trouble) => seated[trouble.seat.index()].halt(),
+                    _ => None,
+                };
+                let fault = fault(plan, block, rotation, &labels(), script, (&error, halt));
                 if plan.faults == FaultPolicy::Forfeit {
                     tally.forget_round();
                     write_rows(plan, block, rotation, tally, &Ending::Forfeit(fault.seat), rows);

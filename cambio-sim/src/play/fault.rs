@@ -1,5 +1,6 @@
 //! Faults of agents, with the record of the match up to the fault.
 
+use cambio_agents::Halt;
 use cambio_core::{
     Action, Agent, Briefing, MatchError, Observation, Observer, Pairing, Record, Recorder, Seat, State, play_match,
 };
@@ -21,6 +22,8 @@ pub struct AgentFault {
     pub what: String,
     /// The record of the match up to the fault.
     pub record: Record,
+    /// Whose doing it is, if not the agent's: then the run stops, whatever the policy, and the agent is not at fault.
+    pub halt: Option<Halt>,
 }
 
 impl AgentFault {
@@ -83,7 +86,7 @@ pub(super) fn fault(
     rotation: usize,
     labels: &[&str],
     script: &Script,
-    error: &MatchError,
+    (error, halt): (&MatchError, Option<Halt>),
 ) -> Box<AgentFault> {
     let (rules, seats, deal) = (&block.cell.rules, block.cell.seats, block.deal);
     let key = plan.key(deal);
@@ -100,5 +103,5 @@ pub(super) fn fault(
     let place = format!("{}, {seats} seats, {}, deal {deal}, rotation {rotation}", rules.name(), labels.join(" | "));
     let mut record = recorder.stop(plan.public_key(deal), rotation, labels, illegal);
     record.fields.insert("x-fault".to_owned(), error.to_string().into());
-    Box::new(AgentFault { place, seat, round, decision, what: error.to_string(), record })
+    Box::new(AgentFault { place, seat, round, decision, what: error.to_string(), record, halt })
 }

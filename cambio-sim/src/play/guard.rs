@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cambio_agents::Player;
+use cambio_agents::{Halt, Player, is_interrupted};
 use cambio_core::{Action, Agent, Briefing, Observation, RoundResult, Score, Sighting, Standing};
 
 /// An agent whose panics become [trouble](Agent::trouble) of its seat, and do not unwind into the program that plays it.
@@ -119,6 +119,11 @@ impl Watched {
         self.watch(Asked::Notice, |player| player.lapses())
     }
 
+    /// Whose doing the agent's trouble is, if not its own.
+    pub(crate) fn halt(&self) -> Option<Halt> {
+        if is_interrupted() { Some(Halt::Interrupted) } else { self.player.halt() }
+    }
+
     #[inline]
     fn ask<T>(&mut self, asked: Asked, call: impl FnOnce(&mut dyn Agent) -> T) -> T {
         self.watch(asked, |player| call(player.agent()))
@@ -152,7 +157,9 @@ impl Agent for Watched {
     }
 
     fn trouble(&mut self) -> Option<String> {
-        self.ask(Asked::Notice, |agent| agent.trouble())
+        let told = self.ask(Asked::Notice, |agent| agent.trouble());
+        // The referee asks after every decision, so an interrupt waits for one at most.
+        told.or_else(|| is_interrupted().then(|| "interrupted".to_owned()))
     }
 
     fn round_ends(&mut self, result: &RoundResult) {

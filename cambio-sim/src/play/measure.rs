@@ -1,5 +1,7 @@
 //! Errors of measurements that play, look at the results and play on.
 
+use cambio_agents::Halt;
+
 use super::executor::Stopped;
 use super::fault::AgentFault;
 use crate::plan::PlanError;
@@ -14,6 +16,9 @@ pub enum MeasureError {
     /// An agent was at fault.
     #[error("fault: {}: {}", .0.place, .0.what)]
     Fault(Box<AgentFault>),
+    /// The machine has no more of what an agent needs.
+    #[error("{0}")]
+    Halted(String),
     /// The executor was cancelled.
     #[error("interrupted")]
     Interrupted,
@@ -23,7 +28,17 @@ impl From<Stopped<Box<AgentFault>>> for MeasureError {
     fn from(stopped: Stopped<Box<AgentFault>>) -> MeasureError {
         match stopped {
             Stopped::Cancelled => MeasureError::Interrupted,
-            Stopped::Failed(fault) => MeasureError::Fault(fault),
+            Stopped::Failed(fault) => MeasureError::from(fault),
+        }
+    }
+}
+
+impl From<Box<AgentFault>> for MeasureError {
+    fn from(fault: Box<AgentFault>) -> MeasureError {
+        match fault.halt {
+            None => MeasureError::Fault(fault),
+            Some(Halt::Interrupted) => MeasureError::Interrupted,
+            Some(_) => MeasureError::Halted(fault.what),
         }
     }
 }

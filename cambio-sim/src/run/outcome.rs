@@ -1,5 +1,7 @@
 //! The progress and the outcome of a run.
 
+use cambio_agents::Halt;
+
 use crate::digest::{Derived, Digest};
 use crate::disk::RunError;
 use crate::plan::Shard;
@@ -14,17 +16,28 @@ pub enum RunOutcome {
     Interrupted,
     /// An agent was at fault. The batches before it are on disk.
     Fault(Box<AgentFault>),
+    /// The machine has no more of what an agent needs; the sentence says what. No agent is at fault, and the run can be resumed.
+    Halted(String),
     /// The folder cannot be written any more. What the ledger covers is on disk, and the run can be resumed.
     Unwritable(RunError),
 }
 
 impl RunOutcome {
+    /// The outcome of a run that a match has stopped.
+    pub(super) fn of(fault: Box<AgentFault>) -> RunOutcome {
+        match fault.halt {
+            None => RunOutcome::Fault(fault),
+            Some(Halt::Interrupted) => RunOutcome::Interrupted,
+            Some(_) => RunOutcome::Halted(fault.what),
+        }
+    }
+
     /// The word for it in the manifest.
     pub(super) fn word(&self, shard: Option<Shard>) -> &'static str {
         match self {
             RunOutcome::Complete if shard.is_some() => "complete share",
             RunOutcome::Complete => "complete",
-            RunOutcome::Interrupted => "interrupted",
+            RunOutcome::Interrupted | RunOutcome::Halted(_) => "interrupted",
             RunOutcome::Fault(_) => "fault",
             RunOutcome::Unwritable(_) => "unwritable",
         }

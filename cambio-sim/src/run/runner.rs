@@ -124,7 +124,7 @@ impl<'a> Runner<'a> {
             play_batch(Arena::new(plan), batch, spare.take(), || worker.is_stopped(), |matches| worker.count(matches))
         };
         let commit = |committer: &mut Committer<'_>, _, played: Result<_, Box<AgentFault>>| {
-            committer.commit(played.map_err(RunOutcome::Fault)?, &spare)
+            committer.commit(played.map_err(RunOutcome::of)?, &spare)
         };
         let look = |committer: &mut Committer<'_>, played| {
             (self.progress)(&Progress { played, of, digest: committer.digest, cell: committer.cell });

@@ -1,0 +1,73 @@
+//! Two threads that move bytes between the pipes and bounded channels. They end with the pipes, so a descendant of a bot that
+//! keeps them open keeps the threads.
+
+use std::io::{Read as _, Write as _};
+use std::process::{ChildStdin, ChildStdout};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::time::Instant;
+
+use super::{Received, UNREAD};
+
+/// The most pieces of output that may wait. A bot that writes more has to wait.
+const PIECES: usize = 4;
+
+#[derive(Debug)]
+pub(in super::super) struct Pipes {
+    input: Option<SyncSender<Vec<u8>>>,
+    output: Receiver<Vec<u8>>,
+}
+
+impl Pipes {
+    pub(in super::super) fn new(mut stdin: ChildStdin, mut stdout: ChildStdout) -> std::io::Result<Pipes> {
+        let (input, to_write) = sync_channel::<Vec<u8>>(UNREAD);
+        let (has_read, output) = sync_channel(PIECES);
+        std::thread::Builder::new().spawn(move || {
+            // If the bot has closed its input, its missing answer will tell.
+            while let Ok(bytes) = to_write.recv() {
+                if stdin.write_all(&bytes).and_then(|()| stdin.flush()).is_err() {
+                    break;
+                }
+            }
+        })?;
+        std::thread::Builder::new().spawn(move || {
+            let mut piece = vec![0; 8192];
+            loop {
+                match stdout.read(&mut piece) {
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Ok(0) | Err(_) => break,
+                    Ok(size) => {
+                        if has_read.send(piece[..size].to_vec()).is_err() {
+                            break;
+                        }
+                    }
+                }
+            }
+        })?;
+        Ok(Pipes { input: Some(input), output })
+    }
+
+    /// Sends bytes, and does not wait until they are written. Says whether they were taken: too many may wait already.
+    pub(in super::super) fn send(&mut self, bytes: Vec<u8>) -> bool {
+        // A writer that has stopped is no error: the bot has closed its input.
+        !matches!(self.input.as_ref().map(|input| input.try_send(bytes)), Some(Err(TrySendError::Full(_))))
+    }
+
+    /// Waits for output until then, and no longer.
+    pub(in super::super) fn receive(&mut self, until: Instant) -> Received {
+        match self.output.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(piece) => Received::Piece(piece),
+            Err(RecvTimeoutError::Timeout) => Received::Nothing,
+            Err(RecvTimeoutError::Disconnected) => Received::End,
+        }
+    }
+
+    /// Closes the input when all is written.
+    pub(in super::super) fn end_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Closes the input; the threads end when the process does.
+    pub(in super::super) fn close(&mut self) {
+        self.input = None;
+    }
+}

@@ -1,0 +1,136 @@
+//! What bots leave behind, hold open or wait for stops nobody else, and goes with the run.
+#![cfg(target_os = "linux")]
+
+mod folder;
+
+use folder::folder;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A bot that decides for what comes first, without starting another process.
+const HONEST: &str = r#"read hello; echo '{"protocol":1,"name":"sh","version":"0"}'
+while read -r line; do case $line in *'"type":"decide"'*)
+rest=${line#*\"legal\":[\"}; echo "{\"decision\":\"${rest%%\"*}\"}";; esac; done
+"#;
+
+/// The spec of the bot in this file.
+fn bot(file: &str) -> String {
+    format!("'external(\"sh {file}\",start_ms=60000,deadline_ms=60000)'")
+}
+
+/// A number of seconds that no other process sleeps.
+fn nap(number: u32) -> u32 {
+    1_000_000 + std::process::id() * 10 + number
+}
+
+/// How many processes have this word among their arguments.
+fn living(word: &str) -> usize {
+    let output = Command::new("ps").args(["-eo", "stat=,args="]).output().unwrap();
+    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+    listed.lines().filter(|line| line.contains(word) && !line.starts_with('Z')).count()
+}
+
+/// Runs the experiment of a folder with so many descriptors.
+fn limited(folder: &Path, descriptors: u32, words: &str) -> Output {
+    let program = env!("CARGO_BIN_EXE_cambio");
+    let script = format!("ulimit -n {descriptors}; exec '{program}' {words}");
+    Command::new("sh").current_dir(folder).args(["-c", &script]).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn a_bot_whose_children_keep_its_pipes_takes_no_descriptors_from_the_others() {
+    let full = std::env::var_os("CAMBIO_FULL").is_some();
+    let matches = if full { 5000 } else { 200 };
+    let folder = folder("leaks");
+    let sleeper = format!("sleep {}", nap(1));
+    let leaky = format!(
+        "setsid {sleeper} &\nread hello; echo '{{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}}'\n\
+         while read -r line; do case $line in *'\"type\":\"decide\"'*) exit 7;; esac; done\n"
+    );
+    fs::write(folder.join("leaky.sh"), leaky).unwrap();
+    fs::write(folder.join("honest.sh"), HONEST).unwrap();
+    let spec = format!(
+        "seed = 1\ndeals = {}\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\nagents = [{}, {}]\n",
+        matches / 2,
+        // It exits, and its child keeps the pipe: the deadline tells.
+        bot("leaky.sh").replace("deadline_ms=60000", "deadline_ms=20"),
+        bot("honest.sh")
+    );
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let output = limited(&folder, 64, "run spec.toml --out run --quiet --threads 1");
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(said(&output).contains(&format!("agents were at fault {matches} times")), "{}", said(&output));
+    let faults = fs::read_to_string(folder.join("run/faults.jsonl")).unwrap();
+    assert_eq!(faults.lines().count(), matches);
+    for line in faults.lines() {
+        let fault: serde_json::Value = serde_json::from_str(line).unwrap();
+        let agent = fault["x-fault-of"]["agent"].as_str().unwrap();
+        assert!(agent.contains("leaky.sh"), "{agent}: {}", fault["x-fault"]);
+        assert!(fault["x-fault"].as_str().unwrap().contains("within 20 ms"), "{}", fault["x-fault"]);
+    }
+    assert_eq!(living(&sleeper), 0, "its children are in sessions of their own, and ended all the same");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn where_descriptors_run_out_the_run_stops_and_no_bot_is_at_fault() {
+    let folder = folder("scarce");
+    fs::write(folder.join("honest.sh"), HONEST).unwrap();
+    let lineup = vec![bot("honest.sh"); 8].join(", ");
+    let spec = format!(
+        "seed = 1\ndeals = 2\nrules = ['classic']\nseats = [8]\nunit = 'rounds'\nfaults = 'forfeit'\n\
+         rotations = 'one'\nagents = [{}]\nlineups = [[{lineup}]]\n",
+        bot("honest.sh")
+    );
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let output = limited(&folder, 20, "run spec.toml --out run --quiet --threads 1");
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let told = said(&output);
+    assert!(told.contains("cannot be started: Too many open files") && told.contains("no fault of the bot"), "{told}");
+    assert!(told.contains("--resume plays the rest"), "{told}");
+    assert_eq!(fs::read_to_string(folder.join("run/faults.jsonl")).unwrap(), "");
+    let output = limited(&folder, 256, "run spec.toml --out run --quiet --threads 1 --resume");
+    assert!(output.status.success() && !said(&output).contains("at fault"), "{}", said(&output));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn an_interrupt_does_not_wait_for_a_bot_that_thinks() {
+    let folder = folder("thinks");
+    let sleeper = format!("sleep {}", nap(2));
+    let thinks = format!(
+        "trap '' INT TERM; setsid {sleeper} &\nread hello; echo '{{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}}'\n\
+         while read -r line; do case $line in *'\"type\":\"decide\"'*) echo asked >> asked; sleep 1000;; esac; done\n"
+    );
+    fs::write(folder.join("thinks.sh"), thinks).unwrap();
+    let agents = format!("agents = ['greedy', {}]", bot("thinks.sh"));
+    let spec = format!("seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\n{agents}\n");
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let spec = bot("thinks.sh").replace('\'', "");
+    let run = ["run", "spec.toml", "--out", "run", "--quiet", "--threads", "2"];
+    let sprt = ["sprt", "greedy", &spec, "--quiet", "--threads", "2"];
+    for (words, exit) in [(&run[..], 3), (&sprt[..], 1)] {
+        let _ = fs::remove_file(folder.join("asked"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
+        command.current_dir(&folder).args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        while fs::read_to_string(folder.join("asked")).unwrap_or_default().lines().count() < 2 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let begun = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        let took = begun.elapsed();
+        assert_eq!(output.status.code(), Some(exit), "{words:?}: {}", said(&output));
+        assert!(took < Duration::from_secs(2), "{words:?}: {took:?}");
+        assert!(said(&output).contains("interrupted"), "{}", said(&output));
+        assert_eq!(living(&sleeper), 0, "{words:?}");
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}
