@@ -1,6 +1,5 @@
 //! Two agents that play by more than they are told, and what finds them.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -124,7 +123,7 @@ fn a_stream_tells_no_seed() {
 struct Rememberer {
     agent: Option<Greedy>,
     /// Where which card lay at the end of a match.
-    known: HashSet<(Spot, Card)>,
+    known: Vec<(Spot, Card)>,
     seen: Vec<(Spot, Card)>,
 }
 
@@ -140,7 +139,7 @@ impl Agent for Rememberer {
         match *sighting {
             Sighting::TurnedUp { spot, card } => {
                 // What the others had may be its own next time.
-                self.known.insert((spot, card));
+                self.known.push((spot, card));
             }
             Sighting::Peeked { spot, face: Some(card), .. } => self.seen.push((spot, card)),
             _ => {}

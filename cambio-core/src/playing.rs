@@ -333,9 +333,10 @@ impl Playing {
             Some(text) => text.parse().ok(),
             None => value.as_u64().map(Seed::Number),
         };
-        let agents = match record.fields.contains_key("agent_seed") {
-            true => field(record, "agent_seed", SEED, seed)?,
-            false => Seed::AGENTS,
+        let agents = if record.fields.contains_key("agent_seed") {
+            field(record, "agent_seed", SEED, seed)?
+        } else {
+            Seed::AGENTS
         };
         let seed = field(record, "seed", SEED, seed)?;
         let deal = field(record, "deal", "a whole number of 64 bits", Value::as_u64)?;

@@ -100,6 +100,7 @@ impl FromStr for Seed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     #[test]
     fn stream_keys_are_pinned_by_value() {
         let seed = Seed::Key(std::array::from_fn(|place| place as u8));
@@ -109,7 +110,7 @@ mod tests {
         };
         let found = [begin(0, 0, 1, 0), begin(7, 0, 4, 3), begin(u64::MAX, u32::MAX, 3, 255)];
         // RFC 8439's block function with these keys, a counter of 64 bits and a nonce of 64 bits.
-        assert_eq!(found, [0xc3241118, 0xfdf28f8, 0xc9bb6b6a]);
+        assert_eq!(found, [0xc324_1118, 0x0fdf_28f8, 0xc9bb_6b6a]);
     }
 
     #[test]

@@ -149,7 +149,10 @@ fn what_cannot_be_restored_is_refused_with_its_place() {
     };
     let without_seed = refused(&|record| drop(record.fields.remove("seed")));
     assert!(matches!(without_seed, RestoreError::Field { field: "seed", .. }));
-    assert_eq!(without_seed.to_string(), "`seed` is missing; allowed is a whole number of 64 bits, as text");
+    assert_eq!(
+        without_seed.to_string(),
+        "`seed` is missing; allowed is a whole number of 64 bits, as text, or 64 hexadecimal digits"
+    );
     let nine = refused(&|record| record.fields["seats"] = 9.into());
     assert!(matches!(nine, RestoreError::Rules(_)), "{nine}");
     let illegal = refused(&|record| record.rounds[0].decisions[3] = "a fly".to_owned());

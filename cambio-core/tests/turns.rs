@@ -180,7 +180,7 @@ fn a_blue_king_shows_nothing_until_the_last_card_is_named() {
     assert_eq!(table.knows("b", "c2"), "?");
     assert_eq!(table.legal(), "b: show a1, show a2, show a3, show a4");
     table.play("b show a1");
-    assert_eq!(table.news(), "a1 shown: 5; c2 shown: 2");
+    assert_eq!(table.news(), "c2 shown: 2; a1 shown: 5");
     assert_eq!([table.knows("a", "c2"), table.knows("b", "c2"), table.knows("c", "c2")], ["2"; 3]);
 }
 
