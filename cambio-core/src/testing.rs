@@ -349,7 +349,7 @@ fn check_foresight<A: Agent>(
     let mut sums = [[(0_i64, 0_i64); 3]; 2];
     for (seed, sums) in [Seed::Number(0), secret].into_iter().zip(&mut sums) {
         let mut agents = vec![Guest::Tested(make())];
-        agents.resize_with(seats, || Guest::Patient(RandomAgent::default()));
+        agents.resize_with(seats, || Guest::Patient(Box::default()));
         for deal in 0..matches {
             let pairing = Pairing { rules, seats, key: Key::new(seed, deal) };
             let mut game = Game::default();
@@ -400,14 +400,14 @@ impl Observer for Game {
 /// One at a table of the agent that is checked and players that decide by chance but never call.
 enum Guest<A> {
     Tested(A),
-    Patient(RandomAgent),
+    Patient(Box<RandomAgent>),
 }
 
 impl<A: Agent> Guest<A> {
     fn agent(&mut self) -> &mut dyn Agent {
         match self {
             Guest::Tested(agent) => agent,
-            Guest::Patient(agent) => agent,
+            Guest::Patient(agent) => agent.as_mut(),
         }
     }
 }
