@@ -161,7 +161,6 @@ pub(super) fn check(text: &str, manifest: &Value, plan: &Plan, shard: Option<Sha
     if text == written {
         return Ok(());
     }
-    let (mut found, mut wanted) = (text.split('\n'), written.split('\n'));
-    let place = (1..).find(|_| found.next() != wanted.next()).unwrap_or_default();
-    Err(format!("line {place} is not what was written"))
+    let same = text.split('\n').zip(written.split('\n')).take_while(|(found, wanted)| found == wanted).count();
+    Err(format!("line {} is not what was written", same + 1))
 }
