@@ -233,11 +233,15 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     check("\"greedy\"", "\"random\"", "field `agents` is a list with `random` twice; allowed is each agent once");
     check("deals = 6", "deals = 0", "field `deals` is 0; allowed is at least 1");
     check("deals = 6", "deals = -1", "bad.toml is not an experiment file: line 3: ");
-    check("deals = 6", "deels = 6", "line 3: unknown field `deels`, expected one of `name`, `seed`, `deals`");
+    check(
+        "deals = 6",
+        "deels = 6",
+        "line 3: unknown field `deels`, expected one of `name`, `seed`, `agent_seed`, `secret`, `deals`",
+    );
     check("[2, 3]", "[2, 9]", "a table of 9 seats; allowed are 2 to 8 seats");
     check("[2, 3]", "[]", "field `seats` is empty; allowed is a list of at least one");
     check("[2, 3]", "[2, 2]", "field `rules` is `original` at 2 seats twice");
-    check("seed = 5", "", "missing field `seed`");
+    check("seed = 5", "", "field `seed` is missing; allowed is a whole number, a text, or `secret = true` instead");
     check("seed = 5", "seed = 5\nlineups = [[\"greedy\", \"nobody\"]]", "there is no agent `nobody`");
     check(
         "seed = 5",

@@ -241,6 +241,9 @@ fn sealed(manifest: &str) -> String {
     format!("{body},\n  \"blake3\": \"{}\"\n}}\n", blake3::hash(body.as_bytes()))
 }
 
+/// What is done to the text of a file.
+type Damage<'d> = &'d dyn Fn(&str) -> String;
+
 #[test]
 fn every_command_finds_a_manifest_and_an_experiment_that_are_not_what_was_written() {
     let folder = played("written", 20);
@@ -249,7 +252,6 @@ fn every_command_finds_a_manifest_and_an_experiment_that_are_not_what_was_writte
     }
     let swapped = |from: &'static str, to: &'static str| move |text: &str| text.replacen(from, to, 1);
     let again = swapped("  \"share\"", "  \"matches\": 7,\n  \"share\"");
-    type Damage<'d> = &'d dyn Fn(&str) -> String;
     let damages: [(&str, Damage<'_>, &str); 8] = [
         ("spec.toml", &swapped("seed = 8", "seed = 9"), "spec.toml is damaged: it is not the file that was given"),
         ("spec.toml", &|text| text.to_owned() + "\n", "spec.toml is damaged: it is not the file that was given"),
