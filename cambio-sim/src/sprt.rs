@@ -91,7 +91,7 @@ impl Question {
     ///     seats: 2,
     ///     unit: Unit::Rounds,
     ///     payoff: Payoff::RankPoints,
-    ///     seed: 1,
+    ///     seed: 1.into(),
     /// };
     /// let question =
     ///     Question { elo_0: 0.0, elo_1: 50.0, scale: Scale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
