@@ -47,6 +47,7 @@
 //! This crate has no threads, no clock, no files and no entropy, and its play has no floating-point number.
 
 mod action;
+mod action_space;
 mod agent;
 mod card;
 mod chance;
@@ -78,7 +79,8 @@ mod table;
 mod tensor;
 pub mod testing;
 
-pub use action::{Action, ActionSpace, Choices, ParseActionError};
+pub use action::{Action, Choices, ParseActionError};
+pub use action_space::ActionSpace;
 pub use agent::{Agent, Briefing};
 pub use card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power, Step};
 pub use chance::{Chance, Dice, Race, RaceOrder, RoundChance};

@@ -1,0 +1,114 @@
+//! The dense indices of decisions.
+
+use crate::action::{Action, Choices, PLAIN, plain_bit};
+use crate::seat::{Seat, Spot};
+
+/// The dense indices of decisions: fixed per rules and number of seats, for learning code.
+///
+/// Indices are relative to the seat that decides: its own spots come first, then those of the seat that plays
+/// after it, and so on, so that one policy serves every seat.
+///
+/// ```
+/// use cambio_core::{Action, ActionSpace, Rules, Seat};
+///
+/// let space = ActionSpace::new(&Rules::preset("classic").unwrap(), 2);
+/// let snap: Action = "snap b3".parse().unwrap();
+/// let index = space.to_index(snap, Seat::B).unwrap();
+/// assert_eq!(space.from_index(index, Seat::B), Some(snap));
+/// // The same place, seen from the other seat.
+/// assert_eq!(space.from_index(index, Seat::A), Some("snap a3".parse().unwrap()));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ActionSpace {
+    seats: usize,
+    slots: usize,
+}
+
+/// The verbs with an own spot; each is a block of the space. Verbs with any spot follow.
+const OWN: [fn(Spot) -> Action; 4] = [Action::Peek, Action::Keep, Action::Give, Action::Cheat];
+const ANY: [fn(Spot) -> Action; 4] = [Action::Look, Action::Show, Action::Snap, Action::Touch];
+
+impl ActionSpace {
+    /// The space of a table of `seats` seats under these rules.
+    pub fn new(rules: &crate::Rules, seats: usize) -> ActionSpace {
+        ActionSpace { seats, slots: rules.slots() }
+    }
+
+    fn spots(&self) -> usize {
+        self.seats * self.slots
+    }
+
+    /// The number of indices.
+    pub fn action_count(&self) -> usize {
+        let spots = self.spots();
+        PLAIN.len() + OWN.len() * self.slots + ANY.len() * spots + spots * (spots - 1) / 2
+    }
+
+    /// The index of a decision by `actor`; `None` if it names a spot that the table does not have, or another seat's spot where
+    /// only an own one is possible.
+    pub fn to_index(&self, action: Action, actor: Seat) -> Option<usize> {
+        let place = |spot: Spot| {
+            let seat = spot.seat().index();
+            (seat < self.seats && spot.number() <= self.slots)
+                .then(|| spot.seat().distance_from(actor, self.seats) * self.slots + spot.number() - 1)
+        };
+        let own = |block: usize, spot| {
+            place(spot).filter(|&at| at < self.slots).map(|at| PLAIN.len() + block * self.slots + at)
+        };
+        let any =
+            |block: usize, spot| place(spot).map(|at| PLAIN.len() + OWN.len() * self.slots + block * self.spots() + at);
+        match action {
+            Action::Peek(spot) => own(0, spot),
+            Action::Keep(spot) => own(1, spot),
+            Action::Give(spot) => own(2, spot),
+            Action::Cheat(spot) => own(3, spot),
+            Action::Look(spot) => any(0, spot),
+            Action::Show(spot) => any(1, spot),
+            Action::Snap(spot) => any(2, spot),
+            Action::Touch(spot) => any(3, spot),
+            Action::Swap(one, other) => {
+                let (one, other) = (place(one)?, place(other)?);
+                let (low, high) = (one.min(other), one.max(other));
+                let base = PLAIN.len() + OWN.len() * self.slots + ANY.len() * self.spots();
+                (low < high).then(|| base + high * (high - 1) / 2 + low)
+            }
+            plain => plain_bit(plain).map(|bit| bit as usize),
+        }
+    }
+
+    /// The decision of `actor` with this index; `None` beyond [`ActionSpace::action_count`].
+    pub fn from_index(&self, index: usize, actor: Seat) -> Option<Action> {
+        if let Some(&plain) = PLAIN.get(index) {
+            return Some(plain);
+        }
+        let spot = |at: usize| Spot::new(actor.ahead(at / self.slots, self.seats), at % self.slots + 1);
+        let mut at = index - PLAIN.len();
+        if at < OWN.len() * self.slots {
+            return Some(OWN[at / self.slots](spot(at % self.slots)?));
+        }
+        at -= OWN.len() * self.slots;
+        if at < ANY.len() * self.spots() {
+            return Some(ANY[at / self.spots()](spot(at % self.spots())?));
+        }
+        at -= ANY.len() * self.spots();
+        let mut high = 1;
+        while at >= high {
+            at -= high;
+            high += 1;
+        }
+        (high < self.spots()).then(|| Some(Action::swap(spot(at)?, spot(high)?)))?
+    }
+
+    /// Fills a mask over the indices: true for the choices of `actor`, false elsewhere.
+    ///
+    /// # Panics
+    /// If `mask` has another length than [`ActionSpace::action_count`].
+    pub fn mask(&self, choices: &Choices, actor: Seat, mask: &mut [bool]) {
+        assert_eq!(mask.len(), self.action_count(), "a mask has an entry for each index");
+        mask.fill(false);
+        for action in choices.iter() {
+            let index = self.to_index(action, actor).expect("a legal decision has an index");
+            mask[index] = true;
+        }
+    }
+}
