@@ -55,6 +55,15 @@ fn a_secret_is_committed_to_and_told_when_all_is_played() {
         assert!(line.contains(&commitment) && !line.contains(&secret.to_string()));
     }
     let stored = StoredRun::open(&path).unwrap();
+    // Nobody can tell another secret afterwards, also not with the hash of the manifest made anew.
+    let file = path.join("manifest.json");
+    let told = read(&file);
+    let forged = told.replace(&secret.to_string(), &Secret::draw().to_string());
+    let (body, _) = forged.split_once(",\n  \"blake3\": ").unwrap();
+    std::fs::write(&file, format!("{body},\n  \"blake3\": \"{}\"\n}}\n", blake3::hash(body.as_bytes()))).unwrap();
+    let error = StoredRun::open(&path).unwrap_err().to_string();
+    assert!(error.contains("`secret` is not the one with the commitment"), "{error}");
+    std::fs::write(&file, told).unwrap();
     let found = verify(&stored, &stored.playable(&cambio_agents::roster()).unwrap(), Replay::All, &[]).unwrap();
     assert_eq!((found.wrong, found.replayed), (Vec::new(), stored.extent().of));
     std::fs::remove_dir_all(&path).unwrap();

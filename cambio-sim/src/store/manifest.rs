@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::programs::Programs;
-use crate::plan::{Cell, Lineup, Plan, Rotations, Shard};
+use crate::plan::{Cell, Lineup, Plan, Rotations, Secret, Shard};
 
 /// The format of run folders.
 pub(crate) const FORMAT: &str = "cambio-run/2";
@@ -136,6 +136,10 @@ impl<'p> Facts<'p> {
 /// # Errors
 /// What is wrong, for the sentence that it is damaged.
 pub(super) fn check(text: &str, manifest: &Value, plan: &Plan, shard: Option<Shard>) -> Result<(), String> {
+    if let Some(told) = manifest["secret"].as_str() {
+        let secret = told.parse::<Secret>().ok().filter(|secret| plan.secret && secret.commitment() == plan.seed);
+        secret.ok_or_else(|| format!("`secret` is not the one with the commitment {}", plan.seed))?;
+    }
     let facts = Facts::of(plan, shard);
     for (field, fact) in to_object(&facts) {
         if manifest[&field] != fact {
