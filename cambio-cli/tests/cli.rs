@@ -253,7 +253,7 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     check("seed = 5", "seed = 5\nlineups = \"some\"", "field `lineups` is neither \"all\" nor \"mirror\" nor a list");
     let twice = "lineups = [[\"greedy\", \"random\"], [\"greedy\", \"random\"]]";
     check("seed = 5", &format!("seed = 5\n{twice}"), "field `lineups` is a list with [greedy | random] twice");
-    check("seed = 5", "seed = -5", "integer `-5`, expected a whole number from 0 to 18446744073709551615");
+    check("seed = 5", "seed = -5", "line 2: a seed is a whole number from 0 to 18446744073709551615, or a text");
     check("deals = 6", "deals = 9000000000000000000", "field `deals` is 9000000000000000000, which makes");
     let many: Vec<String> = (0..40).map(|n| format!("\"greedy(call_at={n})\"")).collect();
     let seats = "seats = [2, 3]\nagents = [\"random\", \"random(pass=0.9)\", \"greedy\"]";
