@@ -149,7 +149,7 @@ mod parquet_files {
     #[test]
     fn every_cell_is_that_of_the_csv_with_its_type() {
         let folder = folder("cells");
-        let small = "seed = 5\ndeals = 40\nrules = ['original', 'faessler', 'classic']\nseats = [2, 3]\n\
+        let small = "seed = 6\ndeals = 40\nrules = ['original', 'faessler', 'classic']\nseats = [2, 3]\n\
                      agents = ['random', 'greedy(call_at=7)', 'heuristic']\n";
         fs::write(folder.join("small.toml"), small).unwrap();
         runs(&folder, "run small.toml --quiet --out run");
