@@ -115,7 +115,7 @@ fn play(
     experiment.seed = args.seed.or(experiment.seed);
     experiment.records |= args.records;
     let base = args.spec.parent().unwrap_or(Path::new("."));
-    let plan = if experiment.secret && args.resume && args.out.join("secret").exists() {
+    let plan = if experiment.secret && args.resume && Secret::is_in(&args.out) {
         experiment.plan_with(Secret::read(&args.out)?, roster, base)?
     } else {
         experiment.plan(roster, base)?

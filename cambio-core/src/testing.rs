@@ -335,6 +335,16 @@ pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Co
     Ok(found)
 }
 
+/// Plays a match; an agent that is at fault or in trouble fails.
+fn play<A: Agent>(pairing: &Pairing, agents: &mut [A], observer: &mut impl Observer) -> Result<(), Failing> {
+    match play_match(pairing, agents, observer) {
+        Ok(_) => Ok(()),
+        Err(MatchError::Fault(fault)) => Err(Failing::Illegal(*fault)),
+        Err(MatchError::Trouble(trouble)) => Err(Failing::Trouble(*trouble)),
+        Err(error) => panic!("{error}"),
+    }
+}
+
 /// Compares how the agent plays in seat a, against players that never call, under two seeds: one that it can guess, one that it
 /// cannot. An honest agent plays the same game on average. Five standard errors of a difference are needed.
 fn check_foresight<A: Agent>(
@@ -353,12 +363,7 @@ fn check_foresight<A: Agent>(
         for deal in 0..matches {
             let pairing = Pairing { rules, seats, key: Key::new(seed, deal) };
             let mut game = Game::default();
-            match play_match(&pairing, &mut agents, &mut game) {
-                Ok(_) => {}
-                Err(MatchError::Fault(fault)) => return Err(Failing::Illegal(*fault)),
-                Err(MatchError::Trouble(trouble)) => return Err(Failing::Trouble(*trouble)),
-                Err(error) => panic!("{error}"),
-            }
+            play(&pairing, &mut agents, &mut game)?;
             for ((sum, squares), number) in sums.iter_mut().zip([game.points, game.margin, game.decisions]) {
                 *sum += number;
                 *squares += number * number;
@@ -426,15 +431,13 @@ impl<A: Agent> Agent for Guest<A> {
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
-        let is_patient = matches!(self, Guest::Patient(_));
-        let choices = view.choices();
-        for _ in 0..16 {
-            let action = self.agent().decide(view);
-            if !(is_patient && action == Action::Call) {
-                return action;
+        match self {
+            Guest::Tested(agent) => agent.decide(view),
+            Guest::Patient(agent) => {
+                let decided = (0..16).map(|_| agent.decide(view)).find(|action| *action != Action::Call);
+                decided.unwrap_or_else(|| view.choices().nth(0).expect("who is asked has a choice"))
             }
         }
-        choices.nth(0).expect("who is asked has a choice")
     }
 
     fn trouble(&mut self) -> Option<String> {
@@ -454,12 +457,7 @@ fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pa
     let Pairing { rules, seats, key } = *pairing;
     let mut diary = Diary::new(&rules, seats, key);
     let mut agents: Vec<A> = (0..seats).map(|_| make()).collect();
-    match play_match(pairing, &mut agents, &mut diary) {
-        Ok(_) => {}
-        Err(MatchError::Fault(fault)) => return Err(Failing::Illegal(*fault)),
-        Err(MatchError::Trouble(trouble)) => return Err(Failing::Trouble(*trouble)),
-        Err(error) => panic!("{error}"),
-    }
+    play(pairing, &mut agents, &mut diary)?;
     for ((moments, veteran), seat) in diary.moments.iter().zip(veterans).zip(Seat::ALL) {
         let briefing = Briefing { rules: &rules, seats, seat, stream: &key.agent(seat) };
         let again =

@@ -140,6 +140,11 @@ impl Block<'_> {
 }
 
 impl Plan {
+    /// The seed of the agents' streams as files say it: only where it is not that of every run.
+    pub(crate) fn said_agent_seed(&self) -> Option<String> {
+        (self.agent_seed != Seed::AGENTS).then(|| self.agent_seed.to_string())
+    }
+
     /// The key of a deal as records tell it: with the commitment where the chance comes from a secret.
     pub(crate) fn public_key(&self, deal: u64) -> Key {
         Key { seed: self.seed, agents: self.agent_seed, deal }

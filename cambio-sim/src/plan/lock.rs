@@ -89,7 +89,7 @@ impl Lock {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             name: plan.name.clone(),
             seed: plan.seed.to_string(),
-            agent_seed: (plan.agent_seed != Seed::AGENTS).then(|| plan.agent_seed.to_string()),
+            agent_seed: plan.said_agent_seed(),
             secret: plan.secret,
             deals: plan.deals,
             rotations: plan.rotations,

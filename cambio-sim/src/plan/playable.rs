@@ -65,7 +65,7 @@ impl PlayablePlan {
     pub(crate) fn key(&self, deal: u64) -> Key {
         match &self.secret {
             Some(secret) => Key { seed: secret.cards(), agents: secret.agents(), deal },
-            None => Key { seed: self.plan.seed, agents: self.plan.agent_seed, deal },
+            None => self.plan.public_key(deal),
         }
     }
 

@@ -31,15 +31,20 @@ pub fn read_seed(text: &str) -> Result<Seed, String> {
     Ok(text.parse().unwrap_or_else(|_| Seed::Key(blake3::derive_key("cambio 2026-11 seed from text", text.as_bytes()))))
 }
 
+/// Bytes that nobody knows.
+fn entropy<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the operating system gives entropy");
+    bytes
+}
+
 /// A seed that nobody knows and that can be typed again: 128 bits of the operating system's entropy in 26 letters and digits.
 ///
 /// # Panics
 /// If the operating system has no entropy.
 pub fn fresh_seed() -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).expect("the operating system gives entropy");
-    let number = u128::from_le_bytes(bytes);
+    let number = u128::from_le_bytes(entropy());
     (0..26).map(|place| char::from(DIGITS[(number >> (5 * place) & 31) as usize])).collect()
 }
 
@@ -77,9 +82,7 @@ impl Secret {
     /// # Panics
     /// If the operating system has no entropy.
     pub fn draw() -> Secret {
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).expect("the operating system gives entropy");
-        Secret(bytes)
+        Secret(entropy())
     }
 
     /// BLAKE3 of the 32 bytes: says nothing about them, and fits no others.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::ledger::{BatchEntry, file_name, packed, row_files};
 use super::manifest::{Build, Facts, Manifest};
 use super::programs::Programs;
+use super::secret::SECRET_FILE;
 use super::stored::StoredRun;
 use crate::disk::{Claim, RunError, create_folder, lock, write_whole};
 use crate::plan::{Extent, Plan, PlayablePlan, Secret, Shard};
@@ -296,9 +297,8 @@ fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
     let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
     let rows = row_files(plan);
     let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];
-    if plan.secret().is_some_and(|secret| Secret::read(path).is_ok_and(|found| found.to_string() == secret.to_string()))
-    {
-        own.push("secret".to_owned());
+    if plan.secret().is_some_and(|secret| Secret::read(path).is_ok_and(|found| found == *secret)) {
+        own.push(SECRET_FILE.to_owned());
     }
     if is_begun {
         own.extend(rows.iter().map(|file| file_name(plan, file.name)));

@@ -1,6 +1,5 @@
 //! The manifest of a run: what is played, by which program, and how it ended.
 
-use cambio_core::rng::Seed;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -122,7 +121,7 @@ impl<'p> Facts<'p> {
             share: shard,
             planned_matches: plan.matches(),
             seed: plan.seed.to_string(),
-            agent_seed: (plan.agent_seed != Seed::AGENTS).then(|| plan.agent_seed.to_string()),
+            agent_seed: plan.said_agent_seed(),
             deals: plan.deals,
             rotations: plan.rotations,
             agents: plan.agents.iter().map(|agent| agent.label.as_str()).collect(),

@@ -8,9 +8,14 @@ use crate::disk::RunError;
 use crate::plan::Secret;
 
 /// The file in which it lies. While the run is played only its owner may read it.
-pub(crate) const SECRET_FILE: &str = "secret";
+pub(super) const SECRET_FILE: &str = "secret";
 
 impl Secret {
+    /// Whether a run folder has one.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(SECRET_FILE).exists()
+    }
+
     /// The secret of a run folder.
     ///
     /// # Errors
