@@ -52,7 +52,7 @@ def mdbook():
     subprocess.run(
         ["cargo", "install", "mdbook", "--version", MDBOOK, "--locked", "--debug", "--no-default-features", "--features",
          "search", "--quiet", "--root", own.parent.parent],
-        check=True, env=os.environ | {"CARGO_TARGET_DIR": str(TARGET / "tools/target")},
+        check=True, env=os.environ | {"CARGO_TARGET_DIR": str(TARGET / "tools/target"), "CARGO_PROFILE_DEV_DEBUG": "0"},
     )
     shutil.rmtree(TARGET / "tools/target", ignore_errors=True)
     return str(own)
