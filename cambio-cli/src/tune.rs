@@ -9,9 +9,9 @@ use cambio_agents::Roster;
 use cambio_report::{Tuning, of_tuning};
 use cambio_sim::tune::{Candidates, Point};
 use cambio_sim::{Executor, MeasureError, Payoff, RunError, write_whole};
-use cambio_stats::Joint;
 use cambio_stats::empirical::Game;
 use cambio_stats::race::{Race, halve};
+use cambio_stats::{Joint, Matrix};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 
@@ -495,7 +495,7 @@ impl Task<'_> {
         let size = candidates.len();
         let which: Vec<usize> = (0..size).collect();
         let (mut points, mut all_scores) = (Vec::new(), Vec::new());
-        let mut matrix = nalgebra::DMatrix::zeros(size, size);
+        let mut matrix = Matrix::zeros(size, size);
         let mut lines = String::new();
         let mut equilibria = Vec::new();
         for (rival, field) in candidates.iter().enumerate() {

@@ -12,8 +12,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use cambio_stats::simultaneous::{Contrasts, Together};
-use cambio_stats::{Draw as _, Joint, Support, f_tail, hotelling, t_quantile};
-use nalgebra::{DMatrix, DVector};
+use cambio_stats::{Draw as _, Joint, Matrix, Support, f_tail, hotelling, t_quantile};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
 
 const SEED: u64 = 20_26;
@@ -70,13 +69,14 @@ fn deal(strengths: &[f64], rng: &mut ChaCha8Rng) -> Vec<i64> {
 
 /// The factor of simultaneous intervals as it is in most packages: a t with one common error (Hothorn, Bretz and Westfall
 /// 2008), here from 10,000 draws.
-fn common_error(covariance: &DMatrix<f64>, freedom: f64, rng: &mut ChaCha8Rng) -> f64 {
-    let size = covariance.nrows();
-    let eigen = covariance.clone().symmetric_eigen();
-    let root = &eigen.eigenvectors * DMatrix::from_diagonal(&eigen.eigenvalues.map(|value| value.max(0.0).sqrt()));
+fn common_error(covariance: &Matrix, freedom: f64, rng: &mut ChaCha8Rng) -> f64 {
+    let size = covariance.rows();
+    let eigen = covariance.symmetric_eigen();
+    let roots: Vec<f64> = eigen.values.iter().map(|value| value.max(0.0).sqrt()).collect();
+    let root = &eigen.vectors * &Matrix::diagonal(&roots);
     let mut largest: Vec<f64> = (0..10_000)
         .map(|_| {
-            let drawn = &root * DVector::from_fn(size, |_, _| rng.normal());
+            let drawn = root.times(&(0..size).map(|_| rng.normal()).collect::<Vec<f64>>());
             // Chi-square over its freedom (Wilson and Hilferty 1931).
             let part = 2.0 / (9.0 * freedom);
             let chi = (1.0 - part + rng.normal() * part.sqrt()).powi(3).max(1e-9);
@@ -136,7 +136,7 @@ fn repeat(field: &Field, truths: &[f64], deals: u64, repetitions: u32) -> Counts
         }
         let covariance = |from: usize| {
             let of = |i: usize, j: usize| joint.covariance(from + i, from + j).expect("two deals") / (units * units);
-            DMatrix::from_fn(seats, seats, of)
+            Matrix::from_fn(seats, seats, of)
         };
         let of_agents = covariance(0);
         let t = t_quantile(0.975, deals as f64 - 1.0);
@@ -164,12 +164,12 @@ fn repeat(field: &Field, truths: &[f64], deals: u64, repetitions: u32) -> Counts
         let of_seats = covariance(seats);
         let mean = |seat: usize| joint.mean(seats + seat).expect("it was sat in") / units;
         let effects: Vec<f64> = (1..seats).map(|seat| mean(seat) - mean(0)).collect();
-        let spread = DMatrix::from_fn(seats - 1, seats - 1, |i, j| {
+        let spread = Matrix::from_fn(seats - 1, seats - 1, |i, j| {
             of_seats[(i + 1, j + 1)] - of_seats[(i + 1, 0)] - of_seats[(0, j + 1)] + of_seats[(0, 0)]
         });
         counts.hotelling += u32::from(hotelling::test(&effects, &spread, deals).is_some_and(|test| test.p < 0.05));
-        let vector = DVector::from_vec(effects);
-        let wald = spread.cholesky().map_or(0.0, |root| vector.dot(&root.solve(&vector)));
+        let product = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
+        let wald = spread.cholesky().map_or(0.0, |root| product(&effects, &root.solve(&effects)));
         let freedom = seats as f64 - 1.0;
         counts.chi_square += u32::from(f_tail(wald / freedom, freedom, 1e9) < 0.05);
     }

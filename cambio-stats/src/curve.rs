@@ -1,9 +1,9 @@
 //! Response curves: the payoff of each value, with intervals that hold one by one and all together.
 
-use nalgebra::DMatrix;
 use rand::Rng;
 
 use crate::interval::{Interval, LEVEL, Support};
+use crate::matrix::Matrix;
 use crate::resampling::Draw as _;
 use crate::simultaneous::{Contrasts, Together, best_set};
 
@@ -63,14 +63,14 @@ pub fn estimates(scores: &[Vec<f64>], support: Support, rng: &mut impl Rng) -> V
 }
 
 /// The covariance of the means over the first clusters, which all have.
-fn covariance_of_means(scores: &[Vec<f64>], clusters: usize) -> DMatrix<f64> {
+fn covariance_of_means(scores: &[Vec<f64>], clusters: usize) -> Matrix {
     let count = clusters as f64;
     let means: Vec<f64> = scores.iter().map(|scores| scores[..clusters].iter().sum::<f64>() / count).collect();
     let of = |i: usize, j: usize| {
         let products = scores[i][..clusters].iter().zip(&scores[j][..clusters]);
         products.map(|(one, other)| (one - means[i]) * (other - means[j])).sum::<f64>() / (count - 1.0) / count
     };
-    DMatrix::from_fn(scores.len(), scores.len(), of)
+    Matrix::from_fn(scores.len(), scores.len(), of)
 }
 
 /// How often each candidate has the best mean when clusters are drawn with replacement; the first of those that are level.

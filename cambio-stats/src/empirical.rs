@@ -4,9 +4,9 @@
 //! each strategy (Walsh, Das, Tesauro and Kephart 2002). Payoffs are from 0 to 1, have a constant sum, and where all play
 //! the same strategy everybody gets ½.
 
-use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
+use crate::matrix::{Matrix, add_scaled, largest};
 use crate::resampling::Draw as _;
 
 /// How many groups of clusters are kept for resampling; beyond, neighbouring clusters share one.
@@ -155,11 +155,11 @@ impl GameSums {
 ///
 /// # Examples
 /// ```
+/// use cambio_stats::Matrix;
 /// use cambio_stats::empirical::Game;
-/// use nalgebra::DMatrix;
 ///
 /// // Rock, paper, scissors: a win is 1, a loss 0, a tie ½.
-/// let game = Game::of_matrix(&DMatrix::from_row_slice(3, 3, &[0.5, 0.0, 1.0, 1.0, 0.5, 0.0, 0.0, 1.0, 0.5]));
+/// let game = Game::of_matrix(&Matrix::from_rows(&[[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]]));
 /// let mixture = game.nash().unwrap();
 /// assert!(mixture.iter().all(|share| (share - 1.0 / 3.0).abs() < 1e-6));
 /// assert!(game.regret(&mixture) < 1e-6 && game.regret(&[1.0, 0.0, 0.0]) > 0.4);
@@ -173,8 +173,8 @@ pub struct Game {
 
 impl Game {
     /// A game of two players from its matrix: row i, column j is what i gets against j.
-    pub fn of_matrix(matrix: &DMatrix<f64>) -> Game {
-        let strategies = matrix.nrows();
+    pub fn of_matrix(matrix: &Matrix) -> Game {
+        let strategies = matrix.rows();
         let mut payoffs = Vec::new();
         for i in 0..strategies {
             for j in i + 1..strategies {
@@ -187,9 +187,9 @@ impl Game {
     }
 
     /// What i gets against j with two players, ½ against itself; `None` with more.
-    pub fn matrix(&self) -> Option<DMatrix<f64>> {
+    pub fn matrix(&self) -> Option<Matrix> {
         (self.players == 2).then_some(())?;
-        let mut matrix = DMatrix::from_element(self.strategies, self.strategies, 0.5);
+        let mut matrix = Matrix::from_fn(self.strategies, self.strategies, |_, _| 0.5);
         for (counts, row) in &self.payoffs {
             let present: Vec<usize> = (0..self.strategies).filter(|&strategy| counts[strategy] > 0).collect();
             if let [i, j] = present[..] {
@@ -217,9 +217,9 @@ impl Game {
     }
 
     /// How each strategy's payoff changes with each strategy's share of the mixture: row by column.
-    fn slopes(&self, mixture: &[f64]) -> DMatrix<f64> {
+    fn slopes(&self, mixture: &[f64]) -> Matrix {
         let powers = Powers::new(mixture, self.players);
-        let mut slopes = DMatrix::zeros(self.strategies, self.strategies);
+        let mut slopes = Matrix::zeros(self.strategies, self.strategies);
         for strategy in 0..self.strategies {
             slopes[(strategy, strategy)] += 0.5 * powers.all * powers.of(strategy, self.players - 2);
         }
@@ -286,55 +286,49 @@ impl Game {
         const REGRET: f64 = 1e-6;
         if let Some(matrix) = self.matrix() {
             // Exactly antisymmetric, so that the value is 0.
-            let game = (&matrix - matrix.transpose()) / 2.0;
-            return self.logit_limit(|p, values, slopes| {
-                game.mul_to(p, values);
-                slopes.copy_from(&game);
-            });
+            let game = &(&matrix - &matrix.transpose()) * 0.5;
+            return self.logit_limit(|p| (game.times(p), game.clone()));
         }
-        let payoffs = |p: &DVector<f64>, values: &mut DVector<f64>, slopes: &mut DMatrix<f64>| {
-            *slopes = self.slopes(p.as_slice());
+        let payoffs = |p: &[f64]| {
+            let slopes = self.slopes(p);
             // Payoffs are homogeneous in the shares (Euler's theorem).
-            slopes.mul_to(p, values);
-            *values /= self.players as f64 - 1.0;
+            let values = slopes.times(p).into_iter().map(|value| value / (self.players as f64 - 1.0));
+            (values.collect(), slopes)
         };
         let found = self.logit_limit(payoffs).filter(|shares| self.regret(shares) < REGRET);
         found.or_else(|| Some(self.replicator(2000.0)).filter(|shares| self.regret(shares) < 1e-3))
     }
 
-    /// Follows the logit equilibria of these payoffs and their slopes, which `payoffs` puts down for a mixture, from equal
-    /// shares by Newton's method.
-    fn logit_limit(&self, payoffs: impl Fn(&DVector<f64>, &mut DVector<f64>, &mut DMatrix<f64>)) -> Option<Vec<f64>> {
+    /// Follows the logit equilibria of these payoffs and their slopes, which `payoffs` says of a mixture, from equal shares by
+    /// Newton's method.
+    fn logit_limit(&self, payoffs: impl Fn(&[f64]) -> (Vec<f64>, Matrix)) -> Option<Vec<f64>> {
         let size = self.strategies;
-        let mut p = DVector::from_element(size, 1.0 / size as f64);
-        let mut values = DVector::zeros(size);
-        let [mut slopes, mut spread, mut product] = [(); 3].map(|()| DMatrix::zeros(size, size));
+        let mut p = vec![1.0 / size as f64; size];
         let mut temperature = 1.0;
         while temperature > 1e-7 {
             temperature *= 0.7;
             for _ in 0..50 {
-                payoffs(&p, &mut values, &mut slopes);
-                let reply = softmax(&values / temperature);
-                let gap = &p - &reply;
-                if gap.amax() < 1e-13 {
+                let (values, slopes) = payoffs(&p);
+                let reply = softmax(values.iter().map(|value| value / temperature).collect());
+                let gap: Vec<f64> = p.iter().zip(&reply).map(|(share, reply)| share - reply).collect();
+                if largest(&gap) < 1e-13 {
                     break;
                 }
-                let diagonal = |i, j, value: f64| if i == j { value } else { 0.0 };
-                for (i, j) in (0..size).flat_map(|j| (0..size).map(move |i| (i, j))) {
-                    spread[(i, j)] = diagonal(i, j, reply[i]) - reply[i] * reply[j];
-                }
-                spread.mul_to(&slopes, &mut product);
-                let slope = DMatrix::from_fn(size, size, |i, j| diagonal(i, j, 1.0) - product[(i, j)] / temperature);
-                let mut step = gap;
-                slope.lu().solve_mut(&mut step).then_some(())?;
+                // The slope of the reply is (diag r − r rᵀ) S / τ.
+                let mut mean = vec![0.0; size];
+                reply.iter().enumerate().for_each(|(row, share)| add_scaled(&mut mean, *share, slopes.row(row)));
+                let slope = Matrix::from_fn(size, size, |i, j| {
+                    let own = if i == j { 1.0 } else { 0.0 };
+                    own - reply[i] * (slopes[(i, j)] - mean[j]) / temperature
+                });
+                let step = slope.solve(&gap)?;
                 // Not out of the simplex: at most nine tenths of the way to its edge.
-                let room = p.iter().zip(step.iter()).filter(|(_, step)| **step > 0.0);
+                let room = p.iter().zip(&step).filter(|(_, step)| **step > 0.0);
                 let most = room.map(|(share, step)| 0.9 * share / step).fold(1.0, f64::min);
-                step *= most;
-                p -= &step;
+                add_scaled(&mut p, -most, &step);
             }
         }
-        let sum = p.sum();
+        let sum: f64 = p.iter().sum();
         let shares: Vec<f64> = p.iter().map(|share| share.max(0.0) / sum).collect();
         shares.iter().all(|share| share.is_finite()).then_some(shares)
     }
@@ -348,7 +342,7 @@ impl Game {
     /// the multiverse").
     pub fn alpha_rank(&self, alpha: f64, individuals: u32) -> Option<Vec<f64>> {
         let size = self.strategies;
-        let mut moves = DMatrix::zeros(size, size);
+        let mut moves = Matrix::zeros(size, size);
         for from in 0..size {
             let mut stay = 1.0;
             for to in (0..size).filter(|&to| to != from) {
@@ -433,11 +427,16 @@ fn choose(of: u32, count: usize) -> f64 {
     (0..count as u32).map(|step| (f64::from(of) - f64::from(step)) / f64::from(step + 1)).product()
 }
 
-fn softmax(mut values: DVector<f64>) -> DVector<f64> {
-    let most = values.max();
-    values.apply(|value| *value = (*value - most).exp());
-    let sum = values.sum();
-    values / sum
+fn softmax(mut values: Vec<f64>) -> Vec<f64> {
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    for value in &mut values {
+        *value = (*value - most).exp();
+    }
+    let sum: f64 = values.iter().sum();
+    for value in &mut values {
+        *value /= sum;
+    }
+    values
 }
 
 /// The probability that one mutant takes over, by how much fitter mutants are where there is one, two and so on:
@@ -455,11 +454,10 @@ fn fixation(gains: impl Iterator<Item = f64>) -> f64 {
 
 /// The stationary distribution of a chain (Grassmann, Taksar and Heyman 1985: elimination without subtraction, so that
 /// probabilities of very different size stay accurate).
-fn stationary(moves: &DMatrix<f64>) -> Option<Vec<f64>> {
-    let size = moves.nrows();
-    let mut p = moves.clone();
+fn stationary(moves: &Matrix) -> Option<Vec<f64>> {
+    let size = moves.rows();
     // Where nothing leads on, a hundredth of the smallest number keeps the chain in one piece.
-    p.iter_mut().for_each(|chance| *chance = chance.max(1e-300));
+    let mut p = Matrix::from_fn(size, size, |from, to| moves[(from, to)].max(1e-300));
     for last in (1..size).rev() {
         let out: f64 = (0..last).map(|to| p[(last, to)]).sum();
         for from in 0..last {
@@ -486,8 +484,8 @@ fn stationary(moves: &DMatrix<f64>) -> Option<Vec<f64>> {
 mod tests {
     use super::*;
 
-    fn matrix(rows: &[&[f64]]) -> DMatrix<f64> {
-        DMatrix::from_fn(rows.len(), rows.len(), |i, j| rows[i][j])
+    fn matrix(rows: &[&[f64]]) -> Matrix {
+        Matrix::from_fn(rows.len(), rows.len(), |i, j| rows[i][j])
     }
 
     fn close(found: &[f64], expected: &[f64], by: f64) {

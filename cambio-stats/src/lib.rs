@@ -7,8 +7,8 @@
 //! [`Moments`] and [`Joint`] take results cluster by cluster and give means, differences and covariances with their
 //! intervals; [`simultaneous`] makes statements that hold together, [`hotelling`] tests several means at once. [`ratings`] fits strengths to rankings, [`empirical`]
 //! solves games whose payoffs were measured. [`sprt`] and [`race`] decide with as few clusters as they can, [`planning`]
-//! says how many it takes, [`anytime`] is for who looks before the end, [`search`] looks for the best of many parameters. Whatever draws random numbers draws them
-//! from a generator of yours ([`Draw`]).
+//! says how many it takes, [`anytime`] is for who looks before the end, [`search`] looks for the best of many parameters.
+//! Covariances are of type [`Matrix`]. Whatever draws random numbers draws them from a generator of yours ([`Draw`]).
 //!
 //! ```
 //! use cambio_stats::{Joint, Support};
@@ -32,6 +32,7 @@ pub mod histogram;
 pub mod hotelling;
 mod interval;
 mod joint;
+pub mod matrix;
 mod moments;
 pub mod planning;
 pub mod race;
@@ -45,6 +46,7 @@ pub mod stopping;
 pub use distributions::{f_tail, normal_cdf, normal_quantile, t_p_value, t_power, t_quantile};
 pub use interval::{Interval, LEVEL, Support};
 pub use joint::Joint;
+pub use matrix::Matrix;
 pub use moments::Moments;
 pub use resampling::Draw;
 

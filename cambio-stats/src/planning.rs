@@ -65,13 +65,13 @@ mod tests {
     use super::*;
     use crate::resampling::{Draw as _, stream};
     use crate::simultaneous::{Contrasts, Together};
-    use crate::{Joint, Support};
+    use crate::{Joint, Matrix, Support};
 
     /// Before, a plan was for the interval of a pair alone: with it the verdict found the difference 66 times in a hundred.
     #[test]
     fn a_plan_for_all_pairs_together_finds_the_difference_as_often_as_it_says() {
         let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 1000 } else { 120 };
-        let alpha = Together::new(&nalgebra::DMatrix::identity(4, 4), Contrasts::Pairs, &mut stream(1, 5)).unwrap();
+        let alpha = Together::new(&Matrix::identity(4), Contrasts::Pairs, &mut stream(1, 5)).unwrap();
         let alpha = alpha.alpha_at(0.95);
         // Four agents with deviation 1, so that a difference has √2; the first is better by 0.8.
         let found = |clusters: u64| {
@@ -83,7 +83,7 @@ mod tests {
                     let mut score = |mean: f64| ((mean + rng.normal()) * 1e6).round() as i64;
                     joint.add(&[1; 4], &[score(0.8), score(0.0), score(0.0), score(0.0)]);
                 }
-                let covariance = nalgebra::DMatrix::from_fn(4, 4, |i, j| joint.covariance(i, j).unwrap() / 1e12);
+                let covariance = Matrix::from_fn(4, 4, |i, j| joint.covariance(i, j).unwrap() / 1e12);
                 let together = Together::new(&covariance, Contrasts::Pairs, &mut rng).unwrap();
                 let (difference, _) = joint.difference(0, 1, 1e6, Support::Line).unwrap();
                 found += u32::from(together.ends(&difference).unwrap().0 > 0.0);

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use nalgebra::{DMatrix, DVector, SymmetricEigen};
+use crate::matrix::{Matrix, add_scaled, largest};
 
 /// The most players in one ranking.
 pub const MAX_ENTRIES: usize = 8;
@@ -194,7 +194,7 @@ pub struct Strengths {
     /// Of each player; their sum is 0, or the anchor's is.
     pub strengths: Vec<f64>,
     /// Their covariance.
-    pub covariance: DMatrix<f64>,
+    pub covariance: Matrix,
     /// The advantage of each position over the first, with its standard error; empty where positions are ignored.
     pub positions: Vec<(f64, Option<f64>)>,
     /// How many clusters the covariance is from.
@@ -280,8 +280,8 @@ struct Model<'a> {
 /// The maximum: a number for each player and position.
 struct Maximum {
     fit: Fit,
-    at: DVector<f64>,
-    covariance: DMatrix<f64>,
+    at: Vec<f64>,
+    covariance: Matrix,
     clusters: u64,
     likelihood: f64,
 }
@@ -308,7 +308,7 @@ impl Model<'_> {
         if fit == Fit::Likelihood { self.players - 1 } else { self.players }
     }
 
-    fn parts(&self, fit: Fit, at: &DVector<f64>) -> Vec<Part> {
+    fn parts(&self, fit: Fit, at: &[f64]) -> Vec<Part> {
         let strength = |player, position| self.places(fit, player, position).map(|place| at[place]).sum();
         self.games.iter().map(|entries| part(entries, |position| strength(entries[position].0, position))).collect()
     }
@@ -324,16 +324,16 @@ impl Model<'_> {
         // Of one number the log density θ − 2 ln(1 + e^θ), its slope and its curvature.
         let prior = |value: f64| -value.abs() - 2.0 * (-value.abs()).exp().ln_1p();
         let share = |value: f64| 1.0 / (1.0 + (-value).exp());
-        let goal = |parts: &[Part], at: &DVector<f64>| {
+        let goal = |parts: &[Part], at: &[f64]| {
             let extra = if has_prior { at.iter().map(|value| prior(*value)).sum() } else { 0.0 };
             self.likelihood(parts) + extra
         };
-        let mut at = DVector::zeros(size);
+        let mut at = vec![0.0; size];
         let mut now = self.parts(fit, &at);
-        let mut inverse = DMatrix::zeros(size, size);
+        let mut inverse = Matrix::zeros(size, size);
         for _ in 0..100 {
-            let mut score = DVector::zeros(size);
-            let mut hessian = DMatrix::zeros(size, size);
+            let mut score = vec![0.0; size];
+            let mut hessian = Matrix::zeros(size, size);
             for ((entries, part), &count) in self.games.iter().zip(&now).zip(&self.rankings.counts) {
                 for (one, &(player, _)) in entries.iter().enumerate() {
                     for place in self.places(fit, player, one) {
@@ -352,11 +352,12 @@ impl Model<'_> {
                 hessian[(place, place)] += 2.0 * won * (1.0 - won);
             }
             inverse = hessian.cholesky()?.inverse();
-            let step = &inverse * &score;
+            let step = inverse.times(&score);
             let before = goal(&now, &at);
             let mut share = 1.0;
             loop {
-                let next = &at + &step * share;
+                let mut next = at.clone();
+                add_scaled(&mut next, share, &step);
                 let there = self.parts(fit, &next);
                 if goal(&there, &next) >= before - 1e-12 * before.abs() || share < 1e-6 {
                     (at, now) = (next, there);
@@ -364,30 +365,30 @@ impl Model<'_> {
                 }
                 share /= 2.0;
             }
-            if step.amax() < 1e-12 {
+            if largest(&step) < 1e-12 {
                 break;
             }
-            if at.amax() > 50.0 {
+            if largest(&at) > 50.0 {
                 return None;
             }
         }
         let (meat, clusters) = self.meat(fit, &now);
         let factor = if clusters > 1 { clusters as f64 / (clusters as f64 - 1.0) } else { f64::NAN };
         let covariance = if has_prior && clusters > 1 {
-            larger(&inverse, &(meat * factor))?
+            larger(&inverse, &(&meat * factor))?
         } else {
-            &inverse * meat * &inverse * factor
+            &(&(&inverse * &meat) * &inverse) * factor
         };
         Some(Maximum { fit, likelihood: self.likelihood(&now), at, covariance, clusters })
     }
 
     /// Σ g gᵀ, and of how many clusters it is.
-    fn meat(&self, fit: Fit, now: &[Part]) -> (DMatrix<f64>, u64) {
+    fn meat(&self, fit: Fit, now: &[Part]) -> (Matrix, u64) {
         let size = self.free(fit) + self.positions;
-        let mut meat = DMatrix::<f64>::zeros(size, size);
+        let mut meat = Matrix::zeros(size, size);
         let mut clusters = 0_u64;
         for cluster in self.rankings.all_clusters() {
-            let mut score = DVector::zeros(size);
+            let mut score = vec![0.0; size];
             for &(number, count) in cluster {
                 for (position, &(player, _)) in self.games[number as usize].iter().enumerate() {
                     for place in self.places(fit, player, position) {
@@ -395,7 +396,7 @@ impl Model<'_> {
                     }
                 }
             }
-            meat.ger(1.0, &score, &score, 1.0);
+            meat.add_outer(1.0, &score, &score);
             clusters += 1;
         }
         (meat, clusters)
@@ -404,12 +405,12 @@ impl Model<'_> {
     /// From "the last player is at 0", or where the prior has put 0, to "the sum is 0", or the anchor.
     fn strengths(&self, found: &Maximum, anchor: Option<usize>) -> Strengths {
         let (players, free) = (self.players, self.free(found.fit));
-        let change = DMatrix::from_fn(players, free, |player, place| {
+        let change = Matrix::from_fn(players, free, |player, place| {
             let own = if player == place { 1.0 } else { 0.0 };
             own - anchor.map_or(1.0 / players as f64, |anchor| if anchor == place { 1.0 } else { 0.0 })
         });
-        let of_players = found.covariance.view((0, 0), (free, free));
-        let strengths = &change * found.at.rows(0, free);
+        let of_players = found.covariance.select(&(0..free).collect::<Vec<_>>());
+        let strengths = change.times(&found.at[..free]);
         let position = |position: usize| {
             let place = free + position;
             (found.at[place], (found.clusters > 1).then(|| found.covariance[(place, place)].max(0.0).sqrt()))
@@ -418,7 +419,7 @@ impl Model<'_> {
             fit: found.fit,
             // Adding 0 makes an anchor of −0 one of 0.
             strengths: strengths.iter().map(|strength| strength + 0.0).collect(),
-            covariance: &change * of_players * change.transpose(),
+            covariance: &(&change * &of_players) * &change.transpose(),
             positions: (0..self.positions).map(position).collect(),
             clusters: found.clusters,
             likelihood: found.likelihood,
@@ -427,11 +428,12 @@ impl Model<'_> {
 }
 
 /// The sandwich of an inverse Hessian H⁻¹ = L Lᵀ, or that inverse where it is larger, direction by direction: L max(1, Lᵀ M L) Lᵀ.
-fn larger(inverse: &DMatrix<f64>, meat: &DMatrix<f64>) -> Option<DMatrix<f64>> {
-    let root = inverse.clone().cholesky()?.l();
-    let eigen = SymmetricEigen::new(root.transpose() * meat * &root);
-    let values = DMatrix::from_diagonal(&eigen.eigenvalues.map(|value| value.max(1.0)));
-    Some(&root * &eigen.eigenvectors * values * eigen.eigenvectors.transpose() * root.transpose())
+fn larger(inverse: &Matrix, meat: &Matrix) -> Option<Matrix> {
+    let found = inverse.cholesky()?;
+    let root = found.factor();
+    let between = &(&root.transpose() * meat) * root;
+    let wider = between.symmetric_eigen().map(|value| value.max(1.0));
+    Some(&(root * &wider) * &root.transpose())
 }
 
 #[cfg(test)]

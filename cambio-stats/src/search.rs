@@ -1,8 +1,8 @@
 //! Several parameters at once: CMA-ES on common random numbers.
 
-use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use rand::Rng;
 
+use crate::matrix::{Matrix, add_scaled, norm};
 use crate::resampling::Draw as _;
 
 /// A search in the unit cube for the point of largest score (Hansen 2016, "The CMA evolution strategy: a tutorial",
@@ -25,11 +25,11 @@ use crate::resampling::Draw as _;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Search<R> {
-    mean: DVector<f64>,
+    mean: Vec<f64>,
     sigma: f64,
-    covariance: DMatrix<f64>,
-    path: DVector<f64>,
-    path_sigma: DVector<f64>,
+    covariance: Matrix,
+    path: Vec<f64>,
+    path_sigma: Vec<f64>,
     generation: u32,
     rng: R,
 }
@@ -38,11 +38,11 @@ impl<R: Rng> Search<R> {
     /// A search in so many dimensions, from the middle.
     pub fn new(dimensions: usize, rng: R) -> Search<R> {
         Search {
-            mean: DVector::from_element(dimensions, 0.5),
+            mean: vec![0.5; dimensions],
             sigma: 0.3,
-            covariance: DMatrix::identity(dimensions, dimensions),
-            path: DVector::zeros(dimensions),
-            path_sigma: DVector::zeros(dimensions),
+            covariance: Matrix::identity(dimensions),
+            path: vec![0.0; dimensions],
+            path_sigma: vec![0.0; dimensions],
             generation: 0,
             rng,
         }
@@ -60,7 +60,7 @@ impl<R: Rng> Search<R> {
 
     /// How far points are spread.
     pub fn spread(&self) -> f64 {
-        self.sigma * self.covariance.diagonal().max().sqrt()
+        self.sigma * self.covariance.diagonal_cells().fold(0.0, f64::max).sqrt()
     }
 
     /// One generation: draws points, has them scored, and moves on.
@@ -83,47 +83,45 @@ impl<R: Rng> Search<R> {
         let c_mu = (1.0 - c_one).min(2.0 * (effective - 2.0 + 1.0 / effective) / ((n + 2.0).powi(2) + effective));
         let chi = n.sqrt() * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n));
 
-        let eigen = SymmetricEigen::new(self.covariance.clone());
-        let roots = eigen.eigenvalues.map(|value| value.max(1e-20).sqrt());
-        let root = &eigen.eigenvectors * DMatrix::from_diagonal(&roots);
-        let inverse_root = &eigen.eigenvectors
-            * DMatrix::from_diagonal(&roots.map(|root| 1.0 / root))
-            * eigen.eigenvectors.transpose();
-        let rng = &mut self.rng;
-        let steps: Vec<DVector<f64>> = (0..population)
-            .map(|_| &root * DVector::from_fn(self.mean.len(), |_, _| rng.normal()))
-            .map(|step| {
-                let inside = (&self.mean + &step * self.sigma).map(|place| place.clamp(0.0, 1.0));
-                (inside - &self.mean) / self.sigma
+        let eigen = self.covariance.symmetric_eigen();
+        let roots: Vec<f64> = eigen.values.iter().map(|value| value.max(1e-20).sqrt()).collect();
+        let root = &eigen.vectors * &Matrix::diagonal(&roots);
+        let inverse_root = eigen.map(|value| 1.0 / value.max(1e-20).sqrt());
+        let (rng, mean, sigma) = (&mut self.rng, &self.mean, self.sigma);
+        let steps: Vec<Vec<f64>> = (0..population)
+            .map(|_| {
+                let normal: Vec<f64> = mean.iter().map(|_| rng.normal()).collect();
+                let inside = |(place, step): (&f64, f64)| ((place + step * sigma).clamp(0.0, 1.0) - place) / sigma;
+                mean.iter().zip(root.times(&normal)).map(inside).collect()
             })
             .collect();
-        let points: Vec<Vec<f64>> =
-            steps.iter().map(|step| (&self.mean + step * self.sigma).iter().copied().collect()).collect();
+        let moved_by = |step: &Vec<f64>| mean.iter().zip(step).map(|(place, step)| place + step * sigma).collect();
+        let points: Vec<Vec<f64>> = steps.iter().map(moved_by).collect();
         let scores = score(&points)?;
         let mut order: Vec<usize> = (0..population).collect();
         order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then(one.cmp(&other)));
 
-        let mut moved = DVector::zeros(self.mean.len());
+        let mut moved = vec![0.0; self.mean.len()];
         for (weight, &place) in weights.iter().zip(&order) {
-            moved += &steps[place] * *weight;
+            add_scaled(&mut moved, *weight, &steps[place]);
         }
-        self.mean += &moved * self.sigma;
+        add_scaled(&mut self.mean, self.sigma, &moved);
         self.generation += 1;
-        self.path_sigma = &self.path_sigma * (1.0 - c_sigma)
-            + &inverse_root * &moved * (c_sigma * (2.0 - c_sigma) * effective).sqrt();
-        let norm = self.path_sigma.norm();
+        self.path_sigma.iter_mut().for_each(|place| *place *= 1.0 - c_sigma);
+        let whitened = inverse_root.times(&moved);
+        add_scaled(&mut self.path_sigma, (c_sigma * (2.0 - c_sigma) * effective).sqrt(), &whitened);
+        let norm = norm(&self.path_sigma);
         let expected = (1.0 - (1.0 - c_sigma).powi(2 * self.generation as i32)).sqrt();
         let stalled = norm / expected / chi >= 1.4 + 2.0 / (n + 1.0);
         let pull = if stalled { 0.0 } else { (c_path * (2.0 - c_path) * effective).sqrt() };
-        self.path = &self.path * (1.0 - c_path) + &moved * pull;
-        let mut rank_mu = DMatrix::zeros(self.mean.len(), self.mean.len());
-        for (weight, &place) in weights.iter().zip(&order) {
-            rank_mu += &steps[place] * steps[place].transpose() * *weight;
-        }
+        self.path.iter_mut().for_each(|place| *place *= 1.0 - c_path);
+        add_scaled(&mut self.path, pull, &moved);
         let lost = if stalled { c_one * c_path * (2.0 - c_path) } else { 0.0 };
-        self.covariance = &self.covariance * (1.0 - c_one - c_mu + lost)
-            + &self.path * self.path.transpose() * c_one
-            + rank_mu * c_mu;
+        self.covariance = &self.covariance * (1.0 - c_one - c_mu + lost);
+        self.covariance.add_outer(c_one, &self.path, &self.path);
+        for (weight, &place) in weights.iter().zip(&order) {
+            self.covariance.add_outer(c_mu * weight, &steps[place], &steps[place]);
+        }
         self.sigma *= (c_sigma / damping * (norm / chi - 1.0)).exp();
         Ok(())
     }

@@ -4,8 +4,7 @@ use cambio_core::MAX_SEATS;
 use cambio_stats::empirical::GameSums;
 use cambio_stats::hotelling::{self, Test};
 use cambio_stats::ratings::{Ranking, Rankings};
-use cambio_stats::{Interval, Joint, Moments};
-use nalgebra::{DMatrix, DVector};
+use cambio_stats::{Interval, Joint, Matrix, Moments};
 
 use super::behaviour::{Behaviour, CellBehaviour};
 use super::extract::Outcome;
@@ -226,9 +225,9 @@ impl CellDigest {
     }
 
     /// The covariance matrix of these agents' mean payoffs; `None` with fewer than two deals.
-    pub fn covariance(&self, agents: &[usize]) -> Option<DMatrix<f64>> {
+    pub fn covariance(&self, agents: &[usize]) -> Option<Matrix> {
         let scale = self.payoff.scale(self.seats);
-        let mut matrix = DMatrix::zeros(agents.len(), agents.len());
+        let mut matrix = Matrix::zeros(agents.len(), agents.len());
         for (i, &one) in agents.iter().enumerate() {
             for (j, &other) in agents.iter().enumerate() {
                 matrix[(i, j)] = self.joint.covariance(one, other)? / (scale * scale);
@@ -252,7 +251,7 @@ impl CellDigest {
         let quantity = |column: usize| if column < k { present[column] } else { self.agents + 1 + (column - k) };
         let occupied = |agent: usize, seat: usize| self.occupied[present[agent] * self.seats + seat] as f64;
         let size = k + fitted;
-        let design = DMatrix::from_fn(size, size, |i, j| match (i < k, j < k) {
+        let design = Matrix::from_fn(size, size, |i, j| match (i < k, j < k) {
             (true, true) if i == j => (0..self.seats).map(|seat| occupied(i, seat)).sum(),
             (true, false) => occupied(i, j - k + 1),
             (false, true) => occupied(j, i - k + 1),
@@ -260,20 +259,20 @@ impl CellDigest {
             _ => 0.0,
         });
         let scale = self.payoff.scale(self.seats);
-        let sums = DVector::from_fn(size, |column, _| complete.totals(quantity(column)).1 / scale);
-        let inverse = design.clone().cholesky()?.inverse();
-        if inverse.amax() > 1e9 {
+        let sums: Vec<f64> = (0..size).map(|column| complete.totals(quantity(column)).1 / scale).collect();
+        let inverse = design.cholesky()?.inverse();
+        if inverse.largest() > 1e9 {
             return None;
         }
-        let fitted_values = &inverse * &sums / deals;
+        let fitted_values: Vec<f64> = inverse.times(&sums).into_iter().map(|sum| sum / deals).collect();
         // Σ g gᵀ with g = Xᵀy − XᵀXβ, whose sum over the deals is 0.
-        let mean = &design * &fitted_values;
-        let spread = DMatrix::from_fn(size, size, |i, j| {
+        let mean = design.times(&fitted_values);
+        let spread = Matrix::from_fn(size, size, |i, j| {
             complete.products(quantity(i), quantity(j)) / (scale * scale) - deals * mean[i] * mean[j]
         });
-        let covariance = &inverse * spread * &inverse / (deals * deals) * (deals / (deals - 1.0));
+        let covariance = &(&(&inverse * &spread) * &inverse) * (1.0 / (deals * (deals - 1.0)));
         let effects: Vec<f64> = (0..fitted).map(|seat| fitted_values[k + seat]).collect();
-        let of_seats = covariance.view((k, k), (fitted, fitted)).into_owned();
+        let of_seats = covariance.select(&(k..size).collect::<Vec<_>>());
         let test = (deals as u64 >= SEAT_DEALS).then(|| hotelling::test(&effects, &of_seats, deals as u64)).flatten();
         Some(SeatEffect {
             errors: (0..fitted).map(|seat| of_seats[(seat, seat)].max(0.0).sqrt()).collect(),

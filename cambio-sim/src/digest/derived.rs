@@ -315,8 +315,7 @@ impl CellSums<'_> {
             let mut rng = resampling(self.plan.seed, RATINGS + self.place as u32);
             // The anchor is 0 by definition and no comparison.
             let free: Vec<usize> = present.iter().copied().filter(|&agent| Some(agent) != self.plan.anchor).collect();
-            let covariance = strengths.covariance.select_rows(&free).select_columns(&free);
-            Together::new(&covariance, Contrasts::Single, &mut rng)
+            Together::new(&strengths.covariance.select(&free), Contrasts::Single, &mut rng)
         });
         let shares = self.shares();
         let row = |&agent: &usize| {

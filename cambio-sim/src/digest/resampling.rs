@@ -1,8 +1,8 @@
 //! Random numbers for statistics.
 
 use cambio_core::rng::{Key, Purpose, Seed, Stream};
+use cambio_stats::Matrix;
 use cambio_stats::simultaneous::{Contrasts, Together};
-use nalgebra::DMatrix;
 
 /// The stream of a plan, beside those of derived files and of tuning.
 const EQUALS: u32 = 6 << 16;
@@ -19,7 +19,7 @@ pub(crate) fn resampling(seed: impl Into<Seed>, name: u32) -> Stream {
 /// # Panics
 /// If there are fewer than two agents.
 pub fn pairs_of_equals(agents: usize) -> Together {
-    let together = Together::new(&DMatrix::identity(agents, agents), Contrasts::Pairs, &mut resampling(0_u64, EQUALS));
+    let together = Together::new(&Matrix::identity(agents), Contrasts::Pairs, &mut resampling(0_u64, EQUALS));
     together.expect("two agents are a pair")
 }
 
