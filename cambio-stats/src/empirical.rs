@@ -6,7 +6,7 @@
 
 use rand::Rng;
 
-use crate::matrix::{Matrix, add_scaled, largest};
+use crate::matrix::{Matrix, add_scaled, largest, norm};
 use crate::resampling::Draw as _;
 
 /// How many groups of clusters are kept for resampling; beyond, neighbouring clusters share one.
@@ -299,38 +299,28 @@ impl Game {
         found.or_else(|| Some(self.replicator(2000.0)).filter(|shares| self.regret(shares) < 1e-3))
     }
 
-    /// Follows the logit equilibria of these payoffs and their slopes, which `payoffs` says of a mixture, from equal shares by
-    /// Newton's method.
+    /// Follows the logit equilibria of these payoffs and their slopes, which `payoffs` says of a mixture, from equal shares on
+    /// to where nobody errs any more; `None` if the path turns back.
+    ///
+    /// What is followed are the logarithms x of the shares, up to a constant: x = u(p(x)) / τ (Turocy 2005, "A dynamic homotopy
+    /// interpretation of the logistic quantal response equilibrium correspondence"). A step along the tangent is corrected by
+    /// Newton's method. In a game of two players and constant sum the slope of x − u / τ has no eigenvalue but 1 plus something
+    /// imaginary, so that the path never turns back.
     fn logit_limit(&self, payoffs: impl Fn(&[f64]) -> (Vec<f64>, Matrix)) -> Option<Vec<f64>> {
-        let size = self.strategies;
-        let mut p = vec![1.0 / size as f64; size];
-        let mut temperature = 1.0;
-        while temperature > 1e-7 {
-            temperature *= 0.7;
-            for _ in 0..50 {
-                let (values, slopes) = payoffs(&p);
-                let reply = softmax(values.iter().map(|value| value / temperature).collect());
-                let gap: Vec<f64> = p.iter().zip(&reply).map(|(share, reply)| share - reply).collect();
-                if largest(&gap) < 1e-13 {
-                    break;
-                }
-                // The slope of the reply is (diag r − r rᵀ) S / τ.
-                let mut mean = vec![0.0; size];
-                reply.iter().enumerate().for_each(|(row, share)| add_scaled(&mut mean, *share, slopes.row(row)));
-                let slope = Matrix::from_fn(size, size, |i, j| {
-                    let own = if i == j { 1.0 } else { 0.0 };
-                    own - reply[i] * (slopes[(i, j)] - mean[j]) / temperature
-                });
-                let step = slope.solve(&gap)?;
-                // Not out of the simplex: at most nine tenths of the way to its edge.
-                let room = p.iter().zip(&step).filter(|(_, step)| **step > 0.0);
-                let most = room.map(|(share, step)| 0.9 * share / step).fold(1.0, f64::min);
-                add_scaled(&mut p, -most, &step);
+        const COLDEST: f64 = 1e-7;
+        const WIDEST: f64 = 0.5;
+        let mut at = Logits { logits: vec![0.0; self.strategies], temperature: 1.0 }.corrected(&payoffs)?;
+        let mut ratio = WIDEST;
+        while at.temperature > COLDEST {
+            if let Some(next) = at.ahead(ratio, &payoffs).and_then(|next| next.corrected(&payoffs)) {
+                at = next;
+                ratio = (ratio * ratio).max(WIDEST);
+            } else {
+                ratio = ratio.sqrt();
+                (ratio < 0.999).then_some(())?;
             }
         }
-        let sum: f64 = p.iter().sum();
-        let shares: Vec<f64> = p.iter().map(|share| share.max(0.0) / sum).collect();
-        shares.iter().all(|share| share.is_finite()).then_some(shares)
+        Some(softmax(at.logits))
     }
 
     /// The α-rank of a single population (Omidshafiei and others 2019, "α-Rank: Multi-agent evaluation by evolution", eq. 3
@@ -427,6 +417,71 @@ fn choose(of: u32, count: usize) -> f64 {
     (0..count as u32).map(|step| (f64::from(of) - f64::from(step)) / f64::from(step + 1)).product()
 }
 
+/// A place on or near the path of logit equilibria.
+#[derive(Clone)]
+struct Logits {
+    logits: Vec<f64>,
+    temperature: f64,
+}
+
+/// How far logits are from an equilibrium, and the slope of that.
+struct Gap {
+    payoffs: Vec<f64>,
+    distance: Vec<f64>,
+    slope: Matrix,
+}
+
+impl Logits {
+    fn gap(&self, payoffs: &impl Fn(&[f64]) -> (Vec<f64>, Matrix)) -> Gap {
+        let shares = softmax(self.logits.clone());
+        let (mut values, slopes) = payoffs(&shares);
+        for value in &mut values {
+            *value /= self.temperature;
+        }
+        let distance = self.logits.iter().zip(&values).map(|(logit, value)| logit - value).collect();
+        let mean = slopes.times(&shares);
+        let slope = Matrix::from_fn(shares.len(), shares.len(), |i, j| {
+            let own = if i == j { 1.0 } else { 0.0 };
+            own - (slopes[(i, j)] - mean[i]) * shares[j] / self.temperature
+        });
+        Gap { payoffs: values, distance, slope }
+    }
+
+    /// The equilibrium at this temperature, by Newton's method; `None` if none is near.
+    fn corrected(mut self, payoffs: &impl Fn(&[f64]) -> (Vec<f64>, Matrix)) -> Option<Logits> {
+        let mut now = self.gap(payoffs);
+        for _ in 0..50 {
+            // Payoffs are known to the last digit or two of a double, and are divided by the temperature.
+            if largest(&now.distance) <= 1e-12 + 1e-15 / self.temperature {
+                return Some(self);
+            }
+            let step = now.slope.solve(&now.distance)?;
+            let mut share = 1.0;
+            now = loop {
+                let mut next = self.clone();
+                add_scaled(&mut next.logits, -share, &step);
+                let there = next.gap(payoffs);
+                if norm(&there.distance) <= (1.0 - 0.1 * share) * norm(&now.distance) {
+                    self = next;
+                    break there;
+                }
+                share /= 2.0;
+                (share > 1e-4).then_some(())?;
+            };
+        }
+        None
+    }
+
+    /// A step along the tangent to a temperature so many times as high.
+    fn ahead(&self, ratio: f64, payoffs: &impl Fn(&[f64]) -> (Vec<f64>, Matrix)) -> Option<Logits> {
+        let now = self.gap(payoffs);
+        let tangent = now.slope.solve(&now.payoffs)?;
+        let mut next = Logits { temperature: self.temperature * ratio, ..self.clone() };
+        add_scaled(&mut next.logits, 1.0 / ratio - 1.0, &tangent);
+        Some(next)
+    }
+}
+
 fn softmax(mut values: Vec<f64>) -> Vec<f64> {
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     for value in &mut values {
@@ -509,6 +564,27 @@ mod tests {
             &[0.0, 1.0, 0.5, 0.5],
         ]));
         close(&copies.nash().unwrap(), &[1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0], 1e-6);
+    }
+
+    /// Before, Newton's method in the shares themselves got stuck at the edge of the simplex: of such games with eight
+    /// strategies two in three were answered with no equilibrium, and with regrets up to 0.1.
+    #[test]
+    fn who_plays_an_equilibrium_regrets_nothing_in_any_game_of_two() {
+        let mut rng = crate::resampling::stream(5, 5);
+        for size in [2, 3, 5, 8, 8, 8, 12, 24] {
+            for _ in 0..40 {
+                let mut payoffs = Matrix::from_fn(size, size, |_, _| 0.5);
+                for (i, j) in (0..size).flat_map(|i| (0..i).map(move |j| (i, j))) {
+                    // In sixtieths, as of thirty deals in two seats: many are equal.
+                    payoffs[(i, j)] = (rng.index(13) as f64 + 24.0) / 60.0;
+                    payoffs[(j, i)] = 1.0 - payoffs[(i, j)];
+                }
+                let game = Game::of_matrix(&payoffs);
+                let shares = game.nash().unwrap();
+                let regret = game.regret(&shares);
+                assert!(regret < 1e-6, "{regret}: {shares:?}");
+            }
+        }
     }
 
     #[test]
