@@ -11,12 +11,12 @@ use crate::run::threads;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SettingArgs {
-    /// A preset, or a rule file
-    #[arg(long, default_value = "classic")]
-    pub(super) rules: String,
-    /// The number of seats
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = seats)]
-    pub(super) seats: usize,
+    /// A preset, or a rule file [default: classic]
+    #[arg(long)]
+    pub(super) rules: Option<String>,
+    /// The number of seats [default: 2]
+    #[arg(long, value_name = "N", value_parser = seats)]
+    pub(super) seats: Option<usize>,
     /// Play one round on each deal instead of a match
     #[arg(long)]
     pub(super) rounds: bool,
@@ -58,11 +58,19 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
 }
 
 impl SettingArgs {
+    pub(super) fn rules(&self) -> &str {
+        self.rules.as_deref().unwrap_or("classic")
+    }
+
+    pub(super) fn seats(&self) -> usize {
+        self.seats.unwrap_or(2)
+    }
+
     pub(super) fn setting(&self) -> Setting {
         Setting {
-            rules: self.rules.clone(),
+            rules: self.rules().to_owned(),
             folder: PathBuf::from("."),
-            seats: self.seats,
+            seats: self.seats(),
             unit: if self.rounds { Unit::Rounds } else { Unit::Match },
             payoff: Payoff::RankPoints,
             seed: self.seed,

@@ -1,11 +1,11 @@
 //! `cambio sprt`.
 
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_sim::sprt::{Question, Scale};
-use cambio_sim::{Executor, write_whole};
+use cambio_sim::sprt::{Answer, Question, Scale, StoredAnswer, StoredDuel};
+use cambio_sim::{Executor, StoredRun, write_whole};
 use cambio_stats::Support;
 use cambio_stats::sprt::Verdict;
 use serde_json::json;
@@ -20,6 +20,9 @@ pub(super) struct Args {
     agent: String,
     /// The opponent
     other: String,
+    /// Read the deals of this run in their order, in place of playing; --rules and --seats choose one of its tables
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["rounds", "seed", "threads"])]
+    run: Option<PathBuf>,
     #[command(flatten)]
     setting: SettingArgs,
     /// The first hypothesis: the agent is better than the opponent by ELO points
@@ -81,44 +84,103 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let scale = if args.normalized { Scale::Normalized } else { Scale::Logistic };
     let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);
     let question = Question { elo_0, elo_1, scale, alpha, beta, most_deals: args.deals };
+    let (told, stored) = match &args.run {
+        Some(folder) => stored(args, folder, &question, roster)?,
+        None => (played(args, &question, roster)?, None),
+    };
+    let json = || json(args, &told, stored.as_ref());
+    if let Some(file) = &args.out {
+        write_whole(file, format!("{:#}\n", json()).as_bytes())?;
+    }
+    let mut out = std::io::stdout().lock();
+    if args.format == Format::Json {
+        writeln!(out, "{}", json())?;
+    } else {
+        print(args, &told.answer, stored.as_ref(), &mut out)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// An answer, and what it is about.
+struct Told {
+    rules: String,
+    seats: usize,
+    seed: String,
+    answer: Answer,
+}
+
+/// Plays until the question is answered.
+fn played(args: &Args, question: &Question, roster: &Roster) -> Result<Told, Box<dyn std::error::Error>> {
     let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
     let progress = Progress::spinner(args.setting.quiet);
     let tell = |deals: u64, ratio: f64| progress.status(|| format!("{deals} deals, log likelihood ratio {ratio:+.2}"));
     let setting = args.setting.setting();
     let answer = question.ask(&setting, roster, &executor, [&args.agent, &args.other], tell)?;
     progress.finish();
-    let word = if args.normalized { "normalized Elo" } else { "Elo" };
+    Ok(Told { rules: setting.rules, seats: setting.seats, seed: setting.seed.to_string(), answer })
+}
+
+/// Reads a run until the question is answered.
+fn stored(
+    args: &Args,
+    folder: &Path,
+    question: &Question,
+    roster: &Roster,
+) -> Result<(Told, Option<Stored>), Box<dyn std::error::Error>> {
+    let run = StoredRun::open(folder)?;
+    let (rules, seats) = (args.setting.rules.as_deref(), args.setting.seats);
+    let duel = StoredDuel::find(&run, roster, [&args.agent, &args.other], rules, seats)?;
+    let StoredAnswer { answer, last_deal, of_deals, void_deals } = question.read(&duel)?;
+    let cell = duel.cell();
+    let (rules, seed) = (cell.rules.name().to_owned(), run.plan.seed.to_string());
+    let stored = Stored { run_id: run.plan.run_id(), last_deal, of_deals, void_deals };
+    Ok((Told { rules, seats: cell.seats, seed, answer }, Some(stored)))
+}
+
+/// How a run was read.
+struct Stored {
+    run_id: String,
+    last_deal: Option<u64>,
+    of_deals: u64,
+    void_deals: u64,
+}
+
+/// The answer for programs.
+fn json(args: &Args, told: &Told, stored: Option<&Stored>) -> serde_json::Value {
+    let Told { rules, seats, seed, answer } = told;
     let score = answer.scores.interval(2.0, Support::Share);
-    let mut out = std::io::stdout().lock();
-    if args.format == Format::Json || args.out.is_some() {
-        let verdict = match answer.verdict {
-            Verdict::First => "first",
-            Verdict::Second => "second",
-            Verdict::Undecided => "undecided",
-        };
-        let told = json!({
-            "version": env!("CARGO_PKG_VERSION"), "estimate": answer.estimate.map(|found| found.median),
-            "estimate_low": answer.estimate.map(|found| found.low), "estimate_high": answer.estimate.map(|found| found.high),
-            "agent": args.agent, "other": args.other, "rules": setting.rules, "seats": setting.seats,
-            "seed": setting.seed.to_string(), "elo_0": elo_0, "elo_1": elo_1, "normalized": args.normalized,
-            "alpha": alpha, "beta": beta, "verdict": verdict, "log_likelihood_ratio": answer.ratio,
-            "bounds": [answer.bounds.0, answer.bounds.1], "deals": answer.deals, "matches": answer.matches,
-            "counts": answer.counts, "score": score.map(|score| score.mean),
-            "score_low": score.and_then(|score| score.low()), "score_high": score.and_then(|score| score.high()),
-        });
-        if let Some(file) = &args.out {
-            write_whole(file, format!("{told:#}\n").as_bytes())?;
-        }
-        if args.format == Format::Json {
-            writeln!(out, "{told}")?;
-            return Ok(Exit::Done);
-        }
+    let verdict = match answer.verdict {
+        Verdict::First => "first",
+        Verdict::Second => "second",
+        Verdict::Undecided => "undecided",
+    };
+    let mut json = json!({
+        "version": env!("CARGO_PKG_VERSION"), "estimate": answer.estimate.map(|found| found.median),
+        "estimate_low": answer.estimate.map(|found| found.low), "estimate_high": answer.estimate.map(|found| found.high),
+        "agent": args.agent, "other": args.other, "rules": rules, "seats": seats,
+        "seed": seed, "elo_0": args.elo0, "elo_1": args.elo1, "normalized": args.normalized,
+        "alpha": args.alpha, "beta": args.beta, "verdict": verdict, "log_likelihood_ratio": answer.ratio,
+        "bounds": [answer.bounds.0, answer.bounds.1], "deals": answer.deals, "matches": answer.matches,
+        "counts": answer.counts, "score": score.map(|score| score.mean),
+        "score_low": score.and_then(|score| score.low()), "score_high": score.and_then(|score| score.high()),
+    });
+    if let Some(stored) = stored {
+        json["run_id"] = stored.run_id.as_str().into();
+        json["run_deals"] = stored.of_deals.into();
+        json["void_deals"] = stored.void_deals.into();
+        json["last_deal"] = stored.last_deal.into();
     }
-    let (agent, other) = (&args.agent, &args.other);
+    json
+}
+
+/// Prints the answer for people.
+fn print(args: &Args, answer: &Answer, stored: Option<&Stored>, out: &mut impl Write) -> std::io::Result<()> {
+    let Args { agent, other, elo0, elo1, alpha, beta, .. } = args;
+    let word = if args.normalized { "normalized Elo" } else { "Elo" };
     match answer.verdict {
-        Verdict::Second => writeln!(out, "{agent} over {other}: {elo_1} {word} accepted, {elo_0} rejected")?,
-        Verdict::First => writeln!(out, "{agent} over {other}: {elo_0} {word} accepted, {elo_1} rejected")?,
-        Verdict::Undecided => writeln!(out, "undecided between {elo_0} and {elo_1} {word}")?,
+        Verdict::Second => writeln!(out, "{agent} over {other}: {elo1} {word} accepted, {elo0} rejected")?,
+        Verdict::First => writeln!(out, "{agent} over {other}: {elo0} {word} accepted, {elo1} rejected")?,
+        Verdict::Undecided => writeln!(out, "undecided between {elo0} and {elo1} {word}")?,
     }
     let (low, high) = answer.bounds;
     writeln!(out, "  log likelihood ratio {:+.3}, bounds {low:+.3} and {high:+.3}", answer.ratio)?;
@@ -126,8 +188,25 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(found) = answer.estimate {
         writeln!(out, "  score {:.4} ({:.4} to {:.4}), corrected for stopping", found.median, found.low, found.high)?;
     }
-    if let Some(score) = score {
+    if let Some(score) = answer.scores.interval(2.0, Support::Share) {
         writeln!(out, "  the mean itself is {:.4}, which stopping early makes too extreme", score.mean)?;
     }
-    Ok(Exit::Done)
+    stored.map_or(Ok(()), |stored| stored.print(answer.verdict, out))
+}
+
+impl Stored {
+    fn print(&self, verdict: Verdict, out: &mut impl Write) -> std::io::Result<()> {
+        let (of, read) = (self.of_deals, self.last_deal.map_or(0, |deal| deal + 1));
+        match self.last_deal {
+            Some(deal) if verdict != Verdict::Undecided => {
+                writeln!(out, "  stopped at deal {deal} of the run, whose {of} deals are numbered from 0")?;
+            }
+            _ if read == of => writeln!(out, "  all {of} deals of the run are read; it takes more to decide")?,
+            _ => writeln!(out, "  the first {read} of the run's {of} deals are read, as --deals says")?,
+        }
+        if self.void_deals > 0 {
+            writeln!(out, "  {} of them left out: a block of theirs is void", self.void_deals)?;
+        }
+        Ok(())
+    }
 }

@@ -180,8 +180,8 @@ fn command(args: &Args) -> String {
     let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
     let payoff = json!(args.payoff);
     let setting = &args.setting;
-    option("rules", setting.rules.clone(), "");
-    option("seats", setting.seats.to_string(), "");
+    option("rules", setting.rules().to_owned(), "");
+    option("seats", setting.seats().to_string(), "");
     option("payoff", payoff.as_str().unwrap_or_default().to_owned(), "rank_points");
     option("method", name(&args.method), "sweep");
     option("deals", args.deals.to_string(), "");
@@ -334,7 +334,7 @@ impl Task<'_> {
         self.progress.finish();
         let winner = points[best].clone();
         let shown = field.join(", ");
-        let (rules, seats) = (&args.setting.rules, args.setting.seats);
+        let (rules, seats) = (args.setting.rules(), args.setting.seats());
         let mut text = format!("{} on {rules}, {seats} seats, against {shown}\n", args.agent);
         text += &table(&points, best);
         writeln!(text, "\nbest: {} with {:.4}, {blocks} deal blocks", winner.agent, winner.mean)?;
@@ -526,7 +526,7 @@ impl Task<'_> {
             all_scores.push(Scores { field: field.clone(), agents: measured.labels(), by_deal: scores });
         }
         self.progress.finish();
-        let (rules, seats) = (&args.setting.rules, args.setting.seats);
+        let (rules, seats) = (args.setting.rules(), args.setting.seats());
         let mut text =
             format!("{} on {rules}, {seats} seats, against tables of itself, {} deals\n", args.agent, args.deals);
         text += "     field  best reply  gain  cannot be told from the best reply\n";

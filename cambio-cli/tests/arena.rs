@@ -77,6 +77,59 @@ fn a_sequential_test_says_the_same_for_any_number_of_threads() {
     assert!(undecided.starts_with("undecided between 0 and 1 Elo"), "{undecided}");
 }
 
+#[test]
+fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
+    let folder = folder("sprt_run");
+    let spec = "seed = 4\ndeals = 500\nrules = ['classic', 'original']\nseats = [2]\nagents = ['random', 'greedy', 'greedy(call_at=2)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(&folder, "run spec.toml --quiet --out run");
+    for (agents, elo, end) in [
+        ("greedy greedy(call_at=2)", "--elo0 0 --elo1 40", "stopped at deal "),
+        ("greedy(call_at=2) greedy", "--elo0 0 --elo1 40 --normalized", "stopped at deal "),
+        (
+            "greedy greedy(call_at=2)",
+            "--elo0 0 --elo1 0.5",
+            "all 500 deals of the run are read; it takes more to decide",
+        ),
+        (
+            "greedy greedy(call_at=2)",
+            "--elo0 0 --elo1 0.5 --deals 7",
+            "the first 7 of the run's 500 deals are read, as --deals says",
+        ),
+    ] {
+        let live = if elo.contains("--deals") { elo.to_owned() } else { format!("{elo} --deals 500") };
+        let played = prints(&folder, &format!("sprt {agents} --rules original --seed 4 --quiet {live}"));
+        let read = prints(&folder, &format!("sprt {agents} --rules original --run run {elo}"));
+        let rest = read.strip_prefix(&played).unwrap_or_else(|| panic!("{read} is not {played}"));
+        assert!(rest.trim_start().starts_with(end) && rest.lines().count() == 1, "{rest}");
+        let number = played.lines().nth(2).unwrap().trim().split(' ').next().unwrap().parse::<u64>().unwrap();
+        assert_eq!(rest.contains(&format!("deal {} of the run", number - 1)), end == "stopped at deal ", "{rest}");
+        // The same in JSON, and then what is of the run.
+        let played = prints(&folder, &format!("sprt {agents} --rules original --seed 4 --quiet {live} --format json"));
+        let read = prints(&folder, &format!("sprt {agents} --rules original --run run {elo} --format json"));
+        assert!(read.starts_with(played.trim_end().strip_suffix('}').unwrap()), "{read} is not {played}");
+        assert!(read.contains("\"run_deals\":500,\"void_deals\":0,\"last_deal\":"), "{read}");
+    }
+    for (words, expected) in [
+        ("greedy sharp --run run", "the run has no agent `sharp`; it has random, greedy, greedy(call_at=2)"),
+        (
+            "greedy random --run run",
+            "`greedy` and `random` meet at classic, 2 seats; original, 2 seats; choose one by its rules and seats",
+        ),
+        (
+            "greedy random --run run --seats 3",
+            "the run has no table with these rules and seats; it has classic, 2 seats; original, 2 seats",
+        ),
+        ("greedy random --run run --seed 3", "cannot be used with"),
+        ("greedy random --run none", "cannot read none"),
+    ] {
+        let words = format!("sprt {words}");
+        let output = cambio(&folder, &words.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(1), "{words}");
+        assert!(said(&output).contains(expected), "{words}: {}", said(&output));
+    }
+}
+
 /// The best threshold of `greedy` against itself on `classic`, by the long sweep below: 0.5029 ± 0.0018 on 20,000 deals,
 /// where 5 has 0.5 and 7 has 0.4993. `CAMBIO_FULL` plays it again.
 const BEST: i64 = 6;

@@ -10,6 +10,7 @@ mod verify;
 
 pub use merge::merge;
 pub use outcome::{Progress, Report, RunOutcome};
+pub(crate) use read::for_each_block_of;
 pub use read::{against_baseline, derive};
 pub use runner::{Runner, keep_fault};
 pub use verify::{Findings, Replay, verify};

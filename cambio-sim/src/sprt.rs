@@ -1,13 +1,18 @@
-//! A sequential test of two agents: plays until it is decided which is better, and no longer.
+//! A sequential test of two agents: plays until it is decided which is better, and no longer. Or reads a stored run until then.
+
+mod stored;
 
 use cambio_agents::Roster;
 use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
 use cambio_stats::stopping::{Estimate, Stopped as StoppedTest};
 use cambio_stats::{Moments, Support};
 
-use crate::plan::{Cell, Experiment, Plan, PlayablePlan};
+use crate::plan::{Block, Cell, Experiment, Lineup, PlayablePlan};
 use crate::play::{AgentFault, Executor, MeasureError, Stopped, Worker, play_block};
+use crate::rows::PlayerRow;
 use crate::tune::Setting;
+
+pub use stored::{DuelError, StoredAnswer, StoredDuel};
 
 /// The question: is the first agent better than the second by `elo_0`, or by `elo_1`?
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -61,6 +66,48 @@ struct Reading {
     test: Sprt,
     scores: Moments,
     deals: u64,
+    /// The number of pairs of seats on a deal.
+    pairs: usize,
+}
+
+impl Reading {
+    fn new(question: &Question, pairs: usize) -> Reading {
+        let hypotheses = match question.scale {
+            Scale::Logistic => Hypotheses::Mean(score_of_elo(question.elo_0), score_of_elo(question.elo_1)),
+            Scale::Normalized => {
+                let t = |elo| t_of_normalized_elo(elo, pairs);
+                Hypotheses::Normalized(t(question.elo_0), t(question.elo_1))
+            }
+        };
+        let test = Sprt::new(hypotheses, 2 * pairs + 1, question.alpha, question.beta);
+        Reading { test, scores: Moments::default(), deals: 0, pairs }
+    }
+
+    /// Adds a deal by its score in halves.
+    fn add(&mut self, halves: usize) {
+        self.test.add(halves);
+        self.scores.add(self.pairs as i64, halves as i64);
+        self.deals += 1;
+    }
+
+    fn is_decided(&self) -> bool {
+        self.test.verdict() != Verdict::Undecided
+    }
+
+    /// What is known at the end, with so many matches on a deal.
+    fn answer(self, question: &Question, matches: u64) -> Answer {
+        let Reading { test, scores, deals, .. } = self;
+        Answer {
+            estimate: question.estimate(&test, &scores),
+            verdict: test.verdict(),
+            ratio: test.ratio(),
+            bounds: test.bounds(),
+            deals,
+            matches: deals * matches,
+            scores,
+            counts: test.counts().to_vec(),
+        }
+    }
 }
 
 /// Why no more deals are read.
@@ -119,24 +166,13 @@ impl Question {
             ..Experiment::default()
         };
         let plan = experiment.plan(roster, &setting.folder)?;
-        let pairs = pairs_a_deal(&plan);
-        let hypotheses = match self.scale {
-            Scale::Logistic => Hypotheses::Mean(score_of_elo(self.elo_0), score_of_elo(self.elo_1)),
-            Scale::Normalized => {
-                let t = |elo| t_of_normalized_elo(elo, pairs);
-                Hypotheses::Normalized(t(self.elo_0), t(self.elo_1))
-            }
-        };
-        let test = Sprt::new(hypotheses, 2 * pairs + 1, self.alpha, self.beta);
-        let mut reading = Reading { test, scores: Moments::default(), deals: 0 };
+        let cell = &plan.cells[0];
+        let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
         let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
         // Deals behind the decision are not read, nor are their faults.
         let commit = |reading: &mut Reading, _, halves: Result<usize, _>| {
-            let halves = halves.map_err(End::Fault)?;
-            reading.test.add(halves);
-            reading.scores.add(pairs as i64, halves as i64);
-            reading.deals += 1;
-            if reading.test.verdict() == Verdict::Undecided { Ok(()) } else { Err(End::Decided) }
+            reading.add(halves.map_err(End::Fault)?);
+            if reading.is_decided() { Err(End::Decided) } else { Ok(()) }
         };
         let look = |reading: &mut Reading, _| {
             progress(reading.deals, reading.test.ratio());
@@ -147,18 +183,7 @@ impl Question {
             Err(Stopped::Failed(End::Fault(fault))) => return Err(fault.into()),
             Err(Stopped::Cancelled) => return Err(MeasureError::Interrupted),
         }
-        let Reading { test, scores, deals } = reading;
-        let matches = deals * (plan.cells[0].lineups.len() * plan.cells[0].seatings.len()) as u64;
-        Ok(Answer {
-            estimate: self.estimate(&test, &scores),
-            verdict: test.verdict(),
-            ratio: test.ratio(),
-            bounds: test.bounds(),
-            deals,
-            matches,
-            scores,
-            counts: test.counts().to_vec(),
-        })
+        Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
     }
 }
 
@@ -178,11 +203,10 @@ impl Question {
     }
 }
 
-/// The number of pairs of seats with both agents in the lineups of a deal. At an odd number of seats there are two lineups.
-fn pairs_a_deal(plan: &Plan) -> usize {
-    let Cell { seats, lineups, seatings, .. } = &plan.cells[0];
-    let firsts = lineups.iter().map(|lineup| lineup.agents().iter().filter(|agent| **agent == 0).count());
-    firsts.map(|first| first * (seats - first) * seatings.len()).sum()
+/// The number of pairs of seats with both agents in these lineups of a deal. At an odd number of seats there are two lineups.
+fn pairs_a_deal<'l>(cell: &Cell, lineups: impl Iterator<Item = &'l Lineup>, agent: usize) -> usize {
+    let firsts = lineups.map(|lineup| lineup.agents().iter().filter(|&&other| other == agent).count());
+    firsts.map(|first| first * (cell.seats - first) * cell.seatings.len()).sum()
 }
 
 /// The first agent's pairwise score on a deal, in halves; `None` if the deal was stopped.
@@ -193,20 +217,27 @@ fn halves(plan: &PlayablePlan, deal: u64, worker: &Worker<'_>) -> Result<Option<
         if worker.is_stopped() {
             return Ok(None);
         }
-        let rows = play_block(plan, &block)?;
-        for table in rows.players.chunks_exact(block.cell.seats) {
-            for one in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 0) {
-                for other in table.iter().filter(|row| block.agent(row.seat.index(), row.rotation) == 1) {
-                    halves += match one.rank.cmp(&other.rank) {
-                        std::cmp::Ordering::Less => 2,
-                        std::cmp::Ordering::Equal => 1,
-                        std::cmp::Ordering::Greater => 0,
-                    };
-                }
+        halves += score(&block, &play_block(plan, &block)?.players, [0, 1]);
+    }
+    Ok(Some(halves))
+}
+
+/// The first agent's pairwise score in a block, in halves.
+fn score(block: &Block<'_>, players: &[PlayerRow<'_>], agents: [usize; 2]) -> usize {
+    let mut halves = 0;
+    for table in players.chunks_exact(block.cell.seats) {
+        let of = |agent| table.iter().filter(move |row| block.agent(row.seat.index(), row.rotation) == agent);
+        for one in of(agents[0]) {
+            for other in of(agents[1]) {
+                halves += match one.rank.cmp(&other.rank) {
+                    std::cmp::Ordering::Less => 2,
+                    std::cmp::Ordering::Equal => 1,
+                    std::cmp::Ordering::Greater => 0,
+                };
             }
         }
     }
-    Ok(Some(halves))
+    halves
 }
 
 #[cfg(test)]

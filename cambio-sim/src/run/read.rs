@@ -2,7 +2,8 @@
 
 use crate::digest::{BaselineRow, Derived, Digest, Extract, Page, Source, against};
 use crate::disk::RunError;
-use crate::rows::{BadRow, for_each_block};
+use crate::plan::Block;
+use crate::rows::{BadRow, MatchRow, PlayerRow, RoundRow, for_each_block};
 use crate::store::{BatchEntry, StoredRun, row_files};
 
 /// Adds the rows of a batch to the digest. A block without rows was voided.
@@ -13,21 +14,44 @@ pub(crate) fn read_batch(
     digest: &mut Digest,
     faults: &mut Vec<String>,
 ) -> Result<(), RunError> {
-    let plan = &stored.plan;
-    let bad =
-        |name: &str, what: String| RunError::damaged(&stored.path.join(name), format!("batch {}: {what}", entry.batch));
     let (mut blocks, mut extract) = (Vec::new(), Extract::default());
-    for_each_block(plan, plan.batch(entry.batch), files, |block, matches, rounds, players| {
+    for_each_block_in(stored, entry, files, |block, matches, rounds, players| {
         extract.add(block, matches, rounds, players);
         blocks.push(*block);
-    })
-    .map_err(|BadRow { file, what }| bad(file, what))?;
+    })?;
     digest.add_extract(&blocks, &extract);
-    if let Some(place) = row_files(plan).iter().position(|file| file.name == "faults.jsonl") {
-        let text = std::str::from_utf8(&files[place]).map_err(|error| bad("faults.jsonl", error.to_string()))?;
+    if let Some(place) = row_files(&stored.plan).iter().position(|file| file.name == "faults.jsonl") {
+        let text = std::str::from_utf8(&files[place])
+            .map_err(|error| bad(stored, entry, "faults.jsonl", &error.to_string()))?;
         faults.extend(text.lines().map(str::to_owned));
     }
     Ok(())
+}
+
+fn bad(stored: &StoredRun, entry: &BatchEntry, file: &str, what: &str) -> RunError {
+    RunError::damaged(&stored.path.join(file), format!("batch {}: {what}", entry.batch))
+}
+
+/// Reads the blocks of a batch. A block without rows was voided.
+fn for_each_block_in<'p>(
+    stored: &'p StoredRun,
+    entry: &BatchEntry,
+    files: &[Vec<u8>],
+    take: impl FnMut(&Block<'p>, &[MatchRow<'_>], &[RoundRow<'_>], &[PlayerRow<'_>]),
+) -> Result<(), RunError> {
+    let read = for_each_block(&stored.plan, stored.plan.batch(entry.batch), files, take);
+    read.map_err(|BadRow { file, what }| bad(stored, entry, file, &what))
+}
+
+/// Reads the blocks of a run in canonical order. A block without rows was voided.
+///
+/// # Errors
+/// If a file cannot be read or does not agree with the ledger.
+pub(crate) fn for_each_block_of<'p>(
+    stored: &'p StoredRun,
+    mut take: impl FnMut(&Block<'p>, &[MatchRow<'_>], &[RoundRow<'_>], &[PlayerRow<'_>]),
+) -> Result<(), RunError> {
+    stored.for_each_batch(|entry, files| for_each_block_in(stored, entry, &files, &mut take))
 }
 
 /// Makes the derived tables and pages of a run from its rows.

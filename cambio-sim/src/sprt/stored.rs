@@ -1,0 +1,349 @@
+//! The same test on the deals of a stored run.
+
+use cambio_agents::Roster;
+
+use super::{Answer, Question, Reading, pairs_a_deal, score};
+use crate::disk::RunError;
+use crate::plan::{Cell, Lineup, Plan};
+use crate::run::for_each_block_of;
+use crate::store::StoredRun;
+
+/// The deals of a stored run on which two agents met with nobody else at their table.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_sim::sprt::{Question, Scale, StoredDuel};
+/// use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredRun};
+/// use cambio_stats::sprt::Verdict;
+///
+/// let roster = cambio_agents::roster();
+/// let experiment = Experiment {
+///     seed: Some(1.into()),
+///     deals: 40,
+///     rules: vec!["classic".into()],
+///     seats: vec![2],
+///     agents: ["random", "greedy", "sharp"].map(String::from).to_vec(),
+///     ..Experiment::default()
+/// };
+/// let plan = experiment.plan(&roster, Path::new("."))?;
+/// # let path = std::env::temp_dir().join(format!("cambio-duel-{}", std::process::id()));
+/// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, "", &plan, None)?)?;
+///
+/// let stored = StoredRun::open(&path)?;
+/// let duel = StoredDuel::find(&stored, &roster, ["greedy", "random"], None, None)?;
+/// let question = Question { elo_0: 0.0, elo_1: 50.0, scale: Scale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
+/// let found = question.read(&duel)?;
+/// assert_eq!(found.answer.verdict, Verdict::Second);
+/// assert!(found.answer.deals < found.of_deals && found.last_deal == Some(found.answer.deals - 1));
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct StoredDuel<'r> {
+    stored: &'r StoredRun,
+    place: usize,
+    agents: [usize; 2],
+    /// The lineups of the cell that have these two agents and no other.
+    lineups: Vec<usize>,
+}
+
+/// Why a stored run has no test of two agents: one sentence.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DuelError {
+    /// The folder has one part of the run.
+    #[error("{0} is one part of a run; put the parts together with `merge`")]
+    Shard(String),
+    /// The run was not played to its end.
+    #[error("{path} is not complete: it has {found} of {of} batches; finish it with --resume")]
+    Incomplete {
+        /// The folder.
+        path: String,
+        /// The number of batches that are there.
+        found: u64,
+        /// The number of batches of the whole run.
+        of: u64,
+    },
+    /// The run has no such agent.
+    #[error("the run has no agent `{agent}`; it has {}", agents.join(", "))]
+    Unknown {
+        /// The agent.
+        agent: String,
+        /// Those of the run.
+        agents: Vec<String>,
+    },
+    /// Both agents are the same.
+    #[error("`{0}` is compared with itself; allowed are two different agents")]
+    Same(String),
+    /// The run has no such table.
+    #[error("the run has no table with these rules and seats; it has {}", tables.join("; "))]
+    NoTable {
+        /// The tables of the run.
+        tables: Vec<String>,
+    },
+    /// The agents do not meet alone.
+    #[error("`{}` and `{}` have no lineup of their own at {}; a test needs one of these two and nobody else", agents[0], agents[1], tables.join("; "))]
+    NoDuel {
+        /// The agents.
+        agents: [String; 2],
+        /// The tables at which a lineup was looked for.
+        tables: Vec<String>,
+    },
+    /// The agents meet at more than one table.
+    #[error("`{}` and `{}` meet at {}; choose one by its rules and seats", agents[0], agents[1], tables.join("; "))]
+    Several {
+        /// The agents.
+        agents: [String; 2],
+        /// The tables.
+        tables: Vec<String>,
+    },
+}
+
+impl<'r> StoredDuel<'r> {
+    /// Finds the table at which two agents, by their specs, met alone. Rules, by their name, and seats choose among several.
+    ///
+    /// # Errors
+    /// If the run is not complete, has no such agents or table, or the agents met alone at no table or at several.
+    pub fn find(
+        stored: &'r StoredRun,
+        roster: &Roster,
+        agents: [&str; 2],
+        rules: Option<&str>,
+        seats: Option<usize>,
+    ) -> Result<StoredDuel<'r>, DuelError> {
+        let path = || stored.path.display().to_string();
+        if stored.shard.is_some() {
+            return Err(DuelError::Shard(path()));
+        }
+        if !stored.is_complete() {
+            let extent = stored.extent();
+            return Err(DuelError::Incomplete { path: path(), found: extent.batches, of: extent.of });
+        }
+        let plan = &stored.plan;
+        let [one, other] = agents;
+        let places = [place(plan, roster, one)?, place(plan, roster, other)?];
+        if places[0] == places[1] {
+            return Err(DuelError::Same(plan.agents[places[0]].label.clone()));
+        }
+        let is_wanted = |cell: &Cell| {
+            let name = cell.rules.name();
+            let is_named = |rules: &str| name == rules || name.strip_suffix(" (one round)") == Some(rules);
+            rules.is_none_or(is_named) && seats.is_none_or(|seats| cell.seats == seats)
+        };
+        let tables = |cells: &[usize]| cells.iter().map(|&cell| table(&plan.cells[cell])).collect::<Vec<_>>();
+        let all: Vec<usize> = (0..plan.cells.len()).collect();
+        let wanted: Vec<usize> = all.iter().copied().filter(|&cell| is_wanted(&plan.cells[cell])).collect();
+        if wanted.is_empty() {
+            return Err(DuelError::NoTable { tables: tables(&all) });
+        }
+        let duels: Vec<usize> =
+            wanted.iter().copied().filter(|&cell| !duels_of(&plan.cells[cell], places).is_empty()).collect();
+        let agents = places.map(|place| plan.agents[place].label.clone());
+        match duels[..] {
+            [] => Err(DuelError::NoDuel { agents, tables: tables(&wanted) }),
+            [place] => {
+                let lineups = duels_of(&plan.cells[place], places);
+                Ok(StoredDuel { stored, place, agents: places, lineups })
+            }
+            _ => Err(DuelError::Several { agents, tables: tables(&duels) }),
+        }
+    }
+
+    /// The table at which they met.
+    pub fn cell(&self) -> &Cell {
+        &self.stored.plan.cells[self.place]
+    }
+}
+
+fn table(cell: &Cell) -> String {
+    format!("{}, {} seats", cell.rules.name(), cell.seats)
+}
+
+/// The place of an agent in a plan, by its spec as the run has it or as the roster reads it.
+fn place(plan: &Plan, roster: &Roster, spec: &str) -> Result<usize, DuelError> {
+    let named = |label: &str| plan.agents.iter().position(|agent| agent.label == label);
+    let read = || named(&roster.parse(spec).ok()?.to_string());
+    let unknown = || DuelError::Unknown {
+        agent: spec.to_owned(),
+        agents: plan.agents.iter().map(|agent| agent.label.clone()).collect(),
+    };
+    named(spec).or_else(read).ok_or_else(unknown)
+}
+
+/// The lineups of both agents and no other.
+fn duels_of(cell: &Cell, agents: [usize; 2]) -> Vec<usize> {
+    let is_duel = |lineup: &Lineup| {
+        let seated = lineup.agents();
+        seated.iter().all(|agent| agents.contains(agent)) && agents.iter().all(|agent| seated.contains(agent))
+    };
+    (0..cell.lineups.len()).filter(|&lineup| is_duel(&cell.lineups[lineup])).collect()
+}
+
+/// What a test says of a stored run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StoredAnswer {
+    /// The answer, as of a test that was played and stopped there.
+    pub answer: Answer,
+    /// The number of the last deal that was read; `None` without any.
+    pub last_deal: Option<u64>,
+    /// The number of deals of the run.
+    pub of_deals: u64,
+    /// The number of deals that were left out, because a block of theirs is void.
+    pub void_deals: u64,
+}
+
+impl Question {
+    /// Reads the deals of a stored run in their order until the question is answered, or there are no more of them.
+    ///
+    /// The answer is that of [`Question::ask`] where the run has the same seed, rules and lineups. The rest of the run is read
+    /// to see that it is what was written, and counts for nothing.
+    ///
+    /// # Errors
+    /// If a file cannot be read or does not agree with the ledger.
+    pub fn read(&self, duel: &StoredDuel<'_>) -> Result<StoredAnswer, RunError> {
+        let cell = duel.cell();
+        let lineups = || duel.lineups.iter().map(|&lineup| &cell.lineups[lineup]);
+        let pairs = pairs_a_deal(cell, lineups(), duel.agents[0]);
+        let mut reading = Reading::new(self, pairs);
+        let most = self.most_deals.min(duel.stored.plan.deals);
+        let (mut last_deal, mut void_deals) = (None, 0);
+        // Of the deal that is being read: its score so far, unless a block is void.
+        let mut halves = Some(0);
+        for_each_block_of(duel.stored, |block, _, _, players| {
+            let is_read = block.place == duel.place && duel.lineups.contains(&block.lineup_place);
+            if !is_read || block.deal >= most || reading.is_decided() {
+                return;
+            }
+            halves = halves.filter(|_| !players.is_empty()).map(|halves| halves + score(block, players, duel.agents));
+            if Some(&block.lineup_place) == duel.lineups.last() {
+                last_deal = Some(block.deal);
+                match halves {
+                    Some(halves) => reading.add(halves),
+                    None => void_deals += 1,
+                }
+                halves = Some(0);
+            }
+        })?;
+        let matches = duel.lineups.len() * cell.seatings.len();
+        let answer = reading.answer(self, matches as u64);
+        Ok(StoredAnswer { answer, last_deal, of_deals: duel.stored.plan.deals, void_deals })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::plan::{Experiment, Payoff, Unit};
+    use crate::play::Executor;
+    use crate::run::Runner;
+    use crate::sprt::Scale;
+    use crate::store::RunFolder;
+    use crate::tune::Setting;
+
+    /// Plays an experiment into a folder of its own.
+    fn run(name: &str, experiment: &Experiment) -> StoredRun {
+        let path = std::env::temp_dir().join(format!("cambio-stored-duel-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+        let mut folder = RunFolder::create(&path, "", &plan, None).unwrap();
+        Runner::new(&Executor::new(2).unwrap()).run(&plan, &mut folder).unwrap();
+        StoredRun::open(&path).unwrap()
+    }
+
+    fn experiment(seats: &[usize], agents: &[&str]) -> Experiment {
+        Experiment {
+            seed: Some(6.into()),
+            deals: 120,
+            rules: vec!["original".into()],
+            seats: seats.to_vec(),
+            agents: agents.iter().copied().map(String::from).collect(),
+            unit: Unit::Rounds,
+            ..Experiment::default()
+        }
+    }
+
+    #[test]
+    fn a_stored_run_gives_the_answer_of_a_test_that_plays_the_same_deals() {
+        let roster = cambio_agents::roster();
+        // Lineups of others at the same table do not count; at two seats each pair meets alone.
+        let two = run("two", &experiment(&[2], &["random", "greedy", "sharp"]));
+        let more = run("more", &experiment(&[3, 4], &["sharp", "greedy"]));
+        let mut ends = Vec::new();
+        for (stored, seats) in [(&two, 2), (&more, 3), (&more, 4)] {
+            let setting = Setting {
+                rules: "original".into(),
+                folder: PathBuf::new(),
+                seats,
+                unit: Unit::Rounds,
+                payoff: Payoff::RankPoints,
+                seed: 6.into(),
+            };
+            for (elo_0, elo_1, scale) in
+                [(0.0, 60.0, Scale::Logistic), (0.0, 5.0, Scale::Normalized), (-80.0, 0.0, Scale::Normalized)]
+            {
+                for agents in [["greedy", "sharp"], ["sharp", "greedy"]] {
+                    let question = Question { elo_0, elo_1, scale, alpha: 0.05, beta: 0.05, most_deals: 120 };
+                    let executor = Executor::new(1).unwrap();
+                    let played = question.ask(&setting, &roster, &executor, agents, |_, _| ()).unwrap();
+                    let duel = StoredDuel::find(stored, &roster, agents, Some("original"), Some(seats)).unwrap();
+                    let read = question.read(&duel).unwrap();
+                    assert_eq!(read.answer, played, "{seats} seats, {agents:?}, {elo_1}");
+                    assert_eq!((read.last_deal, read.of_deals, read.void_deals), (Some(played.deals - 1), 120, 0));
+                    ends.push(played.deals);
+                }
+            }
+        }
+        assert!(ends.contains(&120) && ends.iter().any(|deals| *deals < 100), "some are decided, some not: {ends:?}");
+        std::fs::remove_dir_all(&two.path).unwrap();
+        std::fs::remove_dir_all(&more.path).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_duel_is_refused_in_a_sentence() {
+        let roster = cambio_agents::roster();
+        let mut three = experiment(&[2, 3], &["random", "greedy", "sharp"]);
+        three.deals = 2;
+        let stored = run("three", &three);
+        let refused = |agents, rules, seats| {
+            StoredDuel::find(&stored, &roster, agents, rules, seats)
+                .map(|duel| duel.place)
+                .map_err(|error| error.to_string())
+        };
+        // At three seats all three sit at one table, so the pair has one duel.
+        assert_eq!(refused(["greedy", "sharp"], None, None), Ok(0));
+        for (agents, rules, seats, expected) in [
+            (
+                ["greedy", "sharp"],
+                None,
+                Some(3),
+                "`greedy` and `sharp` have no lineup of their own at original (one round), 3 seats; a test needs one of these two and nobody else",
+            ),
+            (["greedy", "blind"], None, None, "the run has no agent `blind`; it has random, greedy, sharp"),
+            (["greedy", "greedy"], None, None, "`greedy` is compared with itself; allowed are two different agents"),
+            (
+                ["greedy", "sharp"],
+                Some("classic"),
+                None,
+                "the run has no table with these rules and seats; it has original (one round), 2 seats; original (one round), 3 seats",
+            ),
+        ] {
+            assert_eq!(refused(agents, rules, seats), Err(expected.to_owned()));
+        }
+        std::fs::remove_dir_all(&stored.path).unwrap();
+        let mut two = experiment(&[2, 4], &["greedy", "sharp"]);
+        two.deals = 2;
+        let stored = run("several", &two);
+        let error = StoredDuel::find(&stored, &roster, ["sharp", "greedy"], None, None).unwrap_err();
+        assert!(matches!(&error, DuelError::Several { tables, .. } if tables.len() == 2), "{error}");
+        // A run that lacks its last batch.
+        let ledger = std::fs::read_to_string(stored.path.join("ledger.jsonl")).unwrap();
+        let cut = ledger.trim_end().rfind('\n').map_or(0, |at| at + 1);
+        std::fs::write(stored.path.join("ledger.jsonl"), &ledger[..cut]).unwrap();
+        let cut = StoredRun::open(&stored.path).unwrap();
+        let error = StoredDuel::find(&cut, &roster, ["sharp", "greedy"], None, Some(2)).unwrap_err();
+        assert!(matches!(error, DuelError::Incomplete { .. }), "{error}");
+        std::fs::remove_dir_all(&cut.path).unwrap();
+    }
+}
