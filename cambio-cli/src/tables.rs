@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write};
 
 use cambio_report::is_even;
-use cambio_sim::{BaselineRow, Derived, PairRow, Payoff, Plan, RatingRow, SummaryRow};
+use cambio_sim::{BaselineRow, Derived, PairRow, Payoff, Plan, PooledRow, RatingRow, SummaryRow};
 use cambio_stats::ratings::Fit;
 use serde::Serialize;
 
@@ -114,6 +114,7 @@ fn json(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
     struct All<'a> {
         summary: &'a [SummaryRow],
         ratings: &'a [RatingRow],
+        pooled: &'a [PooledRow],
         pairwise: &'a [PairRow],
         seats: &'a [cambio_sim::SeatRow],
         behaviour: &'a [cambio_sim::BehaviourRow],
@@ -122,6 +123,7 @@ fn json(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
     let all = All {
         summary: &derived.summary,
         ratings: &derived.ratings,
+        pooled: &derived.pooled,
         pairwise: &derived.pairwise,
         seats: &derived.seats,
         behaviour: &derived.behaviour,
@@ -143,6 +145,13 @@ fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
             bar_free(&row.agent),
             row.deals
         )?;
+    }
+    if !derived.pooled.is_empty() {
+        writeln!(out, "\n| agent | tables | games | Elo over all tables |\n|---|---|---|---|")?;
+    }
+    for row in &derived.pooled {
+        let elo = format!("{}{}", mark(row.fit), in_full(row.elo, row.elo_low, row.elo_high, 0));
+        writeln!(out, "| `{}` | {} | {} | {elo} |", bar_free(&row.agent), row.tables, row.games)?;
     }
     Ok(())
 }
@@ -177,8 +186,13 @@ fn in_short(mean: f64, low: Option<f64>, high: Option<f64>) -> String {
     half.map_or_else(|| format!("{mean:.3} {}–{}", end(low), end(high)), |half| format!("{mean:.3} ± {half}"))
 }
 
+/// Marks ratings that needed a prior.
+fn mark(fit: &str) -> &'static str {
+    if fit == Fit::Regularised.method() { "~" } else { "" }
+}
+
 fn elo(rating: &RatingRow) -> String {
-    let mark = if rating.fit == Some(Fit::Regularised.method()) { "~" } else { "" };
+    let mark = rating.fit.map_or("", mark);
     let told = |elo: f64| format!("{mark}{}", in_full(elo, rating.elo_low, rating.elo_high, 0));
     rating.elo.map_or("–".to_owned(), told)
 }

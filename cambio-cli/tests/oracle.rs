@@ -79,7 +79,7 @@ fn derived_files_agree_with_other_programs() {
         // Somebody never wins, and strengths need a prior.
         (
             "shutout",
-            "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\n\
+            "seed = 1\ndeals = 40\nrules = ['classic', 'faessler']\nseats = [2]\nfaults = 'forfeit'\n\
              agents = ['greedy', 'heuristic', 'external(\"false\")']\n"
                 .to_owned(),
         ),

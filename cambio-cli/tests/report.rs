@@ -409,6 +409,44 @@ fn a_shutout_has_an_interval_with_a_width_and_ratings_that_say_what_they_are() {
     assert!(number(&summary[0], "margin_low") < number(&summary[0], "margin"));
 }
 
+/// Before, every table had ratings of its own and the run had none.
+#[test]
+fn a_run_of_several_tables_has_one_rating_for_all_and_a_run_of_one_table_has_no_other() {
+    let folder = folder("pooled");
+    let run = |out: &str, rules: &str, agents: &str| {
+        let spec =
+            format!("seed = 1\ndeals = 40\nrules = [{rules}]\nseats = [2]\nfaults = 'forfeit'\nagents = [{agents}]\n");
+        fs::write(folder.join("spec.toml"), spec).unwrap();
+        prints(&folder, &["run", "spec.toml", "--out", out, "--quiet"]);
+        prints(&folder, &["verify", out, "--sample", "1"]);
+        fs::read_to_string(folder.join(out).join("report.html")).unwrap()
+    };
+    let page = run("two", "'classic', 'faessler'", "'random', 'greedy', 'sharp'");
+    check_page(&page);
+    assert!(page.contains("One rating for all tables") && page.contains("by resampling deals"), "{page}");
+    let (pooled, ratings) = (table(&folder.join("two/pooled.csv")), table(&folder.join("two/ratings.csv")));
+    assert_eq!(pooled.iter().map(|row| &*row["agent"]).collect::<Vec<_>>(), ["random", "greedy", "sharp"]);
+    for row in &pooled {
+        let number = |name: &str| row[name].parse::<f64>().unwrap();
+        assert_eq!((&*row["tables"], &*row["deals"], &*row["games"]), ("2", "40", "320"));
+        assert!(row["fit"] == "likelihood" && number("elo_low") < number("elo") && number("elo") < number("elo_high"));
+        // It lies between the ratings of the tables, and is surer than either.
+        let of_tables: Vec<_> = ratings.iter().filter(|rating| rating["agent"] == row["agent"]).collect();
+        let mut elos: Vec<f64> = of_tables.iter().map(|rating| rating["elo"].parse().unwrap()).collect();
+        elos.sort_by(f64::total_cmp);
+        assert!(elos[0] - 5.0 < number("elo") && number("elo") < elos[1] + 5.0, "{row:?} {elos:?}");
+        assert!(of_tables.iter().any(|rating| rating["error"].parse::<f64>().unwrap() > number("error")), "{row:?}");
+    }
+    let printed = prints(&folder, &["report", "two", "--dry", "--format", "md"]);
+    assert!(printed.contains("| agent | tables | games | Elo over all tables |"), "{printed}");
+    let page = run("never", "'classic', 'faessler'", "'greedy', 'external(\"false\")'");
+    assert!(page.contains("One regularised rating for all tables"), "{page}");
+    let printed = prints(&folder, &["report", "never", "--dry", "--format", "md"]);
+    assert!(printed.contains("| `greedy` | 2 | 160 | ~"), "{printed}");
+    let page = run("one", "'classic'", "'random', 'greedy'");
+    assert!(!page.contains("rating for all tables") && !folder.join("one/pooled.csv").exists());
+}
+
 #[test]
 fn few_deals_are_warned_of_and_the_seats_have_no_verdict() {
     let folder = folder("few");

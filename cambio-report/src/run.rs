@@ -3,11 +3,12 @@
 use cambio_sim::Extent;
 use cambio_sim::digest::Digest;
 use cambio_sim::{Derived, Source};
-use cambio_sim::{Experiment, FaultPolicy, PlannedAgent};
+use cambio_sim::{Experiment, FaultPolicy, Plan, PlannedAgent, PooledRow};
+use cambio_stats::ratings::Fit;
 use serde::Serialize;
 
 use crate::cell_report::{CellReport, Section};
-use crate::numbers::{NONE, count, grouped};
+use crate::numbers::{NONE, count, grouped, plus_minus};
 use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::template::page;
 use crate::verdict::Ladder;
@@ -21,6 +22,7 @@ struct Page {
     headline: Prose,
     notes: Vec<Prose>,
     overview: Option<Table>,
+    pooled: Option<Table>,
     sections: Vec<Section>,
     faults: Option<Table>,
     no_faults: Prose,
@@ -45,6 +47,7 @@ pub(crate) fn of_run(source: &Source<'_>, digest: &Digest, derived: &Derived) ->
         headline: headline(&tables, extent),
         notes: notes(source, derived, &tables),
         overview: (tables.len() > 1).then(|| overview(&tables)),
+        pooled: (derived.pooled.len() > 1).then(|| pooled(plan, &derived.pooled)),
         sections: tables.iter().map(CellReport::section).collect(),
         faults: (!derived.faults.is_empty()).then(|| faults(derived)),
         no_faults: match plan.faults {
@@ -202,6 +205,41 @@ fn overview(tables: &[CellReport<'_>]) -> Table {
         corner: "table",
         columns: ["leader", "its mean", "next", "lead", "verdict", "deals"].map(Prose::from).into(),
         rows: tables.iter().map(row).collect(),
+    }
+}
+
+/// One rating over all tables.
+fn pooled(plan: &Plan, rows: &[PooledRow]) -> Table {
+    let is_regularised = rows[0].fit == Fit::Regularised.method();
+    let mut order: Vec<&PooledRow> = rows.iter().collect();
+    order.sort_by(|one, other| other.elo.total_cmp(&one.elo));
+    let row = |row: &&PooledRow| TableRow {
+        head: Prose::default().code(&row.agent),
+        cells: vec![
+            plus_minus(row.elo, row.elo_low.zip(row.elo_high), 0).into(),
+            row.tables.to_string().into(),
+            grouped(row.games).into(),
+        ],
+    };
+    let zero = match plan.anchor {
+        Some(agent) => Prose::from("0 is ").code(&plan.agents[agent].label),
+        None => "0 is their mean".into(),
+    };
+    let kind = if is_regularised { "One regularised rating" } else { "One rating" };
+    let interval = if is_regularised {
+        " No games can compare all agents, so each is taken to have won and lost a game against one of mean strength; intervals \
+         are 95 %, by the error of the fit, clustered by deal."
+    } else {
+        " Intervals are 95 %, by resampling deals, which have the same cards at every table."
+    };
+    Table {
+        caption: Prose::from(format!("{kind} for all tables, in Elo points; "))
+            .then(zero)
+            .say(". It takes an agent to be as strong at every table, and a table with more games has more weight.")
+            .say(interval),
+        corner: "agent",
+        columns: ["Elo", "tables", "games"].map(Prose::from).into(),
+        rows: order.iter().map(row).collect(),
     }
 }
 

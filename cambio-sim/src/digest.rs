@@ -21,4 +21,4 @@ pub(crate) use extract::Extract;
 pub use resampling::pairs_of_equals;
 pub(crate) use resampling::resampling;
 pub use sums::Digest;
-pub use tables::{FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
+pub use tables::{FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};

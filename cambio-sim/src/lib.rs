@@ -35,7 +35,7 @@ pub mod sprt;
 mod store;
 pub mod tune;
 
-pub use digest::{BaselineRow, Derived, FaultRow, Page, PairRow, RatingRow, SeatRow, Source, SummaryRow};
+pub use digest::{BaselineRow, Derived, FaultRow, Page, PairRow, PooledRow, RatingRow, SeatRow, Source, SummaryRow};
 pub use disk::{PartsError, RunError, write_whole};
 pub use exploit::{LowerBound, LowerBoundError, Won};
 pub use plan::{

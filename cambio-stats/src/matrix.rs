@@ -143,6 +143,15 @@ impl Matrix {
         (0..self.rows).map(|row| dot(self.row(row), vector)).collect()
     }
 
+    /// Adds `factor · other`.
+    ///
+    /// # Panics
+    /// If the other has not the same rows and columns.
+    pub fn add_scaled(&mut self, factor: f64, other: &Matrix) {
+        assert_eq!((self.rows, self.columns), (other.rows, other.columns), "both have the same rows and columns");
+        add_scaled(&mut self.cells, factor, &other.cells);
+    }
+
     /// Adds `factor · one · otherᵀ`.
     ///
     /// # Panics

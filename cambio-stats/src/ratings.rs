@@ -7,7 +7,11 @@
 //! sandwich H⁻¹ (D/(D−1) Σ g gᵀ) H⁻¹ with one score vector g a cluster (Lin and Wei 1989). Where the maximum does not exist,
 //! a prior makes one, and the fit says so.
 
+mod pooled;
+
 use std::collections::BTreeMap;
+
+pub use pooled::{Pooled, pool};
 
 use crate::matrix::{Matrix, add_scaled, largest};
 
@@ -35,6 +39,13 @@ impl Ranking {
             (0..MAX_ENTRIES).map(|position| (self.0[position / 4] >> (24 * (position % 4))) as usize & 0xff_ffff);
         packed.map(|position| (position >> 4, position & 15)).filter(|(_, rank)| *rank > 0)
     }
+
+    /// The same ranking, the best first.
+    fn unplaced(&self) -> Ranking {
+        let mut entries: Vec<(usize, usize)> = self.entries().collect();
+        entries.sort_by_key(|&(player, rank)| (rank, player));
+        Ranking::new(entries)
+    }
 }
 
 /// How many clusters are kept; beyond, neighbouring clusters share one, and memory does not grow with the games.
@@ -46,10 +57,21 @@ pub struct Rankings {
     numbers: BTreeMap<Ranking, u32>,
     list: Vec<Ranking>,
     counts: Vec<u64>,
-    clusters: Vec<Vec<(u32, u32)>>,
-    open: Vec<(u32, u32)>,
+    clusters: Vec<Cluster>,
+    open: Cluster,
     in_open: u64,
     width: u64,
+    /// How many clusters have ended.
+    ended: u64,
+}
+
+/// The rankings of a cluster, or of some neighbouring ones.
+#[derive(Clone, Debug, Default)]
+struct Cluster {
+    /// The number of the first.
+    number: u64,
+    /// Numbers of rankings, and how often they came.
+    counts: Vec<(u32, u32)>,
 }
 
 fn add_count(counts: &mut Vec<(u32, u32)>, number: u32, count: u32) {
@@ -62,31 +84,47 @@ fn add_count(counts: &mut Vec<(u32, u32)>, number: u32, count: u32) {
 impl Rankings {
     /// Adds a game of the present cluster.
     pub fn add(&mut self, ranking: Ranking) {
+        let number = self.number_of(ranking);
+        self.counts[number as usize] += 1;
+        add_count(&mut self.open.counts, number, 1);
+    }
+
+    /// The number of a ranking; a new one is listed.
+    fn number_of(&mut self, ranking: Ranking) -> u32 {
         let next = self.list.len() as u32;
         let number = *self.numbers.entry(ranking).or_insert(next);
         if number == next {
             self.list.push(ranking);
             self.counts.push(0);
         }
-        self.counts[number as usize] += 1;
-        add_count(&mut self.open, number, 1);
+        number
     }
 
-    /// Ends the present cluster.
+    /// Ends the present cluster. Clusters are numbered from 0.
     pub fn end_cluster(&mut self) {
+        self.end_cluster_of(self.ended);
+    }
+
+    /// Ends the present cluster, which has this number: by it a cluster of one table is known at another
+    /// ([`Rankings::pooled`]). Numbers increase.
+    pub fn end_cluster_of(&mut self, number: u64) {
+        self.ended = number + 1;
+        if self.in_open == 0 {
+            self.open.number = number;
+        }
         self.in_open += 1;
         if self.in_open < self.width.max(1) {
             return;
         }
-        if !self.open.is_empty() {
+        if !self.open.counts.is_empty() {
             self.clusters.push(std::mem::take(&mut self.open));
         }
         self.in_open = 0;
         if self.clusters.len() == 2 * MOST_CLUSTERS {
             self.width = 2 * self.width.max(1);
-            let join = |pair: &[Vec<(u32, u32)>]| {
+            let join = |pair: &[Cluster]| {
                 let mut joined = pair[0].clone();
-                pair[1].iter().for_each(|&(number, count)| add_count(&mut joined, number, count));
+                pair[1].counts.iter().for_each(|&(number, count)| add_count(&mut joined.counts, number, count));
                 joined
             };
             self.clusters = self.clusters.chunks_exact(2).map(join).collect();
@@ -107,8 +145,8 @@ impl Rankings {
         games
     }
 
-    fn all_clusters(&self) -> impl Iterator<Item = &Vec<(u32, u32)>> {
-        self.clusters.iter().chain((!self.open.is_empty()).then_some(&self.open))
+    fn all_clusters(&self) -> impl Iterator<Item = &Cluster> {
+        self.clusters.iter().chain((!self.open.counts.is_empty()).then_some(&self.open))
     }
 
     /// The components within which everybody can be compared with everybody: players have the same number if each has
@@ -258,6 +296,12 @@ fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Part {
 /// # Panics
 /// Never.
 pub fn fit(rankings: &Rankings, players: usize, anchor: Option<usize>, effects: PositionEffects) -> Option<Strengths> {
+    let (model, found) = maximum(rankings, players, effects)?;
+    Some(model.strengths(&found, anchor))
+}
+
+/// The maximum of the likelihood, or with a prior where that has none; `None` if nothing was ranked.
+fn maximum(rankings: &Rankings, players: usize, effects: PositionEffects) -> Option<(Model<'_>, Maximum)> {
     if rankings.list.is_empty() {
         return None;
     }
@@ -265,7 +309,7 @@ pub fn fit(rankings: &Rankings, players: usize, anchor: Option<usize>, effects: 
     let is_connected = rankings.components(players).iter().all(|component| *component == 0);
     let likely = is_connected.then(|| model.maximum(Fit::Likelihood)).flatten();
     let found = likely.or_else(|| model.maximum(Fit::Regularised))?;
-    Some(model.strengths(&found, anchor))
+    Some((model, found))
 }
 
 /// The rankings as games, and what strengths and positions are fitted to them.
@@ -317,6 +361,21 @@ impl Model<'_> {
         parts.iter().zip(&self.rankings.counts).map(|(part, n)| *n as f64 * part.likelihood).sum()
     }
 
+    /// Adds what a ranking that came so many times gives to the score and the negative Hessian.
+    fn add(&self, fit: Fit, game: usize, part: &Part, count: f64, score: &mut [f64], hessian: &mut Matrix) {
+        let entries = &self.games[game];
+        for (one, &(player, _)) in entries.iter().enumerate() {
+            for place in self.places(fit, player, one) {
+                score[place] += count * part.score[one];
+                for (other, &(rival, _)) in entries.iter().enumerate() {
+                    for next in self.places(fit, rival, other) {
+                        hessian[(place, next)] += count * part.hessian[one][other];
+                    }
+                }
+            }
+        }
+    }
+
     /// By Newton's method; `None` if there is no maximum.
     fn maximum(&self, fit: Fit) -> Option<Maximum> {
         let size = self.free(fit) + self.positions;
@@ -334,17 +393,8 @@ impl Model<'_> {
         for _ in 0..100 {
             let mut score = vec![0.0; size];
             let mut hessian = Matrix::zeros(size, size);
-            for ((entries, part), &count) in self.games.iter().zip(&now).zip(&self.rankings.counts) {
-                for (one, &(player, _)) in entries.iter().enumerate() {
-                    for place in self.places(fit, player, one) {
-                        score[place] += count as f64 * part.score[one];
-                        for (other, &(rival, _)) in entries.iter().enumerate() {
-                            for next in self.places(fit, rival, other) {
-                                hessian[(place, next)] += count as f64 * part.hessian[one][other];
-                            }
-                        }
-                    }
-                }
+            for ((game, part), &count) in now.iter().enumerate().zip(&self.rankings.counts) {
+                self.add(fit, game, part, count as f64, &mut score, &mut hessian);
             }
             for place in (0..size).filter(|_| has_prior) {
                 let won = share(at[place]);
@@ -389,7 +439,7 @@ impl Model<'_> {
         let mut clusters = 0_u64;
         for cluster in self.rankings.all_clusters() {
             let mut score = vec![0.0; size];
-            for &(number, count) in cluster {
+            for &(number, count) in &cluster.counts {
                 for (position, &(player, _)) in self.games[number as usize].iter().enumerate() {
                     for place in self.places(fit, player, position) {
                         score[place] += f64::from(count) * now[number as usize].score[position];
@@ -403,22 +453,31 @@ impl Model<'_> {
     }
 
     /// From "the last player is at 0", or where the prior has put 0, to "the sum is 0", or the anchor.
-    fn strengths(&self, found: &Maximum, anchor: Option<usize>) -> Strengths {
-        let (players, free) = (self.players, self.free(found.fit));
-        let change = Matrix::from_fn(players, free, |player, place| {
+    fn change(&self, fit: Fit, anchor: Option<usize>) -> Matrix {
+        Matrix::from_fn(self.players, self.free(fit), |player, place| {
             let own = if player == place { 1.0 } else { 0.0 };
-            own - anchor.map_or(1.0 / players as f64, |anchor| if anchor == place { 1.0 } else { 0.0 })
-        });
+            own - anchor.map_or(1.0 / self.players as f64, |anchor| if anchor == place { 1.0 } else { 0.0 })
+        })
+    }
+
+    /// The strengths of what was fitted.
+    fn shifted(&self, fit: Fit, at: &[f64], anchor: Option<usize>) -> Vec<f64> {
+        let strengths = self.change(fit, anchor).times(&at[..self.free(fit)]);
+        // Adding 0 makes an anchor of −0 one of 0.
+        strengths.into_iter().map(|strength| strength + 0.0).collect()
+    }
+
+    fn strengths(&self, found: &Maximum, anchor: Option<usize>) -> Strengths {
+        let free = self.free(found.fit);
+        let change = self.change(found.fit, anchor);
         let of_players = found.covariance.select(&(0..free).collect::<Vec<_>>());
-        let strengths = change.times(&found.at[..free]);
         let position = |position: usize| {
             let place = free + position;
             (found.at[place], (found.clusters > 1).then(|| found.covariance[(place, place)].max(0.0).sqrt()))
         };
         Strengths {
             fit: found.fit,
-            // Adding 0 makes an anchor of −0 one of 0.
-            strengths: strengths.iter().map(|strength| strength + 0.0).collect(),
+            strengths: self.shifted(found.fit, &found.at, anchor),
             covariance: &(&change * &of_players) * &change.transpose(),
             positions: (0..self.positions).map(position).collect(),
             clusters: found.clusters,

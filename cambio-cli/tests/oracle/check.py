@@ -2,7 +2,7 @@
 
 Usage: check.py RUN...            prints a line for each check, exits with 1 if one fails.
 
-Checked: summary.csv, pairwise.csv, seats.csv, ratings.csv and behaviour.csv against statsmodels, scipy, choix and
+Checked: summary.csv, pairwise.csv, seats.csv, ratings.csv, pooled.csv and behaviour.csv against statsmodels, scipy, choix and
 OpenSpiel; tolerances in the calls.
 """
 
@@ -292,6 +292,79 @@ def check_regularised(model, scores_at, ratings):
         same("regularised", row["error"], error, relative=1e-5)
 
 
+def check_pooled(cells, pooled):
+    """One strength for each agent over all tables: a Cox model of all games, clustered by deal over all tables. Where all sit at
+    two seats, intervals from a new fit of every draw of deals."""
+    agents = [row["agent"] for row in pooled]
+    tables = [(deal, table) for rows in cells.values() for (deal, _, _), table in games(rows).items()]
+    is_regularised = pooled[0]["fit"] == "regularised"
+    same("pooled fit", float(is_regularised), float(len({row["component"] for row in pooled}) > 1))
+    columns = agents if is_regularised else agents[:-1]
+    seated = [(number, deal, row) for number, (deal, table) in enumerate(tables) for row in table]
+    exog = np.array([[float(row["agent"] == agent) for agent in columns] for _, _, row in seated])
+    time = np.array([float(row["rank"]) for _, _, row in seated])
+    strata, deals = np.array([number for number, _, _ in seated]), np.array([deal for _, deal, _ in seated])
+    cox = lambda of: PHReg(time[of], exog[of], status=np.ones(of.sum()), strata=strata[of], ties="efron")
+    model = cox(np.full(len(time), True))
+    scores_at = lambda at: [cox(deals == deal).score(at) for deal in sorted(set(deals))]
+    same("pooled deals", pooled[0]["deals"], len(set(deals)))
+    for row in pooled:
+        same("pooled games", row["games"], sum(of["agent"] == row["agent"] for _, _, of in seated))
+        met = sum(any(of["agent"] == row["agent"] for of in rows) for rows in cells.values())
+        same("pooled tables", row["tables"], met)
+    t = scipy.stats.t.ppf(0.975, len(set(deals)) - 1)
+    if is_regularised:
+        check_regularised(model, scores_at, pooled)
+        for row in pooled:
+            elo, half = float(row["strength"]) * ELO, t * float(row["error"]) * ELO
+            same("pooled", row["elo_low"], elo - half, absolute=1e-9)
+            same("pooled", row["elo_high"], elo + half, absolute=1e-9)
+        return
+    fit = model.fit()
+    scores = np.array(scores_at(fit.params))
+    inverse, clusters = np.linalg.inv(model.hessian(fit.params)), len(scores)
+    covariance = inverse @ (scores.T @ scores) @ inverse * clusters / (clusters - 1)
+    centre = np.eye(len(agents))[:, :-1] - 1 / len(agents)
+    errors = np.sqrt(np.diag(centre @ covariance @ centre.T))
+    for row, strength, error in zip(pooled, centre @ fit.params, errors):
+        same("pooled", row["strength"], strength, relative=1e-5, absolute=1e-6)
+        same("pooled", row["error"], error, relative=1e-5)
+        same("pooled", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
+        # Close to Student's interval where there are many deals.
+        width = (float(row["elo_high"]) - float(row["elo_low"])) / ELO
+        same("pooled interval", width, 2 * t * error, relative=0.15)
+    if all(seats == 2 for _, seats in cells):
+        check_drawn_again(tables, pooled, agents)
+
+
+def check_drawn_again(tables, pooled, agents):
+    """Bradley-Terry by a quasi-Newton method for each of 1000 draws of deals, by another generator."""
+    numbers = {deal: place for place, deal in enumerate(sorted({deal for deal, _ in tables}))}
+    wins = np.zeros((len(numbers), len(agents), len(agents)))
+    for deal, (one, other) in tables:
+        first, second = agents.index(one["agent"]), agents.index(other["agent"])
+        wins[numbers[deal], first, second] += int(one["rank"]) <= int(other["rank"])
+        wins[numbers[deal], second, first] += int(one["rank"]) >= int(other["rank"])
+
+    def strengths(won):
+        def goal(free):
+            at = np.append(free, 0)
+            lost = scipy.special.expit(at[None, :] - at[:, None])
+            slope = (won * lost).sum(axis=1) - (won * lost).sum(axis=0)
+            return -(won * np.log1p(-lost)).sum(), -slope[:-1]
+
+        found = np.append(scipy.optimize.minimize(goal, np.zeros(len(agents) - 1), jac=True, method="BFGS").x, 0)
+        return found - found.mean()
+
+    random, clusters = np.random.default_rng(1), len(numbers)
+    drawn = np.array([strengths(wins[random.integers(clusters, size=clusters)].sum(axis=0)) for _ in range(1000)])
+    outside = scipy.stats.norm.cdf(-sqrt(clusters / (clusters - 1)) * scipy.stats.t.ppf(0.975, clusters - 1))
+    for row, values in zip(pooled, drawn.T):
+        low, high = np.quantile(values, [outside, 1 - outside]) * ELO
+        same("drawn again", row["elo_low"], low, relative=0, absolute=0.12 * (high - low))
+        same("drawn again", row["elo_high"], high, relative=0, absolute=0.12 * (high - low))
+
+
 def check_choix(rows, ratings, agents):
     """Bradley-Terry of another program; a tie is a win and a loss."""
     import choix
@@ -425,6 +498,9 @@ for folder in map(Path, sys.argv[1:]):
             else:
                 check_table_game(rows, tables["ratings"][cell], cell[1])
         check_behaviour(rows, tables["behaviour"][cell])
+    same("pooled file", float((folder / "pooled.csv").exists()), float(len(tables["players"]) > 1))
+    if len(tables["players"]) > 1:
+        check_pooled(tables["players"], read(folder, "pooled.csv"))
 for what, count in sorted(compared.items()):
     print(f"{count:6} {what}")
 print(f"{sum(compared.values())} compared, {failed} wrong")

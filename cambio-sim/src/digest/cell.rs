@@ -159,9 +159,7 @@ impl CellDigest {
     }
 
     pub(super) fn end_deal(&mut self) {
-        if self.open.deal.take().is_none() {
-            return;
-        }
+        let Some(deal) = self.open.deal.take() else { return };
         let open = &mut self.open;
         for (agent, payoffs) in self.payoffs.iter_mut().enumerate() {
             for (moments, sums) in payoffs.iter_mut().zip(&mut open.payoffs[agent]) {
@@ -186,7 +184,7 @@ impl CellDigest {
         open.s.fill(0);
         open.occupied.fill(0);
         open.matches = 0;
-        self.rankings.end_cluster();
+        self.rankings.end_cluster_of(deal);
         if let Some(game) = &mut self.game {
             game.end_cluster();
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cambio_stats::ratings::{PositionEffects, Strengths, fit};
+use cambio_stats::ratings::{Pooled, PositionEffects, Rankings, Strengths, fit, pool};
 use cambio_stats::simultaneous::{Contrasts, Together};
 use cambio_stats::sprt::elo_of_score;
 use cambio_stats::{ELO, Interval, Support, anytime, normal_cdf};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::cell::CellDigest;
 use super::resampling::resampling;
 use super::sums::Digest;
-use super::tables::{FaultRow, PairRow, RatingRow, SeatRow, SummaryRow};
+use super::tables::{FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use crate::disk::{RunError, write_whole};
 use crate::plan::{Extent, Payoff, Plan};
 use crate::rows::{BehaviourRow, ratio};
@@ -43,6 +43,8 @@ pub struct Derived {
     pub summary: Vec<SummaryRow>,
     /// `ratings.csv`.
     pub ratings: Vec<RatingRow>,
+    /// `pooled.csv`; empty where only one table has games.
+    pub pooled: Vec<PooledRow>,
     /// `pairwise.csv`.
     pub pairwise: Vec<PairRow>,
     /// `seats.csv`.
@@ -83,6 +85,7 @@ pub struct Source<'a> {
 const RATINGS: u32 = 1 << 16;
 const PAIRS: u32 = 2 << 16;
 const GAMES: u32 = 3 << 16;
+const POOLED: u32 = 8 << 16;
 /// The number of resamples behind the intervals of an empirical game.
 const RESAMPLES: usize = 1000;
 
@@ -103,6 +106,7 @@ impl Derived {
             derived.ratings.extend(sums.ratings(strengths.as_ref()));
             derived.seats.extend(sums.seats(strengths.as_ref()));
         }
+        derived.pooled = pooled(plan, digest);
         derived.faults = faults.iter().filter_map(|line| fault_row(line)).collect();
         derived.pages = pages.iter().map(|page| (page.file, (page.make)(source, digest, &derived))).collect();
         derived
@@ -121,6 +125,9 @@ impl Derived {
             ("behaviour.csv", table(&self.behaviour)),
             ("faults.csv", table(&self.faults)),
         ];
+        if !self.pooled.is_empty() {
+            files.push(("pooled.csv", table(&self.pooled)));
+        }
         files.extend(self.pages.iter().cloned());
         files
     }
@@ -145,6 +152,37 @@ fn table<R: Serialize + Default>(rows: &[R]) -> String {
         text.truncate(text.find('\n').map_or(0, |end| end + 1));
     }
     text
+}
+
+/// One rating of each agent over all tables, where more than one has games.
+fn pooled(plan: &Plan, digest: &Digest) -> Vec<PooledRow> {
+    let agents = plan.agents.len();
+    let played: Vec<&CellDigest> = digest.cells.iter().filter(|cell| cell.rankings.games() > 0).collect();
+    let rankings: Vec<&Rankings> = played.iter().map(|cell| &cell.rankings).collect();
+    let found = (rankings.len() > 1)
+        .then(|| pool(&rankings, agents, plan.anchor, &mut resampling(plan.seed, POOLED)))
+        .flatten();
+    let Some(Pooled { strengths, intervals }) = found else { return Vec::new() };
+    let all = Rankings::pooled(&rankings);
+    let (games, components) = (all.games_of(agents), all.components(agents));
+    let row = |agent: usize| {
+        let ends = intervals.as_ref().map(|intervals| intervals[agent]);
+        let strength = strengths.strengths[agent];
+        PooledRow {
+            agent: plan.agents[agent].label.clone(),
+            tables: played.iter().filter(|cell| cell.matches(agent) > 0).count(),
+            deals: strengths.clusters,
+            games: games[agent],
+            component: components[agent] + 1,
+            fit: strengths.fit.method(),
+            strength,
+            error: ends.map(|_| strengths.covariance[(agent, agent)].max(0.0).sqrt()),
+            elo: strength * ELO,
+            elo_low: ends.map(|ends| ends.0 * ELO),
+            elo_high: ends.map(|ends| ends.1 * ELO),
+        }
+    };
+    (0..agents).filter(|&agent| games[agent] > 0).map(row).collect()
 }
 
 /// The sums of a cell, with the names for its rows.

@@ -109,6 +109,34 @@ pub struct RatingRow {
     pub alpha_rank_high: Option<f64>,
 }
 
+/// A row of `pooled.csv`: one agent's strength over all tables of a run, as if it were the same at each. The file is there where
+/// more than one table has games.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct PooledRow {
+    /// The agent.
+    pub agent: String,
+    /// The number of tables at which it has games.
+    pub tables: usize,
+    /// The number of deals, which are the clusters: a deal has the same cards at every table.
+    pub deals: u64,
+    /// The number of its games.
+    pub games: u64,
+    /// Which agents the games of all tables can compare, as in `ratings.csv`.
+    pub component: usize,
+    /// How strengths were fitted: `likelihood`, or `regularised`.
+    pub fit: &'static str,
+    /// Plackett–Luce strength, natural scale.
+    pub strength: f64,
+    /// Its standard error, clustered by deal.
+    pub error: Option<f64>,
+    /// The strength in Elo points.
+    pub elo: f64,
+    /// Lower end of its interval, by resampling deals; of a regularised fit by its standard error.
+    pub elo_low: Option<f64>,
+    /// Upper end of its interval.
+    pub elo_high: Option<f64>,
+}
+
 /// A row of `pairwise.csv`: two agents at one table.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct PairRow {

@@ -1,0 +1,277 @@
+//! One rating over several tables: rankings put together, and intervals by drawing clusters again.
+
+use rand::Rng;
+
+use super::{Cluster, Fit, Maximum, Model, PositionEffects, Rankings, Strengths};
+use crate::distributions::{normal_cdf, t_quantile};
+use crate::interval::LEVEL;
+use crate::matrix::{Matrix, add_scaled};
+use crate::resampling::Draw as _;
+
+/// In how many groups of neighbours clusters are drawn again.
+const GROUPS: u64 = 512;
+/// How many times they are drawn again.
+const RESAMPLES: usize = 1000;
+
+/// Strengths over several tables.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pooled {
+    /// The strengths and their sandwich.
+    pub strengths: Strengths,
+    /// Of each player the 95 % interval of its strength; `None` with fewer than two clusters.
+    pub intervals: Option<Vec<(f64, f64)>>,
+}
+
+impl Rankings {
+    /// The games of several tables as those of one. Clusters with the same number are one cluster, so that what tables
+    /// share is not counted twice. Positions are forgotten: the first of two is not the first of eight.
+    ///
+    /// # Examples
+    /// ```
+    /// use cambio_stats::ratings::{Ranking, Rankings};
+    ///
+    /// let table = |players: &[(usize, usize)]| {
+    ///     let mut rankings = Rankings::default();
+    ///     for deal in 0..3 {
+    ///         rankings.add(Ranking::new(players.iter().copied()));
+    ///         rankings.end_cluster_of(deal);
+    ///     }
+    ///     rankings
+    /// };
+    /// let pooled = Rankings::pooled(&[&table(&[(0, 1), (1, 2)]), &table(&[(2, 2), (1, 3), (0, 1)])]);
+    /// assert_eq!((pooled.games(), pooled.games_of(3)), (6, vec![6, 6, 3]));
+    /// ```
+    pub fn pooled(tables: &[&Rankings]) -> Rankings {
+        let width = tables.iter().map(|table| table.width).max().unwrap_or(0).max(1);
+        let mut pooled = Rankings { width, ..Rankings::default() };
+        let mut counts: Vec<(u64, u32, u32)> = Vec::new();
+        for table in tables {
+            let numbers: Vec<u32> = table.list.iter().map(|ranking| pooled.number_of(ranking.unplaced())).collect();
+            for cluster in table.all_clusters() {
+                for &(number, count) in &cluster.counts {
+                    let own = numbers[number as usize];
+                    pooled.counts[own as usize] += u64::from(count);
+                    counts.push((cluster.number / width, own, count));
+                }
+            }
+        }
+        counts.sort_unstable();
+        for cluster in counts.chunk_by(|one, next| one.0 == next.0) {
+            let sum = |same: &[(u64, u32, u32)]| (same[0].1, same.iter().map(|entry| entry.2).sum());
+            let counts = cluster.chunk_by(|one, next| one.1 == next.1).map(sum).collect();
+            pooled.clusters.push(Cluster { number: cluster[0].0 * width, counts });
+        }
+        pooled
+    }
+}
+
+/// Fits one strength for each of so many players to the games of several tables, as [`fit`](super::fit) does for one. `None` if
+/// nothing was ranked.
+///
+/// It takes a player to be as strong at every table; a table with more games has more weight. The intervals are
+/// from clusters drawn again with replacement: of each draw the strengths are taken one step of Newton's method
+/// from those of all (Moulton and Zeger 1989, "Analyzing repeated measures on generalized linear models via the bootstrap"), and
+/// the percentiles are as far out as Student's t makes up for few clusters (Hesterberg 2015, "What teachers should know
+/// about the bootstrap"). Where the fit needs a prior, clusters may all agree and drawing
+/// them again says nothing; there the interval is Student's with the error of the fit.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::ratings::{Ranking, Rankings, pool};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
+///
+/// // Player 0 wins two games of three at each of two tables, on the same forty deals.
+/// let table = || {
+///     let mut rankings = Rankings::default();
+///     for deal in 0..40 {
+///         for game in 0..3 {
+///             let ranks = if (game + deal) % 3 == 0 { [2, 1] } else { [1, 2] };
+///             rankings.add(Ranking::new([(0, ranks[0]), (1, ranks[1])]));
+///         }
+///         rankings.end_cluster_of(deal);
+///     }
+///     rankings
+/// };
+/// let found = pool(&[&table(), &table()], 2, Some(1), &mut ChaCha8Rng::seed_from_u64(1)).unwrap();
+/// assert!((found.strengths.strengths[0] - 2_f64.ln()).abs() < 1e-9);
+/// assert_eq!(found.strengths.clusters, 40);
+/// ```
+///
+/// # Panics
+/// Never.
+pub fn pool(tables: &[&Rankings], players: usize, anchor: Option<usize>, rng: &mut impl Rng) -> Option<Pooled> {
+    let rankings = Rankings::pooled(tables);
+    let (model, found) = super::maximum(&rankings, players, PositionEffects::Ignored)?;
+    let strengths = model.strengths(&found, anchor);
+    let clusters = strengths.clusters;
+    let intervals = (clusters > 1).then(|| match found.fit {
+        Fit::Likelihood => {
+            let drawn = model.resampled(&found, anchor, rng);
+            (0..players).map(|player| percentiles(&drawn, player, clusters.min(GROUPS) as f64)).collect()
+        }
+        Fit::Regularised => {
+            let t = t_quantile(0.5 + LEVEL / 2.0, clusters as f64 - 1.0);
+            let half = |player: usize| t * strengths.covariance[(player, player)].max(0.0).sqrt();
+            let ends = |player: usize| {
+                (strengths.strengths[player] - half(player), strengths.strengths[player] + half(player))
+            };
+            (0..players).map(ends).collect()
+        }
+    });
+    Some(Pooled { strengths, intervals })
+}
+
+impl Model<'_> {
+    /// The strengths of clusters drawn again.
+    fn resampled(&self, found: &Maximum, anchor: Option<usize>, rng: &mut impl Rng) -> Vec<Vec<f64>> {
+        let size = found.at.len();
+        let parts = self.parts(found.fit, &found.at);
+        let clusters: Vec<&Cluster> = self.rankings.all_clusters().collect();
+        let width = clusters.len().div_ceil(GROUPS as usize).max(1);
+        let groups: Vec<(Vec<f64>, Matrix)> = clusters
+            .chunks(width)
+            .map(|group| {
+                let (mut score, mut hessian) = (vec![0.0; size], Matrix::zeros(size, size));
+                let counts = group.iter().flat_map(|cluster| &cluster.counts);
+                for &(number, count) in counts {
+                    self.add(
+                        found.fit,
+                        number as usize,
+                        &parts[number as usize],
+                        f64::from(count),
+                        &mut score,
+                        &mut hessian,
+                    );
+                }
+                (score, hessian)
+            })
+            .collect();
+        let draw = |_| {
+            let (mut score, mut hessian) = (vec![0.0; size], Matrix::zeros(size, size));
+            let mut times = vec![0_u32; groups.len()];
+            for _ in 0..groups.len() {
+                times[rng.index(groups.len())] += 1;
+            }
+            for ((own, slope), times) in groups.iter().zip(times).filter(|(_, times)| *times > 0) {
+                add_scaled(&mut score, f64::from(times), own);
+                hessian.add_scaled(f64::from(times), slope);
+            }
+            let mut at = found.at.clone();
+            add_scaled(&mut at, 1.0, &hessian.cholesky()?.solve(&score));
+            Some(self.shifted(found.fit, &at, anchor))
+        };
+        (0..RESAMPLES).filter_map(draw).collect()
+    }
+}
+
+/// The ends between which 95 % of the draws are, a little farther out with few clusters.
+fn percentiles(drawn: &[Vec<f64>], player: usize, clusters: f64) -> (f64, f64) {
+    let mut values: Vec<f64> = drawn.iter().map(|strengths| strengths[player]).collect();
+    values.sort_by(f64::total_cmp);
+    let outside = normal_cdf(-(clusters / (clusters - 1.0)).sqrt() * t_quantile(0.5 + LEVEL / 2.0, clusters - 1.0));
+    let last = values.len().saturating_sub(1);
+    let from_end = (outside * values.len() as f64) as usize;
+    let at = |place: usize| values.get(place).copied().unwrap_or(f64::NAN);
+    (at(from_end.min(last)), at(last - from_end.min(last)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Ranking, fit};
+    use super::*;
+    use crate::resampling::stream;
+
+    /// A table of these players whose strengths are 0.8 apart at most: games of each deal share its luck.
+    fn play(rng: &mut impl Rng, deals: u64, players: &[usize], shared: &[f64]) -> Rankings {
+        let mut rankings = Rankings::default();
+        for deal in 0..deals {
+            for _ in 0..2 {
+                // Gumbel's distribution makes rankings those of Plackett and Luce.
+                let mut order: Vec<(f64, usize)> = players
+                    .iter()
+                    .map(|&player| {
+                        (
+                            strength(player) + shared[deal as usize] * (player as f64 - 1.0)
+                                - (-rng.uniform().ln()).ln(),
+                            player,
+                        )
+                    })
+                    .collect();
+                order.sort_by(|one, other| other.0.total_cmp(&one.0));
+                rankings.add(Ranking::new(order.iter().enumerate().map(|(rank, &(_, player))| (player, rank + 1))));
+            }
+            rankings.end_cluster_of(deal);
+        }
+        rankings
+    }
+
+    fn strength(player: usize) -> f64 {
+        0.4 * (1.0 - player as f64)
+    }
+
+    #[test]
+    fn one_table_by_itself_has_the_ratings_that_it_has_and_two_of_the_same_deals_are_no_surer() {
+        let mut rng = stream(1, 40);
+        let table = play(&mut rng, 60, &[0, 1, 2], &[0.0; 60]);
+        let alone = fit(&table, 3, None, PositionEffects::Ignored).unwrap();
+        let one = pool(&[&table], 3, None, &mut rng).unwrap();
+        let twice = pool(&[&table, &table], 3, None, &mut rng).unwrap();
+        for player in 0..3 {
+            for pooled in [&one, &twice] {
+                assert!((pooled.strengths.strengths[player] - alone.strengths[player]).abs() < 1e-9);
+                let (found, expected) =
+                    (pooled.strengths.covariance[(player, player)], alone.covariance[(player, player)]);
+                assert!((found - expected).abs() < 1e-9 * expected, "{found} {expected}");
+                // The percentiles of 1000 draws against Student's t.
+                let (low, high) = pooled.intervals.as_ref().unwrap()[player];
+                let t = t_quantile(0.975, 59.0) * expected.sqrt();
+                assert!(((high - low) / (2.0 * t) - 1.0).abs() < 0.15, "{low} {high} {t}");
+            }
+        }
+        assert_eq!((twice.strengths.clusters, Rankings::pooled(&[&table, &table]).games()), (60, 240));
+    }
+
+    #[test]
+    fn pooled_intervals_hold_where_tables_share_their_deals() {
+        let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 2000 } else { 200 };
+        for deals in [12, 60] {
+            let (mut held, mut all) = (0, 0);
+            for run in 0..runs {
+                let mut rng = stream(run, 41);
+                let shared: Vec<f64> = (0..deals).map(|_| 0.3 * rng.normal()).collect();
+                let tables = [&[0, 1, 2][..], &[0, 1], &[1, 2]].map(|players| play(&mut rng, deals, players, &shared));
+                let found = pool(&[&tables[0], &tables[1], &tables[2]], 3, None, &mut rng).unwrap();
+                if found.strengths.fit == Fit::Likelihood {
+                    for (player, (low, high)) in found.intervals.unwrap().into_iter().enumerate() {
+                        held += u32::from(low <= strength(player) && strength(player) <= high);
+                        all += 1;
+                    }
+                }
+            }
+            let share = f64::from(held) / f64::from(all);
+            // The luck of a deal draws strengths together a little, by about a hundredth.
+            let error = (0.05 * 0.95 / runs as f64).sqrt();
+            assert!((share - 0.95).abs() < 0.02 + 3.0 * error, "{deals} deals: {share}");
+        }
+    }
+
+    #[test]
+    fn who_never_lost_at_any_table_is_rated_with_a_prior_and_a_table_elsewhere_makes_that_unnecessary() {
+        let win = |winner: usize, loser: usize| {
+            let mut rankings = Rankings::default();
+            for deal in 0..20 {
+                rankings.add(Ranking::new([(winner, 1), (loser, 2)]));
+                rankings.end_cluster_of(deal);
+            }
+            rankings
+        };
+        let (first, second, back) = (win(0, 1), win(1, 2), win(2, 0));
+        let apart = pool(&[&first, &second], 3, None, &mut stream(1, 42)).unwrap();
+        assert_eq!(apart.strengths.fit, Fit::Regularised);
+        let (low, high) = apart.intervals.unwrap()[0];
+        assert!(high - low > 0.5, "nothing varied, and yet it is not sure: {low} {high}");
+        let around = pool(&[&first, &second, &back], 3, None, &mut stream(1, 42)).unwrap();
+        assert_eq!(around.strengths.fit, Fit::Likelihood);
+        assert!(around.strengths.strengths.iter().all(|strength| strength.abs() < 1e-9));
+    }
+}
