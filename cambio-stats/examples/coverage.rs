@@ -1,8 +1,9 @@
-//! How often intervals hold and tests reject where nothing is to be found, by simulation: `coverage FOLDER [REPETITIONS [SEATS]]`.
+//! How often intervals hold and tests reject where nothing is to be found, by simulation: `coverage FOLDER [REPETITIONS]`.
+//! `seats=8`, `deals=100`, `field=equal` and `seed=1` after that choose some of the settings, and other streams.
 //!
 //! A deal has a piece of luck for each seat, which all its rotations share; an agent has a strength, a piece of luck with
 //! the deal, and one with each match. Agents are ranked by the sum, to a quarter, so that some tie. As many agents as there
-//! are seats sit in every seat of every deal. The truth is the mean of two million seats.
+//! are seats sit in every seat of every deal. The truth is one half for equal agents, and else the mean of sixteen million seats.
 //!
 //! `coverage.csv` says, for each setting, how often the intervals held, what the same numbers gave by the methods that are
 //! widely used, and how often the seats were found to matter where they do not: a share of as many repetitions, each from
@@ -15,7 +16,8 @@ use cambio_stats::simultaneous::{Contrasts, Together};
 use cambio_stats::{Draw as _, Joint, Matrix, Support, f_tail, hotelling, t_quantile};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
 
-const SEED: u64 = 20_26;
+const SEED: &str = "2026";
+const SEATS_FOR_TRUTH: u64 = 16_000_000;
 const LUCK: f64 = 1.0;
 const OF_DEAL: f64 = 0.3;
 const OF_MATCH: f64 = 0.7;
@@ -107,20 +109,25 @@ struct Counts {
     chi_square: u32,
 }
 
-/// The mean rank points of each agent over two million seats.
-fn truths(field: &Field, seats: usize) -> Vec<f64> {
+/// The mean rank points of each agent: one half where all are equal, and otherwise from sixteen million seats. Luck is as often
+/// good as bad, so that an agent has as much above one half as the agent at the other end of the field has below.
+fn truths(field: &Field, seats: usize, seed: u64) -> Vec<f64> {
+    if field.reach == 0.0 {
+        return vec![0.5; seats];
+    }
     let strengths = strengths(seats, field.reach);
-    let mut rng = ChaCha8Rng::seed_from_u64(SEED + field.number(seats));
-    let deals = 2_000_000 / seats as u64;
+    let mut rng = ChaCha8Rng::seed_from_u64(seed + field.number(seats));
+    let deals = SEATS_FOR_TRUTH / seats as u64;
     let mut sums = vec![0; seats];
     for _ in 0..deals {
         sums.iter_mut().zip(deal(&strengths, &mut rng)).for_each(|(sum, own)| *sum += own);
     }
     let all = (deals * seats as u64) as f64 * 2.0 * (seats as f64 - 1.0);
-    sums.into_iter().map(|sum| sum as f64 / all).collect()
+    let mean = |agent: usize| sums[agent] as f64 / all;
+    (0..seats).map(|agent| (mean(agent) + 1.0 - mean(seats - 1 - agent)) / 2.0).collect()
 }
 
-fn repeat(field: &Field, truths: &[f64], deals: u64, repetitions: u32) -> Counts {
+fn repeat(field: &Field, truths: &[f64], deals: u64, repetitions: u32, seed: u64) -> Counts {
     let seats = truths.len();
     let strengths = strengths(seats, field.reach);
     let (units, matches) = (2.0 * (seats as f64 - 1.0), seats as i64);
@@ -129,7 +136,7 @@ fn repeat(field: &Field, truths: &[f64], deals: u64, repetitions: u32) -> Counts
     let mut counts = Counts { score: vec![0; seats], t: vec![0; seats], ..Counts::default() };
     for repetition in 0..repetitions {
         let mut rng =
-            ChaCha8Rng::seed_from_u64(SEED + number * 1_000_000_007 + deals * 1_000_003 + u64::from(repetition));
+            ChaCha8Rng::seed_from_u64(seed + number * 1_000_000_007 + deals * 1_000_003 + u64::from(repetition));
         let mut joint = Joint::new(2 * seats);
         for _ in 0..deals {
             joint.add(&vec![matches; 2 * seats], &deal(&strengths, &mut rng));
@@ -181,18 +188,21 @@ fn holds(ends: Option<(f64, f64)>, truth: f64) -> bool {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut words = std::env::args().skip(1);
-    let folder = PathBuf::from(words.next().ok_or("usage: coverage FOLDER [REPETITIONS [SEATS]]")?);
-    let repetitions: u32 = words.next().map_or(Ok(2000), |word| word.parse())?;
+    let (chosen, words): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|word| word.contains('='));
+    let folder =
+        PathBuf::from(words.first().ok_or("usage: coverage FOLDER [REPETITIONS] [seats=] [deals=] [field=] [seed=]")?);
+    let repetitions: u32 = words.get(1).map_or(Ok(2000), |word| word.parse())?;
+    let value = |name: &str| chosen.iter().filter_map(|word| word.split_once('=')).find(|(key, _)| *key == name);
+    let is_chosen = |name: &str, found: &str| value(name).is_none_or(|(_, wanted)| wanted == found);
+    let seed: u64 = value("seed").map_or(SEED, |(_, seed)| seed).parse()?;
     let mut csv = String::from(
         "seats,deals,field,repetitions,score,score_least,t,t_least,together,common_error,hotelling,chi_square\n",
     );
-    let only: Option<usize> = words.next().map(|word| word.parse()).transpose()?;
-    for seats in [2, 4, 8].into_iter().filter(|seats| only.is_none_or(|only| only == *seats)) {
-        for field in &FIELDS {
-            let truths = truths(field, seats);
-            for deals in [5, 12, 30, 100] {
-                let counts = repeat(field, &truths, deals, repetitions);
+    for seats in [2, 4, 8].into_iter().filter(|seats| is_chosen("seats", &seats.to_string())) {
+        for field in FIELDS.iter().filter(|field| is_chosen("field", field.name)) {
+            let truths = truths(field, seats, seed);
+            for deals in [5, 12, 30, 100].into_iter().filter(|deals: &u64| is_chosen("deals", &deals.to_string())) {
+                let counts = repeat(field, &truths, deals, repetitions, seed);
                 let share = |count: u32| f64::from(count) / f64::from(repetitions);
                 let mean = |counts: &[u32]| share(counts.iter().sum()) / counts.len() as f64;
                 let least = |counts: &[u32]| share(counts.iter().copied().min().unwrap_or(0));
