@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::seat::{Seat, Spot, SpotSet};
+use crate::shown::shown;
 
 /// One choice by one seat.
 ///
@@ -95,8 +96,9 @@ impl fmt::Display for Action {
 /// The error of a text that is no decision.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "`{0}` is no decision; decisions are draw, take, call, end, drop, skip, pass, one of peek, keep, look, show, \
-     snap, touch, give, cheat with a spot such as a3, or swap with two spots"
+    "`{}` is no decision; decisions are draw, take, call, end, drop, skip, pass, one of peek, keep, look, show, \
+     snap, touch, give, cheat with a spot such as a3, or swap with two spots",
+    shown(.0)
 )]
 pub struct ParseActionError(String);
 

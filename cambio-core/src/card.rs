@@ -4,6 +4,8 @@ use std::fmt;
 use std::num::NonZeroU8;
 use std::str::FromStr;
 
+use crate::shown::shown;
+
 /// The most kinds of a deck.
 pub const MAX_KINDS: usize = 128;
 /// The most cards on a table: two decks of 128.
@@ -191,8 +193,9 @@ impl Power {
 /// The error of a text that is no power.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "`{0}` is no power; a power is one to four steps joined by `then`, a step one or more of `look own`, \
-     `look other`, `look any`, `look another` and one of `swap`, `swap own`, `swap looked`, joined by `or`, or `reveal` alone"
+    "`{}` is no power; a power is one to four steps joined by `then`, a step one or more of `look own`, \
+     `look other`, `look any`, `look another` and one of `swap`, `swap own`, `swap looked`, joined by `or`, or `reveal` alone",
+    shown(.0)
 )]
 pub struct ParsePowerError(String);
 

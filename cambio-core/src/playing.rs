@@ -7,6 +7,7 @@ use crate::observer::Observer;
 use crate::record::{Flaw, Record, Recorder};
 use crate::rng::{Key, Seed};
 use crate::round::{Drawn, Round};
+use crate::shown::shown;
 use crate::{
     Action, Briefing, Card, Event, IllegalAction, Match, MatchResult, Observation, RoundResult, Rules, RulesError,
     RulesSpec, Score, Seat, Sighting, Standing, State,
@@ -61,7 +62,7 @@ pub struct Turn<'p> {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RestoreError {
     /// A field of the record is missing or is not what it should be.
-    #[error("`{field}` is {found}; allowed is {allowed}")]
+    #[error("`{field}` is {}; allowed is {allowed}", shown(found))]
     Field {
         /// The field.
         field: &'static str,

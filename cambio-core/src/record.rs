@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::chance::RaceOrder;
 use crate::observer::Observer;
+use crate::shown::shown;
 use crate::{Action, Card, RoundResult, Rules, Score, Seat, Setup, Spot, State};
 
 /// The format's name and version.
@@ -199,11 +200,7 @@ fn texts(name: &str, list: Vec<Value>) -> Result<Vec<String>, Flaw> {
 
 /// A value for a sentence, cut if it is long.
 pub(crate) fn brief(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    shown(&value.to_string()).up_to(60).to_string()
 }
 
 /// The results of a round by field name, as records hold them.

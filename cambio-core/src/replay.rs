@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::chance::{Chance, Race, RaceOrder};
 use crate::observer::Observer;
 use crate::record::{FINGERPRINT, Fingerprinter, Flaw, Record, RoundRecord, TRACE, brief, results, scores};
 use crate::round::{Outcomes, Round};
+use crate::shown::shown;
 use crate::{Action, Card, Choices, Match, RoundResult, Rules, RulesSpec, Score, Seat, State};
 
 /// Replays a record, as far as it goes, and fills in the results that it does not give.
@@ -76,7 +77,7 @@ fn check_header(record: &Record, seats: usize) -> Result<(), Flaw> {
 fn first_starter(rules: &Rules, seats: usize, round: Option<&RoundRecord>) -> Result<Seat, Flaw> {
     match round.and_then(|round| round.starter.as_ref()) {
         Some(letter) => seat_of(letter, seats).ok_or_else(|| {
-            Flaw::new(format!("starter is {letter:?}; allowed are the {seats} seats from a on")).in_round(1)
+            Flaw::new(format!("starter is \"{}\"; allowed are the {seats} seats from a on", shown(letter))).in_round(1)
         }),
         None => Ok(match rules.spec().starter {
             crate::knob::Starter::AfterDealer => Seat::B,
@@ -158,7 +159,8 @@ impl Chance for Script<'_> {
         if let Some((label, copies)) = due.iter().find(|(_, copies)| **copies != 0) {
             let (found, number_off) = if *copies > 0 { ("too few", *copies) } else { ("too many", -copies) };
             return self.fail(format!(
-                "reshuffle {number} is not the pile without its top: {number_off} of `{label}` {found}"
+                "reshuffle {number} is not the pile without its top: {number_off} of `{}` {found}",
+                shown(label)
             ));
         }
         for (card, label) in stock.iter_mut().rev().zip(labels) {
@@ -178,7 +180,7 @@ impl Chance for Script<'_> {
         let mut sorted = letters.clone();
         sorted.sort_unstable();
         if sorted != due {
-            self.fail(format!("race {number} is {letters:?}; legal: an order of {}", due.join(", ")));
+            self.fail(format!("race {number} is {}; legal: an order of {}", brief(&json!(letters)), due.join(", ")));
             return RaceOrder::new(race.snappers.each());
         }
         let order = RaceOrder::new(letters.iter().filter_map(|letter| seat_of(letter, race.seats)));
@@ -208,7 +210,9 @@ fn replay_round<W: Observer>(
     match &filled.starter {
         None => filled.starter = Some(setup.starter.to_string()),
         Some(given) if *given == setup.starter.to_string() => {}
-        Some(given) => return Err(Flaw::new(format!("starter is given as {given:?}, but is \"{}\"", setup.starter))),
+        Some(given) => {
+            return Err(Flaw::new(format!("starter is given as \"{}\", but is \"{}\"", shown(given), setup.starter)));
+        }
     }
     if round.deck.len() != rules.deck().len() {
         let (found, due) = (round.deck.len(), rules.deck().len());
@@ -217,7 +221,7 @@ fn replay_round<W: Observer>(
     let deck = round.deck.iter().map(|label| {
         rules
             .card(label)
-            .ok_or_else(|| Flaw::new(format!("impossible deck: `{label}` is no card of `{}`", rules.name())))
+            .ok_or_else(|| Flaw::new(format!("impossible deck: `{}` is no card of `{}`", shown(label), rules.name())))
     });
     let deck = deck.collect::<Result<Vec<Card>, Flaw>>()?;
     let mut fingerprinter = Fingerprinter::default();
@@ -287,7 +291,7 @@ fn left_over(what: &str, number: usize) -> String {
 /// The decision that a text means, if it is legal now.
 fn read_decision(state: &State, text: &str) -> Result<(Seat, Action), String> {
     let Some(asked) = state.actor() else {
-        return Err(format!("illegal decision `{text}`; legal: nothing, the round is over"));
+        return Err(format!("illegal decision `{}`; legal: nothing, the round is over", shown(text)));
     };
     let choices = state.choices();
     let read = || {
@@ -297,7 +301,7 @@ fn read_decision(state: &State, text: &str) -> Result<(Seat, Action), String> {
     };
     match read() {
         Some((seat, action)) if seat == asked && choices.contains(action) => Ok((seat, action)),
-        _ => Err(format!("illegal decision `{text}`; legal: {}", told(asked, &choices))),
+        _ => Err(format!("illegal decision `{}`; legal: {}", shown(text), told(asked, &choices))),
     }
 }
 

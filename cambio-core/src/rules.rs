@@ -13,9 +13,10 @@ use std::sync::{Mutex, PoisonError};
 use crate::card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power};
 use crate::knob::Matching;
 use crate::seat::{MAX_SEATS, MAX_SLOTS};
+use crate::shown::shown;
 
 pub use deck::Deck;
-use deck::KIND_FIELDS;
+use deck::{KIND_FIELDS, MOST_KINDS};
 use spec::known_names;
 pub use spec::{KNOBS, KnobDoc, RulesSpec};
 
@@ -32,32 +33,33 @@ pub const MINI_GAMES: [&str; 9] =
 #[non_exhaustive]
 pub enum RulesError {
     /// A rule file is not TOML.
-    #[error("not TOML: {0}")]
+    #[error("not TOML: {}", shown(.0))]
     Toml(String),
     /// A rule file holds something that no rule file has, such as a date.
-    #[error("not a rule file: {0}")]
+    #[error("not a rule file: {}", shown(.0))]
     File(String),
     /// Rules as JSON are neither a name nor a table.
-    #[error("rules are {found}; allowed is a preset's name or a table of fields")]
+    #[error("rules are {}; allowed is a preset's name or a table of fields", shown(found))]
     Shape {
         /// What was found, as JSON.
         found: String,
     },
     /// No preset or mini game has this name.
-    #[error("there is no preset `{name}`; {}", known_names())]
+    #[error("there is no preset `{}`; {}", shown(name), known_names())]
     Preset {
         /// The name.
         name: String,
     },
     /// The field `base` is no text.
-    #[error("field `base` is {found}; {}", known_names())]
+    #[error("field `base` is {}; {}", shown(found), known_names())]
     Base {
         /// What was found, as JSON.
         found: String,
     },
     /// No rule file has this field.
     #[error(
-        "there is no field `{field}`; {}`cambio rules classic` prints all fields",
+        "there is no field `{}`; {}`cambio rules classic` prints all fields",
+        shown(field),
         nearest.map_or_else(String::new, |nearest| format!("did you mean `{nearest}`? "))
     )]
     UnknownField {
@@ -75,7 +77,7 @@ pub enum RulesError {
         allowed: &'static str,
     },
     /// A field has a value that it may not have, by itself or beside the others.
-    #[error("field `{field}` is {found}; allowed is {allowed}")]
+    #[error("field `{field}` is {}; allowed is {allowed}", shown(found))]
     Field {
         /// The field.
         field: &'static str,
@@ -101,7 +103,7 @@ pub enum RulesError {
         copies: u8,
     },
     /// A kind of the deck is no table.
-    #[error("kind {number} of the deck is {found}; a kind is a table of {}", KIND_FIELDS.join(", "))]
+    #[error("kind {number} of the deck is {}; a kind is a table of {}", shown(found), KIND_FIELDS.join(", "))]
     Kind {
         /// Which kind, counted from 1.
         number: usize,
@@ -109,7 +111,7 @@ pub enum RulesError {
         found: String,
     },
     /// A kind of the deck has a field that no kind has.
-    #[error("kind {number} of the deck has the field `{field}`; a kind has {}", KIND_FIELDS.join(", "))]
+    #[error("kind {number} of the deck has the field `{}`; a kind has {}", shown(field), KIND_FIELDS.join(", "))]
     UnknownKindField {
         /// Which kind, counted from 1.
         number: usize,
@@ -117,7 +119,7 @@ pub enum RulesError {
         field: String,
     },
     /// A field of a kind has a value that it may not have.
-    #[error("`{field}` of kind {number} of the deck is {found}; allowed is {allowed}")]
+    #[error("`{field}` of kind {number} of the deck is {}; allowed is {allowed}", shown(found))]
     KindField {
         /// Which kind, counted from 1.
         number: usize,
@@ -141,6 +143,12 @@ pub enum RulesError {
     Label {
         /// The label.
         label: String,
+    },
+    /// The deck has too many kinds.
+    #[error("the deck has {kinds} kinds; allowed are at most {MOST_KINDS}, those without copies included")]
+    Kinds {
+        /// The number of kinds.
+        kinds: usize,
     },
     /// The deck has too many cards.
     #[error("the deck has {cards} cards; allowed are at most {}", MAX_CARDS / 2)]

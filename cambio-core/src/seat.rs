@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::shown::shown;
+
 /// The most seats at a table.
 pub const MAX_SEATS: usize = 8;
 /// The most slots of a layout, under any rules.
@@ -270,7 +272,7 @@ impl fmt::Debug for Spot {
 
 /// The error of a text that names no spot.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{0}` is no spot; a spot is a seat and a slot, from a1 to h16")]
+#[error("`{}` is no spot; a spot is a seat and a slot, from a1 to h16", shown(.0))]
 pub struct ParseSpotError(String);
 
 impl FromStr for Spot {

@@ -16,6 +16,7 @@ impl System {
         if RulesSpec::preset(&spec.name).is_ok_and(|preset| !preset.plays_as(&spec)) {
             spec.name += " (changed)";
         }
+        spec.deck.check()?;
         let mut kinds = spec.deck.kinds.clone();
         match kinds.iter_mut().find(|kind| kind.label == "JK") {
             Some(joker) if spec.deck.name.is_none() && i64::from(joker.copies) != spec.jokers.get() => {

@@ -3,7 +3,14 @@
 use serde_json::{Map, Value};
 
 use super::{PRESETS, RulesError};
-use crate::card::Kind;
+use crate::card::{Kind, MAX_CARDS, MAX_KINDS};
+
+/// The most kinds that a deck lists: as many as it can have, and as many again that have no copies.
+pub(super) const MOST_KINDS: usize = 2 * MAX_KINDS;
+/// The most points of a card, above or below 0.
+const MOST_POINTS: i16 = 100;
+/// The most copies of a kind in one deck.
+const MOST_COPIES: u8 = (MAX_CARDS / 2) as u8;
 
 const DECK_FILE: &str = include_str!("../../presets/decks.toml");
 
@@ -31,9 +38,33 @@ impl Deck {
         Ok(Deck { name: Some(name.to_owned()), kinds: read_kinds(kinds)? })
     }
 
-    /// A deck of one's own.
+    /// A deck of one's own. [`RulesSpec::validate`](super::RulesSpec::validate) checks it, as it checks those of rule files.
     pub fn of(kinds: Vec<Kind>) -> Deck {
         Deck { name: None, kinds }
+    }
+
+    /// Checks what a deck that a program has made may hold, as if it had been read from a file.
+    pub(super) fn check(&self) -> Result<(), RulesError> {
+        check_number(self.kinds.len())?;
+        for (place, kind) in self.kinds.iter().enumerate() {
+            let Kind { label, rank, points, copies, .. } = kind;
+            let wrong = |field, found: &dyn std::fmt::Display, allowed| {
+                Err(RulesError::KindField { number: place + 1, field, found: found.to_string(), allowed })
+            };
+            if !is_label(label) {
+                return wrong("label", &Value::from(label.as_str()), LABEL);
+            }
+            if rank.is_empty() {
+                return wrong("rank", &Value::from(""), RANK);
+            }
+            if points.unsigned_abs() > MOST_POINTS.unsigned_abs() {
+                return wrong("points", points, POINTS);
+            }
+            if *copies > MOST_COPIES {
+                return wrong("copies", copies, COPIES);
+            }
+        }
+        Ok(())
     }
 
     /// The kinds as written, jokers included.
@@ -63,8 +94,22 @@ fn read_kinds(value: &Value) -> Result<Vec<Kind>, RulesError> {
         let allowed = "a deck's name or a list of kinds".to_owned();
         return Err(RulesError::Field { field: "deck", found: value.to_string(), allowed });
     };
+    check_number(list.len())?;
     list.iter().enumerate().map(|(number, value)| read_kind(number + 1, value)).collect()
 }
+
+fn check_number(kinds: usize) -> Result<(), RulesError> {
+    if kinds > MOST_KINDS { Err(RulesError::Kinds { kinds }) } else { Ok(()) }
+}
+
+fn is_label(label: &str) -> bool {
+    !label.is_empty() && label.len() <= 12 && label.chars().all(|c| c.is_ascii_graphic())
+}
+
+const LABEL: &str = "1 to 12 characters without a space";
+const POINTS: &str = "a whole number from -100 to 100";
+const COPIES: &str = "a whole number from 0 to 128";
+const RANK: &str = "a text";
 
 fn read_kind(number: usize, value: &Value) -> Result<Kind, RulesError> {
     let Some(fields) = value.as_object() else {
@@ -82,12 +127,12 @@ fn read_kind(number: usize, value: &Value) -> Result<Kind, RulesError> {
         None => Ok(""),
         Some(value) => value.as_str().ok_or_else(|| wrong(field, "a text")),
     };
-    let is_label = |label: &&str| !label.is_empty() && label.len() <= 12 && label.chars().all(|c| c.is_ascii_graphic());
     let whole = |field: &str, from: i64, to: i64| fields.get(field)?.as_i64().filter(|n| (from..=to).contains(n));
-    let label = text("label").filter(is_label).ok_or_else(|| wrong("label", "1 to 12 characters without a space"))?;
-    let rank = text("rank").filter(|rank| !rank.is_empty()).ok_or_else(|| wrong("rank", "a text"))?;
-    let points = whole("points", -100, 100).ok_or_else(|| wrong("points", "a whole number from -100 to 100"))? as i16;
-    let copies = whole("copies", 0, 128).ok_or_else(|| wrong("copies", "a whole number from 0 to 128"))? as u8;
+    let label = text("label").filter(|label| is_label(label)).ok_or_else(|| wrong("label", LABEL))?;
+    let rank = text("rank").filter(|rank| !rank.is_empty()).ok_or_else(|| wrong("rank", RANK))?;
+    let points =
+        whole("points", -i64::from(MOST_POINTS), i64::from(MOST_POINTS)).ok_or_else(|| wrong("points", POINTS))? as i16;
+    let copies = whole("copies", 0, i64::from(MOST_COPIES)).ok_or_else(|| wrong("copies", COPIES))? as u8;
     let power = optional("power")?.parse().map_err(|source| RulesError::Power { number, source })?;
     Ok(Kind {
         label: label.to_owned(),

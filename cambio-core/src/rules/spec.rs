@@ -240,7 +240,11 @@ impl RulesSpec {
     pub fn from_toml(text: &str) -> Result<RulesSpec, RulesError> {
         let value: toml::Table = match toml::from_str(text) {
             Ok(table) => table,
-            Err(error) => return Err(RulesError::Toml(error.to_string().trim().replace('\n', " "))),
+            Err(error) => {
+                let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
+                let place = line.map_or_else(String::new, |line| format!("line {line}: "));
+                return Err(RulesError::Toml(place + &error.message().trim().replace('\n', " ")));
+            }
         };
         match serde_json::to_value(value) {
             Ok(value) => RulesSpec::from_json(&value),

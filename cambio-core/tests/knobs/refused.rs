@@ -1,7 +1,7 @@
 //! What a rule file may not say, and what the refusal tells.
 
 use cambio_core::knob::Knob as _;
-use cambio_core::{KNOBS, MINI_GAMES, PRESETS, Rules, RulesError, RulesSpec};
+use cambio_core::{Deck, KNOBS, MINI_GAMES, PRESETS, Rules, RulesError, RulesSpec};
 use serde_json::{Value, json};
 
 /// Why a rule file that changes `classic` is refused.
@@ -158,6 +158,103 @@ fn what_is_no_rule_table_is_refused() {
         assert_eq!(error, format!("rules are {value}; allowed is a preset's name or a table of fields"));
     }
     assert!(refusal("name = ''").starts_with("field `name` is \"\"; allowed is one line of 1 to 64 bytes"));
+}
+
+#[test]
+fn a_deck_that_a_program_made_is_checked_as_one_from_a_file() {
+    type Change = fn(&mut Vec<cambio_core::Kind>);
+    let changes: [(Change, &str); 7] = [
+        (
+            |kinds| kinds[3].points = i16::MAX,
+            "`points` of kind 4 of the deck is 32767; allowed is a whole number from -100",
+        ),
+        (
+            |kinds| kinds[3].points = i16::MIN,
+            "`points` of kind 4 of the deck is -32768; allowed is a whole number from -1",
+        ),
+        (
+            |kinds| kinds[0].copies = 255,
+            "`copies` of kind 1 of the deck is 255; allowed is a whole number from 0 to 128",
+        ),
+        (
+            |kinds| kinds[1].label = "two words".to_owned(),
+            "`label` of kind 2 of the deck is \"two words\"; allowed is 1 to 12",
+        ),
+        (
+            |kinds| kinds[1].label = String::new(),
+            "`label` of kind 2 of the deck is \"\"; allowed is 1 to 12 characters",
+        ),
+        (|kinds| kinds[2].rank = String::new(), "`rank` of kind 3 of the deck is \"\"; allowed is a text"),
+        (
+            |kinds| kinds.extend(vec![kinds[0].clone(); 1000]),
+            "kinds; allowed are at most 256, those without copies included",
+        ),
+    ];
+    for (change, words) in changes {
+        let mut spec = RulesSpec::preset("classic").unwrap();
+        let mut kinds = spec.deck.kinds().to_vec();
+        change(&mut kinds);
+        spec.deck = Deck::of(kinds);
+        let error = spec.validate().unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn the_largest_points_of_a_deck_are_played() {
+    let mut spec = RulesSpec::preset("classic").unwrap();
+    let mut kinds = spec.deck.kinds().to_vec();
+    for (place, kind) in kinds.iter_mut().enumerate() {
+        kind.points = if place % 2 == 0 { 100 } else { -100 };
+    }
+    spec.deck = Deck::of(kinds);
+    let rules = spec.validate().unwrap();
+    assert_eq!(rules.deck_squares(), 10_000 * rules.deck().len() as i32);
+}
+
+#[test]
+fn many_kinds_are_refused_before_they_are_looked_at() {
+    let row = json!({ "label": "1", "rank": "1", "points": 1, "copies": 0 });
+    let mut table = RulesSpec::preset("classic").unwrap().to_table();
+    table["deck"] = Value::from(vec![row; 200_000]);
+    let error = RulesSpec::from_json(&table).unwrap_err().to_string();
+    assert_eq!(error, "the deck has 200000 kinds; allowed are at most 256, those without copies included");
+}
+
+#[test]
+fn a_refusal_quotes_no_control_character_and_nothing_whole_that_is_long() {
+    let long = "x".repeat(1_000_000);
+    for foreign in ["\u{1b}[31mred\u{1b}[0m\u{9b}2J\u{202e}", &long] {
+        let quoted = Value::from(foreign).to_string().replace('\u{9b}', "\\u009b").replace('\u{202e}', "\\u202e");
+        for fields in [
+            format!("late = {quoted}"),
+            format!("{quoted} = 1"),
+            format!("name = {quoted}"),
+            format!("deck = {quoted}"),
+            format!("deck = [{quoted}]"),
+            format!("deck = [{{ {quoted} = 1 }}]"),
+            format!("deck = [{{ label = {quoted} }}]"),
+            format!("deck = [{{ label = '1', rank = '1', points = 1, copies = 1, power = {quoted} }}]"),
+            format!("{quoted} = 1\n{quoted} = 1"),
+            format!("late = {long}"),
+        ] {
+            let error = refusal(&fields);
+            let line = &fields[..fields.len().min(40)];
+            assert!(error.len() < 600, "{line}: {} bytes", error.len());
+            assert!(!error.contains(char::is_control) && !error.contains('\u{202e}'), "{line}: {error:?}");
+        }
+        let errors = [
+            RulesSpec::preset(foreign).unwrap_err().to_string(),
+            RulesSpec::from_json(&json!([foreign])).unwrap_err().to_string(),
+            RulesSpec::from_json(&json!({ "base": [foreign] })).unwrap_err().to_string(),
+            foreign.parse::<cambio_core::Power>().unwrap_err().to_string(),
+            foreign.parse::<cambio_core::Action>().unwrap_err().to_string(),
+            foreign.parse::<cambio_core::Spot>().unwrap_err().to_string(),
+        ];
+        for error in errors {
+            assert!(error.len() < 600 && !error.contains(char::is_control), "{error:?}");
+        }
+    }
 }
 
 const ONE: &str = "{ label = '1', rank = '1', points = 1, copies = 60 }";

@@ -1,0 +1,80 @@
+//! Other people's texts in messages.
+
+use std::fmt::{self, Write as _};
+
+/// A text of somebody else's, as a sentence quotes it: without control characters, and cut if it is long. Made by [`shown`].
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'t> {
+    text: &'t str,
+    most: usize,
+}
+
+/// Shows a text that comes from a file, a command line or another program.
+///
+/// Control characters, and those that turn the direction of a line round, are written as escapes such as `\u{1b}`, so that
+/// no text can command a terminal or forge another line. What follows the first 100 characters is left out, and `…` stands
+/// for it.
+///
+/// ```
+/// use cambio_core::shown;
+///
+/// assert_eq!(shown("never").to_string(), "never");
+/// assert_eq!(shown("\u{1b}[31mred\n").to_string(), r"\u{1b}[31mred\n");
+/// assert_eq!(shown(&"x".repeat(1_000_000)).to_string(), "x".repeat(100) + "…");
+/// assert_eq!(shown("a long story").up_to(6).to_string(), "a long…");
+/// ```
+pub const fn shown(text: &str) -> Shown<'_> {
+    Shown { text, most: 100 }
+}
+
+impl Shown<'_> {
+    /// Cuts the text after this number of characters, instead of 100.
+    #[must_use]
+    pub const fn up_to(self, most: usize) -> Self {
+        Shown { most, ..self }
+    }
+}
+
+/// Whether a character does something to a terminal instead of standing in it. The second row are Unicode's line and paragraph
+/// separators and its marks of direction.
+fn commands(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut chars = self.text.chars();
+        for char in chars.by_ref().take(self.most) {
+            if commands(char) {
+                write!(f, "{}", char.escape_default())?;
+            } else {
+                f.write_char(char)?;
+            }
+        }
+        if chars.next().is_some() { f.write_char('…') } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_character_that_a_terminal_obeys_is_shown() {
+        for char in (0..=0x2_ffff).filter_map(char::from_u32).filter(|char| char.is_control()) {
+            let text = shown(&format!("a{char}b")).to_string();
+            assert!(text.is_ascii() && !text.contains(char::is_control), "{text:?}");
+        }
+        assert_eq!(shown("\u{202e}gpj.exe").to_string(), r"\u{202e}gpj.exe");
+        assert_eq!(shown("Größe 5 – «ja»").to_string(), "Größe 5 – «ja»");
+    }
+
+    #[test]
+    fn a_text_of_just_the_allowed_length_is_not_cut() {
+        for (length, end) in [(99, ""), (100, ""), (101, "…")] {
+            let text = "ä".repeat(length);
+            assert_eq!(shown(&text).to_string(), "ä".repeat(length.min(100)) + end);
+        }
+    }
+}
