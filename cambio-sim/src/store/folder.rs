@@ -132,7 +132,7 @@ impl RunFolder {
             let _claim = Claim::on(path)?;
             // Somebody else may have made it before this claim.
             if !path.join("manifest.json").exists() {
-                remove_unbegun(path, plan)?;
+                remove_unbegun(path, spec, plan)?;
                 return RunFolder::create_claimed(path, spec, plan, shard);
             }
         }
@@ -290,10 +290,12 @@ fn hold(folder: &Path) -> Result<File, RunError> {
 }
 
 /// Removes what is left of a run that was stopped before anything was played: there is no manifest, which is written last.
-fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
+/// Nothing is removed where anything else lies.
+fn remove_unbegun(path: &Path, spec: &str, plan: &PlayablePlan) -> Result<(), RunError> {
     if !path.is_dir() {
         return Ok(());
     }
+    let exists = || RunError::Exists(path.display().to_string());
     let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
     let rows = row_files(plan);
     let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];
@@ -305,17 +307,28 @@ fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
         own.extend(["ledger.jsonl", "manifest.json.new", "spec.lock.json"].map(str::to_owned));
     }
     let header = rows.iter().map(|file| packed(plan, file.header.clone()).len()).max().unwrap_or(0);
-    for name in own.iter().map(|name| path.join(name)).filter(|name| name.exists()) {
-        let length = std::fs::metadata(&name).map_err(RunError::unreadable(&name))?.len() as usize;
+    let found: Vec<PathBuf> = own.iter().map(|name| path.join(name)).filter(|name| name.exists()).collect();
+    for name in &found {
+        let length = std::fs::metadata(name).map_err(RunError::unreadable(name))?.len() as usize;
         let is_spec = name.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spec."));
         // A manifest that was not renamed is longer than a header.
         let is_manifest = name.ends_with("manifest.json.new");
         if !is_spec && !is_manifest && length > header {
             return Err(RunError::damaged(&path.join("manifest.json"), "it is missing, and there are rows"));
         }
-        std::fs::remove_file(&name).map_err(RunError::unwritable(&name))?;
     }
-    std::fs::remove_dir(path).map_err(|_| RunError::Exists(path.display().to_string()))
+    // An experiment file of somebody's own, and the folder in which the command was called.
+    let is_given = std::fs::read_to_string(path.join("spec.toml")).map_or(true, |text| text == spec);
+    let here = std::env::current_dir().and_then(std::fs::canonicalize);
+    let is_here = here.is_ok_and(|here| std::fs::canonicalize(path).is_ok_and(|path| here.starts_with(path)));
+    let entries = std::fs::read_dir(path).map_err(RunError::unreadable(path))?;
+    if is_here || !is_given || entries.count() > found.len() {
+        return Err(exists());
+    }
+    for name in &found {
+        std::fs::remove_file(name).map_err(RunError::unwritable(name))?;
+    }
+    std::fs::remove_dir(path).map_err(|_| exists())
 }
 
 /// Syncs the rows, then appends their lines to the ledger.
