@@ -11,26 +11,7 @@ use cambio_core::{
     Action, ActionSpace, Card, Dice, Event, Knowledge, Observer, Phase, RaceOrder, RoundResult, Rules, Seat, SeatSet,
     Setup, Sighting, Sink, Spot, State, Verdict, View as _,
 };
-use play::{Game, Manner, Model, Script, Tally, amount, games, mini_games, odd_games, play};
-
-/// The multiset of the cards of a state: layouts, stock, pile, held card.
-fn all_cards(state: &State) -> Vec<Card> {
-    let table = state.table();
-    let mut cards: Vec<Card> = state.stock().collect();
-    cards.extend(table.occupied().iter_from(Seat::A).map(|spot| state.face(spot).unwrap()));
-    cards.extend(state.held());
-    for kind in (0..table.rules().kinds().len()).filter_map(Card::new) {
-        cards.extend(std::iter::repeat_n(kind, table.on_pile(kind)));
-    }
-    cards.sort_unstable();
-    cards
-}
-
-fn deck_of(rules: &Rules) -> Vec<Card> {
-    let mut deck = rules.deck().to_vec();
-    deck.sort_unstable();
-    deck
-}
+use play::{Game, Manner, Model, Script, Tally, all_cards, amount, deck_of, games, mini_games, odd_games, play};
 
 /// A state view tells what an observation tells, though it copies nothing and has its sums kept up.
 fn state_view_agrees(state: &State, seat: Seat) {

@@ -19,6 +19,26 @@ pub(crate) fn amount(small: u64, full: u64) -> u64 {
     if std::env::var_os(FULL).is_some_and(|value| value == "1") { full } else { small }
 }
 
+/// The multiset of the cards of a state: layouts, stock, pile, held card.
+pub(crate) fn all_cards(state: &State) -> Vec<Card> {
+    let table = state.table();
+    let mut cards: Vec<Card> = state.stock().collect();
+    cards.extend(table.occupied().iter_from(Seat::A).map(|spot| state.face(spot).unwrap()));
+    cards.extend(state.held());
+    for kind in (0..table.rules().kinds().len()).filter_map(Card::new) {
+        cards.extend(std::iter::repeat_n(kind, table.on_pile(kind)));
+    }
+    cards.sort_unstable();
+    cards
+}
+
+/// The cards of a deck, sorted as those of [`all_cards`].
+pub(crate) fn deck_of(rules: &Rules) -> Vec<Card> {
+    let mut deck = rules.deck().to_vec();
+    deck.sort_unstable();
+    deck
+}
+
 /// How a random player plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Manner {

@@ -1,0 +1,121 @@
+//! Very many random decisions of every preset at every number of seats, with every assertion of the engine on.
+//!
+//! `CAMBIO_FULL=1` makes 10⁹ of them. In a release build the assertions are on only where they are asked for; it takes minutes:
+//!
+//! ```text
+//! export CAMBIO_FULL=1 CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
+//! cargo test --release -p cambio-core --test decisions -- --nocapture
+//! ```
+
+mod play;
+
+use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
+use cambio_core::{
+    Action, ActionSpace, Choices, Event, Match, PRESETS, Phase, RoundChance, RoundResult, Rules, Seat, State,
+};
+use play::{all_cards, amount, deck_of};
+
+/// How often the whole state is looked at, and a decision tried that may be illegal: once in so many decisions.
+const LOOK: u64 = 64;
+
+/// What was played at one table.
+#[derive(Clone, Copy, Default, Debug)]
+struct Played {
+    decisions: u64,
+    refused: u64,
+    rounds: u64,
+    matches: u64,
+    reshuffles: u64,
+    snaps: u64,
+}
+
+/// Every decision may come, but most windows are passed and calls are rare in three deals of four, so that rounds grow old.
+fn choose(choices: &Choices, phase: Phase, is_hasty: bool, stream: &mut Stream) -> Action {
+    let any = choices.nth(stream.below(choices.len() as u32) as usize).expect("a number below the choices");
+    let is_rash = match phase {
+        Phase::Window | Phase::Chain => any != Action::Pass,
+        _ => any == Action::Call,
+    };
+    if is_hasty || !is_rash || stream.chance(1, 8) {
+        return any;
+    }
+    if any == Action::Call {
+        return choices.iter().find(|action| *action != Action::Call).unwrap_or(any);
+    }
+    if choices.contains(Action::Pass) { Action::Pass } else { any }
+}
+
+/// Makes this many decisions at one table, match after match.
+fn played(rules: &Rules, seats: usize, due: u64) -> Played {
+    let mut done = Played::default();
+    let space = ActionSpace::new(rules, seats);
+    let deck_due = deck_of(rules);
+    for deal in 0.. {
+        let key = Key::new(907, deal);
+        let mut stream = key.agent(Seat::A);
+        let mut game = Match::new(rules, seats, Seat::A).expect("every preset seats eight");
+        while !game.is_over() {
+            let round = game.rounds() as u32;
+            let mut deck = rules.deck().to_vec();
+            key.stream(Purpose::Deck, round).shuffle(&mut deck);
+            let mut chance = RoundChance::new(key, round);
+            let mut sink = |event: &Event<_>| match event {
+                Event::Reshuffled { .. } => done.reshuffles += 1,
+                Event::Snapped { .. } => done.snaps += 1,
+                _ => {}
+            };
+            let mut state = State::deal(&game.setup(), &deck, &mut chance, &mut sink).expect("the rules' own deck");
+            while let Some(asked) = state.actor() {
+                if done.decisions == due {
+                    return done;
+                }
+                let choices = state.choices();
+                assert!(!choices.is_empty(), "{asked} is asked without a choice");
+                if done.decisions % LOOK == 0 {
+                    assert_eq!(all_cards(&state), deck_due);
+                    let index = stream.below(space.action_count() as u32) as usize;
+                    let action = space.from_index(index, asked).expect("an index below the count");
+                    if !choices.contains(action) {
+                        assert!(state.apply(action, &mut chance, &mut sink).is_err(), "{action} is not offered");
+                        done.refused += 1;
+                    }
+                }
+                let action = choose(&choices, state.table().phase(), deal % 4 == 0, &mut stream);
+                state.apply(action, &mut chance, &mut sink).expect("a listed decision is legal");
+                done.decisions += 1;
+            }
+            assert_eq!(all_cards(&state), deck_due);
+            game.add(&RoundResult::of(&state).expect("a round that is over has a result"));
+            done.rounds += 1;
+        }
+        done.matches += 1;
+    }
+    done
+}
+
+#[test]
+fn no_assertion_fails_in_very_many_random_decisions() {
+    if !cfg!(debug_assertions) {
+        println!("the engine's own assertions are off; the top of the file says how to put them on");
+    }
+    let tables = PRESETS.iter().flat_map(|preset| (2..=8).map(move |seats| (preset, seats)));
+    let due = amount(2_100_000, 1_000_000_000).div_ceil(tables.clone().count() as u64);
+    let mut sum = Played::default();
+    for (preset, seats) in tables {
+        let done = played(&Rules::preset(preset).unwrap(), seats, due);
+        println!("{preset}, {seats} seats: {done:?}");
+        assert!(done.decisions == due && done.rounds > 20 && done.snaps > 20 && done.refused > 100, "{done:?}");
+        for (sum, part) in [
+            (&mut sum.decisions, done.decisions),
+            (&mut sum.refused, done.refused),
+            (&mut sum.rounds, done.rounds),
+            (&mut sum.matches, done.matches),
+            (&mut sum.reshuffles, done.reshuffles),
+            (&mut sum.snaps, done.snaps),
+        ] {
+            *sum += part;
+        }
+    }
+    println!("{sum:?}");
+    assert!(sum.matches > 100 && sum.reshuffles > 100, "{sum:?}");
+}
