@@ -2,6 +2,8 @@
 
 use cambio_sim::{MeasureError, RunError};
 
+use crate::say::say;
+
 /// How a command ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
@@ -22,7 +24,7 @@ impl Exit {
         if is_broken_pipe(error) {
             return Exit::Done;
         }
-        eprintln!("error: {error}");
+        say!("error: {error}");
         if matches!(error.downcast_ref(), Some(RunError::Damaged { .. })) {
             return Exit::Wrong;
         }

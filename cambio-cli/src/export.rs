@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use cambio_sim::StoredRun;
 
 use crate::exit::{CliResult, Exit};
+use crate::say::say;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -33,7 +34,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let extent = stored.extent();
     if !extent.is_whole() {
-        eprintln!("note: the run is not complete; {} of {} batches are written", extent.batches, extent.of);
+        say!("note: the run is not complete; {} of {} batches are written", extent.batches, extent.of);
     }
     Ok(Exit::Done)
 }

@@ -3,6 +3,9 @@
 //! Data goes to standard output; progress and errors go to standard error. Exit codes: 0 done, 1 wrong usage or input, or a
 //! record that failed, 2 an agent at fault, 3 interrupted but resumable, 4 a run that failed its check, 70 a bug of ours.
 
+// What is said may quote other people's files, and standard error may be closed: `say!` minds both.
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
 mod agents;
 mod exit;
 mod exploit;
@@ -19,12 +22,14 @@ mod report;
 mod rules;
 mod run;
 mod run_progress;
+mod say;
 mod setting;
 mod shell;
 mod solve;
 mod sprt;
 mod tables;
 mod tune;
+mod tune_bounds;
 mod verify;
 
 use std::process::ExitCode;
@@ -32,6 +37,7 @@ use std::process::ExitCode;
 use cambio_agents::Roster;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use exit::Exit;
+use say::say;
 
 /// The card game Cambio for research: tournaments, records, rules.
 #[derive(Debug, Parser)]
@@ -129,7 +135,7 @@ pub fn main(roster: Roster) -> ExitCode {
     // What bots start ends with the command.
     cambio_agents::adopt_orphans();
     let exit = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&roster))).unwrap_or_else(|_| {
-        eprintln!("error: this is a bug in cambio; the message above says where");
+        say!("error: this is a bug in cambio; the message above says where");
         Exit::Bug
     });
     cambio_agents::end_orphans();
@@ -141,8 +147,7 @@ fn run(roster: &Roster) -> Exit {
         Ok(cli) => cli,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Failed } else { Exit::Done };
-            // If neither output can be written to, nothing can be said.
-            let _ = error.print();
+            say::usage(&error);
             return exit;
         }
     };

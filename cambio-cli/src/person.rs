@@ -6,14 +6,18 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use cambio_core::{
-    Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, SpotSet, Standing,
+    Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, SpotSet, Standing, shown,
 };
 use cambio_sim::CancelToken;
 
 use crate::narrator::Narrator;
+use crate::say::next_line;
 
 /// How often the wait for an answer checks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// The most bytes of an answer.
+const LINE: u64 = 4096;
 
 /// An agent that asks the person behind an input and an output. It leaves the table when either of them is closed.
 pub(super) struct Person<O> {
@@ -47,7 +51,7 @@ cheat is to look at an own card for a penalty card, where the rules have it.
 impl<O: Write + Send> Person<O> {
     pub(super) fn new(
         rules: &Rules,
-        input: impl BufRead + Send + 'static,
+        mut input: impl BufRead + Send + 'static,
         out: O,
         names: Vec<String>,
         notes: bool,
@@ -55,7 +59,10 @@ impl<O: Write + Send> Person<O> {
     ) -> Person<O> {
         let (sender, lines) = sync_channel(1);
         // The thread ends with the receiver, the input or the process.
-        std::thread::spawn(move || input.split(b'\n').try_for_each(|line| sender.send(line)));
+        std::thread::spawn(move || {
+            let lines = std::iter::from_fn(|| next_line(&mut input, LINE).transpose());
+            lines.map_while(|line| sender.send(line).ok()).for_each(drop);
+        });
         let narrator = Narrator::new(rules);
         Person { lines, interrupt, out, names, notes, narrator, seat: Seat::A, is_board_due: false, left: None }
     }
@@ -278,7 +285,7 @@ fn understand(answer: &str, choices: &[Action]) -> Result<Action, String> {
     }
     match &meant[..] {
         [only] => Ok(*only),
-        [] => Err(format!("`{answer}` is not offered; one of: {} (? helps)", offer(choices))),
+        [] => Err(format!("`{}` is not offered; one of: {} (? helps)", shown(answer), offer(choices))),
         several => Err(format!("`{answer}` could be {}", offer(several))),
     }
 }

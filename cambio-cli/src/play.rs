@@ -12,6 +12,7 @@ use crate::exit::{CliResult, Exit};
 use crate::output::Output;
 use crate::person::Person;
 use crate::run::stop_on_signal;
+use crate::say::say;
 use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
@@ -84,7 +85,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             return Ok(Exit::Done);
         }
         Err(error @ (MatchError::Trouble(_) | MatchError::Fault(_))) => {
-            eprintln!("fault: {error}");
+            say!("fault: {error}");
             return Ok(Exit::Fault);
         }
         Err(error) => return Err(error.into()),

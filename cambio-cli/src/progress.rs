@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
+use crate::say::{plain, say};
+
 /// The shortest time between two statuses on a terminal.
 const SHOWN: Duration = Duration::from_millis(100);
 
@@ -60,9 +62,9 @@ impl Progress {
     /// Prints a line that stays.
     pub(super) fn note(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.println(line),
+            Some(bar) => bar.println(plain(line)),
             None if self.is_quiet => {}
-            None => eprintln!("{line}"),
+            None => say!("{line}"),
         }
     }
 
@@ -72,10 +74,10 @@ impl Progress {
             self.due.set(Instant::now() + if self.bar.is_some() { SHOWN } else { LINE });
             match &self.bar {
                 Some(bar) => {
-                    bar.set_message(status());
+                    bar.set_message(plain(&status()));
                     bar.tick();
                 }
-                None => eprintln!("{}", status()),
+                None => say!("{}", status()),
             }
         }
     }

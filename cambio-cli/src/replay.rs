@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::exit::{CliResult, Exit};
 use crate::narrator::Narrator;
+use crate::say::{next_line, plain, say};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -36,6 +37,9 @@ enum Format {
     Json,
 }
 
+/// The most bytes of a line.
+const LINE: u64 = 1 << 26;
+
 pub(super) fn run(args: &Args) -> CliResult {
     let mut input: Box<dyn BufRead> = if args.file == Path::new("-") {
         Box::new(std::io::stdin().lock())
@@ -45,16 +49,9 @@ pub(super) fn run(args: &Args) -> CliResult {
     };
     let mut out = BufWriter::new(std::io::stdout().lock());
     let (mut passed, mut failed) = (0u64, 0u64);
-    let (mut number, mut line) = (0u64, Vec::new());
-    loop {
-        line.clear();
-        if input
-            .read_until(b'\n', &mut line)
-            .map_err(|error| format!("cannot read {}: {error}", args.file.display()))?
-            == 0
-        {
-            break;
-        }
+    let mut number = 0u64;
+    let unreadable = |error| format!("cannot read {}: {error}", args.file.display());
+    while let Some(line) = next_line(&mut *input, LINE).map_err(unreadable)? {
         number += 1;
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
@@ -76,7 +73,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     let sum = format!("{passed} passed, {failed} failed");
     match (args.format, args.fill) {
         (Format::Json, _) => {}
-        (Format::Text, true) => eprintln!("{sum}"),
+        (Format::Text, true) => say!("{sum}"),
         (Format::Text, false) => writeln!(out, "{sum}")?,
     }
     out.flush()?;
@@ -86,7 +83,7 @@ pub(super) fn run(args: &Args) -> CliResult {
 fn tell(format: Format, line: u64, flaw: Option<&Flaw>, out: &mut impl Write) -> std::io::Result<()> {
     match (format, flaw) {
         (Format::Text, None) => Ok(()),
-        (Format::Text, Some(flaw)) => writeln!(out, "line {line}, {flaw}"),
+        (Format::Text, Some(flaw)) => writeln!(out, "line {line}, {}", plain(&flaw.to_string())),
         (Format::Json, flaw) => {
             let told = json!({
                 "line": line,

@@ -7,9 +7,10 @@ use cambio_report::PAGES;
 use cambio_report::{Tuning, of_tuning};
 use cambio_sim::tune::Point;
 use cambio_sim::write_whole;
-use cambio_sim::{Extent, Payoff, RunError, StoredRun, against_baseline, derive};
+use cambio_sim::{Extent, Payoff, RunError, StoredRun, against_baseline, derive, read_text};
 
 use crate::exit::{CliResult, Exit};
+use crate::say::{plain_lines, say};
 use crate::tables::{self, Format};
 use crate::tune;
 
@@ -68,7 +69,7 @@ pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
         let what = format!("it has {found} of {wanted} batches, and the manifest says that the run is complete");
         return Err(RunError::damaged(&stored.path.join("ledger.jsonl"), what));
     }
-    eprintln!(
+    say!(
         "the run is not complete: {found} of {wanted} batches, {} matches; what follows is of these",
         stored.matches()
     );
@@ -94,8 +95,8 @@ fn tuned(args: &Args) -> Result<Exit, RunError> {
     let shown = match args.format {
         Format::Csv => text,
         Format::Json => format!("{:#}\n", serde_json::json!({ "found": found, "curve": points })),
-        Format::Table => curves(&tuning),
-        Format::Md => format!("```text\n{}```\n", curves(&tuning)),
+        Format::Table => plain_lines(&curves(&tuning)),
+        Format::Md => format!("```text\n{}```\n", plain_lines(&curves(&tuning))),
     };
     // A reader that has gone away is no error.
     let _ = std::io::stdout().lock().write_all(shown.as_bytes());
@@ -112,5 +113,5 @@ fn curves(tuning: &Tuning<'_>) -> String {
 }
 
 fn read(file: &Path) -> Result<String, RunError> {
-    std::fs::read_to_string(file).map_err(RunError::unreadable(file))
+    read_text(file).map_err(RunError::unreadable(file))
 }

@@ -4,8 +4,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use cambio_core::{MINI_GAMES, PRESETS, RulesSpec};
+use cambio_sim::read_text;
 
 use crate::exit::{CliResult, Exit};
+use crate::say::plain;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -20,8 +22,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> CliResult {
     let mut out = std::io::stdout().lock();
     if let Some(path) = &args.check {
-        let shown = path.display();
-        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+        let shown = plain(&path.display().to_string());
+        let text = read_text(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
         let rules = RulesSpec::from_toml(&text).and_then(RulesSpec::validate);
         let rules = rules.map_err(|error| format!("{shown}: {error}"))?;
         let most = (2..=8).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);

@@ -12,6 +12,7 @@ use cambio_sim::{
 
 use crate::exit::{CliResult, Exit};
 use crate::run_progress::RunProgress;
+use crate::say::say;
 use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
@@ -82,7 +83,7 @@ pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
         }
         // Nobody waits for a bot any more.
         cambio_agents::interrupt();
-        eprintln!("stopping; interrupt again to stop at once");
+        say!("stopping; interrupt again to stop at once");
     })?;
     Ok(token)
 }
@@ -129,7 +130,7 @@ fn play(
         RunFolder::create(&args.out, &text, &plan, shard)?
     };
     if let Some(other) = folder.other_revision() {
-        eprintln!("this run was begun by a program of revision {other}; what this one plays may differ");
+        say!("this run was begun by a program of revision {other}; what this one plays may differ");
     }
     let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     let shown = RunProgress::new(&plan, args.quiet);
@@ -152,7 +153,7 @@ fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<E
                 let policy = &report.derived.faults[0].policy;
                 let became =
                     if policy == "void" { "their deal blocks are void" } else { "their matches are forfeited" };
-                eprintln!(
+                say!(
                     "agents were at fault {faults} times: {became}; {} has each",
                     args.out.join("faults.csv").display()
                 );
@@ -160,33 +161,33 @@ fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<E
             if !args.quiet {
                 let report =
                     folder.shard().is_none().then(|| format!("; open {}", args.out.join("report.html").display()));
-                eprintln!("{matches} matches in {out}{}", report.unwrap_or_default());
+                say!("{matches} matches in {out}{}", report.unwrap_or_default());
             }
             Ok(Exit::Done)
         }
         RunOutcome::Interrupted => {
-            eprintln!("interrupted: {matches} matches are in {out}, whole deal blocks only; --resume plays the rest");
+            say!("interrupted: {matches} matches are in {out}, whole deal blocks only; --resume plays the rest");
             Ok(Exit::Interrupted)
         }
         RunOutcome::Halted(what) => {
-            eprintln!("error: {what}");
-            eprintln!(
+            say!("error: {what}");
+            say!(
                 "{matches} matches are in {out}; once there is more of it, or with fewer --threads, --resume plays the rest"
             );
             Ok(Exit::Interrupted)
         }
         RunOutcome::Unwritable(error) => {
             let kept = StoredRun::open(folder.path()).map_or(0, |stored| stored.matches());
-            eprintln!("error: {error}");
-            eprintln!("{kept} matches are safely in {out}; once it can be written again, --resume plays the rest");
+            say!("error: {error}");
+            say!("{kept} matches are safely in {out}; once it can be written again, --resume plays the rest");
             Ok(Exit::Interrupted)
         }
         RunOutcome::Fault(fault) => {
             let record = keep_fault(folder.path(), fault)?;
             let program = std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string());
-            eprintln!("fault: {}: {}", fault.place, fault.what);
-            eprintln!("{matches} matches before it are in {out}; see the match up to the fault with");
-            eprintln!("    {program} replay --events {}", record.display());
+            say!("fault: {}: {}", fault.place, fault.what);
+            say!("{matches} matches before it are in {out}; see the match up to the fault with");
+            say!("    {program} replay --events {}", record.display());
             Ok(Exit::Fault)
         }
     }

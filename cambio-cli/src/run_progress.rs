@@ -6,6 +6,7 @@ use cambio_sim::Plan;
 use cambio_stats::{Interval, anytime};
 
 use crate::progress::Progress;
+use crate::say::say;
 
 /// The progress of a run.
 pub(super) struct RunProgress<'p> {
@@ -66,7 +67,7 @@ impl RunProgress<'_> {
         self.progress.finish();
         if !self.is_quiet {
             let (played, seconds) = (self.played.get(), self.progress.elapsed().as_secs_f64());
-            eprintln!("played {played} matches in {seconds:.1} s, {:.0} a second", played as f64 / seconds);
+            say!("played {played} matches in {seconds:.1} s, {:.0} a second", played as f64 / seconds);
         }
     }
 }

@@ -17,7 +17,9 @@ use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
 use crate::progress::Progress;
+use crate::say::say;
 use crate::setting::{SettingArgs, positive, probability};
+use crate::tune_bounds::{MOST_DEALS, MOST_GENERATIONS, MOST_VALUES, Values, check_scores};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -42,10 +44,10 @@ pub(super) struct Args {
     method: Method,
     /// The number of deals: for each value in a sweep, for each generation in cma; with halving, the number of deal blocks for
     /// all values together
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(2..=MOST_DEALS))]
     deals: u64,
     /// With cma: the number of generations
-    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=MOST_GENERATIONS))]
     generations: u32,
     /// With race: differences below DELTA do not matter
     #[arg(long, value_name = "DELTA", default_value_t = 0.01, value_parser = positive)]
@@ -54,10 +56,10 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 0.05, value_parser = probability)]
     alpha: f64,
     /// With race: the number of deals in the first stage
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..=MOST_DEALS))]
     first: u64,
     /// The number of fresh deals on which the winner and the incumbent meet the same field; 0 for none
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(..=MOST_DEALS))]
     validate: u64,
     /// The agent that the winner is compared with. The default is the agent with its default values
     #[arg(long, value_name = "SPEC")]
@@ -97,55 +99,6 @@ fn payoff() -> impl TypedValueParser<Value = Payoff> {
         let named = PAYOFFS.into_iter().find(|(_, other, _)| *other == name);
         named.map(|(payoff, ..)| payoff).ok_or("it is none of those")
     })
-}
-
-/// The values that one question mark may have.
-#[derive(Clone, Copy, Debug)]
-struct Values {
-    from: f64,
-    to: f64,
-    step: f64,
-}
-
-impl Values {
-    fn read(text: &str) -> Result<Values, String> {
-        const MOST_STEPS: f64 = 1e6;
-        let refuse = || format!("--range is `{text}`; allowed is FROM..TO or FROM..TO:STEP, such as 0..15 or 0..1:0.1");
-        let (ends, step) = text.split_once(':').unwrap_or((text, "1"));
-        let (from, to) = ends.split_once("..").ok_or_else(refuse)?;
-        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        let values = (|| Some(Values { from: number(from)?, to: number(to)?, step: number(step)? }))();
-        let values = values.ok_or_else(refuse)?;
-        let steps = (values.to - values.from) / values.step;
-        let wrong = |what: &str| Err(format!("--range is `{text}`, and {what}"));
-        if values.from > values.to {
-            wrong("begins above its end; allowed is a range that goes up")
-        } else if values.step <= 0.0 {
-            wrong("its step is not above 0; allowed is a positive one")
-        } else if steps > MOST_STEPS {
-            wrong("has more than a million values; allowed are fewer")
-        } else if (steps - steps.round()).abs() > 1e-6 {
-            let step = values.step;
-            wrong(&format!("steps of {step} do not come to its end; allowed is a step that does, such as {ends}:STEP"))
-        } else {
-            Ok(values)
-        }
-    }
-
-    fn count(self) -> usize {
-        ((self.to - self.from) / self.step + 1e-9).floor() as usize + 1
-    }
-
-    /// The value with this number, without the rounding errors of repeated addition.
-    fn nth(self, number: usize) -> f64 {
-        let value = self.from + number as f64 * self.step;
-        (value * 1e9).round() / 1e9
-    }
-
-    /// The value nearest to a point between 0 and 1.
-    fn at(self, point: f64) -> f64 {
-        self.nth(((point.clamp(0.0, 1.0) * (self.count() - 1) as f64).round()) as usize)
-    }
 }
 
 /// The agent with these values in place of its question marks.
@@ -202,9 +155,6 @@ fn command(args: &Args) -> String {
     // Quotes whatever a shell would change. A command line has no zero byte, so quoting cannot fail.
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
-
-/// The most values of a sweep, a race or halving.
-const MOST_VALUES: usize = 10_000;
 
 /// A tuning task, checked.
 struct Task<'a> {
@@ -292,7 +242,7 @@ impl Outcome {
             let tuning = Tuning { points: &self.points, found: &self.found, payoff: args.payoff };
             write_whole(&out.join("report.html"), of_tuning(tuning).as_bytes())?;
             if !args.setting.quiet {
-                eprintln!("the report is {}", out.join("report.html").display());
+                say!("the report is {}", out.join("report.html").display());
             }
         }
         std::io::stdout().lock().write_all(self.text.as_bytes())?;
@@ -311,6 +261,13 @@ impl Task<'_> {
         let count = self.ranges.iter().map(|values| values.count()).fold(1, usize::saturating_mul);
         if count > MOST_VALUES {
             return Err(format!("the ranges have {count} combinations; allowed are {MOST_VALUES}, or the method cma"));
+        }
+        let fields = if self.args.field.iter().any(|field| field == "self") { count as u64 } else { 1 };
+        match self.args.method {
+            Method::Sweep => check_scores("--deals", self.args.deals, count as u64, fields)?,
+            Method::Race => check_scores("--first", self.args.first, count as u64, fields)?,
+            // The deals are those of all values together.
+            Method::Halving | Method::Cma => {}
         }
         let mut grid: Vec<Vec<f64>> = vec![Vec::new()];
         for values in &self.ranges {

@@ -8,6 +8,7 @@ use cambio_report::PAGES;
 use cambio_sim::{Extent, Replay, StoredRun, verify};
 
 use crate::exit::{CliResult, Exit};
+use crate::say::plain;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -26,7 +27,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let stored = match StoredRun::open(&args.folder) {
         // A folder without any of these files is no run at all, not a damaged one.
         Err(error) if files.iter().any(|file| file.exists()) && !files.iter().all(|file| file.exists()) => {
-            println!("wrong: {error}");
+            writeln!(std::io::stdout().lock(), "wrong: {}", plain(&error.to_string()))?;
             return Ok(Exit::Wrong);
         }
         stored => stored?,
@@ -36,10 +37,10 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let findings = verify(&stored, &plan, replay, PAGES)?;
     let mut out = std::io::stdout().lock();
     for wrong in &findings.wrong {
-        writeln!(out, "wrong: {wrong}")?;
+        writeln!(out, "wrong: {}", plain(wrong))?;
     }
     for left in &findings.unfinished {
-        writeln!(out, "unfinished: {left}")?;
+        writeln!(out, "unfinished: {}", plain(left))?;
     }
     let (Extent { batches, of }, matches) = (stored.extent(), stored.matches());
     writeln!(out, "{batches} of {of} batches, {matches} matches; {} batches played again", findings.replayed)?;

@@ -109,7 +109,7 @@ impl Record {
         match fields.get("format") {
             Some(Value::String(format)) if format == FORMAT => {}
             found => {
-                let found = found.map_or("missing".to_owned(), Value::to_string);
+                let found = found.map_or("missing".to_owned(), brief);
                 return Err(Flaw::new(format!("`format` is {found}; allowed is \"{FORMAT}\"")));
             }
         }

@@ -33,6 +33,7 @@ pub mod rows;
 mod run;
 pub mod sprt;
 mod store;
+mod text;
 pub mod tune;
 
 pub use digest::{BaselineRow, Derived, FaultRow, Page, PairRow, PooledRow, RatingRow, SeatRow, Source, SummaryRow};
@@ -53,3 +54,4 @@ pub use run::{
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;
 pub use store::{RunFolder, StoredRun};
+pub use text::read_text;

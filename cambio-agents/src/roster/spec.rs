@@ -2,9 +2,14 @@
 
 use std::fmt;
 
+use cambio_core::shown;
+
 use super::entry::{Entry, Recipe};
-use crate::params::{Param, Params, Range, Refusal};
+use crate::params::{Param, Params, Range, Refusal, Value};
 use crate::player::Player;
+
+/// The most bytes of an agent's text, such as a bot's command.
+const MOST_TEXT: usize = 4096;
 
 /// An agent and its parameters. Its text form is the spec: the parameters that were given, in the order of their
 /// declaration.
@@ -40,6 +45,8 @@ impl AgentSpec {
                 let rest = if rest.is_empty() { rest } else { rest.strip_prefix(',').ok_or_else(form)? };
                 let checked = if text.contains(char::is_control) {
                     Err("it has a control character".to_owned())
+                } else if text.len() > MOST_TEXT {
+                    Err(format!("it has {} bytes; allowed are at most {MOST_TEXT}", text.len()))
                 } else {
                     (declared.check)(&text)
                 };
@@ -75,6 +82,26 @@ impl AgentSpec {
         self.entry.name == other.entry.name
             && self.text == other.text
             && self.recipe.declared() == other.recipe.declared()
+    }
+
+    /// The spec with the value of every parameter, given or default. It is the same for two specs if and only if one
+    /// [is](AgentSpec::is) the other.
+    ///
+    /// ```
+    /// let roster = cambio_agents::roster();
+    /// assert_eq!(roster.parse("greedy")?.full(), roster.parse("greedy(call_at=5)")?.full());
+    /// # Ok::<(), cambio_agents::SpecError>(())
+    /// ```
+    pub fn full(&self) -> String {
+        let value = |value: Value| match value {
+            // Zero has no sign.
+            Value::Real(number) => Value::Real(number + 0.0),
+            other => other,
+        };
+        let show = |param: Param| param.default.map(|default| format!("{}={}", param.name, value(default)));
+        let params = self.recipe.declared().into_iter().filter_map(show);
+        let list: Vec<String> = self.text.as_deref().map(quote).into_iter().chain(params).collect();
+        format!("{}({})", self.entry.name, list.join(","))
     }
 
     /// Makes an agent, without its extensions. An analyst that nobody shows the cards is in trouble at its first decision.
@@ -164,7 +191,10 @@ fn quote(text: &str) -> String {
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum SpecError {
     /// It does not have the form of a spec.
-    #[error("`{spec}` is no agent spec; a spec is a name and parameters in parentheses, such as greedy(call_at=7)")]
+    #[error(
+        "`{}` is no agent spec; a spec is a name and parameters in parentheses, such as greedy(call_at=7)",
+        shown(spec)
+    )]
     Form {
         /// The spec.
         spec: String,
@@ -196,7 +226,7 @@ pub enum SpecError {
         what: String,
     },
     /// No agent has that name.
-    #[error("there is no agent `{name}`; the agents are {known}")]
+    #[error("there is no agent `{}`; the agents are {known}", shown(name))]
     Agent {
         /// The name.
         name: String,
@@ -204,7 +234,7 @@ pub enum SpecError {
         known: String,
     },
     /// The agent has no such parameter.
-    #[error("agent `{agent}` has no parameter `{param}`; it has {known}")]
+    #[error("agent `{agent}` has no parameter `{}`; it has {known}", shown(param))]
     Param {
         /// The agent.
         agent: String,
@@ -222,7 +252,7 @@ pub enum SpecError {
         param: String,
     },
     /// A value is out of its range.
-    #[error("agent `{agent}`: parameter `{param}` is `{value}`; allowed is {range}")]
+    #[error("agent `{agent}`: parameter `{param}` is `{}`; allowed is {range}", shown(value))]
     Value {
         /// The agent.
         agent: String,

@@ -6,13 +6,14 @@ use std::path::Path;
 
 use cambio_agents::SpecError;
 use cambio_core::rng::Seed;
-use cambio_core::{Rules, RulesError, RulesSpec};
+use cambio_core::{Rules, RulesError, RulesSpec, shown};
 use cambio_stats::Support;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::seeds;
+use crate::text::read_text;
 
 /// An experiment, as a file describes it.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]
@@ -328,11 +329,14 @@ pub struct Pools {
     pub pools: Vec<Vec<String>>,
 }
 
+/// The most characters of what may be a path or a list. It holds a path of Linux.
+const SENTENCE: usize = 4096;
+
 /// Why an experiment cannot be planned: one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The file cannot be read.
-    #[error("cannot read {path}: {source}")]
+    #[error("cannot read {}: {source}", shown(path).up_to(SENTENCE))]
     Unreadable {
         /// The path.
         path: String,
@@ -340,7 +344,7 @@ pub enum PlanError {
         source: std::io::Error,
     },
     /// The file is not an experiment.
-    #[error("{path} is not an experiment file: {what}")]
+    #[error("{} is not an experiment file: {}", shown(path).up_to(SENTENCE), shown(what).up_to(1000))]
     Form {
         /// The path.
         path: String,
@@ -348,7 +352,7 @@ pub enum PlanError {
         what: String,
     },
     /// A rule file is refused.
-    #[error("rules `{name}`: {source}")]
+    #[error("rules `{}`: {source}", shown(name))]
     Rules {
         /// The preset or path.
         name: String,
@@ -359,7 +363,7 @@ pub enum PlanError {
     #[error(transparent)]
     Agent(#[from] SpecError),
     /// A list or number is not allowed.
-    #[error("field `{field}` is {found}; allowed is {allowed}")]
+    #[error("field `{field}` is {}; allowed is {allowed}", shown(found).up_to(SENTENCE))]
     Value {
         /// The field.
         field: &'static str,
@@ -371,7 +375,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    pub(super) fn value(field: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> PlanError {
+    pub(crate) fn value(field: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> PlanError {
         PlanError::Value { field, found: found.into(), allowed: allowed.into() }
     }
 }
@@ -394,8 +398,7 @@ impl Experiment {
     /// ```
     pub fn read(path: &Path) -> Result<(Experiment, String), PlanError> {
         let shown = path.display().to_string();
-        let text =
-            std::fs::read_to_string(path).map_err(|source| PlanError::Unreadable { path: shown.clone(), source })?;
+        let text = read_text(path).map_err(|source| PlanError::Unreadable { path: shown.clone(), source })?;
         let experiment = toml::from_str(&text).map_err(|error| {
             let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
             let place = line.map_or_else(String::new, |line| format!("line {line}: "));
@@ -447,8 +450,7 @@ pub fn read_rules(name: &str, folder: &Path) -> Result<Rules, PlanError> {
         return Rules::preset(name).map_err(refuse);
     }
     let path = folder.join(name);
-    let text = std::fs::read_to_string(&path)
-        .map_err(|source| PlanError::Unreadable { path: path.display().to_string(), source })?;
+    let text = read_text(&path).map_err(|source| PlanError::Unreadable { path: path.display().to_string(), source })?;
     RulesSpec::from_toml(&text).and_then(RulesSpec::validate).map_err(refuse)
 }
 

@@ -1,9 +1,11 @@
 //! Checks an experiment and makes its plan.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
+use cambio_core::shown;
 
 use super::blocks::{Cell, Plan};
 use super::experiment::{Experiment, FaultPolicy, Lineups, Payoff, PlanError, Rotations, read_rules};
@@ -13,6 +15,12 @@ use super::seeds::Secret;
 
 /// The most matches of a plan.
 const MOST_MATCHES: u128 = 1 << 40;
+
+/// The most agents of a plan: the values of a tuning, and a field.
+const MOST_AGENTS: usize = 10_010;
+
+/// The most bytes of a name.
+const MOST_NAME: usize = 200;
 
 /// The most seats at which all orders of a lineup can be played.
 const MOST_ORDERED: usize = 6;
@@ -34,6 +42,29 @@ impl Experiment {
         self.plan_under(Some(secret), roster, folder)
     }
 
+    /// Checks what stands by itself: nothing empty, and nothing larger than can be planned.
+    fn check_sizes(&self) -> Result<(), PlanError> {
+        if self.deals == 0 {
+            return Err(PlanError::value("deals", "0", "at least 1"));
+        }
+        for (field, is_empty) in
+            [("rules", self.rules.is_empty()), ("seats", self.seats.is_empty()), ("agents", self.agents.is_empty())]
+        {
+            if is_empty {
+                return Err(PlanError::value(field, "empty", "a list of at least one"));
+            }
+        }
+        if self.agents.len() > MOST_AGENTS {
+            let found = format!("a list of {}", self.agents.len());
+            return Err(PlanError::value("agents", found, format!("at most {MOST_AGENTS}")));
+        }
+        if self.name.len() > MOST_NAME || self.name.contains(char::is_control) {
+            let found = format!("\"{}\"", shown(&self.name));
+            return Err(PlanError::value("name", found, format!("one line of at most {MOST_NAME} bytes")));
+        }
+        Ok(())
+    }
+
     fn plan_under(&self, secret: Option<Secret>, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
         let seed = match (&secret, self.seed, self.agent_seed) {
             (Some(secret), None, None) if self.secret => secret.commitment(),
@@ -46,22 +77,14 @@ impl Experiment {
                 return Err(PlanError::value("secret", found, "true without `seed` and `agent_seed`"));
             }
         };
-        if self.deals == 0 {
-            return Err(PlanError::value("deals", "0", "at least 1"));
-        }
-        for (field, is_empty) in
-            [("rules", self.rules.is_empty()), ("seats", self.seats.is_empty()), ("agents", self.agents.is_empty())]
-        {
-            if is_empty {
-                return Err(PlanError::value(field, "empty", "a list of at least one"));
-            }
-        }
+        self.check_sizes()?;
         if self.compress && !cfg!(feature = "zstd") {
             return Err(PlanError::value("compress", "true", "false in a program built without the feature `zstd`"));
         }
         let agents = self.agents.iter().map(|spec| roster.parse(spec)).collect::<Result<Vec<_>, _>>()?;
         let labels: Vec<String> = agents.iter().map(AgentSpec::to_string).collect();
-        if let Some(next) = (1..agents.len()).find(|&next| agents[..next].iter().any(|agent| agent.is(&agents[next]))) {
+        let mut others = BTreeSet::new();
+        if let Some(next) = agents.iter().position(|agent| !others.insert(agent.full())) {
             return Err(PlanError::value("agents", format!("a list with `{}` twice", labels[next]), "each agent once"));
         }
         if let (false, Some(seer)) = (self.analysis, agents.iter().find(|agent| agent.sees_all())) {

@@ -13,6 +13,7 @@ use crate::disk::{RunError, write_whole};
 use crate::plan::{Plan, PlayablePlan};
 use crate::play::{AgentFault, Arena, Executor, Stopped, Worker};
 use crate::store::{RunFolder, StoredRun};
+use crate::text::read_text;
 
 /// Plays plans into folders.
 ///
@@ -154,7 +155,7 @@ fn blocks_matches(plan: &Plan, blocks: Range<u64>) -> u64 {
 /// Writes the row of this session to `timing.csv`, the only file that depends on the machine.
 fn write_timing(folder: &Path, threads: usize, matches: u64, time: Duration) -> Result<(), RunError> {
     let path = folder.join("timing.csv");
-    let mut text = match std::fs::read_to_string(&path) {
+    let mut text = match read_text(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "threads,matches,seconds\n".to_owned(),
         Err(error) => return Err(RunError::unreadable(&path)(error)),

@@ -13,7 +13,10 @@ use super::programs::Programs;
 use super::secret::SECRET_FILE;
 use super::stored::StoredRun;
 use crate::disk::{Claim, RunError, create_folder, lock, write_whole};
-use crate::plan::{Extent, Plan, PlayablePlan, Secret, Shard};
+use crate::plan::{Extent, Plan, PlanError, PlayablePlan, Secret, Shard};
+
+/// The most pairs of agents of all tables together: for each, a run keeps sums that take about 150 bytes.
+const MOST_PAIRS: usize = 10_000_000;
 
 /// The longest time that finished rows wait for a sync.
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
@@ -69,6 +72,13 @@ impl RunFolder {
         plan: &PlayablePlan,
         shard: Option<Shard>,
     ) -> Result<RunFolder, RunError> {
+        let (agents, tables) = (plan.agents.len(), plan.cells.len());
+        if agents * agents * tables > MOST_PAIRS {
+            let found = format!("a list of {agents}");
+            let most = (MOST_PAIRS / tables).isqrt();
+            let allowed = format!("at most {most} here, for a run keeps sums for each pair of them at each table");
+            return Err(PlanError::value("agents", found, allowed).into());
+        }
         let players = (Programs::of(plan.specs()), Build::this());
         RunFolder::create_with(path, spec, (plan, plan.secret()), shard, players)
     }

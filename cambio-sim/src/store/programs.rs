@@ -1,19 +1,26 @@
 //! The programs of bots: files on which a run depends besides its experiment.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use cambio_agents::AgentSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::text::open_regular;
 
 /// The BLAKE3 of each file that a bot's command names.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Programs(BTreeMap<String, String>);
 
 impl Programs {
-    /// The files of these agents as they are now. Files that cannot be read are left out.
+    /// The files of these agents as they are now. Files that cannot be read are left out, and what is no file, such as a device.
     pub(crate) fn of(agents: &[AgentSpec]) -> Programs {
-        let hash = |path: String| Some((path.clone(), blake3::hash(&std::fs::read(path).ok()?).to_string()));
+        let hash = |path: String| {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update_reader(open_regular(Path::new(&path)).ok()?).ok()?;
+            Some((path, hasher.finalize().to_string()))
+        };
         Programs(agents.iter().flat_map(AgentSpec::files).filter_map(hash).collect())
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::disk::RunError;
 use crate::plan::Secret;
+use crate::text::read_text;
 
 /// The file in which it lies. While the run is played only its owner may read it.
 pub(super) const SECRET_FILE: &str = "secret";
@@ -22,7 +23,7 @@ impl Secret {
     /// If its file cannot be read or is none.
     pub fn read(folder: &Path) -> Result<Secret, RunError> {
         let file = folder.join(SECRET_FILE);
-        let text = std::fs::read_to_string(&file).map_err(RunError::unreadable(&file))?;
+        let text = read_text(&file).map_err(RunError::unreadable(&file))?;
         let secret = text.strip_suffix('\n').and_then(|text| text.parse().ok());
         secret.ok_or_else(|| RunError::damaged(&file, "it is not 64 hexadecimal digits"))
     }

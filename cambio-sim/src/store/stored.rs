@@ -1,6 +1,5 @@
 //! Reads run folders.
 
-use std::fs::File;
 use std::io::{BufReader, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -13,6 +12,7 @@ use super::manifest::{self, Build};
 use super::programs::Programs;
 use crate::disk::RunError;
 use crate::plan::{Extent, Plan, PlayablePlan, Secret, Shard, lock_differences};
+use crate::text::{open_regular, read_up_to};
 
 /// A run on disk, as its folder describes it.
 ///
@@ -71,7 +71,7 @@ impl StoredRun {
     pub fn open(path: &Path) -> Result<StoredRun, RunError> {
         let read = |name: &str| {
             let file = path.join(name);
-            let text = std::fs::read_to_string(&file);
+            let text = read_up_to(&file, u64::MAX);
             text.map_err(RunError::unreadable(&file))
         };
         let lock = read("spec.lock.json")?;
@@ -202,7 +202,7 @@ impl StoredRun {
         let mut files = Vec::new();
         for file in row_files(&self.plan) {
             let path = self.path.join(file_name(&self.plan, file.name));
-            let mut reader = BufReader::new(File::open(&path).map_err(RunError::unreadable(&path))?);
+            let mut reader = BufReader::new(open_regular(&path).map_err(RunError::unreadable(&path))?);
             let mut header = vec![0; packed(&self.plan, file.header.clone()).len()];
             let read = reader.read_exact(&mut header);
             if read.is_err() || header != packed(&self.plan, file.header) {

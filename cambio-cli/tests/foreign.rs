@@ -1,0 +1,502 @@
+//! Whatever the command is given, it answers with one sentence: no panic, no endless reading, nothing that a terminal obeys.
+//!
+//! `CAMBIO_FULL=1` tries every odd value for every flag.
+#![cfg(target_os = "linux")]
+
+mod folder;
+
+use folder::folder;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The most memory of a command, in KiB: far more than it needs, far less than what has no end.
+const MEMORY: u32 = 6_000_000;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs the command with bounded memory. It is killed when the patience is at its end.
+fn bounded<S: AsRef<OsStr>>(folder: &Path, words: &[S], outputs: &str) -> Output {
+    let script = format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\" {outputs}");
+    let mut child = Command::new("sh")
+        .current_dir(folder)
+        .args(["-c", &script, env!("CARGO_BIN_EXE_cambio")])
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let mut outputs = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let read = |output: &mut dyn std::io::Read| {
+        let mut bytes = Vec::new();
+        output.read_to_end(&mut bytes).unwrap();
+        bytes
+    };
+    std::thread::scope(|scope| {
+        let told = scope.spawn(move || (read(&mut outputs.0), read(&mut outputs.1)));
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if begun.elapsed() > PATIENCE {
+                child.kill().unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let (stdout, stderr) = told.join().unwrap();
+        Output { status, stdout, stderr }
+    })
+}
+
+fn tried<S: AsRef<OsStr>>(folder: &Path, words: &[S]) -> Output {
+    bounded(folder, words, "")
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Whether it ended by itself with one of its exit codes, and said nothing that a terminal obeys.
+fn assert_orderly(output: &Output, words: &dyn std::fmt::Debug) {
+    let told = said(output);
+    let told_in_short: String = told.chars().take(2000).collect();
+    let code = output.status.code();
+    assert!(matches!(code, Some(0..=4)), "{words:?} ends with {:?}: {told_in_short}", output.status);
+    assert!(!told.contains("panicked"), "{words:?}: {told_in_short}");
+    let obeyed = told.chars().find(|char| char.is_control() && !matches!(char, '\n' | '\t'));
+    assert_eq!(obeyed, None, "{words:?}: {told_in_short:?}");
+}
+
+/// What it says when it refuses.
+fn refusal(folder: &Path, words: &str) -> String {
+    let words: Vec<&str> = words.split(' ').collect();
+    let output = tried(folder, &words);
+    assert_orderly(&output, &words);
+    assert_eq!(output.status.code(), Some(1), "{words:?}: {}", said(&output));
+    said(&output)
+}
+
+const SPEC: &str =
+    "seed = 1\ndeals = 2\nrules = ['classic']\nseats = [2]\nunit = 'rounds'\nagents = ['random', 'greedy']\n";
+
+#[test]
+fn deals_beyond_what_can_be_kept_are_refused_before_they_are_played() {
+    let folder = folder("deals");
+    let tune = "tune --agent greedy(call_at=?) --range 0..2 -q";
+    for (words, found) in [
+        ("--deals 18446744073709551615", "--deals <N>': 18446744073709551615 is not in 2..=10000000"),
+        ("--deals 10000001", "--deals <N>': 10000001 is not in 2..=10000000"),
+        ("--method race --first 18446744073709551615", "--first <N>': 18446744073709551615 is not in 2..=10000000"),
+        ("--validate 18446744073709551615", "--validate <N>': 18446744073709551615 is not in 0..=10000000"),
+        ("--method cma --generations 4294967295", "--generations <N>': 4294967295 is not in 1..=100000"),
+    ] {
+        let told = refusal(&folder, &format!("{tune} {words}"));
+        assert!(told.contains(found), "{told}");
+    }
+    let told = refusal(&folder, "tune --agent greedy(call_at=?) --range 0..99 --deals 1000001 -q");
+    assert_eq!(told, "error: --deals is 1000001 for 100 combinations; allowed are at most 1000000 for so many\n");
+    let told = refusal(&folder, "tune --agent greedy(call_at=?) --range 0..99 --field self --deals 10001 -q");
+    assert_eq!(told, "error: --deals is 10001 for 100 combinations; allowed are at most 10000 for so many\n");
+}
+
+#[test]
+fn experiments_that_no_machine_can_keep_are_refused_at_once() {
+    let folder = folder("experiments");
+    let agents = |number: u32| {
+        let specs: Vec<String> = (1..=number).map(|n| format!("'random(pass=0.{n:05})'")).collect();
+        format!("agents = [{}]\nlineups = 'mirror'", specs.join(", "))
+    };
+    let few = "agents = ['random', 'greedy']";
+    for (from, to, sentence) in [
+        (few, agents(30_000), "field `agents` is a list of 30000; allowed is at most 10010"),
+        (few, agents(5_000), "field `agents` is a list of 5000; allowed is at most 3162 here, for a run keeps"),
+        (
+            few,
+            format!("agents = ['external(\"{}\")']", "x ".repeat(100_000)),
+            "it has 200000 bytes; allowed are at most 4096",
+        ),
+        (few, format!("{few}\nname = '{}'", "n".repeat(5_000_000)), "allowed is one line of at most 200 bytes"),
+        (
+            few,
+            format!("{few}\nname = \"a\\u001b[31mred\""),
+            "field `name` is \"a\\u{1b}[31mred\"; allowed is one line of",
+        ),
+        ("[2]", format!("[{}]", "2, ".repeat(300_000)), "field `rules` is `classic` at 2 seats twice"),
+        ("[2]", "[18446744073709551615]".to_owned(), "a table of 18446744073709551615 seats; allowed are 2 to 8 seats"),
+        ("deals = 2", "deals = 18446744073709551615".to_owned(), "allowed is at most 2^40 matches"),
+        ("seed = 1", "seed = 1e308".to_owned(), "not an experiment file: line 1"),
+    ] {
+        fs::write(folder.join("spec.toml"), SPEC.replace(from, &to)).unwrap();
+        let begun = Instant::now();
+        let told = refusal(&folder, "run spec.toml --out out -q");
+        assert!(told.contains(sentence) && told.len() < 2000, "{told}");
+        assert!(begun.elapsed() < PATIENCE / 2, "{sentence}: {:?}", begun.elapsed());
+        assert!(!folder.join("out").exists(), "{sentence}");
+    }
+}
+
+#[test]
+fn what_is_no_file_with_an_end_is_refused_wherever_a_file_is_read() {
+    let folder = folder("devices");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    fs::create_dir(folder.join("folder")).unwrap();
+    fs::File::create(folder.join("large")).unwrap().set_len(10 << 30).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success());
+    for (name, what) in [
+        ("/dev/zero", "it is a device, a pipe or a socket; allowed is a file"),
+        ("pipe", "it is a device, a pipe or a socket; allowed is a file"),
+        ("folder", "it is a folder; allowed is a file"),
+        ("large", "it has more than 16777216 bytes; allowed are that many"),
+    ] {
+        let rules = folder.join("rules.toml");
+        let _ = fs::remove_file(&rules);
+        std::os::unix::fs::symlink(name, &rules).unwrap();
+        for words in [
+            format!("rules --check {name}"),
+            format!("run {name} --out out"),
+            "play --rules rules.toml".to_owned(),
+            "sprt random greedy --rules rules.toml -q".to_owned(),
+            "exploit --rules rules.toml --agent random".to_owned(),
+            format!("exploit --game mini-m0 --quiet --strategy {name}"),
+        ] {
+            let told = refusal(&folder, &words);
+            assert!(told.starts_with("error: cannot read ") && told.contains(what), "{words}: {told}");
+            assert_eq!(told.lines().count(), 1, "{words}: {told}");
+        }
+        assert!(!folder.join("out").exists());
+    }
+    // Records are read line by line, and a line has an end.
+    let told = refusal(&folder, "replay /dev/zero");
+    assert!(told.contains("cannot read /dev/zero: a line has more than 67108864 bytes"), "{told}");
+    let told = refusal(&folder, "replay folder");
+    assert!(told.starts_with("error: cannot read folder: "), "{told}");
+    // So has an answer of a person.
+    let output = bounded(&folder, &["play"], "< /dev/zero");
+    assert_orderly(&output, &"play");
+    assert!(said(&output).contains("a line has more than 4096 bytes"), "{}", said(&output));
+    // A bot's command may name a device, whose hash nobody waits for.
+    let bot = "agents = ['random', 'external(\"head -c 10 /dev/zero\")']";
+    fs::write(folder.join("bot.toml"), SPEC.replace("agents = ['random', 'greedy']", bot)).unwrap();
+    let output = tried(&folder, &["run", "bot.toml", "--out", "bot", "-q"]);
+    assert_orderly(&output, &"a bot that names a device");
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}
+
+#[test]
+fn the_files_of_a_run_folder_are_files() {
+    let folder = folder("run-files");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    let output = tried(&folder, &["run", "spec.toml", "--out", "run", "-q"]);
+    assert!(output.status.success(), "{}", said(&output));
+    for name in ["spec.lock.json", "manifest.json", "spec.toml", "ledger.jsonl", "matches.csv"] {
+        let file = folder.join("run").join(name);
+        let kept = fs::read(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+        for words in [&["report", "run"][..], &["verify", "run"], &["plan", "--detect", "0.1", "--run", "run"]] {
+            let output = tried(&folder, words);
+            assert_orderly(&output, &(name, words));
+            assert!(said(&output).contains("allowed is a file"), "{name}, {words:?}: {}", said(&output));
+        }
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, kept).unwrap();
+    }
+    let output = tried(&folder, &["verify", "run", "--all"]);
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn what_is_quoted_is_not_obeyed_and_not_quoted_whole() {
+    let folder = folder("quotes");
+    let long = "x".repeat(10_000_000);
+    for foreign in ["\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\r", &long] {
+        let quoted = serde_json::Value::from(foreign).to_string().replace('\u{9b}', "\\u009b");
+        let record =
+            |fields: String| format!("{{\"format\":\"cambio-record/1\",\"rules\":\"classic\",\"seats\":2,{fields}}}\n");
+        let files = [
+            ("rules --check", format!("base = 'classic'\nlate = {quoted}\n")),
+            ("rules --check", format!("base = 'classic'\n{quoted} = 1\n")),
+            ("rules --check", format!("base = {quoted}\n")),
+            ("rules --check", format!("{quoted} = 1\n{quoted} = 2\n")),
+            ("rules --check", format!("{long}\u{1b}[31m\n")),
+            ("run --out out", SPEC.replace("'greedy'", &quoted)),
+            ("run --out out", SPEC.replace("'classic'", &quoted)),
+            ("run --out out", SPEC.replace("'rounds'", &quoted)),
+            ("run --out out", format!("{SPEC}{quoted} = 1\n")),
+            (
+                "run --out out",
+                SPEC.replace("'greedy'", &format!("'greedy({})'", foreign.replace(['\u{1b}', '\u{7}', '\r'], "?"))),
+            ),
+            ("replay", record(format!("\"rounds\":[{{\"deck\":[{quoted}]}}]"))),
+            ("replay", record(format!("\"rounds\":[{{\"starter\":{quoted}}}]"))),
+            ("replay", record(format!("\"rounds\":{quoted}"))),
+            ("replay", record(format!("\"agents\":{quoted},\"rounds\":[]"))),
+            ("replay", format!("{{\"format\":{quoted}}}\n")),
+            ("replay", format!("{foreign}\n")),
+        ];
+        for (words, text) in files {
+            fs::write(folder.join("file"), &text).unwrap();
+            let words: Vec<&str> = words.split(' ').chain(["file"]).collect();
+            let output = tried(&folder, &words);
+            let shown: String = text.chars().take(120).collect();
+            assert_orderly(&output, &(&words, &shown));
+            assert_eq!(output.status.code(), Some(1), "{words:?}, {shown}: {}", said(&output));
+            assert!(output.stdout.len() + output.stderr.len() < 3000, "{words:?}, {shown}");
+        }
+    }
+    // What stands on the command line, which is shorter.
+    let long = "y".repeat(100_000);
+    for foreign in ["\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\r", &long] {
+        for words in [
+            &["rules", foreign][..],
+            &["rules", "--check", foreign],
+            &["agents", "--check", foreign],
+            &["agents", "--check", "greedy", "--seats", foreign],
+            &["run", foreign, "--out", "out"],
+            &["run", "spec.toml", "--out", "out", "--deals", foreign],
+            &["replay", foreign],
+            &["verify", foreign],
+            &["merge", foreign, "--out", foreign],
+            &["report", foreign],
+            &["sprt", foreign, "greedy"],
+            &["tune", "--agent", foreign, "--range", "0..1"],
+            &["tune", "--agent", "greedy(call_at=?)", "--range", foreign],
+            &["solve", "--game", foreign],
+            &["exploit", "--game", foreign, "--agent", "greedy"],
+            &["play", "--against", foreign],
+            &["plan", "--detect", foreign, "--deviation", "1"],
+            &[foreign],
+        ] {
+            let output = tried(&folder, words);
+            let shown: Vec<String> = words.iter().map(|word| word.chars().take(40).collect()).collect();
+            assert_orderly(&output, &shown);
+            assert_eq!(output.status.code(), Some(1), "{shown:?}: {}", said(&output));
+            assert!(output.stdout.len() + output.stderr.len() < 30_000, "{shown:?}");
+        }
+    }
+}
+
+#[test]
+fn where_nobody_can_be_told_the_command_still_ends_in_order() {
+    let folder = folder("full");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    for (words, outputs, code) in [
+        (&["rules", "nonsense"][..], "2> /dev/full", 1),
+        (&["rules", "nonsense"], "2>&-", 1),
+        (&["nonsense"], "2> /dev/full", 1),
+        (&["rules", "classic"], "> /dev/full", 1),
+        (&["rules", "classic"], "> /dev/full 2>&1", 1),
+        (&["agents"], "> /dev/full", 1),
+        (&["schema"], "> /dev/full", 1),
+        (&["completions", "bash"], "> /dev/full", 1),
+        (&["run", "spec.toml", "--out", "run"], "> /dev/full 2> /dev/full", 1),
+        (&["report", "run"], "> /dev/full", 1),
+        (&["replay", "spec.toml"], "> /dev/full", 1),
+        (&["play"], "> /dev/full", 1),
+    ] {
+        let output = bounded(&folder, words, outputs);
+        assert_orderly(&output, &(words, outputs));
+        assert_eq!(output.status.code(), Some(code), "{words:?} {outputs}: {}", said(&output));
+    }
+}
+
+#[test]
+fn files_of_other_systems_and_names_that_are_no_text_are_read() {
+    let folder = folder("systems");
+    let crlf = SPEC.replace('\n', "\r\n");
+    fs::write(folder.join("crlf.toml"), &crlf).unwrap();
+    fs::write(folder.join("bom.toml"), format!("\u{feff}{crlf}")).unwrap();
+    let strange = OsStr::from_bytes(b"gr\xfc\xdfe\x1b[31m\n.toml");
+    fs::write(folder.join(strange), SPEC).unwrap();
+    let mut rows = Vec::new();
+    for (number, name) in [OsStr::new("crlf.toml"), OsStr::new("bom.toml"), strange].into_iter().enumerate() {
+        let out = OsStr::from_bytes(&[b'o', 0xff, 0x1b, b'0' + number as u8]).to_owned();
+        let output = tried(&folder, &[OsStr::new("run"), name, OsStr::new("--out"), &out]);
+        assert_orderly(&output, &name);
+        assert!(output.status.success(), "{name:?}: {}", said(&output));
+        rows.push(fs::read(folder.join(&out).join("matches.csv")).unwrap());
+        for words in [&["verify"][..], &["report"], &["export", "--out", "e"]] {
+            let words: Vec<&OsStr> = words.iter().map(OsStr::new).chain([out.as_os_str()]).collect();
+            assert_orderly(&tried(&folder, &words), &words);
+        }
+    }
+    assert!(rows[0] == rows[1] && rows[1] == rows[2]);
+    // And refused where they are nothing.
+    fs::write(folder.join("latin.toml"), b"name = 'gr\xfc\xdfe'\n").unwrap();
+    fs::write(folder.join("wide.toml"), b"\xff\xfen\0a\0").unwrap();
+    fs::write(folder.join("empty.toml"), b"").unwrap();
+    for (name, what) in
+        [("latin", "it is not UTF-8 from byte 11 on"), ("wide", "it is not UTF-8 from byte 1 on"), ("empty", "")]
+    {
+        for words in [format!("run {name}.toml --out none"), format!("rules --check {name}.toml")] {
+            assert!(refusal(&folder, &words).contains(what), "{words}");
+        }
+    }
+    assert!(!folder.join("none").exists());
+}
+
+/// A whole command line for each subcommand, quick to carry out, and the flags that its help lists.
+fn flags(folder: &Path, command: &str) -> Vec<String> {
+    let help = tried(folder, &[command, "--help"]);
+    assert!(help.status.success(), "{command}: {}", said(&help));
+    let help = said(&help);
+    let words = help.lines().filter_map(|line| {
+        line.trim_start().strip_prefix("--").or(line.trim_start().split_once(", --").map(|(_, flag)| flag))
+    });
+    words
+        .filter(|flag| flag.contains('<'))
+        .filter_map(|flag| flag.split_whitespace().next().map(|flag| format!("--{flag}")))
+        .collect()
+}
+
+#[test]
+fn no_value_of_any_flag_makes_it_panic_or_wait() {
+    let is_full = std::env::var_os("CAMBIO_FULL").is_some();
+    let folder = folder("flags");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    let output = tried(&folder, &["run", "spec.toml", "--out", "run", "-q"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let lines = [
+        "run spec.toml --out out --quiet",
+        "shard spec.toml --index 0 --of 1 --out out --quiet",
+        "merge run --out out",
+        "report run --dry",
+        "export run --out out",
+        "verify run",
+        "sprt random random --deals 20 --rounds --quiet",
+        "plan --detect 0.5 --deviation 0.1",
+        "tune --agent greedy(call_at=?) --range 0..1 --deals 4 --validate 2 --rounds --quiet",
+        "replay spec.toml",
+        "rules",
+        "agents --check random --matches 1 --rules classic --seats 2",
+        "solve --game mini-m0 --iterations 1 --quiet",
+        "exploit --game mini-m0 --agent random --to 1 --quiet",
+        "exploit --rules mini-m0 --agent random --deals 1 --iterations 2 --quiet",
+    ];
+    let odd = [
+        "18446744073709551616",
+        "-1",
+        "1e308",
+        "",
+        "9223372036854775807",
+        "NaN",
+        "18446744073709551615",
+        "0",
+        "4294967296",
+        "-0.0",
+        "inf",
+        "1e-320",
+        "-9223372036854775808",
+        "1.5",
+        "/dev/full",
+        "..",
+        "/",
+        "0x10",
+        "１２",
+        "'; --",
+        "%s%n",
+        "a\nb",
+        "()",
+        "(?)",
+    ];
+    let mut tries = 0;
+    for (place, line) in lines.into_iter().enumerate() {
+        let words: Vec<&str> = line.split(' ').collect();
+        for flag in flags(&folder, words[0]) {
+            for (number, value) in odd.into_iter().enumerate() {
+                // Work without an end that was asked for is no fault: searches for as long as one says.
+                let is_work = matches!(
+                    &*flag,
+                    "--iterations"
+                        | "--asks"
+                        | "--streams"
+                        | "--candidates"
+                        | "--matches"
+                        | "--deals"
+                        | "--generations"
+                        | "--first"
+                        | "--validate"
+                        | "--to"
+                        | "--sample"
+                );
+                let is_long = value
+                    .parse::<f64>()
+                    .is_ok_and(|number| number.is_finite() && !(-1.0..=10.0).contains(&number) || number.abs() < 1e-3);
+                if is_work && is_long && value.parse::<i128>().is_ok_and(|n| n <= i128::from(u64::MAX))
+                    || flag == "--to" && is_long
+                {
+                    continue;
+                }
+                if !is_full && (number + place + tries) % 4 != 0 {
+                    tries += 1;
+                    continue;
+                }
+                // The value replaces that of the line, where it has one.
+                let mut words: Vec<&str> = words.clone();
+                if let Some(at) = words.iter().position(|word| *word == flag) {
+                    words.drain(at..at + 2);
+                }
+                words.extend([&*flag, value]);
+                let output = tried(&folder, &words);
+                assert_orderly(&output, &words);
+                assert!(output.stdout.len() + output.stderr.len() < 1_000_000, "{words:?}");
+                let _ = fs::remove_dir_all(folder.join("out"));
+                tries += 1;
+            }
+        }
+    }
+    assert!(tries > 500, "{tries}");
+    let output = tried(&folder, &["verify", "run", "--all"]);
+    assert!(output.status.success(), "what was there is as it was: {}", said(&output));
+}
+
+#[test]
+fn nothing_is_written_where_nothing_may_be_written_and_nothing_is_overwritten() {
+    let folder = folder("places");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    let output = tried(&folder, &["run", "spec.toml", "--out", "run", "-q", "--records"]);
+    assert!(output.status.success(), "{}", said(&output));
+    fs::create_dir(folder.join("taken")).unwrap();
+    fs::write(folder.join("taken/mine"), "mine").unwrap();
+    fs::write(folder.join("file"), "mine").unwrap();
+    // An experiment file of one's own is no rest of a run, whatever its name.
+    for (out, text) in [("own", "deals = 3\n"), ("same", SPEC)] {
+        fs::create_dir(folder.join(out)).unwrap();
+        fs::write(folder.join(out).join("spec.toml"), text).unwrap();
+    }
+    let told = refusal(&folder, "run spec.toml --resume -q --out own");
+    assert_eq!(told, "error: own exists; only a folder that does not exist is written to\n");
+    let told = refusal(&folder.join("same"), "run spec.toml --resume -q --out .");
+    assert_eq!(told, "error: . exists; only a folder that does not exist is written to\n");
+    for (out, text) in [("own", "deals = 3\n"), ("same", SPEC)] {
+        assert_eq!(fs::read_to_string(folder.join(out).join("spec.toml")).unwrap(), text);
+        fs::remove_dir_all(folder.join(out)).unwrap();
+    }
+    for out in ["taken", "file", "/dev/full", "/dev/null", "/proc/none/here", "file/below", "/", ".", ".."] {
+        for words in [
+            "run spec.toml -q --out",
+            "run spec.toml -q --resume --out",
+            "shard spec.toml --index 0 --of 2 -q --out",
+            "merge run --out",
+            "export run --out",
+            "tune --agent greedy(call_at=?) --range 0..1 --deals 2 --validate 0 -q --out",
+            "sprt random random --deals 10 -q --out",
+            "solve --game mini-m0 --iterations 1 -q --save",
+            "solve --game mini-m0 --iterations 1 -q --efg",
+            "play --record",
+        ] {
+            let words: Vec<&str> = words.split(' ').chain([out]).collect();
+            let output = tried(&folder, &words);
+            assert_orderly(&output, &words);
+            assert!(!output.status.success(), "{words:?}: {}", said(&output));
+            assert_eq!(fs::read_to_string(folder.join("taken/mine")).unwrap(), "mine", "{words:?}");
+            assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "mine", "{words:?}");
+            let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!(left.len(), 4, "{words:?} leaves {left:?}");
+        }
+    }
+}
