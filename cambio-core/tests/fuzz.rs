@@ -1,12 +1,12 @@
 //! Arbitrary bytes: as records, which are refused with a sentence or accepted, and as decisions; nothing panics.
 //!
-//! The same bodies are the targets of the `fuzz` crate.
+//! The same bodies are the targets of the `fuzz` crate. What its fuzzer kept lies in `corpus` and is played here.
 
 #[path = "play/bytes.rs"]
 mod bytes;
 mod play;
 
-use bytes::{Lines, decisions, records};
+use bytes::{Lines, decisions, records, rules};
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{Recorder, Rules, Seat};
@@ -242,6 +242,27 @@ fn strange_rules_never_panic() {
         }
     }
     assert!(dealt > 50 && refused > 50, "{dealt} {refused}");
+}
+
+#[test]
+fn what_the_fuzzer_kept_is_answered() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let (mut lines, mut made, mut read) = (Lines::default(), 0, 0);
+    let each = |target: &str, play: &mut dyn FnMut(&[u8])| {
+        let files = std::fs::read_dir(corpus.join(target)).unwrap().map(|entry| std::fs::read(entry.unwrap().path()));
+        files.for_each(|bytes| play(&bytes.unwrap()));
+    };
+    each("record", &mut |bytes| {
+        let Lines { unread, refused, accepted } = records(bytes);
+        lines.unread += unread;
+        lines.refused += refused;
+        lines.accepted += accepted;
+    });
+    each("decisions", &mut |bytes| made += decisions(bytes));
+    each("rules", &mut |bytes| read += usize::from(rules(bytes).is_ok()));
+    // All ways out are in it.
+    assert!(lines.unread > 20 && lines.refused > 20 && lines.accepted > 5, "{lines:?}");
+    assert!(made > 2000 && read > 20, "{made} decisions, {read} rule systems");
 }
 
 #[test]

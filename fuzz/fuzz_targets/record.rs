@@ -2,7 +2,7 @@
 #![no_main]
 
 #[path = "../../cambio-core/tests/play/bytes.rs"]
-#[allow(dead_code, reason = "the other target takes the rest")]
+#[allow(dead_code, reason = "the other targets take the rest")]
 mod bytes;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

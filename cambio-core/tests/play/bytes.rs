@@ -2,7 +2,8 @@
 
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{
-    ActionSpace, Event, Knowledge, Match, PRESETS, Record, RoundChance, RoundResult, Rules, Seat, State, replay,
+    ActionSpace, Event, Knowledge, Match, PRESETS, Record, RoundChance, RoundResult, Rules, RulesError, RulesSpec,
+    Seat, State, replay,
 };
 
 /// What became of the lines.
@@ -56,10 +57,35 @@ pub(crate) fn records(bytes: &[u8]) -> Lines {
 pub(crate) fn decisions(bytes: &[u8]) -> usize {
     let [preset, seats, deal, bytes @ ..] = bytes else { return 0 };
     let rules = Rules::preset(PRESETS[usize::from(*preset) % PRESETS.len()]).expect("a preset");
+    played(&rules, 2 + usize::from(*seats) % 7, *deal, bytes)
+}
+
+/// Reads bytes as a rule file, up to the first zero. Whatever it is, there is an answer and no panic; what is read is read again as
+/// it was written. Plays a match by the rules if they are any, with the bytes after the zero as in [`decisions`]. Gives how many
+/// decisions were made, or the refusal.
+///
+/// # Panics
+/// If reader or engine do, or break one of their promises.
+pub(crate) fn rules(bytes: &[u8]) -> Result<usize, RulesError> {
+    let (text, bytes) = bytes.iter().position(|&byte| byte == 0).map_or((bytes, &[][..]), |end| bytes.split_at(end));
+    let read = RulesSpec::from_toml(&String::from_utf8_lossy(text)).inspect(|spec| {
+        let again = RulesSpec::from_toml(&spec.to_toml()).expect("what is written can be read");
+        assert_eq!((again.knobs(), &again.name), (spec.knobs(), &spec.name));
+    });
+    let rules = read.and_then(RulesSpec::validate).inspect_err(|error| {
+        let told = error.to_string();
+        assert!(!told.is_empty() && told.len() < 2000 && !told.contains(char::is_control), "{told:?}");
+    })?;
+    let [_, seats, deal, bytes @ ..] = bytes else { return Ok(0) };
     let seats = 2 + usize::from(*seats) % 7;
-    let key = Key::new(0, u64::from(*deal));
-    let space = ActionSpace::new(&rules, seats);
-    let mut game = Match::new(&rules, seats, Seat::A).expect("every preset seats eight");
+    Ok(if rules.covers(seats).is_ok() { played(&rules, seats, *deal, bytes) } else { 0 })
+}
+
+/// Plays a match, with one byte for each decision.
+fn played(rules: &Rules, seats: usize, deal: u8, bytes: &[u8]) -> usize {
+    let key = Key::new(0, u64::from(deal));
+    let space = ActionSpace::new(rules, seats);
+    let mut game = Match::new(rules, seats, Seat::A).expect("the rules cover the table");
     let mut bytes = bytes.iter().map(|&byte| usize::from(byte));
     let mut stream = key.agent(Seat::A);
     let mut made = 0;
@@ -68,7 +94,7 @@ pub(crate) fn decisions(bytes: &[u8]) -> usize {
         let mut deck = rules.deck().to_vec();
         key.stream(Purpose::Deck, round).shuffle(&mut deck);
         let mut chance = RoundChance::new(key, round);
-        let mut mind = Knowledge::new(&rules, seats, Seat::B);
+        let mut mind = Knowledge::new(rules, seats, Seat::B);
         let mut sink = |event: &Event<_>| mind.notice(&event.seen_from(Seat::B));
         let mut state = State::deal(&game.setup(), &deck, &mut chance, &mut sink).expect("the rules' own deck");
         while let Some(seat) = state.actor() {
