@@ -56,6 +56,7 @@ mod deal;
 mod event;
 #[cfg(doctest)]
 mod fences;
+mod history;
 pub mod knob;
 mod knowledge;
 mod matches;
@@ -87,6 +88,7 @@ pub use card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power, Step};
 pub use chance::{Chance, Dice, Race, RaceOrder, RoundChance};
 pub use deal::Deal;
 pub use event::{Ending, Event, Sighting, Sink, Verdict};
+pub use history::{History, Origin, Trace};
 pub use knowledge::Knowledge;
 pub use matches::{Match, RoundResult, Standing};
 pub use motion::Motion;

@@ -1,0 +1,253 @@
+//! The public history of a round: how each card came to lie where it lies, and what its owner did meanwhile.
+
+use crate::Rules;
+use crate::card::Card;
+use crate::event::{Event, Sink};
+use crate::motion::Motion;
+use crate::observation::View;
+use crate::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
+
+/// How a card came to the table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Origin {
+    /// It was dealt.
+    Dealt,
+    /// A seat kept it.
+    Kept,
+    /// It is a penalty card.
+    Penalty,
+}
+
+/// The past of a card on the table, as everybody saw it. It goes with the card when the card changes places.
+///
+/// A seat that knows one of its cards and still gives another one away tells something about the one that it leaves. The
+/// four bounds keep the strongest such hint of each kind, in points; `None` is no hint. Hints of several owners add up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Trace {
+    /// How the card came to the table.
+    pub origin: Origin,
+    /// The turn in which it came, as [`Table::turns`](crate::Table::turns) counts; 0 before the first turn.
+    pub turn: u16,
+    /// How often it went from one seat to another; 255 stands for that many and more.
+    pub moves: u8,
+    /// The points of the known card in whose place its owner kept it.
+    pub replaced: Option<i16>,
+    /// The least points of a known card that an owner gave away for a drawn or taken one while it knew this card.
+    pub outlived: Option<i16>,
+    /// The least points of a card without a power that an owner drew and dropped while it knew this card.
+    pub passed: Option<i16>,
+    /// The least points of a card with a power that an owner drew and dropped while it knew this card.
+    pub spent: Option<i16>,
+}
+
+impl Trace {
+    fn new(origin: Origin, turn: u16) -> Trace {
+        Trace { origin, turn, moves: 0, replaced: None, outlived: None, passed: None, spent: None }
+    }
+}
+
+/// The public history of a round. Every seat that listens has the same.
+///
+/// Feed it every event or sighting of a round, from the deal on: it uses only what all seats perceive, so the referee's
+/// events, the sightings of any seat and [`Event::public`] give the same history. Clones are cheap and allocate nothing.
+///
+/// ```
+/// use cambio_core::rng::{Key, Purpose};
+/// use cambio_core::{Dice, History, Origin, Rules, Seat, Setup, State};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut dice = Dice(Key::new(42, 0).stream(Purpose::Deck, 0));
+/// let mut history = History::new(&rules, 2);
+/// let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut history).unwrap();
+/// for decision in ["draw", "keep a1"] {
+///     state.apply(decision.parse().unwrap(), &mut dice, &mut history).unwrap();
+/// }
+/// let trace = history.trace("a1".parse().unwrap());
+/// assert_eq!((trace.origin, trace.turn), (Origin::Kept, 1));
+/// // The cards that nobody has touched are alike for seat b, which has seen none of them.
+/// assert!(history.are_alike(&state.view(Seat::B), "b3".parse().unwrap(), "b4".parse().unwrap()));
+/// assert!(!history.are_alike(&state.view(Seat::B), "a1".parse().unwrap(), "a2".parse().unwrap()));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct History {
+    rules: Rules,
+    seats: u8,
+    turn: u16,
+    /// Whether all know the held card.
+    holds_public: bool,
+    occupied: SpotSet,
+    seen: [SpotSet; MAX_SEATS],
+    traces: [Trace; SPOTS],
+}
+
+impl History {
+    /// The history before a round is dealt, at a table of `seats` seats.
+    pub fn new(rules: &Rules, seats: usize) -> History {
+        History {
+            rules: *rules,
+            seats: seats as u8,
+            turn: 0,
+            holds_public: false,
+            occupied: SpotSet::EMPTY,
+            seen: [SpotSet::EMPTY; MAX_SEATS],
+            traces: [Trace::new(Origin::Dealt, 0); SPOTS],
+        }
+    }
+
+    /// The past of the card that lies here. Of an empty spot it means nothing.
+    #[inline]
+    pub fn trace(&self, spot: Spot) -> &Trace {
+        &self.traces[spot.index()]
+    }
+
+    /// The spots whose cards a seat has seen.
+    #[inline]
+    pub fn seen(&self, seat: Seat) -> SpotSet {
+        self.seen[seat.index()]
+    }
+
+    /// Whether a seat cannot tell two cards of one owner apart but for their slots.
+    ///
+    /// It knows both faces and they are equal, or it knows neither; the same seats have seen them; and they have the same
+    /// past. No rule asks for a slot, so exchanging two such cards in the seat's view changes nothing but names.
+    pub fn are_alike(&self, view: &impl View, one: Spot, other: Spot) -> bool {
+        let table = view.table();
+        let pointed = table.pointed();
+        one.seat() == other.seat()
+            && view.face(one) == view.face(other)
+            && table.seen_by(one) == table.seen_by(other)
+            && pointed.contains(one) == pointed.contains(other)
+            && self.traces[one.index()] == self.traces[other.index()]
+    }
+
+    /// Takes in what happened.
+    pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
+        match *event {
+            Event::TurnBegan { .. } => self.turn += 1,
+            Event::Dropped { seat, card } if !self.holds_public => self.dropped(seat, card),
+            Event::Kept { seat, spot, replaced } if self.knows(seat, spot) => {
+                let points = self.points(replaced);
+                let others = self.known_own(seat).without(SpotSet::only(spot));
+                self.hint(others, |trace| &mut trace.outlived, points);
+            }
+            _ => {}
+        }
+        self.follow(event);
+    }
+
+    /// Moves what is known of the cards with the cards.
+    fn follow<Face: Copy>(&mut self, event: &Event<Face>) {
+        match event.motion() {
+            Motion::Dealt { extra, .. } => self.deal(extra),
+            Motion::Seen { seat, spot, .. } => self.seen[seat.index()].insert(spot),
+            Motion::Shown { spot, .. } => self.show_all(spot),
+            Motion::Drawn { .. } => self.holds_public = false,
+            Motion::Taken { .. } => self.holds_public = true,
+            Motion::Kept { spot, replaced } => {
+                // The keeper is the owner.
+                let knew = self.knows(spot.seat(), spot);
+                self.clear(spot);
+                self.occupied.insert(spot);
+                let replaced = knew.then(|| self.points(replaced));
+                self.traces[spot.index()] = Trace { replaced, ..Trace::new(Origin::Kept, self.turn) };
+                if self.holds_public {
+                    self.show_all(spot);
+                } else {
+                    self.seen[spot.seat().index()].insert(spot);
+                }
+            }
+            Motion::Discarded { spot, .. } => self.clear(spot),
+            Motion::Exchanged { one, other } => {
+                self.exchange(one, other);
+                if one.seat() != other.seat() {
+                    self.count_move(one);
+                    self.count_move(other);
+                }
+            }
+            Motion::Moved { from, to } => {
+                self.occupied.insert(to);
+                self.exchange(from, to);
+                self.count_move(to);
+                self.clear(from);
+            }
+            Motion::Added { spot } => {
+                self.clear(spot);
+                self.occupied.insert(spot);
+                self.traces[spot.index()] = Trace::new(Origin::Penalty, self.turn);
+            }
+            Motion::Flipped { .. } | Motion::Dropped { .. } | Motion::Reshuffled { .. } | Motion::Nothing => {}
+        }
+    }
+
+    fn deal(&mut self, extra: SeatSet) {
+        let hand = self.rules.spec().hand.count();
+        let mut dealt = History::new(&self.rules, self.seats.into());
+        for seat in SeatSet::first(self.seats.into()).each() {
+            let cards = (hand + usize::from(extra.contains(seat))).min(self.rules.slots());
+            dealt.occupied = dealt.occupied.union(SpotSet::row(seat, cards));
+        }
+        *self = dealt;
+    }
+
+    fn dropped(&mut self, seat: Seat, card: Card) {
+        let points = self.points(card);
+        if self.rules.power(card).is_none() {
+            self.hint(self.known_own(seat), |trace| &mut trace.passed, points);
+        } else {
+            self.hint(self.known_own(seat), |trace| &mut trace.spent, points);
+        }
+    }
+
+    /// Lowers a bound of these cards to so many points.
+    fn hint(&mut self, spots: SpotSet, bound: impl Fn(&mut Trace) -> &mut Option<i16>, points: i16) {
+        for spot in spots.each() {
+            let bound = bound(&mut self.traces[spot.index()]);
+            *bound = Some(bound.map_or(points, |least| least.min(points)));
+        }
+    }
+
+    fn points(&self, card: Card) -> i16 {
+        self.rules.points(card) as i16
+    }
+
+    fn knows(&self, seat: Seat, spot: Spot) -> bool {
+        self.seen[seat.index()].contains(spot)
+    }
+
+    /// The cards of a seat that it has seen.
+    fn known_own(&self, seat: Seat) -> SpotSet {
+        self.occupied.intersection(SpotSet::of_seat(seat)).intersection(self.seen[seat.index()])
+    }
+
+    fn everyone(&mut self) -> &mut [SpotSet] {
+        &mut self.seen[..usize::from(self.seats)]
+    }
+
+    fn show_all(&mut self, spot: Spot) {
+        self.everyone().iter_mut().for_each(|seen| seen.insert(spot));
+    }
+
+    fn clear(&mut self, spot: Spot) {
+        self.occupied.remove(spot);
+        self.everyone().iter_mut().for_each(|seen| seen.remove(spot));
+        self.traces[spot.index()] = Trace::new(Origin::Dealt, 0);
+    }
+
+    fn exchange(&mut self, one: Spot, other: Spot) {
+        self.traces.swap(one.index(), other.index());
+        self.everyone().iter_mut().for_each(|seen| seen.swap(one, other));
+    }
+
+    fn count_move(&mut self, spot: Spot) {
+        let moves = &mut self.traces[spot.index()].moves;
+        *moves = moves.saturating_add(1);
+    }
+}
+
+/// The referee's events give the same history as any seat's sightings.
+impl Sink for History {
+    #[inline]
+    fn event(&mut self, event: &Event<Card>) {
+        self.notice(event);
+    }
+}
