@@ -37,6 +37,7 @@ mod external;
 mod greedy;
 mod heuristic;
 mod ismcts;
+mod learned;
 mod memory;
 mod oracle;
 mod params;
@@ -58,6 +59,7 @@ pub use external::{
 pub use greedy::{Greedy, GreedyParams};
 pub use heuristic::{Heuristic, HeuristicParams, Preset};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
+pub use learned::{Floats, Inputs, Learned, MatchStanding, Network, NetworkError, NetworkFacts, Weighing};
 pub use memory::{Memory, MemoryParams};
 pub use oracle::{Oracle, OracleParams};
 #[doc(hidden)]

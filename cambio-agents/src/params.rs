@@ -129,6 +129,8 @@ pub struct Text {
     pub name: &'static str,
     /// What it does.
     pub meaning: &'static str,
+    /// A text that it may be, for errors.
+    pub example: &'static str,
     /// Checks a text. The error is a clause such as "it has no words".
     pub check: fn(&str) -> Result<(), String>,
     /// The files that a text names, such as the script of a bot.

@@ -7,6 +7,7 @@ use crate::external::{COMMAND, External, ExternalParams};
 use crate::greedy::Greedy;
 use crate::heuristic::{Heuristic, HeuristicParams, Preset};
 use crate::ismcts::Ismcts;
+use crate::learned::{Learned, NETWORK, read_network};
 use crate::oracle::Oracle;
 use crate::params::{NoParams, Words as _};
 use crate::player::Player;
@@ -59,6 +60,12 @@ pub fn roster() -> Roster {
             COMMAND,
             external,
         ),
+        Entry::with_text(
+            "learned",
+            "A network that taught itself: it takes the decision whose outcome it values most. See `cambio learn`.",
+            NETWORK,
+            learned,
+        ),
         Entry::new(
             "oracle",
             "Sees every card, the stock's order included: a ceiling for analyses, and no player.",
@@ -71,6 +78,10 @@ pub fn roster() -> Roster {
         entries.push(Entry::with_defaults(preset.word(), about, preset.params(), heuristic));
     }
     Roster { entries }
+}
+
+fn learned(path: &str, _: &NoParams) -> Player {
+    Player::from(Learned::new(read_network(path).expect("a spec's network was read when the spec was read")))
 }
 
 fn external(command: &str, params: &ExternalParams) -> Player {

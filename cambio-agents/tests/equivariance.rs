@@ -4,7 +4,7 @@
 //! streams and the races go with the seats. Every event and every decision has to be that of the first match, but for the
 //! letters. `CAMBIO_FULL=1` plays every agent at every table with every move of the letters.
 
-use cambio_agents::{AgentSpec, Player, roster};
+use cambio_agents::{AgentSpec, Floats, Inputs, Network, Player, roster};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::testing::{Effort, Failing, Relabelling, check_agent};
 use cambio_core::{
@@ -157,6 +157,28 @@ fn every_agent_makes_the_same_decisions_under_other_letters() {
         }
         println!("{spec}: {decisions} decisions");
         assert!(decisions > 100, "{spec}: only {decisions} decisions");
+    }
+}
+
+/// A network weighs what it sees by how the seats sit, and letters are nothing to it.
+#[test]
+fn a_network_makes_the_same_decisions_under_other_letters() {
+    for (deal, preset) in (0..).zip(PRESETS) {
+        let rules = Rules::preset(preset).unwrap();
+        let inputs = Inputs::new(&rules);
+        let mut floats = Floats::zero(inputs.count());
+        let mut stream = Key::new(9, deal).stream(Purpose::Deck, 0);
+        for weight in floats.rows.iter_mut().chain(&mut floats.second).chain(&mut floats.last) {
+            *weight = stream.below(601) as f32 / 1000.0 - 0.3;
+        }
+        let path = std::env::temp_dir().join(format!("cambio-letters-{preset}-{}.net", std::process::id()));
+        std::fs::write(&path, Network::new(&inputs, &floats).to_bytes(&serde_json::Value::Null)).unwrap();
+        let spec = format!("learned(\"{}\")", path.display());
+        let decisions: u64 = (2..=8)
+            .map(|seats| compare(&spec, preset, seats, Key::new(1415, deal), 1 + deal as usize % (seats - 1), 3))
+            .sum();
+        assert!(decisions > 100, "{preset}: only {decisions} decisions");
+        std::fs::remove_file(path).unwrap();
     }
 }
 

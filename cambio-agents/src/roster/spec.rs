@@ -38,7 +38,10 @@ impl AgentSpec {
         let (text, list) = match (&entry.text, list.trim_start().strip_prefix('"')) {
             (None, None) => (None, list),
             (None, Some(_)) => return Err(SpecError::Unwanted { agent: agent(), known: entry.names() }),
-            (Some(declared), None) => return Err(SpecError::Missing { agent: agent(), text: declared.name }),
+            (Some(declared), None) => {
+                let (text, example) = (declared.name, declared.example);
+                return Err(SpecError::Missing { agent: agent(), text, example });
+            }
             (Some(declared), Some(quoted)) => {
                 let (text, rest) = unquote(quoted).ok_or_else(form)?;
                 let rest = rest.trim_start();
@@ -200,12 +203,14 @@ pub enum SpecError {
         spec: String,
     },
     /// The agent needs a text, and the spec has none.
-    #[error("agent `{agent}` needs its {text} first, in double quotes, such as {agent}(\"python3 bot.py\")")]
+    #[error("agent `{agent}` needs its {text} first, in double quotes, such as {agent}(\"{example}\")")]
     Missing {
         /// The agent.
         agent: String,
         /// What the text is.
         text: &'static str,
+        /// A text that it could be.
+        example: &'static str,
     },
     /// The agent takes no text, and the spec has one.
     #[error("agent `{agent}` takes no text in quotes; it has {known}")]

@@ -1,0 +1,121 @@
+//! The decisions that a learned player weighs: one of each kind that it cannot tell apart.
+
+use cambio_core::{Action, Phase, View};
+
+use super::card::Deck;
+use super::position::Scene;
+
+/// What sort of decision it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(super) enum Sort {
+    Draw,
+    Take,
+    Call,
+    End,
+    Drop,
+    Keep,
+    SkipStep,
+    Pass,
+    LookOwn,
+    LookOther,
+    Swap,
+    SnapOwn,
+    SnapOther,
+    /// A snap of an own card that the seat does not know.
+    Blind,
+    PassChain,
+    Give,
+    Peek,
+    Show,
+    SkipGift,
+    Other,
+}
+
+/// How many sorts there are.
+pub(super) const SORTS: usize = Sort::Other as usize + 1;
+
+/// A decision, and what it has in common with those that are like it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    /// The first of the decisions that it stands for.
+    pub(super) action: Action,
+    pub(super) key: Key,
+    /// How many decisions it stands for.
+    pub(super) number: usize,
+}
+
+/// What tells candidates apart: their sort, and the categories and owners of the cards that they name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Key {
+    pub(super) sort: Sort,
+    /// The distance of the owner and the category of the card that is named, of a swap the own one.
+    pub(super) card: Option<(u8, u16)>,
+    /// The same of the other card of a swap.
+    other: Option<(u8, u16)>,
+}
+
+impl Key {
+    /// What sort of decision this is and which cards it names; `None` for those that are not weighed: bluffs, peeks that
+    /// cost a card, blind snaps before a call, and swaps that do not move exactly one own card.
+    pub(super) fn of(deck: &Deck, scene: &Scene, view: &impl View, action: Action) -> Option<Key> {
+        let (table, seat) = (view.table(), view.seat());
+        let card = |spot| {
+            let (distance, card) = scene.card(table, seat, spot);
+            Some((distance as u8, card.category(deck, distance) as u16))
+        };
+        let plain = |sort| Some(Key { sort, card: None, other: None });
+        let naming = |sort, spot| Some(Key { sort, card: card(spot), other: None });
+        match action {
+            Action::Draw => plain(Sort::Draw),
+            Action::Take => plain(Sort::Take),
+            Action::Call => plain(Sort::Call),
+            Action::End => plain(Sort::End),
+            Action::Drop => plain(Sort::Drop),
+            Action::Keep(spot) => naming(Sort::Keep, spot),
+            Action::Skip => plain(if table.phase() == Phase::Gift { Sort::SkipGift } else { Sort::SkipStep }),
+            Action::Pass => plain(if table.phase() == Phase::Chain { Sort::PassChain } else { Sort::Pass }),
+            Action::Look(spot) => naming(if spot.seat() == seat { Sort::LookOwn } else { Sort::LookOther }, spot),
+            Action::Swap(one, other) if (one.seat() == seat) != (other.seat() == seat) => {
+                let (own, foreign) = if one.seat() == seat { (one, other) } else { (other, one) };
+                Some(Key { sort: Sort::Swap, card: card(own), other: card(foreign) })
+            }
+            Action::Snap(spot) => match view.face(spot) {
+                Some(face) if view.would_match(spot, face) => {
+                    naming(if spot.seat() == seat { Sort::SnapOwn } else { Sort::SnapOther }, spot)
+                }
+                None if scene.before.callers != 0 && spot.seat() == seat => naming(Sort::Blind, spot),
+                _ => None,
+            },
+            Action::Give(spot) => naming(Sort::Give, spot),
+            Action::Peek(_) => plain(Sort::Peek),
+            Action::Show(spot) => naming(Sort::Show, spot),
+            Action::Swap(..) | Action::Touch(_) | Action::Cheat(_) => None,
+        }
+    }
+}
+
+/// Writes the decisions that are worth weighing into `found`: the first of each key, in the order of the choices.
+pub(super) fn candidates(deck: &Deck, scene: &Scene, view: &impl View, found: &mut Vec<Candidate>) {
+    found.clear();
+    let mut add = |action| {
+        if let Some(key) = Key::of(deck, scene, view, action) {
+            match found.iter_mut().find(|other| other.key == key) {
+                Some(like) => like.number += 1,
+                None => found.push(Candidate { action, key, number: 1 }),
+            }
+        }
+    };
+    match view.table().phase() {
+        // Bluffs would double the choices of a window.
+        Phase::Window | Phase::Chain => {
+            add(Action::Pass);
+            view.targets().iter_from(view.seat()).for_each(|spot| add(Action::Snap(spot)));
+        }
+        _ => view.choices().iter().for_each(add),
+    }
+    if found.is_empty() {
+        let action = view.choices().nth(0).expect("who is asked has a choice");
+        found.push(Candidate { action, key: Key { sort: Sort::Other, card: None, other: None }, number: 1 });
+    }
+}

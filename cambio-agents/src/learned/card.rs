@@ -1,0 +1,173 @@
+//! Cards as a learned player tells them apart.
+
+use cambio_core::knob::{Best, MatchEnd, Score as ScoreKnob};
+use cambio_core::{Card, MAX_KINDS, Origin, Rules, Trace};
+
+/// The bounds that a card's past puts on its points come in so many steps.
+pub(super) const BOUNDS: usize = 12;
+
+/// What a learned player looks up in the rules: cards by class, and the scale of points.
+///
+/// Cards of one rank, points and power are one class: which of them it is changes nothing for a player, but for rules that
+/// compare suits, which it does not see.
+#[derive(Clone, Debug)]
+pub(super) struct Deck {
+    class_of: [u8; MAX_KINDS],
+    points: Vec<i32>,
+    /// The points of a card by its kind.
+    points_of: [i16; MAX_KINDS],
+    /// What one step of a sum or a bound is, in points.
+    pub(super) unit: i32,
+    /// The fewest points of a card.
+    lowest: i32,
+    /// How many points end a match, if points do.
+    pub(super) target: Option<i32>,
+}
+
+impl Deck {
+    pub(super) fn new(rules: &Rules) -> Deck {
+        let mut keys = Vec::new();
+        let mut deck = Deck {
+            class_of: [0; MAX_KINDS],
+            points: Vec::new(),
+            points_of: [0; MAX_KINDS],
+            unit: 1,
+            lowest: 0,
+            target: None,
+        };
+        for (kind, card) in (0..rules.kinds().len()).filter_map(|kind| Some((kind, Card::new(kind)?))) {
+            let key = (&rules.kind(card).rank, rules.points(card), rules.power(card));
+            let class = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
+                keys.push(key);
+                deck.points.push(rules.points(card));
+                keys.len() - 1
+            });
+            deck.class_of[kind] = class as u8;
+            deck.points_of[kind] = rules.points(card) as i16;
+        }
+        deck.lowest = deck.points.iter().copied().min().unwrap_or(0);
+        let spread = deck.points.iter().copied().max().unwrap_or(0) - deck.lowest;
+        deck.unit = 1 + spread.max(1) / 20;
+        let spec = rules.spec();
+        deck.target = match spec.match_end {
+            MatchEnd::Total(most) if spec.score == ScoreKnob::Points && spec.best == Best::Fewest => Some(most.into()),
+            _ => None,
+        };
+        deck
+    }
+
+    /// How many classes there are.
+    pub(super) fn classes(&self) -> usize {
+        self.points.len()
+    }
+
+    pub(super) fn class(&self, card: Card) -> u8 {
+        self.class_of[card.kind()]
+    }
+
+    /// The points of the cards of a class.
+    pub(super) fn points(&self, class: u8) -> i32 {
+        self.points[usize::from(class)]
+    }
+
+    /// Among how many categories [`Seen::category`] tells.
+    pub(super) fn categories(&self) -> usize {
+        2 * self.classes() + 1 + 2 * BOUNDS
+    }
+
+    /// The step of a bound in points; the last step is no bound.
+    fn step(&self, points: i32) -> u8 {
+        ((points - self.lowest) / self.unit).clamp(0, BOUNDS as i32 - 2) as u8
+    }
+
+    /// The points that a bound allows at most.
+    fn bound(&self, step: u8) -> i32 {
+        i32::from(step) * self.unit + self.lowest
+    }
+}
+
+/// The class of a card that the player does not know.
+pub(super) const UNKNOWN: u8 = u8::MAX;
+
+/// The step of a card without a bound.
+const NO_BOUND: u8 = BOUNDS as u8 - 1;
+
+/// What a power is worth to a player that drops a card for it, in points.
+const POWER: i32 = 4;
+
+/// A card on the table, as the deciding seat sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Seen {
+    /// Its class, or [`UNKNOWN`].
+    pub(super) class: u8,
+    /// Who has seen it: bit d is the seat at distance d in playing order from the deciding one.
+    pub(super) witnesses: u8,
+    /// What its owner's decisions say of its points, at most.
+    bound: u8,
+    /// Whether somebody kept it.
+    kept: bool,
+}
+
+impl Seen {
+    /// No card.
+    pub(super) const NONE: Seen = Seen { class: UNKNOWN, witnesses: 0, bound: NO_BOUND, kept: false };
+
+    #[inline]
+    pub(super) fn new(deck: &Deck, class: u8, witnesses: u8, trace: &Trace) -> Seen {
+        let hints = [
+            trace.outlived.map(i32::from),
+            trace.replaced.map(|points| i32::from(points) - 1),
+            trace.passed.map(|points| i32::from(points) + 1),
+            trace.spent.map(|points| i32::from(points) + POWER),
+        ];
+        let bound = hints.into_iter().flatten().min().map_or(NO_BOUND, |points| deck.step(points));
+        Seen { class, witnesses, bound, kept: trace.origin == Origin::Kept }
+    }
+
+    /// A card that the deciding seat keeps now.
+    #[inline]
+    pub(super) fn kept(class: u8, witnesses: u8) -> Seen {
+        Seen { class, witnesses, bound: NO_BOUND, kept: true }
+    }
+
+    /// Whether it matters that it is known: an own card to anybody else, another seat's card to its owner. `distance` is
+    /// the owner's.
+    #[inline]
+    pub(super) fn is_open(self, distance: usize) -> bool {
+        if distance == 0 { self.witnesses & !1 != 0 } else { self.witnesses >> distance & 1 == 1 }
+    }
+
+    /// The card's category: its class and whether it is open, or what its past says if the player does not know it.
+    #[inline]
+    pub(super) fn category(self, deck: &Deck, distance: usize) -> usize {
+        let is_open = self.is_open(distance);
+        if self.class != UNKNOWN {
+            2 * usize::from(self.class) + usize::from(is_open)
+        } else if is_open {
+            2 * deck.classes() + 1 + usize::from(self.kept) * BOUNDS + usize::from(self.bound)
+        } else {
+            2 * deck.classes()
+        }
+    }
+
+    /// What the card is expected to count, in sixteenths of a point; `mean` is what a card counts that nobody has seen.
+    #[inline]
+    pub(super) fn expected(self, deck: &Deck, distance: usize, mean: i32) -> i32 {
+        if self.class != UNKNOWN {
+            16 * deck.points(self.class)
+        } else if self.bound == NO_BOUND {
+            if self.is_open(distance) && distance > 0 { mean - 16 } else { mean }
+        } else {
+            // Between the fewest points and the bound.
+            mean.min(8 * deck.bound(self.bound))
+        }
+    }
+}
+
+impl Deck {
+    /// The points of a card.
+    #[inline]
+    pub(super) fn points_of(&self, card: Card) -> i32 {
+        self.points_of[card.kind()].into()
+    }
+}

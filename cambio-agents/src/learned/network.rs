@@ -1,0 +1,246 @@
+//! The network: sparse inputs, two hidden layers and one output, in whole numbers from end to end.
+//!
+//! It follows the efficiently updatable networks of chess and shogi programs (NNUE, Nasu 2018): the first layer is a sum of
+//! rows, one for each input that is on, and what two positions share is summed once. All arithmetic is on integers, so a
+//! decision is the same on every machine, and plain loops over them become vector instructions.
+
+/// The width of the first hidden layer.
+pub(super) const WIDTH: usize = 128;
+/// The width of the second hidden layer.
+pub(super) const SECOND: usize = 32;
+
+/// What stands for 1 in inputs, rows and activations.
+const ONE: i32 = 64;
+/// What stands for 1 in the weights of the second and the last layer.
+const WEIGHT_ONE: i32 = 512;
+/// Activations are at most this: 16.
+const HIGHEST: i16 = 1023;
+/// Weights of the second and the last layer are at most so large: 4.
+const MOST_WEIGHT: f32 = 4.0;
+
+/// What stands for 1 in the output, a logit.
+pub(super) const LOGIT_ONE: i32 = ONE * WEIGHT_ONE;
+
+/// The sums of the first layer.
+pub(super) type Sums = [i16; WIDTH];
+
+/// The weights of a network.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Weights {
+    /// One row for each input.
+    pub(super) rows: Vec<Sums>,
+    pub(super) bias: Sums,
+    pub(super) second: [Sums; SECOND],
+    pub(super) second_bias: [i32; SECOND],
+    pub(super) last: [i16; SECOND],
+    pub(super) last_bias: i32,
+}
+
+impl Weights {
+    /// The same weights as floating-point numbers.
+    pub(super) fn floats(&self) -> Floats {
+        let float = |weight: i32, one: i32| weight as f32 / one as f32;
+        let small =
+            |weights: &[i16], one| weights.iter().map(|&weight| float(weight.into(), one)).collect::<Vec<f32>>();
+        Floats {
+            rows: self.rows.iter().flat_map(|row| small(row, ONE)).collect(),
+            bias: small(&self.bias, ONE),
+            second: self.second.iter().flat_map(|row| small(row, WEIGHT_ONE)).collect(),
+            second_bias: self.second_bias.iter().map(|&bias| float(bias, LOGIT_ONE)).collect(),
+            last: small(&self.last, WEIGHT_ONE),
+            last_bias: float(self.last_bias, LOGIT_ONE),
+        }
+    }
+
+    /// Adds the row of an input.
+    #[inline]
+    pub(super) fn add(&self, sums: &mut Sums, input: usize) {
+        add(sums, &self.rows[input]);
+    }
+
+    /// The output for the sums of the first layer: a logit, [`LOGIT_ONE`] for 1.
+    #[inline]
+    pub(super) fn output(&self, sums: &Sums) -> i32 {
+        let mut first = [0_i16; WIDTH];
+        for (activation, &sum) in first.iter_mut().zip(sums) {
+            *activation = sum.clamp(0, HIGHEST);
+        }
+        let mut output = self.last_bias;
+        for ((row, &bias), &weight) in self.second.iter().zip(&self.second_bias).zip(&self.last) {
+            let mut sum = 0_i32;
+            for (&activation, &weight) in first.iter().zip(row) {
+                sum += i32::from(activation) * i32::from(weight);
+            }
+            let activation = ((sum + bias) >> WEIGHT_ONE.ilog2()).clamp(0, HIGHEST.into());
+            output += activation * i32::from(weight);
+        }
+        output
+    }
+}
+
+/// Adds one row to sums.
+#[inline]
+pub(super) fn add(sums: &mut Sums, row: &Sums) {
+    for (sum, &weight) in sums.iter_mut().zip(row) {
+        *sum = sum.saturating_add(weight);
+    }
+}
+
+/// A network in floating-point numbers, as a learner trains it.
+///
+/// The layers are `relu(bias + Σ rows of the inputs that are on)`, `relu(second_bias + second · …)` and
+/// `last_bias + last · …`; the output is a logit. [`Floats::confine`] keeps the numbers where whole numbers can follow them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Floats {
+    /// One row of [`Floats::WIDTH`] for each input, one behind the other.
+    pub rows: Vec<f32>,
+    /// The bias of the first layer.
+    pub bias: Vec<f32>,
+    /// A row of [`Floats::WIDTH`] for each of the [`Floats::SECOND`] units of the second layer.
+    pub second: Vec<f32>,
+    /// The bias of the second layer.
+    pub second_bias: Vec<f32>,
+    /// The weights of the output.
+    pub last: Vec<f32>,
+    /// The bias of the output.
+    pub last_bias: f32,
+}
+
+impl Floats {
+    /// The width of the first layer.
+    pub const WIDTH: usize = WIDTH;
+    /// The width of the second layer.
+    pub const SECOND: usize = SECOND;
+    /// The largest weight of a row, by its absolute value.
+    pub const MOST_ROW: f32 = 127.0 / ONE as f32;
+    /// The largest weight of the other layers, by its absolute value.
+    pub const MOST_WEIGHT: f32 = MOST_WEIGHT - 0.01;
+    /// The highest activation; what is higher counts as this.
+    pub const HIGHEST: f32 = HIGHEST as f32 / ONE as f32;
+
+    /// A network without weights.
+    pub fn zero(inputs: usize) -> Floats {
+        Floats {
+            rows: vec![0.0; inputs * WIDTH],
+            bias: vec![0.0; WIDTH],
+            second: vec![0.0; SECOND * WIDTH],
+            second_bias: vec![0.0; SECOND],
+            last: vec![0.0; SECOND],
+            last_bias: 0.0,
+        }
+    }
+
+    /// Brings every weight into the range that whole numbers can hold.
+    pub fn confine(&mut self) {
+        let confine = |weights: &mut [f32], most: f32| {
+            for weight in weights {
+                *weight = weight.clamp(-most, most);
+            }
+        };
+        confine(&mut self.rows, Self::MOST_ROW);
+        confine(&mut self.bias, Self::MOST_ROW * 8.0);
+        confine(&mut self.second, Self::MOST_WEIGHT);
+        confine(&mut self.last, Self::MOST_WEIGHT);
+    }
+
+    /// The nearest whole numbers.
+    pub(super) fn round(&self) -> Weights {
+        let whole = |weight: f32, one: i32, most: i32| {
+            let scaled = (weight * one as f32).round_ties_even();
+            (scaled as i32).clamp(-most, most)
+        };
+        let small = |weights: &[f32], one, most| -> Sums {
+            let mut sums = [0; WIDTH];
+            for (to, &from) in sums.iter_mut().zip(weights) {
+                *to = whole(from, one, most) as i16;
+            }
+            sums
+        };
+        let most = (MOST_WEIGHT * WEIGHT_ONE as f32) as i32;
+        let bias = |weight: f32, one: i32| whole(weight, one, 1 << 27);
+        let mut weights = Weights {
+            rows: self.rows.chunks_exact(WIDTH).map(|row| small(row, ONE, 127)).collect(),
+            bias: small(&self.bias, ONE, 127 * 8),
+            second: [[0; WIDTH]; SECOND],
+            second_bias: [0; SECOND],
+            last: [0; SECOND],
+            last_bias: bias(self.last_bias, LOGIT_ONE),
+        };
+        for (to, from) in weights.second.iter_mut().zip(self.second.chunks_exact(WIDTH)) {
+            *to = small(from, WEIGHT_ONE, most);
+        }
+        for (to, &from) in weights.second_bias.iter_mut().zip(&self.second_bias) {
+            *to = bias(from, LOGIT_ONE);
+        }
+        for (to, &from) in weights.last.iter_mut().zip(&self.last) {
+            *to = whole(from, WEIGHT_ONE, most) as i16;
+        }
+        weights
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A network whose numbers whole numbers hold exactly.
+    fn floats(inputs: usize) -> Floats {
+        let mut state = 1_u32;
+        let mut next = |range: i32, one: f32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 16) as i32 % (2 * range + 1) - range) as f32 / one
+        };
+        let mut floats = Floats::zero(inputs);
+        floats.rows.iter_mut().for_each(|weight| *weight = next(40, 64.0));
+        floats.bias.iter_mut().for_each(|weight| *weight = next(40, 64.0));
+        floats.second.iter_mut().for_each(|weight| *weight = next(200, 512.0));
+        floats.last.iter_mut().for_each(|weight| *weight = next(400, 512.0));
+        floats.last_bias = 0.25;
+        floats
+    }
+
+    #[test]
+    fn whole_numbers_follow_floats() {
+        let floats = floats(50);
+        let weights = floats.round();
+        for start in 0..20 {
+            let on: Vec<usize> = (start..start + 25).collect();
+            let mut sums = weights.bias;
+            for &input in &on {
+                weights.add(&mut sums, input);
+            }
+            let relu = |sum: f32| sum.clamp(0.0, Floats::HIGHEST);
+            let first: Vec<f32> = (0..WIDTH)
+                .map(|unit| {
+                    relu(floats.bias[unit] + on.iter().map(|input| floats.rows[input * WIDTH + unit]).sum::<f32>())
+                })
+                .collect();
+            let second = floats.second.chunks_exact(WIDTH).zip(&floats.second_bias).map(|(row, bias)| {
+                relu(bias + row.iter().zip(&first).map(|(weight, activation)| weight * activation).sum::<f32>())
+            });
+            let logit = floats.last_bias + second.zip(&floats.last).map(|(a, weight)| a * weight).sum::<f32>();
+            let whole = weights.output(&sums) as f32 / LOGIT_ONE as f32;
+            // Each unit of the second layer is rounded down to a 64th.
+            assert!((whole - logit).abs() < 0.5, "{whole} for {logit}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_come_back_from_floats() {
+        let weights = floats(20).round();
+        assert!(weights.floats().round() == weights);
+    }
+
+    #[test]
+    fn nothing_overflows_at_the_ends_of_the_ranges() {
+        let mut floats = Floats::zero(400);
+        floats.rows.fill(9.0);
+        floats.second.fill(9.0);
+        floats.last.fill(9.0);
+        floats.confine();
+        let weights = floats.round();
+        let mut sums = weights.bias;
+        (0..400).for_each(|input| weights.add(&mut sums, input));
+        assert!(weights.output(&sums) > 0);
+    }
+}

@@ -1,0 +1,284 @@
+//! A network and the decisions that it weighs.
+
+use std::sync::Arc;
+
+use cambio_core::{Action, History, MAX_SEATS, Rules, Score, Seat, View};
+
+use super::candidates::{Candidate, Key, candidates};
+use super::features::{Features, Summary};
+use super::network::{Floats, LOGIT_ONE, Sums, WIDTH, Weights, add};
+use super::position::{Scene, Totals};
+use crate::tie::place;
+
+/// How a match stands when a round begins, as a network sees it from one seat.
+#[derive(Clone, Copy, Debug)]
+pub struct MatchStanding(pub(super) Totals);
+
+/// The inputs of networks for one rule system: how a seat's view and a decision become the inputs that are on.
+///
+/// Clones are cheap.
+///
+/// ```
+/// use cambio_agents::Inputs;
+/// use cambio_core::Rules;
+///
+/// let inputs = Inputs::new(&Rules::preset("classic").unwrap());
+/// assert!(inputs.count() > 1000);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    rules: Rules,
+    features: Arc<Features>,
+}
+
+impl Inputs {
+    /// The inputs of networks for these rules.
+    pub fn new(rules: &Rules) -> Inputs {
+        Inputs { rules: *rules, features: Arc::new(Features::new(rules)) }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.features.len()
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Whether the inputs mean something under these rules: they have the same kinds of cards. What else the rules say may
+    /// differ, as where single rounds of a match are played.
+    pub fn fit(&self, rules: &Rules) -> bool {
+        self.rules.kinds() == rules.kinds()
+    }
+
+    /// How a match stands at these totals, seat a first, as `seat` sees it.
+    pub fn standing(&self, totals: &[Score], seat: Seat) -> MatchStanding {
+        MatchStanding(Totals::new(&self.features.deck, totals, seat))
+    }
+
+    /// Looks at a decision: the candidates, and what they lead to. The view has to be of the seat that is asked.
+    #[inline]
+    pub fn look(&self, view: &impl View, history: &History, standing: &MatchStanding, weighing: &mut Weighing) {
+        let scene = Scene::new(&self.features.deck, view, history);
+        candidates(&self.features.deck, &scene, view, &mut weighing.candidates);
+        weighing.values.clear();
+        weighing.scene = scene;
+        weighing.standing = *standing;
+    }
+
+    /// The inputs that are on for a candidate of a weighing that [`Inputs::look`] began, in a fixed order.
+    ///
+    /// # Panics
+    /// If there is no such candidate.
+    pub fn on(&self, view: &impl View, weighing: &Weighing, place: usize, mut on: impl FnMut(usize)) {
+        let scene = &weighing.scene;
+        let candidate = &weighing.candidates[place];
+        let after = scene.after(view, candidate.action);
+        let mut summaries = [Summary::default(); MAX_SEATS];
+        for (distance, summary) in summaries[..scene.seats].iter_mut().enumerate() {
+            *summary = self.features.side(scene, distance, &after.sides[distance], &mut on);
+        }
+        let summaries = &summaries[..scene.seats];
+        self.features.whole(scene, &after, &candidate.key, &weighing.standing.0, summaries, on);
+    }
+}
+
+/// The candidates of one decision and their values. Reused, it allocates nothing.
+#[derive(Clone, Debug)]
+pub struct Weighing {
+    scene: Scene,
+    standing: MatchStanding,
+    candidates: Vec<Candidate>,
+    values: Vec<i32>,
+}
+
+impl Default for Weighing {
+    fn default() -> Weighing {
+        Weighing {
+            scene: Scene::NONE,
+            standing: MatchStanding(Totals::NONE),
+            candidates: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+}
+
+impl Weighing {
+    /// The candidates: one decision of each kind that the network cannot tell apart.
+    pub fn actions(&self) -> impl ExactSizeIterator<Item = Action> {
+        self.candidates.iter().map(|candidate| candidate.action)
+    }
+
+    /// The values of the candidates, as logits of the share of the win; empty before [`Network::weigh`].
+    pub fn logits(&self) -> impl ExactSizeIterator<Item = f64> {
+        self.values.iter().map(|&value| f64::from(value) / f64::from(LOGIT_ONE))
+    }
+
+    /// The place of the candidate that stands for this decision, if one does.
+    pub fn place_of(&self, inputs: &Inputs, view: &impl View, action: Action) -> Option<usize> {
+        let key = Key::of(&inputs.features.deck, &self.scene, view, action)?;
+        self.candidates.iter().position(|candidate| candidate.key == key)
+    }
+
+    /// The place of a candidate with the highest value, the first of several.
+    pub fn best(&self) -> usize {
+        let mut best = 0;
+        for (place, value) in self.values.iter().enumerate() {
+            if *value > self.values[best] {
+                best = place;
+            }
+        }
+        best
+    }
+
+    /// The decision with the highest value. Where several have it, or one candidate stands for several decisions, the pile
+    /// says which it is.
+    pub(super) fn choose(&self, inputs: &Inputs, view: &impl View) -> Action {
+        let best = self.best();
+        let value = self.values[best];
+        let is_equal = |place: usize| self.values[place] == value;
+        let number: usize = (0..self.candidates.len())
+            .filter(|&place| is_equal(place))
+            .map(|place| self.candidates[place].number)
+            .sum();
+        let nth = place(view.table(), number);
+        if nth == 0 {
+            return self.candidates[best].action;
+        }
+        let is_one = |action: &Action| self.place_of(inputs, view, *action).is_some_and(is_equal);
+        view.choices().iter().filter(is_one).nth(nth).unwrap_or(self.candidates[best].action)
+    }
+}
+
+/// A network that weighs decisions: the value of what each leads to, as the share of the win that it promises.
+///
+/// Clones are cheap and share the weights.
+#[derive(Clone)]
+pub struct Network {
+    pub(super) inputs: Inputs,
+    pub(super) weights: Arc<Weights>,
+}
+
+impl Network {
+    /// The network whose whole numbers are the nearest to these.
+    ///
+    /// # Panics
+    /// If the numbers are not for so many inputs.
+    pub fn new(inputs: &Inputs, floats: &Floats) -> Network {
+        assert_eq!(floats.rows.len(), inputs.count() * WIDTH, "a row for each input");
+        Network { inputs: inputs.clone(), weights: Arc::new(floats.round()) }
+    }
+
+    /// Its weights as floating-point numbers, to learn on from them.
+    pub fn floats(&self) -> Floats {
+        self.weights.floats()
+    }
+
+    /// Its inputs.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// Weighs the candidates of a decision. The view has to be of the seat that is asked.
+    #[inline]
+    pub fn weigh(&self, view: &impl View, history: &History, standing: &MatchStanding, weighing: &mut Weighing) {
+        self.inputs.look(view, history, standing, weighing);
+        if weighing.candidates.len() == 1 {
+            weighing.values.push(0);
+            return;
+        }
+        let (features, weights) = (&*self.inputs.features, &*self.weights);
+        let scene = &weighing.scene;
+        // What no candidate changes is summed once.
+        let mut before = [Summary::default(); MAX_SEATS];
+        let mut parts = [[0; WIDTH]; MAX_SEATS];
+        for distance in 0..scene.seats {
+            let part = &mut parts[distance];
+            before[distance] =
+                features.side(scene, distance, &scene.before.sides[distance], |input| weights.add(part, input));
+        }
+        let mut all: Sums = weights.bias;
+        parts[..scene.seats].iter().for_each(|part| add(&mut all, part));
+        for candidate in &weighing.candidates {
+            let after = scene.after(view, candidate.action);
+            let mut summaries = before;
+            let mut sums = all;
+            if after.changed != 0 {
+                sums = weights.bias;
+                for distance in 0..scene.seats {
+                    if after.changed >> distance & 1 == 1 {
+                        let side = &after.sides[distance];
+                        summaries[distance] =
+                            features.side(scene, distance, side, |input| weights.add(&mut sums, input));
+                    } else {
+                        add(&mut sums, &parts[distance]);
+                    }
+                }
+            }
+            let summaries = &summaries[..scene.seats];
+            features.whole(scene, &after, &candidate.key, &weighing.standing.0, summaries, |input| {
+                weights.add(&mut sums, input);
+            });
+            weighing.values.push(weights.output(&sums));
+        }
+    }
+}
+
+impl std::fmt::Debug for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Network").field("rules", &self.inputs.rules.name()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cambio_core::rng::{Bounded as _, Key, Purpose};
+    use cambio_core::{Dice, PRESETS, Setup, State};
+
+    /// What is summed once for all candidates and what is summed for each give what all inputs of a candidate give.
+    #[test]
+    fn sharing_sums_changes_no_value() {
+        let mut weighed = 0;
+        for (deal, name) in (0..).zip(PRESETS.iter().cycle().take(36)) {
+            let rules = Rules::preset(name).unwrap();
+            let (key, seats) = (Key::new(5, deal), 2 + deal as usize % 5);
+            let inputs = Inputs::new(&rules);
+            let mut floats = Floats::zero(inputs.count());
+            let mut stream = key.stream(Purpose::Agent, 0);
+            let mut next = |scale: f32| (stream.below(2001) as f32 / 1000.0 - 1.0) * scale;
+            floats.rows.iter_mut().for_each(|weight| *weight = next(0.3));
+            floats.second.iter_mut().for_each(|weight| *weight = next(0.3));
+            floats.last.iter_mut().for_each(|weight| *weight = next(0.5));
+            let network = Network::new(&inputs, &floats);
+            let mut dice = Dice(key.stream(Purpose::Deck, 0));
+            let mut deck = rules.deck().to_vec();
+            stream.shuffle(&mut deck);
+            let mut history = History::new(&rules, seats);
+            let mut state = State::deal(&Setup::new(&rules, seats), &deck, &mut dice, &mut history).unwrap();
+            let mut weighing = Weighing::default();
+            while let Some(seat) = state.actor() {
+                let view = state.view(seat);
+                network.weigh(&view, &history, &inputs.standing(&vec![Score::points(9); seats], seat), &mut weighing);
+                let actions: Vec<Action> = weighing.actions().collect();
+                for (place, &action) in actions.iter().enumerate() {
+                    assert!(view.allows(action), "{action}");
+                    let mut sums = network.weights.bias;
+                    inputs.on(&view, &weighing, place, |input| network.weights.add(&mut sums, input));
+                    if actions.len() > 1 {
+                        assert_eq!(weighing.values[place], network.weights.output(&sums), "{action}");
+                        assert_eq!(weighing.place_of(&inputs, &view, action), Some(place), "{action}");
+                        weighed += 1;
+                    }
+                }
+                let chosen = weighing.choose(&inputs, &view);
+                let pick =
+                    if stream.below(3) == 0 { actions[stream.below(actions.len() as u32) as usize] } else { chosen };
+                state.apply(pick, &mut dice, &mut history).unwrap();
+            }
+        }
+        assert!(weighed > 1000, "{weighed}");
+    }
+}

@@ -1,0 +1,84 @@
+//! Networks as players: they conform, no letter matters to them, and a damaged file is refused.
+
+use cambio_agents::{Floats, Inputs, Learned, Network, NetworkError, roster};
+use cambio_core::rng::Key;
+use cambio_core::testing::{Effort, check_agent};
+use cambio_core::{Agent, MatchError, PRESETS, Pairing, Rules, play_match};
+
+/// A network of weights that mean nothing, but make it decide one way or the other.
+fn network(rules: &Rules) -> Network {
+    let inputs = Inputs::new(rules);
+    let mut floats = Floats::zero(inputs.count());
+    let mut state = 7_u32;
+    let mut next = |scale: f32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        ((state >> 8) as f32 / (1 << 23) as f32 - 1.0) * scale
+    };
+    floats.rows.iter_mut().for_each(|weight| *weight = next(0.3));
+    floats.second.iter_mut().for_each(|weight| *weight = next(0.3));
+    floats.last.iter_mut().for_each(|weight| *weight = next(0.5));
+    Network::new(&inputs, &floats)
+}
+
+fn file(rules: &Rules) -> String {
+    let path = std::env::temp_dir().join(format!("cambio-learned-{}-{}.net", rules.name(), std::process::id()));
+    std::fs::write(&path, network(rules).to_bytes(&serde_json::json!({"by": "a test"}))).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_network_conforms_at_every_table() {
+    for name in PRESETS {
+        let network = network(&Rules::preset(name).unwrap());
+        let effort = Effort { presets: vec![name], seats: vec![2, 3, 5, 8], matches: 4, ..Effort::default() };
+        let checked = check_agent(|| Learned::new(network.clone()), &effort);
+        assert!(checked.is_ok(), "{name}: {}", checked.unwrap_err());
+    }
+}
+
+#[test]
+fn a_file_gives_the_same_player() {
+    let rules = Rules::preset("original").unwrap();
+    let path = file(&rules);
+    let spec = roster().parse(&format!("learned(\"{path}\")")).unwrap();
+    assert_eq!(spec.files(), std::slice::from_ref(&path));
+    let result = |agents: [Box<dyn Agent>; 2]| {
+        let pairing = Pairing { rules, seats: 2, key: Key::new(3, 1) };
+        play_match(&pairing, &mut { agents }, &mut ()).unwrap()
+    };
+    let greedy = || roster().parse("greedy").unwrap().make();
+    assert_eq!(result([spec.make(), greedy()]), result([Box::new(Learned::new(network(&rules))), greedy()]));
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_network_for_other_rules_is_in_trouble() {
+    let (classic, original) = (Rules::preset("classic").unwrap(), Rules::preset("original").unwrap());
+    let mut agents = [Learned::new(network(&original)), Learned::new(network(&original))];
+    let pairing = Pairing { rules: classic, seats: 2, key: Key::new(1, 0) };
+    let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
+    assert!(matches!(&error, MatchError::Trouble(trouble) if trouble.reason.contains("`original`")), "{error}");
+    assert!(matches!(network(&original).fitting(&classic), Err(NetworkError::Rules { .. })));
+}
+
+#[test]
+fn a_damaged_file_is_refused() {
+    let rules = Rules::preset("mini-m1").unwrap();
+    let bytes = network(&rules).to_bytes(&serde_json::Value::Null);
+    let (read, facts) = Network::from_bytes(&bytes).unwrap();
+    assert_eq!(read.to_bytes(&facts.made), bytes);
+    assert_eq!(facts.rules, rules);
+    let refused = |bytes: &[u8]| Network::from_bytes(bytes).unwrap_err();
+    assert!(matches!(refused(b"\x7fELF what is this"), NetworkError::Format { .. }));
+    for end in [0, 5, 17, 18, 40, bytes.len() / 2, bytes.len() - 1] {
+        refused(&bytes[..end]);
+    }
+    let step = bytes.len() / 300;
+    for place in (17..bytes.len()).step_by(step) {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 4;
+        assert!(matches!(refused(&damaged), NetworkError::Damaged { .. }), "byte {place}");
+    }
+    let error = roster().parse("learned(\"no/such.net\")").unwrap_err().to_string();
+    assert!(error.starts_with("agent `learned`: the network is no good: `no/such.net` cannot be read"), "{error}");
+}
