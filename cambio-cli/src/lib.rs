@@ -10,6 +10,7 @@ mod agents;
 mod exit;
 mod exploit;
 mod export;
+mod learn;
 mod merge;
 mod narrator;
 mod output;
@@ -84,6 +85,11 @@ enum Command {
         after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving --deals 64000"
     )]
     Tune(tune::Args),
+    /// Let a network teach itself, or learn to beat an agent
+    #[command(
+        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --matches 1000000 --out runs/sharp\n\nThe network is an agent: cambio agents --check 'learned(\"runs/classic/network.net\")'"
+    )]
+    Learn(learn::Args),
     /// Play a match yourself, at the terminal
     #[command(
         after_help = "Examples:\n  cambio play\n  cambio play --against sharp --against greedy --rules original --seed 5"
@@ -161,6 +167,7 @@ fn run(roster: &Roster) -> Exit {
         Command::Sprt(args) => sprt::run(&args, roster),
         Command::Plan(args) => plan::run(&args),
         Command::Tune(args) => tune::run(&args, roster),
+        Command::Learn(args) => learn::run(&args, roster),
         Command::Play(args) => play::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
         Command::Rules(args) => rules::run(&args),

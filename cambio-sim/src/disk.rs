@@ -156,7 +156,7 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), RunError> {
 /// The right to make or remove a folder: a locked file `NAME.lock` beside it. The file goes with the right. The operating
 /// system takes the lock from a process that is killed; the file that it leaves is taken over by the next process.
 #[derive(Debug)]
-pub(crate) struct Claim {
+pub struct Claim {
     path: PathBuf,
     file: File,
     /// Whether a process was killed while it built `NAME.new`.
@@ -171,7 +171,7 @@ impl Claim {
     ///
     /// # Errors
     /// If another process has claimed it, or the file cannot be written.
-    pub(crate) fn on(folder: &Path) -> Result<Claim, RunError> {
+    pub fn on(folder: &Path) -> Result<Claim, RunError> {
         // All names of a folder have one lock.
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let path = beside(&folder, ".lock")?;

@@ -37,7 +37,7 @@ mod text;
 pub mod tune;
 
 pub use digest::{BaselineRow, Derived, FaultRow, Page, PairRow, PooledRow, RatingRow, SeatRow, Source, SummaryRow};
-pub use disk::{PartsError, RunError, write_whole};
+pub use disk::{Claim, PartsError, RunError, write_whole};
 pub use exploit::{LowerBound, LowerBoundError, Won};
 pub use plan::{
     Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan,

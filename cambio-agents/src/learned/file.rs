@@ -24,6 +24,9 @@ pub(crate) const NETWORK: Text = Text {
     files: |path| vec![path.to_owned()],
 };
 
+/// The most bytes of a file.
+const MOST: u64 = 1 << 26;
+
 /// Reads the network of a file, each file once in a process. The error is a clause.
 pub(crate) fn read_network(path: &str) -> Result<Network, String> {
     static READ: Mutex<BTreeMap<String, Network>> = Mutex::new(BTreeMap::new());
@@ -31,7 +34,12 @@ pub(crate) fn read_network(path: &str) -> Result<Network, String> {
     if let Some(network) = read.get(path) {
         return Ok(network.clone());
     }
-    let bytes = std::fs::read(path).map_err(|error| format!("`{path}` cannot be read: {error}"))?;
+    let unreadable = |error| format!("`{path}` cannot be read: {error}");
+    let file = std::fs::metadata(path).map_err(unreadable)?;
+    if !file.is_file() || file.len() > MOST {
+        return Err(format!("`{path}` is no network; allowed is a file of at most {MOST} bytes"));
+    }
+    let bytes = std::fs::read(path).map_err(unreadable)?;
     let (network, _) = Network::from_bytes(&bytes).map_err(|error| format!("`{path}`: {error}"))?;
     read.insert(path.to_owned(), network.clone());
     Ok(network)

@@ -1,0 +1,122 @@
+//! Checkpoints: a learner as bytes.
+//!
+//! A line that names the format, a line of JSON with the recipe and the counters, the numbers of the trainer, and the BLAKE3
+//! hash of all before it.
+
+use cambio_agents::Roster;
+use cambio_core::Rules;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{CheckpointError, LearnError};
+use crate::learner::Learner;
+use crate::recipe::Recipe;
+use crate::trainer::Trainer;
+
+const FORMAT: &str = "cambio checkpoint 1\n";
+
+/// What stands before the numbers.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    recipe: Recipe,
+    done: u64,
+    rounds: u64,
+    samples: u64,
+    steps: u64,
+    inputs: usize,
+}
+
+impl Learner {
+    /// The learner as bytes; `None` if it cannot be saved now, because a generation was played ahead.
+    ///
+    /// # Panics
+    /// Never: whatever a recipe can say can be written as JSON.
+    ///
+    /// ```
+    /// use cambio_agents::roster;
+    /// use cambio_core::Rules;
+    /// use cambio_learn::{Learner, Recipe};
+    ///
+    /// let (rules, recipe) = (Rules::preset("mini-m1")?, Recipe { rules: "mini-m1".into(), ..Recipe::default() });
+    /// let learner = Learner::new(recipe.clone(), &rules, &roster(), None)?;
+    /// let bytes = learner.save().unwrap();
+    /// let again = Learner::resume(recipe, &rules, &roster(), &bytes)?;
+    /// assert_eq!(again.save().unwrap(), bytes);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save(&self) -> Option<Vec<u8>> {
+        if self.ahead.is_some() {
+            return None;
+        }
+        let (steps, parts) = self.trainer.state();
+        let head = Head {
+            recipe: self.recipe.clone(),
+            done: self.done,
+            rounds: self.rounds,
+            samples: self.samples,
+            steps,
+            inputs: self.inputs.count(),
+        };
+        let mut bytes = FORMAT.as_bytes().to_vec();
+        bytes.extend(serde_json::to_vec(&head).expect("a recipe has no map with other keys than texts"));
+        bytes.push(b'\n');
+        for number in parts.into_iter().flatten() {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        let hash = blake3::hash(&bytes);
+        bytes.extend_from_slice(hash.as_bytes());
+        Some(bytes)
+    }
+
+    /// Takes up a learner that [`Learner::save`] saved. It goes on as if it had never stopped.
+    ///
+    /// # Errors
+    /// If the bytes are no checkpoint, or one of another recipe, or the recipe is refused.
+    pub fn resume(recipe: Recipe, rules: &Rules, roster: &Roster, bytes: &[u8]) -> Result<Learner, LearnError> {
+        let (head, numbers) = read(bytes)?;
+        if let Some((field, was)) = difference(&head.recipe, &recipe) {
+            return Err(CheckpointError::Recipe { field, was }.into());
+        }
+        let mut learner = Learner::new(recipe, rules, roster, None)?;
+        let damaged = |what| CheckpointError::Damaged { what };
+        let inputs = learner.inputs.count();
+        if numbers.len() % 4 != 0 || head.inputs != inputs {
+            return Err(damaged("it is of a network with other inputs").into());
+        }
+        let mut parts = numbers.chunks_exact((numbers.len() / 4).max(1)).map(<[f32]>::to_vec);
+        let mut part = || parts.next().unwrap_or_default();
+        learner.trainer = Trainer::restore(inputs, head.steps, [part(), part(), part(), part()])
+            .ok_or(damaged("it has another number of weights than its inputs want"))?;
+        (learner.done, learner.rounds, learner.samples) = (head.done, head.rounds, head.samples);
+        Ok(learner)
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<(Head, Vec<f32>), CheckpointError> {
+    let damaged = |what| CheckpointError::Damaged { what };
+    let body = bytes.strip_prefix(FORMAT.as_bytes()).ok_or(damaged("it begins otherwise"))?;
+    let end = body.len().checked_sub(blake3::OUT_LEN).ok_or(damaged("it ends too early"))?;
+    let (body, hash) = body.split_at(end);
+    if blake3::hash(&bytes[..FORMAT.len() + end]).as_bytes() != hash {
+        return Err(damaged("its hash is another than that of its bytes"));
+    }
+    let line = body.iter().position(|&byte| byte == b'\n').ok_or(damaged("it has no numbers"))?;
+    let head = serde_json::from_slice(&body[..line]).map_err(|_| damaged("its head is none of this version"))?;
+    let (numbers, rest) = body[line + 1..].as_chunks::<4>();
+    if !rest.is_empty() {
+        return Err(damaged("its numbers are not whole"));
+    }
+    Ok((head, numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()))
+}
+
+/// The first field in which two recipes differ, and what it is in the first.
+fn difference(was: &Recipe, is: &Recipe) -> Option<(String, String)> {
+    let fields = |recipe| match serde_json::to_value(recipe) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let is = fields(is);
+    fields(was)
+        .into_iter()
+        .find(|(field, value)| is.get(field) != Some(value))
+        .map(|(field, was)| (field, was.to_string()))
+}

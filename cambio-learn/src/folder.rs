@@ -1,0 +1,285 @@
+//! A folder of learning: the recipe, the curve, checkpoints and networks.
+//!
+//! | file | what |
+//! |---|---|
+//! | `recipe.toml` | the recipe, with every field |
+//! | `curve.csv` | loss, wins and turns, a line for each checkpoint |
+//! | `judged.csv` | how the network fared against the agents of the evaluation |
+//! | `levels/N.net` | the network at each evaluation |
+//! | `network.net` | the network at the end |
+//! | `checkpoint` | what to go on from; removed at the end |
+//!
+//! Nothing in them depends on the clock, the machine or the number of threads.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cambio_agents::{Network, Roster};
+use cambio_core::Rules;
+use cambio_sim::{Claim, RunError, read_text, write_whole};
+use serde::Serialize;
+
+use crate::error::LearnError;
+use crate::learner::{Crew, Learner, Progress};
+use crate::recipe::Recipe;
+
+/// The names of the files.
+const RECIPE: &str = "recipe.toml";
+const CURVE: &str = "curve.csv";
+const JUDGED: &str = "judged.csv";
+const LEVELS: &str = "levels";
+const NETWORK: &str = "network.net";
+const CHECKPOINT: &str = "checkpoint";
+
+/// A folder in which a learner writes down what it learns.
+#[derive(Debug)]
+pub struct LearnFolder {
+    path: PathBuf,
+    learner: Learner,
+    since: Since,
+    curve: Vec<CurveRow>,
+    judged: Vec<JudgedRow>,
+    /// Nobody else writes here meanwhile.
+    _claim: Claim,
+}
+
+/// A line of `curve.csv`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, serde::Deserialize)]
+pub struct CurveRow {
+    /// Matches so far.
+    pub matches: u64,
+    /// Rounds so far.
+    pub rounds: u64,
+    /// Samples so far.
+    pub samples: u64,
+    /// The mean cross-entropy since the line before, in nats.
+    pub loss: f64,
+    /// The share of the win against others than itself since the line before; empty without such rounds.
+    pub won: Option<f64>,
+    /// Turns a round since the line before.
+    pub turns: f64,
+    /// The learning rate.
+    pub rate: f32,
+}
+
+/// A line of `judged.csv`.
+#[derive(Clone, PartialEq, Debug, Serialize, serde::Deserialize)]
+pub struct JudgedRow {
+    /// Matches so far.
+    pub matches: u64,
+    /// Which file in `levels` the network is.
+    pub level: u64,
+    /// Against whom.
+    pub against: String,
+    /// The network's share of the wins.
+    pub share: f64,
+    /// The ends of its 95 % interval.
+    pub low: Option<f64>,
+    /// See `low`.
+    pub high: Option<f64>,
+    /// Over how many deals.
+    pub deals: u64,
+}
+
+/// Sums since the last line of the curve.
+#[derive(Clone, Copy, Default, Debug)]
+struct Since {
+    generations: f64,
+    loss: f64,
+    judged: f64,
+    won: f64,
+    turns: f64,
+}
+
+impl LearnFolder {
+    /// Begins in a new folder.
+    ///
+    /// # Errors
+    /// If the folder exists or cannot be written, or the recipe is refused.
+    pub fn create(path: &Path, recipe: Recipe, rules: &Rules, roster: &Roster) -> Result<LearnFolder, LearnError> {
+        let claim = Claim::on(path)?;
+        if path.exists() {
+            let what = format!("{} exists; --resume goes on in it, or name another folder", path.display());
+            return Err(LearnError::Folder(what));
+        }
+        let from =
+            recipe.from.as_deref().map(|from| read_network(Path::new(from))?.fitting(rules).map_err(LearnError::from));
+        let from = from.transpose()?.map(|network| network.floats());
+        let learner = Learner::new(recipe, rules, roster, from.as_ref())?;
+        fs::create_dir_all(path.join(LEVELS)).map_err(RunError::unwritable(path))?;
+        write_whole(&path.join(RECIPE), learner.recipe().to_toml().as_bytes())?;
+        let mut folder = LearnFolder {
+            path: path.to_owned(),
+            learner,
+            since: Since::default(),
+            curve: Vec::new(),
+            judged: Vec::new(),
+            _claim: claim,
+        };
+        folder.checkpoint()?;
+        Ok(folder)
+    }
+
+    /// Goes on in a folder, as if nothing had happened.
+    ///
+    /// # Errors
+    /// If the folder is none of learning, its files are damaged, or the recipe is another.
+    pub fn resume(
+        path: &Path,
+        recipe: Option<&Recipe>,
+        rules: &Rules,
+        roster: &Roster,
+    ) -> Result<LearnFolder, LearnError> {
+        let claim = Claim::on(path)?;
+        let own = stored_recipe(path)?;
+        if recipe.is_some_and(|recipe| *recipe != own) {
+            let what = format!("{} was begun with another recipe; its own is {RECIPE} in it", path.display());
+            return Err(LearnError::Folder(what));
+        }
+        let file = path.join(CHECKPOINT);
+        let bytes = match fs::read(&file) {
+            Ok(bytes) => bytes,
+            Err(_) if path.join(NETWORK).exists() => {
+                return Err(LearnError::Folder(format!("{} is complete: {NETWORK} is its network", path.display())));
+            }
+            Err(error) => return Err(RunError::unreadable(&file)(error).into()),
+        };
+        let learner = Learner::resume(own, rules, roster, &bytes)?;
+        let matches = learner.matches();
+        // What was written after the checkpoint is learned and written again.
+        let mut curve: Vec<CurveRow> = read_rows(&path.join(CURVE))?;
+        curve.retain(|row| row.matches <= matches);
+        let mut judged: Vec<JudgedRow> = read_rows(&path.join(JUDGED))?;
+        judged.retain(|row| row.matches <= matches);
+        Ok(LearnFolder { path: path.to_owned(), learner, since: Since::default(), curve, judged, _claim: claim })
+    }
+
+    /// The learner.
+    pub fn learner(&self) -> &Learner {
+        &self.learner
+    }
+
+    /// How the network fared in the last evaluation.
+    pub fn last_judged(&self) -> &[JudgedRow] {
+        let last = self.judged.last().map_or(0, |row| row.matches);
+        let first = self.judged.iter().position(|row| row.matches == last).unwrap_or(0);
+        &self.judged[first..]
+    }
+
+    /// Learns from the next generation and writes down what is due; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`Learner::step`], or if a file cannot be written.
+    pub fn step(&mut self, crew: &Crew) -> Result<Option<Progress>, LearnError> {
+        let Some(progress) = self.learner.step(crew)? else {
+            self.finish()?;
+            return Ok(None);
+        };
+        let since = &mut self.since;
+        since.generations += 1.0;
+        since.loss += progress.loss;
+        since.turns += progress.turns;
+        if let Some(won) = progress.won {
+            since.judged += 1.0;
+            since.won += won;
+        }
+        if !progress.judgements.is_empty() {
+            let level = self.judged.last().map_or(0, |row| row.level) + 1;
+            self.write_network(&Path::new(LEVELS).join(format!("{level}.net")))?;
+            for judgement in &progress.judgements {
+                self.judged.push(JudgedRow {
+                    matches: progress.matches,
+                    level,
+                    against: judgement.against.clone(),
+                    share: judgement.share.mean,
+                    low: judgement.share.low(),
+                    high: judgement.share.high(),
+                    deals: judgement.share.clusters,
+                });
+            }
+            write_rows(&self.path.join(JUDGED), &self.judged)?;
+        }
+        if progress.is_checkpoint {
+            let since = std::mem::take(&mut self.since);
+            self.curve.push(CurveRow {
+                matches: progress.matches,
+                rounds: progress.rounds,
+                samples: progress.samples,
+                loss: since.loss / since.generations,
+                won: (since.judged > 0.0).then(|| since.won / since.judged),
+                turns: since.turns / since.generations,
+                rate: progress.rate,
+            });
+            write_rows(&self.path.join(CURVE), &self.curve)?;
+            self.checkpoint()?;
+        }
+        Ok(Some(progress))
+    }
+
+    fn checkpoint(&mut self) -> Result<(), LearnError> {
+        if let Some(bytes) = self.learner.save() {
+            write_whole(&self.path.join(CHECKPOINT), &bytes)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), LearnError> {
+        self.write_network(Path::new(NETWORK))?;
+        let file = self.path.join(CHECKPOINT);
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(RunError::unwritable(&file)(error).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn write_network(&self, name: &Path) -> Result<(), LearnError> {
+        let made = serde_json::json!({
+            "recipe": self.learner.recipe(),
+            "matches": self.learner.matches(),
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        Ok(write_whole(&self.path.join(name), &self.learner.network().to_bytes(&made))?)
+    }
+}
+
+/// The recipe of a folder.
+///
+/// # Errors
+/// If the folder has none, or it is refused.
+pub fn stored_recipe(path: &Path) -> Result<Recipe, LearnError> {
+    let file = path.join(RECIPE);
+    let text = read_text(&file).map_err(RunError::unreadable(&file))?;
+    Ok(Recipe::from_toml(&text)?)
+}
+
+/// Reads a network from a file, with what the file says of it.
+///
+/// # Errors
+/// If the file cannot be read, or is no network.
+pub fn read_network(path: &Path) -> Result<Network, LearnError> {
+    let bytes = fs::read(path).map_err(RunError::unreadable(path))?;
+    match Network::from_bytes(&bytes) {
+        Ok((network, _)) => Ok(network),
+        Err(error) => Err(LearnError::Folder(format!("{}: {error}", path.display()))),
+    }
+}
+
+fn write_rows<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), LearnError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row).expect("a list of bytes takes every row");
+    }
+    let bytes = writer.into_inner().expect("a list of bytes takes every row");
+    Ok(write_whole(path, &bytes)?)
+}
+
+fn read_rows<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>, LearnError> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let damaged = |error: csv::Error| LearnError::Folder(format!("{} is damaged: {error}", path.display()));
+    let mut reader = csv::Reader::from_path(path).map_err(damaged)?;
+    reader.deserialize().collect::<Result<_, _>>().map_err(damaged)
+}

@@ -1,0 +1,276 @@
+//! The loop of learning: play a generation, train on it, judge now and then.
+
+use std::thread;
+
+use cambio_agents::{AgentSpec, Floats, Inputs, Network, Roster};
+use cambio_core::Rules;
+use cambio_sim::{CancelToken, Executor, Stopped, ThreadsError};
+
+use crate::error::LearnError;
+use crate::evaluate::{Judgement, judge};
+use crate::play::{Rival, Table, Tally};
+use crate::recipe::Recipe;
+use crate::samples::Samples;
+use crate::trainer::{Loss, Trainer};
+
+/// Matches that one worker plays at a time.
+const CHUNK: u64 = 16;
+
+/// A learner can be saved whenever so many generations have been learned from.
+const CHECKPOINT_EVERY: u64 = 64;
+
+/// How learning goes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Progress {
+    /// The matches that have been learned from, and how many there are to be.
+    pub matches: u64,
+    /// How many there are to be.
+    pub of: u64,
+    /// The rounds of these matches.
+    pub rounds: u64,
+    /// Samples that were trained on.
+    pub samples: u64,
+    /// The mean cross-entropy since the last report, in nats.
+    pub loss: f64,
+    /// The share of the win against others than itself since the last report, in rounds without exploration.
+    pub won: Option<f64>,
+    /// Turns a round since the last report.
+    pub turns: f64,
+    /// The learning rate.
+    pub rate: f32,
+    /// How it fares against the agents of the evaluation; empty between evaluations.
+    pub judgements: Vec<Judgement>,
+    /// Whether [`Learner::save`] can save it now.
+    pub is_checkpoint: bool,
+}
+
+/// The threads of a learner.
+///
+/// One trains while the others play. Cancelling the token stops a step, and nothing of it is kept.
+#[derive(Clone, Debug)]
+pub struct Crew {
+    /// Those who play while another thread trains.
+    players: Executor,
+    everybody: Executor,
+}
+
+impl Crew {
+    /// So many threads; 0 takes as many as there are cores.
+    ///
+    /// # Errors
+    /// If the operating system does not give so many.
+    pub fn new(threads: usize, cancel: &CancelToken) -> Result<Crew, ThreadsError> {
+        let everybody = Executor::new(threads)?.with_cancel(cancel.clone());
+        let players = Executor::new((everybody.threads() - 1).max(1))?.with_cancel(cancel.clone());
+        Ok(Crew { players, everybody })
+    }
+}
+
+/// A network that learns by a recipe, one generation after the other.
+///
+/// A generation is played by the network as it was before the last training, while that training goes on: playing and
+/// training overlap. What is learned does not depend on the number of threads.
+///
+/// ```
+/// use cambio_agents::roster;
+/// use cambio_core::Rules;
+/// use cambio_learn::{Crew, Learner, Recipe};
+/// use cambio_sim::CancelToken;
+///
+/// let recipe = Recipe { rules: "mini-m1".into(), matches: 200, generation: 50, ..Recipe::default() };
+/// let rules = Rules::preset("mini-m1")?;
+/// let mut learner = Learner::new(recipe, &rules, &roster(), None)?;
+/// let crew = Crew::new(1, &CancelToken::new())?;
+/// while let Some(progress) = learner.step(&crew)? {
+///     assert!(progress.matches <= 200);
+/// }
+/// let network = learner.network();
+/// assert_eq!(network.inputs().rules(), &rules);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Learner {
+    pub(crate) recipe: Recipe,
+    pub(crate) inputs: Inputs,
+    table: Table,
+    judges: Vec<AgentSpec>,
+    pub(crate) trainer: Trainer,
+    /// The generations that were learned from.
+    pub(crate) done: u64,
+    pub(crate) rounds: u64,
+    pub(crate) samples: u64,
+    /// The generation that was played ahead.
+    pub(crate) ahead: Option<(Samples, Tally)>,
+}
+
+impl Learner {
+    /// A learner at its beginning. `from` is the network to go on from, if there is one.
+    ///
+    /// # Errors
+    /// If the recipe names agents that the roster does not have, or the rules do not fit its seats.
+    pub fn new(recipe: Recipe, rules: &Rules, roster: &Roster, from: Option<&Floats>) -> Result<Learner, LearnError> {
+        recipe.covers(rules)?;
+        let rivals = recipe.agents(roster)?.into_iter();
+        let rivals = rivals.map(|(spec, share)| (spec.map_or(Rival::Itself, Rival::Agent), share)).collect();
+        let judges = recipe.judges(roster)?;
+        let inputs = Inputs::new(rules);
+        let trainer = match from {
+            Some(floats) => Trainer::from_floats(inputs.count(), floats),
+            None => Trainer::new(inputs.count(), recipe.seed),
+        };
+        let table = Table { rules: *rules, seats: recipe.seats, play: recipe.play, rivals };
+        Ok(Learner { recipe, inputs, table, judges, trainer, done: 0, rounds: 0, samples: 0, ahead: None })
+    }
+
+    /// The recipe.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// How many matches it has learned from.
+    pub fn matches(&self) -> u64 {
+        (self.done * self.recipe.generation).min(self.recipe.matches)
+    }
+
+    /// How many generations there are.
+    fn generations(&self) -> u64 {
+        self.recipe.matches.div_ceil(self.recipe.generation)
+    }
+
+    /// The network that plays best: the averaged weights.
+    pub fn network(&self) -> Network {
+        Network::new(&self.inputs, &self.trainer.averaged())
+    }
+
+    /// Learns from the next generation; `None` if there is none.
+    ///
+    /// # Errors
+    /// If a match of an evaluation cannot be played, or the token was cancelled; the learner is then of no more use, but a
+    /// checkpoint is.
+    pub fn step(&mut self, crew: &Crew) -> Result<Option<Progress>, LearnError> {
+        if self.done == self.generations() {
+            return Ok(None);
+        }
+        let network = Network::new(&self.inputs, &self.trainer.current());
+        let (samples, tally) = match self.ahead.take() {
+            Some(ahead) => ahead,
+            None => play(&crew.everybody, &self.table, &self.recipe, &network, self.done)?,
+        };
+        let rate = self.rate();
+        let next = self.done + 1;
+        // After a checkpoint a learner that was taken up has nothing that was played ahead; so this one has nothing either.
+        let overlaps = next < self.generations() && !self.is_checkpoint(next);
+        let loss = if overlaps {
+            let Learner { trainer, recipe, table, .. } = self;
+            let (recipe, table) = (&*recipe, &*table);
+            let train = || train(trainer, &samples, recipe, rate);
+            let play = || play(&crew.players, table, recipe, &network, next);
+            let (loss, ahead) = both(crew.everybody.threads(), train, play);
+            self.ahead = Some(ahead?);
+            loss
+        } else {
+            train(&mut self.trainer, &samples, &self.recipe, rate)
+        };
+        self.done = next;
+        self.rounds += tally.rounds;
+        self.samples += loss.samples;
+        let judgements = if self.is_judged() { self.judge(&crew.everybody)? } else { Vec::new() };
+        Ok(Some(Progress {
+            matches: self.matches(),
+            of: self.recipe.matches,
+            rounds: self.rounds,
+            samples: self.samples,
+            loss: loss.sum / loss.samples.max(1) as f64,
+            won: (tally.judged > 0).then(|| tally.won / tally.judged as f64),
+            turns: tally.turns as f64 / tally.rounds.max(1) as f64,
+            rate,
+            judgements,
+            is_checkpoint: self.is_checkpoint(self.done),
+        }))
+    }
+
+    /// Whether a learner can be saved after so many generations.
+    fn is_checkpoint(&self, done: u64) -> bool {
+        done.is_multiple_of(CHECKPOINT_EVERY) || done == self.generations()
+    }
+
+    /// The learning rate of the next generation.
+    fn rate(&self) -> f32 {
+        const FLAT: f32 = 0.3;
+        let training = self.recipe.training;
+        let done = self.done as f32 / self.generations() as f32;
+        if done < FLAT {
+            return training.rate;
+        }
+        let angle = std::f32::consts::PI * (done - FLAT) / (1.0 - FLAT);
+        training.final_rate + (training.rate - training.final_rate) * 0.5 * (1.0 + libm::cosf(angle))
+    }
+
+    fn is_judged(&self) -> bool {
+        let (times, generations) = (self.recipe.evaluation.times, self.generations());
+        self.done == generations
+            || (times > 0 && self.done * times / generations != (self.done - 1) * times / generations)
+    }
+
+    fn judge(&self, executor: &Executor) -> Result<Vec<Judgement>, LearnError> {
+        let (network, evaluation) = (self.network(), &self.recipe.evaluation);
+        let judge = |spec| {
+            judge(&network, spec, self.recipe.seats, evaluation.seed, evaluation.deals, executor)
+                .map_err(|error| error.map_or(LearnError::Interrupted, LearnError::Match))
+        };
+        self.judges.iter().map(judge).collect()
+    }
+}
+
+/// Does two things at once, or one after the other if there is one thread.
+fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+    if threads == 1 {
+        return (one(), other());
+    }
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+    })
+}
+
+/// Plays a generation, the chunks in order.
+fn play(
+    executor: &Executor,
+    table: &Table,
+    recipe: &Recipe,
+    network: &Network,
+    generation: u64,
+) -> Result<(Samples, Tally), LearnError> {
+    let start = generation * recipe.generation;
+    let end = (start + recipe.generation).min(recipe.matches);
+    let chunk = |number: u64| {
+        let from = start + number * CHUNK;
+        table.play(network, recipe.seed, from..(from + CHUNK).min(end))
+    };
+    let mut all = (Samples::default(), Tally::default());
+    let commit = |_, (samples, tally): (Samples, Tally)| {
+        all.0.append(&samples);
+        all.1.add(&tally);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    match executor.run_ordered(0..(end - start).div_ceil(CHUNK), chunk, commit) {
+        Ok(()) => Ok(all),
+        Err(Stopped::Cancelled) => Err(LearnError::Interrupted),
+        Err(Stopped::Failed(never)) => match never {},
+    }
+}
+
+/// Trains on a generation, batch by batch in order.
+fn train(trainer: &mut Trainer, samples: &Samples, recipe: &Recipe, rate: f32) -> Loss {
+    let mut loss = Loss::default();
+    let mut from = 0;
+    while from < samples.len() {
+        let to = (from + recipe.training.batch).min(samples.len());
+        let step = trainer.step(samples, from..to, rate);
+        loss.sum += step.sum;
+        loss.samples += step.samples;
+        from = to;
+    }
+    loss
+}

@@ -1,0 +1,287 @@
+//! Self-play: matches of the network with itself and with others, and what can be learned from them.
+//!
+//! The targets are those of Watkins' Q(λ) (Watkins 1989; Sutton and Barto 2018, section 12.10) on afterstates: going back
+//! from the end of a round, a decision's target is a mixture of the share of the win that followed and the value that the
+//! network then gave its best candidate, and an exploratory decision cuts what came before it off from what came after.
+
+use cambio_agents::{AgentSpec, MatchValues, Network, Weighing};
+use cambio_core::knob::MatchEnd;
+use cambio_core::rng::Key;
+use cambio_core::{Agent, Card, Event, History, Playing, RoundResult, Rules, Seat};
+
+use crate::chance::Chance;
+use crate::recipe::Play;
+use crate::samples::Samples;
+use crate::trainer::sigmoid;
+
+/// Whoever sits opposite the network that learns.
+#[derive(Clone, Debug)]
+pub(crate) enum Rival {
+    /// The network itself.
+    Itself,
+    /// Any agent.
+    Agent(AgentSpec),
+}
+
+/// What a match gave besides samples.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub(crate) struct Tally {
+    pub(crate) rounds: u64,
+    pub(crate) turns: u64,
+    /// Rounds against somebody else, without an exploratory decision, and the shares of the win in them.
+    pub(crate) judged: u64,
+    pub(crate) won: f64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Tally) {
+        self.rounds += other.rounds;
+        self.turns += other.turns;
+        self.judged += other.judged;
+        self.won += other.won;
+    }
+}
+
+/// Plays matches of one table.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) rules: Rules,
+    pub(crate) seats: usize,
+    pub(crate) play: Play,
+    /// Who plays against the network, and how large a share of the matches.
+    pub(crate) rivals: Vec<(Rival, f64)>,
+}
+
+/// A decision of the network that is learned from.
+#[derive(Clone, Copy, Debug)]
+struct Decision {
+    seat: Seat,
+    /// Where its inputs lie.
+    start: usize,
+    end: usize,
+    /// The value of the best candidate.
+    best: f32,
+    /// Whether it was exploratory.
+    explored: bool,
+}
+
+/// The memory of a player of matches, reused.
+#[derive(Default)]
+struct Desk {
+    weighing: Weighing,
+    on: Vec<u16>,
+    decisions: Vec<Decision>,
+}
+
+impl Table {
+    /// Plays the matches of these numbers; what they give depends on nothing but the network, the seed and the numbers.
+    pub(crate) fn play(&self, network: &Network, seed: u64, matches: std::ops::Range<u64>) -> (Samples, Tally) {
+        let (mut samples, mut tally, mut desk) = (Samples::default(), Tally::default(), Desk::default());
+        for number in matches {
+            self.play_one(network, Key::new(seed, number), &mut desk, &mut samples, &mut tally);
+        }
+        (samples, tally)
+    }
+
+    /// The rival of a match, by the shares.
+    fn rival(&self, chance: &mut Chance) -> &Rival {
+        let all: f64 = self.rivals.iter().map(|(_, share)| share).sum();
+        let mut left = f64::from(chance.share()) * all;
+        for (rival, share) in &self.rivals {
+            left -= share;
+            if left < 0.0 {
+                return rival;
+            }
+        }
+        &self.rivals.last().expect("a table has rivals").0
+    }
+
+    fn play_one(&self, network: &Network, key: Key, desk: &mut Desk, samples: &mut Samples, tally: &mut Tally) {
+        let rules = &self.rules;
+        let mut playing = Playing::new(rules, self.seats, key).expect("the recipe was checked against the rules");
+        let mut chance = Chance::new(key.deal.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x6c65_6172_6e65_7231);
+        chance.word();
+        let rival = self.rival(&mut chance).clone();
+        let focal = Seat::ALL[chance.below(self.seats)];
+        let mut others: Vec<Option<Box<dyn Agent>>> = (0..self.seats)
+            .map(|seat| match &rival {
+                Rival::Itself => None,
+                Rival::Agent(_) if Seat::ALL[seat] == focal => None,
+                Rival::Agent(spec) => Some(spec.make()),
+            })
+            .collect();
+        for (seat, other) in Seat::ALL.into_iter().zip(&mut others) {
+            if let Some(agent) = other {
+                agent.begin(&playing.briefing(seat));
+                agent.round_begins(&playing.standing());
+            }
+        }
+        let mut round = Round::begin(self, network, &playing, &mut chance);
+        let has_rival = others.iter().any(Option::is_some);
+        desk.decisions.clear();
+        desk.on.clear();
+        round.hear(playing.events(), &mut others);
+        while let Some(turn) = playing.turn() {
+            let seat = turn.seat;
+            let action = match &mut others[seat.index()] {
+                Some(agent) => agent.decide(&turn.view),
+                None => round.decide(self, network, &playing, seat, desk, &mut chance),
+            };
+            let rounds = playing.rounds();
+            playing.act(action).expect("players decide legally");
+            if playing.rounds() == rounds {
+                round.hear(playing.events(), &mut others);
+                continue;
+            }
+            let is_deal = |event: &Event<_>| matches!(event, Event::Dealt { .. });
+            let next = playing.events().iter().position(is_deal).unwrap_or(playing.events().len());
+            round.hear(&playing.events()[..next], &mut others);
+            let result = *playing.last_round().expect("a round has ended");
+            let shares = self.shares(&playing, &result);
+            tally.rounds += 1;
+            tally.turns += result.turns as u64;
+            if has_rival && !round.explored {
+                tally.judged += 1;
+                tally.won += f64::from(shares[focal.index()]);
+            }
+            self.learn(desk, &shares, samples);
+            for agent in others.iter_mut().flatten() {
+                agent.round_ends(&result);
+            }
+            if !playing.is_over() {
+                for agent in others.iter_mut().flatten() {
+                    agent.round_begins(&playing.standing());
+                }
+                round = Round::begin(self, network, &playing, &mut chance);
+                round.hear(&playing.events()[next..], &mut others);
+            }
+        }
+    }
+
+    /// What the end of a round is worth to each seat: its share of the win, or its chance to win the match.
+    fn shares(&self, playing: &Playing, result: &RoundResult) -> [f32; cambio_core::MAX_SEATS] {
+        let mut shares = [0.0; cambio_core::MAX_SEATS];
+        if self.rules.spec().match_end == MatchEnd::Rounds(1) {
+            for seat in result.winners.iter_from(result.starter) {
+                shares[seat.index()] = 1.0 / result.winners.len() as f32;
+            }
+            return shares;
+        }
+        let values = MatchValues::of(&self.rules, self.seats);
+        let starter = playing.standing().setup.starter;
+        let chances = values.chances(playing.totals(), starter, playing.rounds());
+        for (share, chance) in shares.iter_mut().zip(chances) {
+            *share = chance as f32;
+        }
+        shares
+    }
+
+    /// Turns the decisions of a round into samples, the last first.
+    fn learn(&self, desk: &mut Desk, shares: &[f32], samples: &mut Samples) {
+        let mut returns = [0.0; cambio_core::MAX_SEATS];
+        returns[..shares.len()].copy_from_slice(shares);
+        let Play { lambda, discount, .. } = self.play;
+        for decision in desk.decisions.iter().rev() {
+            let back = &mut returns[decision.seat.index()];
+            samples.push(&desk.on[decision.start..decision.end], *back);
+            let before =
+                if decision.explored { decision.best } else { lambda * *back + (1.0 - lambda) * decision.best };
+            *back = discount * before;
+        }
+        desk.decisions.clear();
+        desk.on.clear();
+    }
+}
+
+/// A round in progress, as those see it that play by the network.
+struct Round {
+    history: History,
+    standings: Vec<cambio_agents::MatchStanding>,
+    /// Whether a decision of the round may be exploratory.
+    may_explore: bool,
+    explored: bool,
+}
+
+impl Round {
+    fn begin(table: &Table, network: &Network, playing: &Playing, chance: &mut Chance) -> Round {
+        let standing = |seat| network.inputs().standing(playing.totals(), seat);
+        Round {
+            history: History::new(&table.rules, table.seats),
+            standings: Seat::ALL[..table.seats].iter().copied().map(standing).collect(),
+            may_explore: chance.share() < table.play.explore_rounds,
+            explored: false,
+        }
+    }
+
+    /// Tells everybody what has happened.
+    fn hear(&mut self, events: &[Event<Card>], others: &mut [Option<Box<dyn Agent>>]) {
+        for event in events {
+            self.history.notice(event);
+            for (seat, other) in Seat::ALL.into_iter().zip(others.iter_mut()) {
+                if let Some(agent) = other {
+                    agent.notice(&event.seen_from(seat));
+                }
+            }
+        }
+    }
+
+    fn decide(
+        &mut self,
+        table: &Table,
+        network: &Network,
+        playing: &Playing,
+        seat: Seat,
+        desk: &mut Desk,
+        chance: &mut Chance,
+    ) -> cambio_core::Action {
+        let view = playing.state().view(seat);
+        let weighing = &mut desk.weighing;
+        network.weigh(&view, &self.history, &self.standings[seat.index()], weighing);
+        let number = weighing.actions().len();
+        let mut place = weighing.best();
+        if number > 1 {
+            let best = sigmoid(weighing.logits().nth(place).expect("the best is one of them") as f32);
+            let mut explored = false;
+            if self.may_explore && !self.explored && chance.share() < table.play.explore {
+                place = explore(weighing, chance);
+                explored = true;
+            } else if table.play.force_call_after.is_some_and(|turns| playing.state().table().turns() > turns)
+                && !self.explored
+                && chance.share() < table.play.explore
+                && let Some(call) = weighing.actions().position(|action| action == cambio_core::Action::Call)
+            {
+                place = call;
+                explored = true;
+            }
+            if explored {
+                self.explored = true;
+                // What others did before does not lead to what follows.
+                desk.decisions.retain(|decision| decision.seat == seat);
+            }
+            let start = desk.on.len();
+            let Desk { weighing, on, .. } = desk;
+            network.inputs().on(&view, weighing, place, |input| on.push(input as u16));
+            desk.decisions.push(Decision { seat, start, end: desk.on.len(), best, explored });
+        }
+        desk.weighing.actions().nth(place).expect("it is one of them")
+    }
+}
+
+/// An exploratory decision: any candidate, or one by a softmax of the values.
+fn explore(weighing: &Weighing, chance: &mut Chance) -> usize {
+    const TEMPERATURE: f32 = 0.3;
+    let number = weighing.actions().len();
+    if chance.share() < 0.5 {
+        return chance.below(number);
+    }
+    // The highest of the values plus Gumbel noise is drawn from the softmax (Gumbel 1954).
+    let mut best = (f32::MIN, 0);
+    for (place, logit) in weighing.logits().enumerate() {
+        let noise = -libm::logf(-libm::logf(chance.share().max(1e-7)));
+        let value = logit as f32 / TEMPERATURE + noise;
+        if value > best.0 {
+            best = (value, place);
+        }
+    }
+    best.1
+}

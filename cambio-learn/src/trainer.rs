@@ -1,0 +1,403 @@
+//! Gradient steps: the network in floating-point numbers, its gradient, and Adam.
+//!
+//! Every number is computed in a fixed order, in operations that IEEE 754 fixes, so the same samples give the same bits on
+//! every machine and for every width of its vectors.
+
+use cambio_agents::Floats;
+use pulp::Arch;
+
+use crate::chance::Chance;
+use crate::samples::Samples;
+
+const WIDTH: usize = Floats::WIDTH;
+const SECOND: usize = Floats::SECOND;
+
+/// Decay of the mean of gradients (Kingma and Ba 2015).
+const BETA: f32 = 0.9;
+/// Decay of the mean of their squares.
+const BETA_SQUARED: f32 = 0.999;
+/// Decay of the averaged weights, which are those that play.
+const AVERAGE: f32 = 0.995;
+/// The averaged weights follow after so many steps.
+const AVERAGE_EVERY: u64 = 16;
+
+/// Where the parts lie in one list of numbers: rows, bias, second layer by its inputs, its bias, last layer, its bias.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    bias: usize,
+    second: usize,
+    second_bias: usize,
+    last: usize,
+    last_bias: usize,
+    len: usize,
+}
+
+impl Parts {
+    const fn new(inputs: usize) -> Parts {
+        let bias = inputs * WIDTH;
+        let second = bias + WIDTH;
+        let second_bias = second + WIDTH * SECOND;
+        let last = second_bias + SECOND;
+        Parts { bias, second, second_bias, last, last_bias: last + SECOND, len: last + SECOND + 1 }
+    }
+}
+
+/// Trains a network to predict shares of wins.
+#[derive(Clone, Debug)]
+pub(crate) struct Trainer {
+    parts: Parts,
+    weights: Vec<f32>,
+    average: Vec<f32>,
+    gradient: Vec<f32>,
+    mean: Vec<f32>,
+    squares: Vec<f32>,
+    /// The inputs that were on in this batch, each once.
+    touched: Vec<u16>,
+    is_touched: Vec<bool>,
+    steps: u64,
+    arch: Arch,
+}
+
+/// What a batch told.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Loss {
+    /// The sum of the cross-entropies, in nats.
+    pub(crate) sum: f64,
+    pub(crate) samples: u64,
+}
+
+impl Trainer {
+    /// A network of random weights.
+    pub(crate) fn new(inputs: usize, seed: u64) -> Trainer {
+        let parts = Parts::new(inputs);
+        let mut weights = vec![0.0; parts.len];
+        let mut chance = Chance::new(seed);
+        let mut fill = |range: std::ops::Range<usize>, scale: f32| {
+            for weight in &mut weights[range] {
+                *weight = scale * 2.0 * (chance.share() + chance.share() + chance.share() - 1.5);
+            }
+        };
+        fill(0..parts.bias, 0.12);
+        fill(parts.second..parts.second_bias, libm::sqrtf(2.0 / WIDTH as f32));
+        fill(parts.last..parts.last_bias, libm::sqrtf(1.0 / SECOND as f32));
+        Trainer::with(inputs, weights)
+    }
+
+    /// Goes on from a network.
+    pub(crate) fn from_floats(inputs: usize, floats: &Floats) -> Trainer {
+        let parts = Parts::new(inputs);
+        let mut weights = vec![0.0; parts.len];
+        weights[..parts.bias].copy_from_slice(&floats.rows);
+        weights[parts.bias..parts.second].copy_from_slice(&floats.bias);
+        for (unit, row) in floats.second.chunks_exact(WIDTH).enumerate() {
+            for (from, &weight) in row.iter().enumerate() {
+                weights[parts.second + from * SECOND + unit] = weight;
+            }
+        }
+        weights[parts.second_bias..parts.last].copy_from_slice(&floats.second_bias);
+        weights[parts.last..parts.last_bias].copy_from_slice(&floats.last);
+        weights[parts.last_bias] = floats.last_bias;
+        Trainer::with(inputs, weights)
+    }
+
+    fn with(inputs: usize, weights: Vec<f32>) -> Trainer {
+        let parts = Parts::new(inputs);
+        let zeros = || vec![0.0; parts.len];
+        Trainer {
+            parts,
+            average: weights.clone(),
+            weights,
+            gradient: zeros(),
+            mean: zeros(),
+            squares: zeros(),
+            touched: Vec::new(),
+            is_touched: vec![false; inputs],
+            steps: 0,
+            arch: Arch::new(),
+        }
+    }
+
+    /// The weights as they are now.
+    pub(crate) fn current(&self) -> Floats {
+        self.floats(&self.weights)
+    }
+
+    /// The averaged weights, which play better.
+    pub(crate) fn averaged(&self) -> Floats {
+        self.floats(&self.average)
+    }
+
+    fn floats(&self, weights: &[f32]) -> Floats {
+        let parts = self.parts;
+        let mut floats = Floats::zero(self.is_touched.len());
+        floats.rows.copy_from_slice(&weights[..parts.bias]);
+        floats.bias.copy_from_slice(&weights[parts.bias..parts.second]);
+        for (unit, row) in floats.second.chunks_exact_mut(WIDTH).enumerate() {
+            for (from, weight) in row.iter_mut().enumerate() {
+                *weight = weights[parts.second + from * SECOND + unit];
+            }
+        }
+        floats.second_bias.copy_from_slice(&weights[parts.second_bias..parts.last]);
+        floats.last.copy_from_slice(&weights[parts.last..parts.last_bias]);
+        floats.last_bias = weights[parts.last_bias];
+        floats.confine();
+        floats
+    }
+
+    /// Everything that the next step depends on, for a checkpoint.
+    pub(crate) fn state(&self) -> (u64, [&[f32]; 4]) {
+        (self.steps, [&self.weights, &self.average, &self.mean, &self.squares])
+    }
+
+    /// Takes up a state that [`Trainer::state`] gave; `None` if it is of another network.
+    pub(crate) fn restore(
+        inputs: usize,
+        steps: u64,
+        [weights, average, mean, squares]: [Vec<f32>; 4],
+    ) -> Option<Trainer> {
+        let len = Parts::new(inputs).len;
+        let fits = [&weights, &average, &mean, &squares].iter().all(|part| part.len() == len);
+        fits.then(|| Trainer { average, mean, squares, steps, ..Trainer::with(inputs, weights) })
+    }
+
+    /// One step over the samples of a batch.
+    pub(crate) fn step(&mut self, samples: &Samples, batch: std::ops::Range<usize>, rate: f32) -> Loss {
+        let arch = self.arch;
+        arch.dispatch(
+            #[inline(always)]
+            || {
+                let mut loss = Loss::default();
+                for number in batch.clone() {
+                    let (on, target) = samples.get(number);
+                    loss.sum += f64::from(self.learn(on, target));
+                    loss.samples += 1;
+                }
+                self.update(batch.len(), rate);
+                loss
+            },
+        )
+    }
+
+    /// Adds the gradient of one sample, and returns its loss.
+    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    #[inline(always)]
+    fn learn(&mut self, on: &[u16], target: f32) -> f32 {
+        let parts = self.parts;
+        let weights = &self.weights[..];
+        // Forward.
+        let mut first = [0.0_f32; WIDTH];
+        first.copy_from_slice(&weights[parts.bias..][..WIDTH]);
+        for &input in on {
+            let row = &weights[usize::from(input) * WIDTH..][..WIDTH];
+            for (sum, &weight) in first.iter_mut().zip(row) {
+                *sum += weight;
+            }
+        }
+        let mut active = [0.0_f32; WIDTH];
+        for (activation, &sum) in active.iter_mut().zip(&first) {
+            *activation = sum.clamp(0.0, Floats::HIGHEST);
+        }
+        let mut second = [0.0_f32; SECOND];
+        second.copy_from_slice(&weights[parts.second_bias..][..SECOND]);
+        for (&activation, row) in active.iter().zip(weights[parts.second..][..WIDTH * SECOND].chunks_exact(SECOND)) {
+            if activation > 0.0 {
+                for (sum, &weight) in second.iter_mut().zip(row) {
+                    *sum += activation * weight;
+                }
+            }
+        }
+        let last = &weights[parts.last..][..SECOND];
+        let mut products = [0.0_f32; SECOND];
+        for ((product, &sum), &weight) in products.iter_mut().zip(&second).zip(last) {
+            *product = sum.clamp(0.0, Floats::HIGHEST) * weight;
+        }
+        let logit = weights[parts.last_bias] + total(&products);
+        let share = sigmoid(logit);
+        // Backward.
+        let slope = share - target;
+        let gradient = &mut self.gradient[..];
+        gradient[parts.last_bias] += slope;
+        let mut back = [0.0_f32; SECOND];
+        for unit in 0..SECOND {
+            let is_active = second[unit] > 0.0 && second[unit] < Floats::HIGHEST;
+            gradient[parts.last + unit] += slope * second[unit].clamp(0.0, Floats::HIGHEST);
+            back[unit] = if is_active { slope * last[unit] } else { 0.0 };
+            gradient[parts.second_bias + unit] += back[unit];
+        }
+        let mut through = [0.0_f32; WIDTH];
+        let rows = weights[parts.second..][..WIDTH * SECOND].chunks_exact(SECOND);
+        let slopes = gradient[parts.second..][..WIDTH * SECOND].chunks_exact_mut(SECOND);
+        for (unit, (row, slopes)) in rows.zip(slopes).enumerate() {
+            let activation = active[unit];
+            if activation > 0.0 {
+                let mut products = [0.0_f32; SECOND];
+                for at in 0..SECOND {
+                    slopes[at] += activation * back[at];
+                    products[at] = back[at] * row[at];
+                }
+                if activation < Floats::HIGHEST {
+                    through[unit] = total(&products);
+                }
+            }
+        }
+        for (slope, &through) in gradient[parts.bias..][..WIDTH].iter_mut().zip(&through) {
+            *slope += through;
+        }
+        for &input in on {
+            let row = usize::from(input);
+            if !self.is_touched[row] {
+                self.is_touched[row] = true;
+                self.touched.push(input);
+            }
+            for (slope, &through) in gradient[row * WIDTH..][..WIDTH].iter_mut().zip(&through) {
+                *slope += through;
+            }
+        }
+        let (right, wrong) = (share.max(1e-7), (1.0 - share).max(1e-7));
+        -(target * libm::logf(right) + (1.0 - target) * libm::logf(wrong))
+    }
+
+    /// A step of Adam on what the batch touched.
+    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    #[inline(always)]
+    fn update(&mut self, batch: usize, rate: f32) {
+        self.steps += 1;
+        // After so many steps the corrections of the means are 1 in single precision.
+        let steps = self.steps.min(100_000) as i32;
+        let scale = 1.0 / batch.max(1) as f32;
+        let rate = rate * libm::sqrtf(1.0 - power(BETA_SQUARED, steps)) / (1.0 - power(BETA, steps));
+        let Trainer { weights, gradient, mean, squares, .. } = self;
+        let mut adam = |range: std::ops::Range<usize>, most: f32| {
+            let parts = weights[range.clone()].iter_mut().zip(&mut gradient[range.clone()]);
+            for ((weight, slope), (mean, square)) in
+                parts.zip(mean[range.clone()].iter_mut().zip(&mut squares[range.clone()]))
+            {
+                let by = *slope * scale;
+                *mean = BETA * *mean + (1.0 - BETA) * by;
+                *square = BETA_SQUARED * *square + (1.0 - BETA_SQUARED) * by * by;
+                *weight = (*weight - rate * *mean / (square.sqrt() + 1e-8)).clamp(-most, most);
+                *slope = 0.0;
+            }
+        };
+        for &input in &self.touched {
+            let at = usize::from(input) * WIDTH;
+            adam(at..at + WIDTH, Floats::MOST_ROW);
+        }
+        let parts = self.parts;
+        adam(parts.bias..parts.second, Floats::MOST_ROW * 8.0);
+        adam(parts.second..parts.second_bias, Floats::MOST_WEIGHT);
+        adam(parts.second_bias..parts.last, 1000.0);
+        adam(parts.last..parts.last_bias, Floats::MOST_WEIGHT);
+        adam(parts.last_bias..parts.len, 1000.0);
+        for &input in &self.touched {
+            self.is_touched[usize::from(input)] = false;
+        }
+        self.touched.clear();
+        if self.steps.is_multiple_of(AVERAGE_EVERY) {
+            for (average, &weight) in self.average.iter_mut().zip(&self.weights) {
+                *average = AVERAGE * *average + (1.0 - AVERAGE) * weight;
+            }
+        }
+    }
+}
+
+/// The sum of the numbers, in an order that vectors of any width can keep.
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+#[inline(always)]
+fn total(numbers: &[f32; SECOND]) -> f32 {
+    let mut lanes = [0.0_f32; 8];
+    for chunk in numbers.chunks_exact(8) {
+        for (lane, &number) in lanes.iter_mut().zip(chunk) {
+            *lane += number;
+        }
+    }
+    ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
+}
+
+/// The share that a logit stands for.
+pub(crate) fn sigmoid(logit: f32) -> f32 {
+    1.0 / (1.0 + libm::expf(-logit))
+}
+
+/// `base` to a power, by squaring: the same on every machine.
+fn power(base: f32, exponent: i32) -> f32 {
+    let (mut result, mut square, mut left) = (1.0, base, exponent);
+    while left > 0 {
+        if left & 1 == 1 {
+            result *= square;
+        }
+        square *= square;
+        left >>= 1;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples() -> Samples {
+        let mut samples = Samples::default();
+        // The first input says win, the second loss; the third says nothing.
+        for number in 0..400_u16 {
+            let is_win = number % 2 == 0;
+            samples.push(&[u16::from(!is_win), 2 + number % 3], f32::from(u8::from(is_win)));
+        }
+        samples
+    }
+
+    #[test]
+    fn it_learns_which_input_wins() {
+        let (samples, mut trainer) = (samples(), Trainer::new(5, 1));
+        let first = trainer.step(&samples, 0..400, 0.01);
+        for _ in 0..100 {
+            trainer.step(&samples, 0..400, 0.01);
+        }
+        let last = trainer.step(&samples, 0..400, 0.01);
+        assert!((first.sum / 400.0 - 0.69).abs() < 0.3, "at first it knows nothing: {}", first.sum / 400.0);
+        assert!(last.sum / 400.0 < 0.05, "{}", last.sum / 400.0);
+    }
+
+    #[test]
+    fn the_gradient_is_the_slope_of_the_loss() {
+        let samples = samples();
+        let mut trainer = Trainer::new(5, 3);
+        let base = trainer.clone();
+        let mut loss = 0.0;
+        for number in 0..4 {
+            let (on, target) = samples.get(number);
+            loss += trainer.learn(on, target);
+        }
+        let places = [0, WIDTH + 3, 2 * WIDTH + 7, trainer.parts.bias + 5, trainer.parts.second + 40];
+        for place in places.into_iter().chain([trainer.parts.last + 2, trainer.parts.last_bias]) {
+            let mut moved = base.clone();
+            let by = 1e-2;
+            moved.weights[place] += by;
+            let mut other = 0.0;
+            for number in 0..4 {
+                let (on, target) = samples.get(number);
+                other += moved.learn(on, target);
+            }
+            let slope = (other - loss) / by;
+            let given = trainer.gradient[place];
+            assert!((slope - given).abs() < 0.02 + 0.1 * given.abs(), "place {place}: {slope} for {given}");
+        }
+    }
+
+    #[test]
+    fn a_restored_trainer_takes_the_same_steps() {
+        let (samples, mut trainer) = (samples(), Trainer::new(5, 1));
+        for _ in 0..20 {
+            trainer.step(&samples, 0..100, 0.01);
+        }
+        let (steps, parts) = trainer.state();
+        let mut again = Trainer::restore(5, steps, parts.map(<[f32]>::to_vec)).unwrap();
+        for _ in 0..20 {
+            trainer.step(&samples, 100..400, 0.01);
+            again.step(&samples, 100..400, 0.01);
+        }
+        assert_eq!(trainer.weights, again.weights);
+        assert_eq!(trainer.average, again.average);
+        assert!(Trainer::restore(6, steps, [(); 4].map(|()| vec![0.0; 9])).is_none());
+    }
+}
