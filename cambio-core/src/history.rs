@@ -65,7 +65,7 @@ impl Trace {
 /// let trace = history.trace("a1".parse().unwrap());
 /// assert_eq!((trace.origin, trace.turn), (Origin::Kept, 1));
 /// // The cards that nobody has touched are alike for seat b, which has seen none of them.
-/// assert!(history.are_alike(&state.view(Seat::B), "b3".parse().unwrap(), "b4".parse().unwrap()));
+/// assert!(history.are_alike(&state.view(Seat::B), "b1".parse().unwrap(), "b2".parse().unwrap()));
 /// assert!(!history.are_alike(&state.view(Seat::B), "a1".parse().unwrap(), "a2".parse().unwrap()));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
