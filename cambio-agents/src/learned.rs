@@ -10,8 +10,8 @@ mod weighing;
 
 use cambio_core::{Action, Agent, Briefing, History, Observation, Seat, Sighting, Standing};
 
-pub(crate) use file::{NETWORK, read_network};
-pub use file::{NetworkError, NetworkFacts};
+pub(crate) use file::NETWORK;
+pub use file::{NetworkError, NetworkFacts, read_network};
 pub use network::Floats;
 pub use weighing::{Inputs, MatchStanding, Network, Weighing};
 

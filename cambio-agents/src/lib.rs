@@ -59,7 +59,9 @@ pub use external::{
 pub use greedy::{Greedy, GreedyParams};
 pub use heuristic::{Heuristic, HeuristicParams, Preset};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
-pub use learned::{Floats, Inputs, Learned, MatchStanding, Network, NetworkError, NetworkFacts, Weighing};
+pub use learned::{
+    Floats, Inputs, Learned, MatchStanding, Network, NetworkError, NetworkFacts, Weighing, read_network,
+};
 pub use memory::{Memory, MemoryParams};
 pub use oracle::{Oracle, OracleParams};
 #[doc(hidden)]

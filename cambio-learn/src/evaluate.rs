@@ -2,7 +2,7 @@
 
 use cambio_agents::{AgentSpec, Learned, Network};
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Deal, MatchError, Rules};
+use cambio_core::{Agent, Deal, MatchError};
 use cambio_sim::{Executor, Guarded, Stopped, Worker};
 use cambio_stats::{Interval, Moments, Support};
 
@@ -33,15 +33,15 @@ pub fn judge(
     deals: u64,
     executor: &Executor,
 ) -> Result<Judgement, Option<MatchError>> {
-    let rules = *network.inputs().rules();
+    let rules = network.inputs().rules();
     let work = |deal: u64, worker: &Worker<'_>| {
         let mut won = 0;
-        let mut played = Deal::new(&rules, Key::new(seed, deal));
+        let mut played = Deal::new(rules, Key::new(seed, deal));
         for seat in 0..seats {
             if worker.is_stopped() {
                 return None;
             }
-            match share(&rules, &mut played, network, against, seats, seat) {
+            match share(&mut played, network, against, seats, seat) {
                 Ok(share) => won += share,
                 Err(error) => return Some(Err(error)),
             }
@@ -63,7 +63,6 @@ pub fn judge(
 
 /// The network's share of the win in a seat, in parts of [`UNITS`].
 fn share(
-    rules: &Rules,
     deal: &mut Deal,
     network: &Network,
     against: &AgentSpec,
@@ -75,7 +74,6 @@ fn share(
         let agent = if other == seat { Box::new(Learned::new(network.clone())) } else { against.make() };
         agents.push(Guarded::new(agent));
     }
-    debug_assert_eq!(deal.rules(), rules);
     let result = deal.play(seats, &mut agents, &mut ())?;
     let winners = result.ranks.iter().filter(|&&rank| rank == 1).count() as i64;
     Ok(if result.ranks[seat] == 1 { UNITS / winners } else { 0 })

@@ -14,7 +14,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{Network, Roster};
+use cambio_agents::{Network, Roster, read_network};
 use cambio_core::Rules;
 use cambio_sim::{Claim, RunError, read_text, write_whole};
 use serde::Serialize;
@@ -103,8 +103,9 @@ impl LearnFolder {
             return Err(LearnError::Folder(what));
         }
         let from =
-            recipe.from.as_deref().map(|from| read_network(Path::new(from))?.fitting(rules).map_err(LearnError::from));
-        let from = from.transpose()?.map(|network| network.floats());
+            recipe.from.as_deref().map(|from| Ok(read_network(from).map_err(LearnError::Folder)?.fitting(rules)?));
+        let from: Result<Option<Network>, LearnError> = from.transpose();
+        let from = from?.map(|network| network.floats());
         let learner = Learner::new(recipe, rules, roster, from.as_ref())?;
         fs::create_dir_all(path.join(LEVELS)).map_err(RunError::unwritable(path))?;
         write_whole(&path.join(RECIPE), learner.recipe().to_toml().as_bytes())?;
@@ -252,18 +253,6 @@ pub fn stored_recipe(path: &Path) -> Result<Recipe, LearnError> {
     let file = path.join(RECIPE);
     let text = read_text(&file).map_err(RunError::unreadable(&file))?;
     Ok(Recipe::from_toml(&text)?)
-}
-
-/// Reads a network from a file, with what the file says of it.
-///
-/// # Errors
-/// If the file cannot be read, or is no network.
-pub fn read_network(path: &Path) -> Result<Network, LearnError> {
-    let bytes = fs::read(path).map_err(RunError::unreadable(path))?;
-    match Network::from_bytes(&bytes) {
-        Ok((network, _)) => Ok(network),
-        Err(error) => Err(LearnError::Folder(format!("{}: {error}", path.display()))),
-    }
 }
 
 fn write_rows<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), LearnError> {

@@ -22,7 +22,7 @@ const CHECKPOINT_EVERY: u64 = 64;
 /// How learning goes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Progress {
-    /// The matches that have been learned from, and how many there are to be.
+    /// The matches that have been learned from.
     pub matches: u64,
     /// How many there are to be.
     pub of: u64,

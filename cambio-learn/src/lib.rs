@@ -16,6 +16,6 @@ mod trainer;
 
 pub use error::{CheckpointError, LearnError};
 pub use evaluate::{Judgement, judge};
-pub use folder::{CurveRow, JudgedRow, LearnFolder, read_network, stored_recipe};
+pub use folder::{CurveRow, JudgedRow, LearnFolder, stored_recipe};
 pub use learner::{Crew, Learner, Progress};
 pub use recipe::{Evaluation, Play, Recipe, RecipeError, Training};

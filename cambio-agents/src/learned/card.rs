@@ -14,8 +14,6 @@ pub(super) const BOUNDS: usize = 12;
 pub(super) struct Deck {
     class_of: [u8; MAX_KINDS],
     points: Vec<i32>,
-    /// The points of a card by its kind.
-    points_of: [i16; MAX_KINDS],
     /// What one step of a sum or a bound is, in points.
     pub(super) unit: i32,
     /// The fewest points of a card.
@@ -27,14 +25,7 @@ pub(super) struct Deck {
 impl Deck {
     pub(super) fn new(rules: &Rules) -> Deck {
         let mut keys = Vec::new();
-        let mut deck = Deck {
-            class_of: [0; MAX_KINDS],
-            points: Vec::new(),
-            points_of: [0; MAX_KINDS],
-            unit: 1,
-            lowest: 0,
-            target: None,
-        };
+        let mut deck = Deck { class_of: [0; MAX_KINDS], points: Vec::new(), unit: 1, lowest: 0, target: None };
         for (kind, card) in (0..rules.kinds().len()).filter_map(|kind| Some((kind, Card::new(kind)?))) {
             let key = (&rules.kind(card).rank, rules.points(card), rules.power(card));
             let class = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
@@ -43,7 +34,6 @@ impl Deck {
                 keys.len() - 1
             });
             deck.class_of[kind] = class as u8;
-            deck.points_of[kind] = rules.points(card) as i16;
         }
         deck.lowest = deck.points.iter().copied().min().unwrap_or(0);
         let spread = deck.points.iter().copied().max().unwrap_or(0) - deck.lowest;
@@ -161,13 +151,5 @@ impl Seen {
             // Between the fewest points and the bound.
             mean.min(8 * deck.bound(self.bound))
         }
-    }
-}
-
-impl Deck {
-    /// The points of a card.
-    #[inline]
-    pub(super) fn points_of(&self, card: Card) -> i32 {
-        self.points_of[card.kind()].into()
     }
 }

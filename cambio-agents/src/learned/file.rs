@@ -27,8 +27,11 @@ pub(crate) const NETWORK: Text = Text {
 /// The most bytes of a file.
 const MOST: u64 = 1 << 26;
 
-/// Reads the network of a file, each file once in a process. The error is a clause.
-pub(crate) fn read_network(path: &str) -> Result<Network, String> {
+/// Reads the network of a file, each file once in a process.
+///
+/// # Errors
+/// If it cannot be read, is larger than 64 MiB, or is no network; the clause names the file.
+pub fn read_network(path: &str) -> Result<Network, String> {
     static READ: Mutex<BTreeMap<String, Network>> = Mutex::new(BTreeMap::new());
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(network) = read.get(path) {

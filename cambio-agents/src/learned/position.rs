@@ -149,9 +149,10 @@ impl Scene {
                 }
                 let class = match view.face(spot) {
                     Some(card) => {
-                        points += deck.points_of(card);
+                        let class = deck.class(card);
+                        points += deck.points(class);
                         known += 1;
-                        deck.class(card)
+                        class
                     }
                     None => UNKNOWN,
                 };
@@ -160,7 +161,7 @@ impl Scene {
         }
         let held = view.held();
         if let Some(card) = held {
-            points += deck.points_of(card);
+            points += deck.points(deck.class(card));
             known += 1;
         }
         let rules = table.rules();
