@@ -1,6 +1,6 @@
 //! What a player takes the cards on the table to be.
 
-use cambio_core::{Card, Rules, Seat, Spot, SpotSet, View};
+use cambio_core::{Card, Rules, Seat, Spot, SpotSet, Tally, View};
 
 /// What a player takes the cards on the table to be: what it remembers, or all that it has seen.
 pub(crate) trait CardModel {
@@ -14,6 +14,18 @@ pub(crate) trait CardModel {
     #[inline]
     fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
         spots.intersection(self.known()).iter_from(Seat::A).filter_map(|spot| Some((spot, self.face(spot)?)))
+    }
+
+    /// The known cards of `owner` in these spots, in the order of the slots.
+    #[inline]
+    fn known_cards_of(&self, owner: Seat, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
+        spots.intersection(self.known()).iter_of(owner).filter_map(|spot| Some((spot, self.face(spot)?)))
+    }
+
+    /// The points of those cards.
+    #[inline]
+    fn tally(&self, owner: Seat, spots: SpotSet, rules: &Rules) -> Tally {
+        Tally::of(self.known_cards_of(owner, spots).map(|(_, card)| rules.points(card)))
     }
 
     /// The points of all known cards together.
@@ -36,6 +48,16 @@ impl<V: View> CardModel for V {
     #[inline]
     fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
         View::known_cards(self, spots)
+    }
+
+    #[inline]
+    fn known_cards_of(&self, owner: Seat, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
+        View::known_cards_of(self, owner, spots)
+    }
+
+    #[inline]
+    fn tally(&self, owner: Seat, spots: SpotSet, _: &Rules) -> Tally {
+        View::tally(self, owner, spots)
     }
 
     #[inline]

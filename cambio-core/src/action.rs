@@ -1,6 +1,7 @@
 //! Decisions, their text form, and the set of legal decisions.
 
 use std::fmt;
+use std::mem::discriminant;
 use std::str::FromStr;
 
 use crate::seat::{Seat, Spot, SpotSet};
@@ -344,7 +345,8 @@ pub(crate) struct Check {
 impl Offer for Check {
     #[inline(always)]
     fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool) {
-        if self.action == action {
+        // It names no spot, so its kind is all of it.
+        if discriminant(&self.action) == discriminant(&action) {
             self.is_legal = condition();
         }
     }

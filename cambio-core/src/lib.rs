@@ -92,7 +92,7 @@ pub use history::{History, Origin, Trace};
 pub use knowledge::Knowledge;
 pub use matches::{Match, RoundResult, Standing};
 pub use motion::Motion;
-pub use observation::{Observation, View};
+pub use observation::{Observation, Tally, View};
 pub use observer::Observer;
 pub use playing::{Playing, RestoreError, Turn};
 pub use record::{FORMAT, Fingerprint, Fingerprinter, Flaw, Record, Recorder, RoundRecord};

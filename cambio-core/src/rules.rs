@@ -365,6 +365,12 @@ impl Rules {
         i32::from(self.face(card).points)
     }
 
+    /// The points of the card that lies somewhere; 0 if it is not known.
+    #[inline]
+    pub(crate) fn points_here(&self, card: Option<Card>) -> i32 {
+        i32::from(self.0.faces[card.map_or(0, Card::raw)].points)
+    }
+
     /// The sum of the points of every card in play.
     pub fn deck_points(&self) -> i32 {
         self.0.deck_points

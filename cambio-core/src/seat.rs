@@ -460,6 +460,32 @@ impl SpotSet {
         SpotIter { low: turned as u64, high: (turned >> 64) as u64, from }
     }
 
+    /// The spots of `seat` in the set, in the order of its slots.
+    ///
+    /// ```
+    /// use cambio_core::{Seat, Spot, SpotSet};
+    ///
+    /// let spots: SpotSet = ["a2", "b1", "b4"].iter().map(|text| text.parse::<Spot>().unwrap()).collect();
+    /// assert_eq!(spots.iter_of(Seat::B).map(Spot::number).collect::<Vec<_>>(), [1, 4]);
+    /// ```
+    #[inline]
+    pub fn iter_of(self, seat: Seat) -> impl Iterator<Item = Spot> {
+        let first = (seat as u8) << 4;
+        let mut left = self.slots_of(seat);
+        std::iter::from_fn(move || {
+            let spot = (left != 0).then(|| Spot(first | left.trailing_zeros() as u8 & 15));
+            left &= left.wrapping_sub(1);
+            spot
+        })
+    }
+
+    /// A bit for each slot of `seat` that is in the set.
+    #[inline]
+    pub(crate) const fn slots_of(self, seat: Seat) -> u32 {
+        let word = if (seat as u8) < 4 { self.0 as u64 } else { (self.0 >> 64) as u64 };
+        (word >> ((seat as u32 & 3) << 4)) as u32 & 0xffff
+    }
+
     /// The spots of the set, for what does not depend on an order.
     #[inline]
     pub(crate) const fn each(self) -> SpotIter {

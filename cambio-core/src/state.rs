@@ -8,7 +8,7 @@ use crate::card::{Card, MAX_CARDS, MAX_KINDS, Power};
 use crate::chance::Chance;
 use crate::event::{Event, Sink};
 use crate::knob::Peek;
-use crate::observation::{Observation, Private, View, allows, choices};
+use crate::observation::{Observation, Private, Tally, View, allows, choices};
 use crate::rules::{Rules, RulesError, copies};
 use crate::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::table::{Carry, Opening, Phase, Source, Table};
@@ -488,6 +488,17 @@ impl View for StateView<'_> {
     fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
         let seen = spots.intersection(self.known());
         seen.iter_from(self.seat).filter_map(|spot| Some((spot, self.state.hidden.faces[spot.index()]?)))
+    }
+
+    #[inline]
+    fn known_cards_of(&self, owner: Seat, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
+        let seen = spots.intersection(self.known());
+        seen.iter_of(owner).filter_map(|spot| Some((spot, self.state.hidden.faces[spot.index()]?)))
+    }
+
+    #[inline]
+    fn tally(&self, owner: Seat, spots: SpotSet) -> Tally {
+        Tally::of_layout(self.rules(), &self.state.hidden.faces, owner, spots.intersection(self.known()))
     }
 
     #[inline]

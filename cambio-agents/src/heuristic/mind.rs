@@ -88,44 +88,44 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         spot.seat() != self.view.seat() && self.view.table().seen(spot.seat()).contains(spot)
     }
 
-    /// The points of the known ones of these cards together.
+    /// The points of the known cards of a layout together.
     #[inline]
-    fn known_sum(&self, spots: SpotSet) -> i32 {
-        self.model.known_cards(spots).map(|(_, card)| self.view.rules().points(card)).sum()
+    fn known_sum(&self, seat: Seat, layout: SpotSet) -> i32 {
+        self.model.tally(seat, layout, self.view.rules()).sum
     }
 
     /// The expected points of another seat's cards together, by [`Mind::worth`].
+    #[inline]
     fn sum(&self, seat: Seat) -> f64 {
         let table = self.view.table();
         let layout = table.layout(seat);
         let unknown = layout.without(self.known);
         let hoarded = unknown.intersection(table.seen(seat)).len();
-        f64::from(self.known_sum(layout)) + unknown.len() as f64 * self.mean() - hoarded as f64 * self.params.hoard
+        f64::from(self.known_sum(seat, layout)) + unknown.len() as f64 * self.mean()
+            - hoarded as f64 * self.params.hoard
     }
 
     fn own_sum(&self) -> f64 {
-        f64::from(self.known_sum(self.own)) + self.own.without(self.known).len() as f64 * self.mean()
+        f64::from(self.known_sum(self.view.seat(), self.own)) + self.own.without(self.known).len() as f64 * self.mean()
     }
 
-    /// The worst of these own spots, all of them if several are, and what it would be worth to lose its card: a known one
-    /// before an unknown one. Replacing an unknown card is worth [`Mind::curiosity`] too.
-    fn worst(&self, spots: SpotSet) -> Option<(f64, SpotSet)> {
-        let (mut most, mut equals) = (i32::MIN, SpotSet::EMPTY);
-        for (spot, card) in self.model.known_cards(spots) {
-            let points = self.view.rules().points(card);
-            if points > most {
-                (most, equals) = (points, SpotSet::only(spot));
-            } else if points == most {
-                equals.insert(spot);
-            }
-        }
-        let known = (!equals.is_empty()).then(|| (f64::from(most), equals));
-        let unknown = spots.without(self.known);
-        if unknown.is_empty() {
+    /// What it would be worth to lose the worst of these own cards: a known one before an unknown one that is worth as much.
+    /// Replacing an unknown card is worth [`Mind::curiosity`] too.
+    #[inline]
+    fn worst(&self, spots: SpotSet) -> Option<f64> {
+        let known = self.model.tally(self.view.seat(), spots, self.view.rules()).most.map(f64::from);
+        if spots.without(self.known).is_empty() {
             return known;
         }
-        let worth = self.mean() + self.curiosity();
-        known.filter(|(points, _)| *points >= worth).or(Some((worth, unknown)))
+        let unknown = self.mean() + self.curiosity();
+        known.filter(|&points| points >= unknown).or(Some(unknown))
+    }
+
+    /// The worst of these own spots, all of them if several are: those that are worth what [`Mind::worst`] gave.
+    fn worst_spots(&self, spots: SpotSet, worth: f64) -> SpotSet {
+        let known = self.model.known_cards_of(self.view.seat(), spots);
+        let worst: SpotSet = known.filter(|&(_, card)| self.points(card) >= worth).map(|(spot, _)| spot).collect();
+        if worst.is_empty() { spots.without(self.known) } else { worst }
     }
 
     /// The spots with the fewest expected points.
@@ -138,7 +138,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     /// One of these spots, which the player likes equally.
     #[inline]
     fn one_of(&self, spots: SpotSet) -> Option<Spot> {
-        one_of(self.view, spots)
+        if spots.is_empty() { None } else { one_of(self.view, spots) }
     }
 
     fn calls(&self) -> bool {
@@ -179,8 +179,12 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
             wanted *= self.params.call_chance;
         }
         for seat in self.others() {
-            let spread = variance * (own_unknown + unknown(table.layout(seat))) as f64;
             let ahead = self.sum(seat) - self.params.last_turn - own + tie;
+            // Who is behind has a chance of a half at most.
+            if ahead <= 0.0 && 0.5 * chance < wanted {
+                return false;
+            }
+            let spread = variance * (own_unknown + unknown(table.layout(seat))) as f64;
             // The normal distribution function for variance spread + 1, to within 0.03: an algebraic curve with the same
             // slope at 0. A library's function may differ in the last digit between machines.
             chance *= 0.5 + 0.5 * ahead / (ahead * ahead + (spread + 1.0) * std::f64::consts::FRAC_PI_2).sqrt();
@@ -205,8 +209,8 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         let Some(top) = self.view.table().top() else { return false };
         let enough = self.points(top) + self.params.take_gain;
         // Most tops are too high whatever cards the player has.
-        let most = f64::from(self.view.rules().most_points()).max(self.mean() + self.curiosity());
-        most >= enough && self.worst(self.own).is_some_and(|(worth, _)| worth >= enough)
+        let most = f64::from(self.view.rules().most_points()) + self.curiosity();
+        most >= enough && self.worst(self.own).is_some_and(|worth| worth >= enough)
     }
 
     fn close(&self) -> Action {
@@ -214,11 +218,13 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     }
 
     fn keep_or_drop(&self, source: Source) -> Action {
-        let (Some(held), Some((worth, worst))) = (self.view.held(), self.worst(self.own)) else { return self.idle() };
+        let (Some(held), Some(worth)) = (self.view.held(), self.worst(self.own)) else { return self.idle() };
         let gain = worth - self.points(held) - self.params.keep_gain;
         let keeps = gain > 0.0 && gain > self.power_worth(held, source);
-        let wish = if keeps || !self.view.allows(Action::Drop) { self.one_of(worst) } else { None };
-        wish.map_or(Action::Drop, Action::Keep)
+        if !keeps && self.view.allows(Action::Drop) {
+            return Action::Drop;
+        }
+        self.one_of(self.worst_spots(self.own, worth)).map_or(Action::Drop, Action::Keep)
     }
 
     /// The worth of the power that dropping the held card would give. A look is worth nothing in a last turn.
@@ -245,7 +251,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
             }
             if self.own.contains(spot) {
                 offer(self.points(card), spot);
-            } else if let Some((given, _)) = self.worst(self.own)
+            } else if let Some(given) = self.worst(self.own)
                 && given >= self.params.foreign_gain
             {
                 offer(given, spot);
@@ -292,7 +298,9 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     fn give(&self) -> Action {
         let must = self.view.rules().spec().gift == Gift::Must;
         match self.worst(self.own) {
-            Some((worth, spots)) if worth > 0.0 || must => self.one_of(spots).map_or(Action::Skip, Action::Give),
+            Some(worth) if worth > 0.0 || must => {
+                self.one_of(self.worst_spots(self.own, worth)).map_or(Action::Skip, Action::Give)
+            }
             _ => Action::Skip,
         }
     }
@@ -314,10 +322,14 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
 
     fn gainful_swap(&self) -> Option<Action> {
         let swappable = self.view.swappable();
-        let (mine_worth, mine) = self.worst(swappable.intersection(self.own))?;
+        let own = swappable.intersection(self.own);
+        let worth = self.worst(own)?;
         let theirs = self.best(swappable.without(self.own));
-        let swap = Action::swap(self.one_of(mine)?, self.one_of(theirs.spots)?);
-        (mine_worth - theirs.value >= self.params.swap_gain && self.view.allows(swap)).then_some(swap)
+        if worth - theirs.value < self.params.swap_gain {
+            return None;
+        }
+        let swap = Action::swap(self.one_of(self.worst_spots(own, worth))?, self.one_of(theirs.spots)?);
+        self.view.allows(swap).then_some(swap)
     }
 
     /// A swap of a card that its owner alone knows for another foreign card.
