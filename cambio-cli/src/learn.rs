@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", args.out.join("network.net").display())?;
     for row in folder.last_judged() {
-        writeln!(out, "{}", line(&row.against, row.share, row.low, row.high, row.deals))?;
+        writeln!(out, "{}", line(&row.against, row.seats, row.share, row.low, row.high, row.deals))?;
     }
     Ok(Exit::Done)
 }
@@ -125,20 +125,20 @@ fn tell(progress: &Progress, step: &Learned, begun: u64) {
     });
     for judgement in &step.judgements {
         let share = &judgement.share;
-        let line = line(&judgement.against, share.mean, share.low(), share.high(), share.clusters);
+        let line = line(&judgement.against, judgement.seats, share.mean, share.low(), share.high(), share.clusters);
         progress.note(&format!("after {} matches: {line}", step.matches));
     }
 }
 
-fn line(against: &str, share: f64, low: Option<f64>, high: Option<f64>, deals: u64) -> String {
+fn line(against: &str, seats: usize, share: f64, low: Option<f64>, high: Option<f64>, deals: u64) -> String {
     let percent = |share: f64| 100.0 * share;
     match (low, high) {
         (Some(low), Some(high)) => format!(
-            "{:.1} % of the wins against {against} ({:.1} to {:.1}, {deals} deals in all seats)",
+            "{:.1} % of the wins against {against} at {seats} seats ({:.1} to {:.1}, {deals} deals)",
             percent(share),
             percent(low),
             percent(high)
         ),
-        _ => format!("{:.1} % of the wins against {against} ({deals} deals in all seats)", percent(share)),
+        _ => format!("{:.1} % of the wins against {against} at {seats} seats ({deals} deals)", percent(share)),
     }
 }

@@ -9,6 +9,12 @@ impl Chance {
         Chance(seed)
     }
 
+    /// The chance of one match of a recipe's seed. It is not that of the match's cards.
+    pub(crate) fn of_match(seed: u64, number: u64) -> Chance {
+        let base = Chance(seed).word();
+        Chance(Chance(base ^ number.wrapping_mul(0xd134_2543_de82_ef95)).word())
+    }
+
     pub(crate) fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let word = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -3,9 +3,10 @@
 //! A line that names the format, a line of JSON with the recipe and the counters, the numbers of the trainer, and the BLAKE3
 //! hash of all before it.
 
-use cambio_agents::Roster;
+use cambio_agents::{Network, Roster};
 use cambio_core::Rules;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::{CheckpointError, LearnError};
 use crate::learner::Learner;
@@ -23,6 +24,10 @@ struct Head {
     samples: u64,
     steps: u64,
     inputs: usize,
+    /// How many numbers follow.
+    numbers: usize,
+    /// How many bytes each past self has.
+    past: Vec<usize>,
 }
 
 impl Learner {
@@ -48,6 +53,7 @@ impl Learner {
             return None;
         }
         let (steps, parts) = self.trainer.state();
+        let past: Vec<Vec<u8>> = self.league.past.iter().map(|network| network.to_bytes(&Value::Null)).collect();
         let head = Head {
             recipe: self.recipe.clone(),
             done: self.done,
@@ -55,6 +61,8 @@ impl Learner {
             samples: self.samples,
             steps,
             inputs: self.inputs.count(),
+            numbers: parts.iter().map(|part| part.len()).sum(),
+            past: past.iter().map(Vec::len).collect(),
         };
         let mut bytes = FORMAT.as_bytes().to_vec();
         bytes.extend(serde_json::to_vec(&head).expect("a recipe has no map with other keys than texts"));
@@ -62,6 +70,7 @@ impl Learner {
         for number in parts.into_iter().flatten() {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
+        past.iter().for_each(|network| bytes.extend_from_slice(network));
         let hash = blake3::hash(&bytes);
         bytes.extend_from_slice(hash.as_bytes());
         Some(bytes)
@@ -72,7 +81,7 @@ impl Learner {
     /// # Errors
     /// If the bytes are no checkpoint, or one of another recipe, or the recipe is refused.
     pub fn resume(recipe: Recipe, rules: &Rules, roster: &Roster, bytes: &[u8]) -> Result<Learner, LearnError> {
-        let (head, numbers) = read(bytes)?;
+        let (head, numbers, past) = read(bytes)?;
         if let Some((field, was)) = difference(&head.recipe, &recipe) {
             return Err(CheckpointError::Recipe { field, was }.into());
         }
@@ -86,12 +95,14 @@ impl Learner {
         let mut part = || parts.next().unwrap_or_default();
         learner.trainer = Trainer::restore(inputs, head.steps, [part(), part(), part(), part()])
             .ok_or(damaged("it has another number of weights than its inputs want"))?;
+        learner.league.past = past;
+        learner.start_over();
         (learner.done, learner.rounds, learner.samples) = (head.done, head.rounds, head.samples);
         Ok(learner)
     }
 }
 
-fn read(bytes: &[u8]) -> Result<(Head, Vec<f32>), CheckpointError> {
+fn read(bytes: &[u8]) -> Result<(Head, Vec<f32>, Vec<Network>), CheckpointError> {
     let damaged = |what| CheckpointError::Damaged { what };
     let body = bytes.strip_prefix(FORMAT.as_bytes()).ok_or(damaged("it begins otherwise"))?;
     let end = body.len().checked_sub(blake3::OUT_LEN).ok_or(damaged("it ends too early"))?;
@@ -100,12 +111,19 @@ fn read(bytes: &[u8]) -> Result<(Head, Vec<f32>), CheckpointError> {
         return Err(damaged("its hash is another than that of its bytes"));
     }
     let line = body.iter().position(|&byte| byte == b'\n').ok_or(damaged("it has no numbers"))?;
-    let head = serde_json::from_slice(&body[..line]).map_err(|_| damaged("its head is none of this version"))?;
-    let (numbers, rest) = body[line + 1..].as_chunks::<4>();
-    if !rest.is_empty() {
-        return Err(damaged("its numbers are not whole"));
+    let head: Head = serde_json::from_slice(&body[..line]).map_err(|_| damaged("its head is none of this version"))?;
+    let mut rest = &body[line + 1..];
+    let mut take = |bytes: usize| rest.split_off(..bytes).ok_or(damaged("it ends too early"));
+    let numbers = take(head.numbers.saturating_mul(4))?.as_chunks::<4>().0;
+    let numbers = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    let mut past = Vec::new();
+    for &bytes in &head.past {
+        past.push(Network::from_bytes(take(bytes)?).map_err(|_| damaged("a past self is no network"))?.0);
     }
-    Ok((head, numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()))
+    if !rest.is_empty() {
+        return Err(damaged("more follows than it says"));
+    }
+    Ok((head, numbers, past))
 }
 
 /// The first field in which two recipes differ, and what it is in the first.

@@ -11,6 +11,8 @@ use cambio_stats::{Interval, Moments, Support};
 pub struct Judgement {
     /// The agent.
     pub against: String,
+    /// The number of seats.
+    pub seats: usize,
     /// The network's share of the wins, with a 95 % interval that is clustered by deal. Equals have 1 / seats.
     pub share: Interval,
 }
@@ -58,7 +60,7 @@ pub fn judge(
         Stopped::Failed(error) => Some(error),
     })?;
     let share = moments.interval(UNITS as f64, Support::Share).expect("at least one deal was played");
-    Ok(Judgement { against: against.to_string(), share })
+    Ok(Judgement { against: against.to_string(), seats, share })
 }
 
 /// The network's share of the win in a seat, in parts of [`UNITS`].

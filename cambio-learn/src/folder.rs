@@ -71,6 +71,8 @@ pub struct JudgedRow {
     pub level: u64,
     /// Against whom.
     pub against: String,
+    /// At how many seats.
+    pub seats: usize,
     /// The network's share of the wins.
     pub share: f64,
     /// The ends of its 95 % interval.
@@ -192,6 +194,7 @@ impl LearnFolder {
                     matches: progress.matches,
                     level,
                     against: judgement.against.clone(),
+                    seats: judgement.seats,
                     share: judgement.share.mean,
                     low: judgement.share.low(),
                     high: judgement.share.high(),

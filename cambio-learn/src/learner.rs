@@ -8,7 +8,7 @@ use cambio_sim::{CancelToken, Executor, Stopped, ThreadsError};
 
 use crate::error::LearnError;
 use crate::evaluate::{Judgement, judge};
-use crate::play::{Rival, Table, Tally};
+use crate::play::{League, MOST_PAST, Tally};
 use crate::recipe::Recipe;
 use crate::samples::Samples;
 use crate::trainer::{Loss, Trainer};
@@ -92,7 +92,9 @@ impl Crew {
 pub struct Learner {
     pub(crate) recipe: Recipe,
     pub(crate) inputs: Inputs,
-    table: Table,
+    pub(crate) league: League,
+    /// The network that plays: the weights as they are now, in whole numbers.
+    network: Network,
     judges: Vec<AgentSpec>,
     pub(crate) trainer: Trainer,
     /// The generations that were learned from.
@@ -110,16 +112,17 @@ impl Learner {
     /// If the recipe names agents that the roster does not have, or the rules do not fit its seats.
     pub fn new(recipe: Recipe, rules: &Rules, roster: &Roster, from: Option<&Floats>) -> Result<Learner, LearnError> {
         recipe.covers(rules)?;
-        let rivals = recipe.agents(roster)?.into_iter();
-        let rivals = rivals.map(|(spec, share)| (spec.map_or(Rival::Itself, Rival::Agent), share)).collect();
+        let rivals = recipe.rivals(roster)?;
         let judges = recipe.judges(roster)?;
         let inputs = Inputs::new(rules);
         let trainer = match from {
             Some(floats) => Trainer::from_floats(inputs.count(), floats),
             None => Trainer::new(inputs.count(), recipe.seed),
         };
-        let table = Table { rules: *rules, seats: recipe.seats, play: recipe.play, rivals };
-        Ok(Learner { recipe, inputs, table, judges, trainer, done: 0, rounds: 0, samples: 0, ahead: None })
+        let (seats, play) = (recipe.seats.clone(), recipe.play);
+        let league = League { rules: *rules, seats, play, past: Vec::new(), rivals };
+        let network = Network::new(&inputs, &trainer.current());
+        Ok(Learner { recipe, inputs, league, network, judges, trainer, done: 0, rounds: 0, samples: 0, ahead: None })
     }
 
     /// The recipe.
@@ -139,7 +142,12 @@ impl Learner {
 
     /// The network that plays best: the averaged weights.
     pub fn network(&self) -> Network {
-        Network::new(&self.inputs, &self.trainer.averaged())
+        Network::new(&self.inputs, &self.trainer.averaged(self.recipe.from.is_none()))
+    }
+
+    /// Takes the whole numbers of all weights anew, after others have been taken up.
+    pub(crate) fn start_over(&mut self) {
+        self.network = Network::new(&self.inputs, &self.trainer.current());
     }
 
     /// Learns from the next generation; `None` if there is none.
@@ -151,20 +159,20 @@ impl Learner {
         if self.done == self.generations() {
             return Ok(None);
         }
-        let network = Network::new(&self.inputs, &self.trainer.current());
+        self.trainer.follow(&mut self.network);
         let (samples, tally) = match self.ahead.take() {
             Some(ahead) => ahead,
-            None => play(&crew.everybody, &self.table, &self.recipe, &network, self.done)?,
+            None => play(&crew.everybody, &self.league, &self.recipe, &self.network, self.done)?,
         };
         let rate = self.rate();
         let next = self.done + 1;
         // After a checkpoint a learner that was taken up has nothing that was played ahead; so this one has nothing either.
         let overlaps = next < self.generations() && !self.is_checkpoint(next);
         let loss = if overlaps {
-            let Learner { trainer, recipe, table, .. } = self;
-            let (recipe, table) = (&*recipe, &*table);
+            let Learner { trainer, recipe, league, network, .. } = self;
+            let (recipe, league, network) = (&*recipe, &*league, &*network);
             let train = || train(trainer, &samples, recipe, rate);
-            let play = || play(&crew.players, table, recipe, &network, next);
+            let play = || play(&crew.players, league, recipe, network, next);
             let (loss, ahead) = both(crew.everybody.threads(), train, play);
             self.ahead = Some(ahead?);
             loss
@@ -175,6 +183,12 @@ impl Learner {
         self.rounds += tally.rounds;
         self.samples += loss.samples;
         let judgements = if self.is_judged() { self.judge(&crew.everybody)? } else { Vec::new() };
+        if self.is_judged() && self.recipe.has_past() {
+            let past = &mut self.league.past;
+            past.drain(..(past.len() + 1).saturating_sub(MOST_PAST));
+            let network = self.network();
+            self.league.past.push(network);
+        }
         Ok(Some(Progress {
             matches: self.matches(),
             of: self.recipe.matches,
@@ -214,11 +228,14 @@ impl Learner {
 
     fn judge(&self, executor: &Executor) -> Result<Vec<Judgement>, LearnError> {
         let (network, evaluation) = (self.network(), &self.recipe.evaluation);
-        let judge = |spec| {
-            judge(&network, spec, self.recipe.seats, evaluation.seed, evaluation.deals, executor)
+        let mut tables = self.recipe.seats.clone();
+        tables.sort_unstable();
+        tables.dedup();
+        let judge = |(seats, spec)| {
+            judge(&network, spec, seats, evaluation.seed, evaluation.deals, executor)
                 .map_err(|error| error.map_or(LearnError::Interrupted, LearnError::Match))
         };
-        self.judges.iter().map(judge).collect()
+        tables.iter().flat_map(|&seats| self.judges.iter().map(move |spec| (seats, spec))).map(judge).collect()
     }
 }
 
@@ -237,7 +254,7 @@ fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl 
 /// Plays a generation, the chunks in order.
 fn play(
     executor: &Executor,
-    table: &Table,
+    league: &League,
     recipe: &Recipe,
     network: &Network,
     generation: u64,
@@ -246,7 +263,7 @@ fn play(
     let end = (start + recipe.generation).min(recipe.matches);
     let chunk = |number: u64| {
         let from = start + number * CHUNK;
-        table.play(network, recipe.seed, from..(from + CHUNK).min(end))
+        league.play(network, recipe.seed, from..(from + CHUNK).min(end))
     };
     let mut all = (Samples::default(), Tally::default());
     let commit = |_, (samples, tally): (Samples, Tally)| {

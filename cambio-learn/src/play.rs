@@ -4,7 +4,7 @@
 //! from the end of a round, a decision's target is a mixture of the share of the win that followed and the value that the
 //! network then gave its best candidate, and an exploratory decision cuts what came before it off from what came after.
 
-use cambio_agents::{AgentSpec, MatchValues, Network, Weighing};
+use cambio_agents::{AgentSpec, Learned, MatchValues, Network, Weighing};
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Card, Event, History, Playing, RoundResult, Rules, Seat};
@@ -19,6 +19,8 @@ use crate::trainer::sigmoid;
 pub(crate) enum Rival {
     /// The network itself.
     Itself,
+    /// The network as it was at one of the last evaluations; itself before the first.
+    Past,
     /// Any agent.
     Agent(AgentSpec),
 }
@@ -42,12 +44,18 @@ impl Tally {
     }
 }
 
-/// Plays matches of one table.
+/// The past selves that a network meets: so many at most.
+pub(crate) const MOST_PAST: usize = 8;
+
+/// Who plays whom, and where.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub(crate) struct League {
     pub(crate) rules: Rules,
-    pub(crate) seats: usize,
+    /// The numbers of seats, which matches have in turn.
+    pub(crate) seats: Vec<usize>,
     pub(crate) play: Play,
+    /// What the network was, the latest last; at most [`MOST_PAST`].
+    pub(crate) past: Vec<Network>,
     /// Who plays against the network, and how large a share of the matches.
     pub(crate) rivals: Vec<(Rival, f64)>,
 }
@@ -73,18 +81,30 @@ struct Desk {
     decisions: Vec<Decision>,
 }
 
-impl Table {
+impl League {
     /// Plays the matches of these numbers; what they give depends on nothing but the network, the seed and the numbers.
     pub(crate) fn play(&self, network: &Network, seed: u64, matches: std::ops::Range<u64>) -> (Samples, Tally) {
         let (mut samples, mut tally, mut desk) = (Samples::default(), Tally::default(), Desk::default());
         for number in matches {
-            self.play_one(network, Key::new(seed, number), &mut desk, &mut samples, &mut tally);
+            self.play_one(network, seed, number, &mut desk, &mut samples, &mut tally);
         }
         (samples, tally)
     }
 
-    /// The rival of a match, by the shares.
-    fn rival(&self, chance: &mut Chance) -> &Rival {
+    /// Whoever sits in the other seats, by the shares; `None` for the network itself.
+    fn rival(&self, chance: &mut Chance) -> Option<Box<dyn Fn() -> Box<dyn Agent> + '_>> {
+        match self.draw(chance) {
+            Rival::Itself => None,
+            Rival::Past if self.past.is_empty() => None,
+            Rival::Past => {
+                let network = &self.past[chance.below(self.past.len())];
+                Some(Box::new(|| Box::new(Learned::new(network.clone()))))
+            }
+            Rival::Agent(spec) => Some(Box::new(|| spec.make())),
+        }
+    }
+
+    fn draw(&self, chance: &mut Chance) -> &Rival {
         let all: f64 = self.rivals.iter().map(|(_, share)| share).sum();
         let mut left = f64::from(chance.share()) * all;
         for (rival, share) in &self.rivals {
@@ -96,19 +116,23 @@ impl Table {
         &self.rivals.last().expect("a table has rivals").0
     }
 
-    fn play_one(&self, network: &Network, key: Key, desk: &mut Desk, samples: &mut Samples, tally: &mut Tally) {
-        let rules = &self.rules;
-        let mut playing = Playing::new(rules, self.seats, key).expect("the recipe was checked against the rules");
-        let mut chance = Chance::new(key.deal.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x6c65_6172_6e65_7231);
-        chance.word();
-        let rival = self.rival(&mut chance).clone();
-        let focal = Seat::ALL[chance.below(self.seats)];
-        let mut others: Vec<Option<Box<dyn Agent>>> = (0..self.seats)
-            .map(|seat| match &rival {
-                Rival::Itself => None,
-                Rival::Agent(_) if Seat::ALL[seat] == focal => None,
-                Rival::Agent(spec) => Some(spec.make()),
-            })
+    fn play_one(
+        &self,
+        network: &Network,
+        seed: u64,
+        number: u64,
+        desk: &mut Desk,
+        samples: &mut Samples,
+        tally: &mut Tally,
+    ) {
+        let (rules, seats) = (&self.rules, self.seats[(number % self.seats.len() as u64) as usize]);
+        let mut playing = Playing::new(rules, seats, Key::new(seed, number)).expect("the recipe was checked against the rules");
+        let mut chance = Chance::of_match(seed, number);
+        let rival = self.rival(&mut chance);
+        let focal = Seat::ALL[chance.below(seats)];
+        let mut others: Vec<Option<Box<dyn Agent>>> = Seat::ALL[..seats]
+            .iter()
+            .map(|&seat| rival.as_ref().filter(|_| seat != focal).map(|make| make()))
             .collect();
         for (seat, other) in Seat::ALL.into_iter().zip(&mut others) {
             if let Some(agent) = other {
@@ -167,7 +191,7 @@ impl Table {
             }
             return shares;
         }
-        let values = MatchValues::of(&self.rules, self.seats);
+        let values = MatchValues::of(&self.rules, playing.totals().len());
         let starter = playing.standing().setup.starter;
         let chances = values.chances(playing.totals(), starter, playing.rounds());
         for (share, chance) in shares.iter_mut().zip(chances) {
@@ -203,12 +227,13 @@ struct Round {
 }
 
 impl Round {
-    fn begin(table: &Table, network: &Network, playing: &Playing, chance: &mut Chance) -> Round {
+    fn begin(league: &League, network: &Network, playing: &Playing, chance: &mut Chance) -> Round {
+        let seats = playing.totals().len();
         let standing = |seat| network.inputs().standing(playing.totals(), seat);
         Round {
-            history: History::new(&table.rules, table.seats),
-            standings: Seat::ALL[..table.seats].iter().copied().map(standing).collect(),
-            may_explore: chance.share() < table.play.explore_rounds,
+            history: History::new(&league.rules, seats),
+            standings: Seat::ALL[..seats].iter().copied().map(standing).collect(),
+            may_explore: chance.share() < league.play.explore_rounds,
             explored: false,
         }
     }
@@ -227,7 +252,7 @@ impl Round {
 
     fn decide(
         &mut self,
-        table: &Table,
+        league: &League,
         network: &Network,
         playing: &Playing,
         seat: Seat,
@@ -242,12 +267,12 @@ impl Round {
         if number > 1 {
             let best = sigmoid(weighing.logits().nth(place).expect("the best is one of them") as f32);
             let mut explored = false;
-            if self.may_explore && !self.explored && chance.share() < table.play.explore {
+            if self.may_explore && !self.explored && chance.share() < league.play.explore {
                 place = explore(weighing, chance);
                 explored = true;
-            } else if table.play.force_call_after.is_some_and(|turns| playing.state().table().turns() > turns)
+            } else if league.play.force_call_after.is_some_and(|turns| playing.state().table().turns() > turns)
                 && !self.explored
-                && chance.share() < table.play.explore
+                && chance.share() < league.play.explore
                 && let Some(call) = weighing.actions().position(|action| action == cambio_core::Action::Call)
             {
                 place = call;

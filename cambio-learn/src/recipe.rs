@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::Rules;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::play::Rival;
 
 /// What to learn, as a TOML file says it.
 ///
@@ -12,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// use cambio_learn::Recipe;
 ///
 /// let recipe = Recipe::from_toml("rules = 'classic'\nseats = 2\nmatches = 1000\n[rivals]\nself = 3\nsharp = 1").unwrap();
-/// assert_eq!((recipe.matches, recipe.seats), (1000, 2));
+/// assert_eq!((recipe.matches, recipe.seats), (1000, vec![2]));
 /// let error = Recipe::from_toml("rules = 'classic'\nmaches = 1000").unwrap_err();
 /// assert!(error.to_string().contains("maches"));
 /// ```
@@ -21,15 +23,17 @@ use serde::{Deserialize, Serialize};
 pub struct Recipe {
     /// A preset, a mini game, or the path of a rule file.
     pub rules: String,
-    /// The number of seats.
-    pub seats: usize,
+    /// The number of seats, or several numbers, which matches then have in turn: one network for several tables.
+    #[serde(deserialize_with = "one_or_many")]
+    pub seats: Vec<usize>,
     /// The seed of everything.
     pub seed: u64,
     /// How many matches are played.
     pub matches: u64,
     /// How many matches are played by one state of the network.
     pub generation: u64,
-    /// Who plays against the network, and how large a share of the matches: `self`, or the spec of an agent.
+    /// Who plays against the network, and how large a share of the matches: `self`, `past` for the network as it was at one
+    /// of the last evaluations, or the spec of an agent.
     pub rivals: BTreeMap<String, f64>,
     /// A network's file to go on from, relative to the current folder.
     pub from: Option<String>,
@@ -45,7 +49,7 @@ impl Default for Recipe {
     fn default() -> Recipe {
         Recipe {
             rules: "classic".to_owned(),
-            seats: 2,
+            seats: vec![2],
             seed: 1,
             matches: 1_000_000,
             generation: 128,
@@ -152,7 +156,7 @@ impl Recipe {
     pub fn exploiting(agent: &str, rules: &str, seats: usize) -> Recipe {
         Recipe {
             rules: rules.to_owned(),
-            seats,
+            seats: vec![seats],
             rivals: BTreeMap::from([(agent.to_owned(), 1.0)]),
             evaluation: Evaluation { against: vec![agent.to_owned()], ..Evaluation::default() },
             ..Recipe::default()
@@ -175,7 +179,13 @@ impl Recipe {
             let allowed = format!("a number from {from} to {to}");
             Err(RecipeError::Field { field, found: found.to_string(), allowed })
         };
-        check("seats", self.seats as f64, 2.0, 8.0)?;
+        if self.seats.is_empty() {
+            let allowed = "a number from 2 to 8, or a list of them".to_owned();
+            return Err(RecipeError::Field { field: "seats", found: "an empty list".to_owned(), allowed });
+        }
+        for &seats in &self.seats {
+            check("seats", seats as f64, 2.0, 8.0)?;
+        }
         check("matches", self.matches as f64, 1.0, 1e12)?;
         check("generation", self.generation as f64, 1.0, 1e6)?;
         check("play.lambda", self.play.lambda.into(), 0.0, 1.0)?;
@@ -194,20 +204,21 @@ impl Recipe {
         {
             let found = format!("{:?}", self.rivals);
             let allowed =
-                "`self` and specs of agents, each with a share that is not negative, and one above 0".to_owned();
+                "`self`, `past` and specs of agents, each with a share that is not negative, and one above 0".to_owned();
             return Err(RecipeError::Field { field: "rivals", found, allowed });
         }
         Ok(())
     }
 
     /// The agents that a recipe names, as a roster reads them.
-    pub(crate) fn agents(&self, roster: &Roster) -> Result<Vec<(Option<AgentSpec>, f64)>, RecipeError> {
+    pub(crate) fn rivals(&self, roster: &Roster) -> Result<Vec<(Rival, f64)>, RecipeError> {
         self.rivals
             .iter()
             .filter(|(_, share)| **share > 0.0)
             .map(|(spec, &share)| match spec.as_str() {
-                "self" => Ok((None, share)),
-                spec => Ok((Some(agent(roster, "rivals", spec)?), share)),
+                "self" => Ok((Rival::Itself, share)),
+                "past" => Ok((Rival::Past, share)),
+                spec => Ok((Rival::Agent(agent(roster, "rivals", spec)?), share)),
             })
             .collect()
     }
@@ -217,10 +228,30 @@ impl Recipe {
         self.evaluation.against.iter().map(|spec| agent(roster, "evaluation.against", spec)).collect()
     }
 
-    /// Checks that the rules can be played at this table.
-    pub(crate) fn covers(&self, rules: &Rules) -> Result<(), RecipeError> {
-        rules.covers(self.seats).map_err(|error| RecipeError::Form(error.to_string()))
+    /// Whether it plays against what the network was.
+    pub(crate) fn has_past(&self) -> bool {
+        self.rivals.get("past").is_some_and(|&share| share > 0.0)
     }
+
+    /// Checks that the rules can be played at these tables.
+    pub(crate) fn covers(&self, rules: &Rules) -> Result<(), RecipeError> {
+        let covers = |&seats: &usize| rules.covers(seats).map_err(|error| RecipeError::Form(error.to_string()));
+        self.seats.iter().try_for_each(covers)
+    }
+}
+
+/// Reads a number, or a list of numbers.
+fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<usize>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "seats are a number, or a list of numbers")]
+    enum OneOrMany {
+        One(usize),
+        Many(Vec<usize>),
+    }
+    Ok(match OneOrMany::deserialize(from)? {
+        OneOrMany::One(seats) => vec![seats],
+        OneOrMany::Many(seats) => seats,
+    })
 }
 
 fn agent(roster: &Roster, field: &'static str, spec: &str) -> Result<AgentSpec, RecipeError> {

@@ -3,7 +3,7 @@
 //! Every number is computed in a fixed order, in operations that IEEE 754 fixes, so the same samples give the same bits on
 //! every machine and for every width of its vectors.
 
-use cambio_agents::Floats;
+use cambio_agents::{Floats, Network};
 use pulp::Arch;
 
 use crate::chance::Chance;
@@ -54,6 +54,9 @@ pub(crate) struct Trainer {
     /// The inputs that were on in this batch, each once.
     touched: Vec<u16>,
     is_touched: Vec<bool>,
+    /// The inputs whose weights moved since [`Trainer::follow`], each once.
+    moved: Vec<u16>,
+    has_moved: Vec<bool>,
     steps: u64,
     arch: Arch,
 }
@@ -112,6 +115,8 @@ impl Trainer {
             squares: zeros(),
             touched: Vec::new(),
             is_touched: vec![false; inputs],
+            moved: Vec::new(),
+            has_moved: vec![false; inputs],
             steps: 0,
             arch: Arch::new(),
         }
@@ -122,15 +127,44 @@ impl Trainer {
         self.floats(&self.weights)
     }
 
-    /// The averaged weights, which play better.
-    pub(crate) fn averaged(&self) -> Floats {
-        self.floats(&self.average)
+    /// The averaged weights, which play better. If the learner began at random, rows that it never met are empty.
+    pub(crate) fn averaged(&self, began_at_random: bool) -> Floats {
+        let mut floats = self.floats(&self.average);
+        if began_at_random {
+            for (row, squares) in floats.rows.chunks_exact_mut(WIDTH).zip(self.squares.chunks_exact(WIDTH)) {
+                if squares.iter().all(|&square| square == 0.0) {
+                    row.fill(0.0);
+                }
+            }
+        }
+        floats
+    }
+
+    /// Brings the whole numbers of a network up to the weights as they are now. It was up to them when it was made, or when
+    /// this was called last.
+    pub(crate) fn follow(&mut self, network: &mut Network) {
+        for input in self.moved.drain(..) {
+            let row = usize::from(input);
+            self.has_moved[row] = false;
+            network.set_row(row, &self.weights[row * WIDTH..][..WIDTH]);
+        }
+        let mut floats = Floats::zero(0);
+        self.fill_layers(&self.weights, &mut floats);
+        network.set_layers(&floats);
     }
 
     fn floats(&self, weights: &[f32]) -> Floats {
         let parts = self.parts;
         let mut floats = Floats::zero(self.is_touched.len());
         floats.rows.copy_from_slice(&weights[..parts.bias]);
+        self.fill_layers(weights, &mut floats);
+        floats.confine();
+        floats
+    }
+
+    /// Copies the layers behind the rows.
+    fn fill_layers(&self, weights: &[f32], floats: &mut Floats) {
+        let parts = self.parts;
         floats.bias.copy_from_slice(&weights[parts.bias..parts.second]);
         for (unit, row) in floats.second.chunks_exact_mut(WIDTH).enumerate() {
             for (from, weight) in row.iter_mut().enumerate() {
@@ -140,8 +174,6 @@ impl Trainer {
         floats.second_bias.copy_from_slice(&weights[parts.second_bias..parts.last]);
         floats.last.copy_from_slice(&weights[parts.last..parts.last_bias]);
         floats.last_bias = weights[parts.last_bias];
-        floats.confine();
-        floats
     }
 
     /// Everything that the next step depends on, for a checkpoint.
@@ -290,7 +322,12 @@ impl Trainer {
         adam(parts.last..parts.last_bias, Floats::MOST_WEIGHT);
         adam(parts.last_bias..parts.len, 1000.0);
         for &input in &self.touched {
-            self.is_touched[usize::from(input)] = false;
+            let row = usize::from(input);
+            self.is_touched[row] = false;
+            if !self.has_moved[row] {
+                self.has_moved[row] = true;
+                self.moved.push(input);
+            }
         }
         self.touched.clear();
         if self.steps.is_multiple_of(AVERAGE_EVERY) {

@@ -13,7 +13,8 @@ fn recipe() -> Recipe {
         // Three checkpoints and a bit.
         matches: 4 * (3 * 64 + 10),
         generation: 4,
-        rivals: [("self".to_owned(), 3.0), ("greedy".to_owned(), 1.0)].into(),
+        seats: vec![2, 3],
+        rivals: [("self".to_owned(), 3.0), ("past".to_owned(), 1.0), ("greedy".to_owned(), 1.0)].into(),
         evaluation: Evaluation { against: vec!["random".to_owned()], deals: 50, times: 4, ..Evaluation::default() },
         ..Recipe::default()
     }

@@ -145,21 +145,20 @@ impl Floats {
 
     /// The nearest whole numbers.
     pub(super) fn round(&self) -> Weights {
-        let whole = |weight: f32, one: i32, most: i32| {
-            let scaled = (weight * one as f32).round_ties_even();
-            (scaled as i32).clamp(-most, most)
-        };
-        let small = |weights: &[f32], one, most| -> Sums {
-            let mut sums = [0; WIDTH];
-            for (to, &from) in sums.iter_mut().zip(weights) {
-                *to = whole(from, one, most) as i16;
-            }
-            sums
-        };
+        Weights { rows: self.rows.chunks_exact(WIDTH).map(Floats::round_row).collect(), ..self.round_layers() }
+    }
+
+    /// The nearest whole numbers of a row.
+    pub(super) fn round_row(row: &[f32]) -> Sums {
+        small(row, ONE, 127)
+    }
+
+    /// The nearest whole numbers of all but the rows.
+    pub(super) fn round_layers(&self) -> Weights {
         let most = (MOST_WEIGHT * WEIGHT_ONE as f32) as i32;
         let bias = |weight: f32, one: i32| whole(weight, one, 1 << 27);
         let mut weights = Weights {
-            rows: self.rows.chunks_exact(WIDTH).map(|row| small(row, ONE, 127)).collect(),
+            rows: Vec::new(),
             bias: small(&self.bias, ONE, 127 * 8),
             second: [[0; WIDTH]; SECOND],
             second_bias: [0; SECOND],
@@ -177,6 +176,21 @@ impl Floats {
         }
         weights
     }
+}
+
+/// The nearest whole number of a weight, at most so large.
+fn whole(weight: f32, one: i32, most: i32) -> i32 {
+    let scaled = (weight * one as f32).round_ties_even();
+    (scaled as i32).clamp(-most, most)
+}
+
+/// The nearest whole numbers of as many weights as the first layer is wide.
+fn small(weights: &[f32], one: i32, most: i32) -> Sums {
+    let mut sums = [0; WIDTH];
+    for (to, &from) in sums.iter_mut().zip(weights) {
+        *to = whole(from, one, most) as i16;
+    }
+    sums
 }
 
 #[cfg(test)]

@@ -171,6 +171,22 @@ impl Network {
         Network { inputs: inputs.clone(), weights: Arc::new(floats.round()) }
     }
 
+    /// Sets the row of an input to the nearest whole numbers.
+    ///
+    /// # Panics
+    /// If there is no such input, or the row is no row of [`Floats::WIDTH`].
+    pub fn set_row(&mut self, input: usize, row: &[f32]) {
+        assert_eq!(row.len(), WIDTH, "a row");
+        Arc::make_mut(&mut self.weights).rows[input] = Floats::round_row(row);
+    }
+
+    /// Sets all but the rows to the nearest whole numbers; the rows of `floats` are not looked at.
+    pub fn set_layers(&mut self, floats: &Floats) {
+        let weights = Arc::make_mut(&mut self.weights);
+        let rows = std::mem::take(&mut weights.rows);
+        *weights = Weights { rows, ..floats.round_layers() };
+    }
+
     /// Its weights as floating-point numbers, to learn on from them.
     pub fn floats(&self) -> Floats {
         self.weights.floats()
