@@ -71,6 +71,7 @@ pub(crate) const COMMAND: Text = Text {
     name: "command",
     meaning: "The program and its words, quoted as in a shell; no shell is involved.",
     example: "python3 bot.py",
+    is_needed: true,
     check: |text| split(text).map(drop).map_err(|error| error.to_string()),
     files: |text| {
         let words = split(text).unwrap_or_default();

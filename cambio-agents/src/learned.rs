@@ -6,38 +6,94 @@ mod features;
 mod file;
 mod network;
 mod position;
+mod shipped;
 mod weighing;
 
+use cambio_core::rng::Stream;
 use cambio_core::{Action, Agent, Briefing, History, Observation, Seat, Sighting, Standing};
 
+use crate::params;
 pub(crate) use file::NETWORK;
 pub use file::{NetworkError, NetworkFacts, read_network};
 pub use network::Floats;
 pub use weighing::{Inputs, MatchStanding, Network, Weighing};
 
+params! {
+    /// The parameters of [`Learned`].
+    pub struct LearnedParams {
+        /// How strong it plays; below 10 it takes worse decisions too, by a temperature of its own for each level.
+        level: u32 = 10 in 1..=10,
+        /// Takes each decision with a probability that is proportional to exp(logit of the win / temperature), instead of
+        /// the best one. Off unless given, or a level gives one.
+        temperature: Option<f64> in 0.001..=10.0,
+    }
+}
+
+/// The temperatures of the levels below 10.
+const LEVELS: [f64; 9] = [1.5, 0.9, 0.65, 0.5, 0.38, 0.28, 0.2, 0.13, 0.07];
+
+impl LearnedParams {
+    /// The temperature; `None` if it takes the best decision.
+    fn temperature(&self) -> Option<f64> {
+        self.temperature.or_else(|| LEVELS.get(self.level as usize - 1).copied())
+    }
+}
+
 /// A player by a network: it takes the decision whose outcome the network values most.
 ///
 /// It weighs one decision of each kind that it cannot tell apart. Where several stand for the same, or have the same value,
 /// the pile says which it is, as with the heuristics: neither a letter nor a slot is preferred.
+///
+/// ```
+/// use cambio_agents::{Learned, roster};
+/// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
+///
+/// let mut agents: [Box<dyn Agent>; 2] = [Box::new(Learned::shipped()), roster().parse("sharp").unwrap().make()];
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Learned {
-    network: Network,
+    /// Its network; without one, that which comes with the cards.
+    own: Option<Network>,
+    params: LearnedParams,
     seated: Option<Seated>,
+    /// The name of the rules that it was seated at.
+    rules: String,
     weighing: Weighing,
 }
 
 /// What the player keeps during a match.
 #[derive(Clone, Debug)]
 struct Seated {
+    network: Network,
     seat: Seat,
     history: History,
     standing: MatchStanding,
+    stream: Stream,
 }
 
 impl Learned {
     /// A player by this network.
     pub fn new(network: Network) -> Learned {
-        Learned { network, seated: None, weighing: Weighing::default() }
+        Learned { own: Some(network), ..Learned::shipped() }
+    }
+
+    /// A player by the network that comes with the cards it is given: see [`Network::shipped`].
+    pub fn shipped() -> Learned {
+        Learned {
+            own: None,
+            params: LearnedParams::default(),
+            seated: None,
+            rules: String::new(),
+            weighing: Weighing::default(),
+        }
+    }
+
+    /// The same player with these parameters.
+    #[must_use]
+    pub fn with_params(self, params: &LearnedParams) -> Learned {
+        Learned { params: *params, ..self }
     }
 
     /// The candidates of the last decision and their values.
@@ -48,23 +104,34 @@ impl Learned {
 
 impl Agent for Learned {
     fn begin(&mut self, briefing: &Briefing<'_>) {
-        let inputs = self.network.inputs();
-        self.seated = inputs.fit(briefing.rules).then(|| Seated {
+        let network = match &self.own {
+            Some(own) => Some(own.clone()).filter(|own| own.inputs().fit(briefing.rules)),
+            None => Network::shipped(briefing.rules, briefing.seats),
+        };
+        briefing.rules.name().clone_into(&mut self.rules);
+        self.seated = network.map(|network| Seated {
             seat: briefing.seat,
             history: History::new(briefing.rules, briefing.seats),
-            standing: inputs.standing(&[], briefing.seat),
+            standing: network.inputs().standing(&[], briefing.seat),
+            stream: briefing.stream.clone(),
+            network,
         });
     }
 
     /// A network that is for other cards cannot play.
     fn trouble(&mut self) -> Option<String> {
-        let rules = self.network.inputs().rules().name();
-        self.seated.is_none().then(|| format!("its network is for the cards of `{rules}`"))
+        self.seated.is_none().then(|| match &self.own {
+            Some(own) => format!("its network is for the cards of `{}`", own.inputs().rules().name()),
+            None => format!(
+                "no network comes with the cards of `{}`; `cambio learn` makes one, and learned(\"FILE\") plays it",
+                self.rules
+            ),
+        })
     }
 
     fn round_begins(&mut self, standing: &Standing<'_>) {
         if let Some(seated) = &mut self.seated {
-            seated.standing = self.network.inputs().standing(standing.totals, seated.seat);
+            seated.standing = seated.network.inputs().standing(standing.totals, seated.seat);
         }
     }
 
@@ -76,8 +143,12 @@ impl Agent for Learned {
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
         // The referee does not ask who is in trouble.
-        let Some(seated) = &self.seated else { return view.choices().nth(0).expect("who is asked has a choice") };
-        self.network.weigh(view, &seated.history, &seated.standing, &mut self.weighing);
-        self.weighing.choose(self.network.inputs(), view)
+        let Some(seated) = &mut self.seated else { return view.choices().nth(0).expect("who is asked has a choice") };
+        let Seated { network, history, standing, stream, .. } = seated;
+        network.weigh(view, history, standing, &mut self.weighing);
+        match self.params.temperature() {
+            None => self.weighing.choose(network.inputs(), view),
+            Some(temperature) => self.weighing.draw(network.inputs(), view, temperature, stream),
+        }
     }
 }

@@ -60,7 +60,7 @@ pub use greedy::{Greedy, GreedyParams};
 pub use heuristic::{Heuristic, HeuristicParams, Preset};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
 pub use learned::{
-    Floats, Inputs, Learned, MatchStanding, Network, NetworkError, NetworkFacts, Weighing, read_network,
+    Floats, Inputs, Learned, LearnedParams, MatchStanding, Network, NetworkError, NetworkFacts, Weighing, read_network,
 };
 pub use memory::{Memory, MemoryParams};
 pub use oracle::{Oracle, OracleParams};

@@ -131,6 +131,8 @@ pub struct Text {
     pub meaning: &'static str,
     /// A text that it may be, for errors.
     pub example: &'static str,
+    /// Whether every spec has to give it. The agent is made with an empty text where a spec does not.
+    pub is_needed: bool,
     /// Checks a text. The error is a clause such as "it has no words".
     pub check: fn(&str) -> Result<(), String>,
     /// The files that a text names, such as the script of a bot.

@@ -7,7 +7,7 @@ use crate::external::{COMMAND, External, ExternalParams};
 use crate::greedy::Greedy;
 use crate::heuristic::{Heuristic, HeuristicParams, Preset};
 use crate::ismcts::Ismcts;
-use crate::learned::{Learned, NETWORK, read_network};
+use crate::learned::{Learned, LearnedParams, NETWORK, read_network};
 use crate::oracle::Oracle;
 use crate::params::{NoParams, Words as _};
 use crate::player::Player;
@@ -62,7 +62,8 @@ pub fn roster() -> Roster {
         ),
         Entry::with_text(
             "learned",
-            "A network that taught itself: it takes the decision whose outcome it values most. See `cambio learn`.",
+            "A network that taught itself: it takes the decision whose outcome it values most. Without a file it takes the \
+             network that comes with the cards. See `cambio learn`.",
             NETWORK,
             learned,
         ),
@@ -80,8 +81,10 @@ pub fn roster() -> Roster {
     Roster { entries }
 }
 
-fn learned(path: &str, _: &NoParams) -> Player {
-    Player::from(Learned::new(read_network(path).expect("a spec's network was read when the spec was read")))
+fn learned(path: &str, params: &LearnedParams) -> Player {
+    let network =
+        (!path.is_empty()).then(|| read_network(path).expect("a spec's network was read when the spec was read"));
+    Player::from(network.map_or_else(Learned::shipped, Learned::new).with_params(params))
 }
 
 fn external(command: &str, params: &ExternalParams) -> Player {
@@ -166,6 +169,8 @@ mod tests {
             "random(pass=0.9)",
             "greedy",
             "greedy(call_at=-3)",
+            "learned",
+            "learned(level=3)",
             r#"external("python3 bot.py")"#,
             r#"external("bot --name \"a, b)\" 'c\\d' x=1",deadline_ms=50,start_ms=7)"#,
         ] {
@@ -185,6 +190,8 @@ mod tests {
             ("greedy(call_at=1", "`greedy(call_at=1` is no agent spec"),
             ("greedy(5)", "`greedy(5)` is no agent spec"),
             (r#"greedy("5")"#, "agent `greedy` takes no text in quotes; it has call_at"),
+            (r#"learned("no such file")"#, "agent `learned`: the network is no good: `no such file` cannot be read"),
+            ("learned(level=11)", "agent `learned`: parameter `level` is `11`; allowed is a whole number from 1 to 10"),
             ("external", r#"agent `external` needs its command first, in double quotes, such as external("python3 b"#),
             ("external(bot)", "agent `external` needs its command first, in double quotes"),
             (r#"external(start_ms=5,"bot")"#, "agent `external` needs its command first, in double quotes"),

@@ -119,8 +119,7 @@ impl Learner {
             Some(floats) => Trainer::from_floats(inputs.count(), floats),
             None => Trainer::new(inputs.count(), recipe.seed),
         };
-        let (seats, play) = (recipe.seats.clone(), recipe.play);
-        let league = League { rules: *rules, seats, play, past: Vec::new(), rivals };
+        let league = League::new(rules, &recipe.seats, recipe.play, rivals);
         let network = Network::new(&inputs, &trainer.current());
         Ok(Learner { recipe, inputs, league, network, judges, trainer, done: 0, rounds: 0, samples: 0, ahead: None })
     }

@@ -4,10 +4,13 @@
 //! from the end of a round, a decision's target is a mixture of the share of the win that followed and the value that the
 //! network then gave its best candidate, and an exploratory decision cuts what came before it off from what came after.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use cambio_agents::{AgentSpec, Learned, MatchValues, Network, Weighing};
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Card, Event, History, Playing, RoundResult, Rules, Seat};
+use cambio_core::{Agent, Card, Event, History, MAX_SEATS, Playing, RoundResult, Rules, Score, Seat};
 
 use crate::chance::Chance;
 use crate::recipe::Play;
@@ -58,6 +61,8 @@ pub(crate) struct League {
     pub(crate) past: Vec<Network>,
     /// Who plays against the network, and how large a share of the matches.
     pub(crate) rivals: Vec<(Rival, f64)>,
+    /// What totals are worth, by the number of seats; not where one round is the match.
+    pub(crate) values: BTreeMap<usize, Arc<MatchValues>>,
 }
 
 /// A decision of the network that is learned from.
@@ -82,6 +87,13 @@ struct Desk {
 }
 
 impl League {
+    /// A league without a past.
+    pub(crate) fn new(rules: &Rules, seats: &[usize], play: Play, rivals: Vec<(Rival, f64)>) -> League {
+        let is_match = rules.spec().match_end != MatchEnd::Rounds(1);
+        let values = seats.iter().filter(|_| is_match).map(|&seats| (seats, MatchValues::of(rules, seats))).collect();
+        League { rules: *rules, seats: seats.to_vec(), play, past: Vec::new(), rivals, values }
+    }
+
     /// Plays the matches of these numbers; what they give depends on nothing but the network, the seed and the numbers.
     pub(crate) fn play(&self, network: &Network, seed: u64, matches: std::ops::Range<u64>) -> (Samples, Tally) {
         let (mut samples, mut tally, mut desk) = (Samples::default(), Tally::default(), Desk::default());
@@ -126,7 +138,8 @@ impl League {
         tally: &mut Tally,
     ) {
         let (rules, seats) = (&self.rules, self.seats[(number % self.seats.len() as u64) as usize]);
-        let mut playing = Playing::new(rules, seats, Key::new(seed, number)).expect("the recipe was checked against the rules");
+        let mut playing =
+            Playing::new(rules, seats, Key::new(seed, number)).expect("the recipe was checked against the rules");
         let mut chance = Chance::of_match(seed, number);
         let rival = self.rival(&mut chance);
         let focal = Seat::ALL[chance.below(seats)];
@@ -183,26 +196,52 @@ impl League {
     }
 
     /// What the end of a round is worth to each seat: its share of the win, or its chance to win the match.
-    fn shares(&self, playing: &Playing, result: &RoundResult) -> [f32; cambio_core::MAX_SEATS] {
-        let mut shares = [0.0; cambio_core::MAX_SEATS];
-        if self.rules.spec().match_end == MatchEnd::Rounds(1) {
+    fn shares(&self, playing: &Playing, result: &RoundResult) -> [f32; MAX_SEATS] {
+        let mut shares = [0.0; MAX_SEATS];
+        let Some(values) = self.values.get(&playing.totals().len()) else {
             for seat in result.winners.iter_from(result.starter) {
                 shares[seat.index()] = 1.0 / result.winners.len() as f32;
             }
             return shares;
-        }
-        let values = MatchValues::of(&self.rules, playing.totals().len());
-        let starter = playing.standing().setup.starter;
-        let chances = values.chances(playing.totals(), starter, playing.rounds());
-        for (share, chance) in shares.iter_mut().zip(chances) {
-            *share = chance as f32;
+        };
+        // A price that is no whole number lies between two that are.
+        let Play { extra_card, extra_peek, .. } = self.play;
+        for (card, card_weight) in around(extra_card) {
+            for (peek, peek_weight) in around(extra_peek) {
+                let totals = self.priced(playing, card, -peek);
+                let chances = values.chances(&totals, playing.standing().setup.starter, playing.rounds());
+                for (share, chance) in shares.iter_mut().zip(chances) {
+                    *share += card_weight * peek_weight * chance as f32;
+                }
+            }
         }
         shares
     }
 
+    /// The totals, with what seats carry over to the next round as points: so many for a card, and so many for a peek.
+    fn priced(&self, playing: &Playing, card: i32, peek: i32) -> Vec<Score> {
+        let mut totals = playing.totals().to_vec();
+        if playing.is_over() {
+            return totals;
+        }
+        let carry = playing.standing().setup.carry;
+        for (seat, total) in Seat::ALL.into_iter().zip(&mut totals) {
+            let points = if carry.extra_card.contains(seat) { card } else { 0 }
+                + if carry.extra_peek.contains(seat) { peek } else { 0 };
+            if points != 0 {
+                *total = *total + Score::points(points);
+                // It does not end the match.
+                if let MatchEnd::Total(most) = self.rules.spec().match_end {
+                    *total = (*total).min(Score::points(i32::from(most) - 1));
+                }
+            }
+        }
+        totals
+    }
+
     /// Turns the decisions of a round into samples, the last first.
     fn learn(&self, desk: &mut Desk, shares: &[f32], samples: &mut Samples) {
-        let mut returns = [0.0; cambio_core::MAX_SEATS];
+        let mut returns = [0.0; MAX_SEATS];
         returns[..shares.len()].copy_from_slice(shares);
         let Play { lambda, discount, .. } = self.play;
         for decision in desk.decisions.iter().rev() {
@@ -215,6 +254,12 @@ impl League {
         desk.decisions.clear();
         desk.on.clear();
     }
+}
+
+/// The whole numbers around a number, and their weights.
+fn around(number: f32) -> impl Iterator<Item = (i32, f32)> {
+    let (low, part) = (number.floor(), number - number.floor());
+    [(low as i32, 1.0 - part), (low as i32 + 1, part)].into_iter().filter(|&(_, weight)| weight > 0.0)
 }
 
 /// A round in progress, as those see it that play by the network.

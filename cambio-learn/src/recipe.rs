@@ -76,11 +76,23 @@ pub struct Play {
     pub explore: f32,
     /// After so many turns exploration also tries calls.
     pub force_call_after: Option<usize>,
+    /// What a card costs that is carried over to the next round of a match, in points.
+    pub extra_card: f32,
+    /// What a peek is worth that is carried over, in points.
+    pub extra_peek: f32,
 }
 
 impl Default for Play {
     fn default() -> Play {
-        Play { lambda: 0.5, discount: 1.0, explore_rounds: 0.8, explore: 0.15, force_call_after: None }
+        Play {
+            lambda: 0.5,
+            discount: 1.0,
+            explore_rounds: 0.8,
+            explore: 0.15,
+            force_call_after: None,
+            extra_card: 0.0,
+            extra_peek: 0.0,
+        }
     }
 }
 
@@ -192,6 +204,8 @@ impl Recipe {
         check("play.discount", self.play.discount.into(), 0.5, 1.0)?;
         check("play.explore_rounds", self.play.explore_rounds.into(), 0.0, 1.0)?;
         check("play.explore", self.play.explore.into(), 0.0, 1.0)?;
+        check("play.extra_card", self.play.extra_card.into(), 0.0, 100.0)?;
+        check("play.extra_peek", self.play.extra_peek.into(), 0.0, 100.0)?;
         check("training.batch", self.training.batch as f64, 1.0, 1e6)?;
         check("training.rate", self.training.rate.into(), 0.0, 1.0)?;
         check("training.final_rate", self.training.final_rate.into(), 0.0, 1.0)?;
@@ -203,8 +217,8 @@ impl Recipe {
             || shares.sum::<f64>() <= 0.0
         {
             let found = format!("{:?}", self.rivals);
-            let allowed =
-                "`self`, `past` and specs of agents, each with a share that is not negative, and one above 0".to_owned();
+            let allowed = "`self`, `past` and specs of agents, each with a share that is not negative, and one above 0"
+                .to_owned();
             return Err(RecipeError::Field { field: "rivals", found, allowed });
         }
         Ok(())

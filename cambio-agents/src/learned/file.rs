@@ -20,6 +20,7 @@ pub(crate) const NETWORK: Text = Text {
     name: "network",
     meaning: "The file of a network that `cambio learn` has written.",
     example: "runs/learned/network.net",
+    is_needed: false,
     check: |path| read_network(path).map(drop),
     files: |path| vec![path.to_owned()],
 };

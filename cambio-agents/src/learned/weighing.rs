@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{Action, History, MAX_SEATS, Rules, Score, Seat, View};
 
 use super::candidates::{Candidate, Key, candidates};
@@ -138,17 +139,40 @@ impl Weighing {
     pub(super) fn choose(&self, inputs: &Inputs, view: &impl View) -> Action {
         let best = self.best();
         let value = self.values[best];
-        let is_equal = |place: usize| self.values[place] == value;
-        let number: usize = (0..self.candidates.len())
-            .filter(|&place| is_equal(place))
-            .map(|place| self.candidates[place].number)
-            .sum();
+        self.one_of(inputs, view, best, |place| self.values[place] == value)
+    }
+
+    /// A decision by a softmax of the values: each candidate is taken with a probability that is proportional to
+    /// exp(logit / temperature).
+    pub(super) fn draw(&self, inputs: &Inputs, view: &impl View, temperature: f64, stream: &mut Stream) -> Action {
+        const ONE: f64 = (1 << 24) as f64;
+        let most = self.values[self.best()];
+        let share = |&value: &i32| {
+            let behind = f64::from(most - value) / f64::from(LOGIT_ONE);
+            // Whole numbers, so that no sum depends on an order.
+            (libm::exp(-behind / temperature) * ONE) as u32
+        };
+        let shares: Vec<u32> = self.values.iter().map(share).collect();
+        let mut left = stream.below(shares.iter().sum());
+        let drawn = shares.iter().position(|&share| {
+            let is_here = left < share;
+            left = left.wrapping_sub(share);
+            is_here
+        });
+        let drawn = drawn.expect("the number is below the sum of the shares");
+        self.one_of(inputs, view, drawn, |place| place == drawn)
+    }
+
+    /// One of the decisions that these candidates stand for, `first` among them: the pile says which.
+    fn one_of(&self, inputs: &Inputs, view: &impl View, first: usize, is_in: impl Fn(usize) -> bool) -> Action {
+        let number: usize =
+            (0..self.candidates.len()).filter(|&place| is_in(place)).map(|place| self.candidates[place].number).sum();
         let nth = place(view.table(), number);
         if nth == 0 {
-            return self.candidates[best].action;
+            return self.candidates[first].action;
         }
-        let is_one = |action: &Action| self.place_of(inputs, view, *action).is_some_and(is_equal);
-        view.choices().iter().filter(is_one).nth(nth).unwrap_or(self.candidates[best].action)
+        let is_one = |action: &Action| self.place_of(inputs, view, *action).is_some_and(&is_in);
+        view.choices().iter().filter(is_one).nth(nth).unwrap_or(self.candidates[first].action)
     }
 }
 

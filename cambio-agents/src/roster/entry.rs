@@ -123,7 +123,7 @@ impl Entry {
         Entry { name: name.into(), about: about.into(), text: None, sees_all: false, recipe }
     }
 
-    /// An agent that takes a text in quotes before its parameters. Every spec of it has to give one.
+    /// An agent that takes a text in quotes before its parameters.
     pub fn with_text<P: Params, A: Into<Player>>(
         name: impl Into<String>,
         about: impl Into<String>,

@@ -38,6 +38,7 @@ impl AgentSpec {
         let (text, list) = match (&entry.text, list.trim_start().strip_prefix('"')) {
             (None, None) => (None, list),
             (None, Some(_)) => return Err(SpecError::Unwanted { agent: agent(), known: entry.names() }),
+            (Some(declared), None) if !declared.is_needed => (None, list),
             (Some(declared), None) => {
                 let (text, example) = (declared.name, declared.example);
                 return Err(SpecError::Missing { agent: agent(), text, example });
