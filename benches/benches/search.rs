@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use cambio_agents::{Arm, Ismcts, Rollout, roster};
+use cambio_agents::{Arm, Ismcts, Learned, Rollout, roster};
 use cambio_benches::{Position, positions};
 use cambio_core::rng::Bounded as _;
 use cambio_core::{Action, Agent, Dice, Knowledge, Observation, RoundResult, Rules, Seat, Sighting, State, View as _};
@@ -58,11 +58,26 @@ fn decisions<S: Search>(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules,
     group.bench_function(format!("{spec}, {seats} seats"), |bencher| bencher.iter(&mut decide));
 }
 
+/// The same by a network; an element is a decision.
+fn learned(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules, seats: usize) {
+    let mut positions = positions(rules, seats, POSITIONS, &heuristic, &Learned::shipped());
+    group.throughput(Throughput::Elements(POSITIONS as u64));
+    group.bench_function(format!("learned, {seats} seats"), |bencher| {
+        bencher.iter(|| {
+            for Position { agent, state } in &mut positions {
+                let seat = state.actor().expect("a position asks somebody");
+                black_box(agent.decide(&state.observe(seat)));
+            }
+        });
+    });
+}
+
 fn ours(criterion: &mut Criterion) {
     let rules = Rules::preset("classic").expect("a preset");
     let mut group = criterion.benchmark_group(format!("search, {POSITIONS} decisions of classic"));
     group.sample_size(10);
     for seats in [2, 4, 8] {
+        learned(&mut group, &rules, seats);
         decisions::<Rollout>(&mut group, &rules, seats, "rollout");
         decisions::<Ismcts>(&mut group, &rules, seats, "ismcts");
         decisions::<Ismcts>(&mut group, &rules, seats, "ismcts(mode=so)");

@@ -127,7 +127,7 @@ impl Network {
         let weights = Weights::read(&mut &body[line + 1..], inputs.count())
             .ok_or(damaged("it has another number of weights than inputs want"))?;
         let made = facts.get("made").cloned().unwrap_or(Value::Null);
-        Ok((Network { inputs, weights: weights.into() }, NetworkFacts { rules, made }))
+        Ok((Network::of(inputs, weights), NetworkFacts { rules, made }))
     }
 
     /// This network, if it can play by these rules.

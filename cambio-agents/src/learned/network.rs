@@ -2,7 +2,10 @@
 //!
 //! It follows the efficiently updatable networks of chess and shogi programs (NNUE, Nasu 2018): the first layer is a sum of
 //! rows, one for each input that is on, and what two positions share is summed once. All arithmetic is on integers, so a
-//! decision is the same on every machine, and plain loops over them become vector instructions.
+//! decision is the same on every machine, and plain loops over them become vector instructions: the widest that the machine
+//! has, chosen when it runs.
+
+use pulp::Arch;
 
 /// The width of the first hidden layer.
 pub(super) const WIDTH: usize = 128;
@@ -52,15 +55,47 @@ impl Weights {
         }
     }
 
-    /// Adds the row of an input.
-    #[inline]
-    pub(super) fn add(&self, sums: &mut Sums, input: usize) {
-        add(sums, &self.rows[input]);
+    /// Adds the rows of inputs.
+    pub(super) fn add(&self, vectors: Arch, sums: &mut Sums, on: &[u16]) {
+        vectors.dispatch(
+            #[inline(always)]
+            || self.add_rows(sums, on),
+        );
     }
 
-    /// The output for the sums of the first layer: a logit, [`LOGIT_ONE`] for 1.
-    #[inline]
-    pub(super) fn output(&self, sums: &Sums) -> i32 {
+    /// The output for these sums and the rows of inputs: a logit, [`LOGIT_ONE`] for 1.
+    pub(super) fn value(&self, vectors: Arch, sums: &Sums, on: &[u16]) -> i32 {
+        vectors.dispatch(
+            #[inline(always)]
+            || {
+                let mut sums = *sums;
+                self.add_rows(&mut sums, on);
+                self.output(&sums)
+            },
+        )
+    }
+
+    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    #[inline(always)]
+    fn add_rows(&self, sums: &mut Sums, on: &[u16]) {
+        // Four rows at a time: sums are read and written a quarter as often.
+        let (fours, rest) = on.as_chunks::<4>();
+        for four in fours {
+            let rows = four.map(|input| &self.rows[usize::from(input)]);
+            for (at, sum) in sums.iter_mut().enumerate() {
+                for row in rows {
+                    *sum = sum.saturating_add(row[at]);
+                }
+            }
+        }
+        for &input in rest {
+            add(sums, &self.rows[usize::from(input)]);
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    #[inline(always)]
+    fn output(&self, sums: &Sums) -> i32 {
         let mut first = [0_i16; WIDTH];
         for (activation, &sum) in first.iter_mut().zip(sums) {
             *activation = sum.clamp(0, HIGHEST);
@@ -221,7 +256,7 @@ mod tests {
             let on: Vec<usize> = (start..start + 25).collect();
             let mut sums = weights.bias;
             for &input in &on {
-                weights.add(&mut sums, input);
+                weights.add(Arch::new(), &mut sums, &[input as u16]);
             }
             let relu = |sum: f32| sum.clamp(0.0, Floats::HIGHEST);
             let first: Vec<f32> = (0..WIDTH)
@@ -233,7 +268,7 @@ mod tests {
                 relu(bias + row.iter().zip(&first).map(|(weight, activation)| weight * activation).sum::<f32>())
             });
             let logit = floats.last_bias + second.zip(&floats.last).map(|(a, weight)| a * weight).sum::<f32>();
-            let whole = weights.output(&sums) as f32 / LOGIT_ONE as f32;
+            let whole = weights.value(Arch::new(), &sums, &[]) as f32 / LOGIT_ONE as f32;
             // Each unit of the second layer is rounded down to a 64th.
             assert!((whole - logit).abs() < 0.5, "{whole} for {logit}");
         }
@@ -254,7 +289,8 @@ mod tests {
         floats.confine();
         let weights = floats.round();
         let mut sums = weights.bias;
-        (0..400).for_each(|input| weights.add(&mut sums, input));
-        assert!(weights.output(&sums) > 0);
+        let all: Vec<u16> = (0..400).collect();
+        weights.add(Arch::new(), &mut sums, &all);
+        assert!(weights.value(Arch::new(), &sums, &[]) > 0);
     }
 }

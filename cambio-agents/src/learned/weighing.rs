@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use pulp::Arch;
+
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{Action, History, MAX_SEATS, Rules, Score, Seat, View};
 
@@ -93,6 +95,8 @@ pub struct Weighing {
     standing: MatchStanding,
     candidates: Vec<Candidate>,
     values: Vec<i32>,
+    /// The inputs that are on for one of them.
+    on: Vec<u16>,
 }
 
 impl Default for Weighing {
@@ -102,6 +106,7 @@ impl Default for Weighing {
             standing: MatchStanding(Totals::NONE),
             candidates: Vec::new(),
             values: Vec::new(),
+            on: Vec::new(),
         }
     }
 }
@@ -183,6 +188,8 @@ impl Weighing {
 pub struct Network {
     pub(super) inputs: Inputs,
     pub(super) weights: Arc<Weights>,
+    /// The vectors of this machine.
+    vectors: Arch,
 }
 
 impl Network {
@@ -192,7 +199,12 @@ impl Network {
     /// If the numbers are not for so many inputs.
     pub fn new(inputs: &Inputs, floats: &Floats) -> Network {
         assert_eq!(floats.rows.len(), inputs.count() * WIDTH, "a row for each input");
-        Network { inputs: inputs.clone(), weights: Arc::new(floats.round()) }
+        Network::of(inputs.clone(), floats.round())
+    }
+
+    /// The network of these weights.
+    pub(super) fn of(inputs: Inputs, weights: Weights) -> Network {
+        Network { inputs, weights: Arc::new(weights), vectors: Arch::new() }
     }
 
     /// Sets the row of an input to the nearest whole numbers.
@@ -234,10 +246,12 @@ impl Network {
         // What no candidate changes is summed once.
         let mut before = [Summary::default(); MAX_SEATS];
         let mut parts = [[0; WIDTH]; MAX_SEATS];
+        let on = &mut weighing.on;
         for distance in 0..scene.seats {
-            let part = &mut parts[distance];
+            on.clear();
             before[distance] =
-                features.side(scene, distance, &scene.before.sides[distance], |input| weights.add(part, input));
+                features.side(scene, distance, &scene.before.sides[distance], |input| on.push(input as u16));
+            weights.add(self.vectors, &mut parts[distance], on);
         }
         let mut all: Sums = weights.bias;
         parts[..scene.seats].iter().for_each(|part| add(&mut all, part));
@@ -245,13 +259,13 @@ impl Network {
             let after = scene.after(view, candidate.action);
             let mut summaries = before;
             let mut sums = all;
+            on.clear();
             if after.changed != 0 {
                 sums = weights.bias;
                 for distance in 0..scene.seats {
                     if after.changed >> distance & 1 == 1 {
                         let side = &after.sides[distance];
-                        summaries[distance] =
-                            features.side(scene, distance, side, |input| weights.add(&mut sums, input));
+                        summaries[distance] = features.side(scene, distance, side, |input| on.push(input as u16));
                     } else {
                         add(&mut sums, &parts[distance]);
                     }
@@ -259,9 +273,9 @@ impl Network {
             }
             let summaries = &summaries[..scene.seats];
             features.whole(scene, &after, &candidate.key, &weighing.standing.0, summaries, |input| {
-                weights.add(&mut sums, input);
+                on.push(input as u16);
             });
-            weighing.values.push(weights.output(&sums));
+            weighing.values.push(weights.value(self.vectors, &sums, on));
         }
     }
 }
@@ -306,9 +320,15 @@ mod tests {
                 for (place, &action) in actions.iter().enumerate() {
                     assert!(view.allows(action), "{action}");
                     let mut sums = network.weights.bias;
-                    inputs.on(&view, &weighing, place, |input| network.weights.add(&mut sums, input));
+                    let mut on = Vec::new();
+                    inputs.on(&view, &weighing, place, |input| on.push(input as u16));
+                    network.weights.add(network.vectors, &mut sums, &on);
                     if actions.len() > 1 {
-                        assert_eq!(weighing.values[place], network.weights.output(&sums), "{action}");
+                        assert_eq!(
+                            weighing.values[place],
+                            network.weights.value(network.vectors, &sums, &[]),
+                            "{action}"
+                        );
                         assert_eq!(weighing.place_of(&inputs, &view, action), Some(place), "{action}");
                         weighed += 1;
                     }
