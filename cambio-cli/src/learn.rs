@@ -6,12 +6,16 @@ use std::path::{Path, PathBuf};
 use cambio_agents::Roster;
 use cambio_core::Rules;
 use cambio_learn::{Crew, LearnError, LearnFolder, Progress as Learned, Recipe, RecipeError, stored_recipe};
-use cambio_sim::{read_rules, read_text};
+use cambio_report::{Learning, of_learning};
+use cambio_sim::{RunError, read_rules, read_text, write_whole};
 
 use crate::exit::{CliResult, Exit};
 use crate::progress::Progress;
 use crate::run::{stop_on_signal, threads};
 use crate::say::say;
+
+/// The page of a folder.
+const REPORT: &str = "report.html";
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "resume"]).required(true).multiple(true)))]
@@ -67,7 +71,12 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let begun = folder.learner().matches();
     loop {
         match folder.step(&crew) {
-            Ok(Some(step)) => tell(&progress, &step, begun),
+            Ok(Some(step)) => {
+                tell(&progress, &step, begun);
+                if !step.judgements.is_empty() {
+                    write_report(&folder)?;
+                }
+            }
             Ok(None) => break,
             Err(LearnError::Interrupted) => {
                 progress.finish();
@@ -81,12 +90,21 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         }
     }
     progress.finish();
+    write_report(&folder)?;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", args.out.join("network.net").display())?;
+    for file in ["network.net", REPORT] {
+        writeln!(out, "{}", args.out.join(file).display())?;
+    }
     for row in folder.last_judged() {
         writeln!(out, "{}", line(&row.against, row.seats, row.share, row.low, row.high, row.deals))?;
     }
     Ok(Exit::Done)
+}
+
+/// Writes the page of what has been learned so far.
+fn write_report(folder: &LearnFolder) -> Result<(), RunError> {
+    let learning = Learning { recipe: folder.learner().recipe(), curve: folder.curve(), judged: folder.judged() };
+    write_whole(&folder.path().join(REPORT), of_learning(learning).as_bytes())
 }
 
 /// The recipe that the arguments give, if they give one.

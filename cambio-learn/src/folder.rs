@@ -162,6 +162,21 @@ impl LearnFolder {
         &self.learner
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The curve so far.
+    pub fn curve(&self) -> &[CurveRow] {
+        &self.curve
+    }
+
+    /// How the network fared in each evaluation.
+    pub fn judged(&self) -> &[JudgedRow] {
+        &self.judged
+    }
+
     /// How the network fared in the last evaluation.
     pub fn last_judged(&self) -> &[JudgedRow] {
         let last = self.judged.last().map_or(0, |row| row.matches);

@@ -1,4 +1,4 @@
-//! `report.html`: a run, or a response curve, as one page. A browser shows it without a network, and it can be printed.
+//! `report.html`: a run, a response curve, or a network that learned, as one page. A browser shows it without a network, and it can be printed.
 //!
 //! A page is a function of the rows, the experiment and the lock, like the tables of a run. It contains no date, machine or
 //! path. This crate makes the words and the coordinates; the templates in `templates/` lay them out, and the template engine
@@ -10,6 +10,7 @@
 //! little geometry (`plot`).
 
 mod cell_report;
+mod learning;
 mod numbers;
 mod parts;
 mod plot;
@@ -20,6 +21,7 @@ mod verdict;
 
 use cambio_sim::Page;
 
+pub use learning::{Learning, of_learning};
 pub use numbers::is_even;
 pub use tuning::{Tuning, of_tuning};
 

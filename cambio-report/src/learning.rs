@@ -1,0 +1,196 @@
+//! The page of a network that learned.
+
+use cambio_learn::{CurveRow, JudgedRow, Recipe};
+use serde::Serialize;
+
+use crate::numbers::{NONE, count, grouped, number, plus_minus};
+use crate::parts::{Prose, Table, TableCell, TableRow};
+use crate::plot::{Curve, Figure, Sample, Standing};
+use crate::template::page;
+
+/// The most points of the curve of the loss; of more, every second, third and so on is drawn.
+const MOST_POINTS: usize = 60;
+
+#[derive(Serialize)]
+struct Page {
+    title: String,
+    verdicts: Vec<Prose>,
+    reading: Prose,
+    curves: Vec<Figure<Curve>>,
+    levels: Option<Table>,
+    how: Prose,
+    recipe: String,
+}
+
+/// What a learner has written down so far.
+///
+/// ```
+/// use cambio_learn::{JudgedRow, Recipe};
+/// use cambio_report::{Learning, of_learning};
+///
+/// let recipe = Recipe::default();
+/// let row = |matches, level, share| JudgedRow {
+///     matches,
+///     level,
+///     against: "sharp".into(),
+///     seats: 2,
+///     share,
+///     low: Some(share - 0.01),
+///     high: Some(share + 0.01),
+///     deals: 2000,
+/// };
+/// let judged = [row(500_000, 1, 0.52), row(1_000_000, 2, 0.56)];
+/// let page = of_learning(Learning { recipe: &recipe, curve: &[], judged: &judged });
+/// assert!(page.contains("56.0 ± 1.0 %"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Learning<'a> {
+    /// The recipe.
+    pub recipe: &'a Recipe,
+    /// The rows of `curve.csv`.
+    pub curve: &'a [CurveRow],
+    /// The rows of `judged.csv`.
+    pub judged: &'a [JudgedRow],
+}
+
+/// Makes the page of a network that learned, or is learning.
+pub fn of_learning(learning: Learning<'_>) -> String {
+    let Learning { recipe, curve, judged } = learning;
+    let mut rivals: Vec<(usize, &str)> = judged.iter().map(|row| (row.seats, row.against.as_str())).collect();
+    rivals.sort_unstable();
+    rivals.dedup();
+    let mut curves: Vec<Figure<Curve>> =
+        rivals.iter().enumerate().map(|(place, &rival)| learning.wins(place, rival)).collect();
+    curves.extend((curve.len() > 1).then(|| learning.loss()));
+    let seats: Vec<String> = recipe.seats.iter().map(ToString::to_string).collect();
+    page(
+        "learning.html",
+        Page {
+            title: format!("A network for {}", recipe.rules),
+            verdicts: learning.verdicts(&seats.join(", ")),
+            reading: "Bars are 95 % intervals, clustered by deal. The network is judged on deals that it does not learn from, in \
+                      all seats, and plays the averaged weights."
+                .into(),
+            curves,
+            levels: (!rivals.is_empty()).then(|| learning.levels(&rivals)),
+            how: Prose::from("The recipe below gives the same network, byte for byte, for any number of threads: ")
+                .code("cambio learn recipe.toml --out DIR")
+                .say(". ")
+                .code("curve.csv")
+                .say(" and ")
+                .code("judged.csv")
+                .say(" have all figures, and ")
+                .code("levels")
+                .say(" the network at each evaluation."),
+            recipe: recipe.to_toml(),
+        },
+    )
+}
+
+/// A share in percent, with its interval.
+fn share(row: &JudgedRow) -> String {
+    let ends = row.low.zip(row.high).map(|(low, high)| (100.0 * low, 100.0 * high));
+    plus_minus(100.0 * row.share, ends, 1)
+}
+
+/// Matches in thousands.
+fn thousands(matches: u64) -> String {
+    if matches < 10_000 { number(matches as f64 / 1e3, 1) } else { grouped(matches / 1000) }
+}
+
+impl<'a> Learning<'a> {
+    fn verdicts(&self, seats: &str) -> Vec<Prose> {
+        let done = self.curve.last().map_or(0, |row| row.matches).max(self.judged.last().map_or(0, |row| row.matches));
+        let rounds = self.curve.last().map_or(0, |row| row.rounds);
+        let mut first = format!("It has learned from {} at {seats} seats", count(done, "match"));
+        if rounds > 0 {
+            first += &format!(", {} in all", count(rounds, "round"));
+        }
+        let left = self.recipe.matches.saturating_sub(done);
+        first += &if left > 0 { format!("; {} are to come.", grouped(left)) } else { ".".to_owned() };
+        let last = self.judged.iter().filter(|row| Some(row.level) == self.judged.last().map(|last| last.level));
+        let told = last.map(|row| {
+            Prose::from(format!("It wins {} % against ", share(row))).code(&row.against).say(format!(
+                " at {} seats, over {}.",
+                row.seats,
+                count(row.deals, "deal")
+            ))
+        });
+        std::iter::once(Prose::from(first)).chain(told).collect()
+    }
+
+    fn of_rival(&self, (seats, against): (usize, &'a str)) -> impl Iterator<Item = &'a JudgedRow> + use<'a> {
+        self.judged.iter().filter(move |row| row.seats == seats && row.against == against)
+    }
+
+    fn wins(&self, place: usize, rival: (usize, &'a str)) -> Figure<Curve> {
+        let rows: Vec<&JudgedRow> = self.of_rival(rival).collect();
+        let sample = |row: &&JudgedRow| Sample {
+            label: thousands(row.matches),
+            at: Some(row.matches as f64 / 1e3),
+            mean: 100.0 * row.share,
+            interval: row.low.zip(row.high).map(|(low, high)| (100.0 * low, 100.0 * high)),
+            band: None,
+            share: None,
+            standing: Standing::Level,
+        };
+        let samples: Vec<Sample> = rows.iter().map(sample).collect();
+        let told = |row: &&JudgedRow| format!("{} matches: {} %", grouped(row.matches), share(row));
+        let (seats, against) = rival;
+        Figure {
+            id: format!("wins-{}", place + 1),
+            title: format!("Wins against {against} at {seats} seats, by matches"),
+            description: rows.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
+            caption: Prose::from("Against ")
+                .code(against)
+                .say(format!(" in every other seat, {seats} seats; equals win {} %.", number(100.0 / seats as f64, 1))),
+            drawing: Curve::new(&samples, "thousand matches", "wins in %"),
+        }
+    }
+
+    fn loss(&self) -> Figure<Curve> {
+        let step = self.curve.len().div_ceil(MOST_POINTS);
+        let rows: Vec<&CurveRow> = self.curve.iter().step_by(step).collect();
+        let sample = |row: &&CurveRow| Sample {
+            label: thousands(row.matches),
+            at: Some(row.matches as f64 / 1e3),
+            mean: row.loss,
+            interval: None,
+            band: None,
+            share: None,
+            standing: Standing::Behind,
+        };
+        let samples: Vec<Sample> = rows.iter().map(sample).collect();
+        let told = |row: &&CurveRow| format!("{} matches: {}", grouped(row.matches), number(row.loss, 4));
+        Figure {
+            id: "loss".to_owned(),
+            title: "Loss by matches".to_owned(),
+            description: rows.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
+            caption: "The mean cross-entropy between what the network expected and what followed, in nats, since the checkpoint \
+                      before."
+                .into(),
+            drawing: Curve::new(&samples, "thousand matches", "loss in nats"),
+        }
+    }
+
+    fn levels(&self, rivals: &[(usize, &'a str)]) -> Table {
+        let mut levels: Vec<(u64, u64)> = self.judged.iter().map(|row| (row.level, row.matches)).collect();
+        levels.dedup();
+        let row = |&(level, matches): &(u64, u64)| {
+            let cell = |&rival: &(usize, &'a str)| {
+                let found = self.of_rival(rival).find(|row| row.level == level);
+                TableCell::from(found.map_or_else(|| NONE.to_owned(), share))
+            };
+            let cells = std::iter::once(TableCell::from(grouped(matches))).chain(rivals.iter().map(cell));
+            TableRow { head: format!("levels/{level}.net").into(), cells: cells.collect() }
+        };
+        let heads =
+            rivals.iter().map(|(seats, against)| Prose::default().code(against).say(format!(", {seats} seats")));
+        Table {
+            caption: "The network at each evaluation: matches learned from, and wins in percent.".into(),
+            corner: "network",
+            columns: std::iter::once("matches".into()).chain(heads).collect(),
+            rows: levels.iter().map(row).collect(),
+        }
+    }
+}
