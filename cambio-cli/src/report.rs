@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use cambio_report::PAGES;
 use cambio_report::{Tuning, of_tuning};
-use cambio_sim::tune::Point;
+use cambio_sim::tune::{Point, TuningResult};
 use cambio_sim::write_whole;
-use cambio_sim::{Extent, Payoff, RunError, StoredRun, against_baseline, derive, read_text};
+use cambio_sim::{Extent, RunError, StoredRun, against_baseline, derive, read_text};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::{plain_lines, say};
@@ -80,21 +80,19 @@ pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
 fn tuned(args: &Args) -> Result<Exit, RunError> {
     let file = args.folder.join("tuning.json");
     let text = read(&file)?;
-    let found: serde_json::Value =
-        serde_json::from_str(&text).map_err(|error| RunError::damaged(&file, error.to_string()))?;
-    let payoff: Payoff = serde_json::from_value(found["payoff"].clone())
-        .map_err(|error| RunError::damaged(&file, format!("payoff: {error}")))?;
+    let result: TuningResult = serde_json::from_str(&text)
+        .map_err(|error| RunError::damaged(&file, format!("it is no result of tuning: {error}")))?;
     let file = args.folder.join("curve.csv");
     let text = read(&file)?;
     let points = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<Vec<Point>, _>>();
     let points = points.map_err(|error| RunError::damaged(&file, error.to_string()))?;
-    let tuning = Tuning { points: &points, found: &found, payoff };
+    let tuning = Tuning { points: &points, result: &result };
     if !args.dry {
         write_whole(&args.folder.join("report.html"), of_tuning(tuning).as_bytes())?;
     }
     let shown = match args.format {
         Format::Csv => text,
-        Format::Json => format!("{:#}\n", serde_json::json!({ "found": found, "curve": points })),
+        Format::Json => format!("{:#}\n", serde_json::json!({ "found": result, "curve": points })),
         Format::Table => plain_lines(&curves(&tuning)),
         Format::Md => format!("```text\n{}```\n", plain_lines(&curves(&tuning))),
     };

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use cambio_agents::Roster;
 use cambio_report::{Tuning, of_tuning};
-use cambio_sim::tune::{Candidates, Point};
+use cambio_sim::tune::{
+    AgainstField, AgainstItself, Candidates, Comparison, Found as Answer, MethodName, Point, TuningResult, Validation,
+};
 use cambio_sim::{Executor, MeasureError, Payoff, RunError, write_whole};
 use cambio_stats::empirical::Game;
 use cambio_stats::race::{Race, halve};
@@ -221,7 +223,7 @@ struct Outcome {
     /// The scores against each field; empty after cma, whose candidates change.
     scores: Vec<Scores>,
     text: String,
-    found: serde_json::Value,
+    result: TuningResult,
 }
 
 impl Outcome {
@@ -238,8 +240,9 @@ impl Outcome {
                 }
                 write_whole(&out.join("scores.csv"), &csv.into_inner().map_err(|error| error.to_string())?)?;
             }
-            write_whole(&out.join("tuning.json"), format!("{:#}\n", self.found).as_bytes())?;
-            let tuning = Tuning { points: &self.points, found: &self.found, payoff: args.payoff };
+            let text = serde_json::to_string_pretty(&self.result)? + "\n";
+            write_whole(&out.join("tuning.json"), text.as_bytes())?;
+            let tuning = Tuning { points: &self.points, result: &self.result };
             write_whole(&out.join("report.html"), of_tuning(tuning).as_bytes())?;
             if !args.setting.quiet {
                 say!("the report is {}", out.join("report.html").display());
@@ -254,6 +257,21 @@ impl Task<'_> {
     fn measured(&self, candidates: &[String], field: &[String]) -> Result<Candidates<'_>, MeasureError> {
         let setting = cambio_sim::tune::Setting { payoff: self.args.payoff, ..self.args.setting.setting() };
         Candidates::new(&setting, self.roster, self.executor, candidates, field)
+    }
+
+    fn result(&self, found: Answer) -> TuningResult {
+        let args = self.args;
+        TuningResult {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            agent: args.agent.clone(),
+            ranges: args.range.clone(),
+            rules: args.setting.rules().to_owned(),
+            seats: args.setting.seats(),
+            payoff: args.payoff,
+            seed: args.setting.seed,
+            command: command(args),
+            found,
+        }
     }
 
     /// Every combination of values, the last question mark's fastest.
@@ -297,16 +315,19 @@ impl Task<'_> {
         writeln!(text, "\nbest: {} with {:.4}, {blocks} deal blocks", winner.agent, winner.mean)?;
         let validation =
             (args.validate > 1).then(|| self.validate(&winner.agent, &incumbent, &field, used)).transpose()?;
-        if let Some(validation) = &validation {
-            text += &validation.text;
-        }
-        let found = json!({
-            "version": env!("CARGO_PKG_VERSION"), "agent": args.agent, "ranges": args.range, "rules": rules, "seats": seats, "field": field,
-            "payoff": args.payoff, "seed": args.setting.seed.to_string(), "method": format!("{:?}", args.method).to_lowercase(),
-            "command": command(args), "blocks": blocks, "best": winner.agent, "best_value": winner.value, "estimate": winner.mean,
-            "validation": validation.map(|validation| validation.found),
+        let validation = validation.map(|(validation, told)| {
+            text += &told;
+            validation
         });
-        Ok(Outcome { points, scores, text, found })
+        let method = match args.method {
+            Method::Sweep => MethodName::Sweep,
+            Method::Race => MethodName::Race,
+            Method::Halving => MethodName::Halving,
+            Method::Cma => MethodName::Cma,
+        };
+        let (best, best_value, estimate) = (winner.agent, winner.value, winner.mean);
+        let found = AgainstField { field, method, blocks, best, best_value, estimate, validation };
+        Ok(Outcome { points, scores, text, result: self.result(Answer::AgainstField(found)) })
     }
 
     /// Sweep, race or halving.
@@ -403,11 +424,11 @@ impl Task<'_> {
         incumbent: &str,
         field: &[String],
         used: u64,
-    ) -> Result<Validation, Box<dyn std::error::Error>> {
+    ) -> Result<(Validation, String), Box<dyn std::error::Error>> {
         let parsed = (self.roster.parse(winner)?, self.roster.parse(incumbent)?);
         if parsed.0.is(&parsed.1) {
             let text = format!("it is the incumbent, {incumbent}: nothing to validate\n");
-            return Ok(Validation { text, found: json!({ "deals": 0, "incumbent": incumbent }) });
+            return Ok((Validation::Same { incumbent: incumbent.to_owned() }, text));
         }
         let measured = self.measured(&[winner.to_owned(), incumbent.to_owned()], field)?;
         let scores = measured.scores(&[0, 1], used..used + self.args.validate)?;
@@ -430,11 +451,16 @@ impl Task<'_> {
             mean(&scores[1]),
             difference.mean,
         );
-        let found = json!({
-            "deals": self.args.validate, "winner": mean(&scores[0]), "incumbent": incumbent,
-            "incumbent_mean": mean(&scores[1]), "difference": difference.mean, "low": low, "high": high,
-        });
-        Ok(Validation { text, found })
+        let played = Comparison {
+            deals: self.args.validate,
+            winner: mean(&scores[0]),
+            incumbent: incumbent.to_owned(),
+            incumbent_mean: mean(&scores[1]),
+            difference: difference.mean,
+            low,
+            high,
+        };
+        Ok((Validation::Played(played), text))
     }
 
     /// Every value against a table full of every value: best replies, and values that are best replies to themselves.
@@ -497,18 +523,9 @@ impl Task<'_> {
             let shares: Vec<String> = shares.map(|(share, value)| format!("{value}: {:.0} %", share * 100.0)).collect();
             writeln!(text, "equilibrium of the measured game: {}", shares.join(", "))?;
         }
-        let found = json!({
-            "version": env!("CARGO_PKG_VERSION"), "agent": args.agent, "ranges": args.range, "rules": rules, "seats": seats, "field": "self",
-            "payoff": args.payoff, "seed": args.setting.seed.to_string(), "command": command(args), "deals": args.deals,
-            "symmetric_equilibria": equilibria, "nash": nash, "values": values,
-        });
-        Ok(Outcome { points, scores: all_scores, text, found })
+        let found = AgainstItself { deals: args.deals, symmetric_equilibria: equilibria, nash, values };
+        Ok(Outcome { points, scores: all_scores, text, result: self.result(Answer::AgainstItself(found)) })
     }
-}
-
-struct Validation {
-    text: String,
-    found: serde_json::Value,
 }
 
 fn spaced(values: &[f64]) -> String {

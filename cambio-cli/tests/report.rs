@@ -361,6 +361,21 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
 
     let same = tune(&sweep.replace("greedy(call_at=14)", best["agent"].as_str()), "same");
     assert!(same.contains("It is the incumbent, ") && same.contains("there is nothing to validate"), "{same}");
+    // A file that is something else is refused, with a sentence that says what it lacks.
+    let file = folder.join("same/tuning.json");
+    let kept = fs::read_to_string(&file).unwrap();
+    for (other, lacks) in [
+        ("{}".to_owned(), "missing field `version`"),
+        (kept.replacen("\"blocks\": 3200,", "", 1), "`blocks` is missing; a result against a field has it"),
+    ] {
+        assert_ne!(other, kept);
+        fs::write(&file, other).unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(&folder).args(["report", "same"]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let sentence = format!("it is no result of tuning: {lacks}");
+        assert!(output.status.code() == Some(4) && said.contains(&sentence) && said.lines().count() == 1, "{said}");
+    }
     let race = tune("tune --agent greedy(call_at=?) --range 0..15:5 --method race --validate 0 --first 50", "race");
     assert!(classes(&parsed(&race), "band") == 0 && race.contains("It was not tried on fresh deals"), "{race}");
     let own = tune("tune --agent greedy(call_at=?) --range 3..6 --field self --deals 60", "self");

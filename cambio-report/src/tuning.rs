@@ -1,9 +1,7 @@
 //! The page of a response curve.
 
-use cambio_sim::Payoff;
-use cambio_sim::tune::Point;
+use cambio_sim::tune::{AgainstField, AgainstItself, Found, Point, TuningResult, Validation};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::numbers::{NONE, count, grouped, number, percent, plus_minus, signed, spread};
 use crate::parts::{Prose, Table, TableCell, TableRow};
@@ -27,7 +25,8 @@ struct Page {
 ///
 /// ```
 /// use cambio_report::{Tuning, of_tuning};
-/// use cambio_sim::{Payoff, tune::Point};
+/// use cambio_sim::Payoff;
+/// use cambio_sim::tune::{AgainstField, Found, MethodName, Point, TuningResult};
 ///
 /// let point = |value: &str, mean| Point {
 ///     field: "greedy".into(),
@@ -38,8 +37,26 @@ struct Page {
 ///     ..Point::default()
 /// };
 /// let points = [point("3", 0.48), point("6", 0.51)];
-/// let found = serde_json::json!({ "agent": "greedy(call_at=?)", "best": "greedy(call_at=6)", "rules": "classic", "seats": 2 });
-/// let tuning = Tuning { points: &points, found: &found, payoff: Payoff::RankPoints };
+/// let result = TuningResult {
+///     version: "0.1.0".into(),
+///     agent: "greedy(call_at=?)".into(),
+///     ranges: vec!["3..6:3".into()],
+///     rules: "classic".into(),
+///     seats: 2,
+///     payoff: Payoff::RankPoints,
+///     seed: 1.into(),
+///     command: "cambio tune …".into(),
+///     found: Found::AgainstField(AgainstField {
+///         field: vec!["greedy".into()],
+///         method: MethodName::Sweep,
+///         blocks: 200,
+///         best: "greedy(call_at=6)".into(),
+///         best_value: "6".into(),
+///         estimate: 0.51,
+///         validation: None,
+///     }),
+/// };
+/// let tuning = Tuning { points: &points, result: &result };
 /// assert!(tuning.is_best(&points[1]) && !tuning.is_best(&points[0]));
 /// assert!(of_tuning(tuning).contains("The best of greedy(call_at=?)"));
 /// ```
@@ -48,9 +65,7 @@ pub struct Tuning<'a> {
     /// The rows of `curve.csv`.
     pub points: &'a [Point],
     /// The object of `tuning.json`.
-    pub found: &'a Value,
-    /// The payoff that was maximized; points are minimized.
-    pub payoff: Payoff,
+    pub result: &'a TuningResult,
 }
 
 /// The most curves, if the candidates are each other's field.
@@ -58,48 +73,47 @@ const MOST_CURVES: usize = 24;
 
 /// Makes the page of tuning results.
 pub fn of_tuning(tuning: Tuning<'_>) -> String {
-    let found = tuning.found;
-    let is_own = found["field"] == "self";
+    let result = tuning.result;
     let mut fields: Vec<&str> = tuning.points.iter().map(|point| point.field.as_str()).collect();
     fields.dedup();
     let curves = fields.iter().take(MOST_CURVES).enumerate().map(|(place, field)| tuning.curve(place, field));
+    let (verdicts, replies) = match &result.found {
+        Found::AgainstField(found) => (tuning.verdicts(found), None),
+        Found::AgainstItself(found) => (vec![tuning.equilibria(found)], Some(tuning.replies(&fields))),
+    };
     page(
         "tuning.html",
         Page {
-            title: format!("The best of {}", tuning.text("agent")),
-            verdicts: if is_own { vec![tuning.equilibria()] } else { tuning.verdicts() },
+            title: format!("The best of {}", result.agent),
+            verdicts,
             reading: tuning.reading().into(),
             curves: curves.collect(),
             points: tuning.table(),
-            replies: is_own.then(|| tuning.replies(&fields)),
+            replies,
             how: Prose::from("The same version, ")
-                .code(format!("cambio {}", tuning.text("version")))
+                .code(format!("cambio {}", result.version))
                 .say(", gives the same numbers for any number of threads from the command below. ")
                 .code("curve.csv")
                 .say(" has them in full, ")
                 .code("tuning.json")
                 .say(" says what was found."),
-            command: tuning.text("command").to_owned(),
+            command: result.command.clone(),
         },
     )
 }
 
 impl<'a> Tuning<'a> {
-    fn text(&self, field: &str) -> &'a str {
-        self.found[field].as_str().unwrap_or_default()
-    }
-
     fn unit(&self) -> &'static str {
-        self.payoff.unit()
+        self.result.payoff.unit()
     }
 
     /// One more decimal than in a tournament, because neighbouring values differ by little.
     fn digits(&self) -> usize {
-        digits(self.payoff) + 1
+        digits(self.result.payoff) + 1
     }
 
     fn table_of_play(&self) -> String {
-        format!("on {}, {} seats", self.text("rules"), self.found["seats"])
+        format!("on {}, {} seats", self.result.rules, self.result.seats)
     }
 
     fn of_field(&self, field: &'a str) -> impl Iterator<Item = &'a Point> + use<'a> {
@@ -108,10 +122,10 @@ impl<'a> Tuning<'a> {
 
     /// Whether the point is the best against its field. If the candidates are each other's field, it is the best reply there.
     pub fn is_best(&self, point: &Point) -> bool {
-        if self.found["field"] != "self" {
-            return point.agent == self.text("best");
+        if let Found::AgainstField(found) = &self.result.found {
+            return point.agent == found.best;
         }
-        let sign = self.payoff.sign();
+        let sign = self.result.payoff.sign();
         // Of equal points, the first.
         let best = self.points.iter().filter(|other| other.field == point.field).rev();
         let best = best.max_by(|one, other| (sign * one.mean).total_cmp(&(sign * other.mean)));
@@ -176,7 +190,7 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    fn verdicts(&self) -> Vec<Prose> {
+    fn verdicts(&self, found: &AgainstField) -> Vec<Prose> {
         let Some(best) = self.points.iter().find(|point| self.is_best(point)) else { return Vec::new() };
         let level: Vec<&str> = self
             .points
@@ -184,7 +198,7 @@ impl<'a> Tuning<'a> {
             .filter(|point| self.standing(point) == Standing::Level)
             .map(|point| point.value.as_str())
             .collect();
-        let field: Vec<&str> = self.found["field"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let field: Vec<&str> = found.field.iter().map(String::as_str).collect();
         let unit = self.unit();
         let mut first = Prose::default().code(&best.agent).say(format!(
             " has the best mean, {} {unit}, of {} {} against ",
@@ -198,22 +212,22 @@ impl<'a> Tuning<'a> {
             (Some(_), 0) => first.say(", and every other value is told from it (Hsu, 95 %)."),
             (Some(_), _) => first.say(format!("; not told from it (Hsu, 95 %): {}.", level.join(", "))),
         };
-        vec![first, self.validation()]
+        vec![first, self.validation(found.validation.as_ref())]
     }
 
-    fn validation(&self) -> Prose {
-        let found = &self.found["validation"];
-        if found["deals"] == 0 {
-            let incumbent = found["incumbent"].as_str().unwrap_or_default();
-            return Prose::from("It is the incumbent, ").code(incumbent).say(": there is nothing to validate.");
-        }
-        let of = |name: &str| found[name].as_f64();
-        let (Some(winner), Some(incumbent), Some(difference)) = (of("winner"), of("incumbent_mean"), of("difference"))
-        else {
-            return "It was not tried on fresh deals: the best of many is flattered by the deals that it was chosen on.".into();
+    fn validation(&self, validation: Option<&Validation>) -> Prose {
+        let played = match validation {
+            None => {
+                return "It was not tried on fresh deals: the best of many is flattered by the deals that it was chosen on."
+                    .into();
+            }
+            Some(Validation::Same { incumbent }) => {
+                return Prose::from("It is the incumbent, ").code(incumbent).say(": there is nothing to validate.");
+            }
+            Some(Validation::Played(played)) => played,
         };
         let digits = self.digits();
-        let interval = of("low").zip(of("high"));
+        let interval = played.low.zip(played.high);
         let word = match interval {
             Some((low, high)) if low > 0.0 || high < 0.0 => "a difference that is told from 0",
             _ => "no difference that is told from 0",
@@ -223,12 +237,16 @@ impl<'a> Tuning<'a> {
         });
         Prose::from(format!(
             "On {} fresh deals it makes {} {}, the incumbent ",
-            grouped(found["deals"].as_u64().unwrap_or(0)),
-            number(winner, digits),
+            grouped(played.deals),
+            number(played.winner, digits),
             self.unit()
         ))
-        .code(found["incumbent"].as_str().unwrap_or_default())
-        .say(format!(" {}: {}{ends}, {word}.", number(incumbent, digits), signed(difference, digits)))
+        .code(&played.incumbent)
+        .say(format!(
+            " {}: {}{ends}, {word}.",
+            number(played.incumbent_mean, digits),
+            signed(played.difference, digits)
+        ))
     }
 
     fn table(&self) -> Table {
@@ -282,17 +300,16 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    fn equilibria(&self) -> Prose {
-        let found: Vec<&str> =
-            self.found["symmetric_equilibria"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let values = self.found["values"].as_array().map_or(0, Vec::len) as u64;
+    fn equilibria(&self, found: &AgainstItself) -> Prose {
+        let values = found.values.len() as u64;
+        let found = &found.symmetric_equilibria;
         let table = self.table_of_play();
         let first = if found.is_empty() {
             format!("None of {} of ", count(values, "value"))
         } else {
             format!("Of {} of ", count(values, "value"))
         };
-        let prose = Prose::from(first).code(self.text("agent"));
+        let prose = Prose::from(first).code(&self.result.agent);
         if found.is_empty() {
             return prose.say(format!(" is a best reply to tables of itself {table}."));
         }

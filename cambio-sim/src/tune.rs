@@ -4,6 +4,8 @@
 //! values is therefore hardly blurred by luck. Which value is best depends on the field: a fixed one, or the candidates
 //! themselves.
 
+mod result;
+
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -17,6 +19,8 @@ use serde::{Deserialize, Serialize};
 use crate::digest::resampling;
 use crate::plan::{Block, Experiment, Focal, Lineups, Payoff, PlanError, PlayablePlan, Unit};
 use crate::play::{AgentFault, Executor, MeasureError, play_block};
+
+pub use result::{AgainstField, AgainstItself, Comparison, Found, MethodName, TuningResult, Validation};
 
 /// The number of the stream for resampling; derived files use others.
 const CURVE: u32 = 4 << 16;
