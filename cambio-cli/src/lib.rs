@@ -30,7 +30,6 @@ mod solve;
 mod sprt;
 mod tables;
 mod tune;
-mod tune_bounds;
 mod verify;
 
 use std::process::ExitCode;

@@ -3,8 +3,13 @@
 //! All candidates play the same deals, each in every seat of every deal, against the same field. The difference between two
 //! values is therefore hardly blurred by luck. Which value is best depends on the field: a fixed one, or the candidates
 //! themselves.
+//!
+//! A [`Task`] says what is tuned; [`Task::run`] plays it. [`Candidates`] are the part below: scores and curves of given agents.
 
+mod drive;
 mod result;
+mod task;
+mod values;
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -21,6 +26,8 @@ use crate::plan::{Block, Experiment, Focal, Lineups, Payoff, PlanError, Playable
 use crate::play::{AgentFault, Executor, MeasureError, play_block};
 
 pub use result::{AgainstField, AgainstItself, Comparison, Found, MethodName, TuningResult, Validation};
+pub use task::{FieldScores, MOST_DEALS, Method, Opponents, Step, Task, TuneError, Tuned};
+pub use values::{Values, ValuesError, ValuesFlaw};
 
 /// The number of the stream for resampling; derived files use others.
 const CURVE: u32 = 4 << 16;

@@ -1,5 +1,7 @@
 //! What tuning found, as `tuning.json` holds it.
 
+use std::fmt;
+
 use cambio_core::rng::Seed;
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +100,17 @@ pub enum MethodName {
     Halving,
     /// CMA-ES.
     Cma,
+}
+
+impl fmt::Display for MethodName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MethodName::Sweep => "sweep",
+            MethodName::Race => "race",
+            MethodName::Halving => "halving",
+            MethodName::Cma => "cma",
+        })
+    }
 }
 
 /// How the winner of a search did on deals that the search did not use.

@@ -1,0 +1,359 @@
+//! From a task to what was found.
+
+use std::ops::Range;
+
+use cambio_agents::Roster;
+use cambio_stats::empirical::Game;
+use cambio_stats::race::halve;
+use cambio_stats::{Joint, Matrix};
+
+use super::result::{AgainstField, AgainstItself, Comparison, Found, TuningResult, Validation};
+use super::task::{FieldScores, Method, Opponents, Step, Task, TuneError, Tuned, spaced};
+use super::{Candidates, Point, search};
+use crate::plan::{Payoff, PlanError};
+use crate::play::{Executor, MeasureError};
+
+impl Task {
+    /// Searches for the best values. `progress` is told what is done next.
+    ///
+    /// # Errors
+    /// If the task is not allowed, an agent is at fault, or the executor was cancelled.
+    ///
+    /// # Determinism
+    /// The result does not depend on the number of threads.
+    ///
+    /// ```
+    /// use cambio_sim::tune::{Found, Method, Opponents, Setting, Task};
+    /// use cambio_sim::{Executor, Payoff, Unit};
+    ///
+    /// let task = Task {
+    ///     agent: "greedy(call_at=?)".into(),
+    ///     ranges: vec!["0..30:15".parse()?],
+    ///     opponents: Opponents::Field(vec!["greedy(call_at=6)".into()]),
+    ///     setting: Setting {
+    ///         rules: "classic".into(),
+    ///         folder: ".".into(),
+    ///         seats: 2,
+    ///         unit: Unit::Rounds,
+    ///         payoff: Payoff::RankPoints,
+    ///         seed: 1.into(),
+    ///     },
+    ///     method: Method::Sweep { deals: 40 },
+    ///     validate: 20,
+    ///     incumbent: Some("greedy(call_at=30)".into()),
+    ///     command: String::new(),
+    /// };
+    /// let mut steps = Vec::new();
+    /// let roster = cambio_agents::roster();
+    /// let tuned = task.run(&roster, &Executor::new(1)?, |step| steps.push(step.to_string()))?;
+    /// assert_eq!(steps, ["3 values, deals 0 to 40", "validation, deals 40 to 60"]);
+    ///
+    /// let values: Vec<&str> = tuned.points.iter().map(|point| point.value.as_str()).collect();
+    /// assert_eq!(values, ["0", "15", "30"]);
+    /// assert_eq!(tuned.scores[0].by_deal[2].len(), 40);
+    /// let Found::AgainstField(found) = tuned.result.found else { panic!("it met a field") };
+    /// assert_ne!(found.best_value, "30", "a greedy player that calls with 30 points loses");
+    /// assert_eq!(found.blocks, 120);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run(
+        &self,
+        roster: &Roster,
+        executor: &Executor,
+        mut progress: impl FnMut(Step),
+    ) -> Result<Tuned, TuneError> {
+        self.check()?;
+        let drive = Drive { task: self, roster, executor, progress: &mut progress };
+        match &self.opponents {
+            Opponents::Defaults => drive.against_field(vec![self.with_defaults()]),
+            Opponents::Field(field) => drive.against_field(field.clone()),
+            Opponents::Themselves => drive.against_itself(),
+        }
+    }
+}
+
+/// A task while it is carried out.
+struct Drive<'a> {
+    task: &'a Task,
+    roster: &'a Roster,
+    executor: &'a Executor,
+    progress: &'a mut dyn FnMut(Step),
+}
+
+/// What a search found.
+struct Search {
+    points: Vec<Point>,
+    /// Which point is the best.
+    best: usize,
+    /// How many blocks were played.
+    blocks: u64,
+    /// How many deals were used.
+    used: u64,
+    scores: Vec<FieldScores>,
+}
+
+impl<'a> Drive<'a> {
+    fn measured(&self, candidates: &[String], field: &[String]) -> Result<Candidates<'a>, MeasureError> {
+        Candidates::new(&self.task.setting, self.roster, self.executor, candidates, field)
+    }
+
+    fn result(&self, found: Found) -> TuningResult {
+        let Task { agent, ranges, setting, command, .. } = self.task;
+        TuningResult {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            agent: agent.clone(),
+            ranges: ranges.iter().map(ToString::to_string).collect(),
+            rules: setting.rules.clone(),
+            seats: setting.seats,
+            payoff: setting.payoff,
+            seed: setting.seed,
+            command: command.clone(),
+            found,
+        }
+    }
+
+    fn against_field(mut self, field: Vec<String>) -> Result<Tuned, TuneError> {
+        let Search { points, best, blocks, used, scores } = match self.task.method {
+            Method::Cma { deals, generations } => self.search(&field, deals, generations)?,
+            _ => self.choose(&field)?,
+        };
+        let Point { agent: best, value: best_value, mean: estimate, .. } = points[best].clone();
+        let validation = match self.task.validate {
+            0 | 1 => None,
+            deals => Some(self.validate(&best, &field, used..used + deals)?),
+        };
+        let method = self.task.method.name();
+        let found = AgainstField { field, method, blocks, best, best_value, estimate, validation };
+        Ok(Tuned { points, scores, result: self.result(Found::AgainstField(found)) })
+    }
+
+    /// Sweep, race or halving.
+    fn choose(&mut self, field: &[String]) -> Result<Search, TuneError> {
+        let task = self.task;
+        let grid = task.grid(Some(1))?;
+        let candidates: Vec<String> = grid.iter().map(|values| task.filled(values)).collect();
+        let measured = self.measured(&candidates, field)?;
+        let sign = task.setting.payoff.sign();
+        let mut used = 0;
+        let mut ask = |which: &[usize], deals: Range<u64>| {
+            (self.progress)(Step::Deals { values: which.len(), deals: deals.clone() });
+            used = used.max(deals.end);
+            let mut scores = measured.scores(which, deals)?;
+            scores.iter_mut().flatten().for_each(|score| *score *= sign);
+            Ok::<_, MeasureError>(scores)
+        };
+        let (mut scores, best, blocks) = match task.method {
+            Method::Race(race) => {
+                let choice = race.run(candidates.len(), ask)?;
+                (choice.scores, Some(choice.best), choice.spent)
+            }
+            Method::Halving { blocks } => {
+                let choice = halve(candidates.len(), blocks, ask)?;
+                (choice.scores, Some(choice.best), choice.spent)
+            }
+            Method::Sweep { deals } | Method::Cma { deals, .. } => {
+                let everybody: Vec<usize> = (0..candidates.len()).collect();
+                (ask(&everybody, 0..deals)?, None, candidates.len() as u64 * deals)
+            }
+        };
+        let best = best.unwrap_or_else(|| highest(scores.iter().map(|scores| mean(scores))));
+        // Simultaneous statements are about the payoff that is maximized.
+        let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
+        let mut points = measured.curve(&field.join(" | "), &values, &scores, task.setting.seed);
+        if sign < 0.0 {
+            scores.iter_mut().flatten().for_each(|score| *score *= sign);
+            points.iter_mut().for_each(negate);
+        }
+        let scores = FieldScores { field: field.join(" | "), agents: measured.labels(), by_deal: scores };
+        Ok(Search { points, best, blocks, used, scores: vec![scores] })
+    }
+
+    /// CMA-ES.
+    fn search(&mut self, field: &[String], each: u64, generations: u32) -> Result<Search, TuneError> {
+        let task = self.task;
+        let sign = task.setting.payoff.sign();
+        let mut search = search(task.ranges.len(), task.setting.seed);
+        let at = |point: &[f64]| -> Vec<f64> {
+            task.ranges.iter().zip(point).map(|(values, place)| values.at(*place)).collect()
+        };
+        let (mut deals, mut blocks) = (0, 0);
+        for number in 0..generations {
+            (self.progress)(Step::Generation { number, centre: at(&search.centre()) });
+            let score = |points: &[Vec<f64>]| {
+                let specs: Vec<String> = points.iter().map(|point| task.filled(&at(point))).collect();
+                let mut distinct = specs.clone();
+                distinct.sort();
+                distinct.dedup();
+                let measured = self.measured(&distinct, field)?;
+                let which: Vec<usize> = (0..distinct.len()).collect();
+                let scores = measured.scores(&which, deals..deals + each)?;
+                blocks += distinct.len() as u64 * each;
+                let mean = |spec: &String| {
+                    let place = distinct.binary_search(spec).expect("it is listed");
+                    sign * scores[place].iter().sum::<f64>() / each as f64
+                };
+                Ok::<_, MeasureError>(specs.iter().map(mean).collect())
+            };
+            search.step(score)?;
+            deals += each;
+            if search.spread() < 0.01 {
+                break;
+            }
+        }
+        let values = at(&search.centre());
+        let measured = self.measured(&[task.filled(&values)], field)?;
+        let scores = measured.scores(&[0], deals..deals + each)?;
+        blocks += each;
+        let points = measured.curve(&field.join(" | "), &[spaced(&values)], &scores, task.setting.seed);
+        Ok(Search { points, best: 0, blocks, used: deals + each, scores: Vec::new() })
+    }
+
+    /// Compares the winner with the incumbent on deals that the search did not use.
+    fn validate(&mut self, winner: &str, field: &[String], deals: Range<u64>) -> Result<Validation, TuneError> {
+        let incumbent = self.task.incumbent.clone().unwrap_or_else(|| self.task.with_defaults());
+        let parsed = |spec| self.roster.parse(spec).map_err(|error| MeasureError::from(PlanError::from(error)));
+        if parsed(winner)?.is(&parsed(&incumbent)?) {
+            return Ok(Validation::Same { incumbent });
+        }
+        (self.progress)(Step::Validation { deals: deals.clone() });
+        let measured = self.measured(&[winner.to_owned(), incumbent.clone()], field)?;
+        let count = deals.end - deals.start;
+        let scores = measured.scores(&[0, 1], deals)?;
+        let units = measured.units();
+        let whole = |score: &f64| (score * units).round() as i64;
+        let mut joint = Joint::new(2);
+        for (one, other) in scores[0].iter().zip(&scores[1]) {
+            joint.add(&[1, 1], &[whole(one), whole(other)]);
+        }
+        let support = self.task.setting.payoff.support_of_difference();
+        let (difference, _) = joint.difference(0, 1, units, support).expect("both played every deal");
+        Ok(Validation::Played(Comparison {
+            deals: count,
+            winner: mean(&scores[0]),
+            incumbent,
+            incumbent_mean: mean(&scores[1]),
+            difference: difference.mean,
+            low: difference.low(),
+            high: difference.high(),
+        }))
+    }
+
+    /// Every value against a table full of every value: best replies, and values that are best replies to themselves.
+    fn against_itself(self) -> Result<Tuned, TuneError> {
+        let task = self.task;
+        let Method::Sweep { deals } = task.method else { return Err(TuneError::ItselfNeedsSweep(task.method.name())) };
+        if task.setting.payoff == Payoff::Points {
+            return Err(TuneError::ItselfNeedsShares);
+        }
+        let grid = task.grid(None)?;
+        let candidates: Vec<String> = grid.iter().map(|values| task.filled(values)).collect();
+        let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
+        let size = candidates.len();
+        let which: Vec<usize> = (0..size).collect();
+        let (mut points, mut all_scores, mut equilibria) = (Vec::new(), Vec::new(), Vec::new());
+        let mut matrix = Matrix::zeros(size, size);
+        for (rival, field) in candidates.iter().enumerate() {
+            (self.progress)(Step::Field { number: rival, of: size, field: field.clone() });
+            let measured = self.measured(&candidates, std::slice::from_ref(field))?;
+            let scores = measured.scores(&which, 0..deals)?;
+            let curve = measured.curve(field, &values, &scores, task.setting.seed);
+            for (place, point) in curve.iter().enumerate() {
+                matrix[(place, rival)] = point.mean;
+            }
+            if curve[rival].among_best == Some(true) {
+                equilibria.push(values[rival].clone());
+            }
+            points.extend(curve);
+            all_scores.push(FieldScores { field: field.clone(), agents: measured.labels(), by_deal: scores });
+        }
+        let is_game = task.setting.seats == 2 && task.setting.payoff == Payoff::RankPoints && size > 1;
+        let nash = is_game.then(|| Game::of_matrix(&matrix).nash()).flatten();
+        let found = AgainstItself { deals, symmetric_equilibria: equilibria, nash, values };
+        Ok(Tuned { points, scores: all_scores, result: self.result(Found::AgainstItself(found)) })
+    }
+}
+
+fn mean(scores: &[f64]) -> f64 {
+    scores.iter().sum::<f64>() / scores.len() as f64
+}
+
+/// The place of the highest mean; of equal ones, the first.
+fn highest(means: impl Iterator<Item = f64>) -> usize {
+    let means: Vec<f64> = means.collect();
+    (0..means.len()).rev().max_by(|&one, &other| means[one].total_cmp(&means[other])).unwrap_or(0)
+}
+
+/// Turns a point back from the maximized payoff, if fewer points are better.
+fn negate(point: &mut Point) {
+    point.mean = -point.mean;
+    let flip = |low: &mut Option<f64>, high: &mut Option<f64>| {
+        std::mem::swap(low, high);
+        for end in [low, high].into_iter().flatten() {
+            *end = -*end;
+        }
+    };
+    flip(&mut point.low, &mut point.high);
+    flip(&mut point.low_simultaneous, &mut point.high_simultaneous);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Unit;
+    use crate::tune::Setting;
+    use cambio_stats::race::Race;
+
+    #[test]
+    fn a_task_that_is_not_allowed_is_refused_with_what_it_has_before_anything_is_played() {
+        let setting = Setting {
+            rules: "classic".into(),
+            folder: ".".into(),
+            seats: 2,
+            unit: Unit::Rounds,
+            payoff: Payoff::RankPoints,
+            seed: 1.into(),
+        };
+        let task = Task {
+            agent: "greedy(call_at=?)".into(),
+            ranges: vec!["0..15".parse().unwrap()],
+            opponents: Opponents::Themselves,
+            setting: setting.clone(),
+            method: Method::Sweep { deals: 2 },
+            validate: 0,
+            incumbent: None,
+            command: String::new(),
+        };
+        let race = Race { indifference: 0.1, alpha: 0.05, first: 1, step: 16 };
+        let many = vec!["0..100".parse().unwrap(); 2];
+        let (agent, marks) = ("heuristic(call_at=?,decay=?)".to_owned(), "greedy(call_at=6)".to_owned());
+        let points = Setting { payoff: Payoff::Points, ..setting };
+        let executor = Executor::new(1).unwrap();
+        for (task, sentence) in [
+            (Task { agent: marks, ..task.clone() }, "`greedy(call_at=6)` has 0 question marks and 1 ranges; "),
+            (Task { method: Method::Race(race), ..task.clone() }, "first is 1; allowed is a number from 2 to 10000000"),
+            (
+                Task { validate: 1 << 60, ..task.clone() },
+                "validate is 1152921504606846976; allowed is a number from 2 ",
+            ),
+            (
+                Task { method: Method::Halving { blocks: 8 }, ..task.clone() },
+                "tables of the candidates themselves go with the method sweep; the method is halving",
+            ),
+            (
+                Task { setting: points, ..task.clone() },
+                "tables of the candidates themselves are about what is shared out",
+            ),
+            (
+                Task { agent, ranges: many, ..task.clone() },
+                "the ranges have 10201 combinations; allowed are 10000, or ",
+            ),
+            (
+                Task { method: Method::Sweep { deals: 400_000 }, ..task.clone() },
+                "deals is 400000 for 16 combinations; allowed are at most 390625 for so many",
+            ),
+        ] {
+            let said = task.run(&cambio_agents::roster(), &executor, |step| panic!("{step}")).unwrap_err().to_string();
+            assert!(said.starts_with(sentence), "{said}");
+        }
+    }
+}

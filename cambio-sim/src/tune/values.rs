@@ -1,0 +1,124 @@
+//! The values that are tried.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cambio_core::shown;
+
+/// The values that one question mark may have: `0..15`, or `0..1:0.1` with a step. Both ends belong to them.
+///
+/// ```
+/// use cambio_sim::tune::Values;
+///
+/// let values: Values = "0..1:0.1".parse()?;
+/// assert_eq!((values.count(), values.nth(3), values.at(0.5)), (11, 0.3, 0.5));
+/// let error = "3..1".parse::<Values>().unwrap_err();
+/// assert_eq!(error.to_string(), "the range is `3..1`, and begins above its end; allowed is a range that goes up");
+/// # Ok::<(), cambio_sim::tune::ValuesError>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Values {
+    text: String,
+    from: f64,
+    to: f64,
+    step: f64,
+}
+
+/// Why a text is no range of values.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("the range is {}", self.said())]
+pub struct ValuesError {
+    /// The text.
+    pub text: String,
+    /// What is wrong with it.
+    pub flaw: ValuesFlaw,
+}
+
+/// What is wrong with a range of values.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum ValuesFlaw {
+    /// It is written in another way.
+    Form,
+    /// It begins above its end.
+    Down,
+    /// Its step is not above 0.
+    Step,
+    /// It has more than a million values.
+    Many,
+    /// Its steps do not come to its end.
+    End {
+        /// The step.
+        step: f64,
+    },
+}
+
+impl ValuesError {
+    /// The sentence without its first words, for a program that calls the range otherwise.
+    pub fn said(&self) -> String {
+        let text = shown(&self.text);
+        match self.flaw {
+            ValuesFlaw::Form => {
+                format!("`{text}`; allowed is FROM..TO or FROM..TO:STEP, such as 0..15 or 0..1:0.1")
+            }
+            ValuesFlaw::Down => format!("`{text}`, and begins above its end; allowed is a range that goes up"),
+            ValuesFlaw::Step => format!("`{text}`, and its step is not above 0; allowed is a positive one"),
+            ValuesFlaw::Many => format!("`{text}`, and has more than a million values; allowed are fewer"),
+            ValuesFlaw::End { step } => {
+                let ends = self.text.split_once(':').map_or(self.text.as_str(), |(ends, _)| ends);
+                format!(
+                    "`{text}`, and steps of {step} do not come to its end; allowed is a step that does, such as {ends}:STEP"
+                )
+            }
+        }
+    }
+}
+
+impl FromStr for Values {
+    type Err = ValuesError;
+
+    fn from_str(text: &str) -> Result<Values, ValuesError> {
+        const MOST_STEPS: f64 = 1e6;
+        let refuse = |flaw| ValuesError { text: text.to_owned(), flaw };
+        let (ends, step) = text.split_once(':').unwrap_or((text, "1"));
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let numbers = ends.split_once("..").and_then(|(from, to)| Some((number(from)?, number(to)?, number(step)?)));
+        let (from, to, step) = numbers.ok_or_else(|| refuse(ValuesFlaw::Form))?;
+        let steps = (to - from) / step;
+        if from > to {
+            Err(refuse(ValuesFlaw::Down))
+        } else if step <= 0.0 {
+            Err(refuse(ValuesFlaw::Step))
+        } else if steps > MOST_STEPS {
+            Err(refuse(ValuesFlaw::Many))
+        } else if (steps - steps.round()).abs() > 1e-6 {
+            Err(refuse(ValuesFlaw::End { step }))
+        } else {
+            Ok(Values { text: text.to_owned(), from, to, step })
+        }
+    }
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Values {
+    /// The number of values, 1 or more.
+    pub fn count(&self) -> usize {
+        ((self.to - self.from) / self.step + 1e-9).floor() as usize + 1
+    }
+
+    /// The value with this number, from 0 on, without the rounding errors of repeated addition.
+    pub fn nth(&self, number: usize) -> f64 {
+        let value = self.from + number as f64 * self.step;
+        (value * 1e9).round() / 1e9
+    }
+
+    /// The value nearest to a point between 0 and 1, the ends of the range.
+    pub fn at(&self, point: f64) -> f64 {
+        self.nth(((point.clamp(0.0, 1.0) * (self.count() - 1) as f64).round()) as usize)
+    }
+}
