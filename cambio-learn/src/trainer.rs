@@ -4,7 +4,7 @@
 //! every machine and for every width of its vectors.
 
 use cambio_agents::{Floats, Network};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::chance::Chance;
 use crate::samples::Samples;
@@ -194,20 +194,7 @@ impl Trainer {
 
     /// One step over the samples of a batch.
     pub(crate) fn step(&mut self, samples: &Samples, batch: std::ops::Range<usize>, rate: f32) -> Loss {
-        let arch = self.arch;
-        arch.dispatch(
-            #[inline(always)]
-            || {
-                let mut loss = Loss::default();
-                for number in batch.clone() {
-                    let (on, target) = samples.get(number);
-                    loss.sum += f64::from(self.learn(on, target));
-                    loss.samples += 1;
-                }
-                self.update(batch.len(), rate);
-                loss
-            },
-        )
+        self.arch.dispatch(Step { trainer: self, samples, batch, rate })
     }
 
     /// Adds the gradient of one sample, and returns its loss.
@@ -335,6 +322,31 @@ impl Trainer {
                 *average = AVERAGE * *average + (1.0 - AVERAGE) * weight;
             }
         }
+    }
+}
+
+/// What [`Trainer::step`] does, for vectors of any width. A closure would not be compiled for them.
+struct Step<'a> {
+    trainer: &'a mut Trainer,
+    samples: &'a Samples,
+    batch: std::ops::Range<usize>,
+    rate: f32,
+}
+
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+impl WithSimd for Step<'_> {
+    type Output = Loss;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Loss {
+        let mut loss = Loss::default();
+        for number in self.batch.clone() {
+            let (on, target) = self.samples.get(number);
+            loss.sum += f64::from(self.trainer.learn(on, target));
+            loss.samples += 1;
+        }
+        self.trainer.update(self.batch.len(), self.rate);
+        loss
     }
 }
 

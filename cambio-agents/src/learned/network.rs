@@ -5,7 +5,7 @@
 //! decision is the same on every machine, and plain loops over them become vector instructions: the widest that the machine
 //! has, chosen when it runs.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 /// The width of the first hidden layer.
 pub(super) const WIDTH: usize = 128;
@@ -56,23 +56,15 @@ impl Weights {
     }
 
     /// Adds the rows of inputs.
+    #[inline]
     pub(super) fn add(&self, vectors: Arch, sums: &mut Sums, on: &[u16]) {
-        vectors.dispatch(
-            #[inline(always)]
-            || self.add_rows(sums, on),
-        );
+        vectors.dispatch(Add { weights: self, sums, on });
     }
 
     /// The output for these sums and the rows of inputs: a logit, [`LOGIT_ONE`] for 1.
+    #[inline]
     pub(super) fn value(&self, vectors: Arch, sums: &Sums, on: &[u16]) -> i32 {
-        vectors.dispatch(
-            #[inline(always)]
-            || {
-                let mut sums = *sums;
-                self.add_rows(&mut sums, on);
-                self.output(&sums)
-            },
-        )
+        vectors.dispatch(Value { weights: self, sums, on })
     }
 
     #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
@@ -100,6 +92,8 @@ impl Weights {
         for (activation, &sum) in first.iter_mut().zip(sums) {
             *activation = sum.clamp(0, HIGHEST);
         }
+        // Kept as 16 bits: otherwise they are widened here and narrowed again for every unit.
+        let first = std::hint::black_box(first);
         let mut output = self.last_bias;
         for ((row, &bias), &weight) in self.second.iter().zip(&self.second_bias).zip(&self.last) {
             let mut sum = 0_i32;
@@ -113,8 +107,48 @@ impl Weights {
     }
 }
 
+/// What [`Weights::add`] does, for vectors of any width. A closure would not be compiled for them.
+struct Add<'a> {
+    weights: &'a Weights,
+    sums: &'a mut Sums,
+    on: &'a [u16],
+}
+
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+impl WithSimd for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        // A copy, which cannot overlap the rows for all that the compiler knows.
+        let mut sums = *self.sums;
+        self.weights.add_rows(&mut sums, self.on);
+        *self.sums = sums;
+    }
+}
+
+/// What [`Weights::value`] does.
+struct Value<'a> {
+    weights: &'a Weights,
+    sums: &'a Sums,
+    on: &'a [u16],
+}
+
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+impl WithSimd for Value<'_> {
+    type Output = i32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> i32 {
+        let mut sums = *self.sums;
+        self.weights.add_rows(&mut sums, self.on);
+        self.weights.output(&sums)
+    }
+}
+
 /// Adds one row to sums.
-#[inline]
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+#[inline(always)]
 pub(super) fn add(sums: &mut Sums, row: &Sums) {
     for (sum, &weight) in sums.iter_mut().zip(row) {
         *sum = sum.saturating_add(weight);

@@ -23,7 +23,14 @@ impl Shipped {
 }
 
 /// Each was made by `cambio learn` from the recipe of its name in experiments/learn.
-static SHIPPED: [Shipped; 1] = [Shipped::new("classic", 2..=2, include_bytes!("../../nets/classic.net"))];
+static SHIPPED: [Shipped; 6] = [
+    Shipped::new("classic", 2..=2, include_bytes!("../../nets/classic.net")),
+    Shipped::new("classic", 3..=8, include_bytes!("../../nets/classic-many.net")),
+    Shipped::new("original", 2..=2, include_bytes!("../../nets/original.net")),
+    Shipped::new("original", 3..=8, include_bytes!("../../nets/original-many.net")),
+    Shipped::new("faessler", 2..=2, include_bytes!("../../nets/faessler.net")),
+    Shipped::new("faessler", 3..=8, include_bytes!("../../nets/faessler-many.net")),
+];
 
 impl Network {
     /// The network that comes with the library for these cards and this table; `None` if there is none. Rules with the
