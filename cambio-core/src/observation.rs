@@ -261,20 +261,20 @@ impl Tally {
     #[expect(clippy::inline_always, reason = "a part of each decision of a playout, and all of it stays in registers")]
     #[inline(always)]
     pub(crate) fn of_layout(rules: &Rules, faces: &[Option<Card>; SPOTS], owner: Seat, spots: SpotSet) -> Tally {
-        let slots = spots.slots_of(owner);
+        let known = spots.slots_of(owner);
         let row = &faces[owner.index() * MAX_SLOTS..][..MAX_SLOTS];
         let (mut sum, mut most) = (0, i32::MIN);
         let mut weigh = |slot: usize| {
             let points = rules.points_here(row[slot]);
-            let is_in = slots >> slot & 1 == 1;
+            let is_in = known >> slot & 1 == 1;
             sum += if is_in { points } else { 0 };
             most = most.max(if is_in { points } else { i32::MIN });
         };
         (0..4).for_each(&mut weigh);
-        if slots >> 4 != 0 {
+        if known >> 4 != 0 {
             (4..MAX_SLOTS).for_each(weigh);
         }
-        Tally { sum, most: (slots != 0).then_some(most) }
+        Tally { sum, most: (known != 0).then_some(most) }
     }
 }
 

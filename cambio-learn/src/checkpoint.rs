@@ -70,7 +70,9 @@ impl Learner {
         for number in parts.into_iter().flatten() {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        past.iter().for_each(|network| bytes.extend_from_slice(network));
+        for network in &past {
+            bytes.extend_from_slice(network);
+        }
         let hash = blake3::hash(&bytes);
         bytes.extend_from_slice(hash.as_bytes());
         Some(bytes)
@@ -92,8 +94,8 @@ impl Learner {
             return Err(damaged("it is of a network with other inputs").into());
         }
         let mut parts = numbers.chunks_exact((numbers.len() / 4).max(1)).map(<[f32]>::to_vec);
-        let mut part = || parts.next().unwrap_or_default();
-        learner.trainer = Trainer::restore(inputs, head.steps, [part(), part(), part(), part()])
+        let mut take = || parts.next().unwrap_or_default();
+        learner.trainer = Trainer::restore(inputs, head.steps, [take(), take(), take(), take()])
             .ok_or(damaged("it has another number of weights than its inputs want"))?;
         learner.league.past = past;
         learner.start_over();

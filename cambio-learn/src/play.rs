@@ -7,26 +7,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cambio_agents::{AgentSpec, Learned, MatchValues, Network, Weighing};
+use cambio_agents::{Learned, MatchValues, Network, Weighing};
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Card, Event, History, MAX_SEATS, Playing, RoundResult, Rules, Score, Seat};
 
 use crate::chance::Chance;
-use crate::recipe::Play;
+use crate::recipe::{Play, Rival};
 use crate::samples::Samples;
 use crate::trainer::sigmoid;
-
-/// Whoever sits opposite the network that learns.
-#[derive(Clone, Debug)]
-pub(crate) enum Rival {
-    /// The network itself.
-    Itself,
-    /// The network as it was at one of the last evaluations; itself before the first.
-    Past,
-    /// Any agent.
-    Agent(AgentSpec),
-}
 
 /// What a match gave besides samples.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]

@@ -6,8 +6,6 @@ use cambio_agents::{AgentSpec, Roster};
 use cambio_core::Rules;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::play::Rival;
-
 /// What to learn, as a TOML file says it.
 ///
 /// ```
@@ -134,6 +132,17 @@ impl Default for Evaluation {
     }
 }
 
+/// Whoever sits opposite the network that learns.
+#[derive(Clone, Debug)]
+pub(crate) enum Rival {
+    /// The network itself.
+    Itself,
+    /// The network as it was at one of the last evaluations; itself before the first.
+    Past,
+    /// Any agent.
+    Agent(Box<AgentSpec>),
+}
+
 /// Why a recipe is refused.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -232,7 +241,7 @@ impl Recipe {
             .map(|(spec, &share)| match spec.as_str() {
                 "self" => Ok((Rival::Itself, share)),
                 "past" => Ok((Rival::Past, share)),
-                spec => Ok((Rival::Agent(agent(roster, "rivals", spec)?), share)),
+                spec => Ok((Rival::Agent(agent(roster, "rivals", spec)?.into()), share)),
             })
             .collect()
     }

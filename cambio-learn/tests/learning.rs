@@ -134,3 +134,22 @@ fn a_recipe_says_what_is_wrong_with_it() {
     assert!(error.starts_with("`rivals`: there is no agent `shark`"), "{error}");
     assert_eq!(Recipe::from_toml(&recipe().to_toml()).unwrap(), recipe());
 }
+
+/// The networks that come with the library say how they were made, and the recipes of their names say the same.
+#[test]
+fn the_recipes_of_the_shipped_networks_are_theirs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut compared = 0;
+    for entry in std::fs::read_dir(root.join("cambio-agents/nets")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let (_, facts) = Network::from_bytes(&std::fs::read(&path).unwrap()).unwrap();
+        let text = std::fs::read_to_string(root.join(format!("experiments/learn/{name}.toml"))).unwrap();
+        let recipe = Recipe::from_toml(&text).unwrap();
+        assert_eq!(facts.made["recipe"], serde_json::to_value(&recipe).unwrap(), "{name}");
+        assert_eq!(facts.rules, Rules::preset(&recipe.rules).unwrap());
+        assert_eq!(facts.made["matches"], recipe.matches);
+        compared += 1;
+    }
+    assert_eq!(compared, 6);
+}

@@ -102,12 +102,10 @@ impl<'a> Learning<'a> {
     fn verdicts(&self, seats: &str) -> Vec<Prose> {
         let done = self.curve.last().map_or(0, |row| row.matches).max(self.judged.last().map_or(0, |row| row.matches));
         let rounds = self.curve.last().map_or(0, |row| row.rounds);
-        let mut first = format!("It has learned from {} at {seats} seats", count(done, "match"));
-        if rounds > 0 {
-            first += &format!(", {} in all", count(rounds, "round"));
-        }
+        let of = if rounds > 0 { format!(", {} in all", count(rounds, "round")) } else { String::new() };
         let left = self.recipe.matches.saturating_sub(done);
-        first += &if left > 0 { format!("; {} are to come.", grouped(left)) } else { ".".to_owned() };
+        let rest = if left > 0 { format!("; {} are to come.", grouped(left)) } else { ".".to_owned() };
+        let first = format!("It has learned from {} at {seats} seats{of}{rest}", count(done, "match"));
         let last = self.judged.iter().filter(|row| Some(row.level) == self.judged.last().map(|last| last.level));
         let told = last.map(|row| {
             Prose::from(format!("It wins {} % against ", share(row))).code(&row.against).say(format!(

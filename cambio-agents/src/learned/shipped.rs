@@ -44,6 +44,9 @@ impl Network {
     /// assert!(Network::shipped(&Rules::preset("mini-m1")?, 2).is_none());
     /// # Ok::<(), cambio_core::RulesError>(())
     /// ```
+    ///
+    /// # Panics
+    /// Never: the files are part of the library.
     pub fn shipped(rules: &Rules, seats: usize) -> Option<Network> {
         let fits = |shipped: &&Shipped| {
             let preset = Rules::preset(shipped.preset).expect("it is a preset");

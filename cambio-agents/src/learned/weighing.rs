@@ -289,7 +289,7 @@ impl std::fmt::Debug for Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cambio_core::rng::{Bounded as _, Key, Purpose};
+    use cambio_core::rng::{Key, Purpose};
     use cambio_core::{Dice, PRESETS, Setup, State};
 
     /// What is summed once for all candidates and what is summed for each give what all inputs of a candidate give.

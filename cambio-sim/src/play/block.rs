@@ -252,8 +252,14 @@ mod tests {
             let agent = Greedy::new(&GreedyParams { call_at: params.call_at });
             Counted { agent, matches: Arc::clone(matches) }
         };
-        let text =
-            Text { name: "word", meaning: "Not minded.", example: "a", check: |_| Ok(()), files: |_| Vec::new() };
+        let text = Text {
+            name: "word",
+            meaning: "Not minded.",
+            example: "a",
+            is_needed: true,
+            check: |_| Ok(()),
+            files: |_| Vec::new(),
+        };
         let about = "Counts its matches.";
         let inside = Entry::new("inside", about, move |params| counted(params, &inside));
         let outside = Entry::with_text("outside", about, text, move |_, params| counted(params, &outside));
