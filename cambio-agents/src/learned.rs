@@ -57,9 +57,8 @@ pub struct Learned {
     /// Its network; without one, that which comes with the cards.
     own: Option<Network>,
     params: LearnedParams,
-    seated: Option<Seated>,
-    /// The name of the rules that it was seated at.
-    rules: String,
+    /// Where it sits, or why it cannot play there.
+    seated: Result<Seated, String>,
     weighing: Weighing,
 }
 
@@ -84,8 +83,7 @@ impl Learned {
         Learned {
             own: None,
             params: LearnedParams::default(),
-            seated: None,
-            rules: String::new(),
+            seated: Err("no match has begun".to_owned()),
             weighing: Weighing::default(),
         }
     }
@@ -105,10 +103,15 @@ impl Learned {
 impl Agent for Learned {
     fn begin(&mut self, briefing: &Briefing<'_>) {
         let network = match &self.own {
-            Some(own) => Some(own.clone()).filter(|own| own.inputs().fit(briefing.rules)),
-            None => Network::shipped(briefing.rules, briefing.seats),
+            Some(own) if own.inputs().fit(briefing.rules) => Ok(own.clone()),
+            Some(own) => Err(format!("its network is for the cards of `{}`", own.inputs().rules().name())),
+            None => Network::shipped(briefing.rules, briefing.seats).ok_or_else(|| {
+                format!(
+                    "no network comes with the cards of `{}`; `cambio learn` makes one, and learned(\"FILE\") plays it",
+                    briefing.rules.name()
+                )
+            }),
         };
-        briefing.rules.name().clone_into(&mut self.rules);
         self.seated = network.map(|network| Seated {
             seat: briefing.seat,
             history: History::new(briefing.rules, briefing.seats),
@@ -120,30 +123,24 @@ impl Agent for Learned {
 
     /// A network that is for other cards cannot play.
     fn trouble(&mut self) -> Option<String> {
-        self.seated.is_none().then(|| match &self.own {
-            Some(own) => format!("its network is for the cards of `{}`", own.inputs().rules().name()),
-            None => format!(
-                "no network comes with the cards of `{}`; `cambio learn` makes one, and learned(\"FILE\") plays it",
-                self.rules
-            ),
-        })
+        self.seated.as_ref().err().cloned()
     }
 
     fn round_begins(&mut self, standing: &Standing<'_>) {
-        if let Some(seated) = &mut self.seated {
+        if let Ok(seated) = &mut self.seated {
             seated.standing = seated.network.inputs().standing(standing.totals, seated.seat);
         }
     }
 
     fn notice(&mut self, sighting: &Sighting) {
-        if let Some(seated) = &mut self.seated {
+        if let Ok(seated) = &mut self.seated {
             seated.history.notice(sighting);
         }
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
         // The referee does not ask who is in trouble.
-        let Some(seated) = &mut self.seated else { return view.choices().nth(0).expect("who is asked has a choice") };
+        let Ok(seated) = &mut self.seated else { return view.choices().nth(0).expect("who is asked has a choice") };
         let Seated { network, history, standing, stream, .. } = seated;
         network.weigh(view, history, standing, &mut self.weighing);
         match self.params.temperature() {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use cambio_core::Rules;
 
-use super::weighing::Network;
+use super::weighing::{Network, have_the_same_cards};
 
 /// A network that comes with the library, and where it plays.
 struct Shipped {
@@ -13,12 +13,23 @@ struct Shipped {
     preset: &'static str,
     seats: RangeInclusive<usize>,
     bytes: &'static [u8],
-    read: OnceLock<Network>,
+    rules: OnceLock<Rules>,
+    network: OnceLock<Network>,
 }
 
 impl Shipped {
     const fn new(preset: &'static str, seats: RangeInclusive<usize>, bytes: &'static [u8]) -> Shipped {
-        Shipped { preset, seats, bytes, read: OnceLock::new() }
+        Shipped { preset, seats, bytes, rules: OnceLock::new(), network: OnceLock::new() }
+    }
+
+    /// Whether it plays here. The network need not be read for it: every match asks.
+    fn fits(&self, rules: &Rules, seats: usize) -> bool {
+        let own = || Rules::preset(self.preset).expect("it is a preset");
+        self.seats.contains(&seats) && have_the_same_cards(self.rules.get_or_init(own), rules)
+    }
+
+    fn network(&self) -> &Network {
+        self.network.get_or_init(|| Network::from_bytes(self.bytes).expect("what comes with the library is whole").0)
     }
 }
 
@@ -48,12 +59,6 @@ impl Network {
     /// # Panics
     /// Never: the files are part of the library.
     pub fn shipped(rules: &Rules, seats: usize) -> Option<Network> {
-        let fits = |shipped: &&Shipped| {
-            let preset = Rules::preset(shipped.preset).expect("it is a preset");
-            shipped.seats.contains(&seats) && preset.kinds() == rules.kinds()
-        };
-        let shipped = SHIPPED.iter().find(fits)?;
-        let read = || Network::from_bytes(shipped.bytes).expect("what comes with the library is whole").0;
-        Some(shipped.read.get_or_init(read).clone())
+        SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).map(|shipped| shipped.network().clone())
     }
 }

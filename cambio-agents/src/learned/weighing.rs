@@ -17,6 +17,12 @@ use crate::tie::place;
 #[derive(Clone, Copy, Debug)]
 pub struct MatchStanding(pub(super) Totals);
 
+/// Whether a network for one of these rules means something under the other.
+pub(super) fn have_the_same_cards(one: &Rules, other: &Rules) -> bool {
+    // Most often they are the same rules, which is a comparison of two words.
+    one == other || one.kinds() == other.kinds()
+}
+
 /// The inputs of networks for one rule system: how a seat's view and a decision become the inputs that are on.
 ///
 /// Clones are cheap.
@@ -53,7 +59,7 @@ impl Inputs {
     /// Whether the inputs mean something under these rules: they have the same kinds of cards. What else the rules say may
     /// differ, as where single rounds of a match are played.
     pub fn fit(&self, rules: &Rules) -> bool {
-        self.rules.kinds() == rules.kinds()
+        have_the_same_cards(&self.rules, rules)
     }
 
     /// How a match stands at these totals, seat a first, as `seat` sees it.
@@ -152,10 +158,12 @@ impl Weighing {
     pub(super) fn draw(&self, inputs: &Inputs, view: &impl View, temperature: f64, stream: &mut Stream) -> Action {
         const ONE: f64 = (1 << 24) as f64;
         let most = self.values[self.best()];
+        // From 256 candidates on the shares are smaller, so that their sum has room.
+        let shift = self.values.len().ilog2().saturating_sub(7);
         let share = |&value: &i32| {
             let behind = f64::from(most - value) / f64::from(LOGIT_ONE);
             // Whole numbers, so that no sum depends on an order.
-            (libm::exp(-behind / temperature) * ONE) as u32
+            (libm::exp(-behind / temperature) * ONE) as u32 >> shift
         };
         let shares: Vec<u32> = self.values.iter().map(share).collect();
         let mut left = stream.below(shares.iter().sum());
