@@ -8,7 +8,7 @@ use cambio_sim::{CancelToken, Executor, Stopped, ThreadsError};
 
 use crate::error::LearnError;
 use crate::evaluate::{Judgement, judge};
-use crate::play::{League, MOST_PAST, Tally};
+use crate::play::{League, Tally};
 use crate::recipe::Recipe;
 use crate::samples::Samples;
 use crate::trainer::{Loss, Trainer};
@@ -181,12 +181,13 @@ impl Learner {
         self.done = next;
         self.rounds += tally.rounds;
         self.samples += loss.samples;
-        let judgements = if self.is_judged() { self.judge(&crew.everybody)? } else { Vec::new() };
-        if self.is_judged() && self.recipe.has_past() {
-            let past = &mut self.league.past;
-            past.drain(..(past.len() + 1).saturating_sub(MOST_PAST));
+        let mut judgements = Vec::new();
+        if self.is_judged() {
             let network = self.network();
-            self.league.past.push(network);
+            judgements = self.judge(&network, &crew.everybody)?;
+            if self.recipe.has_past() {
+                self.league.remember(network);
+            }
         }
         Ok(Some(Progress {
             matches: self.matches(),
@@ -225,13 +226,13 @@ impl Learner {
             || (times > 0 && self.done * times / generations != (self.done - 1) * times / generations)
     }
 
-    fn judge(&self, executor: &Executor) -> Result<Vec<Judgement>, LearnError> {
-        let (network, evaluation) = (self.network(), &self.recipe.evaluation);
+    fn judge(&self, network: &Network, executor: &Executor) -> Result<Vec<Judgement>, LearnError> {
+        let evaluation = &self.recipe.evaluation;
         let mut tables = self.recipe.seats.clone();
         tables.sort_unstable();
         tables.dedup();
         let judge = |(seats, spec)| {
-            judge(&network, spec, seats, evaluation.seed, evaluation.deals, executor)
+            judge(network, spec, seats, evaluation.seed, evaluation.deals, executor)
                 .map_err(|error| error.map_or(LearnError::Interrupted, LearnError::Match))
         };
         tables.iter().flat_map(|&seats| self.judges.iter().map(move |spec| (seats, spec))).map(judge).collect()

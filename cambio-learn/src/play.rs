@@ -37,7 +37,7 @@ impl Tally {
 }
 
 /// The past selves that a network meets: so many at most.
-pub(crate) const MOST_PAST: usize = 8;
+const MOST_PAST: usize = 8;
 
 /// Who plays whom, and where.
 #[derive(Clone, Debug)]
@@ -81,6 +81,12 @@ impl League {
         let is_match = rules.spec().match_end != MatchEnd::Rounds(1);
         let values = seats.iter().filter(|_| is_match).map(|&seats| (seats, MatchValues::of(rules, seats))).collect();
         League { rules: *rules, seats: seats.to_vec(), play, past: Vec::new(), rivals, values }
+    }
+
+    /// Remembers what the network is, for matches to come.
+    pub(crate) fn remember(&mut self, network: Network) {
+        self.past.drain(..(self.past.len() + 1).saturating_sub(MOST_PAST));
+        self.past.push(network);
     }
 
     /// Plays the matches of these numbers; what they give depends on nothing but the network, the seed and the numbers.

@@ -42,6 +42,37 @@ impl Parts {
     }
 }
 
+/// Inputs, each once, in the order in which they came.
+#[derive(Clone, Debug)]
+struct InputSet {
+    inputs: Vec<u16>,
+    has: Vec<bool>,
+}
+
+impl InputSet {
+    /// No input of so many.
+    fn new(of: usize) -> InputSet {
+        InputSet { inputs: Vec::new(), has: vec![false; of] }
+    }
+
+    #[inline]
+    fn insert(&mut self, input: u16) {
+        if !std::mem::replace(&mut self.has[usize::from(input)], true) {
+            self.inputs.push(input);
+        }
+    }
+
+    fn inputs(&self) -> &[u16] {
+        &self.inputs
+    }
+
+    fn clear(&mut self) {
+        for input in self.inputs.drain(..) {
+            self.has[usize::from(input)] = false;
+        }
+    }
+}
+
 /// Trains a network to predict shares of wins.
 #[derive(Clone, Debug)]
 pub(crate) struct Trainer {
@@ -51,12 +82,10 @@ pub(crate) struct Trainer {
     gradient: Vec<f32>,
     mean: Vec<f32>,
     squares: Vec<f32>,
-    /// The inputs that were on in this batch, each once.
-    touched: Vec<u16>,
-    is_touched: Vec<bool>,
-    /// The inputs whose weights moved since [`Trainer::follow`], each once.
-    moved: Vec<u16>,
-    has_moved: Vec<bool>,
+    /// The inputs that were on in this batch.
+    touched: InputSet,
+    /// The inputs whose weights moved since [`Trainer::follow`].
+    moved: InputSet,
     steps: u64,
     arch: Arch,
 }
@@ -113,10 +142,8 @@ impl Trainer {
             gradient: zeros(),
             mean: zeros(),
             squares: zeros(),
-            touched: Vec::new(),
-            is_touched: vec![false; inputs],
-            moved: Vec::new(),
-            has_moved: vec![false; inputs],
+            touched: InputSet::new(inputs),
+            moved: InputSet::new(inputs),
             steps: 0,
             arch: Arch::new(),
         }
@@ -143,11 +170,11 @@ impl Trainer {
     /// Brings the whole numbers of a network up to the weights as they are now. It was up to them when it was made, or when
     /// this was called last.
     pub(crate) fn follow(&mut self, network: &mut Network) {
-        for input in self.moved.drain(..) {
+        for &input in self.moved.inputs() {
             let row = usize::from(input);
-            self.has_moved[row] = false;
             network.set_row(row, &self.weights[row * WIDTH..][..WIDTH]);
         }
+        self.moved.clear();
         let mut floats = Floats::zero(0);
         self.fill_layers(&self.weights, &mut floats);
         network.set_layers(&floats);
@@ -155,7 +182,7 @@ impl Trainer {
 
     fn floats(&self, weights: &[f32]) -> Floats {
         let parts = self.parts;
-        let mut floats = Floats::zero(self.is_touched.len());
+        let mut floats = Floats::zero(parts.bias / WIDTH);
         floats.rows.copy_from_slice(&weights[..parts.bias]);
         self.fill_layers(weights, &mut floats);
         floats.confine();
@@ -264,10 +291,7 @@ impl Trainer {
         }
         for &input in on {
             let row = usize::from(input);
-            if !self.is_touched[row] {
-                self.is_touched[row] = true;
-                self.touched.push(input);
-            }
+            self.touched.insert(input);
             for (slope, &through) in gradient[row * WIDTH..][..WIDTH].iter_mut().zip(&through) {
                 *slope += through;
             }
@@ -298,7 +322,7 @@ impl Trainer {
                 *slope = 0.0;
             }
         };
-        for &input in &self.touched {
+        for &input in self.touched.inputs() {
             let at = usize::from(input) * WIDTH;
             adam(at..at + WIDTH, Floats::MOST_ROW);
         }
@@ -308,13 +332,8 @@ impl Trainer {
         adam(parts.second_bias..parts.last, 1000.0);
         adam(parts.last..parts.last_bias, Floats::MOST_WEIGHT);
         adam(parts.last_bias..parts.len, 1000.0);
-        for &input in &self.touched {
-            let row = usize::from(input);
-            self.is_touched[row] = false;
-            if !self.has_moved[row] {
-                self.has_moved[row] = true;
-                self.moved.push(input);
-            }
+        for &input in self.touched.inputs() {
+            self.moved.insert(input);
         }
         self.touched.clear();
         if self.steps.is_multiple_of(AVERAGE_EVERY) {
