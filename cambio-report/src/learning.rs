@@ -1,26 +1,14 @@
 //! The page of a network that learned.
 
 use cambio_learn::{CurveRow, JudgedRow, Recipe};
-use serde::Serialize;
 
+use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, plus_minus};
 use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::plot::{Curve, Figure, Sample, Standing};
-use crate::template::page;
 
 /// The most points of the curve of the loss; of more, every second, third and so on is drawn.
 const MOST_POINTS: usize = 60;
-
-#[derive(Serialize)]
-struct Page {
-    title: String,
-    verdicts: Vec<Prose>,
-    reading: Prose,
-    curves: Vec<Figure<Curve>>,
-    levels: Option<Table>,
-    how: Prose,
-    recipe: String,
-}
 
 /// What a learner has written down so far.
 ///
@@ -63,16 +51,17 @@ pub fn of_learning(learning: Learning<'_>) -> String {
         rivals.iter().enumerate().map(|(place, &rival)| learning.wins(place, rival)).collect();
     curves.extend((curve.len() > 1).then(|| learning.loss()));
     let seats: Vec<String> = recipe.seats.iter().map(ToString::to_string).collect();
-    page(
-        "learning.html",
-        Page {
+    CurvePage {
             title: format!("A network for {}", recipe.rules),
             verdicts: learning.verdicts(&seats.join(", ")),
+            heading: "How it learned",
             reading: "Bars are 95 % intervals, clustered by deal. The network is judged on deals that it does not learn from, in \
                       all seats, and plays the averaged weights."
                 .into(),
             curves,
-            levels: (!rivals.is_empty()).then(|| learning.levels(&rivals)),
+            points: (!rivals.is_empty()).then(|| learning.levels(&rivals)),
+            points_name: "Levels",
+            replies: None,
             how: Prose::from("The recipe below gives the same network, byte for byte, for any number of threads: ")
                 .code("cambio learn recipe.toml --out DIR")
                 .say(". ")
@@ -82,9 +71,9 @@ pub fn of_learning(learning: Learning<'_>) -> String {
                 .say(" have all figures, and ")
                 .code("levels")
                 .say(" the network at each evaluation."),
-            recipe: recipe.to_toml(),
-        },
-    )
+            command: recipe.to_toml(),
+        }
+        .html()
 }
 
 /// A share in percent, with its interval.

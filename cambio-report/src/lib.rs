@@ -10,6 +10,7 @@
 //! little geometry (`plot`).
 
 mod cell_report;
+mod curves;
 mod learning;
 mod numbers;
 mod parts;

@@ -1,25 +1,12 @@
 //! The page of a response curve.
 
 use cambio_sim::tune::{AgainstField, AgainstItself, Found, Point, TuningResult, Validation};
-use serde::Serialize;
 
+use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, percent, plus_minus, signed, spread};
 use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::plot::{Curve, Figure, Sample, Standing};
-use crate::template::page;
 use crate::verdict::digits;
-
-#[derive(Serialize)]
-struct Page {
-    title: String,
-    verdicts: Vec<Prose>,
-    reading: Prose,
-    curves: Vec<Figure<Curve>>,
-    points: Table,
-    replies: Option<Table>,
-    how: Prose,
-    command: String,
-}
 
 /// The results of tuning, as `curve.csv` and `tuning.json` hold them.
 ///
@@ -81,25 +68,25 @@ pub fn of_tuning(tuning: Tuning<'_>) -> String {
         Found::AgainstField(found) => (tuning.verdicts(found), None),
         Found::AgainstItself(found) => (vec![tuning.equilibria(found)], Some(tuning.replies(&fields))),
     };
-    page(
-        "tuning.html",
-        Page {
-            title: format!("The best of {}", result.agent),
-            verdicts,
-            reading: tuning.reading().into(),
-            curves: curves.collect(),
-            points: tuning.table(),
-            replies,
-            how: Prose::from("The same version, ")
-                .code(format!("cambio {}", result.version))
-                .say(", gives the same numbers for any number of threads from the command below. ")
-                .code("curve.csv")
-                .say(" has them in full, ")
-                .code("tuning.json")
-                .say(" says what was found."),
-            command: result.command.clone(),
-        },
-    )
+    CurvePage {
+        title: format!("The best of {}", result.agent),
+        verdicts,
+        heading: "Response",
+        reading: tuning.reading().into(),
+        curves: curves.collect(),
+        points: replies.is_none().then(|| tuning.table()),
+        points_name: "Response",
+        replies,
+        how: Prose::from("The same version, ")
+            .code(format!("cambio {}", result.version))
+            .say(", gives the same numbers for any number of threads from the command below. ")
+            .code("curve.csv")
+            .say(" has them in full, ")
+            .code("tuning.json")
+            .say(" says what was found."),
+        command: result.command.clone(),
+    }
+    .html()
 }
 
 impl<'a> Tuning<'a> {
