@@ -7,6 +7,7 @@ mod file;
 mod network;
 mod position;
 mod shipped;
+mod vectors;
 mod weighing;
 
 use cambio_core::rng::Stream;
@@ -102,17 +103,7 @@ impl Learned {
 
 impl Agent for Learned {
     fn begin(&mut self, briefing: &Briefing<'_>) {
-        let network = match &self.own {
-            Some(own) if own.inputs().fit(briefing.rules) => Ok(own.clone()),
-            Some(own) => Err(format!("its network is for the cards of `{}`", own.inputs().rules().name())),
-            None => Network::shipped(briefing.rules, briefing.seats).ok_or_else(|| {
-                format!(
-                    "no network comes with the cards of `{}`; `cambio learn` makes one, and learned(\"FILE\") plays it",
-                    briefing.rules.name()
-                )
-            }),
-        };
-        self.seated = network.map(|network| Seated {
+        self.seated = Network::for_match(self.own.as_ref(), briefing).map(|network| Seated {
             seat: briefing.seat,
             history: History::new(briefing.rules, briefing.seats),
             standing: network.inputs().standing(&[], briefing.seat),

@@ -12,6 +12,7 @@
 //! - [`Ismcts`] searches a tree of information sets. Its textbook forms are weak in this game; against a blueprint it is
 //!   strong.
 //! - [`Rollout`] searches one ply over a blueprint.
+//! - [`Learned`] plays by a network that taught itself, and [`Lookahead`] searches one ply over that.
 //!
 //! The searches draw worlds from a [`Belief`] about the cards that the seat does not know. With a budget of iterations they
 //! decide the same on every machine; a budget of time gives that up. [`External`] is an agent in any language, over standard
@@ -38,6 +39,7 @@ mod greedy;
 mod heuristic;
 mod ismcts;
 mod learned;
+mod lookahead;
 mod memory;
 mod oracle;
 mod params;
@@ -62,6 +64,7 @@ pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
 pub use learned::{
     Floats, Inputs, Learned, LearnedParams, MatchStanding, Network, NetworkError, NetworkFacts, Weighing, read_network,
 };
+pub use lookahead::{Lookahead, LookaheadParams};
 pub use memory::{Memory, MemoryParams};
 pub use oracle::{Oracle, OracleParams};
 #[doc(hidden)]

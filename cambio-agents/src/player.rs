@@ -77,6 +77,14 @@ impl<A: Agent> Agent for Plain<A> {
         self.0.notice(sighting);
     }
 
+    fn spectates(&self) -> bool {
+        self.0.spectates()
+    }
+
+    fn spectate(&mut self, table: &cambio_core::Table) {
+        self.0.spectate(table);
+    }
+
     fn decide(&mut self, view: &cambio_core::Observation<'_>) -> cambio_core::Action {
         self.0.decide(view)
     }
@@ -116,6 +124,11 @@ impl Player {
     #[inline]
     pub fn agent(&mut self) -> &mut dyn Agent {
         &mut *self.0
+    }
+
+    /// See [`Agent::spectates`].
+    pub fn spectates(&self) -> bool {
+        self.0.spectates()
     }
 
     /// The agent, without its extensions.

@@ -7,7 +7,8 @@ use crate::external::{COMMAND, External, ExternalParams};
 use crate::greedy::Greedy;
 use crate::heuristic::{Heuristic, HeuristicParams, Preset};
 use crate::ismcts::Ismcts;
-use crate::learned::{Learned, LearnedParams, NETWORK, read_network};
+use crate::learned::{Learned, LearnedParams, NETWORK, Network, read_network};
+use crate::lookahead::{Lookahead, LookaheadParams};
 use crate::oracle::Oracle;
 use crate::params::{NoParams, Words as _};
 use crate::player::Player;
@@ -67,6 +68,12 @@ pub fn roster() -> Roster {
             NETWORK,
             learned,
         ),
+        Entry::with_text(
+            "lookahead",
+            "The learned player with a search: it plays its best candidates out, in worlds that its network makes likely.",
+            NETWORK,
+            lookahead,
+        ),
         Entry::new(
             "oracle",
             "Sees every card, the stock's order included: a ceiling for analyses, and no player.",
@@ -81,10 +88,18 @@ pub fn roster() -> Roster {
     Roster { entries }
 }
 
+/// The network of a spec; `None` if it names no file.
+fn network(path: &str) -> Option<Network> {
+    (!path.is_empty()).then(|| read_network(path).expect("a spec's network was read when the spec was read"))
+}
+
 fn learned(path: &str, params: &LearnedParams) -> Player {
-    let network =
-        (!path.is_empty()).then(|| read_network(path).expect("a spec's network was read when the spec was read"));
-    Player::from(network.map_or_else(Learned::shipped, Learned::new).with_params(params))
+    Player::from(network(path).map_or_else(Learned::shipped, Learned::new).with_params(params))
+}
+
+fn lookahead(path: &str, params: &LookaheadParams) -> Player {
+    let player = network(path).map_or_else(|| Lookahead::shipped(params), |own| Lookahead::new(own, params));
+    Player::from(player)
 }
 
 fn external(command: &str, params: &ExternalParams) -> Player {

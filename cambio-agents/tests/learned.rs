@@ -1,6 +1,6 @@
 //! Networks as players: they conform, no letter matters to them, and a damaged file is refused.
 
-use cambio_agents::{Floats, Inputs, Learned, Network, NetworkError, roster};
+use cambio_agents::{Floats, Inputs, Learned, Lookahead, LookaheadParams, Network, NetworkError, roster};
 use cambio_core::rng::Key;
 use cambio_core::testing::{Effort, check_agent};
 use cambio_core::{Agent, MatchError, PRESETS, Pairing, Rules, play_match};
@@ -34,6 +34,15 @@ fn a_network_conforms_at_every_table() {
         let checked = check_agent(|| Learned::new(network.clone()), &effort);
         assert!(checked.is_ok(), "{name}: {}", checked.unwrap_err());
     }
+}
+
+/// By the networks that come with the library: rounds of a network without meaning are long.
+#[test]
+fn a_lookahead_conforms() {
+    let params = LookaheadParams { worlds: 8, proposals: 16, ..LookaheadParams::default() };
+    let effort = Effort { presets: vec!["classic"], seats: vec![2, 4], matches: 3, ..Effort::default() };
+    let checked = check_agent(|| Lookahead::shipped(&params), &effort);
+    assert!(checked.is_ok(), "{}", checked.unwrap_err());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Agents: players at the table.
 
 use crate::rng::Stream;
-use crate::{Action, Observation, RoundResult, Rules, Score, Seat, Sighting, Standing};
+use crate::{Action, Observation, RoundResult, Rules, Score, Seat, Sighting, Standing, Table};
 
 /// The briefing of an agent at the start of a match.
 #[derive(Clone, Debug)]
@@ -58,6 +58,19 @@ pub trait Agent: Send {
         let _ = sighting;
     }
 
+    /// Whether the agent wants [`spectate`](Agent::spectate). Asked once a match, after [`begin`](Agent::begin).
+    fn spectates(&self) -> bool {
+        false
+    }
+
+    /// Another seat is asked for a decision; this is the table then, as every spectator sees it.
+    ///
+    /// For agents that infer from a decision what the seat knew: what it decided comes with the sightings. In a snap window
+    /// every seat that may snap is asked, and the table tells nothing of what was declared.
+    fn spectate(&mut self, table: &Table) {
+        let _ = table;
+    }
+
     /// Decides. Must return one of [`Observation::choices`]; anything else is a fault.
     fn decide(&mut self, view: &Observation<'_>) -> Action;
 
@@ -91,6 +104,14 @@ impl<T: Agent + ?Sized> Agent for Box<T> {
 
     fn notice(&mut self, sighting: &Sighting) {
         (**self).notice(sighting);
+    }
+
+    fn spectates(&self) -> bool {
+        (**self).spectates()
+    }
+
+    fn spectate(&mut self, table: &Table) {
+        (**self).spectate(table);
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {

@@ -7,7 +7,7 @@ use crate::rng::Key;
 use crate::round::{Drawn, Round};
 use crate::{
     Action, Agent, Briefing, Card, Choices, Event, IllegalAction, Match, RoundResult, Rules, RulesError, Score, Seat,
-    Setup, State,
+    Setup, State, Table,
 };
 
 /// The match to be played: the rules, the number of seats, and the key of its chance.
@@ -205,8 +205,9 @@ impl Deal {
             agent.begin(&Briefing { rules: &rules, seats, seat, stream: self.agent(seat) });
             ask_after(agent, seat, 0, 0)?;
         }
+        let has_spectators = agents.iter().any(A::spectates);
         while !game.is_over() {
-            play_round(&mut game, self, agents, observer)?;
+            play_round(&mut game, self, agents, has_spectators, observer)?;
         }
         for agent in agents.iter_mut() {
             agent.match_ends(game.totals());
@@ -219,6 +220,7 @@ fn play_round<A: Agent, W: Observer>(
     game: &mut Match,
     deal: &mut Deal,
     agents: &mut [A],
+    has_spectators: bool,
     observer: &mut W,
 ) -> Result<(), MatchError> {
     let number = game.rounds();
@@ -231,6 +233,9 @@ fn play_round<A: Agent, W: Observer>(
         .expect("a match checks its rules and seats, and its deck is the rules' own");
     while let Some(seat) = round.state().actor() {
         observer.asks(round.state(), seat);
+        if has_spectators {
+            show(round.state().table(), seat, agents);
+        }
         let agent = &mut agents[seat.index()];
         let action = agent.decide(&round.state().observe(seat));
         let decision = round.decisions() + 1;
@@ -244,6 +249,15 @@ fn play_round<A: Agent, W: Observer>(
     let result = round.end(&mut Crowd { agents, observer }).expect("a dealt round that is over can be scored");
     game.add(&result);
     Ok(())
+}
+
+/// Shows the table to the agents that want to see it when another seat is asked.
+fn show<A: Agent>(table: &Table, asked: Seat, agents: &mut [A]) {
+    for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
+        if seat != asked && agent.spectates() {
+            agent.spectate(table);
+        }
+    }
 }
 
 #[cfg(test)]

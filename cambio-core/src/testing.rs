@@ -5,7 +5,7 @@ pub use crate::relabel::Relabelling;
 use crate::rng::{Bounded as _, Key, Purpose, Seed, Stream};
 use crate::{
     Action, Agent, Briefing, Card, Event, Fault, Knowledge, MatchError, Observation, Observer, PRESETS, Pairing,
-    RaceOrder, RoundResult, Rules, Score, Seat, Setup, Sighting, Standing, State, Trouble, play_match,
+    RaceOrder, RoundResult, Rules, Score, Seat, Setup, Sighting, Standing, State, Table, Trouble, play_match,
 };
 
 /// Chooses among the legal decisions, each equally likely.
@@ -165,6 +165,7 @@ pub enum Failing {
 enum Moment {
     RoundBegins(Setup, usize, Vec<Score>),
     Sighting(Sighting),
+    Table(Box<Table>),
     Decision { truth: Box<State>, other: Box<State>, action: Action, number: usize },
     RoundEnds(Box<RoundResult>),
 }
@@ -213,6 +214,9 @@ impl Observer for Diary {
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        for (moments, _) in self.moments.iter_mut().zip(Seat::ALL).filter(|&(_, other)| other != seat) {
+            moments.push(Moment::Table(Box::new(*state.table())));
+        }
         let other = self.knowledge[seat.index()].sample(&state.observe(seat), &mut self.stream);
         self.number += 1;
         let (truth, other) = (Box::new(state.clone()), Box::new(other));
@@ -270,6 +274,8 @@ fn relive<A: Agent>(
                 agent.round_begins(&Standing { round: *round, setup, totals: &totals });
             }
             Moment::Sighting(sighting) => agent.notice(&relabelling.event(sighting)),
+            Moment::Table(table) if agent.spectates() => agent.spectate(&relabelling.table(table)),
+            Moment::Table(_) => {}
             Moment::Decision { truth, other, action, number } => {
                 let world = if shown == Shown::Other { other } else { truth };
                 let table = relabelling.table(world.table());
@@ -415,6 +421,13 @@ impl<A: Agent> Guest<A> {
             Guest::Patient(agent) => agent.as_mut(),
         }
     }
+
+    fn is_spectator(&self) -> bool {
+        match self {
+            Guest::Tested(agent) => agent.spectates(),
+            Guest::Patient(agent) => agent.spectates(),
+        }
+    }
 }
 
 impl<A: Agent> Agent for Guest<A> {
@@ -428,6 +441,14 @@ impl<A: Agent> Agent for Guest<A> {
 
     fn notice(&mut self, sighting: &Sighting) {
         self.agent().notice(sighting);
+    }
+
+    fn spectates(&self) -> bool {
+        self.is_spectator()
+    }
+
+    fn spectate(&mut self, table: &Table) {
+        self.agent().spectate(table);
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {

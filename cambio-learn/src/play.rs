@@ -61,8 +61,8 @@ struct Decision {
     /// Where its inputs lie.
     start: usize,
     end: usize,
-    /// The value of the best candidate.
-    best: f32,
+    /// What the network expects of it: the value of the best candidate, or the mean over those that it draws from.
+    value: f32,
     /// Whether it was exploratory.
     explored: bool,
 }
@@ -155,6 +155,11 @@ impl League {
         round.hear(playing.events(), &mut others);
         while let Some(turn) = playing.turn() {
             let seat = turn.seat;
+            for (other, agent) in Seat::ALL.into_iter().zip(&mut others) {
+                if let Some(agent) = agent.as_mut().filter(|agent| other != seat && agent.spectates()) {
+                    agent.spectate(turn.view.table());
+                }
+            }
             let action = match &mut others[seat.index()] {
                 Some(agent) => agent.decide(&turn.view),
                 None => round.decide(self, network, &playing, seat, desk, &mut chance),
@@ -243,7 +248,7 @@ impl League {
             let back = &mut returns[decision.seat.index()];
             samples.push(&desk.on[decision.start..decision.end], *back);
             let before =
-                if decision.explored { decision.best } else { lambda * *back + (1.0 - lambda) * decision.best };
+                if decision.explored { decision.value } else { lambda * *back + (1.0 - lambda) * decision.value };
             *back = discount * before;
         }
         desk.decisions.clear();
@@ -305,7 +310,11 @@ impl Round {
         let number = weighing.actions().len();
         let mut place = weighing.best();
         if number > 1 {
-            let best = sigmoid(weighing.logits().nth(place).expect("the best is one of them") as f32);
+            let mut value = sigmoid(weighing.logits().nth(place).expect("the best is one of them") as f32);
+            if league.play.temperature > 0.0 {
+                place = soft(weighing, league.play.temperature, chance);
+                value = soft_value(weighing, league.play.temperature);
+            }
             let mut explored = false;
             if self.may_explore && !self.explored && chance.share() < league.play.explore {
                 place = explore(weighing, chance);
@@ -326,7 +335,7 @@ impl Round {
             let start = desk.on.len();
             let Desk { weighing, on, .. } = desk;
             network.inputs().on(&view, weighing, place, |input| on.push(input as u16));
-            desk.decisions.push(Decision { seat, start, end: desk.on.len(), best, explored });
+            desk.decisions.push(Decision { seat, start, end: desk.on.len(), value, explored });
         }
         desk.weighing.actions().nth(place).expect("it is one of them")
     }
@@ -336,17 +345,31 @@ impl Round {
 fn explore(weighing: &Weighing, chance: &mut Chance) -> usize {
     const TEMPERATURE: f32 = 0.3;
     let number = weighing.actions().len();
-    if chance.share() < 0.5 {
-        return chance.below(number);
-    }
+    if chance.share() < 0.5 { chance.below(number) } else { soft(weighing, TEMPERATURE, chance) }
+}
+
+/// A candidate by a softmax of the values: each with a probability proportional to exp(logit / temperature).
+fn soft(weighing: &Weighing, temperature: f32, chance: &mut Chance) -> usize {
     // The highest of the values plus Gumbel noise is drawn from the softmax (Gumbel 1954).
     let mut best = (f32::MIN, 0);
     for (place, logit) in weighing.logits().enumerate() {
         let noise = -libm::logf(-libm::logf(chance.share().max(1e-7)));
-        let value = logit as f32 / TEMPERATURE + noise;
+        let value = logit as f32 / temperature + noise;
         if value > best.0 {
             best = (value, place);
         }
     }
     best.1
+}
+
+/// The mean share of the win over such draws.
+fn soft_value(weighing: &Weighing, temperature: f32) -> f32 {
+    let most = weighing.logits().fold(f64::MIN, f64::max);
+    let (mut all, mut sum) = (0.0, 0.0);
+    for logit in weighing.logits() {
+        let weight = libm::expf((logit - most) as f32 / temperature);
+        all += weight;
+        sum += weight * sigmoid(logit as f32);
+    }
+    sum / all
 }

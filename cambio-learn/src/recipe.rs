@@ -72,6 +72,10 @@ pub struct Play {
     pub explore_rounds: f32,
     /// The probability that the next decision of such a round is the exploratory one.
     pub explore: f32,
+    /// Draws each decision with a probability that is proportional to exp(logit of the win / temperature), and learns what
+    /// that is worth; 0 takes the best. Where pure play can be exploited it leads to mixed play near a logit equilibrium
+    /// (`McKelvey` and Palfrey 1998), to be played by `learned("FILE",temperature=…)` with the same temperature.
+    pub temperature: f32,
     /// After so many turns exploration also tries calls.
     pub force_call_after: Option<usize>,
     /// What a card costs that is carried over to the next round of a match, in points.
@@ -87,6 +91,7 @@ impl Default for Play {
             discount: 1.0,
             explore_rounds: 0.8,
             explore: 0.15,
+            temperature: 0.0,
             force_call_after: None,
             extra_card: 0.0,
             extra_peek: 0.0,
@@ -174,6 +179,13 @@ impl Recipe {
     }
 
     /// The recipe for a network that learns to beat an agent in every other seat.
+    ///
+    /// ```
+    /// use cambio_learn::Recipe;
+    ///
+    /// let recipe = Recipe::exploiting("sharp", "classic", 2);
+    /// assert_eq!(recipe.rivals.keys().collect::<Vec<_>>(), ["sharp"]);
+    /// ```
     pub fn exploiting(agent: &str, rules: &str, seats: usize) -> Recipe {
         Recipe {
             rules: rules.to_owned(),
@@ -213,6 +225,7 @@ impl Recipe {
         check("play.discount", self.play.discount.into(), 0.5, 1.0)?;
         check("play.explore_rounds", self.play.explore_rounds.into(), 0.0, 1.0)?;
         check("play.explore", self.play.explore.into(), 0.0, 1.0)?;
+        check("play.temperature", self.play.temperature.into(), 0.0, 10.0)?;
         check("play.extra_card", self.play.extra_card.into(), 0.0, 100.0)?;
         check("play.extra_peek", self.play.extra_peek.into(), 0.0, 100.0)?;
         check("training.batch", self.training.batch as f64, 1.0, 1e6)?;

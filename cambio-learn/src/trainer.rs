@@ -80,6 +80,8 @@ pub(crate) struct Trainer {
     weights: Vec<f32>,
     average: Vec<f32>,
     gradient: Vec<f32>,
+    /// The weights of the second layer by its units, as `weights` has them by their inputs.
+    across: Vec<f32>,
     mean: Vec<f32>,
     squares: Vec<f32>,
     /// The inputs that were on in this batch.
@@ -138,6 +140,7 @@ impl Trainer {
         Trainer {
             parts,
             average: weights.clone(),
+            across: across(&weights[parts.second..][..WIDTH * SECOND]),
             weights,
             gradient: zeros(),
             mean: zeros(),
@@ -227,7 +230,7 @@ impl Trainer {
     /// Adds the gradient of one sample, and returns its loss.
     #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
     #[inline(always)]
-    fn learn(&mut self, on: &[u16], target: f32) -> f32 {
+    fn learn<S: Simd>(&mut self, simd: S, on: &[u16], target: f32) -> f32 {
         let parts = self.parts;
         let weights = &self.weights[..];
         // Forward.
@@ -247,9 +250,7 @@ impl Trainer {
         second.copy_from_slice(&weights[parts.second_bias..][..SECOND]);
         for (&activation, row) in active.iter().zip(weights[parts.second..][..WIDTH * SECOND].chunks_exact(SECOND)) {
             if activation > 0.0 {
-                for (sum, &weight) in second.iter_mut().zip(row) {
-                    *sum += activation * weight;
-                }
+                add_scaled(simd, &mut second, activation, row);
             }
         }
         let last = &weights[parts.last..][..SECOND];
@@ -264,27 +265,29 @@ impl Trainer {
         let gradient = &mut self.gradient[..];
         gradient[parts.last_bias] += slope;
         let mut back = [0.0_f32; SECOND];
-        for unit in 0..SECOND {
-            let is_active = second[unit] > 0.0 && second[unit] < Floats::HIGHEST;
-            gradient[parts.last + unit] += slope * second[unit].clamp(0.0, Floats::HIGHEST);
-            back[unit] = if is_active { slope * last[unit] } else { 0.0 };
-            gradient[parts.second_bias + unit] += back[unit];
+        for ((back, &sum), &weight) in back.iter_mut().zip(&second).zip(last) {
+            *back = if sum > 0.0 && sum < Floats::HIGHEST { slope * weight } else { 0.0 };
+        }
+        for (by, &sum) in gradient[parts.last..][..SECOND].iter_mut().zip(&second) {
+            *by += slope * sum.clamp(0.0, Floats::HIGHEST);
+        }
+        for (by, &back) in gradient[parts.second_bias..][..SECOND].iter_mut().zip(&back) {
+            *by += back;
+        }
+        let slopes = gradient[parts.second..][..WIDTH * SECOND].chunks_exact_mut(SECOND);
+        for (&activation, slopes) in active.iter().zip(slopes) {
+            if activation > 0.0 {
+                add_scaled(simd, slopes, activation, &back);
+            }
         }
         let mut through = [0.0_f32; WIDTH];
-        let rows = weights[parts.second..][..WIDTH * SECOND].chunks_exact(SECOND);
-        let slopes = gradient[parts.second..][..WIDTH * SECOND].chunks_exact_mut(SECOND);
-        for (unit, (row, slopes)) in rows.zip(slopes).enumerate() {
-            let activation = active[unit];
-            if activation > 0.0 {
-                let mut products = [0.0_f32; SECOND];
-                for at in 0..SECOND {
-                    slopes[at] += activation * back[at];
-                    products[at] = back[at] * row[at];
-                }
-                if activation < Floats::HIGHEST {
-                    through[unit] = total(&products);
-                }
+        for (&back, row) in back.iter().zip(self.across.chunks_exact(WIDTH)) {
+            if back != 0.0 {
+                add_scaled(simd, &mut through, back, row);
             }
+        }
+        for (through, &activation) in through.iter_mut().zip(&active) {
+            *through = if activation > 0.0 && activation < Floats::HIGHEST { *through } else { 0.0 };
         }
         for (slope, &through) in gradient[parts.bias..][..WIDTH].iter_mut().zip(&through) {
             *slope += through;
@@ -332,6 +335,7 @@ impl Trainer {
         adam(parts.second_bias..parts.last, 1000.0);
         adam(parts.last..parts.last_bias, Floats::MOST_WEIGHT);
         adam(parts.last_bias..parts.len, 1000.0);
+        self.across = across(&self.weights[parts.second..][..WIDTH * SECOND]);
         for &input in self.touched.inputs() {
             self.moved.insert(input);
         }
@@ -357,16 +361,32 @@ impl WithSimd for Step<'_> {
     type Output = Loss;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Loss {
+    fn with_simd<S: Simd>(self, simd: S) -> Loss {
         let mut loss = Loss::default();
         for number in self.batch.clone() {
             let (on, target) = self.samples.get(number);
-            loss.sum += f64::from(self.trainer.learn(on, target));
+            loss.sum += f64::from(self.trainer.learn(simd, on, target));
             loss.samples += 1;
         }
         self.trainer.update(self.batch.len(), self.rate);
         loss
     }
+}
+
+/// Adds `by` times the numbers of `from` to those of `to`: as many as whole vectors hold.
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+#[inline(always)]
+fn add_scaled<S: Simd>(simd: S, to: &mut [f32], by: f32, from: &[f32]) {
+    let by = simd.splat_f32s(by);
+    // A product and a sum, each rounded: fused ones would not be the same on every machine.
+    for (to, &from) in S::as_mut_simd_f32s(to).0.iter_mut().zip(S::as_simd_f32s(from).0) {
+        *to = simd.add_f32s(*to, simd.mul_f32s(by, from));
+    }
+}
+
+/// The weights of the second layer by its units, given those by its inputs.
+fn across(by_input: &[f32]) -> Vec<f32> {
+    (0..WIDTH * SECOND).map(|at| by_input[at % WIDTH * SECOND + at / WIDTH]).collect()
 }
 
 /// The sum of the numbers, in an order that vectors of any width can keep.
@@ -434,7 +454,7 @@ mod tests {
         let mut loss = 0.0;
         for number in 0..4 {
             let (on, target) = samples.get(number);
-            loss += trainer.learn(on, target);
+            loss += trainer.learn(pulp::Scalar::new(), on, target);
         }
         let places = [0, WIDTH + 3, 2 * WIDTH + 7, trainer.parts.bias + 5, trainer.parts.second + 40];
         for place in places.into_iter().chain([trainer.parts.last + 2, trainer.parts.last_bias]) {
@@ -444,7 +464,7 @@ mod tests {
             let mut other = 0.0;
             for number in 0..4 {
                 let (on, target) = samples.get(number);
-                other += moved.learn(on, target);
+                other += moved.learn(pulp::Scalar::new(), on, target);
             }
             let slope = (other - loss) / by;
             let given = trainer.gradient[place];

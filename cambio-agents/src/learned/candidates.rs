@@ -84,7 +84,7 @@ impl Key {
                 Some(face) if view.would_match(spot, face) => {
                     naming(if spot.seat() == seat { Sort::SnapOwn } else { Sort::SnapOther }, spot)
                 }
-                None if scene.before.callers != 0 && spot.seat() == seat => naming(Sort::Blind, spot),
+                None if scene.caller.all != 0 && spot.seat() == seat => naming(Sort::Blind, spot),
                 _ => None,
             },
             Action::Give(spot) => naming(Sort::Give, spot),
@@ -93,6 +93,17 @@ impl Key {
             Action::Swap(..) | Action::Touch(_) | Action::Cheat(_) => None,
         }
     }
+}
+
+/// The only candidate, where that can be seen at a glance: most often who is asked in a window knows no card that matches.
+#[inline]
+pub(super) fn only_candidate(view: &impl View) -> Option<Candidate> {
+    let (table, key) = (view.table(), Key { sort: Sort::Pass, card: None, other: None });
+    let passes = match table.phase() {
+        Phase::Window => table.callers().is_empty() && view.known_matches().is_empty(),
+        _ => false,
+    };
+    passes.then_some(Candidate { action: Action::Pass, key, number: 1 })
 }
 
 /// Writes the decisions that are worth weighing into `found`: the first of each key, in the order of the choices.

@@ -14,8 +14,8 @@ pub(super) const BOUNDS: usize = 12;
 pub(super) struct Deck {
     class_of: [u8; MAX_KINDS],
     points: Vec<i32>,
-    /// What one step of a sum or a bound is, in points.
-    pub(super) unit: i32,
+    /// What one step of a sum or a bound is, in points, as a power of two.
+    unit_shift: u32,
     /// The fewest points of a card.
     lowest: i32,
     /// How many points end a match, if points do.
@@ -25,7 +25,7 @@ pub(super) struct Deck {
 impl Deck {
     pub(super) fn new(rules: &Rules) -> Deck {
         let mut keys = Vec::new();
-        let mut deck = Deck { class_of: [0; MAX_KINDS], points: Vec::new(), unit: 1, lowest: 0, target: None };
+        let mut deck = Deck { class_of: [0; MAX_KINDS], points: Vec::new(), unit_shift: 0, lowest: 0, target: None };
         for (kind, card) in (0..rules.kinds().len()).filter_map(|kind| Some((kind, Card::new(kind)?))) {
             let key = (&rules.kind(card).rank, rules.points(card), rules.power(card));
             let class = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
@@ -37,7 +37,7 @@ impl Deck {
         }
         deck.lowest = deck.points.iter().copied().min().unwrap_or(0);
         let spread = deck.points.iter().copied().max().unwrap_or(0) - deck.lowest;
-        deck.unit = 1 + spread.max(1) / 20;
+        deck.unit_shift = (1 + spread / 20).unsigned_abs().next_power_of_two().ilog2();
         let spec = rules.spec();
         deck.target = match spec.match_end {
             MatchEnd::Total(most) if spec.score == ScoreKnob::Points && spec.best == Best::Fewest => Some(most.into()),
@@ -67,12 +67,20 @@ impl Deck {
 
     /// The step of a bound in points; the last step is no bound.
     fn step(&self, points: i32) -> u8 {
-        ((points - self.lowest) / self.unit).clamp(0, BOUNDS as i32 - 2) as u8
+        ((points - self.lowest).max(0) >> self.unit_shift).min(BOUNDS as i32 - 2) as u8
+    }
+
+    /// The step, from so many steps below zero on, of points that are given in sixteenths; at least 0, at most `most`.
+    #[inline]
+    pub(super) fn step_of(&self, sixteenths: i32, below: i32, most: usize) -> usize {
+        let shift = self.unit_shift + 4;
+        let rounded = sixteenths + (below << shift) + (1 << (shift - 1));
+        ((rounded.max(0) >> shift) as usize).min(most)
     }
 
     /// The points that a bound allows at most.
     fn bound(&self, step: u8) -> i32 {
-        i32::from(step) * self.unit + self.lowest
+        (i32::from(step) << self.unit_shift) + self.lowest
     }
 }
 

@@ -1,14 +1,15 @@
 //! What a network is told: which of its inputs a decision switches on.
 //!
-//! Every input is 0 or 1. Most belong to one layout, so that two decisions which leave a layout alone share its part of the
-//! sum. Seats are told apart by how they sit: the deciding seat, the next one, the one before it, and those between. The
-//! inputs of several seats between add up, so one network serves tables of two to eight.
+//! Every input is 0 or 1. They come in four groups, so that the candidates of one decision share what they have in common:
+//! what no candidate changes, each layout, how the layouts compare, and what the candidate is. Seats are told apart by how
+//! they sit: the deciding seat, the next one, the one before it, and those between. The inputs of several seats between add
+//! up, so one network serves tables of two to eight.
 
 use cambio_core::Rules;
 
 use super::candidates::{Key, SORTS, Sort};
 use super::card::{Deck, Seen, UNKNOWN};
-use super::position::{After, Face, Scene, Side, TOTALS, Totals};
+use super::position::{After, Caller, Face, Scene, Side, TOTAL_POINTS, TOTALS, Totals};
 
 /// How a seat sits: oneself, next, before, between.
 const SEATINGS: usize = 4;
@@ -28,6 +29,12 @@ const UNKNOWNS: usize = 6;
 const TURNS: usize = 40;
 /// Who called first: nobody, or how it sits.
 const CALLERS: usize = SEATINGS + 1;
+/// How many others expect fewer points: 0 to 3 and more.
+const RANKS: usize = 4;
+/// Differences of totals, in points.
+const LEADS: usize = 2 * TOTAL_POINTS + 1;
+/// Totals at the end of the round, in steps of two points.
+const PROJECTIONS: usize = TOTAL_POINTS;
 
 /// How the seat at this distance sits.
 #[inline]
@@ -43,33 +50,40 @@ fn seating(distance: usize, seats: usize) -> usize {
 /// Where the inputs of a network begin, block by block.
 #[derive(Clone, Debug)]
 struct Blocks {
+    // What no candidate changes.
+    pile: usize,
+    turns: usize,
+    turn: usize,
+    step: usize,
+    seats: usize,
+    totals: usize,
+    leads: usize,
     // Of one layout.
     cards: usize,
     open_to: usize,
     sum: usize,
     size: usize,
     dark: usize,
-    // Of the whole.
+    // How the layouts compare.
     least_difference: usize,
     difference: usize,
     caller_difference: usize,
     own_known: usize,
     sizes: usize,
-    pile: usize,
-    turns: usize,
     callers: usize,
-    turn: usize,
+    rank: usize,
+    lead_differences: usize,
+    match_difference: usize,
+    least_match_difference: usize,
+    projected: usize,
+    // What the candidate is.
     sort_caller: usize,
     sort_turn: usize,
     held: usize,
     top: usize,
     target: usize,
-    step: usize,
-    seats: usize,
     ends: usize,
-    totals: usize,
     total_pairs: usize,
-    total_differences: usize,
     len: usize,
 }
 
@@ -83,6 +97,13 @@ impl Blocks {
         let faces = deck.classes() + 2;
         let in_match = |size: usize| if deck.target.is_some() { size } else { 0 };
         let mut blocks = Blocks {
+            pile: block(deck.classes() * 5),
+            turns: block(TURNS * SEATINGS),
+            turn: block(SEATINGS),
+            step: block(5),
+            seats: block(7),
+            totals: block(in_match(SEATINGS * TOTAL_POINTS)),
+            leads: block(in_match(SEATINGS * LEADS)),
             cards: block(SEATINGS * deck.categories() * COPIES),
             open_to: block((SEATINGS - 1) * (deck.classes() + 1) * 2),
             sum: block(SEATINGS * SUMS),
@@ -93,21 +114,19 @@ impl Blocks {
             caller_difference: block(DIFFERENCES),
             own_known: block(UNKNOWNS * SUMS),
             sizes: block(CARDS * CARDS),
-            pile: block(deck.classes() * 5),
-            turns: block(TURNS * SEATINGS),
             callers: block(SEATINGS * 2),
-            turn: block(SEATINGS),
+            rank: block(RANKS * CALLERS),
+            lead_differences: block(in_match((2 * TOTALS - 1) * DIFFERENCES)),
+            match_difference: block(in_match(SEATINGS * DIFFERENCES)),
+            least_match_difference: block(in_match(CALLERS * DIFFERENCES)),
+            projected: block(in_match(SEATINGS * PROJECTIONS)),
             sort_caller: block(SORTS * CALLERS),
             sort_turn: block(SORTS * SEATINGS),
             held: block(faces),
             top: block(faces),
             target: block(5 * deck.categories()),
-            step: block(5),
-            seats: block(7 * CALLERS),
             ends: block(2 * UNKNOWNS * SUMS),
-            totals: block(in_match(SEATINGS * TOTALS)),
             total_pairs: block(in_match(4 * TOTALS * TOTALS)),
-            total_differences: block(in_match((2 * TOTALS - 1) * (SUMS + 1))),
             len: 0,
         };
         blocks.len = len;
@@ -147,14 +166,12 @@ impl Features {
     /// The step of a sum that is given in sixteenths of a point.
     #[inline]
     fn sum_step(&self, sum: i32) -> usize {
-        let unit = 16 * self.deck.unit;
-        ((sum + NEGATIVE * unit + unit / 2).max(0) / unit).min(SUMS as i32 - 1) as usize
+        self.deck.step_of(sum, NEGATIVE, SUMS - 1)
     }
 
     #[inline]
     fn difference_step(&self, difference: i32) -> usize {
-        let unit = 16 * self.deck.unit;
-        ((difference + SUMS as i32 * unit + unit / 2).max(0) / unit).min(DIFFERENCES as i32 - 1) as usize
+        self.deck.step_of(difference, SUMS as i32, DIFFERENCES - 1)
     }
 
     /// The inputs of one layout.
@@ -212,57 +229,118 @@ impl Features {
         }
     }
 
-    /// The inputs of the whole, given what the layouts come to.
+    /// The inputs that no candidate changes.
     #[inline]
-    pub(super) fn whole(
-        &self,
-        scene: &Scene,
-        after: &After,
-        key: &Key,
-        totals: &Totals,
-        summaries: &[Summary],
-        mut on: impl FnMut(usize),
-    ) {
+    pub(super) fn scene(&self, scene: &Scene, totals: &Totals, mut on: impl FnMut(usize)) {
         let (deck, at) = (&self.deck, &self.blocks);
-        let sort = key.sort as usize;
-        let own = summaries[0];
-        let (mut least, mut fewest) = (i32::MAX, CARDS - 1);
-        for (distance, other) in summaries.iter().enumerate().skip(1) {
-            least = least.min(other.sum);
-            fewest = fewest.min(other.size);
-            let step = self.difference_step(other.sum - own.sum);
-            on(at.difference + seating(distance, scene.seats) * DIFFERENCES + step);
-        }
-        let first = after.first_caller.map_or(0, |distance| 1 + seating(distance.into(), scene.seats));
-        let ahead = self.difference_step(least - own.sum);
-        on(at.least_difference + first * DIFFERENCES + ahead);
-        if let Some(caller) = after.first_caller.filter(|&distance| distance > 0) {
-            on(at.caller_difference + self.difference_step(summaries[usize::from(caller)].sum - own.sum));
-        }
-        let (unknown, known) = (own.unknown.min(UNKNOWNS - 1), self.sum_step(16 * own.known));
-        on(at.own_known + unknown * SUMS + known);
-        if let Sort::Call | Sort::End = key.sort {
-            let is_call = usize::from(key.sort == Sort::Call);
-            on(at.ends + (is_call * UNKNOWNS + unknown) * SUMS + known);
-        }
-        on(at.sizes + own.size.min(CARDS - 1) * CARDS + fewest);
         for (class, &copies) in scene.pile[..deck.classes()].iter().enumerate() {
             if copies > 0 {
                 on(at.pile + class * 5 + (usize::from(copies) - 1).min(4));
             }
         }
         on(at.turns + scene.turns.min(TURNS - 1) * SEATINGS + seating(scene.starter, scene.seats));
-        let (mut callers, mut alone) = (after.callers, true);
+        on(at.turn + seating(scene.turn, scene.seats));
+        for bit in (0..5).filter(|bit| scene.step >> bit & 1 == 1) {
+            on(at.step + bit);
+        }
+        on(at.seats + scene.seats - 2);
+        if deck.target.is_some() {
+            let points = &totals.points[..scene.seats];
+            for (distance, &total) in points.iter().enumerate() {
+                let seating = seating(distance, scene.seats);
+                on(at.totals + seating * TOTAL_POINTS + usize::from(total));
+                if distance > 0 {
+                    on(at.leads + seating * LEADS + (usize::from(total) + TOTAL_POINTS - usize::from(points[0])));
+                }
+            }
+        }
+    }
+
+    /// The inputs of how the layouts compare, given what they come to and who has called.
+    #[inline]
+    pub(super) fn comparison(
+        &self,
+        scene: &Scene,
+        caller: Caller,
+        totals: &Totals,
+        summaries: &[Summary],
+        mut on: impl FnMut(usize),
+    ) {
+        let at = &self.blocks;
+        let own = summaries[0];
+        let (mut least, mut fewest, mut fewer) = (i32::MAX, CARDS - 1, 0);
+        for (distance, other) in summaries.iter().enumerate().skip(1) {
+            least = least.min(other.sum);
+            fewest = fewest.min(other.size);
+            fewer += usize::from(other.sum < own.sum);
+            let step = self.difference_step(other.sum - own.sum);
+            on(at.difference + seating(distance, scene.seats) * DIFFERENCES + step);
+        }
+        let first = caller.seating(scene.seats);
+        let ahead = self.difference_step(least - own.sum);
+        on(at.least_difference + first * DIFFERENCES + ahead);
+        on(at.rank + fewer.min(RANKS - 1) * CALLERS + first);
+        if let Some(caller) = caller.first.filter(|&distance| distance > 0) {
+            on(at.caller_difference + self.difference_step(summaries[usize::from(caller)].sum - own.sum));
+        }
+        on(at.own_known + own.unknown.min(UNKNOWNS - 1) * SUMS + self.sum_step(16 * own.known));
+        on(at.sizes + own.size.min(CARDS - 1) * CARDS + fewest);
+        let (mut callers, mut alone) = (caller.all, true);
         while callers != 0 {
             let distance = callers.trailing_zeros() as usize;
             on(at.callers + 2 * seating(distance, scene.seats) + usize::from(!alone));
             alone = false;
             callers &= callers - 1;
         }
-        let turn = seating(scene.turn, scene.seats);
-        on(at.turn + turn);
-        on(at.sort_caller + sort * CALLERS + first);
-        on(at.sort_turn + sort * SEATINGS + turn);
+        if self.deck.target.is_some() {
+            on(at.lead_differences
+                + (TOTALS - 1 + totals.own_step() - totals.best_step(scene.seats)) * DIFFERENCES
+                + ahead);
+            self.projection(scene, first, totals, summaries, on);
+        }
+    }
+
+    /// The inputs of what the totals would be if the round ended as things are.
+    #[inline]
+    fn projection(
+        &self,
+        scene: &Scene,
+        first: usize,
+        totals: &Totals,
+        summaries: &[Summary],
+        mut on: impl FnMut(usize),
+    ) {
+        let at = &self.blocks;
+        let projected = |distance: usize| 16 * totals.exact[distance] + summaries[distance].sum;
+        let own = projected(0);
+        let mut least = i32::MAX;
+        for distance in 0..scene.seats {
+            let (seating, total) = (seating(distance, scene.seats), projected(distance));
+            let step = ((total + 16 * NEGATIVE) / 32).clamp(0, PROJECTIONS as i32 - 1) as usize;
+            on(at.projected + seating * PROJECTIONS + step);
+            if distance > 0 {
+                least = least.min(total);
+                on(at.match_difference + seating * DIFFERENCES + self.difference_step(total - own));
+            }
+        }
+        on(at.least_match_difference + first * DIFFERENCES + self.difference_step(least - own));
+    }
+
+    /// The inputs of what a candidate is.
+    #[inline]
+    pub(super) fn candidate(
+        &self,
+        scene: &Scene,
+        after: &After,
+        key: &Key,
+        totals: &Totals,
+        own: &Summary,
+        mut on: impl FnMut(usize),
+    ) {
+        let (deck, at) = (&self.deck, &self.blocks);
+        let sort = key.sort as usize;
+        on(at.sort_caller + sort * CALLERS + after.caller.seating(scene.seats));
+        on(at.sort_turn + sort * SEATINGS + seating(scene.turn, scene.seats));
         let face = |face| match face {
             Face::None => deck.classes(),
             Face::Unknown => deck.classes() + 1,
@@ -283,32 +361,27 @@ impl Features {
                 on(at.target + kind * deck.categories() + usize::from(category));
             }
         }
-        for bit in (0..5).filter(|bit| scene.step >> bit & 1 == 1) {
-            on(at.step + bit);
-        }
-        on(at.seats + (scene.seats - 2) * CALLERS + first);
-        if deck.target.is_some() {
-            self.standing(scene, key, totals, ahead, on);
-        }
-    }
-
-    /// The inputs of how the match stands.
-    #[inline]
-    fn standing(&self, scene: &Scene, key: &Key, totals: &Totals, ahead: usize, mut on: impl FnMut(usize)) {
-        let at = &self.blocks;
-        let steps = &totals.steps[..scene.seats];
-        for (distance, &step) in steps.iter().enumerate() {
-            on(at.totals + seating(distance, scene.seats) * TOTALS + usize::from(step));
-        }
-        let own = usize::from(steps[0]);
-        let best = steps[1..].iter().copied().min().map_or(own, usize::from);
-        let sort = match key.sort {
+        let moment = match key.sort {
             Sort::Call => 1,
             Sort::End => 2,
             Sort::Draw => 3,
             _ => 0,
         };
-        on(at.total_pairs + (sort * TOTALS + own) * TOTALS + best);
-        on(at.total_differences + (own + TOTALS - 1 - best) * (SUMS + 1) + ahead / 2);
+        if let 1 | 2 = moment {
+            let (unknown, known) = (own.unknown.min(UNKNOWNS - 1), self.sum_step(16 * own.known));
+            on(at.ends + ((2 - moment) * UNKNOWNS + unknown) * SUMS + known);
+        }
+        if deck.target.is_some() {
+            let (own, best) = (totals.own_step(), totals.best_step(scene.seats));
+            on(at.total_pairs + (moment * TOTALS + own) * TOTALS + best);
+        }
+    }
+}
+
+impl Caller {
+    /// How the first caller sits; 0 if nobody has called.
+    #[inline]
+    fn seating(self, seats: usize) -> usize {
+        self.first.map_or(0, |distance| 1 + seating(distance.into(), seats))
     }
 }

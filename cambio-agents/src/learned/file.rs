@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use cambio_core::{Rules, RulesSpec};
 use serde_json::Value;
 
-use super::network::{SECOND, Sums, WIDTH, Weights};
+use super::network::{SECOND, Second, Sums, WIDTH, Weights};
 use super::weighing::{Inputs, Network};
 use crate::params::Text;
 
 /// The first line of a file. The number changes when inputs or weights mean something else.
-const FORMAT: &str = "cambio network 1\n";
+const FORMAT: &str = "cambio network 2\n";
 
 /// The text of the agent `learned`.
 pub(crate) const NETWORK: Text = Text {
@@ -63,7 +63,7 @@ pub struct NetworkFacts {
 #[non_exhaustive]
 pub enum NetworkError {
     /// It is no network at all, or one of another version.
-    #[error("this is no network of format 1: it begins with {found:?}, not with {:?}", FORMAT.trim_end())]
+    #[error("this is no network of format 2: it begins with {found:?}, not with {:?}", FORMAT.trim_end())]
     Format {
         /// How it begins.
         found: String,
@@ -162,7 +162,7 @@ impl Weights {
         flush(&mut empty, to);
         let mut short = |weights: &[i16]| weights.iter().for_each(|weight| to.extend_from_slice(&weight.to_le_bytes()));
         short(&self.bias);
-        self.second.iter().for_each(|row| short(row));
+        (0..SECOND).for_each(|unit| short(&self.second.row(unit)));
         short(&self.last);
         self.second_bias.iter().chain([&self.last_bias]).for_each(|weight| to.extend_from_slice(&weight.to_le_bytes()));
     }
@@ -185,13 +185,13 @@ impl Weights {
         let mut weights = Weights {
             rows,
             bias: shorts(from)?,
-            second: [[0; WIDTH]; SECOND],
+            second: Second::ZERO,
             second_bias: [0; SECOND],
             last: [0; SECOND],
             last_bias: 0,
         };
-        for row in &mut weights.second {
-            *row = shorts(from)?;
+        for unit in 0..SECOND {
+            weights.second.set_row(unit, &shorts(from)?);
         }
         weights.last = shorts(from)?;
         for bias in weights.second_bias.iter_mut().chain([&mut weights.last_bias]) {

@@ -2,10 +2,7 @@
 //!
 //! It follows the efficiently updatable networks of chess and shogi programs (NNUE, Nasu 2018): the first layer is a sum of
 //! rows, one for each input that is on, and what two positions share is summed once. All arithmetic is on integers, so a
-//! decision is the same on every machine, and plain loops over them become vector instructions: the widest that the machine
-//! has, chosen when it runs.
-
-use pulp::{Arch, Simd, WithSimd};
+//! decision is the same on every machine.
 
 /// The width of the first hidden layer.
 pub(super) const WIDTH: usize = 128;
@@ -33,7 +30,7 @@ pub(super) struct Weights {
     /// One row for each input.
     pub(super) rows: Vec<Sums>,
     pub(super) bias: Sums,
-    pub(super) second: [Sums; SECOND],
+    pub(super) second: Second,
     pub(super) second_bias: [i32; SECOND],
     pub(super) last: [i16; SECOND],
     pub(super) last_bias: i32,
@@ -48,58 +45,48 @@ impl Weights {
         Floats {
             rows: self.rows.iter().flat_map(|row| small(row, ONE)).collect(),
             bias: small(&self.bias, ONE),
-            second: self.second.iter().flat_map(|row| small(row, WEIGHT_ONE)).collect(),
+            second: (0..SECOND).flat_map(|unit| small(&self.second.row(unit), WEIGHT_ONE)).collect(),
             second_bias: self.second_bias.iter().map(|&bias| float(bias, LOGIT_ONE)).collect(),
             last: small(&self.last, WEIGHT_ONE),
             last_bias: float(self.last_bias, LOGIT_ONE),
         }
     }
+}
 
-    /// Adds the rows of inputs.
-    #[inline]
-    pub(super) fn add(&self, vectors: Arch, sums: &mut Sums, on: &[u16]) {
-        vectors.dispatch(Add { weights: self, sums, on });
+/// The weights of the second layer: for each pair of its inputs, one behind the other, those of every unit. So the units are
+/// summed side by side.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Second(pub(super) [[i16; 2 * SECOND]; WIDTH / 2]);
+
+impl Second {
+    pub(super) const ZERO: Second = Second([[0; 2 * SECOND]; WIDTH / 2]);
+
+    /// The weights of one unit, by its inputs.
+    pub(super) fn row(&self, unit: usize) -> Sums {
+        std::array::from_fn(|input| self.0[input / 2][2 * unit + input % 2])
     }
 
-    /// The output for these sums and the rows of inputs: a logit, [`LOGIT_ONE`] for 1.
-    #[inline]
-    pub(super) fn value(&self, vectors: Arch, sums: &Sums, on: &[u16]) -> i32 {
-        vectors.dispatch(Value { weights: self, sums, on })
+    pub(super) fn set_row(&mut self, unit: usize, row: &Sums) {
+        for (input, &weight) in row.iter().enumerate() {
+            self.0[input / 2][2 * unit + input % 2] = weight;
+        }
     }
+}
 
+/// The highest activations of a layer, and none below zero.
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+#[inline(always)]
+pub(super) fn activations(sums: &Sums) -> Sums {
+    sums.map(|sum| sum.clamp(0, HIGHEST))
+}
+
+impl Weights {
+    /// The output, given what the second layer adds up to.
     #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
     #[inline(always)]
-    fn add_rows(&self, sums: &mut Sums, on: &[u16]) {
-        // Four rows at a time: sums are read and written a quarter as often.
-        let (fours, rest) = on.as_chunks::<4>();
-        for four in fours {
-            let rows = four.map(|input| &self.rows[usize::from(input)]);
-            for (at, sum) in sums.iter_mut().enumerate() {
-                for row in rows {
-                    *sum = sum.saturating_add(row[at]);
-                }
-            }
-        }
-        for &input in rest {
-            add(sums, &self.rows[usize::from(input)]);
-        }
-    }
-
-    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
-    #[inline(always)]
-    fn output(&self, sums: &Sums) -> i32 {
-        let mut first = [0_i16; WIDTH];
-        for (activation, &sum) in first.iter_mut().zip(sums) {
-            *activation = sum.clamp(0, HIGHEST);
-        }
-        // Kept as 16 bits: otherwise they are widened here and narrowed again for every unit.
-        let first = std::hint::black_box(first);
+    pub(super) fn output(&self, second: &[i32; SECOND]) -> i32 {
         let mut output = self.last_bias;
-        for ((row, &bias), &weight) in self.second.iter().zip(&self.second_bias).zip(&self.last) {
-            let mut sum = 0_i32;
-            for (&activation, &weight) in first.iter().zip(row) {
-                sum += i32::from(activation) * i32::from(weight);
-            }
+        for ((&sum, &bias), &weight) in second.iter().zip(&self.second_bias).zip(&self.last) {
             let activation = ((sum + bias) >> WEIGHT_ONE.ilog2()).clamp(0, HIGHEST.into());
             output += activation * i32::from(weight);
         }
@@ -107,51 +94,20 @@ impl Weights {
     }
 }
 
-/// What [`Weights::add`] does, for vectors of any width. A closure would not be compiled for them.
-struct Add<'a> {
-    weights: &'a Weights,
-    sums: &'a mut Sums,
-    on: &'a [u16],
-}
-
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
-impl WithSimd for Add<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        // A copy, which cannot overlap the rows for all that the compiler knows.
-        let mut sums = *self.sums;
-        self.weights.add_rows(&mut sums, self.on);
-        *self.sums = sums;
-    }
-}
-
-/// What [`Weights::value`] does.
-struct Value<'a> {
-    weights: &'a Weights,
-    sums: &'a Sums,
-    on: &'a [u16],
-}
-
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
-impl WithSimd for Value<'_> {
-    type Output = i32;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> i32 {
-        let mut sums = *self.sums;
-        self.weights.add_rows(&mut sums, self.on);
-        self.weights.output(&sums)
-    }
-}
-
-/// Adds one row to sums.
+/// Adds one row to sums. Rows are so small that no sum leaves its range, so the order does not matter.
 #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
 #[inline(always)]
 pub(super) fn add(sums: &mut Sums, row: &Sums) {
     for (sum, &weight) in sums.iter_mut().zip(row) {
-        *sum = sum.saturating_add(weight);
+        *sum = sum.wrapping_add(weight);
+    }
+}
+
+/// Takes one row from sums.
+#[inline]
+pub(super) fn subtract(sums: &mut Sums, row: &Sums) {
+    for (sum, &weight) in sums.iter_mut().zip(row) {
+        *sum = sum.wrapping_sub(weight);
     }
 }
 
@@ -229,13 +185,13 @@ impl Floats {
         let mut weights = Weights {
             rows: Vec::new(),
             bias: small(&self.bias, ONE, 127 * 8),
-            second: [[0; WIDTH]; SECOND],
+            second: Second::ZERO,
             second_bias: [0; SECOND],
             last: [0; SECOND],
             last_bias: bias(self.last_bias, LOGIT_ONE),
         };
-        for (to, from) in weights.second.iter_mut().zip(self.second.chunks_exact(WIDTH)) {
-            *to = small(from, WEIGHT_ONE, most);
+        for (unit, row) in self.second.chunks_exact(WIDTH).enumerate() {
+            weights.second.set_row(unit, &small(row, WEIGHT_ONE, most));
         }
         for (to, &from) in weights.second_bias.iter_mut().zip(&self.second_bias) {
             *to = bias(from, LOGIT_ONE);
@@ -264,6 +220,7 @@ fn small(weights: &[f32], one: i32, most: i32) -> Sums {
 
 #[cfg(test)]
 mod tests {
+    use super::super::vectors::Vectors;
     use super::*;
 
     /// A network whose numbers whole numbers hold exactly.
@@ -290,7 +247,7 @@ mod tests {
             let on: Vec<usize> = (start..start + 25).collect();
             let mut sums = weights.bias;
             for &input in &on {
-                weights.add(Arch::new(), &mut sums, &[input as u16]);
+                Vectors::new().add(&weights, &mut sums, &[input as u16]);
             }
             let relu = |sum: f32| sum.clamp(0.0, Floats::HIGHEST);
             let first: Vec<f32> = (0..WIDTH)
@@ -302,7 +259,7 @@ mod tests {
                 relu(bias + row.iter().zip(&first).map(|(weight, activation)| weight * activation).sum::<f32>())
             });
             let logit = floats.last_bias + second.zip(&floats.last).map(|(a, weight)| a * weight).sum::<f32>();
-            let whole = weights.value(Arch::new(), &sums, &[]) as f32 / LOGIT_ONE as f32;
+            let whole = Vectors::new().value(&weights, &sums, &[]) as f32 / LOGIT_ONE as f32;
             // Each unit of the second layer is rounded down to a 64th.
             assert!((whole - logit).abs() < 0.5, "{whole} for {logit}");
         }
@@ -315,16 +272,35 @@ mod tests {
     }
 
     #[test]
+    fn vectors_of_every_width_give_the_same() {
+        let weights = floats(200).round();
+        for start in 0..100 {
+            let on: Vec<u16> = (start..start + 7 * (start % 14)).collect();
+            let mut plain = weights.bias;
+            Vectors::NONE.add(&weights, &mut plain, &on);
+            for wide in [Vectors::new(), Vectors::of_32_bytes()] {
+                let mut sums = weights.bias;
+                wide.add(&weights, &mut sums, &on);
+                assert_eq!(sums, plain);
+                assert_eq!(wide.value(&weights, &sums, &on), Vectors::NONE.value(&weights, &plain, &on));
+            }
+        }
+    }
+
+    #[test]
     fn nothing_overflows_at_the_ends_of_the_ranges() {
-        let mut floats = Floats::zero(400);
+        let mut floats = Floats::zero(240);
         floats.rows.fill(9.0);
+        floats.bias.fill(99.0);
         floats.second.fill(9.0);
         floats.last.fill(9.0);
         floats.confine();
         let weights = floats.round();
         let mut sums = weights.bias;
-        let all: Vec<u16> = (0..400).collect();
-        weights.add(Arch::new(), &mut sums, &all);
-        assert!(weights.value(Arch::new(), &sums, &[]) > 0);
+        let all: Vec<u16> = (0..240).collect();
+        Vectors::new().add(&weights, &mut sums, &all);
+        let bias = i32::from(weights.bias[0]);
+        assert_eq!(i32::from(sums[0]), bias + 240 * i32::from(weights.rows[0][0]));
+        assert!(Vectors::new().value(&weights, &sums, &[]) > 0);
     }
 }

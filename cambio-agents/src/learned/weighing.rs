@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use pulp::Arch;
-
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{Action, History, MAX_SEATS, Rules, Score, Seat, View};
 
-use super::candidates::{Candidate, Key, candidates};
+use super::candidates::{Candidate, Key, candidates, only_candidate};
 use super::features::{Features, Summary};
-use super::network::{Floats, LOGIT_ONE, Sums, WIDTH, Weights, add};
-use super::position::{Scene, Totals};
+use super::network::{Floats, LOGIT_ONE, Sums, WIDTH, Weights, add, subtract};
+use super::position::{Caller, Scene, Totals};
+use super::vectors::Vectors;
 use crate::tie::place;
 
 /// How a match stands when a round begins, as a network sees it from one seat.
@@ -70,27 +69,36 @@ impl Inputs {
     /// Looks at a decision: the candidates, and what they lead to. The view has to be of the seat that is asked.
     #[inline]
     pub fn look(&self, view: &impl View, history: &History, standing: &MatchStanding, weighing: &mut Weighing) {
-        let scene = Scene::new(&self.features.deck, view, history);
-        candidates(&self.features.deck, &scene, view, &mut weighing.candidates);
         weighing.values.clear();
-        weighing.scene = scene;
         weighing.standing = *standing;
+        if let Some(only) = only_candidate(view) {
+            weighing.scene.caller = Caller::NONE;
+            weighing.candidates.clear();
+            weighing.candidates.push(only);
+            return;
+        }
+        weighing.scene.read(&self.features.deck, view, history);
+        candidates(&self.features.deck, &weighing.scene, view, &mut weighing.candidates);
     }
 
-    /// The inputs that are on for a candidate of a weighing that [`Inputs::look`] began, in a fixed order.
+    /// The inputs that are on for one of several candidates of a weighing that [`Inputs::look`] began, in a fixed order.
     ///
     /// # Panics
-    /// If there is no such candidate.
+    /// If there is no such candidate, or only one, which need not be weighed.
     pub fn on(&self, view: &impl View, weighing: &Weighing, place: usize, mut on: impl FnMut(usize)) {
-        let scene = &weighing.scene;
+        let (features, scene, totals) = (&*self.features, &weighing.scene, &weighing.standing.0);
         let candidate = &weighing.candidates[place];
         let after = scene.after(view, candidate.action);
+        features.scene(scene, totals, &mut on);
         let mut summaries = [Summary::default(); MAX_SEATS];
         for (distance, summary) in summaries[..scene.seats].iter_mut().enumerate() {
-            *summary = self.features.side(scene, distance, &after.sides[distance], &mut on);
+            let changed = after.changed().iter().find(|&&(other, _)| usize::from(other) == distance);
+            let side = changed.map_or(&scene.sides[distance], |(_, side)| side);
+            *summary = features.side(scene, distance, side, &mut on);
         }
         let summaries = &summaries[..scene.seats];
-        self.features.whole(scene, &after, &candidate.key, &weighing.standing.0, summaries, on);
+        features.comparison(scene, after.caller, totals, summaries, &mut on);
+        features.candidate(scene, &after, &candidate.key, totals, &summaries[0], on);
     }
 }
 
@@ -101,8 +109,9 @@ pub struct Weighing {
     standing: MatchStanding,
     candidates: Vec<Candidate>,
     values: Vec<i32>,
-    /// The inputs that are on for one of them.
+    /// The inputs that are on, and the sums of their rows for each layout: of one decision at a time.
     on: Vec<u16>,
+    parts: Vec<Sums>,
 }
 
 impl Default for Weighing {
@@ -113,6 +122,7 @@ impl Default for Weighing {
             candidates: Vec::new(),
             values: Vec::new(),
             on: Vec::new(),
+            parts: Vec::new(),
         }
     }
 }
@@ -147,10 +157,15 @@ impl Weighing {
 
     /// The decision with the highest value. Where several have it, or one candidate stands for several decisions, the pile
     /// says which it is.
-    pub(super) fn choose(&self, inputs: &Inputs, view: &impl View) -> Action {
+    pub(crate) fn choose(&self, inputs: &Inputs, view: &impl View) -> Action {
         let best = self.best();
         let value = self.values[best];
         self.one_of(inputs, view, best, |place| self.values[place] == value)
+    }
+
+    /// One of the decisions that the candidate at this place stands for: the pile says which.
+    pub(crate) fn choice_of(&self, inputs: &Inputs, view: &impl View, place: usize) -> Action {
+        self.one_of(inputs, view, place, |other| other == place)
     }
 
     /// A decision by a softmax of the values: each candidate is taken with a probability that is proportional to
@@ -173,7 +188,7 @@ impl Weighing {
             is_here
         });
         let drawn = drawn.expect("the number is below the sum of the shares");
-        self.one_of(inputs, view, drawn, |place| place == drawn)
+        self.choice_of(inputs, view, drawn)
     }
 
     /// One of the decisions that these candidates stand for, `first` among them: the pile says which.
@@ -197,7 +212,7 @@ pub struct Network {
     pub(super) inputs: Inputs,
     pub(super) weights: Arc<Weights>,
     /// The vectors of this machine.
-    vectors: Arch,
+    vectors: Vectors,
 }
 
 impl Network {
@@ -212,7 +227,7 @@ impl Network {
 
     /// The network of these weights.
     pub(super) fn of(inputs: Inputs, weights: Weights) -> Network {
-        Network { inputs, weights: Arc::new(weights), vectors: Arch::new() }
+        Network { inputs, weights: Arc::new(weights), vectors: Vectors::new() }
     }
 
     /// Sets the row of an input to the nearest whole numbers.
@@ -249,41 +264,47 @@ impl Network {
             weighing.values.push(0);
             return;
         }
-        let (features, weights) = (&*self.inputs.features, &*self.weights);
-        let scene = &weighing.scene;
-        // What no candidate changes is summed once.
+        let (features, weights, vectors) = (&*self.inputs.features, &*self.weights, self.vectors);
+        let Weighing { scene, standing: MatchStanding(totals), candidates, values, on, parts } = weighing;
+        // What no candidate changes, and each layout as it is, are summed once.
+        on.clear();
+        features.scene(scene, totals, |input| on.push(input as u16));
+        let mut base = weights.bias;
+        vectors.add(weights, &mut base, on);
+        parts.clear();
         let mut before = [Summary::default(); MAX_SEATS];
-        let mut parts = [[0; WIDTH]; MAX_SEATS];
-        let on = &mut weighing.on;
-        for distance in 0..scene.seats {
+        for (distance, side) in scene.sides[..scene.seats].iter().enumerate() {
             on.clear();
-            before[distance] =
-                features.side(scene, distance, &scene.before.sides[distance], |input| on.push(input as u16));
-            weights.add(self.vectors, &mut parts[distance], on);
+            before[distance] = features.side(scene, distance, side, |input| on.push(input as u16));
+            let mut part = [0; WIDTH];
+            vectors.add(weights, &mut part, on);
+            add(&mut base, &part);
+            parts.push(part);
         }
-        let mut all: Sums = weights.bias;
-        parts[..scene.seats].iter().for_each(|part| add(&mut all, part));
-        for candidate in &weighing.candidates {
+        // As is how the layouts compare if they stay what they are.
+        let mut same = base;
+        on.clear();
+        features.comparison(scene, scene.caller, totals, &before[..scene.seats], |input| on.push(input as u16));
+        vectors.add(weights, &mut same, on);
+        for candidate in candidates {
             let after = scene.after(view, candidate.action);
-            let mut summaries = before;
-            let mut sums = all;
+            let mut own = before[0];
+            let mut sums = same;
             on.clear();
-            if after.changed != 0 {
-                sums = weights.bias;
-                for distance in 0..scene.seats {
-                    if after.changed >> distance & 1 == 1 {
-                        let side = &after.sides[distance];
-                        summaries[distance] = features.side(scene, distance, side, |input| on.push(input as u16));
-                    } else {
-                        add(&mut sums, &parts[distance]);
-                    }
+            if !after.changed().is_empty() || after.caller != scene.caller {
+                sums = base;
+                let mut summaries = before;
+                for (distance, side) in after.changed() {
+                    let distance = usize::from(*distance);
+                    subtract(&mut sums, &parts[distance]);
+                    summaries[distance] = features.side(scene, distance, side, |input| on.push(input as u16));
                 }
+                own = summaries[0];
+                let summaries = &summaries[..scene.seats];
+                features.comparison(scene, after.caller, totals, summaries, |input| on.push(input as u16));
             }
-            let summaries = &summaries[..scene.seats];
-            features.whole(scene, &after, &candidate.key, &weighing.standing.0, summaries, |input| {
-                on.push(input as u16);
-            });
-            weighing.values.push(weights.value(self.vectors, &sums, on));
+            features.candidate(scene, &after, &candidate.key, totals, &own, |input| on.push(input as u16));
+            values.push(vectors.value(weights, &sums, on));
         }
     }
 }
@@ -327,14 +348,14 @@ mod tests {
                 let actions: Vec<Action> = weighing.actions().collect();
                 for (place, &action) in actions.iter().enumerate() {
                     assert!(view.allows(action), "{action}");
-                    let mut sums = network.weights.bias;
-                    let mut on = Vec::new();
-                    inputs.on(&view, &weighing, place, |input| on.push(input as u16));
-                    network.weights.add(network.vectors, &mut sums, &on);
                     if actions.len() > 1 {
+                        let mut sums = network.weights.bias;
+                        let mut on = Vec::new();
+                        inputs.on(&view, &weighing, place, |input| on.push(input as u16));
+                        network.vectors.add(&network.weights, &mut sums, &on);
                         assert_eq!(
                             weighing.values[place],
-                            network.weights.value(network.vectors, &sums, &[]),
+                            network.vectors.value(&network.weights, &sums, &[]),
                             "{action}"
                         );
                         assert_eq!(weighing.place_of(&inputs, &view, action), Some(place), "{action}");

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cambio_agents::{Halt, Player, is_interrupted};
-use cambio_core::{Action, Agent, Briefing, Observation, RoundResult, Score, Sighting, Standing};
+use cambio_core::{Action, Agent, Briefing, Observation, RoundResult, Score, Sighting, Standing, Table};
 
 /// An agent whose panics become [trouble](Agent::trouble) of its seat, and do not unwind into the program that plays it.
 #[derive(Debug)]
@@ -53,6 +53,14 @@ impl<A: Agent> Agent for Guarded<A> {
 
     fn notice(&mut self, sighting: &Sighting) {
         self.guard(|agent| agent.notice(sighting));
+    }
+
+    fn spectates(&self) -> bool {
+        self.agent.spectates()
+    }
+
+    fn spectate(&mut self, table: &Table) {
+        self.guard(|agent| agent.spectate(table));
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
@@ -150,6 +158,14 @@ impl Agent for Watched {
 
     fn notice(&mut self, sighting: &Sighting) {
         self.ask(Asked::Notice, |agent| agent.notice(sighting));
+    }
+
+    fn spectates(&self) -> bool {
+        self.player.spectates()
+    }
+
+    fn spectate(&mut self, table: &Table) {
+        self.ask(Asked::Notice, |agent| agent.spectate(table));
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {

@@ -1,0 +1,194 @@
+//! The vectors of the machine that a network is computed with: the widest that it has, chosen when the program runs.
+
+#[cfg(target_arch = "x86_64")]
+use pulp::{
+    NullaryFnOnce,
+    x86::{V3, V4},
+};
+
+use super::network::{SECOND, Second, Sums, WIDTH, Weights, activations, add};
+
+/// Computes networks. What it computes does not depend on the machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vectors {
+    #[cfg(target_arch = "x86_64")]
+    wide: Option<V3>,
+    #[cfg(target_arch = "x86_64")]
+    wider: Option<V4>,
+}
+
+impl Vectors {
+    /// Vectors that every machine has.
+    #[cfg(test)]
+    pub(super) const NONE: Vectors = Vectors {
+        #[cfg(target_arch = "x86_64")]
+        wide: None,
+        #[cfg(target_arch = "x86_64")]
+        wider: None,
+    };
+
+    /// The widest vectors of this machine, but for those of 64 bytes.
+    #[cfg(test)]
+    pub(super) fn of_32_bytes() -> Vectors {
+        Vectors {
+            #[cfg(target_arch = "x86_64")]
+            wider: None,
+            ..Vectors::new()
+        }
+    }
+
+    /// The widest vectors of this machine.
+    pub(super) fn new() -> Vectors {
+        Vectors {
+            #[cfg(target_arch = "x86_64")]
+            wide: V3::try_new(),
+            #[cfg(target_arch = "x86_64")]
+            wider: V4::try_new(),
+        }
+    }
+
+    /// Adds the rows of inputs.
+    #[inline]
+    pub(super) fn add(self, weights: &Weights, sums: &mut Sums, on: &[u16]) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(wider) = self.wider {
+            return wider.vectorize(WideAdd { weights, sums, on });
+        } else if let Some(wide) = self.wide {
+            return wide.vectorize(WideAdd { weights, sums, on });
+        }
+        *sums = with_rows(weights, sums, on);
+    }
+
+    /// The output for these sums and the rows of inputs: a logit, [`super::network::LOGIT_ONE`] for 1.
+    #[inline]
+    pub(super) fn value(self, weights: &Weights, sums: &Sums, on: &[u16]) -> i32 {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(wider) = self.wider {
+            return wider.vectorize(WideValue { lanes: wider, weights, sums, on });
+        } else if let Some(wide) = self.wide {
+            return wide.vectorize(WideValue { lanes: wide, weights, sums, on });
+        }
+        let first = activations(&with_rows(weights, sums, on));
+        weights.output(&second(&weights.second, &first))
+    }
+}
+
+/// What [`Vectors::add`] does.
+#[cfg(target_arch = "x86_64")]
+struct WideAdd<'a> {
+    weights: &'a Weights,
+    sums: &'a mut Sums,
+    on: &'a [u16],
+}
+
+#[cfg(target_arch = "x86_64")]
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+impl NullaryFnOnce for WideAdd<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        *self.sums = with_rows(self.weights, self.sums, self.on);
+    }
+}
+
+/// What [`Vectors::value`] does.
+#[cfg(target_arch = "x86_64")]
+struct WideValue<'a, L> {
+    lanes: L,
+    weights: &'a Weights,
+    sums: &'a Sums,
+    on: &'a [u16],
+}
+
+#[cfg(target_arch = "x86_64")]
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+impl<L: Lanes> NullaryFnOnce for WideValue<'_, L> {
+    type Output = i32;
+
+    #[inline(always)]
+    fn call(self) -> i32 {
+        let first = activations(&with_rows(self.weights, self.sums, self.on));
+        self.weights.output(&self.lanes.second(&self.weights.second, &first))
+    }
+}
+
+/// The sums and the rows of inputs.
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+#[inline(always)]
+fn with_rows(weights: &Weights, sums: &Sums, on: &[u16]) -> Sums {
+    // A copy, which cannot overlap the rows for all that the compiler knows.
+    let mut sums = *sums;
+    // Four rows at a time: sums are read and written a quarter as often.
+    let (fours, rest) = on.as_chunks::<4>();
+    for four in fours {
+        let [a, b, c, d] = four.map(|input| &weights.rows[usize::from(input)]);
+        for at in 0..WIDTH {
+            let rows = a[at].wrapping_add(b[at]).wrapping_add(c[at].wrapping_add(d[at]));
+            sums[at] = sums[at].wrapping_add(rows);
+        }
+    }
+    for &input in rest {
+        add(&mut sums, &weights.rows[usize::from(input)]);
+    }
+    sums
+}
+
+/// What the second layer adds up to.
+fn second(second: &Second, first: &Sums) -> [i32; SECOND] {
+    let mut sums = [0; SECOND];
+    let (pairs, _) = first.as_chunks::<2>();
+    for (&[one, other], weights) in pairs.iter().zip(&second.0) {
+        let (weights, _) = weights.as_chunks::<2>();
+        for (sum, &[weight, its]) in sums.iter_mut().zip(weights) {
+            *sum += i32::from(one) * i32::from(weight) + i32::from(other) * i32::from(its);
+        }
+    }
+    sums
+}
+
+/// Vectors that add up the second layer by an instruction for pairs of products, which compilers do not find.
+#[cfg(target_arch = "x86_64")]
+trait Lanes {
+    fn second(self, second: &Second, first: &Sums) -> [i32; SECOND];
+}
+
+#[cfg(target_arch = "x86_64")]
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+impl Lanes for V3 {
+    #[inline(always)]
+    fn second(self, second: &Second, first: &Sums) -> [i32; SECOND] {
+        let pairs: [i32; WIDTH / 2] = pulp::cast(*first);
+        let mut sums = [self.avx._mm256_setzero_si256(); SECOND / 8];
+        for (&pair, weights) in pairs.iter().zip(&second.0) {
+            let pair = self.avx._mm256_set1_epi32(pair);
+            let (weights, _) = weights.as_chunks::<16>();
+            for (sum, weights) in sums.iter_mut().zip(weights) {
+                let products = self.avx2._mm256_madd_epi16(pair, pulp::cast(*weights));
+                *sum = self.avx2._mm256_add_epi32(*sum, products);
+            }
+        }
+        pulp::cast(sums)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+impl Lanes for V4 {
+    #[inline(always)]
+    fn second(self, second: &Second, first: &Sums) -> [i32; SECOND] {
+        let pairs: [i32; WIDTH / 2] = pulp::cast(*first);
+        // Two sums of each unit, so that one addition need not wait for the one before.
+        let mut sums = [[self.avx512f._mm512_setzero_si512(); SECOND / 16]; 2];
+        for (number, (&pair, weights)) in pairs.iter().zip(&second.0).enumerate() {
+            let pair = self.avx512f._mm512_set1_epi32(pair);
+            let (weights, _) = weights.as_chunks::<32>();
+            for (sum, weights) in sums[number % 2].iter_mut().zip(weights) {
+                let products = self.avx512bw._mm512_madd_epi16(pair, pulp::cast(*weights));
+                *sum = self.avx512f._mm512_add_epi32(*sum, products);
+            }
+        }
+        let [even, odd] = sums;
+        pulp::cast([self.avx512f._mm512_add_epi32(even[0], odd[0]), self.avx512f._mm512_add_epi32(even[1], odd[1])])
+    }
+}

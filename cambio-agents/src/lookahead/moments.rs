@@ -1,0 +1,247 @@
+//! What the other seats decided, and what each of them saw then: the evidence for what they know.
+
+use std::collections::VecDeque;
+
+use cambio_core::{
+    Action, Card, Event, History, MAX_SEATS, MAX_SLOTS, Motion, Phase, Seat, Sighting, Source, Spot, Table, View,
+};
+
+/// How many spots there are.
+const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
+/// Of so many of the last decisions of others the searching seat keeps what they saw.
+pub(super) const MOST: usize = 64;
+
+/// Cards of one round, each with a number of its own from its first sight on, wherever it goes.
+#[derive(Clone, Debug)]
+pub(super) struct Cards {
+    at: [u16; SPOTS],
+    held: u16,
+    /// What the searching seat knows of each, by its number.
+    faces: Vec<Option<Card>>,
+}
+
+impl Cards {
+    fn new() -> Cards {
+        Cards { at: std::array::from_fn(|spot| spot as u16), held: 0, faces: vec![None; SPOTS] }
+    }
+
+    fn new_card(&mut self, face: Option<Card>) -> u16 {
+        self.faces.push(face);
+        self.faces.len() as u16 - 1
+    }
+
+    fn see(&mut self, number: u16, face: Card) {
+        self.faces[usize::from(number)] = Some(face);
+    }
+
+    /// The number of the card that lies here.
+    pub(super) fn at(&self, spot: Spot) -> u16 {
+        self.at[spot.index()]
+    }
+
+    /// What is known of every card, by its number.
+    pub(super) fn faces(&self) -> &[Option<Card>] {
+        &self.faces
+    }
+
+    fn notice(&mut self, sighting: &Sighting) {
+        match sighting.motion() {
+            Motion::Dealt { .. } => *self = Cards::new(),
+            Motion::Seen { spot, face, .. } => {
+                if let Some(face) = face {
+                    self.see(self.at(spot), face);
+                }
+            }
+            Motion::Shown { spot, card } => self.see(self.at(spot), card),
+            Motion::Drawn { face, .. } => self.held = self.new_card(face),
+            Motion::Taken { card } => self.held = self.new_card(Some(card)),
+            Motion::Dropped { card } => self.see(self.held, card),
+            Motion::Kept { spot, replaced } => {
+                self.see(self.at(spot), replaced);
+                self.at[spot.index()] = self.held;
+            }
+            Motion::Discarded { spot, card } => {
+                self.see(self.at(spot), card);
+                self.at[spot.index()] = self.new_card(None);
+            }
+            Motion::Exchanged { one, other } => self.at.swap(one.index(), other.index()),
+            Motion::Moved { from, to } => {
+                self.at[to.index()] = self.at(from);
+                self.at[from.index()] = self.new_card(None);
+            }
+            Motion::Added { spot } => self.at[spot.index()] = self.new_card(None),
+            Motion::Flipped { .. } | Motion::Reshuffled { .. } | Motion::Nothing => {}
+        }
+    }
+}
+
+/// A decision of another seat, and the table that it had before it.
+#[derive(Clone, Debug)]
+pub(super) struct Moment {
+    table: Table,
+    pub(super) history: History,
+    at: [u16; SPOTS],
+    held: u16,
+    pub(super) seat: Seat,
+    pub(super) action: Action,
+}
+
+impl Moment {
+    /// The numbers of the cards that the seat knew.
+    pub(super) fn known(&self) -> impl Iterator<Item = u16> + '_ {
+        let held = self.held_from_stock().then_some(self.held);
+        self.table.seen(self.seat).iter_from(self.seat).map(|spot| self.at[spot.index()]).chain(held)
+    }
+
+    fn held_from_stock(&self) -> bool {
+        self.table.turn() == self.seat && self.table.phase() == Phase::Held(Source::Stock)
+    }
+
+    /// What the seat saw if these are the cards, by their numbers.
+    pub(super) fn in_world<'m>(&'m self, faces: &'m [Option<Card>]) -> Supposed<'m> {
+        Supposed { moment: self, faces }
+    }
+
+    /// What the sighting that comes next says of the decision; `None` if it does not say which it was.
+    fn decided(&self, sighting: &Sighting) -> Option<Action> {
+        let said = match *sighting {
+            Event::Peeked { seat, spot, .. } => Some((seat, Action::Peek(spot))),
+            Event::Drew { seat, .. } => Some((seat, Action::Draw)),
+            Event::Took { seat, .. } => Some((seat, Action::Take)),
+            Event::Dropped { seat, .. } => Some((seat, Action::Drop)),
+            Event::Kept { seat, spot, .. } => Some((seat, Action::Keep(spot))),
+            Event::Looked { seat, spot, .. } if self.table.phase() == Phase::Start => Some((seat, Action::Cheat(spot))),
+            Event::Looked { seat, spot, .. } => Some((seat, Action::Look(spot))),
+            Event::Swapped { seat, one, other } => Some((seat, Action::Swap(one, other))),
+            Event::Shown { spot, .. } => Some((self.seat, Action::Show(spot))),
+            Event::Skipped { seat } => Some((seat, Action::Skip)),
+            Event::Snapped { seat, spot, .. } => Some((seat, Action::Snap(spot))),
+            Event::Gave { seat, from, .. } => Some((seat, Action::Give(from))),
+            Event::Called { seat } => Some((seat, Action::Call)),
+            _ => None,
+        };
+        match (said, self.table.phase()) {
+            (Some((seat, action)), _) if seat == self.seat => Some(action),
+            // Nothing is heard of these.
+            (_, Phase::Chain) => Some(Action::Pass),
+            (_, Phase::Close) => Some(Action::End),
+            _ => None,
+        }
+    }
+}
+
+/// A view that another seat had, if its cards were these.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Supposed<'m> {
+    moment: &'m Moment,
+    faces: &'m [Option<Card>],
+}
+
+impl View for Supposed<'_> {
+    fn table(&self) -> &Table {
+        &self.moment.table
+    }
+
+    fn seat(&self) -> Seat {
+        self.moment.seat
+    }
+
+    fn face(&self, spot: Spot) -> Option<Card> {
+        let has_seen = self.moment.table.seen(self.moment.seat).contains(spot);
+        if has_seen { self.faces[usize::from(self.moment.at[spot.index()])] } else { None }
+    }
+
+    fn held(&self) -> Option<Card> {
+        match self.moment.table.phase() {
+            Phase::Held(Source::Pile(card)) => Some(card),
+            Phase::Held(Source::Stock) if self.moment.table.turn() == self.moment.seat => {
+                self.faces[usize::from(self.moment.held)]
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Collects the decisions of the other seats of a round.
+#[derive(Clone, Debug)]
+pub(super) struct Moments {
+    pub(super) cards: Cards,
+    /// The public history, which is that of every seat.
+    pub(super) history: History,
+    /// Those that were asked and have not been heard of: several in a snap window, one elsewhere.
+    asked: Vec<Moment>,
+    past: VecDeque<Moment>,
+}
+
+impl Moments {
+    pub(super) fn new(history: History) -> Moments {
+        Moments { cards: Cards::new(), history, asked: Vec::new(), past: VecDeque::new() }
+    }
+
+    /// The decisions so far, the oldest first; at most [`MOST`].
+    pub(super) fn past(&self) -> &VecDeque<Moment> {
+        &self.past
+    }
+
+    /// Another seat is asked.
+    pub(super) fn spectate(&mut self, table: &Table) {
+        let Some(seat) = table.asked() else { return };
+        if table.phase() != Phase::Window {
+            self.settle();
+        }
+        let Cards { at, held, .. } = self.cards;
+        // In a window whoever is not heard of has passed.
+        self.asked.push(Moment { table: *table, history: self.history.clone(), at, held, seat, action: Action::Pass });
+    }
+
+    /// Takes in what the searching seat perceives.
+    pub(super) fn notice(&mut self, sighting: &Sighting) {
+        self.hear(sighting);
+        if let Event::Dealt { .. } = sighting {
+            self.past.clear();
+            self.asked.clear();
+        }
+        self.cards.notice(sighting);
+        self.history.notice(sighting);
+    }
+
+    fn hear(&mut self, sighting: &Sighting) {
+        match *sighting {
+            // A new stock comes before what it is for.
+            Event::Reshuffled { .. } => {}
+            _ if self.is_window() => match *sighting {
+                Event::Snapped { seat, spot, .. } => {
+                    if let Some(moment) = self.asked.iter_mut().find(|moment| moment.seat == seat) {
+                        moment.action = Action::Snap(spot);
+                    }
+                }
+                // Nobody sees for which card it reached, and a touch is no decision about a card that it knows.
+                Event::Aborted { seat } | Event::Touched { seat, .. } => {
+                    self.asked.retain(|moment| moment.seat != seat);
+                }
+                Event::Penalised { .. } | Event::PenaltyWaived { .. } | Event::BecameSafe { .. } => {}
+                _ => self.settle(),
+            },
+            _ => {
+                if let Some(mut moment) = self.asked.pop()
+                    && let Some(action) = moment.decided(sighting)
+                {
+                    moment.action = action;
+                    self.asked.push(moment);
+                }
+                self.settle();
+            }
+        }
+    }
+
+    fn is_window(&self) -> bool {
+        self.asked.first().is_some_and(|moment| moment.table.phase() == Phase::Window)
+    }
+
+    /// What was asked for has been decided.
+    fn settle(&mut self) {
+        self.past.extend(self.asked.drain(..));
+        let over = self.past.len().saturating_sub(MOST);
+        self.past.drain(..over);
+    }
+}
