@@ -84,12 +84,12 @@ fn two_threads_and_three_interruptions_change_no_byte() {
 #[test]
 fn it_learns_to_beat_random_play() {
     let path = fresh("random");
-    let recipe = Recipe { matches: 20_000, generation: 64, ..Recipe::exploiting("random", "mini-m1", 2) };
+    let recipe = Recipe { matches: 80_000, generation: 64, ..Recipe::exploiting("random", "mini-m1", 2) };
     let recipe = Recipe { evaluation: Evaluation { times: 0, deals: 2, ..recipe.evaluation.clone() }, ..recipe };
     let mut folder = LearnFolder::create(&path, recipe, &rules(), &roster()).unwrap();
     learn(&mut folder, 2, None);
     let (network, facts) = Network::from_bytes(&std::fs::read(path.join("network.net")).unwrap()).unwrap();
-    assert_eq!(facts.made["matches"], 20_000);
+    assert_eq!(facts.made["matches"], 80_000);
     let random = roster().parse("random").unwrap();
     let judgement = judge(&network, &random, 2, 1 << 50, 1000, &Executor::new(2).unwrap()).unwrap();
     assert!(judgement.share.low().unwrap() > 0.6, "{judgement:?}");
