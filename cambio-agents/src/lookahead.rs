@@ -21,7 +21,7 @@ use crate::params;
 use crate::search::Arm;
 use crate::value::{Utility, Valuer};
 use moments::Moments;
-use worlds::{Others, Softness};
+use worlds::{Others, Sizes, Softness};
 
 params! {
     /// The parameters of [`Lookahead`].
@@ -45,6 +45,8 @@ params! {
 
 /// Worlds in which all candidates are tried before any is dropped.
 const BATCH: usize = 16;
+/// Tells the bits of playouts from those of the worlds that they are played in.
+const PLAYOUTS: u64 = 0x5555;
 /// What the variance of a difference is taken to be before it has been seen, and as how many worlds that counts.
 const VARIANCE: (f64, f64) = (0.15, 8.0);
 
@@ -206,7 +208,11 @@ impl Seated {
         let Seated { network, moments, standings, knowledge, scratch, .. } = self;
         let softness = Softness { temperature: params.temperature, epsilon: params.epsilon };
         let others = Others { network, standings, softness };
-        let sizes = [params.worlds, params.proposals.max(params.worlds), params.last].map(|size| size as usize);
+        let sizes = Sizes {
+            worlds: params.worlds as usize,
+            proposals: params.proposals.max(params.worlds) as usize,
+            last: params.last as usize,
+        };
         let worlds = worlds::draw(view, knowledge, moments, &others, sizes, base, scratch);
         // Resampled worlds come in the order of their proposals, those that are equal side by side.
         let order = strides(worlds.len());
@@ -216,7 +222,7 @@ impl Seated {
             let until = (tried + BATCH).min(worlds.len());
             for number in tried..until {
                 let world = &worlds[order(number)];
-                let bits = Bits::new(base ^ 0x5555, number as u32);
+                let bits = Bits::new(base ^ PLAYOUTS, number as u32);
                 let least = self.play_out(world, candidates[0].action, bits);
                 candidates[0].tries += 1.0;
                 for &place in &live {

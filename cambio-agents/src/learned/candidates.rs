@@ -99,10 +99,7 @@ impl Key {
 #[inline]
 pub(super) fn only_candidate(view: &impl View) -> Option<Candidate> {
     let (table, key) = (view.table(), Key { sort: Sort::Pass, card: None, other: None });
-    let passes = match table.phase() {
-        Phase::Window => table.callers().is_empty() && view.known_matches().is_empty(),
-        _ => false,
-    };
+    let passes = table.phase() == Phase::Window && table.callers().is_empty() && view.known_matches().is_empty();
     passes.then_some(Candidate { action: Action::Pass, key, number: 1 })
 }
 

@@ -220,6 +220,8 @@ fn small(weights: &[f32], one: i32, most: i32) -> Sums {
 
 #[cfg(test)]
 mod tests {
+    use pulp::Arch;
+
     use super::super::vectors::Vectors;
     use super::*;
 
@@ -276,13 +278,16 @@ mod tests {
         let weights = floats(200).round();
         for start in 0..100 {
             let on: Vec<u16> = (start..start + 7 * (start % 14)).collect();
-            let mut plain = weights.bias;
-            Vectors::NONE.add(&weights, &mut plain, &on);
-            for wide in [Vectors::new(), Vectors::of_32_bytes()] {
+            let (none, mut plain) = (Vectors(Arch::Scalar), weights.bias);
+            none.add(&weights, &mut plain, &on);
+            let mut widths = vec![Arch::new()];
+            #[cfg(target_arch = "x86_64")]
+            widths.extend(pulp::x86::V3::try_new().map(Arch::V3));
+            for wide in widths.into_iter().map(Vectors) {
                 let mut sums = weights.bias;
                 wide.add(&weights, &mut sums, &on);
                 assert_eq!(sums, plain);
-                assert_eq!(wide.value(&weights, &sums, &on), Vectors::NONE.value(&weights, &plain, &on));
+                assert_eq!(wide.value(&weights, &sums, &on), none.value(&weights, &plain, &on));
             }
         }
     }

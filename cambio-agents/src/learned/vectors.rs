@@ -1,5 +1,6 @@
 //! The vectors of the machine that a network is computed with: the widest that it has, chosen when the program runs.
 
+use pulp::{Arch, Simd, WithSimd};
 #[cfg(target_arch = "x86_64")]
 use pulp::{
     NullaryFnOnce,
@@ -10,84 +11,46 @@ use super::network::{SECOND, Second, Sums, WIDTH, Weights, activations, add};
 
 /// Computes networks. What it computes does not depend on the machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Vectors {
-    #[cfg(target_arch = "x86_64")]
-    wide: Option<V3>,
-    #[cfg(target_arch = "x86_64")]
-    wider: Option<V4>,
-}
+pub(super) struct Vectors(pub(super) Arch);
 
 impl Vectors {
-    /// Vectors that every machine has.
-    #[cfg(test)]
-    pub(super) const NONE: Vectors = Vectors {
-        #[cfg(target_arch = "x86_64")]
-        wide: None,
-        #[cfg(target_arch = "x86_64")]
-        wider: None,
-    };
-
-    /// The widest vectors of this machine, but for those of 64 bytes.
-    #[cfg(test)]
-    pub(super) fn of_32_bytes() -> Vectors {
-        Vectors {
-            #[cfg(target_arch = "x86_64")]
-            wider: None,
-            ..Vectors::new()
-        }
-    }
-
     /// The widest vectors of this machine.
     pub(super) fn new() -> Vectors {
-        Vectors {
-            #[cfg(target_arch = "x86_64")]
-            wide: V3::try_new(),
-            #[cfg(target_arch = "x86_64")]
-            wider: V4::try_new(),
-        }
+        Vectors(Arch::new())
     }
 
     /// Adds the rows of inputs.
     #[inline]
     pub(super) fn add(self, weights: &Weights, sums: &mut Sums, on: &[u16]) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(wider) = self.wider {
-            return wider.vectorize(WideAdd { weights, sums, on });
-        } else if let Some(wide) = self.wide {
-            return wide.vectorize(WideAdd { weights, sums, on });
-        }
-        *sums = with_rows(weights, sums, on);
+        self.0.dispatch(Add { weights, sums, on });
     }
 
     /// The output for these sums and the rows of inputs: a logit, [`super::network::LOGIT_ONE`] for 1.
     #[inline]
     pub(super) fn value(self, weights: &Weights, sums: &Sums, on: &[u16]) -> i32 {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(wider) = self.wider {
-            return wider.vectorize(WideValue { lanes: wider, weights, sums, on });
-        } else if let Some(wide) = self.wide {
-            return wide.vectorize(WideValue { lanes: wide, weights, sums, on });
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Arch::V4(lanes) => lanes.vectorize(WideValue { lanes, weights, sums, on }),
+            #[cfg(target_arch = "x86_64")]
+            Arch::V3(lanes) => lanes.vectorize(WideValue { lanes, weights, sums, on }),
+            _ => weights.output(&second(&weights.second, &activations(&with_rows(weights, sums, on)))),
         }
-        let first = activations(&with_rows(weights, sums, on));
-        weights.output(&second(&weights.second, &first))
     }
 }
 
-/// What [`Vectors::add`] does.
-#[cfg(target_arch = "x86_64")]
-struct WideAdd<'a> {
+/// What [`Vectors::add`] does. A closure would not be compiled for the vectors.
+struct Add<'a> {
     weights: &'a Weights,
     sums: &'a mut Sums,
     on: &'a [u16],
 }
 
-#[cfg(target_arch = "x86_64")]
 #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
-impl NullaryFnOnce for WideAdd<'_> {
+impl WithSimd for Add<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn call(self) {
+    fn with_simd<S: Simd>(self, _: S) {
         *self.sums = with_rows(self.weights, self.sums, self.on);
     }
 }

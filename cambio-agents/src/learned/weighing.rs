@@ -72,6 +72,7 @@ impl Inputs {
         weighing.values.clear();
         weighing.standing = *standing;
         if let Some(only) = only_candidate(view) {
+            // All of a scene that tells which candidate stands for a pass or a snap.
             weighing.scene.caller = Caller::NONE;
             weighing.candidates.clear();
             weighing.candidates.push(only);

@@ -154,9 +154,7 @@ impl View for Supposed<'_> {
     fn held(&self) -> Option<Card> {
         match self.moment.table.phase() {
             Phase::Held(Source::Pile(card)) => Some(card),
-            Phase::Held(Source::Stock) if self.moment.table.turn() == self.moment.seat => {
-                self.faces[usize::from(self.moment.held)]
-            }
+            _ if self.moment.held_from_stock() => self.faces[usize::from(self.moment.held)],
             _ => None,
         }
     }
@@ -223,12 +221,11 @@ impl Moments {
                 _ => self.settle(),
             },
             _ => {
-                if let Some(mut moment) = self.asked.pop()
-                    && let Some(action) = moment.decided(sighting)
-                {
-                    moment.action = action;
-                    self.asked.push(moment);
-                }
+                self.asked.retain_mut(|moment| {
+                    let decided = moment.decided(sighting);
+                    moment.action = decided.unwrap_or(moment.action);
+                    decided.is_some()
+                });
                 self.settle();
             }
         }

@@ -24,6 +24,14 @@ pub(super) struct Others<'a> {
     pub(super) softness: Softness,
 }
 
+/// How many worlds are drawn, out of how many, and how many decisions of other seats tell of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Sizes {
+    pub(super) worlds: usize,
+    pub(super) proposals: usize,
+    pub(super) last: usize,
+}
+
 /// A decision of another seat that depends on cards that the searching seat does not know, and how likely it was by the
 /// cards that it depends on.
 struct Evidence<'m> {
@@ -70,11 +78,12 @@ pub(super) fn draw(
     knowledge: &Knowledge,
     moments: &Moments,
     others: &Others<'_>,
-    [worlds, proposals, last]: [usize; 3],
+    sizes: Sizes,
     base: u64,
     weighing: &mut Weighing,
 ) -> Vec<State> {
     let unknown: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
+    let Sizes { worlds, proposals, last } = sizes;
     let mut evidence = evidence(moments, &unknown, last);
     if evidence.is_empty() {
         return (0..worlds as u32).map(|number| knowledge.sample(view, &mut Bits::new(base, number))).collect();
@@ -102,8 +111,7 @@ fn evidence<'m>(moments: &'m Moments, unknown: &[Spot], last: usize) -> Vec<Evid
         is_open[usize::from(moments.cards.at(spot))] = true;
     }
     let of = |moment: &'m Moment| {
-        let mut open: Vec<u16> = moment.known().filter(|&number| is_open[usize::from(number)]).collect();
-        open.dedup();
+        let open: Vec<u16> = moment.known().filter(|&number| is_open[usize::from(number)]).collect();
         let fits = !open.is_empty() && open.len() <= MOST_OPEN;
         fits.then(|| Evidence { moment, open, likelihoods: BTreeMap::new() })
     };
