@@ -5,10 +5,11 @@
 //! others follow a policy inside the tree; a decision gets a node only after some visits; the blueprint plays out; worlds
 //! come from belief; the call is tried outside the tree.
 
-use cambio_core::{Action, Agent, Briefing, Observation, Sighting, Standing};
+use cambio_core::{Action, Agent, Briefing, Observation, Sighting, Standing, Table};
 
-use crate::playout::Policy;
-use crate::search::{Arm, Budget, SearchParams, Seated, Settings, TimeParams};
+use crate::playout::Twist;
+use crate::policy::{Blueprint, Policy};
+use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams};
 use crate::searcher::Searcher;
 use crate::tree::Mode;
 use crate::value::Utility;
@@ -75,29 +76,38 @@ words! {
 /// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]
-pub struct Ismcts {
-    searcher: Searcher,
-    seated: Option<Seated>,
+pub struct Ismcts<P: Policy = Blueprint> {
+    searcher: Searcher<P>,
+    /// Where it sits, or why it cannot play there.
+    seated: Result<Seated<P>, String>,
     arms: Vec<Arm>,
 }
 
 impl Ismcts {
-    /// A tree search.
+    /// A tree search with the blueprint that the parameters name.
     pub fn new(params: &IsmctsParams) -> Ismcts {
+        Ismcts::over(params.search.blueprint(), params)
+    }
+}
+
+impl<P: Policy> Ismcts<P> {
+    /// A tree search with a policy of your own, in place of the blueprint that the parameters name.
+    pub fn over(policy: P, params: &IsmctsParams) -> Ismcts<P> {
         let is_policy = params.mode == Mode::Policy;
         let utility = params.utility.unwrap_or(if is_policy { Utility::Points } else { Utility::Win });
         let epsilon = params.epsilon.unwrap_or(if is_policy { 0.15 } else { 1.0 });
-        let settings = Settings::new(Budget::new(params.iterations, params.time), utility, epsilon, &params.search);
+        let budget = Budget::new(params.iterations, params.time);
+        let settings = Settings::new(policy, budget, utility, epsilon, &params.search);
         let mut searcher = Searcher::new(settings, params.mode);
         match params.playout {
-            Some(Playout::Uniform) => searcher.policy = Policy::Uniform,
-            Some(Playout::Blueprint) => searcher.policy = searcher.settings.policy(),
+            Some(Playout::Uniform) => searcher.settings.playouts.twist = Twist::Uniform,
+            Some(Playout::Blueprint) => searcher.settings.playouts.twist = params.search.twist(),
             None => {}
         }
         searcher.expand = params.expand.unwrap_or(searcher.expand);
         searcher.prior = params.prior.unwrap_or(searcher.prior);
         searcher.calls_apart = params.call.map_or(searcher.calls_apart, |call| call == CallTrial::Apart);
-        Ismcts { searcher, seated: None, arms: Vec::new() }
+        Ismcts { searcher, seated: Err("no match has begun".to_owned()), arms: Vec::new() }
     }
 
     /// The decisions that the last search tried at its root, in the order of the choices. A call that was tried outside the
@@ -107,23 +117,45 @@ impl Ismcts {
     }
 }
 
-impl Agent for Ismcts {
+impl<P: Policy> Agent for Ismcts<P> {
     fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.seated = Some(Seated::new(briefing, &self.searcher.settings));
+        self.seated = self.searcher.settings.seat(briefing);
         self.arms.clear();
     }
 
+    /// A blueprint that cannot play these rules is in trouble.
+    fn trouble(&mut self) -> Option<String> {
+        self.seated.as_ref().err().cloned()
+    }
+
     fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.seated.as_mut().expect("a match begins with a briefing").round_begins(standing);
+        if let Ok(seated) = &mut self.seated {
+            self.searcher.settings.round_begins(seated, standing);
+        }
     }
 
     fn notice(&mut self, sighting: &Sighting) {
-        self.seated.as_mut().expect("a match begins with a briefing").belief.notice(sighting);
+        if let Ok(seated) = &mut self.seated {
+            seated.notice(sighting);
+        }
+    }
+
+    fn spectates(&self) -> bool {
+        self.searcher.settings.belief == BeliefKind::Policy
+    }
+
+    fn spectate(&mut self, table: &Table) {
+        if let Ok(seated) = &mut self.seated {
+            seated.spectate(table);
+        }
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
-        let seated = self.seated.as_mut().expect("a match begins with a briefing");
-        seated.belief.prepare();
-        self.searcher.search(view, seated, &mut self.arms, |seated, bits| seated.belief.sample(view, bits))
+        // The referee does not ask who is in trouble.
+        let Ok(seated) = &mut self.seated else { return view.choices().nth(0).expect("who is asked has a choice") };
+        self.searcher.settings.prepare(seated);
+        self.searcher.search(view, seated, &mut self.arms, |settings, seated, iteration, bits| {
+            settings.world(seated, view, iteration, bits)
+        })
     }
 }

@@ -103,7 +103,7 @@ impl Learned {
 
 impl Agent for Learned {
     fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.seated = Network::for_match(self.own.as_ref(), briefing).map(|network| Seated {
+        self.seated = Network::for_match(self.own.as_ref(), briefing.rules, briefing.seats).map(|network| Seated {
             seat: briefing.seat,
             history: History::new(briefing.rules, briefing.seats),
             standing: network.inputs().standing(&[], briefing.seat),

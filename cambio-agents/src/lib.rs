@@ -37,6 +37,7 @@ mod card_model;
 mod external;
 mod greedy;
 mod heuristic;
+mod inference;
 mod ismcts;
 mod learned;
 mod lookahead;
@@ -45,6 +46,7 @@ mod oracle;
 mod params;
 mod player;
 mod playout;
+mod policy;
 mod random;
 mod rollout;
 mod roster;
@@ -60,6 +62,7 @@ pub use external::{
 };
 pub use greedy::{Greedy, GreedyParams};
 pub use heuristic::{Heuristic, HeuristicParams, Preset};
+pub use inference::{Draw, Inference};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
 pub use learned::{
     Floats, Inputs, Learned, LearnedParams, MatchStanding, Network, NetworkError, NetworkFacts, Weighing, read_network,
@@ -72,9 +75,10 @@ pub use params::set_field;
 pub use params::{Field, NoParams, Param, Params, Range, Refusal, Text, Value, Words};
 pub use player::{Extensions, Halt, Player};
 pub use playout::Knows;
+pub use policy::{Blueprint, BlueprintPast, NetworkPolicy, Past, Plays, Policy};
 pub use random::{Random, RandomParams};
 pub use rollout::{Rollout, RolloutParams};
 pub use roster::{AgentSpec, Entry, Roster, SpecError, roster};
-pub use search::{Arm, Final, SearchParams, TimeParams};
+pub use search::{Arm, BeliefKind, BlueprintName, Final, SearchParams, TimeParams};
 pub use tree::Mode;
 pub use value::{MatchValues, Utility};

@@ -5,23 +5,18 @@
 //! out in the same worlds by the same chance, and only differences to the network's choice count; and these are averaged
 //! with what the network itself says, so that noise alone does not overrule it. Candidates that fall behind are dropped.
 
-mod moments;
-mod worlds;
-
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Stream;
-use cambio_core::{
-    Action, Agent, Briefing, Dice, History, Knowledge, Observation, Seat, Sighting, Standing, State, Table,
-};
+use cambio_core::{Action, Agent, Briefing, Dice, Observation, Seat, Sighting, Standing, State, Table};
 use rand::Rng as _;
 
 use crate::bits::Bits;
-use crate::learned::{MatchStanding, Network, Weighing};
+use crate::inference::{Draw, Inference};
+use crate::learned::Network;
 use crate::params;
-use crate::search::Arm;
+use crate::policy::{Follow, NetworkPolicy, Policy as _};
+use crate::search::{Arm, strided};
 use crate::value::{Utility, Valuer};
-use moments::Moments;
-use worlds::{Others, Sizes, Softness};
 
 params! {
     /// The parameters of [`Lookahead`].
@@ -67,37 +62,34 @@ const VARIANCE: (f64, f64) = (0.15, 8.0);
 #[derive(Clone, Debug)]
 pub struct Lookahead {
     params: LookaheadParams,
-    /// Its network; without one, that which comes with the cards.
-    own: Option<Network>,
+    policy: NetworkPolicy,
     /// Where it sits, or why it cannot play there.
-    seated: Result<Box<Seated>, String>,
+    seated: Result<Seated, String>,
     arms: Vec<Arm>,
 }
 
 /// What the player keeps during a match.
 #[derive(Clone, Debug)]
 struct Seated {
-    network: Network,
     seat: Seat,
     stream: Stream,
-    knowledge: Knowledge,
-    moments: Moments,
-    standings: Vec<MatchStanding>,
+    inference: Inference<NetworkPolicy>,
     valuer: Valuer,
-    weighing: Weighing,
-    /// Of the playouts.
-    scratch: Weighing,
 }
 
 impl Lookahead {
     /// A player by this network.
     pub fn new(network: Network, params: &LookaheadParams) -> Lookahead {
-        Lookahead { own: Some(network), ..Lookahead::shipped(params) }
+        Lookahead {
+            policy: NetworkPolicy::new(network).at_temperature(params.temperature),
+            ..Lookahead::shipped(params)
+        }
     }
 
     /// A player by the network that comes with the cards it is given: see [`Network::shipped`].
     pub fn shipped(params: &LookaheadParams) -> Lookahead {
-        Lookahead { params: *params, own: None, seated: Err("no match has begun".to_owned()), arms: Vec::new() }
+        let policy = NetworkPolicy::shipped().at_temperature(params.temperature);
+        Lookahead { params: *params, policy, seated: Err("no match has begun".to_owned()), arms: Vec::new() }
     }
 
     /// The candidates of the last decision that were played out, in the order of the choices, with the sums of what they
@@ -110,21 +102,11 @@ impl Lookahead {
 impl Agent for Lookahead {
     fn begin(&mut self, briefing: &Briefing<'_>) {
         self.arms.clear();
-        self.seated = Network::for_match(self.own.as_ref(), briefing).map(|network| {
-            let Briefing { rules, seats, seat, stream } = *briefing;
+        let Briefing { rules, seats, seat, stream } = *briefing;
+        self.seated = self.policy.begin(rules, seats).map(|past| {
             let utility = if rules.spec().match_end == MatchEnd::Rounds(1) { Utility::Win } else { Utility::Match };
-            let none = network.inputs().standing(&[], seat);
-            Box::new(Seated {
-                seat,
-                stream: stream.clone(),
-                knowledge: Knowledge::new(rules, seats, seat),
-                moments: Moments::new(History::new(rules, seats)),
-                standings: vec![none; seats],
-                valuer: Valuer::new(utility),
-                weighing: Weighing::default(),
-                scratch: Weighing::default(),
-                network,
-            })
+            let (inference, valuer) = (Inference::new(briefing, past), Valuer::new(utility));
+            Seated { seat, stream: stream.clone(), inference, valuer }
         });
     }
 
@@ -136,16 +118,13 @@ impl Agent for Lookahead {
     fn round_begins(&mut self, standing: &Standing<'_>) {
         if let Ok(seated) = &mut self.seated {
             seated.valuer.round_begins(standing);
-            for (own, seat) in seated.standings.iter_mut().zip(Seat::ALL) {
-                *own = seated.network.inputs().standing(standing.totals, seat);
-            }
+            self.policy.round_begins(standing);
         }
     }
 
     fn notice(&mut self, sighting: &Sighting) {
         if let Ok(seated) = &mut self.seated {
-            seated.knowledge.notice(sighting);
-            seated.moments.notice(sighting);
+            seated.inference.notice(sighting);
         }
     }
 
@@ -155,30 +134,35 @@ impl Agent for Lookahead {
 
     fn spectate(&mut self, table: &Table) {
         if let Ok(seated) = &mut self.seated {
-            seated.moments.spectate(table);
+            seated.inference.spectate(table);
         }
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
         // The referee does not ask who is in trouble.
         let Ok(seated) = &mut self.seated else { return view.choices().nth(0).expect("who is asked has a choice") };
-        seated.decide(view, &self.params, &mut self.arms)
+        seated.decide(view, &self.params, &mut self.policy, &mut self.arms)
     }
 }
 
 impl Seated {
-    fn decide(&mut self, view: &Observation<'_>, params: &LookaheadParams, arms: &mut Vec<Arm>) -> Action {
+    fn decide(
+        &mut self,
+        view: &Observation<'_>,
+        params: &LookaheadParams,
+        policy: &mut NetworkPolicy,
+        arms: &mut Vec<Arm>,
+    ) -> Action {
         arms.clear();
-        let Seated { network, moments, standings, weighing, seat, .. } = self;
-        network.weigh(view, &moments.history, &standings[seat.index()], weighing);
-        let choice = weighing.choose(network.inputs(), view);
+        let choice = policy.decide(view, self.inference.past());
+        let (weighing, inputs) = (policy.weighing(), policy.network().inputs());
         let best = weighing.best();
         let logits: Vec<f64> = weighing.logits().collect();
         // The network's own choice comes first.
         let rivals = (0..logits.len()).filter(|&place| place != best && logits[place] >= logits[best] - params.margin);
         let candidates: Vec<Candidate> = std::iter::once(Candidate { action: choice, prior: 0.0, ..Candidate::NONE })
             .chain(rivals.map(|place| Candidate {
-                action: weighing.choice_of(network.inputs(), view, place),
+                action: weighing.choice_of(inputs, view, place),
                 prior: share(logits[place]) - share(logits[best]),
                 ..Candidate::NONE
             }))
@@ -186,7 +170,7 @@ impl Seated {
         if candidates.len() == 1 {
             return choice;
         }
-        let candidates = self.race(view, params, candidates);
+        let candidates = self.race(view, params, policy, candidates);
         arms.extend(candidates.iter().map(|candidate| Arm {
             action: candidate.action,
             visits: candidate.tries as u32,
@@ -202,31 +186,29 @@ impl Seated {
         &mut self,
         view: &Observation<'_>,
         params: &LookaheadParams,
+        policy: &mut NetworkPolicy,
         mut candidates: Vec<Candidate>,
     ) -> Vec<Candidate> {
         let base = self.stream.next_u64();
-        let Seated { network, moments, standings, knowledge, scratch, .. } = self;
-        let softness = Softness { temperature: params.temperature, epsilon: params.epsilon };
-        let others = Others { network, standings, softness };
-        let sizes = Sizes {
+        let draw = Draw {
             worlds: params.worlds as usize,
-            proposals: params.proposals.max(params.worlds) as usize,
+            proposals: params.proposals as usize,
             last: params.last as usize,
+            epsilon: params.epsilon,
         };
-        let worlds = worlds::draw(view, knowledge, moments, &others, sizes, base, scratch);
+        let worlds = self.inference.draw(view, policy, &draw, base);
         // Resampled worlds come in the order of their proposals, those that are equal side by side.
-        let order = strides(worlds.len());
         let mut live: Vec<usize> = (1..candidates.len()).collect();
         let mut tried = 0;
         while tried < worlds.len() && !live.is_empty() {
             let until = (tried + BATCH).min(worlds.len());
             for number in tried..until {
-                let world = &worlds[order(number)];
+                let world = &worlds[strided(number, worlds.len())];
                 let bits = Bits::new(base ^ PLAYOUTS, number as u32);
-                let least = self.play_out(world, candidates[0].action, bits);
+                let least = self.play_out(policy, world, candidates[0].action, bits);
                 candidates[0].tries += 1.0;
                 for &place in &live {
-                    let more = self.play_out(world, candidates[place].action, bits) - least;
+                    let more = self.play_out(policy, world, candidates[place].action, bits) - least;
                     candidates[place].add(more);
                 }
             }
@@ -248,17 +230,11 @@ impl Seated {
     }
 
     /// What a decision is worth in a world where everybody plays on by the network.
-    fn play_out(&mut self, world: &State, action: Action, bits: Bits) -> f64 {
-        let Seated { network, moments, standings, scratch, valuer, seat, .. } = self;
-        let (mut world, mut history, mut dice) = (world.clone(), moments.history.clone(), Dice(bits));
-        world.carry_out(action, &mut dice, &mut history);
-        while let Some(actor) = world.actor() {
-            let view = world.view(actor);
-            network.weigh(&view, &history, &standings[actor.index()], scratch);
-            let action = scratch.choose(network.inputs(), &view);
-            world.carry_out(action, &mut dice, &mut history);
-        }
-        valuer.values(&world)[seat.index()]
+    fn play_out(&self, policy: &mut NetworkPolicy, world: &State, action: Action, bits: Bits) -> f64 {
+        let (mut world, mut past, mut dice) = (world.clone(), self.inference.past().clone(), Dice(bits));
+        world.carry_out(action, &mut dice, &mut Follow(&mut past));
+        policy.play_out(&mut world, &mut past, &mut dice);
+        self.valuer.values(&world)[self.seat.index()]
     }
 }
 
@@ -295,13 +271,6 @@ impl Candidate {
     }
 }
 
-/// An order of so many places in which neighbours are far apart.
-fn strides(number: usize) -> impl Fn(usize) -> usize {
-    const PRIME: usize = 7919;
-    let step = if number.is_multiple_of(PRIME) { 1 } else { PRIME };
-    move |place| place * step % number
-}
-
 /// The share of a win that a logit stands for.
 fn share(logit: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-logit))
@@ -310,16 +279,6 @@ fn share(logit: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn strides_visit_every_place_once() {
-        for number in [1, 2, 240, 7919, 2 * 7919] {
-            let order = strides(number);
-            let mut places: Vec<usize> = (0..number).map(order).collect();
-            places.sort_unstable();
-            assert_eq!(places, (0..number).collect::<Vec<_>>());
-        }
-    }
 
     #[test]
     fn an_estimate_begins_with_what_the_network_says_and_ends_with_what_was_seen() {

@@ -12,7 +12,7 @@ use crate::belief::Likelihood;
 use crate::heuristic::HeuristicParams;
 use crate::params;
 use crate::player::Extensions;
-use crate::playout::Policy;
+use crate::playout::Twist;
 use crate::search::{Budget, SearchParams, Seated, Settings, TimeParams};
 use crate::searcher::Searcher;
 use crate::tree::Mode;
@@ -56,8 +56,8 @@ struct Watcher {
 /// What an oracle and its observer share.
 #[derive(Clone, Debug)]
 struct Mind {
-    searcher: Searcher,
-    at: Option<(Seat, Seated)>,
+    searcher: Searcher<HeuristicParams>,
+    at: Option<(Seat, Seated<HeuristicParams>)>,
     advice: Option<Action>,
 }
 
@@ -71,9 +71,9 @@ impl Oracle {
         let blueprint = HeuristicParams::default();
         let budget = Budget::new(params.iterations, TimeParams::default());
         let epsilon = Likelihood::default().epsilon;
-        let settings = Settings::new(budget, params.utility, epsilon, &SearchParams::default());
+        let settings = Settings::new(blueprint, budget, params.utility, epsilon, &SearchParams::default());
         let mut searcher = Searcher::new(settings, Mode::Policy);
-        searcher.policy = Policy::Clairvoyant(blueprint);
+        searcher.settings.playouts.twist = Twist::Clairvoyant(blueprint);
         searcher.expand = 2;
         searcher.prior = 0.5;
         searcher.sees_all = true;
@@ -95,7 +95,7 @@ impl Observer for Watcher {
             && *at == seat
         {
             let view = state.observe(seat);
-            let advice = mind.searcher.search(&view, seated, &mut Vec::new(), |_, _| state.clone());
+            let advice = mind.searcher.search(&view, seated, &mut Vec::new(), |_, _, _, _| state.clone());
             mind.advice = Some(advice);
         }
     }
@@ -104,15 +104,16 @@ impl Observer for Watcher {
 impl Agent for Oracle {
     fn begin(&mut self, briefing: &Briefing<'_>) {
         let mind = &mut *lock(&self.mind);
-        let seated = Seated::new(briefing, &mind.searcher.settings);
+        let seated = mind.searcher.settings.seat(briefing).expect("the heuristic plays everywhere");
         mind.at = Some((briefing.seat, seated));
         mind.advice = None;
         self.is_blind = false;
     }
 
     fn round_begins(&mut self, standing: &Standing<'_>) {
-        if let Some((_, seated)) = &mut lock(&self.mind).at {
-            seated.round_begins(standing);
+        let Mind { searcher, at, .. } = &mut *lock(&self.mind);
+        if let Some((_, seated)) = at {
+            searcher.settings.round_begins(seated, standing);
         }
     }
 

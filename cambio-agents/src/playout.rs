@@ -5,7 +5,8 @@ use cambio_core::{Action, Card, Dice, Phase, Seat, Spot, SpotSet, State, StateVi
 
 use crate::bits::Bits;
 use crate::card_model::CardModel;
-use crate::heuristic::{HeuristicParams, Mind, blueprint};
+use crate::heuristic::{HeuristicParams, Mind};
+use crate::policy::{Follow, Policy};
 use crate::words;
 
 words! {
@@ -22,25 +23,34 @@ words! {
     }
 }
 
-/// A policy that plays a world to the end of its round.
+/// What playouts do otherwise than the blueprint in every seat.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Policy {
+pub(crate) enum Twist {
+    /// Nothing.
+    None,
     /// Random decisions, each equally likely. In windows nobody snaps a card that it does not know to match.
     Uniform,
-    /// A heuristic with these parameters in every seat. The second field says what the other seats know.
-    Blueprint(HeuristicParams, Knows),
-    /// The same, but the searching seat knows every card, as an oracle does.
+    /// The other seats take themselves to know every card, or none. The heuristic is the one that they play.
+    Fancied(HeuristicParams, Knows),
+    /// The searching seat knows every card, as an oracle does. The heuristic is the one that it plays.
     Clairvoyant(HeuristicParams),
 }
 
-impl Policy {
+/// Whoever plays worlds to the end of their round.
+#[derive(Clone, Debug)]
+pub(crate) struct Playouts<P> {
+    pub(crate) blueprint: P,
+    pub(crate) twist: Twist,
+}
+
+impl<P: Policy> Playouts<P> {
     /// Makes a sampled world ready. If nobody gambles, windows ask only the seats that know a match.
     #[inline]
     pub(crate) fn enter(&self, world: &mut State) {
-        let gambles = match self {
-            Policy::Uniform => false,
-            Policy::Blueprint(params, knows) => params.gamble > 0.0 || *knows != Knows::AsSeen,
-            Policy::Clairvoyant(_) => true,
+        let gambles = match self.twist {
+            Twist::None => self.blueprint.gambles(),
+            Twist::Uniform => false,
+            Twist::Fancied(..) | Twist::Clairvoyant(_) => true,
         };
         if !gambles {
             world.ask_knowing_only();
@@ -49,9 +59,16 @@ impl Policy {
 
     /// The decision of the seat that is asked. The searching seat plays by what it has seen.
     #[inline]
-    pub(crate) fn decide(&self, world: &State, actor: Seat, searcher: Seat, dice: &mut Dice<Bits>) -> Action {
-        match self {
-            Policy::Uniform => match world.table().phase() {
+    pub(crate) fn decide(
+        &mut self,
+        world: &State,
+        actor: Seat,
+        searcher: Seat,
+        past: &P::Past,
+        dice: &mut Dice<Bits>,
+    ) -> Action {
+        match &self.twist {
+            Twist::Uniform => match world.table().phase() {
                 Phase::Window | Phase::Chain => {
                     let matching = world.view(actor).known_matches();
                     let number = dice.0.below(matching.len() as u32 + 1) as usize;
@@ -63,31 +80,22 @@ impl Policy {
                     choices.nth(number).expect("the number is below the choices")
                 }
             },
-            Policy::Blueprint(params, Knows::AsSeen) => blueprint(params, &world.view(actor)),
-            Policy::Blueprint(params, knows) if actor != searcher => fancied(world, actor, params, *knows),
-            Policy::Clairvoyant(params) if actor == searcher => fancied(world, actor, params, Knows::All),
-            Policy::Blueprint(params, _) | Policy::Clairvoyant(params) => blueprint(params, &world.view(actor)),
+            Twist::Fancied(params, knows) if actor != searcher => fancied(world, actor, params, *knows),
+            Twist::Clairvoyant(params) if actor == searcher => fancied(world, actor, params, Knows::All),
+            Twist::None | Twist::Fancied(..) | Twist::Clairvoyant(_) => self.blueprint.decide(&world.view(actor), past),
         }
     }
 
     /// Plays a world to the end of its round.
     #[inline]
-    pub(crate) fn finish(&self, world: &mut State, searcher: Seat, dice: &mut Dice<Bits>) {
-        if let Policy::Blueprint(params, Knows::AsSeen) = self {
-            // The policy of nearly all playouts: its loop does not ask again which one it is.
-            play(world, dice, |world, actor, _| blueprint(params, &world.view(actor)));
-        } else {
-            play(world, dice, |world, actor, dice| self.decide(world, actor, searcher, dice));
+    pub(crate) fn finish(&mut self, world: &mut State, searcher: Seat, past: &mut P::Past, dice: &mut Dice<Bits>) {
+        if self.twist == Twist::None {
+            return self.blueprint.play_out(world, past, dice);
         }
-    }
-}
-
-/// Plays a world to the end of its round by these decisions.
-#[inline]
-fn play(world: &mut State, dice: &mut Dice<Bits>, decide: impl Fn(&State, Seat, &mut Dice<Bits>) -> Action) {
-    while let Some(actor) = world.actor() {
-        let action = decide(world, actor, dice);
-        world.carry_out(action, dice, &mut ());
+        while let Some(actor) = world.actor() {
+            let action = self.decide(world, actor, searcher, past, dice);
+            world.carry_out(action, dice, &mut Follow(past));
+        }
     }
 }
 

@@ -5,13 +5,13 @@
 //! carries out a decision, and lets every seat play the blueprint from what it knows *in that world*. UCB1 (Auer,
 //! Cesa-Bianchi and Fischer 2002) picks the decision, with a smaller constant.
 
-use cambio_core::{Action, Agent, Briefing, Dice, Observation, Sighting, Standing};
+use cambio_core::{Action, Agent, Briefing, Dice, Observation, Sighting, Standing, Table};
 
 use crate::bits::{Bits, logarithm};
-use crate::heuristic::blueprint;
 use crate::params;
 use crate::playout::is_plausible;
-use crate::search::{Arm, Budget, SearchParams, Seated, Settings, TimeParams, choose};
+use crate::policy::{Blueprint, Follow, Policy};
+use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams, choose};
 use crate::value::Utility;
 
 params! {
@@ -42,18 +42,27 @@ params! {
 /// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]
-pub struct Rollout {
-    settings: Settings,
-    seated: Option<Seated>,
+pub struct Rollout<P: Policy = Blueprint> {
+    settings: Settings<P>,
+    /// Where it sits, or why it cannot play there.
+    seated: Result<Seated<P>, String>,
     arms: Vec<Arm>,
 }
 
 impl Rollout {
-    /// A rollout search.
+    /// A rollout search over the blueprint that the parameters name.
     pub fn new(params: &RolloutParams) -> Rollout {
+        Rollout::over(params.search.blueprint(), params)
+    }
+}
+
+impl<P: Policy> Rollout<P> {
+    /// A rollout search over a policy of your own, in place of the blueprint that the parameters name. [`Policy`] has an
+    /// example.
+    pub fn over(policy: P, params: &RolloutParams) -> Rollout<P> {
         let RolloutParams { n, time, utility, epsilon, search } = *params;
-        let settings = Settings::new(Budget::new(n, time), utility, epsilon, &search);
-        Rollout { settings, seated: None, arms: Vec::new() }
+        let settings = Settings::new(policy, Budget::new(n, time), utility, epsilon, &search);
+        Rollout { settings, seated: Err("no match has begun".to_owned()), arms: Vec::new() }
     }
 
     /// The decisions that the last search tried, in the order of the choices.
@@ -62,43 +71,64 @@ impl Rollout {
     }
 
     fn search(&mut self, view: &Observation<'_>) -> Action {
-        let seated = self.seated.as_mut().expect("a match begins with a briefing");
+        let Rollout { settings, seated: Ok(seated), arms } = self else { unreachable!("it sits at a table") };
         let base = seated.base();
-        let policy = self.settings.policy();
-        seated.belief.prepare();
-        let mut countdown = self.settings.budget.begin();
+        settings.prepare(seated);
+        let mut countdown = settings.budget.begin();
         while let Some(iteration) = countdown.next() {
-            let place = select(&self.arms, iteration, self.settings.exploration);
+            let place = select(arms, iteration, settings.exploration);
             let mut dice = Dice(Bits::new(base, iteration));
-            let mut world = seated.belief.sample(view, &mut dice.0);
-            policy.enter(&mut world);
+            let mut world = settings.world(seated, view, iteration, &mut dice.0);
+            let mut past = seated.past.clone();
+            settings.playouts.enter(&mut world);
             // A decision that is legal for the seat is legal in every world that it cannot tell from the true one.
-            world.carry_out(self.arms[place].action, &mut dice, &mut ());
-            policy.finish(&mut world, view.seat(), &mut dice);
-            self.arms[place].visits += 1;
-            self.arms[place].sum += seated.valuer.values(&world)[view.seat().index()];
+            world.carry_out(arms[place].action, &mut dice, &mut Follow(&mut past));
+            settings.playouts.finish(&mut world, view.seat(), &mut past, &mut dice);
+            arms[place].visits += 1;
+            arms[place].sum += seated.valuer.values(&world)[view.seat().index()];
         }
-        choose(&self.arms, self.settings.last, &mut seated.stream).expect("who is asked has a choice").action
+        choose(arms, settings.last, &mut seated.stream).expect("who is asked has a choice").action
     }
 }
 
-impl Agent for Rollout {
+impl<P: Policy> Agent for Rollout<P> {
     fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.seated = Some(Seated::new(briefing, &self.settings));
+        self.seated = self.settings.seat(briefing);
         self.arms.clear();
     }
 
+    /// A blueprint that cannot play these rules is in trouble.
+    fn trouble(&mut self) -> Option<String> {
+        self.seated.as_ref().err().cloned()
+    }
+
     fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.seated.as_mut().expect("a match begins with a briefing").round_begins(standing);
+        if let Ok(seated) = &mut self.seated {
+            self.settings.round_begins(seated, standing);
+        }
     }
 
     fn notice(&mut self, sighting: &Sighting) {
-        self.seated.as_mut().expect("a match begins with a briefing").belief.notice(sighting);
+        if let Ok(seated) = &mut self.seated {
+            seated.notice(sighting);
+        }
+    }
+
+    fn spectates(&self) -> bool {
+        self.settings.belief == BeliefKind::Policy
+    }
+
+    fn spectate(&mut self, table: &Table) {
+        if let Ok(seated) = &mut self.seated {
+            seated.spectate(table);
+        }
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
-        let wish = blueprint(&self.settings.blueprint, view);
         let choices = view.choices();
+        // The referee does not ask who is in trouble.
+        let Ok(seated) = &self.seated else { return choices.nth(0).expect("who is asked has a choice") };
+        let wish = self.settings.playouts.blueprint.decide(view, &seated.past);
         self.arms.clear();
         let tried =
             choices.iter().filter(|&action| action == wish || is_plausible(view, action, |spot| view.face(spot)));

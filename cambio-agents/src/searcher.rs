@@ -1,18 +1,18 @@
 //! The search of a tree of information sets, for players and for the oracle.
 
-use cambio_core::{Action, Dice, Observation, State};
+use cambio_core::{Action, Card, Dice, Event, Observation, Sink, State};
 
 use crate::bits::Bits;
-use crate::playout::{Policy, is_plausible};
+use crate::playout::{Twist, is_plausible};
+use crate::policy::{Follow, Past, Policy};
 use crate::search::{Arm, Seated, Settings, best, choose};
 use crate::tree::{Growth, Histories, Mode, Next, Tree};
 
 /// A tree search. Its user says where the worlds come from.
 #[derive(Clone, Debug)]
-pub(crate) struct Searcher {
-    pub(crate) settings: Settings,
+pub(crate) struct Searcher<P> {
+    pub(crate) settings: Settings<P>,
     pub(crate) mode: Mode,
-    pub(crate) policy: Policy,
     pub(crate) expand: u32,
     pub(crate) prior: f64,
     /// Whether the worlds are the true one.
@@ -27,11 +27,13 @@ pub(crate) struct Searcher {
 /// If the call is tried outside the tree, every iteration whose number this divides tries it.
 const CALL_EVERY: u32 = 8;
 
-impl Searcher {
-    pub(crate) fn new(settings: Settings, mode: Mode) -> Searcher {
+impl<P: Policy> Searcher<P> {
+    pub(crate) fn new(mut settings: Settings<P>, mode: Mode) -> Searcher<P> {
         let is_policy = mode == Mode::Policy;
+        if !is_policy {
+            settings.playouts.twist = Twist::Uniform;
+        }
         Searcher {
-            policy: if is_policy { settings.policy() } else { Policy::Uniform },
             settings,
             mode,
             expand: if is_policy { 30 } else { 1 },
@@ -47,14 +49,14 @@ impl Searcher {
     pub(crate) fn search(
         &mut self,
         view: &Observation<'_>,
-        seated: &mut Seated,
+        seated: &mut Seated<P>,
         arms: &mut Vec<Arm>,
-        mut draw: impl FnMut(&Seated, &mut Bits) -> State,
+        mut draw: impl FnMut(&mut Settings<P>, &mut Seated<P>, u32, &mut Bits) -> State,
     ) -> Action {
         let choices = view.choices();
         let base = seated.base();
         let apart = self.calls_apart && choices.contains(Action::Call);
-        let truth = self.sees_all.then(|| draw(seated, &mut Bits::new(base, u32::MAX)));
+        let truth = self.sees_all.then(|| draw(&mut self.settings, seated, u32::MAX, &mut Bits::new(base, u32::MAX)));
         let face = |spot| truth.as_ref().map_or_else(|| view.face(spot), |world| world.face(spot));
         let tried = |action: &Action| is_plausible(view, *action, face) && !(apart && *action == Action::Call);
         arms.clear();
@@ -82,17 +84,18 @@ impl Searcher {
                 self.half.extend(self.tree.root());
             }
             let mut dice = Dice(Bits::new(base, iteration));
-            let mut world = draw(seated, &mut dice.0);
-            self.policy.enter(&mut world);
+            let mut world = draw(&mut self.settings, seated, iteration, &mut dice.0);
+            let mut past = seated.past.clone();
+            self.settings.playouts.enter(&mut world);
             match &mut call {
                 Some(call) if iteration % CALL_EVERY == 0 => {
-                    world.carry_out(Action::Call, &mut dice, &mut ());
-                    self.policy.finish(&mut world, view.seat(), &mut dice);
+                    world.carry_out(Action::Call, &mut dice, &mut Follow(&mut past));
+                    self.settings.playouts.finish(&mut world, view.seat(), &mut past, &mut dice);
                     call.visits += 1;
                     call.sum += seated.valuer.values(&world)[view.seat().index()];
                 }
                 _ => {
-                    self.iterate(&mut world, &growth, &mut dice);
+                    self.iterate(&mut world, &mut past, &growth, &mut dice);
                     self.tree.learn(&seated.valuer.values(&world));
                 }
             }
@@ -119,35 +122,58 @@ impl Searcher {
 
     /// One iteration: descends the tree, adds at most one node, and plays out.
     #[inline]
-    fn iterate(&mut self, world: &mut State, growth: &Growth, dice: &mut Dice<Bits>) {
-        let mut histories = Histories::at_root(world, growth.searcher, growth.mode);
+    fn iterate(&mut self, world: &mut State, past: &mut P::Past, growth: &Growth, dice: &mut Dice<Bits>) {
+        let mut heard = Heard { histories: Histories::at_root(world, growth.searcher, growth.mode), past };
         self.tree.descend();
         loop {
             let action = self.tree.select(world, growth);
             // The decisions of a node are legal in every world that reaches it.
-            world.carry_out(action, dice, &mut histories);
-            if let Next::Leaf = self.go_on(world, &mut histories, growth, dice) {
+            world.carry_out(action, dice, &mut heard);
+            if let Next::Leaf = self.go_on(world, &mut heard, growth, dice) {
                 break;
             }
         }
-        self.policy.finish(world, growth.searcher, dice);
+        self.settings.playouts.finish(world, growth.searcher, heard.past, dice);
     }
 
     /// Plays on to the next decision that has a node, or out of the tree.
     #[inline]
-    fn go_on(&mut self, world: &mut State, histories: &mut Histories, growth: &Growth, dice: &mut Dice<Bits>) -> Next {
+    fn go_on(
+        &mut self,
+        world: &mut State,
+        heard: &mut Heard<'_, P::Past>,
+        growth: &Growth,
+        dice: &mut Dice<Bits>,
+    ) -> Next {
+        let Searcher { settings: Settings { playouts, .. }, tree, .. } = self;
         while let Some(actor) = world.actor() {
             let action = if growth.mode == Mode::Policy && actor != growth.searcher {
-                self.policy.decide(world, actor, growth.searcher, dice)
+                playouts.decide(world, actor, growth.searcher, heard.past, dice)
             } else {
-                let wish = || (growth.prior > 0.0).then(|| self.policy.decide(world, actor, growth.searcher, dice));
-                match self.tree.follow(world, actor, histories, growth, wish) {
+                let past = &*heard.past;
+                let wish = || (growth.prior > 0.0).then(|| playouts.decide(world, actor, growth.searcher, past, dice));
+                match tree.follow(world, actor, &heard.histories, growth, wish) {
                     Ok(next) => return next,
                     Err(forced) => forced,
                 }
             };
-            world.carry_out(action, dice, histories);
+            world.carry_out(action, dice, heard);
         }
         Next::Leaf
+    }
+}
+
+/// What is heard of a world while a tree is descended.
+struct Heard<'a, Q> {
+    histories: Histories,
+    past: &'a mut Q,
+}
+
+impl<Q: Past> Sink for Heard<'_, Q> {
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn event(&mut self, event: &Event<Card>) {
+        self.histories.event(event);
+        self.past.notice(event);
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
-use cambio_core::{Briefing, Rules};
+use cambio_core::Rules;
 
 use super::weighing::{Network, have_the_same_cards};
 
@@ -63,12 +63,12 @@ impl Network {
     }
 
     /// The network of a player in a match: its own, or without one that which comes with the cards. If there is none, why.
-    pub(crate) fn for_match(own: Option<&Network>, briefing: &Briefing<'_>) -> Result<Network, String> {
+    pub(crate) fn for_match(own: Option<&Network>, rules: &Rules, seats: usize) -> Result<Network, String> {
         match own {
-            Some(own) if own.inputs().fit(briefing.rules) => Ok(own.clone()),
+            Some(own) if own.inputs().fit(rules) => Ok(own.clone()),
             Some(own) => Err(format!("its network is for the cards of `{}`", own.inputs().rules().name())),
-            None => Network::shipped(briefing.rules, briefing.seats).ok_or_else(|| {
-                let name = briefing.rules.name();
+            None => Network::shipped(rules, seats).ok_or_else(|| {
+                let name = rules.name();
                 format!(
                     "no network comes with the cards of `{name}`; `cambio learn` makes one, and learned(\"FILE\") plays it"
                 )

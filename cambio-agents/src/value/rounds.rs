@@ -5,7 +5,7 @@ use cambio_core::{Dice, MAX_SEATS, Match, RoundResult, Rules, Score, Seat, Setup
 
 use crate::bits::Bits;
 use crate::heuristic::HeuristicParams;
-use crate::playout::{Knows, Policy};
+use crate::policy::Policy as _;
 
 /// The size of the sample.
 const ROUNDS: u64 = 20_000;
@@ -23,7 +23,7 @@ pub(super) struct RoundOutcome {
 
 /// Plays rounds of the default heuristic in every seat.
 pub(super) fn sample(rules: &Rules, seats: usize) -> Vec<RoundOutcome> {
-    let policy = Policy::Blueprint(HeuristicParams::default(), Knows::AsSeen);
+    let mut policy = HeuristicParams::default();
     let mut deck = rules.deck().to_vec();
     let round = |number: u64| {
         let key = Key::new(SEED, number);
@@ -32,8 +32,9 @@ pub(super) fn sample(rules: &Rules, seats: usize) -> Vec<RoundOutcome> {
         let mut dice = Dice(Bits::new(SEED, number as u32));
         let setup = Setup::new(rules, seats);
         let mut state = State::deal(&setup, &deck, &mut dice, &mut ()).expect("the rules fit the seats");
-        policy.enter(&mut state);
-        policy.finish(&mut state, Seat::A, &mut dice);
+        // It does not gamble.
+        state.ask_knowing_only();
+        policy.play_out(&mut state, &mut (), &mut dice);
         let result = RoundResult::of(&state).expect("the round is over");
         let mut game = Match::new(rules, seats, Seat::A).expect("the rules fit the seats");
         game.add(&result);

@@ -4,38 +4,21 @@ use std::collections::BTreeMap;
 
 use cambio_core::{Card, Knowledge, Observation, Spot, State};
 
+use super::Draw;
 use super::moments::{Moment, Moments};
 use crate::bits::Bits;
-use crate::learned::{MatchStanding, Network, Weighing};
+use crate::policy::{Past, Policy};
 
-/// How a network is taken to decide: each candidate with a probability proportional to exp(logit / temperature), but for a
-/// share ε, which is spread evenly.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Softness {
-    pub(super) temperature: f64,
+/// How the others are taken to decide: by a policy, but for a share ε of their decisions.
+pub(super) struct Likely<'p, P> {
+    pub(super) policy: &'p mut P,
     pub(super) epsilon: f64,
-}
-
-/// What the searching seat assumes of the others: they play by this network, from these standings of the match.
-#[derive(Clone, Copy)]
-pub(super) struct Others<'a> {
-    pub(super) network: &'a Network,
-    pub(super) standings: &'a [MatchStanding],
-    pub(super) softness: Softness,
-}
-
-/// How many worlds are drawn, out of how many, and how many decisions of other seats tell of them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Sizes {
-    pub(super) worlds: usize,
-    pub(super) proposals: usize,
-    pub(super) last: usize,
 }
 
 /// A decision of another seat that depends on cards that the searching seat does not know, and how likely it was by the
 /// cards that it depends on.
-struct Evidence<'m> {
-    moment: &'m Moment,
+struct Evidence<'m, Q> {
+    moment: &'m Moment<Q>,
     /// The numbers of those cards.
     open: Vec<u16>,
     /// By the kinds of those cards, seven bits each.
@@ -45,49 +28,32 @@ struct Evidence<'m> {
 /// So many kinds fit into a key.
 const MOST_OPEN: usize = 18;
 
-impl Evidence<'_> {
-    fn likelihood(&mut self, others: &Others<'_>, faces: &[Option<Card>], weighing: &mut Weighing) -> f64 {
+impl<Q> Evidence<'_, Q> {
+    fn likelihood<P: Policy<Past = Q>>(&mut self, others: &mut Likely<'_, P>, faces: &[Option<Card>]) -> f64 {
         let kind = |number: &u16| faces[usize::from(*number)].map_or(127, |card| card.kind() as u128);
         let key = self.open.iter().fold(0, |key, number| key << 7 | kind(number));
         let moment = self.moment;
-        *self.likelihoods.entry(key).or_insert_with(|| likelihood(moment, others, faces, weighing))
+        let ask = || others.policy.likelihood(&moment.in_world(faces), &moment.past, moment.action, others.epsilon);
+        *self.likelihoods.entry(key).or_insert_with(ask)
     }
 }
 
-/// How likely the decision of a moment was if these are the cards.
-fn likelihood(moment: &Moment, others: &Others<'_>, faces: &[Option<Card>], weighing: &mut Weighing) -> f64 {
-    let (view, Softness { temperature, epsilon }) = (moment.in_world(faces), others.softness);
-    let standing = &others.standings[moment.seat.index()];
-    others.network.weigh(&view, &moment.history, standing, weighing);
-    let number = weighing.actions().len() as f64;
-    let Some(place) = weighing.place_of(others.network.inputs(), &view, moment.action) else {
-        return epsilon / (number + 1.0);
-    };
-    let best = weighing.logits().fold(f64::NEG_INFINITY, f64::max);
-    let weight = |logit: f64| libm::exp((logit - best) / temperature);
-    let all: f64 = weighing.logits().map(weight).sum();
-    let own = weighing.logits().nth(place).map_or(0.0, weight);
-    (1.0 - epsilon) * own / all + epsilon / number
-}
-
-/// Draws worlds that the seat cannot tell from the true one. From `proposals` even draws it takes `worlds`, in proportion to
-/// how likely each makes the last `last` decisions of other seats that depend on what it does not know (sampling, importance
-/// resampling: Rubin 1987). Without such decisions it takes `worlds` even draws.
-pub(super) fn draw(
+/// Draws worlds: see [`Inference::draw`](super::Inference::draw).
+pub(super) fn draw<P: Policy>(
     view: &Observation<'_>,
     knowledge: &Knowledge,
-    moments: &Moments,
-    others: &Others<'_>,
-    sizes: Sizes,
+    moments: &Moments<P::Past>,
+    others: &mut Likely<'_, P>,
+    draw: &Draw,
     base: u64,
-    weighing: &mut Weighing,
 ) -> Vec<State> {
     let unknown: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
-    let Sizes { worlds, proposals, last } = sizes;
+    let Draw { worlds, last, .. } = *draw;
     let mut evidence = evidence(moments, &unknown, last);
     if evidence.is_empty() {
         return (0..worlds as u32).map(|number| knowledge.sample(view, &mut Bits::new(base, number))).collect();
     }
+    let proposals = draw.proposals.max(worlds);
     let mut faces = moments.cards.faces().to_vec();
     let mut shares = Vec::with_capacity(proposals);
     let proposed: Vec<State> = (0..proposals as u32)
@@ -96,7 +62,7 @@ pub(super) fn draw(
             for &spot in &unknown {
                 faces[usize::from(moments.cards.at(spot))] = world.face(spot);
             }
-            let of_each = evidence.iter_mut().map(|evidence| evidence.likelihood(others, &faces, weighing));
+            let of_each = evidence.iter_mut().map(|evidence| evidence.likelihood(others, &faces));
             shares.push(of_each.product::<f64>());
             world
         })
@@ -105,17 +71,17 @@ pub(super) fn draw(
 }
 
 /// The last of the decisions of others that depend on cards in these spots.
-fn evidence<'m>(moments: &'m Moments, unknown: &[Spot], last: usize) -> Vec<Evidence<'m>> {
+fn evidence<'m, Q: Past>(moments: &'m Moments<Q>, unknown: &[Spot], last: usize) -> Vec<Evidence<'m, Q>> {
     let mut is_open = vec![false; moments.cards.faces().len()];
     for &spot in unknown {
         is_open[usize::from(moments.cards.at(spot))] = true;
     }
-    let of = |moment: &'m Moment| {
+    let of = |moment: &'m Moment<Q>| {
         let open: Vec<u16> = moment.known().filter(|&number| is_open[usize::from(number)]).collect();
         let fits = !open.is_empty() && open.len() <= MOST_OPEN;
         fits.then(|| Evidence { moment, open, likelihoods: BTreeMap::new() })
     };
-    moments.past().iter().rev().filter_map(of).take(last).collect()
+    moments.decided().iter().rev().filter_map(of).take(last).collect()
 }
 
 /// So many places, each as often as its share of the whole says, to within one: systematic resampling (Carpenter, Clifford
@@ -136,10 +102,11 @@ fn resample(shares: &[f64], number: usize) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use cambio_core::rng::{Bounded as _, Key as RngKey, Purpose};
-    use cambio_core::{Dice, Event, History, Rules, Seat, Setup};
+    use cambio_core::{Dice, Event, Rules, Seat, Setup};
 
     use super::*;
-    use crate::learned::{Floats, Inputs};
+    use crate::learned::{Floats, Inputs, Network};
+    use crate::policy::NetworkPolicy;
 
     /// Where everybody plays as assumed, what they did is on average more likely in the true world than in another.
     #[test]
@@ -153,17 +120,15 @@ mod tests {
         floats.second.iter_mut().for_each(|weight| *weight = next(0.5));
         floats.last.iter_mut().for_each(|weight| *weight = next(0.5));
         let network = Network::new(&inputs, &floats);
-        let standings = [inputs.standing(&[], Seat::A), inputs.standing(&[], Seat::B)];
-        let softness = Softness { temperature: 0.05, epsilon: 0.01 };
-        let others = Others { network: &network, standings: &standings, softness };
-        let (mut gain, mut told, mut weighing) = (0.0, 0, Weighing::default());
+        let mut policy = NetworkPolicy::new(network);
+        let (mut gain, mut told) = (0.0, 0);
         for deal in 0..60 {
             let key = RngKey::new(7, deal);
             let mut deck = rules.deck().to_vec();
             key.stream(Purpose::Deck, 0).shuffle(&mut deck);
             let mut dice = Dice(key.stream(Purpose::Race, 0));
             let mut knowledge = Knowledge::new(&rules, 2, Seat::B);
-            let mut moments = Moments::new(History::new(&rules, 2));
+            let mut moments = Moments::new(policy.begin(&rules, 2).unwrap());
             let mut hear = |event: &Event<Card>| {
                 knowledge.notice(&event.seen_from(Seat::B));
                 moments.notice(&event.seen_from(Seat::B));
@@ -185,7 +150,8 @@ mod tests {
                     let worlds: Vec<_> =
                         (0..20).map(|number| fill(&knowledge.sample(&view, &mut Bits::new(deal, number)))).collect();
                     for mut evidence in evidence(&moments, &unknown, 3) {
-                        let mut of = |faces: &[Option<Card>]| evidence.likelihood(&others, faces, &mut weighing);
+                        let mut others = Likely { policy: &mut policy, epsilon: 0.01 };
+                        let mut of = |faces: &[Option<Card>]| evidence.likelihood(&mut others, faces);
                         let mean = worlds.iter().map(|faces| of(faces)).sum::<f64>() / worlds.len() as f64;
                         gain += (of(&truth) / mean).ln();
                         told += 1;
@@ -193,9 +159,7 @@ mod tests {
                 } else {
                     moments.spectate(state.table());
                 }
-                let view = state.view(seat);
-                network.weigh(&view, &moments.history, &standings[seat.index()], &mut weighing);
-                let action = weighing.choose(&inputs, &view);
+                let action = policy.decide(&state.view(seat), &moments.past);
                 let mut hear = |event: &Event<Card>| {
                     knowledge.notice(&event.seen_from(Seat::B));
                     moments.notice(&event.seen_from(Seat::B));

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 
 use cambio_core::{
-    Action, Card, Event, History, MAX_SEATS, MAX_SLOTS, Motion, Phase, Seat, Sighting, Source, Spot, Table, View,
+    Action, Card, Event, MAX_SEATS, MAX_SLOTS, Motion, Phase, Seat, Sighting, Source, Spot, Table, View,
 };
+
+use crate::policy::Past;
 
 /// How many spots there are.
 const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
@@ -77,16 +79,17 @@ impl Cards {
 
 /// A decision of another seat, and the table that it had before it.
 #[derive(Clone, Debug)]
-pub(super) struct Moment {
+pub(super) struct Moment<Q> {
     table: Table,
-    pub(super) history: History,
+    /// What everybody saw of the round before it.
+    pub(super) past: Q,
     at: [u16; SPOTS],
     held: u16,
     pub(super) seat: Seat,
     pub(super) action: Action,
 }
 
-impl Moment {
+impl<Q> Moment<Q> {
     /// The numbers of the cards that the seat knew.
     pub(super) fn known(&self) -> impl Iterator<Item = u16> + '_ {
         let held = self.held_from_stock().then_some(self.held);
@@ -98,7 +101,7 @@ impl Moment {
     }
 
     /// What the seat saw if these are the cards, by their numbers.
-    pub(super) fn in_world<'m>(&'m self, faces: &'m [Option<Card>]) -> Supposed<'m> {
+    pub(super) fn in_world<'m>(&'m self, faces: &'m [Option<Card>]) -> Supposed<'m, Q> {
         Supposed { moment: self, faces }
     }
 
@@ -131,13 +134,13 @@ impl Moment {
 }
 
 /// A view that another seat had, if its cards were these.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Supposed<'m> {
-    moment: &'m Moment,
+#[derive(Debug)]
+pub(super) struct Supposed<'m, Q> {
+    moment: &'m Moment<Q>,
     faces: &'m [Option<Card>],
 }
 
-impl View for Supposed<'_> {
+impl<Q> View for Supposed<'_, Q> {
     fn table(&self) -> &Table {
         &self.moment.table
     }
@@ -162,23 +165,23 @@ impl View for Supposed<'_> {
 
 /// Collects the decisions of the other seats of a round.
 #[derive(Clone, Debug)]
-pub(super) struct Moments {
+pub(super) struct Moments<Q> {
     pub(super) cards: Cards,
-    /// The public history, which is that of every seat.
-    pub(super) history: History,
+    /// What everybody saw of the round.
+    pub(super) past: Q,
     /// Those that were asked and have not been heard of: several in a snap window, one elsewhere.
-    asked: Vec<Moment>,
-    past: VecDeque<Moment>,
+    asked: Vec<Moment<Q>>,
+    decided: VecDeque<Moment<Q>>,
 }
 
-impl Moments {
-    pub(super) fn new(history: History) -> Moments {
-        Moments { cards: Cards::new(), history, asked: Vec::new(), past: VecDeque::new() }
+impl<Q: Past> Moments<Q> {
+    pub(super) fn new(past: Q) -> Moments<Q> {
+        Moments { cards: Cards::new(), past, asked: Vec::new(), decided: VecDeque::new() }
     }
 
     /// The decisions so far, the oldest first; at most [`MOST`].
-    pub(super) fn past(&self) -> &VecDeque<Moment> {
-        &self.past
+    pub(super) fn decided(&self) -> &VecDeque<Moment<Q>> {
+        &self.decided
     }
 
     /// Another seat is asked.
@@ -189,18 +192,18 @@ impl Moments {
         }
         let Cards { at, held, .. } = self.cards;
         // In a window whoever is not heard of has passed.
-        self.asked.push(Moment { table: *table, history: self.history.clone(), at, held, seat, action: Action::Pass });
+        self.asked.push(Moment { table: *table, past: self.past.clone(), at, held, seat, action: Action::Pass });
     }
 
     /// Takes in what the searching seat perceives.
     pub(super) fn notice(&mut self, sighting: &Sighting) {
         self.hear(sighting);
         if let Event::Dealt { .. } = sighting {
-            self.past.clear();
+            self.decided.clear();
             self.asked.clear();
         }
         self.cards.notice(sighting);
-        self.history.notice(sighting);
+        self.past.notice(sighting);
     }
 
     fn hear(&mut self, sighting: &Sighting) {
@@ -237,8 +240,8 @@ impl Moments {
 
     /// What was asked for has been decided.
     fn settle(&mut self) {
-        self.past.extend(self.asked.drain(..));
-        let over = self.past.len().saturating_sub(MOST);
-        self.past.drain(..over);
+        self.decided.extend(self.asked.drain(..));
+        let over = self.decided.len().saturating_sub(MOST);
+        self.decided.drain(..over);
     }
 }

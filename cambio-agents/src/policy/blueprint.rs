@@ -1,0 +1,112 @@
+//! The policies that a spec can name as a search's blueprint.
+
+use cambio_core::{Action, Chance, Event, History, Rules, Standing, State, View};
+
+use super::{NetworkPolicy, Past, Policy};
+use crate::heuristic::{HeuristicParams, blueprint};
+
+/// The heuristic that has forgotten nothing. It decides by the view alone.
+impl Policy for HeuristicParams {
+    type Past = ();
+
+    fn begin(&mut self, _: &Rules, _: usize) -> Result<(), String> {
+        Ok(())
+    }
+
+    #[inline]
+    fn decide(&mut self, view: &impl View, (): &()) -> Action {
+        blueprint(self, view)
+    }
+
+    fn gambles(&self) -> bool {
+        self.gamble > 0.0
+    }
+}
+
+/// A search's blueprint: a heuristic or a network.
+///
+/// ```
+/// use cambio_agents::{Blueprint, Plays, Preset, roster};
+/// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
+///
+/// let sharp = Blueprint::Heuristic(Preset::Sharp.params());
+/// let mut agents: [Box<dyn Agent>; 2] = [Box::new(Plays::new(sharp)), roster().parse("learned").unwrap().make()];
+/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+/// ```
+#[derive(Clone, Debug)]
+pub enum Blueprint {
+    /// A heuristic.
+    Heuristic(HeuristicParams),
+    /// A network.
+    Network(Box<NetworkPolicy>),
+}
+
+/// The past that a [`Blueprint`] needs: the public history for a network, nothing for a heuristic.
+#[derive(Clone, Debug)]
+pub struct BlueprintPast(Option<History>);
+
+impl Past for BlueprintPast {
+    #[inline]
+    fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
+        if let Some(history) = &mut self.0 {
+            history.notice(event);
+        }
+    }
+}
+
+impl BlueprintPast {
+    fn history(&self) -> &History {
+        self.0.as_ref().expect("a network keeps the history")
+    }
+}
+
+impl Policy for Blueprint {
+    type Past = BlueprintPast;
+
+    fn begin(&mut self, rules: &Rules, seats: usize) -> Result<BlueprintPast, String> {
+        Ok(BlueprintPast(match self {
+            Blueprint::Heuristic(_) => None,
+            Blueprint::Network(network) => Some(network.begin(rules, seats)?),
+        }))
+    }
+
+    fn round_begins(&mut self, standing: &Standing<'_>) {
+        if let Blueprint::Network(network) = self {
+            network.round_begins(standing);
+        }
+    }
+
+    #[inline]
+    fn decide(&mut self, view: &impl View, past: &BlueprintPast) -> Action {
+        match self {
+            Blueprint::Heuristic(params) => blueprint(params, view),
+            Blueprint::Network(network) => network.decide(view, past.history()),
+        }
+    }
+
+    fn likelihood(&mut self, view: &impl View, past: &BlueprintPast, action: Action, epsilon: f64) -> f64 {
+        match self {
+            Blueprint::Heuristic(params) => params.likelihood(view, &(), action, epsilon),
+            Blueprint::Network(network) => network.likelihood(view, past.history(), action, epsilon),
+        }
+    }
+
+    fn gambles(&self) -> bool {
+        match self {
+            Blueprint::Heuristic(params) => params.gambles(),
+            Blueprint::Network(network) => network.gambles(),
+        }
+    }
+
+    /// Asks which of them it is once, not at every decision.
+    #[inline]
+    fn play_out(&mut self, world: &mut State, past: &mut BlueprintPast, chance: &mut impl Chance) {
+        match self {
+            Blueprint::Heuristic(params) => params.play_out(world, &mut (), chance),
+            Blueprint::Network(network) => {
+                network.play_out(world, past.0.as_mut().expect("a network keeps the history"), chance);
+            }
+        }
+    }
+}

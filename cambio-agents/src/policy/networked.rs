@@ -1,0 +1,125 @@
+//! A network as a policy.
+
+use cambio_core::{Action, History, MAX_SEATS, Rules, Seat, Standing, View};
+
+use super::Policy;
+use crate::learned::{MatchStanding, Network, Weighing};
+
+/// A network as a policy: it decides as [`Learned`](crate::Learned) does.
+///
+/// How likely a decision is follows from the network's values: each candidate is taken with a probability proportional to
+/// exp(logit / temperature), a quantal response (`McKelvey` and Palfrey 1998).
+///
+/// ```
+/// use cambio_agents::{Inference, NetworkPolicy, Rollout, RolloutParams};
+///
+/// // A search over the network that comes with the cards.
+/// let search = Rollout::over(NetworkPolicy::shipped(), &RolloutParams { n: 100, ..RolloutParams::default() });
+/// ```
+#[derive(Clone, Debug)]
+pub struct NetworkPolicy {
+    /// Its network; without one, that which comes with the cards.
+    own: Option<Network>,
+    temperature: f64,
+    playing: Option<Playing>,
+    weighing: Weighing,
+}
+
+/// What it keeps during a match.
+#[derive(Clone, Debug)]
+struct Playing {
+    network: Network,
+    standings: [MatchStanding; MAX_SEATS],
+}
+
+impl NetworkPolicy {
+    /// The temperature of [`Policy::likelihood`] unless another is given.
+    pub const TEMPERATURE: f64 = 0.05;
+
+    /// The policy of this network.
+    pub fn new(network: Network) -> NetworkPolicy {
+        NetworkPolicy { own: Some(network), ..NetworkPolicy::shipped() }
+    }
+
+    /// The policy of the network that comes with the cards: see [`Network::shipped`].
+    pub fn shipped() -> NetworkPolicy {
+        NetworkPolicy {
+            own: None,
+            temperature: NetworkPolicy::TEMPERATURE,
+            playing: None,
+            weighing: Weighing::default(),
+        }
+    }
+
+    /// The same policy, taken to decide with this temperature.
+    #[must_use]
+    pub fn at_temperature(self, temperature: f64) -> NetworkPolicy {
+        NetworkPolicy { temperature, ..self }
+    }
+
+    /// The network that plays.
+    ///
+    /// # Panics
+    /// If no match has begun.
+    pub fn network(&self) -> &Network {
+        &self.playing.as_ref().expect("a match has begun").network
+    }
+
+    /// The candidates of the last decision that it weighed.
+    pub fn weighing(&self) -> &Weighing {
+        &self.weighing
+    }
+
+    /// Weighs the decision of the seat that is asked.
+    ///
+    /// # Panics
+    /// If no match has begun.
+    #[inline]
+    pub fn weigh(&mut self, view: &impl View, past: &History) {
+        let Playing { network, standings } = self.playing.as_ref().expect("a match has begun");
+        network.weigh(view, past, &standings[view.seat().index()], &mut self.weighing);
+    }
+}
+
+impl Policy for NetworkPolicy {
+    type Past = History;
+
+    fn begin(&mut self, rules: &Rules, seats: usize) -> Result<History, String> {
+        let network = Network::for_match(self.own.as_ref(), rules, seats)?;
+        let standings = [network.inputs().standing(&[], Seat::A); MAX_SEATS];
+        self.playing = Some(Playing { network, standings });
+        Ok(History::new(rules, seats))
+    }
+
+    fn round_begins(&mut self, standing: &Standing<'_>) {
+        let Some(Playing { network, standings }) = &mut self.playing else { return };
+        for (own, seat) in standings[..standing.totals.len()].iter_mut().zip(Seat::ALL) {
+            *own = network.inputs().standing(standing.totals, seat);
+        }
+    }
+
+    #[inline]
+    fn decide(&mut self, view: &impl View, past: &History) -> Action {
+        self.weigh(view, past);
+        self.weighing.choose(self.network().inputs(), view)
+    }
+
+    fn likelihood(&mut self, view: &impl View, past: &History, action: Action, epsilon: f64) -> f64 {
+        self.weigh(view, past);
+        let weighing = &self.weighing;
+        let number = weighing.actions().len() as f64;
+        let Some(place) = weighing.place_of(self.network().inputs(), view, action) else {
+            return epsilon / (number + 1.0);
+        };
+        let best = weighing.logits().fold(f64::NEG_INFINITY, f64::max);
+        let weight = |logit: f64| libm::exp((logit - best) / self.temperature);
+        let all: f64 = weighing.logits().map(weight).sum();
+        let own = weighing.logits().nth(place).map_or(0.0, weight);
+        (1.0 - epsilon) * own / all + epsilon / number
+    }
+
+    fn gambles(&self) -> bool {
+        // After a call it weighs blind snaps.
+        true
+    }
+}
