@@ -243,12 +243,13 @@ mod tests {
     }
 
     #[test]
-    fn a_blueprint_is_any_preset() {
+    fn a_blueprint_is_any_preset_or_a_network() {
         let roster = roster();
         let presets: Vec<&str> = Preset::ALL.iter().map(|preset| preset.word()).collect();
         let rollout = roster.entries().iter().find(|entry| entry.name() == "rollout").unwrap().params();
         let blueprint = rollout.iter().find(|param| param.name == "blueprint").unwrap();
-        assert_eq!(blueprint.range.to_string(), format!("one of {}", presets.join(", ")));
+        assert_eq!(blueprint.range.to_string(), format!("one of {}, learned", presets.join(", ")));
+        assert!(roster.parse("rollout(blueprint=learned,belief=policy)").is_ok());
         for preset in presets {
             assert!(roster.parse(preset).unwrap().params::<HeuristicParams>().is_some());
             assert!(roster.parse(&format!("rollout(blueprint={preset})")).is_ok());

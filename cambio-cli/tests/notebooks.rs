@@ -11,12 +11,13 @@ use std::process::{Command, Output};
 
 use folder::folder;
 
-const NOTEBOOKS: [&str; 5] = [
+const NOTEBOOKS: [&str; 6] = [
     "01_reading_a_run.ipynb",
     "02_when_to_call.ipynb",
     "03_the_ladder.ipynb",
     "04_what_memory_is_worth.ipynb",
     "05_the_unknown_deck.ipynb",
+    "06_learned.ipynb",
 ];
 
 fn home() -> PathBuf {
