@@ -197,7 +197,7 @@ mod tests {
     fn a_bad_spec_gets_a_sentence_that_says_what_is_allowed() {
         let roster = roster();
         for (spec, sentence) in [
-            ("gready", "there is no agent `gready`; the agents are random, greedy, heuristic, "),
+            ("gready", "there is no agent `gready`; did you mean `greedy`? the agents are random, greedy, heuristic, "),
             ("random(pass=1.5)", "agent `random`: parameter `pass` is `1.5`; allowed is a number from 0 to 1"),
             ("random(pass=NaN)", "agent `random`: parameter `pass` is `NaN`; allowed is a number from 0 to 1"),
             ("greedy(call_at=2.5)", "allowed is a whole number from -20 to 100"),

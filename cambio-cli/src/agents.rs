@@ -1,6 +1,6 @@
 //! `cambio agents`.
 
-use std::io::Write as _;
+use std::io::Write;
 
 use cambio_agents::{Entry, Roster};
 use cambio_core::PRESETS;
@@ -11,6 +11,9 @@ use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
+    /// Only this agent; without it, all are listed
+    #[arg(conflicts_with = "check")]
+    name: Option<String>,
     /// Check an agent: it has to decide legally and reproducibly, forget earlier matches, and depend neither on hidden cards
     /// nor on the letters of the seats. Matches are played on every preset at 2, 3, 4 and 8 seats
     #[arg(long, value_name = "SPEC")]
@@ -51,7 +54,22 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             }
         };
     }
-    for (number, entry) in roster.entries().iter().enumerate() {
+    if let Some(name) = &args.name {
+        let bare = name.split('(').next().unwrap_or(name).trim();
+        match roster.entries().iter().find(|entry| entry.name() == bare) {
+            Some(entry) => list(std::slice::from_ref(entry), &mut out)?,
+            // The reader of specs refuses it, in its own words.
+            None => drop(roster.parse(bare)?),
+        }
+    } else {
+        list(roster.entries(), &mut out)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes what agents are and which parameters they have.
+fn list(entries: &[Entry], out: &mut impl Write) -> std::io::Result<()> {
+    for (number, entry) in entries.iter().enumerate() {
         writeln!(out, "{}", entry.name())?;
         let mut say = |text: &str, hang: &str| {
             let options = textwrap::Options::new(WIDTH).initial_indent("    ").subsequent_indent(hang);
@@ -61,7 +79,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         if let Some(text) = entry.text() {
             say(&format!("{}(\"{}\"): {}", entry.name(), text.name, text.meaning), "        ")?;
         }
-        if let Some(like) = roster.entries()[..number].iter().find(|other| has_the_same_params(other, entry)) {
+        if let Some(like) = entries[..number].iter().find(|other| has_the_same_params(other, entry)) {
             let changes: Vec<String> = changes(like, entry);
             say(&format!("Parameters as for {}, but {}.", like.name(), changes.join(", ")), "    ")?;
             continue;
@@ -71,7 +89,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             say(&format!("{}{default}: {} ({})", param.name, param.meaning, param.range), "        ")?;
         }
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// The width of the list in columns: that of a common terminal.

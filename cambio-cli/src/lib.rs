@@ -35,7 +35,7 @@ mod verify;
 use std::process::ExitCode;
 
 use cambio_agents::Roster;
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use exit::Exit;
 use say::say;
 
@@ -104,7 +104,7 @@ enum Command {
     Rules(rules::Args),
     /// List the agents and their parameters, or check one for conformance
     #[command(
-        after_help = "Examples:\n  cambio agents\n  cambio agents --check 'external(\"python3 bot.py\")' --rules classic --seats 2"
+        after_help = "Examples:\n  cambio agents\n  cambio agents greedy\n  cambio agents --check 'external(\"python3 bot.py\")' --rules classic --seats 2"
     )]
     Agents(agents::Args),
     /// Print the JSON Schema of experiment files, for editors
@@ -148,7 +148,8 @@ pub fn main(roster: Roster) -> ExitCode {
 }
 
 fn run(roster: &Roster) -> Exit {
-    let cli = match Cli::try_parse() {
+    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Failed } else { Exit::Done };
@@ -178,6 +179,13 @@ fn run(roster: &Roster) -> Exit {
         Command::Exploit(args) => exploit::run(&args, roster),
     };
     result.unwrap_or_else(|error| Exit::of(error.as_ref()))
+}
+
+/// The command line. A negative number where none is allowed is a value out of its range, and no unknown option.
+fn command() -> clap::Command {
+    Cli::command().mut_subcommands(|command| {
+        command.mut_args(|arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg })
+    })
 }
 
 /// The code of the README and of the book compiles and runs.

@@ -125,7 +125,9 @@ impl<O: Write + Send> Person<O> {
             lines.push(format!("  {:<34}  {who}", cards.join("  ")));
         }
         let top = table.top().map_or("nothing lies open".to_owned(), |card| format!("{} lies open", self.label(card)));
-        lines.push(format!("  {top}; {} cards on the pile, {} in the stock", table.pile_len(), table.stock_len()));
+        let (pile, stock) = (table.pile_len(), table.stock_len());
+        let cards = if pile == 1 { "card" } else { "cards" };
+        lines.push(format!("  {top}; {pile} {cards} on the pile, {stock} in the stock"));
         lines.join("\n")
     }
 

@@ -37,6 +37,9 @@ enum Format {
     Json,
 }
 
+/// A file whose first so many lines all fail holds no records.
+const HOPELESS: u64 = 10;
+
 /// The most bytes of a line.
 const LINE: u64 = 1 << 26;
 
@@ -60,6 +63,12 @@ pub(super) fn run(args: &Args) -> CliResult {
         match &checked {
             Ok(_) => passed += 1,
             Err(_) => failed += 1,
+        }
+        if args.format == Format::Text && passed == 0 && failed == HOPELESS && number == HOPELESS {
+            tell(args.format, number, checked.err().as_ref(), &mut out)?;
+            out.flush()?;
+            let file = plain(&args.file.display().to_string());
+            return Err(format!("{file} is no file of records: none of its first {HOPELESS} lines is one").into());
         }
         if args.fill {
             if let Ok(record) = &checked {

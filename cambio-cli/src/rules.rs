@@ -3,7 +3,8 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use cambio_core::{MINI_GAMES, PRESETS, RulesSpec};
+use cambio_core::knob::MatchEnd;
+use cambio_core::{MINI_GAMES, PRESETS, Rules, RulesSpec};
 use cambio_sim::read_text;
 
 use crate::exit::{CliResult, Exit};
@@ -36,9 +37,27 @@ pub(super) fn run(args: &Args) -> CliResult {
         None => {
             for preset in PRESETS.into_iter().chain(MINI_GAMES) {
                 let rules = RulesSpec::preset(preset)?.validate()?;
-                writeln!(out, "{preset:12} {} cards of {} kinds", rules.deck().len(), rules.kinds().len())?;
+                writeln!(out, "{preset:12} {}", about(preset, &rules))?;
             }
         }
     }
     Ok(Exit::Done)
+}
+
+/// What a preset or mini game is, in a line.
+fn about(name: &str, rules: &Rules) -> String {
+    let (cards, kinds) = (rules.deck().len(), rules.kinds().len());
+    let what = match name {
+        "original" => "Cambio - Das Original; the copies of its deck are assumed",
+        "faessler" => "Fässler Jass Cambio",
+        "classic" => "the international game",
+        _ if MINI_GAMES.contains(&name) => "solved exactly",
+        _ => "original with another deck",
+    };
+    let end = match rules.spec().match_end {
+        MatchEnd::Rounds(1) => "one round".to_owned(),
+        MatchEnd::Rounds(rounds) => format!("{rounds} rounds"),
+        MatchEnd::Total(most) => format!("to {most} points"),
+    };
+    format!("{cards} cards of {kinds} kinds, {end}; {what}")
 }

@@ -22,6 +22,13 @@ pub(crate) fn line(text: &str) {
 /// Prints help, or what is wrong with a command line, on the output that it belongs to.
 pub(crate) fn usage(error: &clap::Error) {
     let text = error.render().to_string();
+    // What the reader of numbers says of a sign or a letter names no number that is allowed.
+    let digits = "invalid digit found in string";
+    if text.contains(digits) {
+        let text = plain_lines(&text.replace(digits, "allowed is a whole number from 0 on"));
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+        return;
+    }
     let harmless = plain_lines(&text);
     // If the output cannot be written to, there is nobody to tell. Colours are for what quotes nothing foreign.
     let _ = if text == harmless { error.print() } else { io::stderr().lock().write_all(harmless.as_bytes()) };

@@ -178,8 +178,16 @@ fn print(args: &Args, answer: &Answer, stored: Option<&Stored>, out: &mut impl W
     let Args { agent, other, elo0, elo1, alpha, beta, .. } = args;
     let word = if args.normalized { "normalized Elo" } else { "Elo" };
     match answer.verdict {
-        Verdict::Second => writeln!(out, "{agent} over {other}: {elo1} {word} accepted, {elo0} rejected")?,
-        Verdict::First => writeln!(out, "{agent} over {other}: {elo0} {word} accepted, {elo1} rejected")?,
+        Verdict::Second => {
+            let claim =
+                if *elo0 >= 0.0 { "is better than".to_owned() } else { format!("is not {} {word} worse than", -elo0) };
+            writeln!(out, "{agent} {claim} {other}: {elo1} {word} accepted, {elo0} rejected")?;
+        }
+        Verdict::First => {
+            let claim =
+                if *elo1 <= 0.0 { "is worse than".to_owned() } else { format!("is not {elo1} {word} better than") };
+            writeln!(out, "{agent} {claim} {other}: {elo0} {word} accepted, {elo1} rejected")?;
+        }
         Verdict::Undecided => writeln!(out, "undecided between {elo0} and {elo1} {word}")?,
     }
     let (low, high) = answer.bounds;

@@ -221,9 +221,17 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
         assert!(!folder.join("out").exists(), "{sentence}");
         cases += 1;
     };
-    check("\"classic\"", "\"clasic\"", "rules `clasic`: there is no preset `clasic`; the presets are original, ");
+    check(
+        "\"classic\"",
+        "\"clasic\"",
+        "rules `clasic`: there is no preset `clasic`; did you mean `classic`? the presets are original, ",
+    );
     check("\"classic\"", "\"mine.toml\"", "cannot read mine.toml: ");
-    check("\"greedy\"", "\"gready\"", "there is no agent `gready`; the agents are random, greedy");
+    check(
+        "\"greedy\"",
+        "\"gready\"",
+        "there is no agent `gready`; did you mean `greedy`? the agents are random, greedy",
+    );
     check("\"greedy\"", "\"greedy(call=3)\"", "agent `greedy` has no parameter `call`; it has call_at");
     check(
         "\"greedy\"",
@@ -236,7 +244,7 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     check(
         "deals = 6",
         "deels = 6",
-        "line 3: unknown field `deels`, expected one of `name`, `seed`, `agent_seed`, `secret`, `deals`",
+        "line 3: unknown field `deels`; did you mean `deals`? expected one of `name`, `seed`, `agent_seed`",
     );
     check("[2, 3]", "[2, 9]", "a table of 9 seats; allowed are 2 to 8 seats");
     check("[2, 3]", "[]", "field `seats` is empty; allowed is a list of at least one");

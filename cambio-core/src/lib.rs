@@ -101,7 +101,7 @@ pub use replay::replay;
 pub use rules::{Deck, KNOBS, KnobDoc, MINI_GAMES, PRESETS, Rules, RulesError, RulesSpec};
 pub use score::Score;
 pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, Seat, SeatSet, Spot, SpotIter, SpotSet};
-pub use shown::{Shown, shown};
+pub use shown::{Shown, did_you_mean, shown};
 pub use snap::{SnapRights, WindowSign};
 pub use state::{DealError, IllegalAction, Setup, State, StateView};
 pub use table::{Carry, Phase, Source, Table};

@@ -13,12 +13,12 @@ use std::sync::{Mutex, PoisonError};
 use crate::card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power};
 use crate::knob::Matching;
 use crate::seat::{MAX_SEATS, MAX_SLOTS};
-use crate::shown::shown;
+use crate::shown::{did_you_mean, shown};
 
 pub use deck::Deck;
 use deck::{KIND_FIELDS, MOST_KINDS};
-use spec::known_names;
 pub use spec::{KNOBS, KnobDoc, RulesSpec};
+use spec::{known_names, preset_names};
 
 /// The names of the presets, in the order in which they are documented.
 pub const PRESETS: [&str; 6] = ["original", "original-b", "original-c", "original-d", "faessler", "classic"];
@@ -45,7 +45,7 @@ pub enum RulesError {
         found: String,
     },
     /// No preset or mini game has this name.
-    #[error("there is no preset `{}`; {}", shown(name), known_names())]
+    #[error("there is no preset `{}`; {}{}", shown(name), did_you_mean(name, preset_names()), known_names())]
     Preset {
         /// The name.
         name: String,
@@ -60,13 +60,11 @@ pub enum RulesError {
     #[error(
         "there is no field `{}`; {}`cambio rules classic` prints all fields",
         shown(field),
-        nearest.map_or_else(String::new, |nearest| format!("did you mean `{nearest}`? "))
+        did_you_mean(field, KNOBS.iter().map(|knob| knob.name))
     )]
     UnknownField {
         /// The field.
         field: String,
-        /// A field with a similar name.
-        nearest: Option<&'static str>,
     },
     /// A field is missing.
     #[error("field `{field}` is missing; {allowed}")]

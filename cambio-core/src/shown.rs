@@ -35,6 +35,26 @@ impl Shown<'_> {
     }
 }
 
+/// The question that proposes the name most like a word, with a blank after it; nothing if no name is like it.
+///
+/// ```
+/// use cambio_core::did_you_mean;
+///
+/// assert_eq!(did_you_mean("greddy", ["random", "greedy"]), "did you mean `greedy`? ");
+/// assert_eq!(did_you_mean("external", ["random", "greedy"]), "");
+/// ```
+pub fn did_you_mean<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    // A long text is no slip of the pen, and the distance takes time.
+    if word.len() > 40 {
+        return String::new();
+    }
+    let most = 1 + word.chars().count() / 4;
+    let slips = names.into_iter().map(|name| (strsim::damerau_levenshtein(word, name), name));
+    let nearest =
+        slips.filter(|&(slips, _)| slips <= most && slips < word.chars().count()).min_by_key(|&(slips, _)| slips);
+    nearest.map_or_else(String::new, |(_, name)| format!("did you mean `{name}`? "))
+}
+
 /// Whether a character does something to a terminal instead of standing in it. The second row are Unicode's line and paragraph
 /// separators and its marks of direction.
 fn commands(char: char) -> bool {

@@ -39,6 +39,9 @@ pub enum RunError {
         /// Why.
         what: String,
     },
+    /// The path is no run folder.
+    #[error("{0} is not a run folder: it has no spec.lock.json")]
+    NoRun(String),
     /// A file is not what its folder says that it is.
     #[error("{path} is damaged: {what}")]
     Damaged {

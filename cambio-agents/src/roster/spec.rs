@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cambio_core::shown;
+use cambio_core::{did_you_mean, shown};
 
 use super::entry::{Entry, Recipe};
 use crate::params::{Param, Params, Range, Refusal, Value};
@@ -232,7 +232,7 @@ pub enum SpecError {
         what: String,
     },
     /// No agent has that name.
-    #[error("there is no agent `{}`; the agents are {known}", shown(name))]
+    #[error("there is no agent `{}`; {}the agents are {known}", shown(name), did_you_mean(name, known.split(", ")))]
     Agent {
         /// The name.
         name: String,
@@ -240,7 +240,7 @@ pub enum SpecError {
         known: String,
     },
     /// The agent has no such parameter.
-    #[error("agent `{agent}` has no parameter `{}`; it has {known}", shown(param))]
+    #[error("agent `{agent}` has no parameter `{}`; {}it has {known}", shown(param), did_you_mean(param, known.split(", ")))]
     Param {
         /// The agent.
         agent: String,

@@ -276,7 +276,7 @@ impl RulesSpec {
         }
         for (name, value) in given {
             if !is_field(name) {
-                return Err(RulesError::UnknownField { field: name.clone(), nearest: nearest_field(name) });
+                return Err(RulesError::UnknownField { field: name.clone() });
             }
             fields.insert(name.clone(), value.clone());
         }
@@ -384,17 +384,15 @@ pub(super) fn known_names() -> String {
     format!("the presets are {}, the mini games {}", PRESETS.join(", "), MINI_GAMES.join(", "))
 }
 
+/// The names of the presets and mini games.
+pub(super) fn preset_names() -> impl Iterator<Item = &'static str> {
+    PRESETS.into_iter().chain(MINI_GAMES)
+}
+
 fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && !name.contains(char::is_control)
 }
 
 fn is_field(name: &str) -> bool {
     ["base", "name", "deck"].contains(&name) || KNOBS.iter().any(|knob| knob.name == name)
-}
-
-/// The field whose name begins most like this one.
-fn nearest_field(name: &str) -> Option<&'static str> {
-    let shared = |field: &str| field.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
-    let nearest = KNOBS.iter().max_by_key(|knob| shared(knob.name))?;
-    (shared(nearest.name) >= 3).then_some(nearest.name)
 }

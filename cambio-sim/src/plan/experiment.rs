@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cambio_agents::SpecError;
 use cambio_core::rng::Seed;
-use cambio_core::{Rules, RulesError, RulesSpec, shown};
+use cambio_core::{Rules, RulesError, RulesSpec, did_you_mean, shown};
 use cambio_stats::Support;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -423,13 +423,25 @@ fn in_plain_words(message: &str) -> String {
     let lineups = "data did not match any variant of untagged enum Lineups";
     let allowed = "field `lineups` is neither \"all\" nor \"mirror\" nor a list of lists of agents, nor \
                    \"compositions\", { focal, field } or { pools }";
-    message
-        .trim()
+    with_nearest_field(message.trim())
         .replace('\n', " ")
         .replace(lineups, allowed)
         .replace(" as i128", "")
         .replace("expected u64", "expected a whole number from 0 to 18446744073709551615")
         .replace("expected usize", "expected a whole number from 0 on")
+}
+
+/// The reader's message about an unknown field, with the field that was meant if one is like it.
+fn with_nearest_field(message: &str) -> String {
+    let quoted = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    match message.split_once(", expected one of ") {
+        Some((unknown, known)) if unknown.starts_with("unknown field ") => {
+            let (word, names) = (quoted(unknown).join(""), quoted(known));
+            let meant = did_you_mean(&word, names.iter().map(String::as_str));
+            if meant.is_empty() { message.to_owned() } else { format!("{unknown}; {meant}expected one of {known}") }
+        }
+        _ => message.to_owned(),
+    }
 }
 
 /// Reads rules: a preset by its name, or a rule file by its path, relative to `folder`.

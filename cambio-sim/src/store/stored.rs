@@ -74,6 +74,9 @@ impl StoredRun {
             let text = read_up_to(&file, u64::MAX);
             text.map_err(RunError::unreadable(&file))
         };
+        if path.is_dir() && !["spec.lock.json", "manifest.json"].iter().any(|name| path.join(name).exists()) {
+            return Err(RunError::NoRun(path.display().to_string()));
+        }
         let lock = read("spec.lock.json")?;
         let plan =
             Plan::unlock(&lock).map_err(|error| RunError::damaged(&path.join("spec.lock.json"), error.to_string()))?;
