@@ -115,6 +115,9 @@ fn read_lines(file: &str, mut each: impl FnMut(&Place<'_>, &str) -> Result<(), L
 }
 
 fn header(place: &Place<'_>, line: &str) -> Result<Header, LearnError> {
+    if !line.starts_with('{') {
+        return Err(place.refuse("this is no record: a record is a JSON object"));
+    }
     serde_json::from_str(line).map_err(|error| place.refuse(format!("this is no record: {error}")))
 }
 
