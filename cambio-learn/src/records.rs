@@ -182,9 +182,9 @@ impl Records {
         }
         if kept.is_empty() {
             let names: Vec<String> = names.iter().map(|name| format!("`{}`", shown(name))).collect();
-            let named = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
+            let others = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
             let agent = shown(&imitation.agent);
-            return Err(LearnError::Records(format!("no record names the agent `{agent}`; they name {named}")));
+            return Err(LearnError::Records(format!("no record names the agent `{agent}`; they name {others}")));
         }
         let hash = hash.finalize().to_hex().to_string();
         if imitation.hash.as_ref().is_some_and(|was| *was != hash) {
