@@ -51,7 +51,7 @@ pub(super) struct Args {
         value_parser = clap::value_parser!(u8).range(2..=8))]
     seats: u8,
     /// With --exploit or --clone: go on from the network of this file, from `shipped`, the one that comes with the cards, or
-    /// from `nothing` [default: with --exploit shipped where there is one, with --clone nothing]
+    /// from `nothing` [default: shipped where there is one]
     #[arg(long, value_name = "NET", conflicts_with_all = ["recipe", "resume"])]
     from: Option<String>,
     /// With --exploit: the number of fresh deals, each played in all seats [default: a fortieth of the matches, 1000 to 50000]
@@ -187,7 +187,8 @@ fn recipe(args: &Args) -> Result<Option<Recipe>, Box<dyn std::error::Error>> {
         (None, None, []) => return Ok(None),
         (None, None, files) => {
             let recipe = Recipe::imitating(files, args.agent.as_deref(), args.rules.as_deref())?;
-            Recipe { from: args.from.clone().filter(|from| from != NOTHING), ..recipe }
+            let from = from(args, &read_rules(&recipe.rules, Path::new("."))?, &recipe.seats);
+            Recipe { from: from.map(str::to_owned), ..recipe }
         }
     };
     recipe.matches = args.matches.unwrap_or(recipe.matches);
@@ -198,14 +199,21 @@ fn recipe(args: &Args) -> Result<Option<Recipe>, Box<dyn std::error::Error>> {
 /// What --from says for a network without a beginning.
 const NOTHING: &str = "nothing";
 
+/// The network to go on from, if there is one.
+fn from<'a>(args: &'a Args, rules: &Rules, seats: &[usize]) -> Option<&'a str> {
+    match args.from.as_deref() {
+        Some(NOTHING) => None,
+        Some(from) => Some(from),
+        None => starting_network(Recipe::SHIPPED, rules, seats).is_ok().then_some(Recipe::SHIPPED),
+    }
+}
+
 /// The recipe of a responder to an agent.
 fn responder(args: &Args, agent: &str) -> Result<Recipe, Box<dyn std::error::Error>> {
     let (name, seats) = (args.rules.as_deref().unwrap_or("classic"), usize::from(args.seats));
     let rules = read_rules(name, Path::new("."))?;
-    let has_shipped = cambio_agents::Network::shipped_file(&rules, seats).is_some();
-    let from = args.from.as_deref().unwrap_or(if has_shipped { Recipe::SHIPPED } else { NOTHING });
     let mut recipe = Recipe::exploiting(agent, name, seats);
-    if from != NOTHING {
+    if let Some(from) = from(args, &rules, &[seats]) {
         let (_, facts) = starting_network(from, &rules, &[seats])?;
         recipe = recipe.going_on_from(from, &facts);
     }

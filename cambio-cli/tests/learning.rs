@@ -38,7 +38,9 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
     assert_eq!(lines[..2], ["clone/network.net", "clone/report.html"]);
     assert!(lines[2].contains("decisions of greedy with a choice are the clone's too, over 4 deals"), "{told}");
     let recipe = fs::read_to_string(folder.join("clone/recipe.toml")).unwrap();
-    assert!(recipe.contains("agent = \"greedy\"") && recipe.contains("records = [\"run\"]"), "{recipe}");
+    for said in ["agent = \"greedy\"", "records = [\"run\"]", "from = \"shipped\""] {
+        assert!(recipe.contains(said), "{recipe}");
+    }
     let page = fs::read_to_string(folder.join("clone/report.html")).unwrap();
     assert!(page.contains("A clone of greedy on classic") && page.contains("of the decisions of"), "{page}");
     // The same again, from the file and in another folder: a recipe is complete.
