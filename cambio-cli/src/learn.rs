@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::Rules;
-use cambio_learn::{Crew, LearnError, LearnFolder, Progress as Learned, Recipe, RecipeError, stored_recipe};
+use cambio_learn::{
+    AgreedRow, Crew, JudgedRow, LearnError, LearnFolder, Progress as Learned, Recipe, RecipeError, starting_network,
+    stored_recipe,
+};
 use cambio_report::{Learning, of_learning};
 use cambio_sim::{RunError, read_rules, read_text, write_whole};
 
@@ -18,7 +21,7 @@ use crate::say::say;
 const REPORT: &str = "report.html";
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "resume"]).required(true).multiple(true)))]
+#[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "clone", "resume"]).required(true).multiple(true)))]
 pub(super) struct Args {
     /// The recipe: what is learned, against whom, and for how long
     #[arg(value_name = "RECIPE")]
@@ -29,18 +32,34 @@ pub(super) struct Args {
     /// Go on in the folder where it stopped
     #[arg(long)]
     resume: bool,
-    /// Learn to beat this agent and nobody else, instead of by a recipe. What the network wins is a lower bound on how far
-    /// the agent can be exploited
-    #[arg(long, value_name = "SPEC", conflicts_with = "recipe")]
+    /// Learn to beat this agent and nobody else, instead of by a recipe. The best of the networks on the way then plays fresh
+    /// deals: what it wins is a lower bound on how far the agent can be exploited
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["recipe", "clone"])]
     exploit: Option<String>,
-    /// With --exploit: a preset, or a rule file
-    #[arg(long, default_value = "classic", requires = "exploit")]
-    rules: String,
+    /// Learn to decide as an agent did in these records, instead of by a recipe: files that `cambio run --records` has
+    /// written, or its folders
+    #[arg(long, value_name = "RECORDS", num_args = 1.., conflicts_with = "recipe")]
+    clone: Vec<String>,
+    /// With --clone: the agent, as the records name it. Without it, the only one that they name
+    #[arg(long, value_name = "NAME", requires = "clone")]
+    agent: Option<String>,
+    /// With --exploit or --clone: a preset, or a rule file [default: classic, or the preset of the records]
+    #[arg(long, conflicts_with_all = ["recipe", "resume"])]
+    rules: Option<String>,
     /// With --exploit: the number of seats
     #[arg(long, value_name = "N", default_value_t = 2, requires = "exploit",
         value_parser = clap::value_parser!(u8).range(2..=8))]
     seats: u8,
-    /// Play this many matches instead of those of the recipe
+    /// With --exploit or --clone: go on from the network of this file, from `shipped`, the one that comes with the cards, or
+    /// from `nothing` [default: shipped where there is one]
+    #[arg(long, value_name = "NET", conflicts_with_all = ["recipe", "resume"])]
+    from: Option<String>,
+    /// With --exploit: the number of fresh deals, each played in all seats [default: a fortieth of the matches, 1000 to 50000]
+    #[arg(long, value_name = "N", requires = "exploit", conflicts_with = "resume",
+        value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
+    deals: Option<u64>,
+    /// The number of matches [default: those of the recipe; with --exploit a fifth of those that the network to go on from
+    /// learned from, or 1000000; with --clone each record eight times]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(1..))]
     matches: Option<u64>,
     /// Another seed than that of the recipe
@@ -61,7 +80,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let own = stored_recipe(&args.out)?;
         LearnFolder::resume(&args.out, recipe.as_ref(), &rules(args, &own)?, roster)?
     } else {
-        let recipe = recipe(args)?.ok_or("neither a recipe nor --exploit is given; one is needed")?;
+        let recipe = recipe(args)?.ok_or("no recipe, --exploit or --clone is given; one is needed")?;
         let rules = rules(args, &recipe)?;
         LearnFolder::create(&args.out, recipe, &rules, roster)?
     };
@@ -73,8 +92,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         match folder.step(&crew) {
             Ok(Some(step)) => {
                 tell(&progress, &step, begun);
-                if !step.judgements.is_empty() {
+                if !step.judgements.is_empty() || step.agreement.is_some() {
                     write_report(&folder)?;
+                }
+                if let Some(bound) = recipe.bound.filter(|_| step.matches == step.of) {
+                    progress.note(&format!("the best of them plays {} fresh deals", bound.deals));
                 }
             }
             Ok(None) => break,
@@ -95,31 +117,113 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     for file in ["network.net", REPORT] {
         writeln!(out, "{}", args.out.join(file).display())?;
     }
-    for row in folder.last_judged() {
-        writeln!(out, "{}", line(&row.against, row.seats, row.share, row.low, row.high, row.deals))?;
+    if let Some(row) = folder.agreed().last() {
+        writeln!(out, "{}", agreed(row))?;
+    }
+    if recipe.bound.is_none() {
+        for row in folder.last_judged() {
+            writeln!(out, "{}", line(&row.against, row.seats, row.share, row.low, row.high, row.deals))?;
+        }
+    }
+    for row in folder.bound() {
+        write_bound(&mut out, folder.learner().recipe(), row)?;
     }
     Ok(Exit::Done)
 }
 
+/// What a responder won in the end.
+fn write_bound(out: &mut impl std::io::Write, recipe: &Recipe, row: &JudgedRow) -> std::io::Result<()> {
+    let JudgedRow { against, seats, level, matches, deals, .. } = row;
+    writeln!(out, "{against} on {} at {seats} seats, a lower bound", recipe.rules)?;
+    let equals = 100.0 / *seats as f64;
+    writeln!(out, "a responder wins   {}; equals win {equals:.1} %", percent(row.share, row.low, row.high))?;
+    writeln!(out, "deals              {deals} in all seats, which neither taught nor chose it")?;
+    let chosen = recipe.evaluation.deals;
+    writeln!(out, "responder          levels/{level}.net, after {matches} matches, chosen on {chosen} other deals")
+}
+
+/// How often a clone decides as the agent.
+fn agreed(row: &AgreedRow) -> String {
+    let AgreedRow { agent, decisions, deals, by_chance, .. } = row;
+    format!(
+        "{} of {decisions} decisions of {agent} with a choice are the clone's too, over {deals} deals that it did not learn \
+         from; {:.1} % by chance",
+        percent(row.share, row.low, row.high),
+        100.0 * by_chance
+    )
+}
+
+/// A share in percent, with its interval.
+fn percent(share: f64, low: Option<f64>, high: Option<f64>) -> String {
+    match (low, high) {
+        (Some(low), Some(high)) => format!("{:.1} % ({:.1} to {:.1})", 100.0 * share, 100.0 * low, 100.0 * high),
+        _ => format!("{:.1} %", 100.0 * share),
+    }
+}
+
 /// Writes the page of what has been learned so far.
 fn write_report(folder: &LearnFolder) -> Result<(), RunError> {
-    let learning = Learning { recipe: folder.learner().recipe(), curve: folder.curve(), judged: folder.judged() };
+    let learning = Learning {
+        recipe: folder.learner().recipe(),
+        curve: folder.curve(),
+        judged: folder.judged(),
+        agreed: folder.agreed(),
+        bound: folder.bound(),
+    };
     write_whole(&folder.path().join(REPORT), of_learning(learning).as_bytes())
 }
 
 /// The recipe that the arguments give, if they give one.
 fn recipe(args: &Args) -> Result<Option<Recipe>, Box<dyn std::error::Error>> {
-    let mut recipe = match (&args.recipe, &args.exploit) {
-        (Some(path), _) => {
+    let mut recipe = match (&args.recipe, &args.exploit, &args.clone[..]) {
+        (Some(path), ..) => {
             let text = read_text(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
             Recipe::from_toml(&text).map_err(|error: RecipeError| format!("{}: {error}", path.display()))?
         }
-        (None, Some(agent)) => Recipe::exploiting(agent, &args.rules, args.seats.into()),
-        (None, None) => return Ok(None),
+        (None, Some(agent), _) => responder(args, agent)?,
+        (None, None, []) if args.rules.is_some() || args.from.is_some() => {
+            return Err("--rules and --from go with --exploit or --clone; neither is given".into());
+        }
+        (None, None, []) => return Ok(None),
+        (None, None, files) => {
+            let recipe = Recipe::imitating(files, args.agent.as_deref(), args.rules.as_deref())?;
+            let from = from(args, &read_rules(&recipe.rules, Path::new("."))?, &recipe.seats);
+            Recipe { from: from.map(str::to_owned), ..recipe }
+        }
     };
     recipe.matches = args.matches.unwrap_or(recipe.matches);
     recipe.seed = args.seed.unwrap_or(recipe.seed);
     Ok(Some(recipe))
+}
+
+/// What --from says for a network without a beginning.
+const NOTHING: &str = "nothing";
+
+/// The network to go on from, if there is one.
+fn from<'a>(args: &'a Args, rules: &Rules, seats: &[usize]) -> Option<&'a str> {
+    match args.from.as_deref() {
+        Some(NOTHING) => None,
+        Some(from) => Some(from),
+        None => starting_network(Recipe::SHIPPED, rules, seats).is_ok().then_some(Recipe::SHIPPED),
+    }
+}
+
+/// The recipe of a responder to an agent.
+fn responder(args: &Args, agent: &str) -> Result<Recipe, Box<dyn std::error::Error>> {
+    let (name, seats) = (args.rules.as_deref().unwrap_or("classic"), usize::from(args.seats));
+    let rules = read_rules(name, Path::new("."))?;
+    let mut recipe = Recipe::exploiting(agent, name, seats);
+    if let Some(from) = from(args, &rules, &[seats]) {
+        let (_, facts) = starting_network(from, &rules, &[seats])?;
+        recipe = recipe.going_on_from(from, &facts);
+    }
+    if let Some(matches) = args.matches {
+        recipe = recipe.lasting(matches);
+    }
+    if let (Some(bound), Some(deals)) = (&mut recipe.bound, args.deals) {
+        bound.deals = deals;
+    }
+    Ok(recipe)
 }
 
 /// The rules of a recipe. A rule file is looked for beside the recipe.
@@ -141,6 +245,11 @@ fn tell(progress: &Progress, step: &Learned, begun: u64) {
         };
         format!("{count}loss {:.4}{won}, {:.1} turns a round", step.loss, step.turns)
     });
+    if let Some(agreement) = &step.agreement {
+        let (share, agent) = (&agreement.share, &agreement.agent);
+        let shown = percent(share.mean, share.low(), share.high());
+        progress.note(&format!("after {} matches: {shown} of the decisions of {agent}", step.matches));
+    }
     for judgement in &step.judgements {
         let share = &judgement.share;
         let line = line(&judgement.against, judgement.seats, share.mean, share.low(), share.high(), share.clusters);

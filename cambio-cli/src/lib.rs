@@ -84,9 +84,9 @@ enum Command {
         after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving --deals 64000"
     )]
     Tune(tune::Args),
-    /// Let a network teach itself, or learn to beat an agent
+    /// Let a network teach itself, learn to beat an agent, or learn to decide as one
     #[command(
-        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --matches 1000000 --out runs/sharp\n\nThe network is an agent: cambio agents --check 'learned(\"runs/classic/network.net\")'"
+        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --clone runs/quickstart/records.jsonl --agent greedy --out runs/clone\n  cambio learn --exploit 'learned(\"runs/clone/network.net\")' --out runs/responder\n\nThe network is an agent: cambio agents --check 'learned(\"runs/classic/network.net\")'"
     )]
     Learn(learn::Args),
     /// Play a match yourself, at the terminal

@@ -28,6 +28,9 @@ pub enum LearnError {
     /// A network cannot be gone on from.
     #[error("the network to go on from: {0}")]
     Network(#[from] NetworkError),
+    /// Records cannot be learned from.
+    #[error("{0}")]
+    Records(String),
     /// A folder is not what it should be.
     #[error("{0}")]
     Folder(String),

@@ -5,8 +5,10 @@
 //! | `recipe.toml` | the recipe, with every field |
 //! | `curve.csv` | loss, wins and turns, a line for each checkpoint |
 //! | `judged.csv` | how the network fared against the agents of the evaluation |
+//! | `agreed.csv` | of a clone: how often it decides as the agent that it imitates |
+//! | `bound.csv` | of a responder: how the best of the levels fared on fresh deals, at the end |
 //! | `levels/N.net` | the network at each evaluation |
-//! | `network.net` | the network at the end |
+//! | `network.net` | the network at the end; of a responder, the best of the levels |
 //! | `checkpoint` | what to go on from; removed at the end |
 //!
 //! Nothing in them depends on the clock, the machine or the number of threads.
@@ -14,19 +16,24 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{Network, Roster, read_network};
+use cambio_agents::{Network, Roster};
 use cambio_core::Rules;
 use cambio_sim::{Claim, RunError, read_text, write_whole};
 use serde::Serialize;
 
 use crate::error::LearnError;
+use crate::evaluate::Judgement;
+use crate::imitate::Agreement;
 use crate::learner::{Crew, Learner, Progress};
-use crate::recipe::Recipe;
+use crate::recipe::{Bound, Recipe};
+use crate::start::starting_network;
 
 /// The names of the files.
 const RECIPE: &str = "recipe.toml";
 const CURVE: &str = "curve.csv";
 const JUDGED: &str = "judged.csv";
+const AGREED: &str = "agreed.csv";
+const BOUND: &str = "bound.csv";
 const LEVELS: &str = "levels";
 const NETWORK: &str = "network.net";
 const CHECKPOINT: &str = "checkpoint";
@@ -39,6 +46,8 @@ pub struct LearnFolder {
     since: Since,
     curve: Vec<CurveRow>,
     judged: Vec<JudgedRow>,
+    agreed: Vec<AgreedRow>,
+    bound: Vec<JudgedRow>,
     /// Nobody else writes here meanwhile.
     _claim: Claim,
 }
@@ -83,6 +92,60 @@ pub struct JudgedRow {
     pub deals: u64,
 }
 
+impl JudgedRow {
+    fn of(matches: u64, level: u64, judgement: &Judgement) -> JudgedRow {
+        JudgedRow {
+            matches,
+            level,
+            against: judgement.against.clone(),
+            seats: judgement.seats,
+            share: judgement.share.mean,
+            low: judgement.share.low(),
+            high: judgement.share.high(),
+            deals: judgement.share.clusters,
+        }
+    }
+}
+
+/// A line of `agreed.csv`.
+#[derive(Clone, PartialEq, Debug, Serialize, serde::Deserialize)]
+pub struct AgreedRow {
+    /// The matches that were learned from so far, each as often as it came up.
+    pub matches: u64,
+    /// Which file in `levels` the network is.
+    pub level: u64,
+    /// The agent that is imitated.
+    pub agent: String,
+    /// The share of its decisions with a choice that the network takes too, in deals that it did not learn from.
+    pub share: f64,
+    /// The ends of its 95 % interval.
+    pub low: Option<f64>,
+    /// See `low`.
+    pub high: Option<f64>,
+    /// The share that a draw among the candidates would have.
+    pub by_chance: f64,
+    /// How many decisions there were.
+    pub decisions: u64,
+    /// Over how many deals.
+    pub deals: u64,
+}
+
+impl AgreedRow {
+    fn of(matches: u64, level: u64, agreement: &Agreement) -> AgreedRow {
+        AgreedRow {
+            matches,
+            level,
+            agent: agreement.agent.clone(),
+            share: agreement.share.mean,
+            low: agreement.share.low(),
+            high: agreement.share.high(),
+            by_chance: agreement.by_chance,
+            decisions: agreement.decisions,
+            deals: agreement.share.clusters,
+        }
+    }
+}
+
 /// Sums since the last line of the curve.
 #[derive(Clone, Copy, Default, Debug)]
 struct Since {
@@ -104,10 +167,8 @@ impl LearnFolder {
             let what = format!("{} exists; --resume goes on in it, or name another folder", path.display());
             return Err(LearnError::Folder(what));
         }
-        let from =
-            recipe.from.as_deref().map(|from| Ok(read_network(from).map_err(LearnError::Folder)?.fitting(rules)?));
-        let from: Result<Option<Network>, LearnError> = from.transpose();
-        let from = from?.map(|network| network.floats());
+        let from = recipe.from.as_deref().map(|from| starting_network(from, rules, &recipe.seats));
+        let from = from.transpose()?.map(|(network, _)| network.floats());
         let learner = Learner::new(recipe, rules, roster, from.as_ref())?;
         fs::create_dir_all(path.join(LEVELS)).map_err(RunError::unwritable(path))?;
         write_whole(&path.join(RECIPE), learner.recipe().to_toml().as_bytes())?;
@@ -117,6 +178,8 @@ impl LearnFolder {
             since: Since::default(),
             curve: Vec::new(),
             judged: Vec::new(),
+            agreed: Vec::new(),
+            bound: Vec::new(),
             _claim: claim,
         };
         folder.checkpoint()?;
@@ -135,7 +198,7 @@ impl LearnFolder {
     ) -> Result<LearnFolder, LearnError> {
         let claim = Claim::on(path)?;
         let own = stored_recipe(path)?;
-        if recipe.is_some_and(|recipe| *recipe != own) {
+        if recipe.is_some_and(|recipe| !recipe.is_of(&own)) {
             let what = format!("{} was begun with another recipe; its own is {RECIPE} in it", path.display());
             return Err(LearnError::Folder(what));
         }
@@ -154,7 +217,10 @@ impl LearnFolder {
         curve.retain(|row| row.matches <= matches);
         let mut judged: Vec<JudgedRow> = read_rows(&path.join(JUDGED))?;
         judged.retain(|row| row.matches <= matches);
-        Ok(LearnFolder { path: path.to_owned(), learner, since: Since::default(), curve, judged, _claim: claim })
+        let mut agreed: Vec<AgreedRow> = read_rows(&path.join(AGREED))?;
+        agreed.retain(|row| row.matches <= matches);
+        let (since, bound) = (Since::default(), Vec::new());
+        Ok(LearnFolder { path: path.to_owned(), learner, since, curve, judged, agreed, bound, _claim: claim })
     }
 
     /// The learner.
@@ -177,6 +243,16 @@ impl LearnFolder {
         &self.judged
     }
 
+    /// How often a clone decided as the agent that it imitates, in each evaluation.
+    pub fn agreed(&self) -> &[AgreedRow] {
+        &self.agreed
+    }
+
+    /// How the best of the levels fared on fresh deals: empty before the end, and without [`Recipe::bound`].
+    pub fn bound(&self) -> &[JudgedRow] {
+        &self.bound
+    }
+
     /// How the network fared in the last evaluation.
     pub fn last_judged(&self) -> &[JudgedRow] {
         let last = self.judged.last().map_or(0, |row| row.matches);
@@ -189,8 +265,11 @@ impl LearnFolder {
     /// # Errors
     /// As [`Learner::step`], or if a file cannot be written.
     pub fn step(&mut self, crew: &Crew) -> Result<Option<Progress>, LearnError> {
+        if self.learner.matches() == 0 && self.judged.is_empty() {
+            self.judge_the_beginning(crew)?;
+        }
         let Some(progress) = self.learner.step(crew)? else {
-            self.finish()?;
+            self.finish(crew)?;
             return Ok(None);
         };
         let since = &mut self.since;
@@ -201,22 +280,15 @@ impl LearnFolder {
             since.judged += 1.0;
             since.won += won;
         }
-        if !progress.judgements.is_empty() {
-            let level = self.judged.last().map_or(0, |row| row.level) + 1;
-            self.write_network(&Path::new(LEVELS).join(format!("{level}.net")))?;
-            for judgement in &progress.judgements {
-                self.judged.push(JudgedRow {
-                    matches: progress.matches,
-                    level,
-                    against: judgement.against.clone(),
-                    seats: judgement.seats,
-                    share: judgement.share.mean,
-                    low: judgement.share.low(),
-                    high: judgement.share.high(),
-                    deals: judgement.share.clusters,
-                });
+        if !progress.judgements.is_empty() || progress.agreement.is_some() {
+            let judged = self.judged.last().map_or(0, |row| row.level);
+            let level = 1 + judged.max(self.agreed.last().map_or(0, |row| row.level));
+            self.write_network(&level_file(level))?;
+            self.keep(progress.matches, level, &progress.judgements)?;
+            if let Some(agreement) = &progress.agreement {
+                self.agreed.push(AgreedRow::of(progress.matches, level, agreement));
+                write_rows(&self.path.join(AGREED), &self.agreed)?;
             }
-            write_rows(&self.path.join(JUDGED), &self.judged)?;
         }
         if progress.is_checkpoint {
             let since = std::mem::take(&mut self.since);
@@ -242,8 +314,40 @@ impl LearnFolder {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), LearnError> {
-        self.write_network(Path::new(NETWORK))?;
+    /// Writes down how a level was judged.
+    fn keep(&mut self, matches: u64, level: u64, judgements: &[Judgement]) -> Result<(), LearnError> {
+        if judgements.is_empty() {
+            return Ok(());
+        }
+        self.judged.extend(judgements.iter().map(|judgement| JudgedRow::of(matches, level, judgement)));
+        write_rows(&self.path.join(JUDGED), &self.judged)
+    }
+
+    /// Judges the network that a responder goes on from, which is level 0: it may be the best of them.
+    fn judge_the_beginning(&mut self, crew: &Crew) -> Result<(), LearnError> {
+        let recipe = self.learner.recipe();
+        if recipe.bound.is_none() || recipe.from.is_none() {
+            return Ok(());
+        }
+        let judgements = self.learner.judge(&self.learner.network(), crew)?;
+        self.write_network(&level_file(0))?;
+        self.keep(0, 0, &judgements)
+    }
+
+    fn finish(&mut self, crew: &Crew) -> Result<(), LearnError> {
+        match self.learner.recipe().bound {
+            None => self.write_network(Path::new(NETWORK))?,
+            Some(Bound { deals, seed }) => {
+                let (level, matches) = self.best_level();
+                let file = self.path.join(level_file(level));
+                let bytes = fs::read(&file).map_err(RunError::unreadable(&file))?;
+                let (network, _) = Network::from_bytes(&bytes)?;
+                let judgements = self.learner.judge_on(&network, seed, deals, crew)?;
+                self.bound = judgements.iter().map(|judgement| JudgedRow::of(matches, level, judgement)).collect();
+                write_rows(&self.path.join(BOUND), &self.bound)?;
+                write_whole(&self.path.join(NETWORK), &bytes)?;
+            }
+        }
         let file = self.path.join(CHECKPOINT);
         match fs::remove_file(&file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -251,6 +355,18 @@ impl LearnFolder {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The level with the highest mean share in its evaluation, the first of several, and its matches.
+    fn best_level(&self) -> (u64, u64) {
+        let mut best: Option<(f64, u64, u64)> = None;
+        for rows in self.judged.chunk_by(|one, other| one.level == other.level) {
+            let share = rows.iter().map(|row| row.share).sum::<f64>() / rows.len() as f64;
+            if best.is_none_or(|(highest, ..)| share > highest) {
+                best = Some((share, rows[0].level, rows[0].matches));
+            }
+        }
+        best.map(|(_, level, matches)| (level, matches)).expect("the last evaluation is at the end")
     }
 
     fn write_network(&self, name: &Path) -> Result<(), LearnError> {
@@ -261,6 +377,11 @@ impl LearnFolder {
         });
         Ok(write_whole(&self.path.join(name), &self.learner.network().to_bytes(&made))?)
     }
+}
+
+/// The file of a level, in its folder.
+fn level_file(level: u64) -> PathBuf {
+    Path::new(LEVELS).join(format!("{level}.net"))
 }
 
 /// The recipe of a folder.

@@ -8,9 +8,11 @@ use cambio_sim::{CancelToken, Executor, Stopped, ThreadsError};
 
 use crate::error::LearnError;
 use crate::evaluate::{Judgement, judge};
+use crate::imitate::{Agreement, agreement, lessons};
 use crate::play::{League, Tally};
 use crate::recipe::Recipe;
-use crate::samples::Samples;
+use crate::records::Records;
+use crate::samples::{Choices, Lessons, Samples};
 use crate::trainer::{Loss, Trainer};
 
 /// Matches that one worker plays at a time.
@@ -40,6 +42,8 @@ pub struct Progress {
     pub rate: f32,
     /// How it fares against the agents of the evaluation; empty between evaluations.
     pub judgements: Vec<Judgement>,
+    /// How often it decides as the agent that it imitates; only of a clone, and only at evaluations.
+    pub agreement: Option<Agreement>,
     /// Whether [`Learner::save`] can save it now.
     pub is_checkpoint: bool,
 }
@@ -93,6 +97,8 @@ pub struct Learner {
     pub(crate) recipe: Recipe,
     pub(crate) inputs: Inputs,
     pub(crate) league: League,
+    /// What it imitates, if it does.
+    records: Option<Records>,
     /// The network that plays: the weights as they are now, in whole numbers.
     network: Network,
     judges: Vec<AgentSpec>,
@@ -102,18 +108,26 @@ pub struct Learner {
     pub(crate) rounds: u64,
     pub(crate) samples: u64,
     /// The generation that was played ahead.
-    pub(crate) ahead: Option<(Samples, Tally)>,
+    pub(crate) ahead: Option<(Lessons, Tally)>,
 }
 
 impl Learner {
     /// A learner at its beginning. `from` is the network to go on from, if there is one.
     ///
     /// # Errors
-    /// If the recipe names agents that the roster does not have, or the rules do not fit its seats.
-    pub fn new(recipe: Recipe, rules: &Rules, roster: &Roster, from: Option<&Floats>) -> Result<Learner, LearnError> {
+    /// If the recipe names agents that cannot play here or are not the same each time, the rules do not fit its seats, or the
+    /// records of a recipe for a clone cannot be learned from.
+    pub fn new(
+        mut recipe: Recipe,
+        rules: &Rules,
+        roster: &Roster,
+        from: Option<&Floats>,
+    ) -> Result<Learner, LearnError> {
+        recipe.check()?;
         recipe.covers(rules)?;
-        let rivals = recipe.rivals(roster)?;
-        let judges = recipe.judges(roster)?;
+        let rivals = recipe.rivals(rules, roster)?;
+        let judges = recipe.judges(rules, roster)?;
+        let records = Records::read(&mut recipe, rules)?;
         let inputs = Inputs::new(rules);
         let trainer = match from {
             Some(floats) => Trainer::from_floats(inputs.count(), floats),
@@ -121,7 +135,8 @@ impl Learner {
         };
         let league = League::new(rules, &recipe.seats, recipe.play, rivals);
         let network = Network::new(&inputs, &trainer.current());
-        Ok(Learner { recipe, inputs, league, network, judges, trainer, done: 0, rounds: 0, samples: 0, ahead: None })
+        let (done, rounds, samples) = (0, 0, 0);
+        Ok(Learner { recipe, inputs, league, records, network, judges, trainer, done, rounds, samples, ahead: None })
     }
 
     /// The recipe.
@@ -139,9 +154,14 @@ impl Learner {
         self.recipe.matches.div_ceil(self.recipe.generation)
     }
 
-    /// The network that plays best: the averaged weights.
+    /// The network that plays best: the averaged weights; of a clone, which learns in fewer steps, the weights as they are.
     pub fn network(&self) -> Network {
-        Network::new(&self.inputs, &self.trainer.averaged(self.recipe.from.is_none()))
+        let began_at_random = self.recipe.from.is_none();
+        let floats = match self.records {
+            None => self.trainer.averaged(began_at_random),
+            Some(_) => self.trainer.settled(began_at_random),
+        };
+        Network::new(&self.inputs, &floats)
     }
 
     /// Takes the whole numbers of all weights anew, after others have been taken up.
@@ -159,32 +179,33 @@ impl Learner {
             return Ok(None);
         }
         self.trainer.follow(&mut self.network);
-        let (samples, tally) = match self.ahead.take() {
+        let (lessons, tally) = match self.ahead.take() {
             Some(ahead) => ahead,
-            None => play(&crew.everybody, &self.league, &self.recipe, &self.network, self.done)?,
+            None => self.source().generation(&crew.everybody, self.done)?,
         };
         let rate = self.rate();
         let next = self.done + 1;
         // After a checkpoint a learner that was taken up has nothing that was played ahead; so this one has nothing either.
         let overlaps = next < self.generations() && !self.is_checkpoint(next);
         let loss = if overlaps {
-            let Learner { trainer, recipe, league, network, .. } = self;
-            let (recipe, league, network) = (&*recipe, &*league, &*network);
-            let train = || train(trainer, &samples, recipe, rate);
-            let play = || play(&crew.players, league, recipe, network, next);
-            let (loss, ahead) = both(crew.everybody.threads(), train, play);
+            let Learner { trainer, recipe, league, records, network, inputs, .. } = self;
+            let (recipe, records) = (&*recipe, records.as_ref());
+            let source = Source { recipe, league, records, network, inputs };
+            let train = || train(trainer, &lessons, recipe, rate);
+            let (loss, ahead) = both(crew.everybody.threads(), train, || source.generation(&crew.players, next));
             self.ahead = Some(ahead?);
             loss
         } else {
-            train(&mut self.trainer, &samples, &self.recipe, rate)
+            train(&mut self.trainer, &lessons, &self.recipe, rate)
         };
         self.done = next;
         self.rounds += tally.rounds;
         self.samples += loss.samples;
-        let mut judgements = Vec::new();
+        let (mut judgements, mut agreement) = (Vec::new(), None);
         if self.is_judged() {
             let network = self.network();
-            judgements = self.judge(&network, &crew.everybody)?;
+            judgements = self.judge(&network, crew)?;
+            agreement = self.agree(&network, crew)?;
             if self.recipe.has_past() {
                 self.league.remember(network);
             }
@@ -199,6 +220,7 @@ impl Learner {
             turns: tally.turns as f64 / tally.rounds.max(1) as f64,
             rate,
             judgements,
+            agreement,
             is_checkpoint: self.is_checkpoint(self.done),
         }))
     }
@@ -226,17 +248,49 @@ impl Learner {
             || (times > 0 && self.done * times / generations != (self.done - 1) * times / generations)
     }
 
-    fn judge(&self, network: &Network, executor: &Executor) -> Result<Vec<Judgement>, LearnError> {
+    /// Where the next lessons come from.
+    fn source(&self) -> Source<'_> {
+        let Learner { recipe, league, records, network, inputs, .. } = self;
+        Source { recipe, league, records: records.as_ref(), network, inputs }
+    }
+
+    /// How often a network decides as the agent that is imitated, if one is.
+    fn agree(&self, network: &Network, crew: &Crew) -> Result<Option<Agreement>, LearnError> {
+        self.records.as_ref().map(|records| agreement(records, network, &crew.everybody)).transpose()
+    }
+
+    /// Judges a network on the deals of the evaluation.
+    pub(crate) fn judge(&self, network: &Network, crew: &Crew) -> Result<Vec<Judgement>, LearnError> {
         let evaluation = &self.recipe.evaluation;
+        self.judge_on(network, evaluation.seed, evaluation.deals, crew)
+    }
+
+    /// Judges a network against the agents of the evaluation on these deals.
+    pub(crate) fn judge_on(
+        &self,
+        network: &Network,
+        seed: u64,
+        deals: u64,
+        crew: &Crew,
+    ) -> Result<Vec<Judgement>, LearnError> {
         let mut tables = self.recipe.seats.clone();
         tables.sort_unstable();
         tables.dedup();
         let judge = |(seats, spec)| {
-            judge(network, spec, seats, evaluation.seed, evaluation.deals, executor)
+            judge(network, spec, seats, seed, deals, &crew.everybody)
                 .map_err(|error| error.map_or(LearnError::Interrupted, LearnError::Match))
         };
         tables.iter().flat_map(|&seats| self.judges.iter().map(move |spec| (seats, spec))).map(judge).collect()
     }
+}
+
+/// Where the lessons of a learner come from.
+struct Source<'a> {
+    recipe: &'a Recipe,
+    league: &'a League,
+    records: Option<&'a Records>,
+    network: &'a Network,
+    inputs: &'a Inputs,
 }
 
 /// Does two things at once, or one after the other if there is one thread.
@@ -251,40 +305,60 @@ fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl 
     })
 }
 
-/// Plays a generation, the chunks in order.
-fn play(
+impl Source<'_> {
+    /// What a generation of matches gives: they are played, or read from records.
+    fn generation(&self, executor: &Executor, generation: u64) -> Result<(Lessons, Tally), LearnError> {
+        let &Source { recipe, league, records, network, inputs } = self;
+        match records {
+            None => {
+                let play = |matches| Ok(league.play(network, recipe.seed, matches));
+                let (samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
+                Ok((Lessons::Values(samples), tally))
+            }
+            Some(records) => {
+                let read = |matches| lessons(records, inputs, matches);
+                let (choices, tally) = in_chunks(executor, recipe, generation, read, Choices::append)?;
+                Ok((Lessons::Choices(choices), tally))
+            }
+        }
+    }
+}
+
+/// Makes the lessons of a generation chunk by chunk, and puts them together in order.
+fn in_chunks<T: Default + Send>(
     executor: &Executor,
-    league: &League,
     recipe: &Recipe,
-    network: &Network,
     generation: u64,
-) -> Result<(Samples, Tally), LearnError> {
+    make: impl Fn(std::ops::Range<u64>) -> Result<(T, Tally), LearnError> + Sync,
+    append: fn(&mut T, &T),
+) -> Result<(T, Tally), LearnError> {
     let start = generation * recipe.generation;
     let end = (start + recipe.generation).min(recipe.matches);
     let chunk = |number: u64| {
         let from = start + number * CHUNK;
-        league.play(network, recipe.seed, from..(from + CHUNK).min(end))
+        make(from..(from + CHUNK).min(end))
     };
-    let mut all = (Samples::default(), Tally::default());
-    let commit = |_, (samples, tally): (Samples, Tally)| {
-        all.0.append(&samples);
+    let mut all = (T::default(), Tally::default());
+    let commit = |_, made: Result<(T, Tally), LearnError>| {
+        let (lessons, tally) = made?;
+        append(&mut all.0, &lessons);
         all.1.add(&tally);
-        Ok::<(), std::convert::Infallible>(())
+        Ok(())
     };
     match executor.run_ordered(0..(end - start).div_ceil(CHUNK), chunk, commit) {
         Ok(()) => Ok(all),
         Err(Stopped::Cancelled) => Err(LearnError::Interrupted),
-        Err(Stopped::Failed(never)) => match never {},
+        Err(Stopped::Failed(error)) => Err(error),
     }
 }
 
 /// Trains on a generation, batch by batch in order.
-fn train(trainer: &mut Trainer, samples: &Samples, recipe: &Recipe, rate: f32) -> Loss {
+fn train(trainer: &mut Trainer, lessons: &Lessons, recipe: &Recipe, rate: f32) -> Loss {
     let mut loss = Loss::default();
     let mut from = 0;
-    while from < samples.len() {
-        let to = (from + recipe.training.batch).min(samples.len());
-        let step = trainer.step(samples, from..to, rate);
+    while from < lessons.len() {
+        let to = (from + recipe.training.batch).min(lessons.len());
+        let step = trainer.step(lessons, from..to, rate);
         loss.sum += step.sum;
         loss.samples += step.samples;
         from = to;

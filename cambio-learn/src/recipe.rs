@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use cambio_agents::{AgentSpec, Roster};
-use cambio_core::Rules;
+use cambio_agents::{AgentSpec, ExternalParams, NetworkFacts, Roster};
+use cambio_core::rng::Key;
+use cambio_core::{Playing, Rules, Seat};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// What to learn, as a TOML file says it.
@@ -33,7 +34,7 @@ pub struct Recipe {
     /// Who plays against the network, and how large a share of the matches: `self`, `past` for the network as it was at one
     /// of the last evaluations, or the spec of an agent.
     pub rivals: BTreeMap<String, f64>,
-    /// A network's file to go on from, relative to the current folder.
+    /// A network's file to go on from, relative to the current folder, or [`Recipe::SHIPPED`].
     pub from: Option<String>,
     /// How matches are played.
     pub play: Play,
@@ -41,6 +42,12 @@ pub struct Recipe {
     pub training: Training,
     /// How it is judged meanwhile.
     pub evaluation: Evaluation,
+    /// Whether the best of the evaluated networks is judged once more at the end, on fresh deals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
+    /// Learns to decide as the agent of these records, instead of playing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imitate: Option<Imitation>,
 }
 
 impl Default for Recipe {
@@ -56,6 +63,8 @@ impl Default for Recipe {
             play: Play::default(),
             training: Training::default(),
             evaluation: Evaluation::default(),
+            bound: None,
+            imitate: None,
         }
     }
 }
@@ -137,6 +146,43 @@ impl Default for Evaluation {
     }
 }
 
+/// The judgement at the end, which is a lower bound on how far the agents of the evaluation can be exploited: the network that
+/// did best in the evaluations, the one that it began with among them, plays deals that neither taught nor chose it.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Bound {
+    /// How many deals, each in all seats.
+    pub deals: u64,
+    /// Their seed, which is neither that of the recipe nor that of the evaluation.
+    pub seed: u64,
+}
+
+impl Default for Bound {
+    fn default() -> Bound {
+        Bound { deals: 20_000, seed: 1 << 41 }
+    }
+}
+
+/// Whom to imitate. The matches of the recipe are then those of the records, each as often as it comes up.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Imitation {
+    /// The files of records, or folders of runs that kept them, relative to the current folder.
+    pub records: Vec<String>,
+    /// The agent, as the records name it.
+    pub agent: String,
+    /// The share of the deals whose records are not learned from, but tell how often the network decides as they do.
+    #[serde(default = "tenth")]
+    pub held_out: f64,
+    /// The BLAKE3 hash of the agent's records. A learner fills it in at its beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+}
+
+const fn tenth() -> f64 {
+    0.1
+}
+
 /// Whoever sits opposite the network that learns.
 #[derive(Clone, Debug)]
 pub(crate) enum Rival {
@@ -173,18 +219,25 @@ impl Recipe {
     /// # Errors
     /// If it is no TOML, has an unknown field, or a field is not what it may be.
     pub fn from_toml(text: &str) -> Result<Recipe, RecipeError> {
-        let recipe: Recipe = toml::from_str(text).map_err(|error| RecipeError::Form(error.to_string()))?;
+        let mut recipe: Recipe = toml::from_str(text).map_err(|error| RecipeError::Form(error.to_string()))?;
+        if recipe.imitate.is_some() && recipe.rivals == Recipe::default().rivals {
+            recipe.rivals.clear();
+        }
         recipe.check()?;
         Ok(recipe)
     }
 
-    /// The recipe for a network that learns to beat an agent in every other seat.
+    /// What `from` says for the network that comes with the library, see [`Network::shipped`](cambio_agents::Network::shipped).
+    pub const SHIPPED: &str = "shipped";
+
+    /// The recipe for a responder: a network that learns to beat an agent in every other seat, and nobody else.
     ///
     /// ```
     /// use cambio_learn::Recipe;
     ///
     /// let recipe = Recipe::exploiting("sharp", "classic", 2);
     /// assert_eq!(recipe.rivals.keys().collect::<Vec<_>>(), ["sharp"]);
+    /// assert!(recipe.bound.unwrap().deals > recipe.evaluation.deals);
     /// ```
     pub fn exploiting(agent: &str, rules: &str, seats: usize) -> Recipe {
         Recipe {
@@ -192,8 +245,55 @@ impl Recipe {
             seats: vec![seats],
             rivals: BTreeMap::from([(agent.to_owned(), 1.0)]),
             evaluation: Evaluation { against: vec![agent.to_owned()], ..Evaluation::default() },
+            bound: Some(Bound::default()),
             ..Recipe::default()
         }
+        .lasting(1_000_000)
+    }
+
+    /// The same recipe for a responder that goes on from a network: it plays as that was taught to, and a fifth of the matches.
+    ///
+    /// ```
+    /// use cambio_agents::Network;
+    /// use cambio_core::Rules;
+    /// use cambio_learn::Recipe;
+    ///
+    /// let file = Network::shipped_file(&Rules::preset("classic")?, 2).unwrap();
+    /// let (_, facts) = Network::from_bytes(file)?;
+    /// let recipe = Recipe::exploiting("sharp", "classic", 2).going_on_from(Recipe::SHIPPED, &facts);
+    /// assert_eq!(recipe.matches, 2_000_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn going_on_from(self, from: &str, facts: &NetworkFacts) -> Recipe {
+        let from = Some(from.to_owned());
+        // Who wrote the file need not be `cambio learn`.
+        match serde_json::from_value::<Recipe>(facts.made["recipe"].clone()) {
+            Ok(was) if was.imitate.is_none() => {
+                Recipe { from, generation: was.generation, play: was.play, ..self }.lasting((was.matches / 5).max(1))
+            }
+            _ => Recipe { from, ..self },
+        }
+    }
+
+    /// The same recipe with so many matches, and with as many deals to judge it as befit them.
+    #[must_use]
+    pub fn lasting(mut self, matches: u64) -> Recipe {
+        self.matches = matches;
+        self.evaluation.deals = (matches / 200).clamp(200, 10_000);
+        if let Some(bound) = &mut self.bound {
+            bound.deals = (matches / 40).clamp(1000, 50_000);
+        }
+        self
+    }
+
+    /// Whether this is the recipe of a folder, whose own has the hash of the records too.
+    pub(crate) fn is_of(&self, own: &Recipe) -> bool {
+        let mut recipe = self.clone();
+        if let (Some(imitation), Some(own)) = (&mut recipe.imitate, &own.imitate) {
+            imitation.hash = imitation.hash.take().or_else(|| own.hash.clone());
+        }
+        recipe == *own
     }
 
     /// The recipe as TOML, with every field.
@@ -204,7 +304,8 @@ impl Recipe {
         toml::to_string(self).expect("a recipe has only what TOML has")
     }
 
-    fn check(&self) -> Result<(), RecipeError> {
+    /// Checks every field.
+    pub(crate) fn check(&self) -> Result<(), RecipeError> {
         let check = |field, found: f64, from: f64, to: f64| {
             if (from..=to).contains(&found) {
                 return Ok(());
@@ -233,6 +334,29 @@ impl Recipe {
         check("training.final_rate", self.training.final_rate.into(), 0.0, 1.0)?;
         check("evaluation.deals", self.evaluation.deals as f64, 2.0, 1e9)?;
         check("evaluation.times", self.evaluation.times as f64, 0.0, 1e6)?;
+        let refuse =
+            |field, found: String, allowed: &str| Err(RecipeError::Field { field, found, allowed: allowed.to_owned() });
+        if let Some(Bound { deals, seed }) = self.bound {
+            check("bound.deals", deals as f64, 2.0, 1e9)?;
+            if seed == self.seed || seed == self.evaluation.seed {
+                let allowed = "one that is neither `seed` nor `evaluation.seed`, for the deals are to be fresh";
+                return refuse("bound.seed", seed.to_string(), allowed);
+            }
+            if self.evaluation.against.is_empty() {
+                return refuse("evaluation.against", "empty".to_owned(), "whom the lower bound is for");
+            }
+        }
+        if let Some(imitation) = &self.imitate {
+            check("imitate.held_out", imitation.held_out, 0.001, 0.9)?;
+            if imitation.records.is_empty() {
+                return refuse("imitate.records", "empty".to_owned(), "one or more files of records");
+            }
+            if !self.rivals.is_empty() {
+                let allowed = "none beside `imitate`, for then nobody plays";
+                return refuse("rivals", format!("{:?}", self.rivals), allowed);
+            }
+            return Ok(());
+        }
         let shares = self.rivals.values();
         if self.rivals.is_empty()
             || shares.clone().any(|share| !(0.0..=1e9).contains(share))
@@ -247,21 +371,50 @@ impl Recipe {
     }
 
     /// The agents that a recipe names, as a roster reads them.
-    pub(crate) fn rivals(&self, roster: &Roster) -> Result<Vec<(Rival, f64)>, RecipeError> {
+    pub(crate) fn rivals(&self, rules: &Rules, roster: &Roster) -> Result<Vec<(Rival, f64)>, RecipeError> {
         self.rivals
             .iter()
             .filter(|(_, share)| **share > 0.0)
             .map(|(spec, &share)| match spec.as_str() {
                 "self" => Ok((Rival::Itself, share)),
                 "past" => Ok((Rival::Past, share)),
-                spec => Ok((Rival::Agent(agent(roster, "rivals", spec)?.into()), share)),
+                spec => Ok((Rival::Agent(self.agent(rules, roster, "rivals", spec)?.into()), share)),
             })
             .collect()
     }
 
     /// Against whom it is judged.
-    pub(crate) fn judges(&self, roster: &Roster) -> Result<Vec<AgentSpec>, RecipeError> {
-        self.evaluation.against.iter().map(|spec| agent(roster, "evaluation.against", spec)).collect()
+    pub(crate) fn judges(&self, rules: &Rules, roster: &Roster) -> Result<Vec<AgentSpec>, RecipeError> {
+        let judge = |spec: &String| self.agent(rules, roster, "evaluation.against", spec);
+        self.evaluation.against.iter().map(judge).collect()
+    }
+
+    /// An agent that can play these rules at every table, the same on every machine and at every time.
+    fn agent(&self, rules: &Rules, roster: &Roster, field: &'static str, spec: &str) -> Result<AgentSpec, RecipeError> {
+        let refuse = |what: String| RecipeError::Form(format!("`{field}`: {what}"));
+        let agent = roster.parse(spec).map_err(|error| refuse(error.to_string()))?;
+        if agent.sees_all() {
+            return Err(refuse(format!("`{agent}` sees hidden cards; allowed are agents that play by what they saw")));
+        }
+        if agent.params::<ExternalParams>().is_some() {
+            return Err(refuse(format!(
+                "`{agent}` is a bot, which need not decide the same again; allowed are agents of this program, such as a \
+                 network that learned from its records (--clone)"
+            )));
+        }
+        if !agent.is_reproducible() {
+            return Err(refuse(format!("`{agent}` decides by the clock; allowed are agents without a budget of time")));
+        }
+        for &seats in &self.seats {
+            let playing = Playing::new(rules, seats, Key::new(self.seed, 0));
+            let mut playing = playing.map_err(|error| RecipeError::Form(error.to_string()))?;
+            let mut player = agent.make();
+            player.begin(&playing.briefing(Seat::A));
+            if let Some(trouble) = player.trouble() {
+                return Err(refuse(format!("`{agent}` cannot play here: {trouble}")));
+            }
+        }
+        Ok(agent)
     }
 
     /// Whether it plays against what the network was.
@@ -288,8 +441,4 @@ fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<usize>, D::Erro
         OneOrMany::One(seats) => vec![seats],
         OneOrMany::Many(seats) => seats,
     })
-}
-
-fn agent(roster: &Roster, field: &'static str, spec: &str) -> Result<AgentSpec, RecipeError> {
-    roster.parse(spec).map_err(|error| RecipeError::Form(format!("`{field}`: {error}")))
 }

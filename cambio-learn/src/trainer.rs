@@ -7,7 +7,7 @@ use cambio_agents::{Floats, Network};
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::chance::Chance;
-use crate::samples::Samples;
+use crate::samples::{Choices, Lessons, Samples};
 
 const WIDTH: usize = Floats::WIDTH;
 const SECOND: usize = Floats::SECOND;
@@ -159,7 +159,16 @@ impl Trainer {
 
     /// The averaged weights, which play better. If the learner began at random, rows that it never met are empty.
     pub(crate) fn averaged(&self, began_at_random: bool) -> Floats {
-        let mut floats = self.floats(&self.average);
+        self.met(&self.average, began_at_random)
+    }
+
+    /// The weights as they are now, but for the same rows. Of few steps the average would still be near the beginning.
+    pub(crate) fn settled(&self, began_at_random: bool) -> Floats {
+        self.met(&self.weights, began_at_random)
+    }
+
+    fn met(&self, weights: &[f32], began_at_random: bool) -> Floats {
+        let mut floats = self.floats(weights);
         if began_at_random {
             for (row, squares) in floats.rows.chunks_exact_mut(WIDTH).zip(self.squares.chunks_exact(WIDTH)) {
                 if squares.iter().all(|&square| square == 0.0) {
@@ -222,18 +231,53 @@ impl Trainer {
         fits.then(|| Trainer { average, mean, squares, steps, ..Trainer::with(inputs, weights) })
     }
 
-    /// One step over the samples of a batch.
-    pub(crate) fn step(&mut self, samples: &Samples, batch: std::ops::Range<usize>, rate: f32) -> Loss {
-        self.arch.dispatch(Step { trainer: self, samples, batch, rate })
+    /// One step over a batch of lessons.
+    pub(crate) fn step(&mut self, lessons: &Lessons, batch: std::ops::Range<usize>, rate: f32) -> Loss {
+        match lessons {
+            Lessons::Values(samples) => self.arch.dispatch(Step { trainer: self, samples, batch, rate }),
+            Lessons::Choices(choices) => self.arch.dispatch(StepOfChoices { trainer: self, choices, batch, rate }),
+        }
     }
 
     /// Adds the gradient of one sample, and returns its loss.
     #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
     #[inline(always)]
     fn learn<S: Simd>(&mut self, simd: S, on: &[u16], target: f32) -> f32 {
+        let mut forward = Forward::NONE;
+        self.forward(simd, on, &mut forward);
+        let share = sigmoid(forward.logit);
+        self.backward(simd, on, &forward, share - target);
+        let (right, wrong) = (share.max(1e-7), (1.0 - share).max(1e-7));
+        -(target * libm::logf(right) + (1.0 - target) * libm::logf(wrong))
+    }
+
+    /// Adds the gradient of one decision, in which a softmax of the logits is to be what was taken, and returns its loss.
+    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    #[inline(always)]
+    fn imitate<S: Simd>(&mut self, simd: S, choices: &Choices, number: usize, forward: &mut Vec<Forward>) -> f32 {
+        let candidates = choices.get(number).len();
+        forward.resize(candidates.max(forward.len()), Forward::NONE);
+        let mut most = f32::MIN;
+        for ((on, _), forward) in choices.get(number).zip(&mut *forward) {
+            self.forward(simd, on, forward);
+            most = most.max(forward.logit);
+        }
+        let sum: f32 = forward[..candidates].iter().map(|forward| libm::expf(forward.logit - most)).sum();
+        let mut loss = 0.0;
+        for ((on, taken), forward) in choices.get(number).zip(&*forward) {
+            let probability = libm::expf(forward.logit - most) / sum;
+            self.backward(simd, on, forward, probability - taken);
+            loss -= taken * libm::logf(probability.max(1e-7));
+        }
+        loss
+    }
+
+    /// The output and the activations for these inputs.
+    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    #[inline(always)]
+    fn forward<S: Simd>(&self, simd: S, on: &[u16], forward: &mut Forward) {
         let parts = self.parts;
         let weights = &self.weights[..];
-        // Forward.
         let mut first = [0.0_f32; WIDTH];
         first.copy_from_slice(&weights[parts.bias..][..WIDTH]);
         for &input in on {
@@ -242,33 +286,38 @@ impl Trainer {
                 *sum += weight;
             }
         }
-        let mut active = [0.0_f32; WIDTH];
+        let Forward { active, second, logit } = forward;
         for (activation, &sum) in active.iter_mut().zip(&first) {
             *activation = sum.clamp(0.0, Floats::HIGHEST);
         }
-        let mut second = [0.0_f32; SECOND];
         second.copy_from_slice(&weights[parts.second_bias..][..SECOND]);
         for (&activation, row) in active.iter().zip(weights[parts.second..][..WIDTH * SECOND].chunks_exact(SECOND)) {
             if activation > 0.0 {
-                add_scaled(simd, &mut second, activation, row);
+                add_scaled(simd, second, activation, row);
             }
         }
         let last = &weights[parts.last..][..SECOND];
         let mut products = [0.0_f32; SECOND];
-        for ((product, &sum), &weight) in products.iter_mut().zip(&second).zip(last) {
+        for ((product, &sum), &weight) in products.iter_mut().zip(&*second).zip(last) {
             *product = sum.clamp(0.0, Floats::HIGHEST) * weight;
         }
-        let logit = weights[parts.last_bias] + total(&products);
-        let share = sigmoid(logit);
-        // Backward.
-        let slope = share - target;
+        *logit = weights[parts.last_bias] + total(&products);
+    }
+
+    /// Adds the gradient for these inputs, given what [`Trainer::forward`] found and the slope of the loss by the output.
+    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    #[inline(always)]
+    fn backward<S: Simd>(&mut self, simd: S, on: &[u16], forward: &Forward, slope: f32) {
+        let parts = self.parts;
+        let Forward { active, second, .. } = forward;
+        let last = &self.weights[parts.last..][..SECOND];
         let gradient = &mut self.gradient[..];
         gradient[parts.last_bias] += slope;
         let mut back = [0.0_f32; SECOND];
-        for ((back, &sum), &weight) in back.iter_mut().zip(&second).zip(last) {
+        for ((back, &sum), &weight) in back.iter_mut().zip(second).zip(last) {
             *back = if sum > 0.0 && sum < Floats::HIGHEST { slope * weight } else { 0.0 };
         }
-        for (by, &sum) in gradient[parts.last..][..SECOND].iter_mut().zip(&second) {
+        for (by, &sum) in gradient[parts.last..][..SECOND].iter_mut().zip(second) {
             *by += slope * sum.clamp(0.0, Floats::HIGHEST);
         }
         for (by, &back) in gradient[parts.second_bias..][..SECOND].iter_mut().zip(&back) {
@@ -286,7 +335,7 @@ impl Trainer {
                 add_scaled(simd, &mut through, back, row);
             }
         }
-        for (through, &activation) in through.iter_mut().zip(&active) {
+        for (through, &activation) in through.iter_mut().zip(active) {
             *through = if activation > 0.0 && activation < Floats::HIGHEST { *through } else { 0.0 };
         }
         for (slope, &through) in gradient[parts.bias..][..WIDTH].iter_mut().zip(&through) {
@@ -299,8 +348,6 @@ impl Trainer {
                 *slope += through;
             }
         }
-        let (right, wrong) = (share.max(1e-7), (1.0 - share).max(1e-7));
-        -(target * libm::logf(right) + (1.0 - target) * libm::logf(wrong))
     }
 
     /// A step of Adam on what the batch touched.
@@ -348,6 +395,20 @@ impl Trainer {
     }
 }
 
+/// What the layers hold for one set of inputs.
+#[derive(Clone, Copy)]
+struct Forward {
+    /// The activations of the first layer.
+    active: [f32; WIDTH],
+    /// The sums of the second layer.
+    second: [f32; SECOND],
+    logit: f32,
+}
+
+impl Forward {
+    const NONE: Forward = Forward { active: [0.0; WIDTH], second: [0.0; SECOND], logit: 0.0 };
+}
+
 /// What [`Trainer::step`] does, for vectors of any width. A closure would not be compiled for them.
 struct Step<'a> {
     trainer: &'a mut Trainer,
@@ -366,6 +427,30 @@ impl WithSimd for Step<'_> {
         for number in self.batch.clone() {
             let (on, target) = self.samples.get(number);
             loss.sum += f64::from(self.trainer.learn(simd, on, target));
+            loss.samples += 1;
+        }
+        self.trainer.update(self.batch.len(), self.rate);
+        loss
+    }
+}
+
+/// As [`Step`], over decisions that somebody took.
+struct StepOfChoices<'a> {
+    trainer: &'a mut Trainer,
+    choices: &'a Choices,
+    batch: std::ops::Range<usize>,
+    rate: f32,
+}
+
+#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+impl WithSimd for StepOfChoices<'_> {
+    type Output = Loss;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Loss {
+        let (mut loss, mut forward) = (Loss::default(), Vec::new());
+        for number in self.batch.clone() {
+            loss.sum += f64::from(self.trainer.imitate(simd, self.choices, number, &mut forward));
             loss.samples += 1;
         }
         self.trainer.update(self.batch.len(), self.rate);
@@ -421,71 +506,4 @@ fn power(base: f32, exponent: i32) -> f32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn samples() -> Samples {
-        let mut samples = Samples::default();
-        // The first input says win, the second loss; the third says nothing.
-        for number in 0..400_u16 {
-            let is_win = number % 2 == 0;
-            samples.push(&[u16::from(!is_win), 2 + number % 3], f32::from(u8::from(is_win)));
-        }
-        samples
-    }
-
-    #[test]
-    fn it_learns_which_input_wins() {
-        let (samples, mut trainer) = (samples(), Trainer::new(5, 1));
-        let first = trainer.step(&samples, 0..400, 0.01);
-        for _ in 0..100 {
-            trainer.step(&samples, 0..400, 0.01);
-        }
-        let last = trainer.step(&samples, 0..400, 0.01);
-        assert!((first.sum / 400.0 - 0.69).abs() < 0.3, "at first it knows nothing: {}", first.sum / 400.0);
-        assert!(last.sum / 400.0 < 0.05, "{}", last.sum / 400.0);
-    }
-
-    #[test]
-    fn the_gradient_is_the_slope_of_the_loss() {
-        let samples = samples();
-        let mut trainer = Trainer::new(5, 3);
-        let base = trainer.clone();
-        let mut loss = 0.0;
-        for number in 0..4 {
-            let (on, target) = samples.get(number);
-            loss += trainer.learn(pulp::Scalar::new(), on, target);
-        }
-        let places = [0, WIDTH + 3, 2 * WIDTH + 7, trainer.parts.bias + 5, trainer.parts.second + 40];
-        for place in places.into_iter().chain([trainer.parts.last + 2, trainer.parts.last_bias]) {
-            let mut moved = base.clone();
-            let by = 1e-2;
-            moved.weights[place] += by;
-            let mut other = 0.0;
-            for number in 0..4 {
-                let (on, target) = samples.get(number);
-                other += moved.learn(pulp::Scalar::new(), on, target);
-            }
-            let slope = (other - loss) / by;
-            let given = trainer.gradient[place];
-            assert!((slope - given).abs() < 0.02 + 0.1 * given.abs(), "place {place}: {slope} for {given}");
-        }
-    }
-
-    #[test]
-    fn a_restored_trainer_takes_the_same_steps() {
-        let (samples, mut trainer) = (samples(), Trainer::new(5, 1));
-        for _ in 0..20 {
-            trainer.step(&samples, 0..100, 0.01);
-        }
-        let (steps, parts) = trainer.state();
-        let mut again = Trainer::restore(5, steps, parts.map(<[f32]>::to_vec)).unwrap();
-        for _ in 0..20 {
-            trainer.step(&samples, 100..400, 0.01);
-            again.step(&samples, 100..400, 0.01);
-        }
-        assert_eq!(trainer.weights, again.weights);
-        assert_eq!(trainer.average, again.average);
-        assert!(Trainer::restore(6, steps, [(); 4].map(|()| vec![0.0; 9])).is_none());
-    }
-}
+mod tests;

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use cambio_agents::{Network, roster};
-use cambio_core::Rules;
-use cambio_learn::{Crew, Evaluation, LearnError, LearnFolder, Recipe, judge};
+use cambio_core::rng::Key;
+use cambio_core::{Pairing, Recorder, Rules, play_match};
+use cambio_learn::{Bound, Crew, Evaluation, LearnError, LearnFolder, Recipe, Training, judge};
 use cambio_sim::{CancelToken, Executor};
 
 fn recipe() -> Recipe {
@@ -55,30 +56,161 @@ fn learn(folder: &mut LearnFolder, threads: usize, steps: Option<usize>) {
     }
 }
 
-#[test]
-fn two_threads_and_three_interruptions_change_no_byte() {
-    let (one, two) = (fresh("one"), fresh("two"));
-    let mut folder = LearnFolder::create(&one, recipe(), &rules(), &roster()).unwrap();
+/// Learns by a recipe on one thread, and on two with interruptions; gives the files, which have to be the same.
+fn learned_twice(name: &str, recipe: &Recipe, rules: &Rules, interruptions: &[usize]) -> Vec<(String, Vec<u8>)> {
+    let (one, two) = (fresh(&format!("{name}-one")), fresh(&format!("{name}-two")));
+    let mut folder = LearnFolder::create(&one, recipe.clone(), rules, &roster()).unwrap();
     learn(&mut folder, 1, None);
     drop(folder);
-    let mut folder = LearnFolder::create(&two, recipe(), &rules(), &roster()).unwrap();
-    for steps in [70, 3, 100] {
+    let mut folder = LearnFolder::create(&two, recipe.clone(), rules, &roster()).unwrap();
+    for &steps in interruptions {
         learn(&mut folder, 2, Some(steps));
         // As a kill does: nothing is written that was not there already.
         drop(folder);
-        folder = LearnFolder::resume(&two, None, &rules(), &roster()).unwrap();
+        folder = LearnFolder::resume(&two, Some(recipe), rules, &roster()).unwrap();
     }
     learn(&mut folder, 2, None);
     drop(folder);
     let (one_files, two_files) = (files(&one), files(&two));
-    assert_eq!(one_files.len(), 2 + 5 + 1, "{:?}", one_files.iter().map(|(name, _)| name).collect::<Vec<_>>());
-    for ((name, bytes), (other, expected)) in two_files.iter().zip(&one_files) {
-        assert_eq!(name, other);
+    let names = |files: &[(String, Vec<u8>)]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&two_files), names(&one_files));
+    for ((name, bytes), (_, expected)) in two_files.iter().zip(&one_files) {
         assert!(bytes == expected, "{name} is another");
     }
     for path in [one, two] {
         std::fs::remove_dir_all(path).unwrap();
     }
+    one_files
+}
+
+#[test]
+fn two_threads_and_three_interruptions_change_no_byte() {
+    let files = learned_twice("self", &recipe(), &rules(), &[70, 3, 100]);
+    assert_eq!(files.len(), 2 + 5 + 1, "{:?}", files.iter().map(|(name, _)| name).collect::<Vec<_>>());
+}
+
+/// The text of one of the files.
+fn text<'f>(files: &'f [(String, Vec<u8>)], name: &str) -> &'f str {
+    let (_, bytes) = files.iter().find(|(other, _)| other == name).unwrap_or_else(|| panic!("there is no {name}"));
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// The cells of the lines of a table, without its head.
+fn cells(table: &str) -> Vec<Vec<&str>> {
+    table.lines().skip(1).map(|line| line.split(',').collect()).collect()
+}
+
+#[test]
+fn a_responder_ends_with_its_best_level_on_fresh_deals() {
+    let recipe = Recipe {
+        generation: 4,
+        from: Some(Recipe::SHIPPED.to_owned()),
+        evaluation: Evaluation { against: vec!["greedy".to_owned()], deals: 30, times: 3, ..Evaluation::default() },
+        bound: Some(Bound { deals: 40, ..Bound::default() }),
+        ..Recipe::exploiting("greedy", "classic", 2).lasting(4 * (64 + 10))
+    };
+    let files = learned_twice("responder", &recipe, &Rules::preset("classic").unwrap(), &[0, 1, 70]);
+    let judged = cells(text(&files, "judged.csv"));
+    assert_eq!(judged.iter().map(|row| row[1]).collect::<Vec<_>>(), ["0", "1", "2", "3"], "{judged:?}");
+    let share = |row: &&Vec<&str>| (row[4].parse::<f64>().unwrap() * 1e9) as u64;
+    // The first of the best.
+    let best = judged.iter().rev().max_by_key(share).unwrap();
+    let bound = cells(text(&files, "bound.csv"));
+    assert_eq!((bound.len(), &bound[0][..2], bound[0][7]), (1, &best[..2], "40"));
+    assert_ne!(bound[0][4], best[4], "the deals are others");
+    let level = files.iter().find(|(name, _)| *name == format!("{}.net", best[1])).unwrap();
+    let network = files.iter().find(|(name, _)| name == "network.net").unwrap();
+    assert!(network.1 == level.1, "the network is the best level");
+    // Nothing was learned at level 0.
+    let beginning = files.iter().find(|(name, _)| name == "0.net").unwrap();
+    let own = Network::from_bytes(&beginning.1).unwrap().0.to_bytes(&serde_json::Value::Null);
+    let shipped = Network::shipped(&Rules::preset("classic").unwrap(), 2).unwrap();
+    assert!(own == shipped.to_bytes(&serde_json::Value::Null));
+}
+
+/// Writes records of these agents on so many deals, in both orders.
+fn write_records(name: &str, rules: &Rules, agents: [&str; 2], deals: u64) -> PathBuf {
+    let mut lines = String::new();
+    for (deal, rotation) in (0..deals).flat_map(|deal| [(deal, 0), (deal, 1)]) {
+        let names = if rotation == 0 { agents } else { [agents[1], agents[0]] };
+        let mut players = names.map(|spec| roster().parse(spec).unwrap().make());
+        let pairing = Pairing { rules: *rules, seats: 2, key: Key::new(9, deal) };
+        let mut recorder = Recorder::new(rules);
+        let result = play_match(&pairing, &mut players, &mut recorder).unwrap();
+        lines += &recorder.finish(pairing.key, rotation, &names, &result).to_json();
+        lines.push('\n');
+    }
+    let path = fresh(name).with_extension("jsonl");
+    std::fs::write(&path, lines).unwrap();
+    path
+}
+
+#[test]
+fn a_clone_learns_the_decisions_of_the_records_and_is_the_same_for_two_threads_and_interruptions() {
+    let rules = Rules::preset("classic").unwrap();
+    let records = write_records("clone", &rules, ["greedy", "random"], 150);
+    let made = Recipe::imitating(&[records.display().to_string()], Some("greedy"), None).unwrap();
+    assert_eq!((made.matches, &made.rules[..], &made.seats[..]), (2400, "classic", &[2][..]));
+    let evaluation = Evaluation { times: 2, ..Evaluation::default() };
+    let training = Training { rate: 0.005, batch: 64, ..Training::default() };
+    let recipe = Recipe { generation: 16, matches: 16 * (3 * 64 + 10), evaluation, training, ..made };
+    let files = learned_twice("clone", &recipe, &rules, &[65, 1, 70]);
+    let agreed = cells(text(&files, "agreed.csv"));
+    assert_eq!(agreed.len(), 2);
+    let number = |row: &[&str], place: usize| row[place].parse::<f64>().unwrap();
+    let last = &agreed[1];
+    assert_eq!(last[2], "greedy");
+    assert_eq!(last[8], "15", "a tenth of the deals is held out");
+    assert!(number(last, 3) > 0.75 && number(last, 3) > number(last, 6) + 0.3, "{last:?}");
+    assert!(text(&files, "recipe.toml").contains("hash = "), "the recipe says from which records");
+    std::fs::remove_file(records).unwrap();
+}
+
+#[test]
+fn records_that_cannot_be_learned_from_are_one_sentence() {
+    let classic = Rules::preset("classic").unwrap();
+    let records = write_records("refused-records", &classic, ["greedy", "random"], 3);
+    let file = records.display().to_string();
+    let files = std::slice::from_ref(&file);
+    let said = |agent, rules| match Recipe::imitating(files, agent, rules) {
+        Ok(recipe) => {
+            let rules = Rules::preset(&recipe.rules).unwrap();
+            LearnFolder::create(&fresh("refused-clone"), recipe, &rules, &roster()).unwrap_err().to_string()
+        }
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(said(None, None), "the records name `greedy`, `random`; --agent says whom to imitate");
+    assert_eq!(said(Some("sharp"), None), "no record names the agent `sharp`; they name `greedy`, `random`");
+    let other = said(Some("greedy"), Some("original"));
+    assert_eq!(other, format!("{file}, line 1: the record is by the rules `classic`, and the recipe by `original`"));
+    let recipe = Recipe::imitating(files, Some("greedy"), None).unwrap();
+    let of_three = Recipe { seats: vec![3], ..recipe.clone() };
+    let seats = LearnFolder::create(&fresh("refused-clone"), of_three, &classic, &roster()).unwrap_err().to_string();
+    assert_eq!(seats, format!("{file}, line 1: the record is of 2 seats, and the recipe of [3]"));
+    // The records change after the beginning.
+    let path = fresh("changed-records");
+    drop(LearnFolder::create(&path, recipe, &classic, &roster()).unwrap());
+    let text = std::fs::read_to_string(&records).unwrap();
+    std::fs::write(&records, text.lines().skip(1).collect::<Vec<_>>().join("\n")).unwrap();
+    let changed = LearnFolder::resume(&path, None, &classic, &roster()).unwrap_err().to_string();
+    assert!(changed.starts_with("the records of `greedy` are not those that were learned from"), "{changed}");
+    // A decision is altered.
+    std::fs::write(&records, text.replacen("a draw", "a call", 1)).unwrap();
+    let recipe = Recipe::imitating(files, Some("greedy"), None).unwrap();
+    let mut learner = cambio_learn::Learner::new(recipe, &classic, &roster(), None).unwrap();
+    let crew = Crew::new(1, &CancelToken::new()).unwrap();
+    let flaw = loop {
+        match learner.step(&crew) {
+            Ok(step) => assert!(step.is_some(), "the flaw was not found"),
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(flaw.starts_with(&format!("{file}, line 1: round 1, decision ")), "{flaw}");
+    std::fs::write(&records, "{\"agents\"").unwrap();
+    assert!(said(Some("greedy"), None).starts_with(&format!("{file}, line 1: this is no record: ")));
+    std::fs::remove_file(&records).unwrap();
+    assert!(said(Some("greedy"), None).starts_with(&format!("{file} cannot be read: ")));
+    std::fs::remove_dir_all(path).unwrap();
 }
 
 #[test]
@@ -130,8 +262,21 @@ fn a_recipe_says_what_is_wrong_with_it() {
     assert!(refused("[rivals]\nself = 0").starts_with("`rivals` is "));
     assert!(refused("lamda = 1").contains("unknown field `lamda`"));
     let unknown = Recipe { rivals: [("shark".to_owned(), 1.0)].into(), ..recipe() };
-    let error = cambio_learn::Learner::new(unknown, &rules(), &roster(), None).unwrap_err().to_string();
-    assert!(error.starts_with("`rivals`: there is no agent `shark`"), "{error}");
+    let error = |recipe| cambio_learn::Learner::new(recipe, &rules(), &roster(), None).unwrap_err().to_string();
+    let unknown = error(unknown);
+    assert!(unknown.starts_with("`rivals`: there is no agent `shark`"), "{unknown}");
+    let exploiting = |agent| error(Recipe::exploiting(agent, "mini-m1", 2));
+    assert!(exploiting("oracle").contains("`rivals`: `oracle` sees hidden cards"), "{}", exploiting("oracle"));
+    let bot = exploiting("external(\"python3 bot.py\")");
+    assert!(bot.contains("is a bot, which need not decide the same again"), "{bot}");
+    assert!(exploiting("rollout(time_ms=5)").contains("decides by the clock"));
+    let stranger = exploiting("learned");
+    assert!(stranger.starts_with("`rivals`: `learned` cannot play here: no network comes with"), "{stranger}");
+    let same = Recipe { seed: 1 << 41, ..Recipe::exploiting("greedy", "mini-m1", 2) };
+    assert!(error(same).starts_with("`bound.seed` is 2199023255552; allowed is one that is neither"));
+    assert!(refused("[imitate]\nrecords = []\nagent = 'x'").starts_with("`imitate.records` is empty"));
+    let both = refused("[imitate]\nrecords = ['x']\nagent = 'x'\n[rivals]\nsharp = 1");
+    assert!(both.starts_with("`rivals` is {\"sharp\": 1.0}; allowed is none beside `imitate`"), "{both}");
     assert_eq!(Recipe::from_toml(&recipe().to_toml()).unwrap(), recipe());
 }
 

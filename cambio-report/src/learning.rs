@@ -1,6 +1,6 @@
 //! The page of a network that learned.
 
-use cambio_learn::{CurveRow, JudgedRow, Recipe};
+use cambio_learn::{AgreedRow, CurveRow, JudgedRow, Recipe};
 
 use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, plus_minus};
@@ -28,7 +28,7 @@ const MOST_POINTS: usize = 60;
 ///     deals: 2000,
 /// };
 /// let judged = [row(500_000, 1, 0.52), row(1_000_000, 2, 0.56)];
-/// let page = of_learning(Learning { recipe: &recipe, curve: &[], judged: &judged });
+/// let page = of_learning(Learning { recipe: &recipe, curve: &[], judged: &judged, agreed: &[], bound: &[] });
 /// assert!(page.contains("56.0 ± 1.0 %"));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -39,20 +39,25 @@ pub struct Learning<'a> {
     pub curve: &'a [CurveRow],
     /// The rows of `judged.csv`.
     pub judged: &'a [JudgedRow],
+    /// The rows of `agreed.csv`.
+    pub agreed: &'a [AgreedRow],
+    /// The rows of `bound.csv`.
+    pub bound: &'a [JudgedRow],
 }
 
 /// Makes the page of a network that learned, or is learning.
 pub fn of_learning(learning: Learning<'_>) -> String {
-    let Learning { recipe, curve, judged } = learning;
+    let Learning { recipe, curve, judged, agreed, .. } = learning;
     let mut rivals: Vec<(usize, &str)> = judged.iter().map(|row| (row.seats, row.against.as_str())).collect();
     rivals.sort_unstable();
     rivals.dedup();
     let mut curves: Vec<Figure<Curve>> =
         rivals.iter().enumerate().map(|(place, &rival)| learning.wins(place, rival)).collect();
+    curves.extend((!agreed.is_empty()).then(|| learning.agreement()));
     curves.extend((curve.len() > 1).then(|| learning.loss()));
     let seats: Vec<String> = recipe.seats.iter().map(ToString::to_string).collect();
     CurvePage {
-            title: format!("A network for {}", recipe.rules),
+            title: learning.title(),
             verdicts: learning.verdicts(&seats.join(", ")),
             heading: "How it learned",
             reading: "Bars are 95 % intervals, clustered by deal. The network is judged on deals that it does not learn from, in \
@@ -78,8 +83,12 @@ pub fn of_learning(learning: Learning<'_>) -> String {
 
 /// A share in percent, with its interval.
 fn share(row: &JudgedRow) -> String {
-    let ends = row.low.zip(row.high).map(|(low, high)| (100.0 * low, 100.0 * high));
-    plus_minus(100.0 * row.share, ends, 1)
+    percent(row.share, row.low, row.high)
+}
+
+fn percent(share: f64, low: Option<f64>, high: Option<f64>) -> String {
+    let ends = low.zip(high).map(|(low, high)| (100.0 * low, 100.0 * high));
+    plus_minus(100.0 * share, ends, 1)
 }
 
 /// Matches in thousands.
@@ -88,6 +97,15 @@ fn thousands(matches: u64) -> String {
 }
 
 impl<'a> Learning<'a> {
+    fn title(&self) -> String {
+        let Recipe { rules, evaluation, bound, imitate, .. } = self.recipe;
+        match (imitate, bound) {
+            (Some(imitation), _) => format!("A clone of {} on {rules}", imitation.agent),
+            (None, Some(_)) => format!("A responder to {} on {rules}", evaluation.against.join(", ")),
+            (None, None) => format!("A network for {rules}"),
+        }
+    }
+
     fn verdicts(&self, seats: &str) -> Vec<Prose> {
         let done = self.curve.last().map_or(0, |row| row.matches).max(self.judged.last().map_or(0, |row| row.matches));
         let rounds = self.curve.last().map_or(0, |row| row.rounds);
@@ -103,7 +121,28 @@ impl<'a> Learning<'a> {
                 count(row.deals, "deal")
             ))
         });
-        std::iter::once(Prose::from(first)).chain(told).collect()
+        let agreed = self.agreed.last().map(|row| {
+            Prose::from(format!("It takes {} % of the decisions of ", percent(row.share, row.low, row.high)))
+                .code(&row.agent)
+                .say(format!(
+                    " with a choice, of {} over {} that it did not learn from; a draw among the candidates would take {} %.",
+                    count(row.decisions, "decision"),
+                    count(row.deals, "deal"),
+                    number(100.0 * row.by_chance, 1)
+                ))
+        });
+        let bound = self.bound.iter().map(|row| {
+            Prose::from("A lower bound on how far ").code(&row.against).say(format!(
+                " can be exploited at {} seats: the best of the levels, {}, wins {} % on {} that neither taught nor chose it; \
+                 equals win {} %.",
+                row.seats,
+                row.level,
+                share(row),
+                count(row.deals, "other deal"),
+                number(100.0 / row.seats as f64, 1)
+            ))
+        });
+        std::iter::once(Prose::from(first)).chain(bound).chain(agreed).chain(told).collect()
     }
 
     fn of_rival(&self, (seats, against): (usize, &'a str)) -> impl Iterator<Item = &'a JudgedRow> + use<'a> {
@@ -132,6 +171,30 @@ impl<'a> Learning<'a> {
                 .code(against)
                 .say(format!(" in every other seat, {seats} seats; equals win {} %.", number(100.0 / seats as f64, 1))),
             drawing: Curve::new(&samples, "thousand matches", "wins in %"),
+        }
+    }
+
+    fn agreement(&self) -> Figure<Curve> {
+        let sample = |row: &AgreedRow| Sample {
+            label: thousands(row.matches),
+            at: Some(row.matches as f64 / 1e3),
+            mean: 100.0 * row.share,
+            interval: row.low.zip(row.high).map(|(low, high)| (100.0 * low, 100.0 * high)),
+            band: None,
+            share: None,
+            standing: Standing::Level,
+        };
+        let samples: Vec<Sample> = self.agreed.iter().map(sample).collect();
+        let told =
+            |row: &AgreedRow| format!("{} matches: {} %", grouped(row.matches), percent(row.share, row.low, row.high));
+        Figure {
+            id: "agreement".to_owned(),
+            title: "Decisions that are the agent's too, by matches".to_owned(),
+            description: self.agreed.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
+            caption: "Of the decisions with a choice in deals that it did not learn from, those in which the network takes the \
+                      decision of the record or one that it cannot tell from that."
+                .into(),
+            drawing: Curve::new(&samples, "thousand matches", "decisions in %"),
         }
     }
 

@@ -62,6 +62,21 @@ impl Network {
         SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).map(|shipped| shipped.network().clone())
     }
 
+    /// The file of [`Network::shipped`], for [`Network::from_bytes`]: it says how the network was made.
+    ///
+    /// ```
+    /// use cambio_agents::Network;
+    /// use cambio_core::Rules;
+    ///
+    /// let file = Network::shipped_file(&Rules::preset("classic")?, 2).unwrap();
+    /// let (_, facts) = Network::from_bytes(file)?;
+    /// assert_eq!(facts.made["recipe"]["rules"], "classic");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shipped_file(rules: &Rules, seats: usize) -> Option<&'static [u8]> {
+        SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).map(|shipped| shipped.bytes)
+    }
+
     /// The network of a player in a match: its own, or without one that which comes with the cards. If there is none, why.
     pub(crate) fn for_match(own: Option<&Network>, rules: &Rules, seats: usize) -> Result<Network, String> {
         match own {

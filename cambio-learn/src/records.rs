@@ -1,0 +1,304 @@
+//! The records that a network learns to imitate: read once, split by deals, and drawn in an order of their own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use cambio_core::knob::MatchEnd;
+use cambio_core::{Flaw, Record, Rules, RulesSpec, shown};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::chance::Chance;
+use crate::error::LearnError;
+use crate::recipe::{Imitation, Recipe, RecipeError};
+
+/// The most bytes of a line.
+const LINE: u64 = 1 << 26;
+
+/// The file of records in the folder of a run.
+const IN_RUN: &str = "records.jsonl";
+
+/// What a record says of itself. The rounds are not looked at.
+#[derive(Deserialize)]
+struct Header {
+    #[serde(default)]
+    rules: Value,
+    #[serde(default)]
+    seats: Value,
+    #[serde(default)]
+    seed: Value,
+    #[serde(default)]
+    deal: Option<u64>,
+    #[serde(default)]
+    agents: Option<Vec<String>>,
+}
+
+/// What files of records hold, to make a recipe for a clone.
+///
+/// ```no_run
+/// let survey = cambio_learn::Survey::of(&["runs/quickstart/records.jsonl".to_owned()])?;
+/// println!("{} records, of {:?}", survey.records, survey.agents.keys());
+/// # Ok::<(), cambio_learn::LearnError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Survey {
+    /// How many records there are.
+    pub records: u64,
+    /// The agents, and in how many records each plays.
+    pub agents: BTreeMap<String, u64>,
+    /// The rules, as the records say them: the name of a preset, or a table.
+    pub rules: BTreeSet<String>,
+    /// The numbers of seats.
+    pub seats: BTreeSet<usize>,
+}
+
+impl Survey {
+    /// Looks at files of records, or at those in folders of runs.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or a line is no record.
+    pub fn of(files: &[String]) -> Result<Survey, LearnError> {
+        let mut survey = Survey::default();
+        for file in files {
+            read_lines(file, |place, line| {
+                let header = header(place, line)?;
+                survey.records += 1;
+                survey.rules.insert(header.rules.as_str().map_or_else(|| header.rules.to_string(), str::to_owned));
+                survey.seats.extend(header.seats.as_u64().map(|seats| seats as usize));
+                let agents: BTreeSet<String> = header.agents.into_iter().flatten().collect();
+                for agent in agents {
+                    *survey.agents.entry(agent).or_default() += 1;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(survey)
+    }
+}
+
+/// Where a line stands.
+struct Place<'a> {
+    path: &'a Path,
+    line: u64,
+}
+
+impl Place<'_> {
+    fn refuse(&self, what: impl std::fmt::Display) -> LearnError {
+        LearnError::Records(format!("{}, line {}: {what}", self.path.display(), self.line))
+    }
+}
+
+/// Hands out the lines of a file that are not empty.
+fn read_lines(file: &str, mut each: impl FnMut(&Place<'_>, &str) -> Result<(), LearnError>) -> Result<(), LearnError> {
+    let named = Path::new(file);
+    let path: PathBuf = if named.is_dir() { named.join(IN_RUN) } else { named.to_owned() };
+    let unreadable = |error: std::io::Error| LearnError::Records(format!("{} cannot be read: {error}", path.display()));
+    let mut input = BufReader::new(File::open(&path).map_err(unreadable)?);
+    let (mut bytes, mut line) = (Vec::new(), 0);
+    loop {
+        bytes.clear();
+        if input.by_ref().take(LINE).read_until(b'\n', &mut bytes).map_err(unreadable)? == 0 {
+            return Ok(());
+        }
+        line += 1;
+        let place = Place { path: &path, line };
+        if bytes.len() as u64 == LINE && bytes.last() != Some(&b'\n') {
+            return Err(place.refuse(format!("it has more than {LINE} bytes; allowed are that many")));
+        }
+        let text = std::str::from_utf8(&bytes).map_err(|error| place.refuse(format!("not UTF-8: {error}")))?;
+        if !text.trim().is_empty() {
+            each(&place, text.trim())?;
+        }
+    }
+}
+
+fn header(place: &Place<'_>, line: &str) -> Result<Header, LearnError> {
+    if !line.starts_with('{') {
+        return Err(place.refuse("this is no record: a record is a JSON object"));
+    }
+    serde_json::from_str(line).map_err(|error| place.refuse(format!("this is no record: {error}")))
+}
+
+/// A record, as its file has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Kept {
+    /// The file's place in the recipe, and the line.
+    file: usize,
+    line: u64,
+    json: Box<str>,
+}
+
+/// The records of one agent, split by their deals: those to learn from, and those that are held out.
+#[derive(Clone, Debug)]
+pub(crate) struct Records {
+    imitation: Imitation,
+    kept: Vec<Kept>,
+    /// The places of those to learn from.
+    learned: Vec<usize>,
+    /// The places of those that are held out, by their deals.
+    held: Vec<Vec<usize>>,
+    seed: u64,
+}
+
+impl Records {
+    /// Reads the records that a recipe names, and writes their hash into it.
+    pub(crate) fn read(recipe: &mut Recipe, rules: &Rules) -> Result<Option<Records>, LearnError> {
+        let Some(imitation) = &mut recipe.imitate else { return Ok(None) };
+        let (mut kept, mut deals) = (Vec::new(), BTreeMap::<[u8; 32], Vec<usize>>::new());
+        let mut names = BTreeSet::new();
+        let mut hash = blake3::Hasher::new();
+        // Most records have the rules of the one before.
+        let mut checked = None;
+        for (file, name) in imitation.records.iter().enumerate() {
+            read_lines(name, |place, line| {
+                let Header { rules: found, seats, seed, deal, agents } = header(place, line)?;
+                let agents = agents.unwrap_or_default();
+                if !agents.contains(&imitation.agent) {
+                    names.extend(agents);
+                    return Ok(());
+                }
+                if checked.as_ref() != Some(&found) {
+                    check_rules(&found, rules).map_err(|what| place.refuse(what))?;
+                    checked = Some(found);
+                }
+                if !seats.as_u64().is_some_and(|seats| recipe.seats.contains(&(seats as usize))) {
+                    let what = format!("the record is of {seats} seats, and the recipe of {:?}", recipe.seats);
+                    return Err(place.refuse(what));
+                }
+                // A record that does not say its deal is of one of its own.
+                let deal = match deal {
+                    Some(deal) => serde_json::json!([recipe.seed, seed, deal]),
+                    None => serde_json::json!([recipe.seed, file, place.line, "line"]),
+                };
+                let deal = *blake3::hash(deal.to_string().as_bytes()).as_bytes();
+                deals.entry(deal).or_default().push(kept.len());
+                hash.update(line.as_bytes());
+                hash.update(b"\n");
+                kept.push(Kept { file, line: place.line, json: line.into() });
+                Ok(())
+            })?;
+        }
+        if kept.is_empty() {
+            let names: Vec<String> = names.iter().map(|name| format!("`{}`", shown(name))).collect();
+            let others = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
+            let agent = shown(&imitation.agent);
+            return Err(LearnError::Records(format!("no record names the agent `{agent}`; they name {others}")));
+        }
+        let hash = hash.finalize().to_hex().to_string();
+        if imitation.hash.as_ref().is_some_and(|was| *was != hash) {
+            let what = format!(
+                "the records of `{}` are not those that were learned from: their hash is {hash}",
+                shown(&imitation.agent)
+            );
+            return Err(LearnError::Records(what));
+        }
+        imitation.hash = Some(hash);
+        if deals.len() < 2 {
+            let what = "the records are of one deal; allowed are two and more, for some are held out";
+            return Err(LearnError::Records(what.to_owned()));
+        }
+        // In the order of their hashes, which is one of chance.
+        let number = ((deals.len() as f64 * imitation.held_out).round() as usize).clamp(1, deals.len() - 1);
+        let mut deals = deals.into_values();
+        let held = deals.by_ref().take(number).collect();
+        let mut learned: Vec<usize> = deals.flatten().collect();
+        learned.sort_unstable();
+        Ok(Some(Records { imitation: imitation.clone(), kept, learned, held, seed: recipe.seed }))
+    }
+
+    /// The agent.
+    pub(crate) fn agent(&self) -> &str {
+        &self.imitation.agent
+    }
+
+    /// How many deals are held out.
+    pub(crate) fn held_out(&self) -> u64 {
+        self.held.len() as u64
+    }
+
+    /// The records of a deal that is held out.
+    pub(crate) fn of_held_out(&self, deal: u64) -> &[usize] {
+        &self.held[deal as usize]
+    }
+
+    /// The record that is learned from in a match of this number: all in an order of chance, then all in another.
+    pub(crate) fn of_match(&self, number: u64) -> usize {
+        let of = self.learned.len();
+        let (pass, place) = (number / of as u64, (number % of as u64) as usize);
+        let mut chance = Chance::of_match(self.seed, pass);
+        let from = chance.below(of);
+        // A step that has no factor in common with the number of records comes to each of them once.
+        let step = std::iter::repeat_with(|| 1 + chance.below(of)).find(|&step| common_factor(step, of) == 1);
+        let step = step.expect("1 is among them");
+        self.learned[(from + place * step) % of]
+    }
+
+    /// Reads a record whole.
+    pub(crate) fn record(&self, place: usize) -> Result<Record, LearnError> {
+        Record::read(&self.kept[place].json).map_err(|flaw| self.flaw(place, &flaw))
+    }
+
+    /// What is wrong with a record, and where it stands.
+    pub(crate) fn flaw(&self, place: usize, flaw: &Flaw) -> LearnError {
+        let Kept { file, line, .. } = self.kept[place];
+        LearnError::Records(format!("{}, line {line}: {flaw}", self.imitation.records[file]))
+    }
+}
+
+fn common_factor(one: usize, other: usize) -> usize {
+    if other == 0 { one } else { common_factor(other, one % other) }
+}
+
+/// Checks that the rules of a record are those of the recipe, but for the length of a match.
+fn check_rules(found: &Value, rules: &Rules) -> Result<(), String> {
+    let found = RulesSpec::from_json(found).and_then(RulesSpec::validate).map_err(|error| error.to_string())?;
+    let of_one_round = |rules: &Rules| {
+        let mut spec = rules.spec().clone();
+        spec.name.clear();
+        spec.match_end = MatchEnd::Rounds(1);
+        spec
+    };
+    if of_one_round(&found) == of_one_round(rules) {
+        return Ok(());
+    }
+    Err(format!("the record is by the rules `{}`, and the recipe by `{}`", shown(found.name()), shown(rules.name())))
+}
+
+impl Recipe {
+    /// The recipe for a clone: a network that learns to decide as an agent did in these records, of which each comes up eight
+    /// times.
+    ///
+    /// # Errors
+    /// If the files cannot be read, no record names the agent, or they are by several rules or by a table of their own, which
+    /// `rules` then has to name; without an agent, if the records name several.
+    pub fn imitating(files: &[String], agent: Option<&str>, rules: Option<&str>) -> Result<Recipe, LearnError> {
+        let survey = Survey::of(files)?;
+        let refuse = |what: String| Err(LearnError::Recipe(RecipeError::Form(what)));
+        let names = || survey.agents.keys().map(|name| format!("`{}`", shown(name))).collect::<Vec<_>>().join(", ");
+        let agent = match (agent, survey.agents.keys().next()) {
+            (Some(agent), _) => agent,
+            (None, Some(only)) if survey.agents.len() == 1 => only,
+            (None, Some(_)) => return refuse(format!("the records name {}; --agent says whom to imitate", names())),
+            (None, None) => return refuse("the records name no agents; allowed are those with `agents`".to_owned()),
+        };
+        let number = survey.agents.get(agent).copied().unwrap_or(0);
+        let rules = match (rules, survey.rules.first()) {
+            (Some(rules), _) => rules,
+            (None, Some(only)) if survey.rules.len() == 1 && !only.starts_with('{') => only,
+            (None, _) if survey.rules.len() > 1 => {
+                return refuse(format!("the records are by {} rules; --rules says by which", survey.rules.len()));
+            }
+            (None, _) => return refuse("the records are by rules of their own; --rules names their file".to_owned()),
+        };
+        Ok(Recipe {
+            rules: rules.to_owned(),
+            seats: survey.seats.into_iter().collect(),
+            rivals: BTreeMap::new(),
+            matches: (8 * number).max(1),
+            imitate: Some(Imitation { records: files.to_vec(), agent: agent.to_owned(), held_out: 0.1, hash: None }),
+            ..Recipe::default()
+        })
+    }
+}
