@@ -1,5 +1,8 @@
 //! What callers hand over, checked: numbers, seats, seeds, rules, JSON.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use cambio_core::rng::Seed;
 use cambio_core::{Rules, Seat, Spot};
 use cambio_sim::read_seed;
@@ -89,7 +92,7 @@ pub(crate) fn rules(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
         return Ok(rules.get().0);
     }
     if let Ok(name) = value.cast::<PyString>() {
-        return Rules::preset(&name.to_cow()?).map_err(error::rules);
+        return preset(&name.to_cow()?);
     }
     let dict = match value.cast::<PyDict>() {
         Ok(dict) => dict.clone(),
@@ -103,6 +106,18 @@ pub(crate) fn rules(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
     let table = to_json(dict.as_any(), 0)?;
     let spec = cambio_core::RulesSpec::from_json(&table).map_err(error::rules)?;
     spec.validate().map_err(error::rules)
+}
+
+/// A preset or mini game by name. Each is read once.
+pub(crate) fn preset(name: &str) -> PyResult<Rules> {
+    static READ: Mutex<BTreeMap<String, Rules>> = Mutex::new(BTreeMap::new());
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(rules) = read.get(name) {
+        return Ok(*rules);
+    }
+    let rules = Rules::preset(name).map_err(error::rules)?;
+    read.insert(name.to_owned(), rules);
+    Ok(rules)
 }
 
 fn no_rules(value: &Bound<'_, PyAny>) -> PyErr {

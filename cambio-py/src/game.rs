@@ -1,9 +1,11 @@
 //! A match that is stepped.
 
+use std::sync::Arc;
+
 use cambio_core::rng::{Key, Seed};
 use cambio_core::{ActionSpace, Playing, Seat, TensorSpace};
-use numpy::{PyArray1, PyReadwriteArray1};
 use numpy::prelude::*;
+use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -11,7 +13,7 @@ use crate::action::{PyAction, PyEvent, decision};
 use crate::course::{Course, Reward};
 use crate::observation::{PyObservation, PyWorld, floats, mask_array, render, write_mask};
 use crate::record::PyRecord;
-use crate::rules::{PyLayout, PyRules, hash_of};
+use crate::rules::{PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
 
 /// A match that is stepped: ask whose turn it is, observe, decide; everything else follows by itself.
@@ -31,13 +33,13 @@ use crate::{args, error};
 pub(crate) struct PyGame {
     pub(crate) course: Course,
     space: ActionSpace,
-    tensors: TensorSpace,
+    tensors: Arc<TensorSpace>,
 }
 
 impl From<Course> for PyGame {
     fn from(course: Course) -> PyGame {
         let (rules, seats) = (*course.rules(), course.seats());
-        let (space, tensors) = (ActionSpace::new(&rules, seats), TensorSpace::new(&rules, seats));
+        let (space, tensors) = (ActionSpace::new(&rules, seats), tensor_space(&rules, seats));
         PyGame { course, space, tensors }
     }
 }
@@ -71,27 +73,27 @@ fn seed_object<'py>(py: Python<'py>, seed: Seed) -> PyResult<Bound<'py, PyAny>> 
     })
 }
 
-/// The memory of an array of so many bytes that a caller gave.
-pub(crate) fn bytes_of<'py>(
-    out: &Bound<'py, PyAny>,
-    dtype: &str,
+/// Lets `write` fill an array that a caller gave.
+pub(crate) fn write_into<N: Element>(
+    out: &Bound<'_, PyAny>,
     len: usize,
-) -> PyResult<(PyReadwriteArray1<'py, u8>, usize)> {
-    let shape = out.getattr("shape").and_then(|shape| shape.extract::<Vec<usize>>()).unwrap_or_default();
-    let found = out.getattr("dtype").map_or_else(|_| "nothing".to_owned(), |found| found.to_string());
-    let refused = |what: String| error::ArrayError::new_err(what);
-    if shape != [len] || found != dtype {
-        return Err(refused(format!(
-            "`out` has the shape {shape:?} and the dtype {found}; allowed is an array of {len} of {dtype}"
-        )));
+    dtype: &str,
+    write: impl FnOnce(&mut [N]),
+) -> PyResult<()> {
+    let refused = |what: &str| {
+        let shape = out.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
+        let found = out.getattr("dtype").map_or_else(|_| args::type_of(out), |dtype| dtype.to_string());
+        error::ArrayError::new_err(format!(
+            "`out` {what}: its shape is {shape}, its dtype {found}; allowed is a contiguous, writable array of {len} of {dtype}"
+        ))
+    };
+    let array = out.cast::<PyArray1<N>>().map_err(|_| refused("does not fit"))?;
+    if array.len() != len {
+        return Err(refused("does not fit"));
     }
-    let bytes = out.call_method1("view", ("u1",))?;
-    let bytes = bytes.cast_into::<PyArray1<u8>>()?;
-    let bytes = bytes.try_readwrite().map_err(|error| refused(format!("`out` cannot be written: {error}")))?;
-    if bytes.as_slice().is_err() {
-        return Err(refused("`out` is not contiguous; allowed is a contiguous array".to_owned()));
-    }
-    Ok((bytes, len))
+    let mut array = array.try_readwrite().map_err(|_| refused("cannot be written"))?;
+    write(array.as_slice_mut().map_err(|_| refused("is not contiguous"))?);
+    Ok(())
 }
 
 #[pymethods]
@@ -106,7 +108,7 @@ impl PyGame {
         agent_seed: Option<&Bound<'_, PyAny>>,
         reward: &str,
     ) -> PyResult<PyGame> {
-        let rules = rules.map_or_else(|| cambio_core::Rules::preset("classic").map_err(error::rules), args::rules)?;
+        let rules = rules.map_or_else(|| args::preset("classic"), args::rules)?;
         let seats = seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?;
         let key = key(seed, deal, agent_seed)?;
         Course::new(&rules, seats, key, Reward::read(reward)?).map(PyGame::from).map_err(error::rules)
@@ -201,7 +203,7 @@ impl PyGame {
     /// The layout of observation tensors.
     #[getter]
     fn layout(&self) -> PyLayout {
-        PyLayout { rules: *self.course.rules(), seats: self.course.seats(), space: self.tensors.clone() }
+        PyLayout::shared(self.course.rules(), self.course.seats(), &self.tensors)
     }
 
     /// The number of indices of decisions.
@@ -245,9 +247,9 @@ impl PyGame {
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let view = self.course.state().view(self.seat_of(seat)?);
-        let Some(out) = out else { return mask_array(py, &view, &self.space) };
-        let (mut bytes, _) = bytes_of(&out, "bool", self.space.action_count())?;
-        write_mask(&view, &self.space, bytes.as_slice_mut()?);
+        let Some(out) = out else { return Ok(mask_array(py, &view, &self.space)) };
+        let write = |mask: &mut [bool]| write_mask(&view, &self.space, mask, false, true);
+        write_into(&out, self.space.action_count(), "bool", write)?;
         Ok(out)
     }
 
@@ -267,8 +269,8 @@ impl PyGame {
             self.tensors.write(&view, &self.course.chronicle, &mut tensor);
             return Ok(PyArray1::from_vec(py, tensor).into_any());
         };
-        let (mut bytes, _) = bytes_of(&out, "uint8", self.tensors.len())?;
-        self.tensors.write(&view, &self.course.chronicle, bytes.as_slice_mut()?);
+        let write = |tensor: &mut [u8]| self.tensors.write(&view, &self.course.chronicle, tensor);
+        write_into(&out, self.tensors.len(), "uint8", write)?;
         Ok(out)
     }
 

@@ -5,6 +5,7 @@
 mod action;
 mod agent;
 mod args;
+mod chance_game;
 mod course;
 mod error;
 mod game;
@@ -23,6 +24,8 @@ mod _cambio {
     use super::action::{PyAction, PyEvent, event};
     #[pymodule_export]
     use super::agent::{PyAgent, agent, agents};
+    #[pymodule_export]
+    use super::chance_game::{PyChanceGame, chance_game};
     #[pymodule_export]
     use super::game::{PyGame, game};
     #[pymodule_export]

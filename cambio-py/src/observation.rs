@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::{
     Action, ActionSpace, Card, Chronicle, Knowledge, OwnedObservation, Phase, Rules, Score, Seat, Sighting, Source,
-    Spot, Standing, State, TensorSpace, View,
+    Spot, Standing, State, View,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -14,28 +14,24 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::action::{PyAction, PyEvent, sighting};
 use crate::course::Course;
 use crate::game::PyGame;
-use crate::rules::{PyRules, counts, hash_of};
+use crate::rules::{PyRules, counts, hash_of, tensor_space};
 use crate::{args, error};
 
-/// Sets the entries of the legal decisions of an action mask to 1, the others to 0.
-pub(crate) fn write_mask(view: &impl View, space: &ActionSpace, mask: &mut [u8]) {
-    mask.fill(0);
+/// Sets the entries of the legal decisions of an action mask to `one`, the others to `zero`.
+pub(crate) fn write_mask<N: Copy>(view: &impl View, space: &ActionSpace, mask: &mut [N], zero: N, one: N) {
+    mask.fill(zero);
     for action in view.choices().iter() {
         if let Some(index) = space.to_index(action, view.seat()) {
-            mask[index] = 1;
+            mask[index] = one;
         }
     }
 }
 
 /// A mask as an array of `bool`.
-pub(crate) fn mask_array<'py>(
-    py: Python<'py>,
-    view: &impl View,
-    space: &ActionSpace,
-) -> PyResult<Bound<'py, PyAny>> {
-    let mut mask = vec![0; space.action_count()];
-    write_mask(view, space, &mut mask);
-    PyArray1::from_vec(py, mask).call_method1("view", ("?",))
+pub(crate) fn mask_array<'py>(py: Python<'py>, view: &impl View, space: &ActionSpace) -> Bound<'py, PyAny> {
+    let mut mask = vec![false; space.action_count()];
+    write_mask(view, space, &mut mask, false, true);
+    PyArray1::from_vec(py, mask).into_any()
 }
 
 /// The word for a phase.
@@ -297,14 +293,14 @@ impl PyObservation {
     }
 
     /// A mask over the indices of decisions: shape `(action_count,)`, dtype `bool`.
-    fn mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         mask_array(py, &self.view, &self.space())
     }
 
     /// The observation tensor: shape `(layout.size,)`, dtype `uint8`.
     fn tensor<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
-        let space = TensorSpace::new(self.rules_of(), self.seats_of());
-        let mut tensor = vec![0; space.len()];
+        let space = tensor_space(self.rules_of(), self.seats_of());
+        let mut tensor = vec![0_u8; space.len()];
         space.write(&self.view, &self.chronicle(), &mut tensor);
         PyArray1::from_vec(py, tensor)
     }

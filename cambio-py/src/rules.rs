@@ -1,6 +1,7 @@
 //! Rule systems, and the layout of observation tensors.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cambio_core::{ActionSpace, Block, BlockValues, Card, Happening, Rules, RulesSpec, TensorSpace};
 use numpy::PyUntypedArray;
@@ -16,6 +17,22 @@ pub(crate) fn hash_of(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
+}
+
+/// The layout of tensors for rules and a number of seats. The process keeps the last ones, so that a new match makes none.
+pub(crate) fn tensor_space(rules: &Rules, seats: usize) -> Arc<TensorSpace> {
+    const MOST: usize = 64;
+    static KEPT: Mutex<Vec<(Rules, usize, Arc<TensorSpace>)>> = Mutex::new(Vec::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((.., space)) = kept.iter().find(|(of, at, _)| (*of, *at) == (*rules, seats)) {
+        return space.clone();
+    }
+    let space = Arc::new(TensorSpace::new(rules, seats));
+    if kept.len() == MOST {
+        kept.remove(0);
+    }
+    kept.push((*rules, seats, space.clone()));
+    space
 }
 
 /// A rule system, checked and immutable.
@@ -38,7 +55,7 @@ impl PyRules {
     fn new(rules: Option<&Bound<'_, PyAny>>) -> PyResult<PyRules> {
         match rules {
             Some(rules) => args::rules(rules).map(PyRules),
-            None => Rules::preset("classic").map(PyRules).map_err(error::rules),
+            None => args::preset("classic").map(PyRules),
         }
     }
 
@@ -111,7 +128,7 @@ impl PyRules {
 
     fn __repr__(&self) -> String {
         let name = self.0.name();
-        let is_known = Rules::preset(name).is_ok_and(|known| known == self.0);
+        let is_known = args::preset(name).is_ok_and(|known| known == self.0);
         if is_known { format!("Rules({name:?})") } else { format!("<Rules {name:?}>") }
     }
 
@@ -129,7 +146,7 @@ impl PyRules {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let name = self.0.name();
-        let is_known = Rules::preset(name).is_ok_and(|known| known == self.0);
+        let is_known = args::preset(name).is_ok_and(|known| known == self.0);
         let of = if is_known { name.into_pyobject(py)?.into_any() } else { self.to_dict(py)? };
         (py.get_type::<PyRules>(), (of,)).into_pyobject(py)
     }
@@ -226,15 +243,19 @@ impl PyBlock {
 #[pyclass(frozen, eq, name = "Layout", module = "cambio")]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PyLayout {
-    pub(crate) rules: Rules,
-    pub(crate) seats: usize,
-    pub(crate) space: TensorSpace,
+    rules: Rules,
+    seats: usize,
+    space: Arc<TensorSpace>,
 }
 
 impl PyLayout {
     pub(crate) fn of(rules: &Rules, seats: usize) -> PyResult<PyLayout> {
         rules.covers(seats).map_err(error::rules)?;
-        Ok(PyLayout { rules: *rules, seats, space: TensorSpace::new(rules, seats) })
+        Ok(PyLayout { rules: *rules, seats, space: tensor_space(rules, seats) })
+    }
+
+    pub(crate) fn shared(rules: &Rules, seats: usize, space: &Arc<TensorSpace>) -> PyLayout {
+        PyLayout { rules: *rules, seats, space: space.clone() }
     }
 
     fn block(&self, block: &Block) -> PyBlock {

@@ -3,6 +3,8 @@
 mod arrays;
 mod slot;
 
+use std::sync::Arc;
+
 use cambio_agents::AgentSpec;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{Action, ActionSpace, Rules, TensorSpace};
@@ -17,7 +19,7 @@ use rayon::prelude::*;
 use crate::agent::PyAgent;
 use crate::course::{Course, Reward};
 use crate::game::PyGame;
-use crate::rules::{PyLayout, PyRules, hash_of};
+use crate::rules::{PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
 use arrays::{Arrays, Rows};
 use slot::Slot;
@@ -37,7 +39,7 @@ pub(crate) struct Common {
     rotates: bool,
     reward: Reward,
     space: ActionSpace,
-    tensors: TensorSpace,
+    tensors: Arc<TensorSpace>,
 }
 
 /// `batch` independent matches that one call steps, written into arrays that the caller may own.
@@ -277,7 +279,7 @@ impl PyVectorGame {
         done: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyVectorGame> {
         let batch = args::whole(batch, "batch", 1, MOST)? as usize;
-        let rules = rules.map_or_else(|| Rules::preset("classic").map_err(error::rules), args::rules)?;
+        let rules = rules.map_or_else(|| args::preset("classic"), args::rules)?;
         let seats = seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?;
         let key = crate::game::key(seed, first_deal, agent_seed)?;
         let threads = threads.map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
@@ -290,7 +292,7 @@ impl PyVectorGame {
             rotates: rotate,
             reward: Reward::read(reward)?,
             space: ActionSpace::new(&rules, seats),
-            tensors: TensorSpace::new(&rules, seats),
+            tensors: tensor_space(&rules, seats),
         };
         let arrays = Arrays::given(py, &common, [observations, masks, rewards, seat, done])?;
         let slots = (0..batch).map(|number| Slot::new(&common, key.deal.wrapping_add(number as u64))).collect();
@@ -324,7 +326,7 @@ impl PyVectorGame {
     /// The layout of a row of `observations`.
     #[getter]
     fn layout(&self) -> PyLayout {
-        PyLayout { rules: self.common.rules, seats: self.common.seats, space: self.common.tensors.clone() }
+        PyLayout::shared(&self.common.rules, self.common.seats, &self.common.tensors)
     }
 
     /// The number of indices of decisions.
@@ -495,7 +497,7 @@ pub(crate) fn vector(
         rotates,
         reward: Reward::read(reward)?,
         space: ActionSpace::new(&rules, seats),
-        tensors: TensorSpace::new(&rules, seats),
+        tensors: tensor_space(&rules, seats),
     };
     let read = |(deal, texts): (u64, String)| {
         let texts = texts.split(',').filter(|text| !text.is_empty());

@@ -200,7 +200,7 @@ impl Slot {
         let Some(seat) = self.actor() else { return };
         let view = self.playing.state().view(seat);
         row.seat[0] = seat.index() as i64;
-        write_mask(&view, &common.space, row.masks);
+        write_mask(&view, &common.space, row.masks, 0, 1);
         common.tensors.write(&view, &self.chronicle, row.observations);
     }
 
