@@ -13,6 +13,7 @@ mod minds;
 mod observation;
 mod record;
 mod rules;
+mod tournament;
 mod vector;
 
 use pyo3::prelude::*;
@@ -34,6 +35,8 @@ mod _cambio {
     use super::record::PyRecord;
     #[pymodule_export]
     use super::rules::{PyBlock, PyLayout, PyRules};
+    #[pymodule_export]
+    use super::tournament::{_open, _run};
     #[pymodule_export]
     use super::vector::{PyVectorGame, vector};
 

@@ -20,11 +20,7 @@ use crate::{args, error};
 /// Sets the entries of the legal decisions of an action mask to `one`, the others to `zero`.
 pub(crate) fn write_mask<N: Copy>(view: &impl View, space: &ActionSpace, mask: &mut [N], zero: N, one: N) {
     mask.fill(zero);
-    for action in view.choices().iter() {
-        if let Some(index) = space.to_index(action, view.seat()) {
-            mask[index] = one;
-        }
-    }
+    space.each(&view.choices(), view.seat(), |index| mask[index] = one);
 }
 
 /// A mask as an array of `bool`.
@@ -116,7 +112,17 @@ impl PyObservation {
         decided: Vec<Action>,
     ) -> PyObservation {
         let view = OwnedObservation::from(&state.observe(seat));
-        PyObservation { view, sightings, decided, rounds: standing.round, totals: standing.totals.to_vec() }
+        PyObservation::of_parts(view, sightings, decided, standing.round, standing.totals.to_vec())
+    }
+
+    pub(crate) fn of_parts(
+        view: OwnedObservation,
+        sightings: Vec<Sighting>,
+        decided: Vec<Action>,
+        rounds: usize,
+        totals: Vec<Score>,
+    ) -> PyObservation {
+        PyObservation { view, sightings, decided, rounds, totals }
     }
 
     fn rules_of(&self) -> &Rules {

@@ -79,6 +79,11 @@ impl PyRules {
         args::from_json(py, &self.0.spec().to_json())
     }
 
+    /// The rules as the TOML text of a rule file; `Rules.from_toml(rules.to_toml()) == rules`.
+    fn to_toml(&self) -> String {
+        self.0.spec().to_toml()
+    }
+
     /// The name of the system.
     #[getter]
     fn name(&self) -> &'static str {
