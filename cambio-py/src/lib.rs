@@ -28,7 +28,7 @@ mod _cambio {
     #[pymodule_export]
     use super::chance_game::{PyChanceGame, chance_game};
     #[pymodule_export]
-    use super::game::{PyGame, game};
+    use super::game::{PyGame, game, world};
     #[pymodule_export]
     use super::observation::{PyKnowledge, PyObservation, PyWorld, observation};
     #[pymodule_export]

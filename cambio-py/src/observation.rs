@@ -13,7 +13,6 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
 use crate::course::Course;
-use crate::game::PyGame;
 use crate::rules::{PyRules, counts, hash_of, tensor_space};
 use crate::{args, error};
 
@@ -378,7 +377,7 @@ pub(crate) fn observation(
     rounds: usize,
     totals: Vec<i32>,
 ) -> PyResult<PyObservation> {
-    let rules = args::rules(rules)?;
+    let rules = crate::rules::read(rules)?;
     let refused = |what: String| error::CambioError::new_err(what);
     let view = OwnedObservation::from_bytes(&rules, view).map_err(|error| refused(error.to_string()))?;
     if totals.len() != view.table().seats() {
@@ -576,8 +575,8 @@ impl PyWorld {
                 (sample, (*seed,)).into_pyobject(py)
             }
             Origin::Game(course) => {
-                let world = Bound::new(py, PyGame::from((**course).clone()))?.getattr("world")?;
-                (world, ()).into_pyobject(py)
+                let thaw = py.import("cambio._cambio")?.getattr("_world")?;
+                (thaw, course.parts(py)?).into_pyobject(py)
             }
         }
     }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cambio_core::{ActionSpace, Block, BlockValues, Card, Happening, Rules, RulesSpec, TensorSpace};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyRange, PySlice, PyTuple};
+use pyo3::types::{PyDict, PyRange, PySlice, PyString, PyTuple};
 
 use crate::{args, error};
 
@@ -51,10 +51,10 @@ pub(crate) struct PyRules(pub(crate) Rules);
 #[pymethods]
 impl PyRules {
     #[new]
-    #[pyo3(signature = (rules = None))]
+    #[pyo3(signature = (rules = None), text_signature = "(rules='classic')")]
     fn new(rules: Option<&Bound<'_, PyAny>>) -> PyResult<PyRules> {
         match rules {
-            Some(rules) => args::rules(rules).map(PyRules),
+            Some(rules) => read(rules).map(PyRules),
             None => args::preset("classic").map(PyRules),
         }
     }
@@ -155,6 +155,33 @@ impl PyRules {
         let of = if is_known { name.into_pyobject(py)?.into_any() } else { self.to_dict(py)? };
         (py.get_type::<PyRules>(), (of,)).into_pyobject(py)
     }
+}
+
+/// A rule system: `Rules`, the name of a preset or mini game, or a dictionary of knobs.
+pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
+    if let Ok(rules) = value.cast::<PyRules>() {
+        return Ok(rules.get().0);
+    }
+    if let Ok(name) = value.cast::<PyString>() {
+        return args::preset(&name.to_cow()?);
+    }
+    let dict = match value.cast::<PyDict>() {
+        Ok(dict) => dict.clone(),
+        Err(_) if value.hasattr("keys")? => {
+            let dict = PyDict::new(value.py());
+            dict.update(value.cast().map_err(|_| no_rules(value))?)?;
+            dict
+        }
+        Err(_) => return Err(no_rules(value)),
+    };
+    let table = args::to_json(dict.as_any(), 0)?;
+    let spec = RulesSpec::from_json(&table).map_err(error::rules)?;
+    spec.validate().map_err(error::rules)
+}
+
+fn no_rules(value: &Bound<'_, PyAny>) -> PyErr {
+    let found = args::type_of(value);
+    PyTypeError::new_err(format!("the rules are a {found}; allowed are Rules, the name of a preset, or a dictionary"))
 }
 
 /// How many cards of each label there are.
@@ -272,7 +299,7 @@ impl PyLayout {
 impl PyLayout {
     #[new]
     fn new(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
-        let rules = args::rules(rules)?;
+        let rules = read(rules)?;
         PyLayout::of(&rules, args::seats(seats, &rules)?)
     }
 

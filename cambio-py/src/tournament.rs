@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use cambio_agents::{Entry, Extensions, NoParams, Player, Roster, roster};
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{
-    Action, ActionSpace, Agent, Briefing, Observation, OwnedObservation, RoundResult, Rules, Score, Seat, Sighting, Standing,
+    Action, ActionSpace, Agent, Briefing, Observation, OwnedObservation, RoundResult, Rules, Score, Seat, Sighting,
+    Standing,
 };
 use cambio_report::PAGES;
 use cambio_sim::{Executor, Experiment, MOST_THREADS, RunFolder, RunOutcome, Runner, StoredRun, derive, keep_fault};
@@ -63,8 +64,13 @@ impl Bot {
             return Err(error::AgentFault::new_err("the match has not begun"));
         };
         let owned = OwnedObservation::from(view);
-        let seen =
-            PyObservation::of_parts(owned, self.sightings.clone(), self.decided.clone(), self.rounds, self.totals.clone());
+        let seen = PyObservation::of_parts(
+            owned,
+            self.sightings.clone(),
+            self.decided.clone(),
+            self.rounds,
+            self.totals.clone(),
+        );
         let answer = object.bind(py).call_method1("decide", (seen,))?;
         decision(&answer, &ActionSpace::new(view.rules(), view.table().seats()), view.seat())
     }
@@ -139,7 +145,8 @@ impl Extensions for Bot {}
 fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyResult<Roster> {
     let mut all = roster();
     for (name, factory) in bots {
-        let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
+        let is_name =
+            !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
         if !is_name {
             let name = cambio_core::shown(name);
             return Err(error::AgentError::new_err(format!(
@@ -172,7 +179,9 @@ pub(crate) fn _run(
     py.check_signals()?;
     match report.outcome {
         RunOutcome::Complete => Ok(report.matches),
-        RunOutcome::Interrupted => Err(error::RunError::new_err("the run was interrupted; the same call goes on with it")),
+        RunOutcome::Interrupted => {
+            Err(error::RunError::new_err("the run was interrupted; the same call goes on with it"))
+        }
         RunOutcome::Fault(fault) => {
             let kept = keep_fault(&out, &fault).map_err(|error| error::RunError::new_err(error.to_string()))?;
             let (place, what, kept) = (&fault.place, &fault.what, kept.display());
@@ -185,10 +194,10 @@ pub(crate) fn _run(
 
 fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<cambio_sim::Report> {
     let refused = |what: String| error::RunError::new_err(what);
-    let (experiment, text) = Experiment::read(spec).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
+    let (experiment, text) =
+        Experiment::read(spec).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
     let folder = spec.parent().unwrap_or(Path::new("."));
-    let plan =
-        experiment.plan(roster, folder).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
+    let plan = experiment.plan(roster, folder).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
     let made = if out.join("spec.lock.json").exists() {
         RunFolder::reopen(out, &text, &plan, None)
     } else {
