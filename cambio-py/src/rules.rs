@@ -9,6 +9,7 @@ use numpy::prelude::*;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PySlice, PyString, PyTuple};
+use serde_json::Value;
 
 use crate::{args, error};
 
@@ -62,8 +63,7 @@ impl PyRules {
     /// The rules of a TOML text, as rule files have it.
     #[staticmethod]
     fn from_toml(text: &str) -> PyResult<PyRules> {
-        let rules = RulesSpec::from_toml(text).and_then(RulesSpec::validate);
-        rules.map(PyRules).map_err(error::rules)
+        validated(RulesSpec::from_toml(text)).map(PyRules)
     }
 
     /// The rules of a TOML file.
@@ -76,10 +76,10 @@ impl PyRules {
 
     /// Every knob with its value, and the deck; `Rules(rules.to_dict()) == rules`.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        args::from_json(py, &self.0.spec().to_json())
+        args::from_json(py, &self.0.spec().to_table())
     }
 
-    /// The rules as the TOML text of a rule file; `Rules.from_toml(rules.to_toml()) == rules`.
+    /// The rules as the TOML text of a rule file, with the meaning of every knob.
     fn to_toml(&self) -> String {
         self.0.spec().to_toml()
     }
@@ -175,8 +175,16 @@ pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
         Err(_) => return Err(no_rules(value)),
     };
     let table = args::to_json(dict.as_any(), 0)?;
-    let spec = RulesSpec::from_json(&table).map_err(error::rules)?;
-    spec.validate().map_err(error::rules)
+    validated(RulesSpec::from_json(&table))
+}
+
+/// The rules of a spec. What has the name, the cards and the knobs of a preset is that preset.
+fn validated(spec: Result<RulesSpec, cambio_core::RulesError>) -> PyResult<Rules> {
+    let rules = spec.and_then(RulesSpec::validate).map_err(error::rules)?;
+    match rules.spec().to_json() {
+        Value::String(name) => args::preset(&name),
+        _ => Ok(rules),
+    }
 }
 
 fn no_rules(value: &Bound<'_, PyAny>) -> PyErr {

@@ -88,13 +88,13 @@ class Table(Sequence[Mapping[str, Value]]):
 
     def to_pandas(self) -> Any:
         """The table as a frame of pandas."""
-        import pandas
+        import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         return pandas.DataFrame(self._rows, columns=list(self.columns))
 
     def to_polars(self) -> Any:
         """The table as a frame of polars."""
-        import polars
+        import polars  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         return polars.DataFrame(self._rows, schema=list(self.columns), infer_schema_length=None)
 
