@@ -6,7 +6,7 @@
 use crate::action::Action;
 use crate::card::Card;
 use crate::event::{Ending, Event, Sighting, Verdict};
-use crate::seat::{Seat, SeatSet, Spot};
+use crate::seat::{MAX_SLOTS, Seat, SeatSet, Spot};
 use crate::table::Phase;
 
 /// A tag and four parts of twelve bits.
@@ -135,6 +135,77 @@ impl Sighting {
             Event::Ended { reason } => word(22, [reason.code().into(), 0, 0, 0]),
             Event::TurnedUp { spot: at, card: seen } => word(23, [spot(at), card(seen), 0, 0]),
         }
+    }
+}
+
+/// The parts of a word: its tag and four numbers of twelve bits.
+fn parts(code: u64) -> (u64, [u64; 4]) {
+    (code >> 48, [code >> 36, code >> 24, code >> 12, code].map(|part| part & 0xfff))
+}
+
+fn seat_of(part: u64) -> Option<Seat> {
+    Seat::new(part as usize)
+}
+
+fn spot_of(part: u64) -> Option<Spot> {
+    let index = (part as usize).checked_sub(1)?;
+    Spot::new(Seat::new(index / MAX_SLOTS)?, index % MAX_SLOTS + 1)
+}
+
+fn card_of(part: u64) -> Option<Card> {
+    Card::new((part as usize).checked_sub(1)?)
+}
+
+impl Sighting {
+    /// The sighting that has this [`code`](Sighting::code); `None` if none has it.
+    ///
+    /// ```
+    /// use cambio_core::{Card, Event, Seat, Sighting};
+    ///
+    /// let sighting: Sighting = Event::Drew { seat: Seat::B, face: Card::new(3) };
+    /// assert_eq!(Sighting::from_code(sighting.code()), Some(sighting));
+    /// assert_eq!(Sighting::from_code(0), None);
+    /// ```
+    pub fn from_code(code: u64) -> Option<Sighting> {
+        let (tag, [a, b, c, d]) = parts(code);
+        let sighting = match tag {
+            1 => Event::Dealt {
+                starter: seat_of(a)?,
+                extra: Seat::ALL.into_iter().filter(|seat| b >> seat.index() & 1 == 1).collect(),
+            },
+            2 => Event::Peeked { seat: seat_of(a)?, spot: spot_of(b)?, face: card_of(c) },
+            3 => Event::Flipped { card: card_of(a)? },
+            4 => Event::TurnBegan { seat: seat_of(a)? },
+            5 => Event::Drew { seat: seat_of(a)?, face: card_of(b) },
+            6 => Event::Took { seat: seat_of(a)?, card: card_of(b)? },
+            7 => Event::Dropped { seat: seat_of(a)?, card: card_of(b)? },
+            8 => Event::Kept { seat: seat_of(a)?, spot: spot_of(b)?, replaced: card_of(c)? },
+            9 => Event::Looked { seat: seat_of(a)?, spot: spot_of(b)?, face: card_of(c) },
+            10 => Event::Swapped { seat: seat_of(a)?, one: spot_of(b)?, other: spot_of(c)? },
+            11 => Event::Shown { spot: spot_of(a)?, card: card_of(b)? },
+            12 => Event::Skipped { seat: seat_of(a)? },
+            13 => Event::Touched { seat: seat_of(a)?, spot: spot_of(b)? },
+            14 => {
+                let verdicts = [Verdict::Right, Verdict::Wrong, Verdict::Late];
+                let verdict = verdicts.into_iter().find(|verdict| u64::from(verdict.code()) == d)?;
+                Event::Snapped { seat: seat_of(a)?, spot: spot_of(b)?, card: card_of(c)?, verdict }
+            }
+            15 => Event::Aborted { seat: seat_of(a)? },
+            16 => Event::Penalised { seat: seat_of(a)?, spot: spot_of(b)? },
+            17 => Event::PenaltyWaived { seat: seat_of(a)? },
+            18 => Event::Gave { seat: seat_of(a)?, from: spot_of(b)?, to: spot_of(c)? },
+            19 => Event::Called { seat: seat_of(a)? },
+            20 => Event::BecameSafe { seat: seat_of(a)? },
+            21 => Event::Reshuffled { cards: a as u16 },
+            22 => {
+                let endings = [Ending::Call, Ending::EmptyHand, Ending::TurnLimit, Ending::StockOut];
+                Event::Ended { reason: endings.into_iter().find(|ending| u64::from(ending.code()) == a)? }
+            }
+            23 => Event::TurnedUp { spot: spot_of(a)?, card: card_of(b)? },
+            _ => return None,
+        };
+        // What has bits that no sighting has, or a face that is no card, is none.
+        (sighting.code() == code).then_some(sighting)
     }
 }
 

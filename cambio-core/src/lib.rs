@@ -42,7 +42,8 @@
 //! **A match is a [`Record`]**: one line of JSON with every outcome of chance, which [`replay`] checks decision by
 //! decision, and which programs in other languages can read and write.
 //!
-//! **Learning code** finds dense indices and masks in [`ActionSpace`], and observation tensors in [`TensorSpace`].
+//! **Learning code** finds dense indices and masks in [`ActionSpace`], and observation tensors in [`TensorSpace`]. A
+//! [`Chronicle`] keeps what tensors tell of the past.
 //!
 //! This crate has no threads, no clock, no files and no entropy, and its play has no floating-point number.
 
@@ -51,11 +52,13 @@ mod action_space;
 mod agent;
 mod card;
 mod chance;
+mod chronicle;
 mod code;
 mod deal;
 mod event;
 #[cfg(doctest)]
 mod fences;
+mod frozen;
 mod history;
 pub mod knob;
 mod knowledge;
@@ -86,13 +89,15 @@ pub use action_space::ActionSpace;
 pub use agent::{Agent, Briefing};
 pub use card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power, Step};
 pub use chance::{Chance, Dice, Race, RaceOrder, RoundChance};
+pub use chronicle::{Chronicle, Happening};
 pub use deal::Deal;
 pub use event::{Ending, Event, Sighting, Sink, Verdict};
+pub use frozen::FrozenError;
 pub use history::{History, Origin, Trace};
 pub use knowledge::Knowledge;
 pub use matches::{Match, RoundResult, Standing};
 pub use motion::Motion;
-pub use observation::{Observation, Tally, View};
+pub use observation::{Observation, OwnedObservation, Tally, View};
 pub use observer::Observer;
 pub use playing::{Playing, RestoreError, Turn};
 pub use record::{FORMAT, Fingerprint, Fingerprinter, Flaw, Record, Recorder, RoundRecord};

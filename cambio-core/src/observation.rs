@@ -93,6 +93,57 @@ impl<'a> Observation<'a> {
     }
 }
 
+/// An [`Observation`] that owns its table, so that it can be kept after the game has gone on.
+///
+/// ```
+/// use cambio_core::{OwnedObservation, Playing, Rules, rng::Key};
+///
+/// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
+/// let kept = OwnedObservation::from(&playing.turn().unwrap().view);
+/// playing.act("draw".parse().unwrap()).unwrap();
+/// assert_eq!(kept.observation().choices().to_string(), "draw");
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct OwnedObservation {
+    pub(crate) table: Table,
+    pub(crate) private: Private,
+}
+
+impl From<&Observation<'_>> for OwnedObservation {
+    fn from(view: &Observation<'_>) -> OwnedObservation {
+        OwnedObservation { table: *view.table, private: view.private.clone() }
+    }
+}
+
+impl OwnedObservation {
+    /// The observation, which agents and [`Knowledge`](crate::Knowledge) take.
+    pub fn observation(&self) -> Observation<'_> {
+        Observation { table: &self.table, private: self.private.clone() }
+    }
+}
+
+impl View for OwnedObservation {
+    #[inline]
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    #[inline]
+    fn seat(&self) -> Seat {
+        self.private.seat
+    }
+
+    #[inline]
+    fn face(&self, spot: Spot) -> Option<Card> {
+        self.private.faces[spot.index()]
+    }
+
+    #[inline]
+    fn held(&self) -> Option<Card> {
+        self.private.held
+    }
+}
+
 /// What a policy sees when it decides: the table, and the faces that one seat has legitimately seen.
 ///
 /// Agents get an [`Observation`]. A [`StateView`](crate::StateView) is the same without copying anything. A policy that takes any

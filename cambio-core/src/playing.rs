@@ -265,6 +265,11 @@ impl Playing {
         self.actions.len()
     }
 
+    /// Every decision so far, in the order in which they were made.
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
     /// The totals of the rounds that have ended, seat a first.
     pub fn totals(&self) -> &[Score] {
         self.game.totals()

@@ -36,7 +36,7 @@ impl Score {
     }
 
     /// A score in 840ths of a point.
-    pub(crate) const fn from_units(units: i32) -> Score {
+    pub const fn from_units(units: i32) -> Score {
         Score(units)
     }
 

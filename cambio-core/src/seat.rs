@@ -342,6 +342,14 @@ impl SpotSet {
         SpotSet(1 << spot.0)
     }
 
+    pub(crate) const fn bits(self) -> u128 {
+        self.0
+    }
+
+    pub(crate) const fn from_bits(bits: u128) -> SpotSet {
+        SpotSet(bits)
+    }
+
     /// The first `slots` slots of `seat`.
     pub(crate) const fn row(seat: Seat, slots: usize) -> SpotSet {
         SpotSet(SEATS[seat as usize] & ROWS[slots])

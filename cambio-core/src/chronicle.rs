@@ -1,0 +1,309 @@
+//! The public course of a round for learners: who saw which card when, and what happened last.
+
+use crate::Rules;
+use crate::card::Card;
+use crate::event::{Event, Sink, Verdict};
+use crate::history::History;
+use crate::matches::Standing;
+use crate::motion::Motion;
+use crate::score::Score;
+use crate::seat::{MAX_SEATS, SPOTS, Seat, Spot};
+
+/// A thing that happened, as everybody perceived it: what, who, where, and the face that all saw.
+///
+/// [`Chronicle::recent`] and [`Chronicle::last_of`] return them.
+///
+/// ```
+/// use cambio_core::{Chronicle, Event, Rules, Seat};
+///
+/// let mut chronicle = Chronicle::new(&Rules::preset("classic").unwrap(), 2);
+/// chronicle.notice(&Event::<()>::Drew { seat: Seat::A, face: () });
+/// let happening = chronicle.recent(0).unwrap();
+/// assert_eq!((happening.name(), happening.seat), ("drew", Seat::A));
+/// assert_eq!(happening.card, None);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Happening {
+    code: u8,
+    /// Who did it, or to whom it happened; for a card that a power reveals, whose turn it is.
+    pub seat: Seat,
+    /// The spots that it names, in its own order.
+    pub spots: [Option<Spot>; 2],
+    /// The card whose face everybody saw.
+    pub card: Option<Card>,
+}
+
+/// The names of happenings by [`Happening::code`].
+const NAMES: [&str; Happening::COUNT] = [
+    "peeked",
+    "drew",
+    "took",
+    "dropped",
+    "kept",
+    "looked",
+    "swapped",
+    "shown",
+    "skipped",
+    "touched",
+    "snapped right",
+    "snapped wrong",
+    "snapped late",
+    "aborted",
+    "penalised",
+    "penalty waived",
+    "gave",
+    "called",
+    "became safe",
+];
+
+impl Happening {
+    /// How many codes there are.
+    pub const COUNT: usize = 19;
+
+    /// The number of what happened, below [`Happening::COUNT`]. Numbers never change; a new event gets the next.
+    #[inline]
+    pub const fn code(&self) -> u8 {
+        self.code
+    }
+
+    /// What happened, in words.
+    pub const fn name(&self) -> &'static str {
+        NAMES[self.code as usize]
+    }
+
+    /// What happened in words, by [`Happening::code`].
+    pub const fn names() -> &'static [&'static str; Happening::COUNT] {
+        &NAMES
+    }
+
+    /// The public part of an event that a seat caused or met; `None` for what the table does by itself.
+    fn of<Face: Copy>(event: &Event<Face>, turn: Seat) -> Option<Happening> {
+        let (code, seat, spots, card) = match *event {
+            Event::Peeked { seat, spot, .. } => (0, seat, [Some(spot), None], None),
+            Event::Drew { seat, .. } => (1, seat, [None; 2], None),
+            Event::Took { seat, card } => (2, seat, [None; 2], Some(card)),
+            Event::Dropped { seat, card } => (3, seat, [None; 2], Some(card)),
+            Event::Kept { seat, spot, replaced } => (4, seat, [Some(spot), None], Some(replaced)),
+            Event::Looked { seat, spot, .. } => (5, seat, [Some(spot), None], None),
+            Event::Swapped { seat, one, other } => (6, seat, [Some(one), Some(other)], None),
+            Event::Shown { spot, card } => (7, turn, [Some(spot), None], Some(card)),
+            Event::Skipped { seat } => (8, seat, [None; 2], None),
+            Event::Touched { seat, spot } => (9, seat, [Some(spot), None], None),
+            Event::Snapped { seat, spot, card, verdict } => {
+                let code = match verdict {
+                    Verdict::Right => 10,
+                    Verdict::Wrong => 11,
+                    Verdict::Late => 12,
+                };
+                (code, seat, [Some(spot), None], Some(card))
+            }
+            Event::Aborted { seat } => (13, seat, [None; 2], None),
+            Event::Penalised { seat, spot } => (14, seat, [Some(spot), None], None),
+            Event::PenaltyWaived { seat } => (15, seat, [None; 2], None),
+            Event::Gave { seat, from, to } => (16, seat, [Some(from), Some(to)], None),
+            Event::Called { seat } => (17, seat, [None; 2], None),
+            Event::BecameSafe { seat } => (18, seat, [None; 2], None),
+            Event::Dealt { .. }
+            | Event::Flipped { .. }
+            | Event::TurnBegan { .. }
+            | Event::Reshuffled { .. }
+            | Event::Ended { .. }
+            | Event::TurnedUp { .. } => return None,
+        };
+        Some(Happening { code, seat, spots, card })
+    }
+}
+
+/// The last `N` of a kind, newest first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Ring<const N: usize> {
+    items: [Option<Happening>; N],
+    /// Where the newest lies.
+    at: u8,
+}
+
+impl<const N: usize> Ring<N> {
+    const EMPTY: Ring<N> = Ring { items: [None; N], at: 0 };
+
+    #[inline]
+    fn push(&mut self, item: Happening) {
+        self.at = (self.at + 1) % N as u8;
+        self.items[usize::from(self.at)] = Some(item);
+    }
+
+    #[inline]
+    fn get(&self, back: usize) -> Option<&Happening> {
+        if back >= N {
+            return None;
+        }
+        self.items[(usize::from(self.at) + N - back) % N].as_ref()
+    }
+}
+
+/// What everybody perceived of a round, as far as observation tensors tell it: the [`History`] of each card, when each seat
+/// saw it, the last happenings, and how the match stands.
+///
+/// Feed it every event or sighting of a round, from the deal on; the referee's events, the sightings of any seat and
+/// [`Event::public`] give the same chronicle. It forgets a round when the next is dealt. Clones allocate nothing.
+///
+/// ```
+/// use cambio_core::{Chronicle, Playing, Rules, Seat, TensorSpace, rng::Key};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
+/// let mut chronicle = Chronicle::new(&rules, 2);
+/// playing.events().iter().for_each(|event| chronicle.notice(event));
+/// for decision in ["draw", "keep a1"] {
+///     let events = playing.act(decision.parse().unwrap()).unwrap();
+///     events.iter().for_each(|event| chronicle.notice(event));
+/// }
+/// assert_eq!(chronicle.recent(0).unwrap().name(), "kept");
+/// assert_eq!(chronicle.last_of(Seat::A, 1).unwrap().name(), "drew");
+/// // Seat a saw its new card in turn 1, and seat b has not seen it.
+/// assert_eq!(chronicle.seen_in("a1".parse().unwrap(), Seat::A), Some(1));
+/// assert_eq!(chronicle.seen_in("a1".parse().unwrap(), Seat::B), None);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Chronicle {
+    history: History,
+    seats: u8,
+    turn: u16,
+    turn_of: Seat,
+    /// In which turn each seat last saw the card that lies here, where it has seen it.
+    stamps: [[u16; MAX_SEATS]; SPOTS],
+    recent: Ring<{ Chronicle::RECENT }>,
+    last: [Ring<{ Chronicle::LAST }>; MAX_SEATS],
+    rounds: u16,
+    totals: [Score; MAX_SEATS],
+}
+
+impl Chronicle {
+    /// How many happenings of the whole table are kept.
+    pub const RECENT: usize = 8;
+    /// How many happenings of each seat are kept.
+    pub const LAST: usize = 4;
+
+    /// The chronicle before a match begins, at a table of `seats` seats.
+    pub fn new(rules: &Rules, seats: usize) -> Chronicle {
+        Chronicle {
+            history: History::new(rules, seats),
+            seats: seats as u8,
+            turn: 0,
+            turn_of: Seat::A,
+            stamps: [[0; MAX_SEATS]; SPOTS],
+            recent: Ring::EMPTY,
+            last: [Ring::EMPTY; MAX_SEATS],
+            rounds: 0,
+            totals: [Score::default(); MAX_SEATS],
+        }
+    }
+
+    /// Takes in how the match stands when a round begins.
+    ///
+    /// ```
+    /// use cambio_core::{Chronicle, Playing, Rules, Seat, rng::Key};
+    ///
+    /// let rules = Rules::preset("original").unwrap();
+    /// let playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
+    /// let mut chronicle = Chronicle::new(&rules, 2);
+    /// chronicle.stands(&playing.standing());
+    /// assert_eq!((chronicle.rounds(), chronicle.total(Seat::B).units()), (0, 0));
+    /// ```
+    pub fn stands(&mut self, standing: &Standing<'_>) {
+        self.rounds = u16::try_from(standing.round).unwrap_or(u16::MAX);
+        for (total, &given) in self.totals.iter_mut().zip(standing.totals) {
+            *total = given;
+        }
+    }
+
+    /// The public history of the cards on the table.
+    #[inline]
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// How many turns have begun.
+    #[inline]
+    pub fn turns(&self) -> u16 {
+        self.turn
+    }
+
+    /// How many rounds of the match had ended when this one began.
+    #[inline]
+    pub fn rounds(&self) -> u16 {
+        self.rounds
+    }
+
+    /// The total of a seat when the round began.
+    #[inline]
+    pub fn total(&self, seat: Seat) -> Score {
+        self.totals[seat.index()]
+    }
+
+    /// The turn in which a seat last saw the card that lies here, 0 before the first; `None` if it has not seen it.
+    #[inline]
+    pub fn seen_in(&self, spot: Spot, seat: Seat) -> Option<u16> {
+        self.history.seen(seat).contains(spot).then(|| self.stamps[spot.index()][seat.index()])
+    }
+
+    /// The turn in which a seat last saw the card that lies here. Of a card that it has not seen it means nothing.
+    #[inline]
+    pub(crate) fn stamp(&self, spot: Spot, seat: Seat) -> u16 {
+        self.stamps[spot.index()][seat.index()]
+    }
+
+    /// What happened last at the table: 0 is the newest; `None` beyond [`Chronicle::RECENT`] or the round's beginning.
+    #[inline]
+    pub fn recent(&self, back: usize) -> Option<&Happening> {
+        self.recent.get(back)
+    }
+
+    /// What a seat did or met last: 0 is the newest; `None` beyond [`Chronicle::LAST`] or the round's beginning.
+    #[inline]
+    pub fn last_of(&self, seat: Seat, back: usize) -> Option<&Happening> {
+        self.last[seat.index()].get(back)
+    }
+
+    /// Takes in what happened.
+    #[inline]
+    pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
+        match *event {
+            Event::Dealt { .. } => self.deal(),
+            Event::TurnBegan { seat } => {
+                self.turn += 1;
+                self.turn_of = seat;
+            }
+            _ => {}
+        }
+        self.history.notice(event);
+        match event.motion() {
+            Motion::Seen { seat, spot, .. } => self.stamps[spot.index()][seat.index()] = self.turn,
+            // Who has not seen it has no use for the stamp.
+            Motion::Shown { spot, .. } | Motion::Kept { spot, .. } => {
+                self.stamps[spot.index()] = [self.turn; MAX_SEATS]
+            }
+            Motion::Exchanged { one, other } => self.stamps.swap(one.index(), other.index()),
+            Motion::Moved { from, to } => self.stamps[to.index()] = self.stamps[from.index()],
+            _ => {}
+        }
+        if let Some(happening) = Happening::of(event, self.turn_of) {
+            self.recent.push(happening);
+            self.last[happening.seat.index()].push(happening);
+        }
+    }
+
+    fn deal(&mut self) {
+        self.turn = 0;
+        self.recent = Ring::EMPTY;
+        self.last = [Ring::EMPTY; MAX_SEATS];
+        self.stamps = [[0; MAX_SEATS]; SPOTS];
+    }
+}
+
+/// The referee's events give the same chronicle as any seat's sightings.
+impl Sink for Chronicle {
+    #[inline]
+    fn event(&mut self, event: &Event<Card>) {
+        self.notice(event);
+    }
+}

@@ -1,0 +1,172 @@
+//! Library agents, by spec.
+
+use cambio_agents::{AgentSpec, roster};
+use cambio_core::{Action, Playing, Seat};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::action::PyAction;
+use crate::error;
+use crate::game::PyGame;
+use crate::minds::Minds;
+use crate::rules::hash_of;
+
+/// An agent of the library, by its spec: `greedy`, `rollout(n=300)`, `learned`, `external("python3 bot.py")`.
+///
+/// `decide(game)` says what the agent does in the seat that is asked. The agent follows the game by itself: it is told what that
+/// seat perceived since it was last asked, and nothing else. It has a mind of its own for each seat, so one object can play
+/// several. If it is asked at every decision of its seat, it plays as it does in `cambio run`. If it takes a seat over, or is
+/// asked about a copy that went another way, it begins anew, is told everything, and its stream starts over.
+///
+/// Two agents are equal if their specs say the same; a copy begins without a memory.
+#[pyclass(eq, name = "Agent", module = "cambio")]
+pub(crate) struct PyAgent {
+    pub(crate) spec: AgentSpec,
+    minds: Vec<Mind>,
+}
+
+/// The agent in one seat, and the match that it has followed so far.
+struct Mind {
+    seat: Seat,
+    followed: Playing,
+    minds: Minds,
+}
+
+impl Mind {
+    fn new(spec: &AgentSpec, game: &Playing, seat: Seat) -> Mind {
+        let mut followed = Playing::new(game.rules(), game.seats(), game.key())
+            .expect("the match was begun with these rules and seats");
+        let mut minds =
+            Minds::new(Seat::ALL.into_iter().take(game.seats()).map(|other| (other == seat).then_some(spec)));
+        minds.begin(&mut followed);
+        Mind { seat, followed, minds }
+    }
+
+    /// Whether the match can have come out of the one that was followed.
+    fn has_followed(&self, game: &Playing) -> bool {
+        *self.followed.rules() == *game.rules()
+            && self.followed.seats() == game.seats()
+            && self.followed.key() == game.key()
+            && game.actions().starts_with(self.followed.actions())
+    }
+
+    fn decide(&mut self, game: &Playing) -> Result<Action, String> {
+        for &action in &game.actions()[self.followed.decisions()..] {
+            self.followed.act_observed(action, &mut self.minds).expect("the decision was legal in the match");
+        }
+        match self.minds.decide(&self.followed)? {
+            Some(action) if game.state().allows(action) => Ok(action),
+            Some(action) => Err(format!("it decided `{action}`, which is illegal; legal: {}", game.state().choices())),
+            None => Err("it is not asked".to_owned()),
+        }
+    }
+}
+
+impl PyAgent {
+    pub(crate) fn read(spec: &str) -> PyResult<AgentSpec> {
+        let spec = roster().parse(spec).map_err(error::spec)?;
+        if spec.sees_all() {
+            return Err(error::AgentError::new_err(format!(
+                "agent `{spec}` sees every card and is no player; only an experiment with `analysis = true` may name it"
+            )));
+        }
+        Ok(spec)
+    }
+}
+
+impl PartialEq for PyAgent {
+    fn eq(&self, other: &PyAgent) -> bool {
+        self.spec.is(&other.spec)
+    }
+}
+
+#[pymethods]
+impl PyAgent {
+    #[new]
+    fn new(spec: &str) -> PyResult<PyAgent> {
+        Ok(PyAgent { spec: PyAgent::read(spec)?, minds: Vec::new() })
+    }
+
+    /// The spec, in its shortest form.
+    #[getter]
+    fn spec(&self) -> String {
+        self.spec.to_string()
+    }
+
+    /// The spec with every parameter written out.
+    #[getter]
+    fn full(&self) -> String {
+        self.spec.full()
+    }
+
+    /// The agent's name.
+    #[getter]
+    fn name(&self) -> String {
+        self.spec.to_string().split('(').next().unwrap_or_default().to_owned()
+    }
+
+    /// What the agent decides in the seat that is asked. The game does not change, and the GIL is released.
+    ///
+    /// Raises `IllegalAction` if the match is over, `AgentFault` if the agent cannot go on.
+    fn decide(&mut self, py: Python<'_>, game: &PyGame) -> PyResult<PyAction> {
+        let playing = &game.course.playing;
+        let Some(seat) = game.course.actor() else {
+            return Err(error::IllegalAction::new_err("the match is over: nobody is asked"));
+        };
+        let place = self.minds.iter().position(|mind| mind.seat == seat);
+        let mind = match place {
+            Some(place) => &mut self.minds[place],
+            None => {
+                self.minds.push(Mind::new(&self.spec, playing, seat));
+                self.minds.last_mut().expect("one was pushed")
+            }
+        };
+        if !mind.has_followed(playing) {
+            *mind = Mind::new(&self.spec, playing, seat);
+        }
+        let spec = &self.spec;
+        py.detach(|| mind.decide(playing)).map(PyAction).map_err(|reason| {
+            error::AgentFault::new_err(format!("agent `{spec}` in seat {seat} cannot go on: {reason}"))
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Agent({:?})", self.spec.to_string())
+    }
+
+    fn __str__(&self) -> String {
+        self.spec.to_string()
+    }
+
+    fn __hash__(&self) -> u64 {
+        hash_of(&self.spec.full())
+    }
+
+    fn __copy__(&self) -> PyAgent {
+        PyAgent { spec: self.spec.clone(), minds: Vec::new() }
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyAgent {
+        self.__copy__()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        (py.get_type::<PyAgent>(), (self.spec(),)).into_pyobject(py)
+    }
+}
+
+/// The agent of a spec. Raises `AgentError` if there is none; the sentence says what there is.
+#[pyfunction]
+pub(crate) fn agent(spec: &str) -> PyResult<PyAgent> {
+    PyAgent::new(spec)
+}
+
+/// The names of the agents, each with what it does. The parameters are in the book, and in `cambio agents`.
+#[pyfunction]
+pub(crate) fn agents(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for entry in roster().entries().iter().filter(|entry| !entry.sees_all()) {
+        dict.set_item(entry.name(), entry.about())?;
+    }
+    Ok(dict)
+}

@@ -1,0 +1,172 @@
+//! What callers hand over, checked: numbers, seats, seeds, rules, JSON.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use cambio_core::rng::Seed;
+use cambio_core::{Rules, Seat, Spot};
+use cambio_sim::read_seed;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use serde_json::{Map, Number, Value};
+
+use crate::error;
+
+/// How deep the dictionary of a rule system may be nested. A deck has three levels.
+const DEEPEST: usize = 32;
+
+/// A whole number from `least` to `most`.
+pub(crate) fn whole(value: &Bound<'_, PyAny>, what: &str, least: u64, most: u64) -> PyResult<u64> {
+    let refused = |found: String| {
+        error::CambioError::new_err(format!("`{what}` is {found}; allowed is a whole number from {least} to {most}"))
+    };
+    match value.extract::<u64>() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        Ok(number) => Err(refused(number.to_string())),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(refused(shown(value))),
+        Err(_) => Err(PyTypeError::new_err(format!("`{what}` is a {}; allowed is a whole number", type_of(value)))),
+    }
+}
+
+/// A value for a sentence, cut if it is long.
+pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
+    let text = value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string());
+    cambio_core::shown(&text).up_to(60).to_string()
+}
+
+/// The name of a value's type.
+pub(crate) fn type_of(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "thing".to_owned(), |name| name.to_string())
+}
+
+/// A number of seats that these rules can seat.
+pub(crate) fn seats(value: &Bound<'_, PyAny>, rules: &Rules) -> PyResult<usize> {
+    let seats = whole(value, "seats", 2, 8)? as usize;
+    rules.covers(seats).map_err(error::rules)?;
+    Ok(seats)
+}
+
+/// A seat at a table of `seats` seats: its number from 0, or its letter.
+pub(crate) fn seat(value: &Bound<'_, PyAny>, seats: usize) -> PyResult<Seat> {
+    let refused = |found: String| {
+        let last = Seat::ALL[seats - 1];
+        let most = seats - 1;
+        error::CambioError::new_err(format!("`seat` is {found}; allowed is 0 to {most}, or a letter from a to {last}"))
+    };
+    if let Ok(text) = value.cast::<PyString>() {
+        let text = text.to_cow()?;
+        let mut letters = text.chars();
+        let found = letters.next().and_then(Seat::from_letter).filter(|seat| seat.index() < seats);
+        return found.filter(|_| letters.next().is_none()).ok_or_else(|| refused(shown(value)));
+    }
+    match value.extract::<usize>() {
+        Ok(number) if number < seats => Ok(Seat::ALL[number]),
+        Ok(number) => Err(refused(number.to_string())),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(refused(shown(value))),
+        Err(_) => {
+            let found = type_of(value);
+            Err(PyTypeError::new_err(format!("`seat` is a {found}; allowed is a number or a letter")))
+        }
+    }
+}
+
+/// A spot such as `a3`.
+pub(crate) fn spot(text: &str) -> PyResult<Spot> {
+    text.parse().map_err(|error: cambio_core::ParseSpotError| error::CambioError::new_err(error.to_string()))
+}
+
+/// A seed: a whole number, or a text of any length, as in experiment files.
+pub(crate) fn seed(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Seed> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return read_seed(&text.to_cow()?)
+            .map_err(|allowed| error::CambioError::new_err(format!("`{what}` is empty; {allowed}")));
+    }
+    whole(value, what, 0, u64::MAX).map(Seed::Number)
+}
+
+/// A preset or mini game by name. Each is read once.
+pub(crate) fn preset(name: &str) -> PyResult<Rules> {
+    static READ: Mutex<BTreeMap<String, Rules>> = Mutex::new(BTreeMap::new());
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(rules) = read.get(name) {
+        return Ok(*rules);
+    }
+    let rules = Rules::preset(name).map_err(error::rules)?;
+    read.insert(name.to_owned(), rules);
+    Ok(rules)
+}
+
+/// What JSON can say of a Python value.
+pub(crate) fn to_json(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
+    if depth > DEEPEST {
+        let sentence = format!("a value is nested more than {DEEPEST} deep; rules and records are not");
+        return Err(error::CambioError::new_err(sentence));
+    }
+    if value.is_none() {
+        return Ok(Value::Null);
+    }
+    if let Ok(flag) = value.cast::<PyBool>() {
+        return Ok(Value::Bool(flag.is_true()));
+    }
+    if let Ok(number) = value.cast::<PyInt>() {
+        let number = number.extract::<i64>().map(Number::from).or_else(|_| number.extract::<u64>().map(Number::from));
+        return number.map(Value::Number).map_err(|_| {
+            error::CambioError::new_err(format!("{} is too large; allowed are whole numbers of 64 bits", shown(value)))
+        });
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        let finite = Number::from_f64(number.value()).map(Value::Number);
+        return finite
+            .ok_or_else(|| error::CambioError::new_err(format!("{} is no number that JSON has", shown(value))));
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Value::String(text.to_cow()?.into_owned()));
+    }
+    if let Ok(list) = value.cast::<PyList>() {
+        return list.iter().map(|item| to_json(&item, depth + 1)).collect::<PyResult<_>>().map(Value::Array);
+    }
+    if let Ok(list) = value.cast::<PyTuple>() {
+        return list.iter().map(|item| to_json(&item, depth + 1)).collect::<PyResult<_>>().map(Value::Array);
+    }
+    if let Ok(dict) = value.cast::<PyDict>() {
+        let mut map = Map::new();
+        for (key, item) in dict {
+            let Ok(key) = key.cast::<PyString>() else {
+                return Err(PyTypeError::new_err(format!("a key is a {}; allowed are texts", type_of(&key))));
+            };
+            map.insert(key.to_cow()?.into_owned(), to_json(&item, depth + 1)?);
+        }
+        return Ok(Value::Object(map));
+    }
+    let found = type_of(value);
+    Err(PyTypeError::new_err(format!("a value is a {found}; allowed are texts, numbers, lists and dictionaries")))
+}
+
+/// A JSON value in Python.
+pub(crate) fn from_json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(flag) => PyBool::new(py, *flag).to_owned().into_any(),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(whole), _) => whole.into_pyobject(py)?.into_any(),
+            (None, Some(whole)) => whole.into_pyobject(py)?.into_any(),
+            (None, None) => number.as_f64().into_pyobject(py)?,
+        },
+        Value::String(text) => PyString::new(py, text).into_any(),
+        Value::Array(items) => {
+            let list = PyList::empty(py);
+            for item in items {
+                list.append(from_json(py, item)?)?;
+            }
+            list.into_any()
+        }
+        Value::Object(map) => {
+            let dict = PyDict::new(py);
+            for (key, item) in map {
+                dict.set_item(key, from_json(py, item)?)?;
+            }
+            dict.into_any()
+        }
+    })
+}

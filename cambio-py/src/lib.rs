@@ -1,0 +1,54 @@
+//! The compiled part of the Python package `cambio`: the game, its observations, agents, tournaments.
+//!
+//! Each file wraps one part of the library and holds no rule of the game. `python/cambio` re-exports everything.
+
+mod action;
+mod agent;
+mod args;
+mod chance_game;
+mod course;
+mod error;
+mod game;
+mod minds;
+mod observation;
+mod record;
+mod rules;
+mod tournament;
+mod vector;
+
+use pyo3::prelude::*;
+
+/// The compiled part of the package. Everything here is exported by `cambio`.
+#[pymodule]
+mod _cambio {
+    #[pymodule_export]
+    use super::action::{PyAction, PyEvent, event};
+    #[pymodule_export]
+    use super::agent::{PyAgent, agent, agents};
+    #[pymodule_export]
+    use super::chance_game::{PyChanceGame, chance_game};
+    #[pymodule_export]
+    use super::game::{PyGame, game, world};
+    #[pymodule_export]
+    use super::observation::{PyKnowledge, PyObservation, PyWorld, observation};
+    #[pymodule_export]
+    use super::record::PyRecord;
+    #[pymodule_export]
+    use super::rules::{PyBlock, PyLayout, PyRules};
+    #[pymodule_export]
+    use super::tournament::{_open, _run};
+    #[pymodule_export]
+    use super::vector::{PyVectorGame, vector};
+
+    use pyo3::prelude::*;
+    use pyo3::types::PyTuple;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("PRESETS", PyTuple::new(py, cambio_core::PRESETS)?)?;
+        module.add("MINI_GAMES", PyTuple::new(py, cambio_core::MINI_GAMES)?)?;
+        super::error::add(module)
+    }
+}

@@ -1,0 +1,583 @@
+//! What a seat sees, what it can deduce, and worlds that it cannot tell from the true one.
+
+use std::fmt::Write as _;
+
+use cambio_core::rng::{Key, Purpose};
+use cambio_core::{
+    Action, ActionSpace, Card, Chronicle, Knowledge, OwnedObservation, Phase, Rules, Score, Seat, Sighting, Source,
+    Spot, Standing, State, View,
+};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use crate::action::{PyAction, PyEvent, sighting};
+use crate::course::Course;
+use crate::rules::{PyRules, counts, hash_of, tensor_space};
+use crate::{args, error};
+
+/// Sets the entries of the legal decisions of an action mask to `one`, the others to `zero`.
+pub(crate) fn write_mask<N: Copy>(view: &impl View, space: &ActionSpace, mask: &mut [N], zero: N, one: N) {
+    mask.fill(zero);
+    space.each(&view.choices(), view.seat(), |index| mask[index] = one);
+}
+
+/// A mask as an array of `bool`.
+pub(crate) fn mask_array<'py>(py: Python<'py>, view: &impl View, space: &ActionSpace) -> Bound<'py, PyAny> {
+    let mut mask = vec![false; space.action_count()];
+    write_mask(view, space, &mut mask, false, true);
+    PyArray1::from_vec(py, mask).into_any()
+}
+
+/// The word for a phase.
+fn phase_word(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Peek => "peek",
+        Phase::Start => "start",
+        Phase::Held(Source::Stock) => "drawn",
+        Phase::Held(Source::Pile(_)) => "taken",
+        Phase::Window => "window",
+        Phase::Gift => "gift",
+        Phase::Chain => "chain",
+        Phase::Power => "power",
+        Phase::Show => "show",
+        Phase::Close => "close",
+        Phase::Over => "over",
+    }
+}
+
+/// The table as a seat sees it, in lines for people.
+pub(crate) fn render(view: &impl View, rounds: usize, totals: &[Score]) -> String {
+    let (table, rules) = (view.table(), view.rules());
+    let label = |card: Option<Card>| card.map_or("-", |card| rules.label(card));
+    let (seats, turns) = (table.seats(), table.turns());
+    let mut text = format!("{} at {seats} seats, round {}, turn {turns}: ", rules.name(), rounds + 1);
+    let _ = match table.asked() {
+        Some(seat) => writeln!(text, "{} asked, {}", seat, phase_word(table.phase())),
+        None => writeln!(text, "nobody asked, {}", phase_word(table.phase())),
+    };
+    let _ = write!(text, "stock {}  pile {}  top {}", table.stock_len(), table.pile_len(), label(table.top()));
+    if let Phase::Held(_) = table.phase() {
+        let _ = write!(text, "  held {}", view.held().map_or("?", |card| rules.label(card)));
+    }
+    text.push('\n');
+    for seat in Seat::ALL.into_iter().take(seats) {
+        let mark = if seat == view.seat() { '*' } else { ' ' };
+        let _ = write!(text, "{mark}{seat} {:>6}  ", totals[seat.index()].to_string());
+        for spot in table.layout(seat).iter_of(seat) {
+            let face = view.face(spot).map_or("?", |card| rules.label(card));
+            let seen = if table.seen_by(spot).contains(seat) { "" } else { "'" };
+            let _ = write!(text, " {spot}:{face}{seen}");
+        }
+        if table.callers().contains(seat) {
+            text += "  called";
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// What one seat may know of a match at one moment: the table, the faces that it has seen, what it perceived of the round.
+///
+/// `Game.observe` makes it. It holds nothing that the seat cannot know, and it never changes. Within a round it is the
+/// seat's information state with perfect recall: `key()` is a text of it.
+#[pyclass(frozen, eq, name = "Observation", module = "cambio")]
+#[derive(Clone)]
+pub(crate) struct PyObservation {
+    pub(crate) view: OwnedObservation,
+    /// What the seat perceived since the deal of the round.
+    sightings: Vec<Sighting>,
+    /// Its own decisions in the round.
+    decided: Vec<Action>,
+    rounds: usize,
+    totals: Vec<Score>,
+}
+
+impl PartialEq for PyObservation {
+    fn eq(&self, other: &PyObservation) -> bool {
+        self.view == other.view
+            && self.sightings == other.sightings
+            && self.decided == other.decided
+            && (self.rounds, &self.totals) == (other.rounds, &other.totals)
+    }
+}
+
+impl PyObservation {
+    pub(crate) fn new(
+        state: &State,
+        seat: Seat,
+        standing: &Standing<'_>,
+        sightings: Vec<Sighting>,
+        decided: Vec<Action>,
+    ) -> PyObservation {
+        let view = OwnedObservation::from(&state.observe(seat));
+        PyObservation::of_parts(view, sightings, decided, standing.round, standing.totals.to_vec())
+    }
+
+    pub(crate) fn of_parts(
+        view: OwnedObservation,
+        sightings: Vec<Sighting>,
+        decided: Vec<Action>,
+        rounds: usize,
+        totals: Vec<Score>,
+    ) -> PyObservation {
+        PyObservation { view, sightings, decided, rounds, totals }
+    }
+
+    fn rules_of(&self) -> &Rules {
+        self.view.rules()
+    }
+
+    fn seats_of(&self) -> usize {
+        self.view.table().seats()
+    }
+
+    fn space(&self) -> ActionSpace {
+        ActionSpace::new(self.rules_of(), self.seats_of())
+    }
+
+    fn chronicle(&self) -> Chronicle {
+        let mut chronicle = Chronicle::new(self.rules_of(), self.seats_of());
+        let setup = cambio_core::Setup::new(self.rules_of(), self.seats_of());
+        chronicle.stands(&Standing { round: self.rounds, setup, totals: &self.totals });
+        self.sightings.iter().for_each(|sighting| chronicle.notice(sighting));
+        chronicle
+    }
+
+    fn mind(&self) -> Knowledge {
+        let mut knowledge = Knowledge::new(self.rules_of(), self.seats_of(), self.view.seat());
+        self.sightings.iter().for_each(|sighting| knowledge.notice(sighting));
+        knowledge
+    }
+
+    fn label(&self, card: Option<Card>) -> Option<&'static str> {
+        card.map(|card| self.rules_of().label(card))
+    }
+}
+
+#[pymethods]
+impl PyObservation {
+    /// The rules.
+    #[getter]
+    fn rules(&self) -> PyRules {
+        PyRules(*self.rules_of())
+    }
+
+    /// The number of seats.
+    #[getter]
+    fn seats(&self) -> usize {
+        self.seats_of()
+    }
+
+    /// The seat that observes, from 0.
+    #[getter]
+    fn seat(&self) -> usize {
+        self.view.seat().index()
+    }
+
+    /// Whether this seat is asked for a decision.
+    #[getter]
+    fn is_asked(&self) -> bool {
+        self.view.table().asked() == Some(self.view.seat())
+    }
+
+    /// What is being decided: peek, start, drawn, taken, window, gift, chain, power, show, close or over.
+    #[getter]
+    fn phase(&self) -> &'static str {
+        phase_word(self.view.table().phase())
+    }
+
+    /// Whose turn it is.
+    #[getter]
+    fn turn(&self) -> usize {
+        self.view.table().turn().index()
+    }
+
+    /// How many turns of the round have begun.
+    #[getter]
+    fn turns(&self) -> usize {
+        self.view.table().turns()
+    }
+
+    /// How many rounds of the match have ended.
+    #[getter]
+    fn round(&self) -> usize {
+        self.rounds
+    }
+
+    /// The totals when the round began, seat 0 first.
+    #[getter]
+    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        floats(py, &self.totals)
+    }
+
+    /// The spots whose cards the seat has seen, each with the card's label.
+    #[getter]
+    fn known<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        faces(py, self.rules_of(), self.view.known_cards(self.view.known()))
+    }
+
+    /// The spots with a card, from the observing seat on.
+    #[getter]
+    fn occupied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let spots = self.view.table().occupied().iter_from(self.view.seat());
+        PyTuple::new(py, spots.map(|spot| spot.to_string()).collect::<Vec<_>>())
+    }
+
+    /// The label of the held card, if this seat knows it.
+    #[getter]
+    fn held(&self) -> Option<&'static str> {
+        self.label(self.view.held())
+    }
+
+    /// The label of the pile's top.
+    #[getter]
+    fn top(&self) -> Option<&'static str> {
+        self.label(self.view.table().top())
+    }
+
+    /// The label of the card that opened the window.
+    #[getter]
+    fn opener(&self) -> Option<&'static str> {
+        self.label(self.view.table().opener())
+    }
+
+    /// The labels of the cards on the pile, each with how many lie there.
+    #[getter]
+    fn pile<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rules = self.rules_of();
+        let kinds = (0..rules.kinds().len()).filter_map(Card::new);
+        counts(py, rules, kinds.flat_map(|card| std::iter::repeat_n(card, self.view.table().on_pile(card))))
+    }
+
+    /// The number of cards in the stock.
+    #[getter]
+    fn stock(&self) -> usize {
+        self.view.table().stock_len()
+    }
+
+    /// The seats that have called, in the order of their calls.
+    #[getter]
+    fn callers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.view.table().callers_in_order().map(Seat::index).collect::<Vec<_>>())
+    }
+
+    /// The seats that are safe.
+    #[getter]
+    fn safe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.view.table().safe().iter_from(Seat::A).map(Seat::index).collect::<Vec<_>>())
+    }
+
+    /// What the seat perceived since the round was dealt, oldest first.
+    #[getter]
+    fn sightings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let rules = self.rules_of();
+        PyTuple::new(py, self.sightings.iter().map(|&sighting| PyEvent::new(rules, sighting)))
+    }
+
+    /// What the seat decided in the round, oldest first.
+    #[getter]
+    fn decided<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.decided.iter().map(|&action| PyAction(action)))
+    }
+
+    /// The label of the card in a spot such as "a3", if the seat has seen it.
+    fn face(&self, spot: &str) -> PyResult<Option<&'static str>> {
+        Ok(self.label(self.view.face(args::spot(spot)?)))
+    }
+
+    /// The seats that have seen the card in a spot.
+    fn seen_by<'py>(&self, py: Python<'py>, spot: &str) -> PyResult<Bound<'py, PyTuple>> {
+        let seats = self.view.table().seen_by(args::spot(spot)?);
+        PyTuple::new(py, seats.iter_from(Seat::A).map(Seat::index).collect::<Vec<_>>())
+    }
+
+    /// The decisions that are legal for this seat now; none if another seat is asked.
+    fn legal_actions(&self) -> Vec<PyAction> {
+        self.view.choices().iter().map(PyAction).collect()
+    }
+
+    /// A mask over the indices of decisions: shape `(action_count,)`, dtype `bool`.
+    fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        mask_array(py, &self.view, &self.space())
+    }
+
+    /// The observation tensor: shape `(layout.size,)`, dtype `uint8`.
+    fn tensor<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
+        let space = tensor_space(self.rules_of(), self.seats_of());
+        let mut tensor = vec![0_u8; space.len()];
+        space.write(&self.view, &self.chronicle(), &mut tensor);
+        PyArray1::from_vec(py, tensor)
+    }
+
+    /// A text of the information state: equal if and only if the seat has perceived and decided the same in this round, with
+    /// the same totals before it.
+    fn key(&self) -> String {
+        let mut text = format!("{}{}r{}", self.view.seat(), self.seats_of(), self.rounds);
+        for total in &self.totals {
+            let _ = write!(text, " {}", total.units());
+        }
+        text.push('|');
+        for sighting in &self.sightings {
+            let _ = write!(text, "{:x} ", sighting.code());
+        }
+        text.push('|');
+        for action in &self.decided {
+            let _ = write!(text, "{:x} ", action.code());
+        }
+        text
+    }
+
+    /// What the seat can deduce.
+    fn knowledge(&self) -> PyKnowledge {
+        PyKnowledge { observation: self.clone(), knowledge: self.mind() }
+    }
+
+    fn __str__(&self) -> String {
+        render(&self.view, self.rounds, &self.totals)
+    }
+
+    fn __repr__(&self) -> String {
+        let (seat, table) = (self.view.seat(), self.view.table());
+        let (name, turns) = (self.rules_of().name(), table.turns());
+        format!("<Observation of seat {seat}, {name:?}, turn {turns}, {}>", phase_word(table.phase()))
+    }
+
+    fn __hash__(&self) -> u64 {
+        let codes: Vec<u64> = self.sightings.iter().map(Sighting::code).collect();
+        hash_of(&(self.view.seat(), codes, &self.totals))
+    }
+
+    fn __copy__(&self) -> PyObservation {
+        self.clone()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyObservation {
+        self.clone()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let thaw = py.import("cambio._cambio")?.getattr("_observation")?;
+        let codes: Vec<u64> = self.sightings.iter().map(Sighting::code).collect();
+        let decided: Vec<String> = self.decided.iter().map(Action::to_string).collect();
+        let totals: Vec<i32> = self.totals.iter().map(|total| total.units()).collect();
+        let view = PyBytes::new(py, &self.view.to_bytes());
+        let parts = (self.rules(), view, codes, decided, self.rounds, totals);
+        (thaw, parts).into_pyobject(py)
+    }
+}
+
+/// An observation from its parts, for `pickle`.
+#[pyfunction(name = "_observation")]
+pub(crate) fn observation(
+    rules: &Bound<'_, PyAny>,
+    view: &[u8],
+    codes: Vec<u64>,
+    decided: Vec<String>,
+    rounds: usize,
+    totals: Vec<i32>,
+) -> PyResult<PyObservation> {
+    let rules = crate::rules::read(rules)?;
+    let refused = |what: String| error::CambioError::new_err(what);
+    let view = OwnedObservation::from_bytes(&rules, view).map_err(|error| refused(error.to_string()))?;
+    if totals.len() != view.table().seats() {
+        return Err(refused(format!("{} totals for {} seats", totals.len(), view.table().seats())));
+    }
+    let sightings = codes.into_iter().map(|code| sighting(&rules, code)).collect::<PyResult<_>>()?;
+    let decided = decided.iter().map(|text| text.parse().map_err(error::action)).collect::<PyResult<_>>()?;
+    let totals = totals.into_iter().map(Score::from_units).collect();
+    Ok(PyObservation { view, sightings, decided, rounds, totals })
+}
+
+/// Totals as floats.
+pub(crate) fn floats<'py>(py: Python<'py>, scores: &[Score]) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, scores.iter().map(|score| f64::from(score.units()) / f64::from(Score::UNITS)))
+}
+
+/// Spots with the labels of their cards.
+fn faces<'py>(
+    py: Python<'py>,
+    rules: &Rules,
+    cards: impl Iterator<Item = (Spot, Card)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (spot, card) in cards {
+        dict.set_item(spot.to_string(), rules.label(card))?;
+    }
+    Ok(dict)
+}
+
+/// What a seat can deduce from what it saw: exact logic, without guesses about how others play.
+///
+/// `Observation.knowledge` makes it.
+#[pyclass(frozen, eq, name = "Knowledge", module = "cambio")]
+#[derive(Clone)]
+pub(crate) struct PyKnowledge {
+    observation: PyObservation,
+    knowledge: Knowledge,
+}
+
+impl PartialEq for PyKnowledge {
+    fn eq(&self, other: &PyKnowledge) -> bool {
+        self.observation == other.observation
+    }
+}
+
+#[pymethods]
+impl PyKnowledge {
+    /// The seat.
+    #[getter]
+    fn seat(&self) -> usize {
+        self.knowledge.seat().index()
+    }
+
+    /// The spots whose cards the seat knows, each with the card's label.
+    #[getter]
+    fn known<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.observation.known(py)
+    }
+
+    /// The cards that may lie in a spot: each label with how many of them may.
+    fn candidates<'py>(&self, py: Python<'py>, spot: &str) -> PyResult<Bound<'py, PyDict>> {
+        counts(py, self.observation.rules_of(), self.knowledge.candidates(args::spot(spot)?))
+    }
+
+    /// The cards that may come next from the stock: each label with how many of them may.
+    fn stock_candidates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        counts(py, self.observation.rules_of(), self.knowledge.stock_candidates().iter().copied())
+    }
+
+    /// A world, each equally likely that the seat cannot tell from the true one. The same seed gives the same world.
+    fn sample(&self, seed: &Bound<'_, PyAny>) -> PyResult<PyWorld> {
+        let seed = args::whole(seed, "seed", 0, u64::MAX)?;
+        let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
+        let state = self.knowledge.sample(&self.observation.view.observation(), &mut stream);
+        Ok(PyWorld { state, origin: Origin::Sampled(Box::new(self.clone()), seed) })
+    }
+
+    fn __repr__(&self) -> String {
+        let (seat, known) = (self.knowledge.seat(), self.knowledge.known().len());
+        format!("<Knowledge of seat {seat}: {known} of {} cards>", self.knowledge.occupied().len())
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.observation.__hash__()
+    }
+
+    fn __copy__(&self) -> PyKnowledge {
+        self.clone()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyKnowledge {
+        self.clone()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let make = Bound::new(py, self.observation.clone())?.getattr("knowledge")?;
+        (make, ()).into_pyobject(py)
+    }
+}
+
+/// Where every card lies: the truth of a game, or a world that a seat holds possible.
+#[pyclass(frozen, eq, name = "World", module = "cambio")]
+#[derive(Clone)]
+pub(crate) struct PyWorld {
+    state: State,
+    origin: Origin,
+}
+
+/// Where a world comes from; it is pickled as that.
+#[derive(Clone)]
+enum Origin {
+    Sampled(Box<PyKnowledge>, u64),
+    Game(Box<Course>),
+}
+
+impl PyWorld {
+    /// The truth of a game.
+    pub(crate) fn of_game(course: &Course) -> PyWorld {
+        PyWorld { state: course.playing.state().clone(), origin: Origin::Game(Box::new(course.clone())) }
+    }
+
+    fn rules_of(&self) -> &Rules {
+        self.state.table().rules()
+    }
+
+    fn cards(&self) -> impl Iterator<Item = (Spot, Card)> {
+        let spots = self.state.table().occupied().iter_from(Seat::A);
+        spots.filter_map(|spot| Some((spot, self.state.face(spot)?)))
+    }
+}
+
+impl PartialEq for PyWorld {
+    fn eq(&self, other: &PyWorld) -> bool {
+        let sorted = |world: &PyWorld| {
+            let mut cards: Vec<Card> = world.state.stock().collect();
+            cards.sort_unstable();
+            cards
+        };
+        self.state.table() == other.state.table()
+            && self.cards().eq(other.cards())
+            && self.state.held() == other.state.held()
+            && sorted(self) == sorted(other)
+    }
+}
+
+#[pymethods]
+impl PyWorld {
+    /// The spots with a card, each with the card's label.
+    #[getter]
+    fn faces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        faces(py, self.rules_of(), self.cards())
+    }
+
+    /// The cards in the stock, each label with how many of them there are. The order is not told.
+    #[getter]
+    fn stock<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        counts(py, self.rules_of(), self.state.stock())
+    }
+
+    /// The label of the held card.
+    #[getter]
+    fn held(&self) -> Option<&'static str> {
+        self.state.held().map(|card| self.rules_of().label(card))
+    }
+
+    /// The points of each seat's layout, seat 0 first.
+    #[getter]
+    fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let seats = Seat::ALL.into_iter().take(self.state.table().seats());
+        PyTuple::new(py, seats.map(|seat| self.state.points(seat).unwrap_or(0)).collect::<Vec<_>>())
+    }
+
+    fn __repr__(&self) -> String {
+        let cards: Vec<String> =
+            self.cards().map(|(spot, card)| format!("{spot}:{}", self.rules_of().label(card))).collect();
+        format!("<World {}>", cards.join(" "))
+    }
+
+    fn __hash__(&self) -> u64 {
+        hash_of(&self.cards().map(|(spot, card)| (spot.index(), card)).collect::<Vec<_>>())
+    }
+
+    fn __copy__(&self) -> PyWorld {
+        self.clone()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyWorld {
+        self.clone()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        match &self.origin {
+            Origin::Sampled(knowledge, seed) => {
+                let sample = Bound::new(py, (**knowledge).clone())?.getattr("sample")?;
+                (sample, (*seed,)).into_pyobject(py)
+            }
+            Origin::Game(course) => {
+                let thaw = py.import("cambio._cambio")?.getattr("_world")?;
+                (thaw, course.parts(py)?).into_pyobject(py)
+            }
+        }
+    }
+}

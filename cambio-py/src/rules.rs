@@ -1,0 +1,425 @@
+//! Rule systems, and the layout of observation tensors.
+
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cambio_core::{ActionSpace, Block, BlockValues, Card, Happening, Rules, RulesSpec, TensorSpace};
+use numpy::PyUntypedArray;
+use numpy::prelude::*;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyRange, PySlice, PyString, PyTuple};
+use serde_json::Value;
+
+use crate::{args, error};
+
+/// A hash of a value that is the same within one process.
+pub(crate) fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The layout of tensors for rules and a number of seats. The process keeps the last ones, so that a new match makes none.
+pub(crate) fn tensor_space(rules: &Rules, seats: usize) -> Arc<TensorSpace> {
+    const MOST: usize = 64;
+    static KEPT: Mutex<Vec<(Rules, usize, Arc<TensorSpace>)>> = Mutex::new(Vec::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((.., space)) = kept.iter().find(|(of, at, _)| (*of, *at) == (*rules, seats)) {
+        return space.clone();
+    }
+    let space = Arc::new(TensorSpace::new(rules, seats));
+    if kept.len() == MOST {
+        kept.remove(0);
+    }
+    kept.push((*rules, seats, space.clone()));
+    space
+}
+
+/// A rule system, checked and immutable.
+///
+/// `rules` is the name of a preset or mini game (`cambio.PRESETS`, `cambio.MINI_GAMES`), a dictionary of knobs with an
+/// optional `base`, or other rules. Raises `RulesError` with one sentence if the rules are refused.
+///
+///     >>> cambio.Rules({"base": "classic", "name": "six cards", "hand": 6}).name
+///     'six cards'
+///
+/// The process keeps every rule system that it has made, equal ones once: 4 to 22 KB each.
+#[pyclass(frozen, eq, name = "Rules", module = "cambio")]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PyRules(pub(crate) Rules);
+
+#[pymethods]
+impl PyRules {
+    #[new]
+    #[pyo3(signature = (rules = None), text_signature = "(rules='classic')")]
+    fn new(rules: Option<&Bound<'_, PyAny>>) -> PyResult<PyRules> {
+        match rules {
+            Some(rules) => read(rules).map(PyRules),
+            None => args::preset("classic").map(PyRules),
+        }
+    }
+
+    /// The rules of a TOML text, as rule files have it.
+    #[staticmethod]
+    fn from_toml(text: &str) -> PyResult<PyRules> {
+        validated(RulesSpec::from_toml(text)).map(PyRules)
+    }
+
+    /// The rules of a TOML file.
+    #[staticmethod]
+    fn read(path: std::path::PathBuf) -> PyResult<PyRules> {
+        let text = cambio_sim::read_text(&path)
+            .map_err(|what| error::RulesError::new_err(format!("`{}` cannot be read: {what}", path.display())))?;
+        PyRules::from_toml(&text)
+    }
+
+    /// Every knob with its value, and the deck; `Rules(rules.to_dict()) == rules`.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        args::from_json(py, &self.0.spec().to_table())
+    }
+
+    /// The rules as the TOML text of a rule file, with the meaning of every knob.
+    fn to_toml(&self) -> String {
+        self.0.spec().to_toml()
+    }
+
+    /// The name of the system.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The number of slots of a layout.
+    #[getter]
+    fn slots(&self) -> usize {
+        self.0.slots()
+    }
+
+    /// The labels of the cards in play, each with its number of copies.
+    #[getter]
+    fn deck<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        counts(py, &self.0, self.0.deck().iter().copied())
+    }
+
+    /// The numbers of seats that can play.
+    #[getter]
+    fn seats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyRange>> {
+        let most = (2..=8).rev().find(|&seats| self.0.covers(seats).is_ok()).unwrap_or(1);
+        PyRange::new(py, 2, most as isize + 1)
+    }
+
+    /// The points of a card, by its label.
+    fn points(&self, card: &str) -> PyResult<i32> {
+        match self.0.card(card) {
+            Some(card) => Ok(self.0.points(card)),
+            None => Err(error::CambioError::new_err(format!(
+                "`{}` is no card of `{}`",
+                cambio_core::shown(card),
+                self.0.name()
+            ))),
+        }
+    }
+
+    /// The number of indices of decisions at a table of `seats` seats.
+    fn action_count(&self, seats: &Bound<'_, PyAny>) -> PyResult<usize> {
+        Ok(ActionSpace::new(&self.0, args::seats(seats, &self.0)?).action_count())
+    }
+
+    /// The layout of observation tensors at a table of `seats` seats.
+    fn layout(&self, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
+        PyLayout::of(&self.0, args::seats(seats, &self.0)?)
+    }
+
+    fn __repr__(&self) -> String {
+        let name = self.0.name();
+        let is_known = args::preset(name).is_ok_and(|known| known == self.0);
+        if is_known { format!("Rules({name:?})") } else { format!("<Rules {name:?}>") }
+    }
+
+    fn __hash__(&self) -> u64 {
+        hash_of(&(self.0.name(), self.0.deck()))
+    }
+
+    fn __copy__(&self) -> PyRules {
+        *self
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyRules {
+        *self
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let name = self.0.name();
+        let is_known = args::preset(name).is_ok_and(|known| known == self.0);
+        let of = if is_known { name.into_pyobject(py)?.into_any() } else { self.to_dict(py)? };
+        (py.get_type::<PyRules>(), (of,)).into_pyobject(py)
+    }
+}
+
+/// A rule system: `Rules`, the name of a preset or mini game, or a dictionary of knobs.
+pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
+    if let Ok(rules) = value.cast::<PyRules>() {
+        return Ok(rules.get().0);
+    }
+    if let Ok(name) = value.cast::<PyString>() {
+        return args::preset(&name.to_cow()?);
+    }
+    let dict = match value.cast::<PyDict>() {
+        Ok(dict) => dict.clone(),
+        Err(_) if value.hasattr("keys")? => {
+            let dict = PyDict::new(value.py());
+            dict.update(value.cast().map_err(|_| no_rules(value))?)?;
+            dict
+        }
+        Err(_) => return Err(no_rules(value)),
+    };
+    let table = args::to_json(dict.as_any(), 0)?;
+    validated(RulesSpec::from_json(&table))
+}
+
+/// The rules of a spec. What has the name, the cards and the knobs of a preset is that preset.
+fn validated(spec: Result<RulesSpec, cambio_core::RulesError>) -> PyResult<Rules> {
+    let rules = spec.and_then(RulesSpec::validate).map_err(error::rules)?;
+    match rules.spec().to_json() {
+        Value::String(name) => args::preset(&name),
+        _ => Ok(rules),
+    }
+}
+
+fn no_rules(value: &Bound<'_, PyAny>) -> PyErr {
+    let found = args::type_of(value);
+    PyTypeError::new_err(format!("the rules are a {found}; allowed are Rules, the name of a preset, or a dictionary"))
+}
+
+/// How many cards of each label there are.
+pub(crate) fn counts<'py>(
+    py: Python<'py>,
+    rules: &Rules,
+    cards: impl IntoIterator<Item = Card>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut numbers = vec![0_usize; rules.kinds().len()];
+    cards.into_iter().for_each(|card| numbers[card.kind()] += 1);
+    let dict = PyDict::new(py);
+    for (kind, &count) in rules.kinds().iter().zip(&numbers).filter(|&(_, &count)| count > 0) {
+        dict.set_item(&kind.label, count)?;
+    }
+    Ok(dict)
+}
+
+/// A named block of an observation tensor.
+#[pyclass(frozen, eq, name = "Block", module = "cambio")]
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct PyBlock {
+    block: Block,
+    layout: (Rules, usize),
+}
+
+#[pymethods]
+impl PyBlock {
+    /// The name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.block.name
+    }
+
+    /// Where the block begins in the tensor.
+    #[getter]
+    fn offset(&self) -> usize {
+        self.block.offset
+    }
+
+    /// Its shape, outermost first.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.block.shape)
+    }
+
+    /// What its numbers are: "flags" are 0 or 1, "counts" are 0 to 255.
+    #[getter]
+    fn values(&self) -> &'static str {
+        match self.block.values {
+            BlockValues::Flags => "flags",
+            BlockValues::Counts => "counts",
+        }
+    }
+
+    /// Where the block lies in the tensor: `tensor[..., block.slice]`.
+    #[getter]
+    fn slice<'py>(&self, py: Python<'py>) -> Bound<'py, PySlice> {
+        let (from, len) = (self.block.offset as isize, self.block.len() as isize);
+        PySlice::new(py, from, from + len, 1)
+    }
+
+    fn __repr__(&self) -> String {
+        let Block { name, offset, ref shape, .. } = self.block;
+        format!("<Block {name:?} of {} at {offset}, shape {shape:?}>", self.values())
+    }
+
+    fn __hash__(&self) -> u64 {
+        hash_of(&(self.block.name, self.block.offset, &self.block.shape))
+    }
+
+    fn __copy__(&self) -> PyBlock {
+        self.clone()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyBlock {
+        self.clone()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (rules, seats) = self.layout;
+        let layout = Bound::new(py, PyLayout::of(&rules, seats)?)?;
+        (layout.getattr("__getitem__")?, (self.block.name,)).into_pyobject(py)
+    }
+}
+
+/// The layout of observation tensors, fixed for rules and a number of seats.
+///
+/// A tensor is a one-dimensional array of `size` bytes (`uint8`): the information state of one seat, in named blocks. All of
+/// it is relative to that seat: seat 0 is itself, seat 1 plays after it. Counts above 255 are 255. `print(layout)` lists the
+/// blocks; their meaning, and what a tensor does not tell, is in the book.
+#[pyclass(frozen, eq, name = "Layout", module = "cambio")]
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct PyLayout {
+    rules: Rules,
+    seats: usize,
+    space: Arc<TensorSpace>,
+}
+
+impl PyLayout {
+    pub(crate) fn of(rules: &Rules, seats: usize) -> PyResult<PyLayout> {
+        rules.covers(seats).map_err(error::rules)?;
+        Ok(PyLayout { rules: *rules, seats, space: tensor_space(rules, seats) })
+    }
+
+    pub(crate) fn shared(rules: &Rules, seats: usize, space: &Arc<TensorSpace>) -> PyLayout {
+        PyLayout { rules: *rules, seats, space: space.clone() }
+    }
+
+    fn block(&self, block: &Block) -> PyBlock {
+        PyBlock { block: block.clone(), layout: (self.rules, self.seats) }
+    }
+}
+
+#[pymethods]
+impl PyLayout {
+    #[new]
+    fn new(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
+        let rules = read(rules)?;
+        PyLayout::of(&rules, args::seats(seats, &rules)?)
+    }
+
+    /// The rules.
+    #[getter]
+    fn rules(&self) -> PyRules {
+        PyRules(self.rules)
+    }
+
+    /// The number of seats.
+    #[getter]
+    fn seats(&self) -> usize {
+        self.seats
+    }
+
+    /// The number of bytes of a tensor.
+    #[getter]
+    fn size(&self) -> usize {
+        self.space.len()
+    }
+
+    /// The blocks in order; they follow each other without a gap.
+    #[getter]
+    fn blocks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.space.blocks().iter().map(|block| self.block(block)))
+    }
+
+    /// The classes of cards, each with the labels of its cards: those that no rule tells apart.
+    #[getter]
+    fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let mut classes: Vec<Vec<&str>> = vec![Vec::new(); self.space.classes()];
+        for card in (0..self.rules.kinds().len()).filter_map(Card::new) {
+            classes[self.space.class_of(card)].push(self.rules.label(card));
+        }
+        let classes = classes.into_iter().map(|labels| PyTuple::new(py, labels)).collect::<PyResult<Vec<_>>>()?;
+        PyTuple::new(py, classes)
+    }
+
+    /// The words for what happened, in the order of the flags in the blocks `recent` and `last`.
+    #[getter]
+    #[expect(clippy::unused_self, reason = "it is a property for Python")]
+    fn happenings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, Happening::names())
+    }
+
+    /// The blocks of a tensor, or of an array whose last axis is one, as views by name: shape `(..., *block.shape)`.
+    fn split<'py>(&self, tensor: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let py = tensor.py();
+        let array = tensor.cast::<PyUntypedArray>()?;
+        let Some((&last, outer)) = array.shape().split_last().filter(|&(&last, _)| last == self.space.len()) else {
+            let (shape, size) = (array.shape(), self.space.len());
+            return Err(error::ArrayError::new_err(format!(
+                "the array has the shape {shape:?}; allowed is a last axis of {size} numbers"
+            )));
+        };
+        debug_assert_eq!(last, self.space.len());
+        let views = PyDict::new(py);
+        for block in self.space.blocks() {
+            let part = PySlice::new(py, block.offset as isize, (block.offset + block.len()) as isize, 1);
+            let view = tensor.get_item((py.Ellipsis(), part))?;
+            let shape: Vec<usize> = outer.iter().chain(&block.shape).copied().collect();
+            views.set_item(block.name, view.call_method1("reshape", (shape,))?)?;
+        }
+        Ok(views)
+    }
+
+    fn __len__(&self) -> usize {
+        self.space.len()
+    }
+
+    fn __getitem__(&self, name: &str) -> PyResult<PyBlock> {
+        match self.space.block(name) {
+            Some(block) => Ok(self.block(block)),
+            None => {
+                let known: Vec<&str> = self.space.blocks().iter().map(|block| block.name).collect();
+                let name = cambio_core::shown(name);
+                Err(PyKeyError::new_err(format!("there is no block `{name}`; the blocks are {}", known.join(", "))))
+            }
+        }
+    }
+
+    fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
+        name.extract::<String>().is_ok_and(|name| self.space.block(&name).is_some())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Layout of {:?} at {} seats, {} bytes>", self.rules.name(), self.seats, self.space.len())
+    }
+
+    fn __str__(&self) -> String {
+        let mut text = format!("{:>6}  {:<10} {:<7} shape\n", "offset", "block", "values");
+        for block in self.space.blocks() {
+            let values = if block.values == BlockValues::Flags { "flags" } else { "counts" };
+            let _ = writeln!(text, "{:>6}  {:<10} {values:<7} {:?}", block.offset, block.name, block.shape);
+        }
+        text
+    }
+
+    fn __hash__(&self) -> u64 {
+        hash_of(&(self.rules.name(), self.seats, self.space.len()))
+    }
+
+    fn __copy__(&self) -> PyLayout {
+        self.clone()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyLayout {
+        self.clone()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        (py.get_type::<PyLayout>(), (PyRules(self.rules), self.seats)).into_pyobject(py)
+    }
+}

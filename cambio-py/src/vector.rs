@@ -1,0 +1,521 @@
+//! Many matches that are stepped by one call.
+
+mod arrays;
+mod slot;
+
+use std::sync::Arc;
+
+use cambio_agents::AgentSpec;
+use cambio_core::rng::{Bounded as _, Key, Purpose};
+use cambio_core::{Action, ActionSpace, Rules, TensorSpace};
+use numpy::prelude::*;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use crate::agent::PyAgent;
+use crate::course::{Course, Reward};
+use crate::game::PyGame;
+use crate::rules::{PyLayout, PyRules, hash_of, tensor_space};
+use crate::{args, error};
+use arrays::{Arrays, Rows};
+use slot::Slot;
+
+/// The most matches of one batch, and threads.
+const MOST: u64 = 1 << 20;
+const MOST_THREADS: u64 = 256;
+
+/// What all matches of a batch have in common.
+pub(crate) struct Common {
+    rules: Rules,
+    seats: usize,
+    /// The seeds; the deal is that of the first match.
+    key: Key,
+    batch: usize,
+    opponents: Vec<Option<AgentSpec>>,
+    rotates: bool,
+    reward: Reward,
+    space: ActionSpace,
+    tensors: Arc<TensorSpace>,
+}
+
+/// `batch` independent matches that one call steps, written into arrays that the caller may own.
+///
+/// Match `i` plays the deals `first_deal + i`, `first_deal + i + batch`, … under `seed`: a match that ends is followed by the next
+/// deal at once. So what happens depends neither on `threads` nor on time.
+///
+/// `opponents` has an entry for each seat: a spec for a library agent that plays inside, `None` for a seat whose decisions the
+/// caller makes. Without it the caller decides for every seat (self-play). With `rotate` the entries move on by one seat with
+/// each deal, so that a learner plays every seat.
+///
+/// After `reset()` and each `step(actions)` these arrays hold, for each match:
+///
+/// | array | shape | dtype | |
+/// |---|---|---|---|
+/// | `observations` | `(batch, layout.size)` | `uint8` | the tensor of the seat that is asked |
+/// | `masks` | `(batch, action_count)` | `bool` | its legal decisions |
+/// | `seat` | `(batch,)` | `int64` | the seat that is asked |
+/// | `rewards` | `(batch, seats)` | `float32` | what each seat got since the caller's decision |
+/// | `done` | `(batch,)` | `bool` | whether the match ended; observation, mask and seat are then those of the next |
+///
+/// Arrays that are given are used; they have to be contiguous, writable and of that shape and dtype. The others are made. Torch
+/// and JAX take them without a copy (`torch.from_numpy`, `jax.dlpack`).
+///
+/// `step` releases the GIL. If an action is not legal it raises `IllegalAction`, names the match, and nothing has changed.
+#[pyclass(eq, name = "VectorGame", module = "cambio")]
+pub(crate) struct PyVectorGame {
+    common: Common,
+    slots: Vec<Slot>,
+    arrays: Arrays,
+    threads: usize,
+    pool: Option<ThreadPool>,
+    /// Whether `reset` was called.
+    is_begun: bool,
+}
+
+/// Does something with every slot and its rows, on the threads.
+fn each(
+    pool: Option<&ThreadPool>,
+    threads: usize,
+    slots: &mut [Slot],
+    rows: Rows<'_>,
+    work: impl Fn(&mut Slot, usize, Rows<'_>) + Sync,
+) {
+    let batch = slots.len();
+    let Some(pool) = pool else {
+        return in_order(slots, 0, rows, &work);
+    };
+    let chunk = batch.div_ceil(threads);
+    let parts: Vec<_> = slots.chunks_mut(chunk).zip(rows.chunks(chunk)).enumerate().collect();
+    pool.install(|| {
+        parts.into_par_iter().for_each(|(number, (slots, rows))| in_order(slots, number * chunk, rows, &work));
+    });
+}
+
+fn in_order(slots: &mut [Slot], first: usize, rows: Rows<'_>, work: &impl Fn(&mut Slot, usize, Rows<'_>)) {
+    for (number, (slot, row)) in slots.iter_mut().zip(rows.chunks(1)).enumerate() {
+        work(slot, first + number, row);
+    }
+}
+
+/// Actions as callers have them.
+enum Actions<'py> {
+    Long(PyReadonlyArray1<'py, i64>),
+    Short(PyReadonlyArray1<'py, i32>),
+}
+
+impl<'py> Actions<'py> {
+    fn read(value: &Bound<'py, PyAny>, batch: usize) -> PyResult<Actions<'py>> {
+        let refused = || {
+            let shape = value.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
+            let dtype = value.getattr("dtype").map_or_else(|_| args::type_of(value), |dtype| dtype.to_string());
+            error::ArrayError::new_err(format!(
+                "the actions have the shape {shape} and the dtype {dtype}; allowed is a contiguous array of {batch} of int64 or int32"
+            ))
+        };
+        if let Ok(long) = value.extract::<PyReadonlyArray1<'py, i64>>() {
+            let fits = long.len() == batch && long.as_slice().is_ok();
+            return if fits { Ok(Actions::Long(long)) } else { Err(refused()) };
+        }
+        if let Ok(short) = value.extract::<PyReadonlyArray1<'py, i32>>() {
+            let fits = short.len() == batch && short.as_slice().is_ok();
+            return if fits { Ok(Actions::Short(short)) } else { Err(refused()) };
+        }
+        Err(refused())
+    }
+
+    fn list(&self) -> List<'_> {
+        match self {
+            Actions::Long(array) => List::Long(array.as_slice().unwrap_or_default()),
+            Actions::Short(array) => List::Short(array.as_slice().unwrap_or_default()),
+        }
+    }
+}
+
+/// Actions in memory.
+#[derive(Clone, Copy)]
+enum List<'a> {
+    Long(&'a [i64]),
+    Short(&'a [i32]),
+}
+
+impl List<'_> {
+    fn get(self, number: usize) -> i64 {
+        match self {
+            List::Long(list) => list[number],
+            List::Short(list) => list[number].into(),
+        }
+    }
+}
+
+impl PyVectorGame {
+    fn of(common: Common, slots: Vec<Slot>, threads: usize, arrays: Arrays) -> PyResult<PyVectorGame> {
+        let pool = (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build()).transpose();
+        let pool =
+            pool.map_err(|what| error::CambioError::new_err(format!("cannot start {threads} threads: {what}")))?;
+        Ok(PyVectorGame { common, slots, arrays, threads, pool, is_begun: false })
+    }
+
+    /// Does something with every slot and its rows, without the GIL. Raises the first fault.
+    fn with_rows(&mut self, py: Python<'_>, work: impl Fn(&Common, &mut Slot, usize, Rows<'_>) + Sync) -> PyResult<()> {
+        let PyVectorGame { common, slots, arrays, threads, pool, .. } = self;
+        let mut held = arrays.hold(py)?;
+        let rows = held.rows(common)?;
+        let (common, pool, threads) = (&*common, pool.as_ref(), *threads);
+        py.detach(|| each(pool, threads, slots, rows, |slot, number, row| work(common, slot, number, row)));
+        drop(held);
+        let fault = self.slots.iter_mut().enumerate().find_map(|(number, slot)| Some((number, slot.fault.take()?)));
+        match fault {
+            None => Ok(()),
+            Some((number, fault)) => Err(error::AgentFault::new_err(format!("match {number}: {fault}"))),
+        }
+    }
+
+    /// Each match as pickles have it: its deal, and what the caller decided.
+    fn courses(&self) -> Vec<(u64, String)> {
+        let texts = |slot: &Slot| slot.own().iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        self.slots.iter().map(|slot| (slot.deal(), texts(slot))).collect()
+    }
+
+    /// A batch at the same point, with arrays of its own.
+    fn again(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
+        let common = Common {
+            opponents: self.common.opponents.clone(),
+            space: self.common.space,
+            tensors: self.common.tensors.clone(),
+            ..self.common
+        };
+        let own = self.slots.iter().map(|slot| (slot.deal(), slot.own().to_vec())).collect();
+        let again = restored(py, common, own, self.threads, self.is_begun)?;
+        again.arrays.copy_results(py, &self.arrays)?;
+        Ok(again)
+    }
+}
+
+/// A batch whose matches are at these points.
+fn restored(
+    py: Python<'_>,
+    common: Common,
+    courses: Vec<(u64, Vec<Action>)>,
+    threads: usize,
+    is_begun: bool,
+) -> PyResult<PyVectorGame> {
+    let mut slots = Vec::with_capacity(courses.len());
+    for (deal, own) in courses {
+        let mut slot = Slot::new(&common, deal);
+        if is_begun {
+            slot.begin(&common);
+        }
+        for action in own {
+            slot.replay(&common, action).map_err(error::illegal)?;
+        }
+        slots.push(slot);
+    }
+    let arrays = Arrays::new(py, &common);
+    let mut games = PyVectorGame::of(common, slots, threads, arrays)?;
+    games.is_begun = is_begun;
+    if is_begun {
+        games.with_rows(py, |common, slot, _, mut row| slot.show(common, &mut row))?;
+    }
+    Ok(games)
+}
+
+impl PartialEq for PyVectorGame {
+    fn eq(&self, other: &PyVectorGame) -> bool {
+        let (one, two) = (&self.common, &other.common);
+        (one.rules, one.seats, one.key, one.batch) == (two.rules, two.seats, two.key, two.batch)
+            && (one.rotates, one.reward, self.is_begun) == (two.rotates, two.reward, other.is_begun)
+            && one.opponents.len() == two.opponents.len()
+            && one.opponents.iter().zip(&two.opponents).all(|pair| match pair {
+                (Some(one), Some(two)) => one.is(two),
+                (None, None) => true,
+                _ => false,
+            })
+            && self.slots.iter().zip(&other.slots).all(|(one, two)| one.is_at(two))
+    }
+}
+
+/// The opponents of a batch from what a caller says.
+fn opponents(specs: Option<Vec<Option<String>>>, seats: usize) -> PyResult<Vec<Option<AgentSpec>>> {
+    let Some(specs) = specs else { return Ok(Vec::new()) };
+    if specs.len() != seats {
+        let found = specs.len();
+        return Err(error::AgentError::new_err(format!(
+            "{found} opponents for {seats} seats; allowed is an entry for each seat: a spec, or None for the caller"
+        )));
+    }
+    if specs.iter().all(Option::is_some) {
+        let sentence = "every seat has an opponent; allowed is at least one None, whose decisions the caller makes";
+        return Err(error::AgentError::new_err(sentence));
+    }
+    let read = |spec: Option<String>| spec.map(|spec| PyAgent::read(&spec)).transpose();
+    let specs = specs.into_iter().map(read).collect::<PyResult<Vec<_>>>()?;
+    Ok(if specs.iter().all(Option::is_none) { Vec::new() } else { specs })
+}
+
+#[pymethods]
+impl PyVectorGame {
+    #[new]
+    #[pyo3(
+        signature = (
+            batch, rules = None, seats = None, *, seed = None, first_deal = None, agent_seed = None, opponents = None,
+            rotate = false, reward = "rank", threads = None, observations = None, masks = None, rewards = None,
+            seat = None, done = None,
+        ),
+        text_signature = "(batch, rules='classic', seats=2, *, seed=0, first_deal=0, agent_seed=0, opponents=None, \
+                          rotate=False, reward='rank', threads=1, observations=None, masks=None, rewards=None, seat=None, \
+                          done=None)",
+    )]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
+    fn new(
+        py: Python<'_>,
+        batch: &Bound<'_, PyAny>,
+        rules: Option<&Bound<'_, PyAny>>,
+        seats: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+        first_deal: Option<&Bound<'_, PyAny>>,
+        agent_seed: Option<&Bound<'_, PyAny>>,
+        opponents: Option<Vec<Option<String>>>,
+        rotate: bool,
+        reward: &str,
+        threads: Option<&Bound<'_, PyAny>>,
+        observations: Option<&Bound<'_, PyAny>>,
+        masks: Option<&Bound<'_, PyAny>>,
+        rewards: Option<&Bound<'_, PyAny>>,
+        seat: Option<&Bound<'_, PyAny>>,
+        done: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyVectorGame> {
+        let batch = args::whole(batch, "batch", 1, MOST)? as usize;
+        let rules = rules.map_or_else(|| args::preset("classic"), crate::rules::read)?;
+        let seats = seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?;
+        let key = crate::game::key(seed, first_deal, agent_seed)?;
+        let threads = threads.map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
+        let common = Common {
+            rules,
+            seats,
+            key,
+            batch,
+            opponents: self::opponents(opponents, seats)?,
+            rotates: rotate,
+            reward: Reward::read(reward)?,
+            space: ActionSpace::new(&rules, seats),
+            tensors: tensor_space(&rules, seats),
+        };
+        let arrays = Arrays::given(py, &common, [observations, masks, rewards, seat, done])?;
+        let slots = (0..batch).map(|number| Slot::new(&common, key.deal.wrapping_add(number as u64))).collect();
+        PyVectorGame::of(common, slots, threads, arrays)
+    }
+
+    /// The number of matches.
+    #[getter]
+    fn batch(&self) -> usize {
+        self.common.batch
+    }
+
+    /// The rules.
+    #[getter]
+    fn rules(&self) -> PyRules {
+        PyRules(self.common.rules)
+    }
+
+    /// The number of seats.
+    #[getter]
+    fn seats(&self) -> usize {
+        self.common.seats
+    }
+
+    /// The number of threads.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The layout of a row of `observations`.
+    #[getter]
+    fn layout(&self) -> PyLayout {
+        PyLayout::shared(&self.common.rules, self.common.seats, &self.common.tensors)
+    }
+
+    /// The number of indices of decisions.
+    #[getter]
+    fn action_count(&self) -> usize {
+        self.common.space.action_count()
+    }
+
+    /// The tensors of the seats that are asked: shape `(batch, layout.size)`, dtype `uint8`.
+    #[getter]
+    fn observations<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.arrays.observations(py)
+    }
+
+    /// The legal decisions: shape `(batch, action_count)`, dtype `bool`.
+    #[getter]
+    fn masks<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.arrays.masks(py)
+    }
+
+    /// What each seat got since the caller's decision: shape `(batch, seats)`, dtype `float32`.
+    #[getter]
+    fn rewards<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.arrays.rewards(py)
+    }
+
+    /// The seats that are asked: shape `(batch,)`, dtype `int64`.
+    #[getter]
+    fn seat<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.arrays.seat(py)
+    }
+
+    /// Whether the matches ended in the last step: shape `(batch,)`, dtype `bool`.
+    #[getter]
+    fn done<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.arrays.done(py)
+    }
+
+    /// The number of the deal that each match plays: a new array of shape `(batch,)`, dtype `uint64`.
+    #[getter]
+    fn deals<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        PyArray1::from_iter(py, self.slots.iter().map(Slot::deal))
+    }
+
+    /// Begins every match anew with its first deal.
+    fn reset(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.is_begun = true;
+        self.with_rows(py, |common, slot, number, mut row| {
+            slot.restart(common, common.key.deal.wrapping_add(number as u64));
+            row.clear();
+            slot.show(common, &mut row);
+        })
+    }
+
+    /// Carries out one decision in every match, by index: shape `(batch,)`, dtype `int64` or `int32`.
+    fn step(&mut self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<()> {
+        if !self.is_begun {
+            return Err(error::IllegalAction::new_err("the matches have not begun; call reset() first"));
+        }
+        let actions = Actions::read(actions, self.common.batch)?;
+        let list = actions.list();
+        let space = self.common.space;
+        for (number, slot) in self.slots.iter_mut().enumerate() {
+            if !slot.plan(&space, list.get(number)) {
+                return Err(slot.refusal(&space, number, list.get(number)));
+            }
+        }
+        drop(actions);
+        self.with_rows(py, |common, slot, _, mut row| {
+            row.clear();
+            slot.carry_out(common, &mut row);
+            slot.show(common, &mut row);
+        })
+    }
+
+    /// A legal decision of each match, each equally likely: shape `(batch,)`, dtype `int64`. The same seed gives the same.
+    fn random_actions<'py>(&self, py: Python<'py>, seed: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let seed = args::whole(seed, "seed", 0, u64::MAX)?;
+        let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
+        let space = &self.common.space;
+        Ok(PyArray1::from_iter(
+            py,
+            self.slots.iter().map(|slot| {
+                let choices = slot.choices();
+                let chosen = choices.nth(stream.below(choices.len().max(1) as u32) as usize);
+                slot.index(space, chosen)
+            }),
+        ))
+    }
+
+    /// A match of the batch as a `Game`, which goes on by itself.
+    fn game(&self, index: &Bound<'_, PyAny>) -> PyResult<PyGame> {
+        let index = args::whole(index, "index", 0, u64::MAX)? as usize;
+        let Some(slot) = self.slots.get(index) else {
+            let most = self.slots.len() - 1;
+            return Err(PyIndexError::new_err(format!("`index` is {index}; allowed is 0 to {most}")));
+        };
+        let (key, actions) = slot.course();
+        let Common { rules, seats, reward, .. } = &self.common;
+        Course::replayed(rules, *seats, key, *reward, actions).map(PyGame::from)
+    }
+
+    /// A copy that goes on by itself, with arrays of its own.
+    fn copy(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
+        self.again(py)
+    }
+
+    fn __len__(&self) -> usize {
+        self.common.batch
+    }
+
+    fn __repr__(&self) -> String {
+        let Common { rules, seats, batch, .. } = &self.common;
+        format!("<VectorGame of {batch} matches, {:?} at {seats} seats, {} threads>", rules.name(), self.threads)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let key = self.common.key;
+        hash_of(&(self.common.rules.name(), self.common.seats, self.common.batch, key.seed, key.agents, key.deal))
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
+        self.again(py)
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<PyVectorGame> {
+        self.again(py)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let thaw = py.import("cambio._cambio")?.getattr("_vector")?;
+        let common = &self.common;
+        let seeds = (common.key.seed.to_string(), common.key.agents.to_string(), common.key.deal);
+        let specs = common.opponents.iter().map(|spec| spec.as_ref().map(ToString::to_string)).collect::<Vec<_>>();
+        let results = (self.arrays.rewards(py), self.arrays.done(py));
+        let state = (self.threads, self.is_begun, self.courses(), results);
+        let parts = (self.rules(), common.seats, seeds, specs, common.rotates, common.reward.word(), state);
+        (thaw, parts).into_pyobject(py)
+    }
+}
+
+/// What pickles hold of the matches: threads, whether they have begun, each match, the results of the last step.
+type Frozen<'py> = (usize, bool, Vec<(u64, String)>, (Bound<'py, PyAny>, Bound<'py, PyAny>));
+
+/// A batch from its parts, for `pickle`.
+#[pyfunction(name = "_vector")]
+#[expect(clippy::too_many_arguments, reason = "they are the fields of a pickle")]
+pub(crate) fn vector(
+    py: Python<'_>,
+    rules: &Bound<'_, PyAny>,
+    seats: &Bound<'_, PyAny>,
+    seeds: (String, String, u64),
+    specs: Vec<Option<String>>,
+    rotates: bool,
+    reward: &str,
+    state: Frozen<'_>,
+) -> PyResult<PyVectorGame> {
+    let rules = crate::rules::read(rules)?;
+    let seats = args::seats(seats, &rules)?;
+    let seed = |text: &str| text.parse().map_err(|error| error::CambioError::new_err(format!("a seed: {error}")));
+    let (threads, is_begun, courses, (rewards, done)) = state;
+    let common = Common {
+        rules,
+        seats,
+        key: Key { seed: seed(&seeds.0)?, agents: seed(&seeds.1)?, deal: seeds.2 },
+        batch: courses.len(),
+        opponents: opponents((!specs.is_empty()).then_some(specs), seats)?,
+        rotates,
+        reward: Reward::read(reward)?,
+        space: ActionSpace::new(&rules, seats),
+        tensors: tensor_space(&rules, seats),
+    };
+    let read = |(deal, texts): (u64, String)| {
+        let texts = texts.split(',').filter(|text| !text.is_empty());
+        let own = texts.map(|text| text.parse().map_err(error::action)).collect::<PyResult<Vec<Action>>>()?;
+        Ok((deal, own))
+    };
+    let courses = courses.into_iter().map(read).collect::<PyResult<Vec<_>>>()?;
+    let games = restored(py, common, courses, threads, is_begun)?;
+    games.arrays.set_results(py, &rewards, &done)?;
+    Ok(games)
+}
