@@ -20,7 +20,7 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
-const LETTERS = "abcdefgh";
+export const LETTERS = "abcdefgh";
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // The suit of a kind: its glyph, its name and its colour.
@@ -133,12 +133,13 @@ export class Board {
     const isTurn = scene.turn === letter && scene.phase !== "over";
     seat.box.classList.toggle("turn", isTurn);
     seat.box.classList.toggle("asked", scene.asked === letter);
-    seat.head.replaceChildren(
+    seat.head.replaceChildren(...[
       h("b", { class: "letter" }, letter),
       h("span", { class: "name", title: name }, letter === this.me && name === "person" ? "you" : name),
       ...marks.map((mark) => h("span", { class: `mark ${mark}` }, mark)),
       isTurn ? h("span", { class: "mark now" }, scene.asked === letter ? "decides" : "turn") : null,
-      h("span", { class: "total", title: "total" }, scene.totals[LETTERS.indexOf(letter)] ?? ""));
+      h("span", { class: "total", title: "total" }, scene.totals[LETTERS.indexOf(letter)] ?? ""),
+    ].filter(Boolean));
     const here = new Set();
     let last = 4;
     for (const [slot, kind, seenBy] of layout) {
@@ -154,9 +155,12 @@ export class Board {
       const column = slot <= 4 ? 1 + ((slot - 1) % 2) : 3 + Math.floor((slot - 5) / 2);
       card.style.setProperty("grid-column", column);
       card.style.setProperty("grid-row", slot <= 4 ? 1 + Math.floor((slot - 1) / 2) : 1 + ((slot - 5) % 2));
-      this.face(card, sees({ letter, slot, seenBy }) ? kind : null, spot);
+      const isShown = kind !== null && sees({ letter, slot, seenBy });
+      this.face(card, isShown ? kind : null, spot);
       card.append(h("span", { class: "spot", "aria-hidden": "true" }, spot));
-      if (seenBy) card.append(h("span", { class: "seen", "aria-hidden": "true", title: `seen by ${[...seenBy].join(", ")}` }, [...seenBy].join("")));
+      // That the seat below has seen a card is plain where its face is shown.
+      const watchers = [...seenBy].filter((one) => !(isShown && one === this.me));
+      if (watchers.length) card.append(h("span", { class: "seen", "aria-hidden": "true", title: `seen by ${watchers.join(", ")}` }, watchers.join("")));
     }
     for (const [spot, card] of this.spots) {
       if (spot[0] === letter && !here.has(spot)) {

@@ -1,7 +1,5 @@
 // Steps through a film: a match that is over, with every card.
-import { Board, h } from "./table.js";
-
-const LETTERS = "abcdefgh";
+import { Board, h, LETTERS } from "./table.js";
 
 // Shows a film inside an element. The address tells and takes the place: #round=2&decision=17&view=b.
 export function watch(root, film) {

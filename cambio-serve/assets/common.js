@@ -1,6 +1,6 @@
 // What all pages share: requests to the server, and what is kept in this browser.
 
-export { h } from "./table.js";
+export { h, LETTERS } from "./table.js";
 
 // Asks the server; a problem becomes an error with its sentence.
 export async function ask(path, body) {

@@ -1,7 +1,6 @@
 // The page on which a table is opened.
-import { ask, h, remember, remembered } from "./common.js";
+import { ask, h, LETTERS, remember, remembered } from "./common.js";
 
-const LETTERS = "abcdefgh";
 const main = document.getElementById("main");
 const options = await ask("api/options").catch((error) => main.replaceChildren(h("p", { class: "trouble" }, error.message)));
 

@@ -1,6 +1,6 @@
 // The table at which somebody plays. It shows what the server sends, which is what this seat may know.
 import { Board } from "./table.js";
-import { ask, h, remember, remembered } from "./common.js";
+import { ask, h, LETTERS, remember, remembered } from "./common.js";
 
 const main = document.getElementById("main");
 const number = new URLSearchParams(location.search).get("table");
@@ -76,7 +76,7 @@ function begin(hello) {
             setting.practice ? h("div", { class: "row" }, hintButton, adviser, undoButton) : null,
             h("button", { type: "button", onclick: leave }, "Leave the table")),
           cards,
-          h("p", { class: "keys" }, "Keys: 1 to 9 choose your own cards, Tab and the arrows reach all others, Enter chooses; the letters stand on the buttons; m snaps a card that you know to match.",
+          h("p", { class: "keys" }, "Keys: 1 to 9 choose your own cards, Tab and the arrows reach all others, Enter chooses; the letters stand on the buttons; m snaps a card that you know to match. Small letters on a card tell who has seen it.",
             setting.practice ? " h asks for a hint, u takes back." : ""))),
       dialog);
     board = new Board(stage, { kinds: setting.kinds, names: setting.names, me: setting.seat });
@@ -197,7 +197,7 @@ function sentence(asked, verbs) {
 
 function waiting(scene) {
   if (scene.phase === "over") return "";
-  if (scene.asked) return scene.asked === told.setting.seat ? "" : `${scene.asked} (${told.setting.names["abcdefgh".indexOf(scene.asked)]}) decides…`;
+  if (scene.asked) return scene.asked === told.setting.seat ? "" : `${scene.asked} (${told.setting.names[LETTERS.indexOf(scene.asked)]}) decides…`;
   return "A card has landed: who snaps?";
 }
 
@@ -279,15 +279,15 @@ function end(step) {
   }
   const { scores, totals, winners, ranks } = step.end;
   const { names, seat } = told.setting;
-  const who = (index) => ("abcdefgh"[index] === seat ? "you" : names[index]);
-  const rank = ranks?.["abcdefgh".indexOf(seat)];
+  const who = (index) => (LETTERS[index] === seat ? "you" : names[index]);
+  const rank = ranks?.[LETTERS.indexOf(seat)];
   const title = ranks ? (rank === 1 ? "You have won the match" : `The match is over: you have rank ${rank} of ${names.length}`)
     : winners.includes(seat) ? (winners.length > 1 ? "You share the round" : "You win the round") : `${[...winners].join(" and ")} ${winners.length > 1 ? "share" : "wins"} the round`;
   dialog.replaceChildren(...[
     h("h2", { id: "ended" }, title),
     h("ul", {}, ...scores.map((line) => h("li", {}, line))),
     h("table", { class: "totals" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "seat"), h("th", { scope: "col" }, "total"), ranks ? h("th", { scope: "col" }, "rank") : null)),
-      h("tbody", {}, ...totals.map((total, index) => h("tr", {}, h("th", { scope: "row" }, `${"abcdefgh"[index]} ${who(index)}`), h("td", {}, total.replace("-", "−")), ranks ? h("td", {}, ranks[index]) : null)))),
+      h("tbody", {}, ...totals.map((total, index) => h("tr", {}, h("th", { scope: "row" }, `${LETTERS[index]} ${who(index)}`), h("td", {}, total.replace("-", "−")), ranks ? h("td", {}, ranks[index]) : null)))),
     h("div", { class: "row" }, ...(ranks
       ? [h("a", { class: "button primary", href: `watch?table=${number}` }, "Watch the match"), h("a", { class: "button", href: path("record"), download: "" }, "Download the record"), h("a", { class: "button", href: "./" }, "Another table")]
       : [h("button", { type: "button", class: "primary", id: "next", onclick: () => send("next", { at: told.step.n }) }, "Next round")])),

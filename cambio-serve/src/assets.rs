@@ -26,6 +26,7 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
     let (kind, text) = match name {
         "viewer.css" => ("text/css; charset=utf-8", VIEWER_CSS),
         "app.css" => ("text/css; charset=utf-8", include_str!("../assets/app.css")),
+        "icon.svg" => ("image/svg+xml", include_str!("../assets/icon.svg")),
         "table.js" => (JS, TABLE_JS),
         "watch.js" => (JS, WATCH_JS),
         "common.js" => (JS, include_str!("../assets/common.js")),
