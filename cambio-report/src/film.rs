@@ -141,7 +141,10 @@ fn script() -> String {
     let modules = [TABLE_JS, WATCH_JS].map(|module| {
         module.lines().filter(|line| !line.starts_with("import ")).fold(String::new(), |text, line| text + line + "\n")
     });
-    format!("{}const film = JSON.parse(document.getElementById(\"film\").textContent);\nwatch(document.querySelector(\"main\"), film);\n", modules.concat())
+    format!(
+        "{}const film = JSON.parse(document.getElementById(\"film\").textContent);\nwatch(document.querySelector(\"main\"), film);\n",
+        modules.concat()
+    )
 }
 
 struct Stage {

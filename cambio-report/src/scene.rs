@@ -105,8 +105,7 @@ impl Scene {
         round: usize,
         totals: &[Score],
     ) -> Scene {
-        let lying =
-            |spot: Spot| Lying(spot.number(), face(spot).map(Card::kind), letters(table.seen_by(spot)));
+        let lying = |spot: Spot| Lying(spot.number(), face(spot).map(Card::kind), letters(table.seen_by(spot)));
         let layout = |&seat: &Seat| table.layout(seat).iter_from(seat).map(lying).collect();
         let held = match table.phase() {
             Phase::Held(source) => Some(Held {

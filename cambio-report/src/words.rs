@@ -36,7 +36,9 @@ fn aim(rules: &Rules) -> String {
     line += match spec.score {
         ScoreKnob::Points => " Everybody scores the points of their cards",
         ScoreKnob::Share => " The caller wins with strictly the fewest points, else the lowest of the others",
-        ScoreKnob::WinLoss => " The caller beats the others with strictly the fewest points, else the lowest of them wins",
+        ScoreKnob::WinLoss => {
+            " The caller beats the others with strictly the fewest points, else the lowest of them wins"
+        }
     };
     if spec.score == ScoreKnob::Points {
         line += &bonus(", a caller who is lowest ", spec.call_success);
@@ -229,7 +231,10 @@ mod tests {
             assert!(lines.iter().all(|line| line.ends_with('.') && line.len() < 420), "{lines:#?}");
         }
         let [aim, ..] = rules_in_short(&Rules::preset("original").unwrap());
-        assert!(aim.contains("a caller who is lowest 5 less, any other caller 5 more. When a total reaches 50,"), "{aim}");
+        assert!(
+            aim.contains("a caller who is lowest 5 less, any other caller 5 more. When a total reaches 50,"),
+            "{aim}"
+        );
         let [_, _, snap] = rules_in_short(&Rules::preset("mini-m0").unwrap());
         assert!(snap.ends_with('.'), "{snap}");
     }

@@ -1,6 +1,6 @@
 // Draws a table: seats with their cards, stock, pile and the held card. It knows no rule; it shows scenes and offers choices.
 
-// Text glyphs for suits, never emoji. Suits without one are written out.
+// Text glyphs for suits, never emoji.
 const GLYPHS = {
   h: ["♥\uFE0E", "hearts", "red"], d: ["♦\uFE0E", "diamonds", "red"],
   c: ["♣\uFE0E", "clubs", "black"], s: ["♠\uFE0E", "spades", "black"],
@@ -20,29 +20,33 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
+// What stands in the middle of a card without a suit that has a glyph.
+const SIGNS = { look: "◎", spy: "◉", swap: "⇄", energy: "↯", king: "♚\uFE0E", JK: "★" };
+const COLOURS = { red: "red", blue: "blue" };
+
 export const LETTERS = "abcdefgh";
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // The suit of a kind: its glyph, its name and its colour.
 function suit(kind) {
-  return GLYPHS[kind.suit] ?? [kind.suit.length <= 2 ? kind.suit : "", kind.suit, ""];
+  return GLYPHS[kind.suit] ?? [SIGNS[kind.rank] ?? "", kind.suit, COLOURS[kind.suit] ?? ""];
 }
 
 // A card in words, for those who hear the page.
 export function spoken(kind) {
   const [, name] = suit(kind);
   const power = kind.power ? `, power: ${kind.power}` : "";
-  const of = name ? `${kind.rank} of ${name}` : kind.label;
+  const of = GLYPHS[kind.suit] ? `${kind.rank} of ${name}` : name ? `${name} ${kind.rank}` : kind.label;
   return `${of}, ${kind.points} ${Math.abs(kind.points) === 1 ? "point" : "points"}${power}`;
 }
 
 // The front of a card.
 export function front(kind) {
   const [glyph, , colour] = suit(kind);
-  const rank = kind.rank.length > 3 || !glyph ? kind.label : kind.rank;
+  const rank = GLYPHS[kind.suit] ? kind.rank : kind.label;
   return h("span", { class: `front ${colour}`, "aria-hidden": "true" },
     h("span", { class: rank.length > 3 ? "rank long" : "rank" }, rank),
-    h("span", { class: "suit" }, glyph || (kind.power ? "✦" : "·")),
+    h("span", { class: "suit" }, glyph || kind.label),
     h("span", { class: "points" }, String(kind.points).replace("-", "−")));
 }
 

@@ -36,15 +36,15 @@ const dialog = h("dialog", { "aria-labelledby": "ended" });
 const rules = h("details", { class: "rules", open: true }, h("summary", {}, "The rules in three lines"));
 const cards = h("details", {}, h("summary", {}, "What the cards are worth"));
 
-const select = (name, values, otherwise, act) => {
+const select = (name, label, values, otherwise, act) => {
   const chosen = remembered(name, otherwise);
-  return h("select", { onchange: (event) => { remember(name, event.target.value); act?.(); } },
+  return h("select", { "aria-label": label, onchange: (event) => { remember(name, event.target.value); act?.(); } },
     ...values.map(([value, word]) => h("option", { value, selected: String(value) === String(chosen) }, word)));
 };
-const pace = select("pace", Object.keys(PACES).map((word) => [word, word]), "normal");
-const seconds = select("clock", [[0, "none"], [2, "2 seconds"], [4, "4 seconds"], [8, "8 seconds"], [15, "15 seconds"]], 0, () => offer());
-const windows = select("windows", [["always", "always"], ["known", "only if I know a match"]], "always", () => offer());
-const adviser = select("adviser", ["learned", "rollout", "heuristic", "lookahead", "ismcts"].map((name) => [name, name]), "learned");
+const pace = select("pace", "Pace", Object.keys(PACES).map((word) => [word, word]), "normal");
+const seconds = select("clock", "Clock for snaps", [[0, "none"], [2, "2 seconds"], [4, "4 seconds"], [8, "8 seconds"], [15, "15 seconds"]], 0, () => offer());
+const windows = select("windows", "When I am asked to snap", [["always", "always"], ["known", "only if I know a match"]], "always", () => offer());
+const adviser = select("adviser", "Who gives hints", ["learned", "rollout", "heuristic", "lookahead", "ismcts"].map((name) => [name, name]), "learned");
 const hintButton = h("button", { type: "button", onclick: hint, title: "Key: h" }, "Hint from");
 const undoButton = h("button", { type: "button", onclick: undo, title: "Key: u" }, "Take back");
 

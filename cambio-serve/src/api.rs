@@ -8,8 +8,8 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
 use cambio_core::rng::Key;
 use cambio_core::{MAX_SEATS, PRESETS, Playing, Record, Rules, Seat};
@@ -148,7 +148,8 @@ async fn open(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
     let unit = if wish.one_round { Unit::Rounds } else { Unit::Match };
     let rules = unit.of(desk.rules(&wish.rules)?);
     let mut letters = wish.seat.as_deref().unwrap_or("a").chars();
-    let person = letters.next().and_then(Seat::from_letter).filter(|seat| seat.index() < seats && letters.next().is_none());
+    let person =
+        letters.next().and_then(Seat::from_letter).filter(|seat| seat.index() < seats && letters.next().is_none());
     let last = Seat::ALL[seats - 1];
     let person = person.ok_or_else(|| Problem::bad(format!("at {seats} seats, allowed are seats a to {last}")))?;
     let opponents = wish.opponents.iter().map(|spec| desk.agent(spec)).collect::<Result<Vec<_>, _>>()?;
@@ -158,44 +159,50 @@ async fn open(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
     let invitation = Invitation { start, person, opponents, notes: wish.notes, practice: wish.practice };
     // Agents may read a network.
     let sitting = tokio::task::spawn_blocking(move || Sitting::new(invitation)).await;
-    let sitting = sitting.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "an agent cannot sit down".to_owned()))?;
-    let table = desk.rooms.open(sitting).map_err(|refusal| Problem(StatusCode::TOO_MANY_REQUESTS, refusal.to_string()))?;
+    let sitting =
+        sitting.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "an agent cannot sit down".to_owned()))?;
+    let table =
+        desk.rooms.open(sitting).map_err(|refusal| Problem(StatusCode::TOO_MANY_REQUESTS, refusal.to_string()))?;
     Ok(json(&serde_json::json!({ "table": table })))
 }
 
 /// The steps of a table as they come. A page that connects, or was away for too long, is sent all that it needs to begin.
-async fn events(State(desk): Desks, Path(table): Path<u64>) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+async fn events(
+    State(desk): Desks,
+    Path(table): Path<u64>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let room = desk.room(table)?;
     desk.rooms.think(&room);
-    let steps = stream::unfold((room.watch(), room, None::<u64>, Vec::new()), |(mut told, room, from, mut due)| async move {
-        loop {
-            if let Some(event) = due.pop() {
-                return Some((Ok(event), (told, room, from, due)));
+    let steps =
+        stream::unfold((room.watch(), room, None::<u64>, Vec::new()), |(mut told, room, from, mut due)| async move {
+            loop {
+                if let Some(event) = due.pop() {
+                    return Some((Ok(event), (told, room, from, due)));
+                }
+                let is_closed = told.borrow_and_update().is_none();
+                if is_closed {
+                    return None;
+                }
+                let (last, steps, hello) = {
+                    let sitting = room.sitting();
+                    let feed = sitting.feed();
+                    let steps = from.and_then(|from| feed.since(from));
+                    let hello = steps.is_none().then(|| feed.hello());
+                    (feed.last(), steps.unwrap_or_default(), hello)
+                };
+                due = match hello {
+                    Some(hello) => vec![Event::default().event("hello").data(hello)],
+                    None => steps.iter().rev().map(|step| Event::default().event("step").data(&**step)).collect(),
+                };
+                let from = Some(last + 1);
+                if let Some(event) = due.pop() {
+                    return Some((Ok(event), (told, room, from, due)));
+                }
+                if told.changed().await.is_err() {
+                    return None;
+                }
             }
-            let is_closed = told.borrow_and_update().is_none();
-            if is_closed {
-                return None;
-            }
-            let (last, steps, hello) = {
-                let sitting = room.sitting();
-                let feed = sitting.feed();
-                let steps = from.and_then(|from| feed.since(from));
-                let hello = steps.is_none().then(|| feed.hello());
-                (feed.last(), steps.unwrap_or_default(), hello)
-            };
-            due = match hello {
-                Some(hello) => vec![Event::default().event("hello").data(hello)],
-                None => steps.iter().rev().map(|step| Event::default().event("step").data(&**step)).collect(),
-            };
-            let from = Some(last + 1);
-            if let Some(event) = due.pop() {
-                return Some((Ok(event), (told, room, from, due)));
-            }
-            if told.changed().await.is_err() {
-                return None;
-            }
-        }
-    });
+        });
     Ok(Sse::new(steps).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
 }
 
@@ -251,13 +258,17 @@ async fn advise(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, 
     let (invitation, actions) = {
         let sitting = room.sitting();
         if !sitting.invitation().practice {
-            return Err(Problem(StatusCode::CONFLICT, "this match is for real; hints can be had in practice".to_owned()));
+            return Err(Problem(
+                StatusCode::CONFLICT,
+                "this match is for real; hints can be had in practice".to_owned(),
+            ));
         }
         (sitting.invitation().clone(), sitting.actions())
     };
     let name = adviser.to_string();
     let thought = tokio::task::spawn_blocking(move || hint(&invitation, &actions, &adviser)).await;
-    let action = thought.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "the agent cannot say".to_owned()))??;
+    let action =
+        thought.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "the agent cannot say".to_owned()))??;
     Ok(json(&serde_json::json!({ "agent": name, "action": action.to_string() })))
 }
 

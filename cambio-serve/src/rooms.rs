@@ -76,7 +76,9 @@ impl Rooms {
         rooms.1.retain(|_, room| !room.is_idle(self.idle));
         if rooms.1.len() >= self.most {
             let most = self.most;
-            return Err(Refusal(format!("{most} tables are open; allowed are {most}: close one, or wait until one is idle")));
+            return Err(Refusal(format!(
+                "{most} tables are open; allowed are {most}: close one, or wait until one is idle"
+            )));
         }
         rooms.0 += 1;
         let number = rooms.0;

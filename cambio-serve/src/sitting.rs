@@ -3,9 +3,7 @@
 use std::fmt;
 
 use cambio_agents::AgentSpec;
-use cambio_core::{
-    Action, Agent, Card, Event, Observer, Playing, Record, RoundResult, Seat, Setup, Sighting, State,
-};
+use cambio_core::{Action, Agent, Card, Event, Observer, Playing, Record, RoundResult, Seat, Setup, Sighting, State};
 use cambio_report::Narrator;
 use cambio_sim::Guarded;
 

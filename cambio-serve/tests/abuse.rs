@@ -33,10 +33,14 @@ fn who_has_not_the_token_or_comes_from_elsewhere_is_turned_away() {
     assert_eq!(ask(&home, ours, "GET"), (200, String::new()));
     assert_eq!(ask(&home, &[("host", "localhost:8417"), ("origin", "http://localhost:8417")], "GET").0, 200);
     let no_token = "this address has not the token of this server; open the address that `cambio serve` printed";
-    for path in ["/", "/play", "/0123456789abcdee/", "/0123456789abcdef0/", "/%30123456789abcdef/", "//0123456789abcdef/"] {
+    for path in
+        ["/", "/play", "/0123456789abcdee/", "/0123456789abcdef0/", "/%30123456789abcdef/", "//0123456789abcdef/"]
+    {
         assert_eq!(ask(path, ours, "GET"), (403, no_token.to_owned()), "{path}");
     }
-    for headers in [&[][..], &[("host", "evil.example:8417")], &[("host", "127.0.0.1")], &[("host", HOST), ("host", HOST)]] {
+    for headers in
+        [&[][..], &[("host", "evil.example:8417")], &[("host", "127.0.0.1")], &[("host", HOST), ("host", HOST)]]
+    {
         assert_eq!(ask(&home, headers, "GET").0, 421, "{headers:?}");
     }
     for origin in ["https://evil.example", "null", "http://127.0.0.1:8418", "https://127.0.0.1:8417"] {
@@ -66,7 +70,11 @@ fn bad_wishes_get_a_sentence() {
             (wish("base = 'classic'\nlate = 'never'", "greedy"), 400, "field `late` is"),
             (wish("classic", "gready"), 400, "there is no agent `gready`"),
             (wish("classic", "oracle"), 400, "sees hidden cards"),
-            (wish("classic", r#"external("touch /tmp/pwned")"#), 400, "is not among the agents that `cambio serve` was"),
+            (
+                wish("classic", r#"external("touch /tmp/pwned")"#),
+                400,
+                "is not among the agents that `cambio serve` was",
+            ),
             (wish("classic", r#"learned("/etc/passwd")"#), 400, "is not among the agents"),
             (r#"{"rules":"classic","opponents":[]}"#.to_owned(), 400, "0 opponents; allowed are 1 to 7"),
             (r#"{"rules":"classic","opponents":["greedy"],"seat":"c"}"#.to_owned(), 400, "allowed are seats a to b"),
@@ -80,7 +88,8 @@ fn bad_wishes_get_a_sentence() {
             assert!(found.1.replace("\\\"", "\"").contains(what), "{wish}: {}", found.1);
         }
         assert_eq!(ask("api/tables/7/act", r#"{"at":0,"action":"draw"}"#.to_owned()).await.0, 404);
-        let plain = Request::post(format!("/{TOKEN}/api/tables")).header("host", HOST).header("content-type", "text/plain");
+        let plain =
+            Request::post(format!("/{TOKEN}/api/tables")).header("host", HOST).header("content-type", "text/plain");
         let refused = sentence(app.respond(plain.body(Body::from(wish("classic", "greedy"))).unwrap()).await).await;
         assert_eq!(refused, (415, "the content type is `text/plain`; allowed is `application/json`".to_owned()));
     });
@@ -172,7 +181,10 @@ fn a_thousand_tables_are_refused_beyond_the_bound() {
             if status == 200 {
                 opened += 1;
             } else {
-                assert!(told.contains("8 tables are open; allowed are 8: close one, or wait until one is idle"), "{told}");
+                assert!(
+                    told.contains("8 tables are open; allowed are 8: close one, or wait until one is idle"),
+                    "{told}"
+                );
                 assert_eq!(status, 429);
                 refused += 1;
             }
@@ -189,16 +201,45 @@ fn fuzzed(stream: &mut Stream) -> Request<Body> {
     let method = pick(&["GET", "GET", "POST", "POST", "POST", "HEAD", "PUT"]);
     let token = pick(&[TOKEN, TOKEN, TOKEN, TOKEN, "x", ""]);
     let path = pick(&[
-        "", "play", "watch", "runs", "assets/play.js", "assets/../x", "api/options", "api/tables", "api/tables/1/act",
-        "api/tables/1/undo", "api/tables/1/next", "api/tables/1/hint", "api/tables/2/act", "api/tables/-1/act",
-        "api/tables/99999999999999999999/act", "api/tables/1/record", "api/tables/1/film", "api/film", "api/runs",
-        "api/runs/film?run=..%2F..&block=0", "api/runs/film?run=x", "api/runs/report?run=%2Fetc", "%ff%00", "..%2f..%2f",
+        "",
+        "play",
+        "watch",
+        "runs",
+        "assets/play.js",
+        "assets/../x",
+        "api/options",
+        "api/tables",
+        "api/tables/1/act",
+        "api/tables/1/undo",
+        "api/tables/1/next",
+        "api/tables/1/hint",
+        "api/tables/2/act",
+        "api/tables/-1/act",
+        "api/tables/99999999999999999999/act",
+        "api/tables/1/record",
+        "api/tables/1/film",
+        "api/film",
+        "api/runs",
+        "api/runs/film?run=..%2F..&block=0",
+        "api/runs/film?run=x",
+        "api/runs/report?run=%2Fetc",
+        "%ff%00",
+        "..%2f..%2f",
     ]);
     let kind = pick(&["application/json", "application/json", "text/plain", "é"]);
     let mut body = pick(&[
-        r#"{"at":0,"action":"draw"}"#, r#"{"at":1,"action":"drop"}"#, r#"{"at":2,"action":"pass"}"#, r#"{"at":3,"action":"swap a1 b1"}"#,
-        r#"{"at":-1}"#, r#"{"agent":"greedy"}"#, r#"{"agent":"learned(\"x\")"}"#, r#"{"rules":"mini-m0","opponents":["random"]}"#,
-        r#"{"rules":"x = 1","opponents":["random"]}"#, r#"{"format":"cambio-record/1","rules":"classic","seats":2,"rounds":[{}]}"#, "", "[[[[",
+        r#"{"at":0,"action":"draw"}"#,
+        r#"{"at":1,"action":"drop"}"#,
+        r#"{"at":2,"action":"pass"}"#,
+        r#"{"at":3,"action":"swap a1 b1"}"#,
+        r#"{"at":-1}"#,
+        r#"{"agent":"greedy"}"#,
+        r#"{"agent":"learned(\"x\")"}"#,
+        r#"{"rules":"mini-m0","opponents":["random"]}"#,
+        r#"{"rules":"x = 1","opponents":["random"]}"#,
+        r#"{"format":"cambio-record/1","rules":"classic","seats":2,"rounds":[{}]}"#,
+        "",
+        "[[[[",
     ])
     .into_bytes();
     for _ in 0..stream.below(3) {

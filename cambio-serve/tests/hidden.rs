@@ -12,9 +12,7 @@ use std::sync::Arc;
 use asking::{Page, amount, get, post, read, run};
 use cambio_agents::roster;
 use cambio_core::rng::{Bounded as _, Key, Stream};
-use cambio_core::{
-    Action, Agent, Briefing, Card, Deal, Observation, PRESETS, Phase, Playing, Rules, Seat, Sighting,
-};
+use cambio_core::{Action, Agent, Briefing, Card, Deal, Observation, PRESETS, Phase, Playing, Rules, Seat, Sighting};
 use cambio_serve::{App, Invitation, Settings, Sitting};
 
 /// Takes the decisions of its seat from a script.
@@ -100,9 +98,9 @@ impl World {
         let (playing, sightings) = self.perceived().unwrap();
         let round = playing.rounds();
         let is_same = |other: &World| {
-            other.perceived().is_some_and(|(forged, told)| {
-                told == sightings && forged.state().actor() == playing.state().actor()
-            })
+            other
+                .perceived()
+                .is_some_and(|(forged, told)| told == sightings && forged.state().actor() == playing.state().actor())
         };
         let mut world = self.clone();
         for _ in 0..24 {
@@ -135,7 +133,13 @@ impl World {
     fn faces(&self) -> Vec<Option<Card>> {
         let (playing, _) = self.perceived().unwrap();
         let state = playing.state();
-        state.table().occupied().iter_from(Seat::A).map(|spot| state.face(spot)).chain(state.stock().map(Some)).collect()
+        state
+            .table()
+            .occupied()
+            .iter_from(Seat::A)
+            .map(|spot| state.face(spot))
+            .chain(state.stock().map(Some))
+            .collect()
     }
 
     /// Plays the match over an app, and returns every byte that the person's pages were sent.
