@@ -318,7 +318,7 @@ class Checks:
             self.is_well(page, f"the table {where}")
             person.play(stop=lambda can: person.decisions > 6)
             self.is_well(page, f"the table later {where}")
-            for path in ["watch", "runs", "runs?run=one"]:
+            for path in ["watch", "runs", "runs?run=one"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []:
                 page.goto(self.address + path)
                 page.wait_for_selector("h1")
                 page.wait_for_timeout(150)
@@ -344,6 +344,11 @@ class Checks:
         page.keyboard.press("v")
         until(page, "location.hash.endsWith('&view=a')")
         expect(open_cards() < every, "a seat sees every card")
+        page.select_option(".row label select >> nth=-1", "learned")
+        page.keyboard.press("ArrowRight")
+        page.click("text=What was considered")
+        until(page, "document.querySelector('.reasons').textContent.includes('learned would')")
+        self.is_well(page, "what was considered")
         page.keyboard.press("End")
         until(page, "document.querySelector('.scores').childElementCount > 0")
         page.context.close()

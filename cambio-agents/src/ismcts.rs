@@ -7,8 +7,10 @@
 
 use cambio_core::{Action, Agent, Briefing, Observation, Sighting, Standing};
 
+use crate::explain::Explanation;
+use crate::player::Extensions;
 use crate::playout::Policy;
-use crate::search::{Arm, Budget, SearchParams, Seated, Settings, TimeParams};
+use crate::search::{Arm, Budget, SearchParams, Seated, Settings, TimeParams, explained};
 use crate::searcher::Searcher;
 use crate::tree::Mode;
 use crate::value::Utility;
@@ -104,6 +106,12 @@ impl Ismcts {
     /// tree comes last.
     pub fn arms(&self) -> &[Arm] {
         &self.arms
+    }
+}
+
+impl Extensions for Ismcts {
+    fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
+        Some(explained("the utility of the search", &self.arms))
     }
 }
 

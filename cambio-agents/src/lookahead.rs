@@ -16,9 +16,11 @@ use cambio_core::{
 use rand::Rng as _;
 
 use crate::bits::Bits;
+use crate::explain::Explanation;
 use crate::learned::{MatchStanding, Network, Weighing};
 use crate::params;
-use crate::search::Arm;
+use crate::player::Extensions;
+use crate::search::{Arm, explained};
 use crate::value::{Utility, Valuer};
 use moments::Moments;
 use worlds::{Others, Sizes, Softness};
@@ -104,6 +106,13 @@ impl Lookahead {
     /// gave more than the network's own choice; that one has no sum. Empty if the network was sure.
     pub fn arms(&self) -> &[Arm] {
         &self.arms
+    }
+}
+
+impl Extensions for Lookahead {
+    /// The candidates that were played out; none where the network was sure.
+    fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
+        Some(explained("what it gives more than the network's own choice", &self.arms))
     }
 }
 

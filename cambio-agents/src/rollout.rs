@@ -8,10 +8,12 @@
 use cambio_core::{Action, Agent, Briefing, Dice, Observation, Sighting, Standing};
 
 use crate::bits::{Bits, logarithm};
+use crate::explain::Explanation;
 use crate::heuristic::blueprint;
 use crate::params;
+use crate::player::Extensions;
 use crate::playout::is_plausible;
-use crate::search::{Arm, Budget, SearchParams, Seated, Settings, TimeParams, choose};
+use crate::search::{Arm, Budget, SearchParams, Seated, Settings, TimeParams, choose, explained};
 use crate::value::Utility;
 
 params! {
@@ -104,6 +106,12 @@ impl Agent for Rollout {
             choices.iter().filter(|&action| action == wish || is_plausible(view, action, |spot| view.face(spot)));
         self.arms.extend(tried.map(Arm::new));
         if self.arms.len() == 1 { self.arms[0].action } else { self.search(view) }
+    }
+}
+
+impl Extensions for Rollout {
+    fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
+        Some(explained("the utility of the search", &self.arms))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::params;
 use crate::playout::{Knows, Policy};
 use crate::value::{Utility, Valuer};
 pub use arm::{Arm, Final};
-pub(crate) use arm::{best, choose};
+pub(crate) use arm::{best, choose, explained};
 pub(crate) use budget::Budget;
 pub use budget::TimeParams;
 

@@ -83,9 +83,9 @@ pub(super) fn run(args: &Args) -> CliResult {
         }
     }
     if let Some(page) = page {
-        let (file, line) = (args.file.display(), args.line);
-        let film = film.ok_or_else(|| format!("{file} has no record in line {line}; it has {number} lines"))?;
-        let film = film.map_err(|flaw| format!("{file}, line {line}: {flaw}"))?;
+        let (records, line) = (args.file.display(), args.line);
+        let film = film.ok_or_else(|| format!("{records} has no record in line {line}; it has {number} lines"))?;
+        let film = film.map_err(|flaw| format!("{records}, line {line}: {flaw}"))?;
         page.write(|out| out.write_all(film.page().as_bytes()))?;
     }
     let sum = format!("{passed} passed, {failed} failed");

@@ -115,6 +115,9 @@ impl Film {
     }
 
     /// The film as one page without any other file: it works from disk, without a network, and prints.
+    ///
+    /// # Panics
+    /// Never: a film is plain data.
     pub fn page(&self) -> String {
         #[derive(Serialize)]
         struct View<'a> {

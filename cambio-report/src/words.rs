@@ -44,9 +44,8 @@ fn aim(rules: &Rules) -> String {
         line += &bonus(", a caller who is lowest ", spec.call_success);
         line += &bonus(", any other caller ", spec.call_failure);
     }
-    match spec.cap {
-        Cap::Score(most) | Cap::Feasible(most) => line += &format!("; a call is good with {most} points at most"),
-        Cap::None | Cap::Advisory(_) => {}
+    if let Cap::Score(most) | Cap::Feasible(most) = spec.cap {
+        line = format!("{line}; a call is good with {most} points at most");
     }
     let best = if spec.best == Best::Fewest { "lowest" } else { "highest" };
     line + &match spec.match_end {

@@ -2,7 +2,8 @@
 import { Board, h, LETTERS } from "./table.js";
 
 // Shows a film inside an element. The address tells and takes the place: #round=2&decision=17&view=b.
-export function watch(root, film) {
+// With `explain` it can ask what an agent would consider; a page from disk cannot.
+export function watch(root, film, { explain } = {}) {
   const places = [];
   film.rounds.forEach((round, r) => round.frames.forEach((_, d) => places.push([r, d])));
   let at = 0;
@@ -25,6 +26,10 @@ export function watch(root, film) {
   const button = (text, label, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
   const transcript = h("ol", { class: "transcript" });
   const scores = h("ul", { class: "scores" });
+  const reasons = h("div", { class: "reasons", role: "status" });
+  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, "who decided"),
+    ...["learned", "lookahead", "rollout", "ismcts"].map((name) => h("option", { value: name }, name)));
+  const why = h("button", { type: "button", onclick: understand, title: "What the agent considers before this decision (key: w)" }, "What was considered");
   const controls = h("div", { class: "controls" },
     slider,
     h("div", { class: "row" },
@@ -49,6 +54,7 @@ export function watch(root, film) {
       h("div", { class: "theatre" }, board, caption, controls),
       h("div", { class: "side" },
         h("h2", {}, "What happened"), lines, scores,
+        ...(explain ? [h("h2", {}, "Why?"), h("div", { class: "row" }, why, h("label", {}, "ask ", asked)), reasons] : []),
         h("h2", {}, "The round"), transcript,
         h("details", { class: "rules" }, h("summary", {}, "The rules in short"), ...film.in_short.map((line) => h("p", {}, line))),
         h("p", { class: "keys" }, "Keys: arrows step by decision, with Shift by turn; Space plays; Home and End; v changes whose view it is."))));
@@ -90,6 +96,8 @@ export function watch(root, film) {
     else show();
     drawn = at;
     slider.value = at;
+    reasons.replaceChildren();
+    why.disabled = !frame.by;
     rounds.value = r;
     const isLast = d === film.rounds[r].frames.length - 1;
     caption.textContent = `Round ${r + 1}, decision ${d} of ${film.rounds[r].frames.length - 1}: ${decided(frame)}`;
@@ -124,6 +132,30 @@ export function watch(root, film) {
   }
   addEventListener("beforeprint", print);
   addEventListener("afterprint", () => root.querySelectorAll(".paper").forEach((paper) => paper.remove()));
+
+  // What an agent considers in the place of whoever decided.
+  async function understand() {
+    const [r, d] = places[at];
+    const { by, action } = film.rounds[r].frames[d];
+    if (!explain || !by) return;
+    const was = at;
+    const agent = asked.value || film.agents[LETTERS.indexOf(by)];
+    reasons.replaceChildren(h("p", {}, `${agent} thinks…`));
+    try {
+      const told = await explain(r + 1, d, agent);
+      if (at !== was) return;
+      const most = Math.max(...told.considered.map((one) => Math.abs(one.value)), 1e-9);
+      const bar = (value) => h("meter", { min: 0, max: most, value: Math.max(value, 0), "aria-hidden": "true" });
+      reasons.replaceChildren(
+        h("p", {}, told.decided === action ? `${told.agent} would do the same.` : `${told.agent} would: ${told.decided}.`,
+          told.considered.length ? ` Values are in ${told.unit}.` : " It does not say what it considered."),
+        told.considered.length ? h("table", { class: "considered" }, h("tbody", {}, ...told.considered.slice(0, 12).map((one) =>
+          h("tr", {}, h("th", { scope: "row" }, one.action, one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
+            h("td", {}, one.value.toFixed(3).replace("-", "−")), h("td", {}, one.visits === null ? "" : `${one.visits}×`))))) : "");
+    } catch (error) {
+      reasons.replaceChildren(h("p", { class: "trouble" }, error.message));
+    }
+  }
 
   function turn(step) {
     const turns = ([r, d]) => film.rounds[r].frames[d].scene.turns;
@@ -164,6 +196,7 @@ export function watch(root, film) {
       ArrowLeft: () => (event.shiftKey ? turn(-1) : go(at - 1)),
       Home: () => go(0),
       End: () => go(places.length - 1),
+      w: understand,
       v: () => look(["all", ...seats][(["all", ...seats].indexOf(view) + 1) % (seats.length + 1)]),
       " ": () => (event.target.matches?.("button, summary, a") ? null : toggle()),
     };

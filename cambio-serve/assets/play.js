@@ -256,9 +256,10 @@ async function hint() {
   hintButton.disabled = true;
   advice.textContent = `${adviser.value} thinks…`;
   try {
-    const { agent, action } = await ask(path("hint"), { agent: adviser.value });
+    const { agent, action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
     if (told.step.n === n) {
-      advice.textContent = `${agent} would: ${action}`;
+      const some = considered.slice(0, 4).map((one) => `${one.action} ${one.value.toFixed(3)}${one.visits === null ? "" : ` (${one.visits}×)`}`);
+      advice.replaceChildren(h("b", {}, `${agent} would: ${action}`), some.length > 1 ? h("small", {}, `${some.join(", ")}, in ${unit}`) : "");
       board.offer(new Map([...board.root.querySelectorAll(".offered")].map((card) => [card.dataset.place, told.verb])), choose, action.split(" ").slice(1));
     }
   } catch (error) {

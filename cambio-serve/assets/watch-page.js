@@ -5,9 +5,11 @@ import { ask, h } from "./common.js";
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
 
-async function show(film) {
+async function show(made) {
   try {
-    watch(main, await film);
+    const { film, record } = await made;
+    const match = JSON.parse(record);
+    watch(main, film, { explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }) });
   } catch (error) {
     begin(error.message);
   }

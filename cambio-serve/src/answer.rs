@@ -14,6 +14,7 @@ use crate::sitting::Refusal;
 pub(crate) struct Problem(pub(crate) StatusCode, pub(crate) String);
 
 impl Problem {
+    #[expect(clippy::needless_pass_by_value, reason = "errors are passed on as they are")]
     pub(crate) fn bad(what: impl ToString) -> Problem {
         Problem(StatusCode::BAD_REQUEST, what.to_string())
     }
@@ -44,9 +45,18 @@ pub(crate) fn json(value: &impl Serialize) -> Response<Body> {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
+/// A film, and the record that it was made of: the page sends that back when it asks why something was decided.
+#[derive(Serialize)]
+struct Shown<'a> {
+    film: &'a Film,
+    record: &'a str,
+}
+
 /// Makes the film of a record on a thread of its own.
 pub(crate) async fn show(record: Record) -> Answer {
-    let film = tokio::task::spawn_blocking(move || Film::of(&record)).await;
-    let film = film.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "the film cannot be made".to_owned()))?;
-    Ok(json(&film.map_err(Problem::bad)?))
+    let made = tokio::task::spawn_blocking(move || (Film::of(&record), record.to_json())).await;
+    let (film, text) =
+        made.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "the film cannot be made".to_owned()))?;
+    let film = film.map_err(Problem::bad)?;
+    Ok(json(&Shown { film: &film, record: &text }))
 }

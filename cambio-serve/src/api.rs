@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{Answer, Problem, json, show};
 use crate::assets;
 use crate::desk::Desk;
+use crate::inquiry::{inquire, view_of};
 use crate::runs;
 use crate::sitting::{Invitation, Refusal, Sitting, hint};
 
@@ -31,8 +32,8 @@ const RECORD: usize = 8 * 1024 * 1024;
 
 type Desks = State<Arc<Desk>>;
 
-fn done() -> Answer {
-    Ok(json(&serde_json::json!({})))
+fn done() -> Response<Body> {
+    json(&serde_json::json!({}))
 }
 
 pub(crate) fn router(desk: Arc<Desk>) -> Router {
@@ -50,6 +51,7 @@ pub(crate) fn router(desk: Arc<Desk>) -> Router {
         .route("/api/tables/{table}/close", post(close))
         .route("/api/tables/{table}/record", get(record))
         .route("/api/tables/{table}/film", get(film_of_table))
+        .route("/api/explain", post(explain).layer(DefaultBodyLimit::max(RECORD)))
         .route("/api/film", post(film).layer(DefaultBodyLimit::max(RECORD)))
         .merge(runs::router())
         .fallback(|| async { Problem::missing("there is no such page") })
@@ -227,7 +229,7 @@ fn at_table(
     let acted = act(&mut room.sitting(), &deed);
     acted?;
     desk.rooms.think(&room);
-    done()
+    Ok(done())
 }
 
 async fn act(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> Answer {
@@ -267,14 +269,15 @@ async fn advise(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, 
     };
     let name = adviser.to_string();
     let thought = tokio::task::spawn_blocking(move || hint(&invitation, &actions, &adviser)).await;
-    let action =
-        thought.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "the agent cannot say".to_owned()))??;
-    Ok(json(&serde_json::json!({ "agent": name, "action": action.to_string() })))
+    let (action, explanation) = thought.map_err(|_| Problem::bad("the agent cannot say: it panicked"))??;
+    let (unit, considered) = view_of(explanation.as_ref());
+    let action = action.to_string();
+    Ok(json(&serde_json::json!({ "agent": name, "action": action, "unit": unit, "considered": considered })))
 }
 
 async fn close(State(desk): Desks, Path(table): Path<u64>) -> Answer {
     desk.rooms.close(table);
-    done()
+    Ok(done())
 }
 
 /// A sitting may hold its lock while an agent is told something, so it is asked on a thread that may wait.
@@ -300,4 +303,23 @@ async fn film(body: Bytes) -> Answer {
     let text = std::str::from_utf8(&body).map_err(|error| Problem::bad(format!("not UTF-8: {error}")))?;
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     show(Record::read(line.trim()).map_err(Problem::bad)?).await
+}
+
+/// Which agent is asked at which decision of which match.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Why {
+    /// The record of the match.
+    record: serde_json::Value,
+    round: usize,
+    decision: usize,
+    agent: String,
+}
+
+async fn explain(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
+    let why: Why = read(&headers, &body)?;
+    let agent = desk.agent(&why.agent)?;
+    let record = Record::read(&why.record.to_string()).map_err(Problem::bad)?;
+    let found = tokio::task::spawn_blocking(move || inquire(&record, (why.round, why.decision), &agent)).await;
+    Ok(json(&found.map_err(|_| Problem::bad("the agent cannot say: it panicked"))??))
 }

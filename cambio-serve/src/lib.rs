@@ -18,6 +18,7 @@ mod app;
 mod assets;
 mod desk;
 mod gate;
+mod inquiry;
 mod page;
 mod rooms;
 mod runs;

@@ -52,10 +52,17 @@ impl Room {
     }
 }
 
+/// The tables that are open, by number, and the number of the last one.
+#[derive(Debug, Default)]
+struct Open {
+    last: u64,
+    rooms: BTreeMap<u64, Arc<Room>>,
+}
+
 /// All tables.
 #[derive(Debug)]
 pub(crate) struct Rooms {
-    rooms: Mutex<(u64, BTreeMap<u64, Arc<Room>>)>,
+    open: Mutex<Open>,
     most: usize,
     idle: Duration,
     thinkers: Arc<Semaphore>,
@@ -64,7 +71,7 @@ pub(crate) struct Rooms {
 impl Rooms {
     pub(crate) fn new(most: usize, idle: Duration) -> Rooms {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Rooms { rooms: Mutex::new((0, BTreeMap::new())), most, idle, thinkers: Arc::new(Semaphore::new(cores)) }
+        Rooms { open: Mutex::default(), most, idle, thinkers: Arc::new(Semaphore::new(cores)) }
     }
 
     /// Opens a table, and closes those that nobody looks at any more.
@@ -72,38 +79,38 @@ impl Rooms {
     /// # Errors
     /// If as many are open as may be.
     pub(crate) fn open(&self, sitting: Sitting) -> Result<u64, Refusal> {
-        let mut rooms = locked(&self.rooms);
-        rooms.1.retain(|_, room| !room.is_idle(self.idle));
-        if rooms.1.len() >= self.most {
+        let mut open = locked(&self.open);
+        open.rooms.retain(|_, room| !room.is_idle(self.idle));
+        if open.rooms.len() >= self.most {
             let most = self.most;
             return Err(Refusal(format!(
                 "{most} tables are open; allowed are {most}: close one, or wait until one is idle"
             )));
         }
-        rooms.0 += 1;
-        let number = rooms.0;
+        open.last += 1;
+        let number = open.last;
         let changed = watch::Sender::new(Some(sitting.feed().last()));
         let touched = Mutex::new(Instant::now());
         let room = Room { sitting: Mutex::new(sitting), changed, touched, hints: Semaphore::new(1) };
-        rooms.1.insert(number, Arc::new(room));
+        open.rooms.insert(number, Arc::new(room));
         Ok(number)
     }
 
     /// A table by its number.
     pub(crate) fn get(&self, number: u64) -> Option<Arc<Room>> {
-        let room = locked(&self.rooms).1.get(&number).cloned()?;
+        let room = locked(&self.open).rooms.get(&number).cloned()?;
         room.touch();
         Some(room)
     }
 
     /// The open tables, by number.
     pub(crate) fn numbers(&self) -> Vec<u64> {
-        locked(&self.rooms).1.keys().copied().collect()
+        locked(&self.open).rooms.keys().copied().collect()
     }
 
     /// Closes a table. Its pages are told.
     pub(crate) fn close(&self, number: u64) {
-        if let Some(room) = locked(&self.rooms).1.remove(&number) {
+        if let Some(room) = locked(&self.open).rooms.remove(&number) {
             room.changed.send_replace(None);
         }
     }

@@ -53,7 +53,7 @@ impl Server {
         let port = listener.local_addr()?.port();
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-        let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let token = format!("{:032x}", u128::from_le_bytes(bytes));
         let address = format!("http://127.0.0.1:{port}/{token}/");
         Ok(Server { app: App::new(settings, token, port), runtime, listener, address })
     }

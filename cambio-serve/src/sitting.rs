@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cambio_agents::AgentSpec;
+use cambio_agents::{AgentSpec, Explanation};
 use cambio_core::{Action, Agent, Card, Event, Observer, Playing, Record, RoundResult, Seat, Setup, Sighting, State};
 use cambio_report::Narrator;
 use cambio_sim::Guarded;
@@ -140,12 +140,12 @@ impl Sitting {
         }
         tell(&mut opponents, playing.events());
         let Invitation { person, notes, practice, .. } = invitation;
-        let setting = Setting::new(playing.rules(), names, person, notes, practice);
+        let shown = Setting::new(playing.rules(), names, person, notes, practice);
         let mut sitting = Sitting {
             narrator: Narrator::new(playing.rules()),
             opponents,
             decisions: Vec::new(),
-            feed: Feed::new(setting),
+            feed: Feed::new(shown),
             recess: None,
             trouble: None,
             rewind: None,
@@ -401,14 +401,22 @@ impl fmt::Debug for Sitting {
 }
 
 /// What an agent would do in the person's place: it is told what the person perceived, decision by decision, and asked at the
-/// end.
+/// end. It also says what it considered, if it can.
 ///
 /// # Errors
 /// If it is not the person who is asked, or the agent cannot go on.
-pub(crate) fn hint(invitation: &Invitation, actions: &[Action], adviser: &AgentSpec) -> Result<Action, Refusal> {
+///
+/// # Panics
+/// Only if the agent does.
+pub(crate) fn hint(
+    invitation: &Invitation,
+    actions: &[Action],
+    adviser: &AgentSpec,
+) -> Result<(Action, Option<Explanation>), Refusal> {
     let person = invitation.person;
     let mut playing = invitation.start.clone();
-    let mut agent = Guarded::new(adviser.make());
+    let mut player = adviser.player();
+    let agent = player.agent();
     agent.begin(&playing.briefing(person));
     agent.round_begins(&playing.standing());
     for sighting in playing.sightings(person) {
@@ -431,7 +439,7 @@ pub(crate) fn hint(invitation: &Invitation, actions: &[Action], adviser: &AgentS
     let turn = turn.ok_or_else(|| Refusal("it is not your turn to decide".to_owned()))?;
     let action = agent.decide(&turn.view);
     match agent.trouble() {
-        None if turn.view.allows(action) => Ok(action),
+        None if turn.view.allows(action) => Ok((action, player.explain(&turn.view, action))),
         None => Err(Refusal(format!("{adviser} would decide `{action}`, which is illegal"))),
         Some(reason) => Err(Refusal(format!("{adviser} cannot say: {reason}"))),
     }
