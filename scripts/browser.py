@@ -202,9 +202,11 @@ class Checks:
         for number, preset in enumerate(PRESETS):
             page = self.page(*[(1280, "light"), (400, "dark")][number % 2])
             # One long round, or many short ones.
-            person = Person(page, number, calls=0.15 if preset == "classic" else 0.6)
+            person = Person(page, number, calls=0.1 if preset == "classic" else 0.4)
             table = person.sit(self.address, preset, ["greedy", "heuristic"], notes=number % 3 != 2)
             decisions = person.play()
+            hidden = page.evaluate("document.querySelectorAll('.seat .card:not(.up)').length")
+            expect(hidden == 0, f"{preset}: {hidden} cards are not turned up at the end")
             self.is_well(page, f"the end of {preset}")
             record = page.evaluate(f"async () => (await fetch('api/tables/{table}/record')).text()")
             file = self.folder / f"{preset}.jsonl"
@@ -380,9 +382,9 @@ class Checks:
         """The pictures of the book."""
         for name, width, scheme in [("table", 1280, "light"), ("table-dark", 400, "dark")]:
             page = self.page(width, scheme, reduced_motion="reduce")
-            person = Person(page, 2)
-            person.sit(self.address, "classic", ["greedy", "heuristic"])
-            person.play(stop=lambda can: person.decisions >= 9 and can["cards"])
+            person = Person(page, 2, calls=0)
+            person.sit(self.address, "classic", ["greedy", "greedy"])
+            person.play(stop=lambda can: person.decisions >= 4 and can["cards"] and "hold" in can["question"])
             page.wait_for_timeout(1800)
             page.screenshot(path=folder / f"{name}.png", clip={"x": 0, "y": 0, "width": width, "height": 760})
             page.context.close()
@@ -400,7 +402,7 @@ def main():
     browser_path = chromium()
     own_python()
     import axe_playwright_python
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Error, sync_playwright
 
     built = [TARGET / "release/cambio", TARGET / "debug/cambio"]
     cambio = Path(arguments.cambio) if arguments.cambio else next((path for path in built if path.exists()), None)
@@ -416,18 +418,23 @@ def main():
         server = subprocess.Popen([cambio, "serve", "--port", "0", "--runs", folder / "runs"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
             address = server.stdout.readline().strip()
-            browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+            try:
+                browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+            except Error as error:
+                leave_out(f"chromium does not start: {str(error).splitlines()[0]}")
             checks = Checks(browser, address, cambio, folder, axe)
             for check in [checks.matches_of_every_preset, checks.keys_alone, checks.a_page_that_is_loaded_again,
                           checks.two_pages_of_one_table, checks.hints_and_taking_back, checks.nothing_hidden_is_in_the_page,
                           checks.pages_at_both_widths, checks.watching, checks.a_page_from_disk]:
-                begun = time.monotonic()
-                try:
-                    told = check()
-                    print(f"ok      {check.__name__.replace('_', ' ')}: {told} ({time.monotonic() - begun:.1f} s)", flush=True)
-                except Exception as failure:
-                    failed += 1
-                    print(f"FAILED  {check.__name__.replace('_', ' ')}: {failure}", flush=True)
+                name, begun = check.__name__.replace("_", " "), time.monotonic()
+                # On a machine that is busy with something else a wait may be too short once, but not twice.
+                for attempt in (1, 2):
+                    try:
+                        print(f"ok      {name}: {check()} ({time.monotonic() - begun:.1f} s)", flush=True)
+                        break
+                    except (Failure, Error) as failure:
+                        print(f"{'again ' if attempt == 1 else 'FAILED'}  {name}: {failure}", flush=True)
+                        failed += attempt == 2
             if arguments.pictures:
                 checks.pictures(arguments.pictures)
             browser.close()

@@ -86,10 +86,9 @@ fn letters(seats: SeatSet) -> String {
 }
 
 impl Scene {
-    /// What a seat may see now. With `notes` it shows every card that the seat has seen; without, those of no spot before the
-    /// round ends. `round` is counted from 1.
+    /// What a seat may see now. With `notes` it shows every card in front of the seats that this one has seen; without, none.
+    /// `round` is counted from 1.
     pub fn seen(view: &Observation<'_>, round: usize, totals: &[Score], notes: bool) -> Scene {
-        let notes = notes || view.table().phase() == Phase::Over;
         Scene::new(view.table(), |spot| view.face(spot).filter(|_| notes), view.held(), round, totals)
     }
 
@@ -130,6 +129,25 @@ impl Scene {
             held,
             gap: table.gap().map(|spot| spot.to_string()),
             totals: totals.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// Turns a card up, as all cards are at the end of a round. An observation does not show what was turned up then.
+    ///
+    /// ```
+    /// use cambio_core::{Playing, Rules, Seat, rng::Key};
+    /// use cambio_report::Scene;
+    ///
+    /// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
+    /// let b1 = "b1".parse().unwrap();
+    /// let mut scene = Scene::seen(&playing.state().observe(Seat::A), 1, playing.totals(), true);
+    /// scene.turn_up(b1, playing.state().face(b1).unwrap());
+    /// assert_eq!(scene.faces(), 3);
+    /// ```
+    pub fn turn_up(&mut self, spot: Spot, card: Card) {
+        let layout = self.layouts.get_mut(spot.seat().index()).into_iter().flatten();
+        for lying in layout.filter(|lying| lying.0 == spot.number()) {
+            lying.1 = Some(card.kind());
         }
     }
 

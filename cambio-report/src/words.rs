@@ -130,7 +130,7 @@ fn snap(rules: &Rules) -> String {
 ///     playing.act(if choices.contains(call) { call } else { choices.nth(0).unwrap() }).unwrap();
 /// }
 /// let told = scores_in_words(&rules, playing.last_round().unwrap());
-/// assert!(told[0].starts_with("a called "), "{told:?}");
+/// assert!(told[0].starts_with("a called"), "{told:?}");
 /// assert_eq!(told.len(), 2);
 /// ```
 pub fn scores_in_words(rules: &Rules, result: &RoundResult) -> Vec<String> {
@@ -193,34 +193,39 @@ mod tests {
 
     use super::*;
 
-    /// The first round in which seat a calls at once, by the rules with some lines more.
-    fn called(lines: &str) -> Vec<String> {
+    /// The first round in which seat a calls as soon as it may and succeeds, or fails: its points, and how it was scored.
+    fn called(lines: &str, succeeds: bool) -> ([i32; 2], Vec<String>) {
         let rules = RulesSpec::from_toml(lines).unwrap().validate().unwrap();
-        let mut playing = Playing::new(&rules, 2, Key::new(3, 1)).unwrap();
-        while playing.rounds() == 0 {
-            let choices = playing.turn().unwrap().view.choices();
-            let wanted = [Action::Call, Action::Pass, Action::Draw, Action::Drop, Action::Skip];
-            let action = wanted.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap();
-            playing.act(action).unwrap();
+        for deal in 0.. {
+            let mut playing = Playing::new(&rules, 2, Key::new(3, deal)).unwrap();
+            while playing.rounds() == 0 {
+                let choices = playing.turn().unwrap().view.choices();
+                let wanted = [Action::Call, Action::Pass, Action::Draw, Action::Drop, Action::Skip];
+                let action = wanted.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap();
+                playing.act(action).unwrap();
+            }
+            let result = playing.last_round().unwrap();
+            // A tie has words of its own.
+            if result.succeeded.contains(Seat::A) == succeeds && result.points()[0] != result.points()[1] {
+                return ([result.points()[0], result.points()[1]], scores_in_words(&rules, result));
+            }
         }
-        scores_in_words(&rules, playing.last_round().unwrap())
+        unreachable!("some deal is as wanted")
     }
 
     #[test]
     fn a_score_is_explained_by_the_rules_it_follows_from() {
-        assert_eq!(called("base = 'original'"), ["a called and was lowest: 13 − 5 = 8", "b 21 points"]);
-        assert_eq!(
-            called("base = 'original'\ncall_success = 'set(0)'"),
-            ["a called and was lowest: 13 points become 0", "b 21 points"]
-        );
-        assert_eq!(
-            called("base = 'original'\ncap = 'score(5)'\ncall_failure = 'times(2)'"),
-            ["a called with more than the allowed 5: 13 × 2 = 26", "b 21 points"]
-        );
-        assert_eq!(
-            called("base = 'classic'"),
-            ["a called, but was not lowest: 27 points, no win (0)", "b 8 points, wins (1)"]
-        );
+        let ([a, b], told) = called("base = 'original'", true);
+        assert_eq!(told, [format!("a called and was lowest: {a} − 5 = {}", a - 5), format!("b {b} points")]);
+        let ([a, _], told) = called("base = 'original'", false);
+        assert_eq!(told[0], format!("a called, but was not lowest: {a} + 5 = {}", a + 5));
+        let ([a, _], told) = called("base = 'original'\ncall_success = 'set(0)'", true);
+        assert_eq!(told[0], format!("a called and was lowest: {a} points become 0"));
+        let ([a, _], told) = called("base = 'original'\ncap = 'score(-99)'\ncall_failure = 'times(2)'", false);
+        assert_eq!(told[0], format!("a called with more than the allowed -99: {a} × 2 = {}", 2 * a));
+        let ([a, b], told) = called("base = 'classic'", true);
+        let expected = [format!("a called and was lowest: {a} points, wins (1)"), format!("b {b} points, no win (0)")];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -195,7 +195,7 @@ mod tests {
                 let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
                 let record = recorder.finish(pairing.key, 0, &[agent, agent], &result);
                 let decisions = record.rounds[0].decisions.len();
-                for decision in (1..=decisions).step_by(1 + decisions / 7) {
+                for decision in (1..=decisions).step_by(1 + decisions / 4) {
                     let found = inquire(&record, (1, decision), &spec).unwrap();
                     assert_eq!(found.decided, found.played, "{agent} on {name}, decision {decision}");
                     let has_it = found.considered.iter().any(|one| one.action == found.decided);
@@ -204,7 +204,7 @@ mod tests {
                 }
             }
         }
-        assert!(explained > 20, "{explained}");
+        assert!(explained > 10, "{explained}");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use cambio_core::{Motion, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting};
+use cambio_core::{Event, Motion, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting};
 use cambio_report::{KindView, Move, Narrator, Scene, rules_in_short, scores_in_words};
 use serde::Serialize;
 
@@ -132,8 +132,13 @@ impl Step {
         }
     }
 
-    /// The step at the end of a round.
-    pub(crate) fn ending(self, end: RoundEnd) -> Step {
+    /// The step at the end of a round, of which these are the sightings: every card is turned up.
+    pub(crate) fn ending(mut self, end: RoundEnd, sightings: &[Sighting]) -> Step {
+        for sighting in sightings {
+            if let Event::TurnedUp { spot, card } = *sighting {
+                self.scene.turn_up(spot, card);
+            }
+        }
         Step { end: Some(end), ask: None, ..self }
     }
 

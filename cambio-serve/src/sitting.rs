@@ -230,7 +230,7 @@ impl Sitting {
         let end = RoundEnd::new(self.playing.rules(), &result, totals, ranks);
         let sightings = seen(&heard.before, person);
         let last = Step::new(&self.narrator, &sightings, &state.observe(person), rounds, totals, self.invitation.notes);
-        self.feed.push(last.ending(end));
+        self.feed.push(last.ending(end, &sightings));
         if !self.playing.is_over() {
             self.recess = Some(self.step(&seen(&heard.after, person)));
         }
