@@ -7,9 +7,11 @@
 
 use cambio_core::{Action, Agent, Briefing, Observation, Sighting, Standing, Table};
 
+use crate::explain::Explanation;
+use crate::player::Extensions;
 use crate::playout::Twist;
 use crate::policy::{Blueprint, Policy};
-use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams};
+use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams, explained};
 use crate::searcher::Searcher;
 use crate::tree::Mode;
 use crate::value::Utility;
@@ -114,6 +116,12 @@ impl<P: Policy> Ismcts<P> {
     /// tree comes last.
     pub fn arms(&self) -> &[Arm] {
         &self.arms
+    }
+}
+
+impl<P: Policy> Extensions for Ismcts<P> {
+    fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
+        Some(explained("the utility of the search", &self.arms))
     }
 }
 

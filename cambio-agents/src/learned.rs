@@ -13,7 +13,9 @@ mod weighing;
 use cambio_core::rng::Stream;
 use cambio_core::{Action, Agent, Briefing, History, Observation, Seat, Sighting, Standing};
 
+use crate::explain::{Considered, Explanation};
 use crate::params;
+use crate::player::Extensions;
 pub(crate) use file::NETWORK;
 pub use file::{NetworkError, NetworkFacts, read_network};
 pub use network::Floats;
@@ -98,6 +100,19 @@ impl Learned {
     /// The candidates of the last decision and their values.
     pub fn weighing(&self) -> &Weighing {
         &self.weighing
+    }
+}
+
+impl Extensions for Learned {
+    fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
+        let inputs = self.seated.as_ref().ok()?.network.inputs();
+        let taken = self.weighing.place_of(inputs, view, decided);
+        let considered = self.weighing.logits().enumerate().map(|(place, logit)| Considered {
+            action: if taken == Some(place) { decided } else { self.weighing.choice_of(inputs, view, place) },
+            value: 1.0 / (1.0 + libm::exp(-logit)),
+            visits: None,
+        });
+        Some(Explanation { unit: "shares of the win", considered: considered.collect() })
     }
 }
 

@@ -34,6 +34,7 @@
 mod belief;
 mod bits;
 mod card_model;
+mod explain;
 mod external;
 mod greedy;
 mod heuristic;
@@ -57,6 +58,7 @@ mod tree;
 mod value;
 
 pub use belief::{Belief, Likelihood};
+pub use explain::{Considered, Explanation};
 pub use external::{
     CommandError, External, ExternalParams, PROTOCOL, adopt_orphans, end_orphans, interrupt, is_interrupted,
 };

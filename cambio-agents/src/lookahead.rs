@@ -11,11 +11,13 @@ use cambio_core::{Action, Agent, Briefing, Dice, Observation, Seat, Sighting, St
 use rand::Rng as _;
 
 use crate::bits::Bits;
+use crate::explain::Explanation;
 use crate::inference::{Draw, Inference};
 use crate::learned::Network;
 use crate::params;
+use crate::player::Extensions;
 use crate::policy::{Follow, NetworkPolicy, Policy as _};
-use crate::search::{Arm, strided};
+use crate::search::{Arm, explained, strided};
 use crate::value::{Utility, Valuer};
 
 params! {
@@ -96,6 +98,13 @@ impl Lookahead {
     /// gave more than the network's own choice; that one has no sum. Empty if the network was sure.
     pub fn arms(&self) -> &[Arm] {
         &self.arms
+    }
+}
+
+impl Extensions for Lookahead {
+    /// The candidates that were played out; none where the network was sure.
+    fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
+        Some(explained("what it gives more than the network's own choice", &self.arms))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use cambio_core::{Agent, Observer};
+use cambio_core::{Action, Agent, Observation, Observer};
+
+use crate::explain::Explanation;
 
 /// What an agent may offer beyond [`Agent`].
 ///
@@ -42,6 +44,33 @@ pub trait Extensions: Agent {
     ///
     /// An agent that has one is an analyst and no player: only experiments that say they are analyses may name it.
     fn observer(&self) -> Option<Box<dyn Observer + Send>> {
+        None
+    }
+
+    /// What the agent considered when it was asked last: it saw this view and decided so. `None` if it cannot say.
+    ///
+    /// An agent keeps what it needs for this anyway, so it costs nothing until somebody asks.
+    ///
+    /// ```
+    /// use cambio_agents::roster;
+    /// use cambio_core::{Playing, Rules, Seat, rng::Key};
+    ///
+    /// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
+    /// let mut player = roster().parse("learned").unwrap().player();
+    /// player.agent().begin(&playing.briefing(Seat::A));
+    /// player.agent().round_begins(&playing.standing());
+    /// playing.sightings(Seat::A).for_each(|sighting| player.agent().notice(&sighting));
+    /// playing.act("draw".parse().unwrap()).unwrap();
+    /// playing.sightings(Seat::A).for_each(|sighting| player.agent().notice(&sighting));
+    ///
+    /// let view = playing.turn().unwrap().view;
+    /// let decided = player.agent().decide(&view);
+    /// let told = player.explain(&view, decided).unwrap();
+    /// let best = told.considered.iter().max_by(|one, other| one.value.total_cmp(&other.value)).unwrap();
+    /// assert_eq!(best.action, decided);
+    /// ```
+    fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
+        let _ = (view, decided);
         None
     }
 
@@ -144,6 +173,11 @@ impl Player {
     /// See [`Extensions::observer`].
     pub fn observer(&self) -> Option<Box<dyn Observer + Send>> {
         self.0.observer()
+    }
+
+    /// See [`Extensions::explain`].
+    pub fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
+        self.0.explain(view, decided)
     }
 
     /// See [`Extensions::halt`].

@@ -8,10 +8,12 @@
 use cambio_core::{Action, Agent, Briefing, Dice, Observation, Sighting, Standing, Table};
 
 use crate::bits::{Bits, logarithm};
+use crate::explain::Explanation;
 use crate::params;
+use crate::player::Extensions;
 use crate::playout::is_plausible;
 use crate::policy::{Blueprint, Follow, Policy};
-use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams, choose};
+use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams, choose, explained};
 use crate::value::Utility;
 
 params! {
@@ -134,6 +136,12 @@ impl<P: Policy> Agent for Rollout<P> {
             choices.iter().filter(|&action| action == wish || is_plausible(view, action, |spot| view.face(spot)));
         self.arms.extend(tried.map(Arm::new));
         if self.arms.len() == 1 { self.arms[0].action } else { self.search(view) }
+    }
+}
+
+impl<P: Policy> Extensions for Rollout<P> {
+    fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
+        Some(explained("the utility of the search", &self.arms))
     }
 }
 

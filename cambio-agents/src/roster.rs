@@ -47,13 +47,13 @@ pub fn roster() -> Roster {
         Entry::new(
             "rollout",
             "Searches one ply: samples worlds and plays them out with the heuristic in every seat.",
-            Rollout::new,
+            |params| Player::extended(Rollout::new(params)),
         ),
         Entry::new(
             "ismcts",
             "Information set Monte Carlo tree search: the others follow the blueprint, or the textbook's single or \
              multiple observer.",
-            Ismcts::new,
+            |params| Player::extended(Ismcts::new(params)),
         ),
         Entry::with_text(
             "external",
@@ -94,12 +94,12 @@ fn network(path: &str) -> Option<Network> {
 }
 
 fn learned(path: &str, params: &LearnedParams) -> Player {
-    Player::from(network(path).map_or_else(Learned::shipped, Learned::new).with_params(params))
+    Player::extended(network(path).map_or_else(Learned::shipped, Learned::new).with_params(params))
 }
 
 fn lookahead(path: &str, params: &LookaheadParams) -> Player {
     let player = network(path).map_or_else(|| Lookahead::shipped(params), |own| Lookahead::new(own, params));
-    Player::from(player)
+    Player::extended(player)
 }
 
 fn external(command: &str, params: &ExternalParams) -> Player {

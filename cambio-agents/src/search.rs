@@ -16,7 +16,7 @@ use crate::policy::{Blueprint, NetworkPolicy, Past as _, Policy};
 use crate::value::{Utility, Valuer};
 use crate::{Words, params, words};
 pub use arm::{Arm, Final};
-pub(crate) use arm::{best, choose};
+pub(crate) use arm::{best, choose, explained};
 pub(crate) use budget::Budget;
 pub use budget::TimeParams;
 

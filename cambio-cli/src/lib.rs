@@ -12,7 +12,6 @@ mod exploit;
 mod export;
 mod learn;
 mod merge;
-mod narrator;
 mod output;
 mod person;
 mod plan;
@@ -24,6 +23,7 @@ mod rules;
 mod run;
 mod run_progress;
 mod say;
+mod serve;
 mod setting;
 mod shell;
 mod solve;
@@ -94,9 +94,14 @@ enum Command {
         after_help = "Examples:\n  cambio play\n  cambio play --against sharp --against greedy --rules original --seed 5"
     )]
     Play(play::Args),
+    /// Serve pages on this machine: play at a table, watch matches, look into runs
+    #[command(
+        after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --with 'external(\"python3 bot.py\")'"
+    )]
+    Serve(serve::Args),
     /// Check records of matches: replay every decision, outcome of chance and result
     #[command(
-        after_help = "Examples:\n  cambio replay runs/quickstart/records.jsonl\n  cambio replay --events runs/quickstart/fault.jsonl"
+        after_help = "Examples:\n  cambio replay runs/quickstart/records.jsonl\n  cambio replay --events runs/quickstart/fault.jsonl\n  cambio replay --html match.html runs/quickstart/records.jsonl"
     )]
     Replay(replay::Args),
     /// Print a rule system as TOML, or check a rule file
@@ -169,6 +174,7 @@ fn run(roster: &Roster) -> Exit {
         Command::Tune(args) => tune::run(&args, roster),
         Command::Learn(args) => learn::run(&args, roster),
         Command::Play(args) => play::run(&args, roster),
+        Command::Serve(args) => serve::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Agents(args) => agents::run(&args, roster),

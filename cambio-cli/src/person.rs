@@ -6,11 +6,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use cambio_core::{
-    Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, SpotSet, Standing, shown,
+    Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, Standing, shown,
 };
+use cambio_report::Narrator;
 use cambio_sim::CancelToken;
 
-use crate::narrator::Narrator;
 use crate::say::next_line;
 
 /// How often the wait for an answer checks for an interrupt.
@@ -131,38 +131,10 @@ impl<O: Write + Send> Person<O> {
         lines.join("\n")
     }
 
-    /// The question, as a sentence.
-    fn question(&self, view: &Observation<'_>) -> String {
-        let (table, rules) = (view.table(), view.rules());
-        let may = if view.choices().contains(Action::Skip) { "you may" } else { "you have to" };
-        match table.phase() {
-            Phase::Peek => "look at one of your cards".to_owned(),
-            Phase::Start => "your turn".to_owned(),
-            Phase::Held(_) => view.held().map_or("you hold a card".to_owned(), |card| {
-                let (points, power) = (rules.points(card), rules.power(card));
-                let power = if power.is_none() { String::new() } else { format!(", power: {power}") };
-                format!("you hold {} ({points} points{power})", self.label(card))
-            }),
-            Phase::Window | Phase::Chain => {
-                let shown = table.opener().filter(|_| table.phase() == Phase::Window).or(table.top());
-                let shown = shown.map_or("a card".to_owned(), |card| self.label(card).to_owned());
-                let known = if self.notes { view.known_matches() } else { SpotSet::EMPTY };
-                let known: Vec<String> = known.iter_from(view.seat()).map(|spot| spot.to_string()).collect();
-                let known = if known.is_empty() { String::new() } else { format!("; {} would match", known.join(" ")) };
-                format!("{shown} lies open{known}")
-            }
-            Phase::Gift => format!("{may} give a card for the one that you snapped"),
-            Phase::Power => table.step().map_or("the card has a power".to_owned(), |step| format!("{may} {step}")),
-            Phase::Show => "name a card that is shown to all".to_owned(),
-            Phase::Close => "your turn ends".to_owned(),
-            Phase::Over => "the round is over".to_owned(),
-        }
-    }
-
     /// Asks until there is a decision; `None` if the person leaves.
     fn ask(&mut self, view: &Observation<'_>) -> Option<Action> {
         let choices: Vec<Action> = view.choices().iter().collect();
-        let question = format!("{}: {}", self.question(view), offer(&choices));
+        let question = format!("{}: {}", self.narrator.question(view, self.notes), offer(&choices));
         self.say(&textwrap::fill(&question, textwrap::Options::new(80).subsequent_indent("  ")));
         loop {
             match self.read()?.as_str() {

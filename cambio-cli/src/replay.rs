@@ -5,10 +5,11 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use cambio_core::{Action, Card, Event, Flaw, Observer, Record, RoundResult, Seat, Setup, State, replay};
+use cambio_report::{Film, Narrator};
 use serde_json::{Value, json};
 
 use crate::exit::{CliResult, Exit};
-use crate::narrator::Narrator;
+use crate::output::Output;
 use crate::say::{next_line, plain, say};
 
 #[derive(Debug, clap::Args)]
@@ -27,6 +28,12 @@ pub(super) struct Args {
     /// Print every event of every record
     #[arg(long, conflicts_with = "fill")]
     events: bool,
+    /// Write a page that shows one match step by step; it needs no other file. FILE must not exist
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// With --html: the line of the record that is shown
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "html", value_parser = clap::value_parser!(u64).range(1..))]
+    line: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -50,6 +57,8 @@ pub(super) fn run(args: &Args) -> CliResult {
         let open = File::open(&args.file);
         Box::new(BufReader::new(open.map_err(|error| format!("cannot read {}: {error}", args.file.display()))?))
     };
+    let page = args.html.as_deref().map(Output::reserve).transpose()?;
+    let mut film = None;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let (mut passed, mut failed) = (0u64, 0u64);
     let mut number = 0u64;
@@ -58,6 +67,9 @@ pub(super) fn run(args: &Args) -> CliResult {
         number += 1;
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
+        }
+        if page.is_some() && number == args.line {
+            film = Some(read(&line).and_then(|record| Film::of(&record)));
         }
         let checked = check(&line, args, &mut out)?;
         match &checked {
@@ -78,6 +90,12 @@ pub(super) fn run(args: &Args) -> CliResult {
         } else {
             tell(args.format, number, checked.err().as_ref(), &mut out)?;
         }
+    }
+    if let Some(page) = page {
+        let (records, line) = (args.file.display(), args.line);
+        let film = film.ok_or_else(|| format!("{records} has no record in line {line}; it has {number} lines"))?;
+        let film = film.map_err(|flaw| format!("{records}, line {line}: {flaw}"))?;
+        page.write(|out| out.write_all(film.page().as_bytes()))?;
     }
     let sum = format!("{passed} passed, {failed} failed");
     match (args.format, args.fill) {
@@ -106,14 +124,15 @@ fn tell(format: Format, line: u64, flaw: Option<&Flaw>, out: &mut impl Write) ->
     }
 }
 
+/// Reads one line.
+fn read(line: &[u8]) -> Result<Record, Flaw> {
+    let flaw = |error| Flaw { round: None, decision: None, what: format!("not UTF-8: {error}") };
+    Record::read(std::str::from_utf8(line).map_err(flaw)?.trim())
+}
+
 /// Replays one line. Returns the record with its results filled in.
 fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Result<Record, Flaw>> {
-    let flaw = |what: String| Flaw { round: None, decision: None, what };
-    let text = match std::str::from_utf8(line) {
-        Ok(text) => text,
-        Err(error) => return Ok(Err(flaw(format!("not UTF-8: {error}")))),
-    };
-    let record = match Record::read(text.trim()) {
+    let record = match read(line) {
         Ok(record) => record,
         Err(flaw) => return Ok(Err(flaw)),
     };

@@ -2,7 +2,7 @@
 
 use crate::chance::RoundChance;
 use crate::rng::{Bounded as _, Key, Purpose, Stream};
-use crate::{Card, Rules, Seat};
+use crate::{Card, DealError, Rules, Seat};
 
 /// A deal: what all its matches have in common, whoever plays. Each deck is shuffled once, when it is first needed.
 ///
@@ -57,6 +57,32 @@ impl Deal {
     /// The deck of a round, counted from 0, the first card dealt first.
     pub fn deck(&mut self, round: usize) -> &[Card] {
         self.round(round).0
+    }
+
+    /// Lays the deck of a round, counted from 0, instead of shuffling it: for puzzles and tests. New stocks and races keep
+    /// coming from the key.
+    ///
+    /// # Errors
+    /// If these are not the cards of the rules' deck.
+    ///
+    /// ```
+    /// use cambio_core::{Deal, Playing, Rules, rng::Key};
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let mut deal = Deal::new(&rules, Key::new(42, 0));
+    /// let mut deck = deal.deck(0).to_vec();
+    /// deck.reverse();
+    /// deal.lay(0, &deck).unwrap();
+    /// let playing = Playing::dealt(deal.clone(), 2).unwrap();
+    /// assert_eq!(playing.state().face("a1".parse().unwrap()), Some(deck[0]));
+    /// assert!(deal.lay(0, &deck[1..]).is_err());
+    /// ```
+    pub fn lay(&mut self, round: usize, deck: &[Card]) -> Result<(), DealError> {
+        self.rules.check_deck(deck)?;
+        self.round(round);
+        let size = deck.len();
+        self.decks[round * size..][..size].copy_from_slice(deck);
+        Ok(())
     }
 
     /// The deck of a round, and its chance from the start.

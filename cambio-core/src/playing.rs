@@ -140,8 +140,21 @@ impl Playing {
         key: Key,
         observer: &mut W,
     ) -> Result<Playing, RulesError> {
-        let game = Match::new(rules, seats, Match::first_starter(rules, seats, key))?;
-        let (mut deal, mut events) = (Deal::new(rules, key), Vec::new());
+        Playing::begin(Deal::new(rules, key), seats, observer)
+    }
+
+    /// Begins a match of a deal, whose decks may have been [laid](Deal::lay).
+    ///
+    /// # Errors
+    /// If the rules do not fit the number of seats.
+    pub fn dealt(deal: Deal, seats: usize) -> Result<Playing, RulesError> {
+        Playing::begin(deal, seats, &mut ())
+    }
+
+    fn begin<W: Observer>(mut deal: Deal, seats: usize, observer: &mut W) -> Result<Playing, RulesError> {
+        let rules = *deal.rules();
+        let game = Match::new(&rules, seats, Match::first_starter(&rules, seats, deal.key()))?;
+        let mut events = Vec::new();
         let round = next_round(&mut deal, &game, &mut Log { events: &mut events, observer });
         Ok(Playing { deal, game, round, actions: Vec::new(), events, last_round: None })
     }
@@ -300,7 +313,7 @@ impl Playing {
     pub fn save(&self, agents: &[&str]) -> Record {
         assert_eq!(agents.len(), self.seats(), "one name for each seat");
         let mut recorder = Recorder::new(self.rules());
-        let mut again = Playing::new_observed(self.rules(), self.seats(), self.key(), &mut recorder)
+        let mut again = Playing::begin(self.deal.clone(), self.seats(), &mut recorder)
             .expect("the rules fit the seats of this match");
         for &action in &self.actions {
             again.act_observed(action, &mut recorder).expect("the decision was legal in this match");

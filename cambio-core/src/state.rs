@@ -430,7 +430,7 @@ impl State {
 
 impl Rules {
     /// Whether these are the cards of the deck, in any order.
-    fn check_deck(&self, cards: &[Card]) -> Result<(), DealError> {
+    pub(crate) fn check_deck(&self, cards: &[Card]) -> Result<(), DealError> {
         let found = copies(cards);
         let allowed = self.copies();
         if cards.len() == self.deck().len() && found == *allowed {

@@ -3,6 +3,7 @@
 use cambio_core::Action;
 use cambio_core::rng::{Bounded as _, Stream};
 
+use crate::explain::{Considered, Explanation};
 use crate::words;
 
 words! {
@@ -47,6 +48,12 @@ impl Arm {
     pub fn mean(&self) -> f64 {
         if self.visits == 0 { 0.0 } else { self.sum / f64::from(self.visits) }
     }
+}
+
+/// What a search tried at its root, as an explanation.
+pub(crate) fn explained(unit: &'static str, arms: &[Arm]) -> Explanation {
+    let considered = |arm: &Arm| Considered { action: arm.action, value: arm.mean(), visits: Some(arm.visits) };
+    Explanation { unit, considered: arms.iter().map(considered).collect() }
 }
 
 /// The best arm. By visits, ties go to the better mean; by mean, visits do not count. The first of equals wins.

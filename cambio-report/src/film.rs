@@ -1,0 +1,243 @@
+//! A match that is over, as frames that a page steps through.
+
+use cambio_core::{
+    Action, Card, Event, Flaw, Match, Observer, Record, RoundResult, Rules, Score, Seat, Setup, State, replay,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::narrator::Narrator;
+use crate::scene::{KindView, Move, Scene};
+use crate::words::{rules_in_short, scores_in_words};
+
+/// A line about an event: its words; and where one seat alone saw a face, that seat and the words for the others.
+#[derive(Serialize, Debug)]
+#[serde(untagged)]
+enum Line {
+    Open(String),
+    Private(String, char, String),
+}
+
+/// The table after a decision, and what the decision led to. The first frame of a round is the deal.
+#[derive(Serialize, Debug)]
+struct Frame {
+    /// Who decided; `None` for the deal.
+    by: Option<char>,
+    action: Option<String>,
+    /// Whether it was declared in a snap window, in secret.
+    secret: bool,
+    lines: Vec<Line>,
+    moves: Vec<Move>,
+    scene: Scene,
+}
+
+#[derive(Serialize, Debug, Default)]
+struct RoundFilm {
+    frames: Vec<Frame>,
+    /// How it was scored, if it ended.
+    scores: Vec<String>,
+    totals: Vec<String>,
+}
+
+/// A match as a page shows it: every card, who has seen it, every event in words.
+///
+/// It is made of a [`Record`], so only of a match that is over, or that somebody stopped and wrote down.
+#[derive(Serialize, Debug)]
+pub struct Film {
+    title: String,
+    rules: &'static str,
+    in_short: [String; 3],
+    kinds: Vec<KindView>,
+    agents: Vec<String>,
+    rounds: Vec<RoundFilm>,
+    ranks: Vec<u64>,
+    /// What is wrong with the record, if something is; the frames end there.
+    flaw: Option<String>,
+}
+
+impl Film {
+    /// The film of a record. A flaw in a decision ends the film, and is shown in it.
+    ///
+    /// # Errors
+    /// If the record is so flawed that not even a first table can be shown.
+    ///
+    /// # Examples
+    /// ```
+    /// use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
+    /// use cambio_report::Film;
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let pairing = Pairing { rules, seats: 2, key: Key::new(42, 7) };
+    /// let mut recorder = Recorder::new(&rules);
+    /// let mut agents = [RandomAgent::default(), RandomAgent::default()];
+    /// let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
+    /// let record = recorder.finish(pairing.key, 0, &["ann", "bob"], &result);
+    ///
+    /// let film = Film::of(&record).unwrap();
+    /// assert_eq!(film.decisions(), record.rounds[0].decisions.len());
+    /// assert!(film.page().contains("ann against bob"));
+    /// ```
+    pub fn of(record: &Record) -> Result<Film, Flaw> {
+        let mut camera = Camera::default();
+        let replayed = replay(record, &mut camera);
+        camera.cut();
+        let flaw = match replayed {
+            Err(flaw) if camera.rounds.is_empty() => return Err(flaw),
+            Err(flaw) => Some(flaw.to_string()),
+            Ok(_) => None,
+        };
+        let Some(Stage { rules, seats, .. }) = camera.stage else {
+            return Err(Flaw { what: "it has no rounds; there is nothing to see".to_owned(), ..Flaw::default() });
+        };
+        let agents = record.fields.get("agents").and_then(Value::as_array);
+        let agents: Vec<String> = agents.map_or_else(Vec::new, |agents| {
+            agents.iter().map(|agent| agent.as_str().unwrap_or_default().to_owned()).collect()
+        });
+        let agents = if agents.len() == seats { agents } else { vec!["unnamed".to_owned(); seats] };
+        let mut distinct = agents.clone();
+        distinct.dedup();
+        let ranks = record.fields.get("ranks").and_then(Value::as_array);
+        Ok(Film {
+            title: distinct.join(" against "),
+            rules: rules.name(),
+            in_short: rules_in_short(&rules),
+            kinds: KindView::all(&rules),
+            agents,
+            rounds: camera.rounds,
+            ranks: ranks.map_or_else(Vec::new, |ranks| ranks.iter().filter_map(Value::as_u64).collect()),
+            flaw,
+        })
+    }
+
+    /// The number of decisions.
+    pub fn decisions(&self) -> usize {
+        self.rounds.iter().map(|round| round.frames.len() - 1).sum()
+    }
+
+    /// The film as one page without any other file: it works from disk, without a network, and prints.
+    ///
+    /// # Panics
+    /// Never: a film is plain data.
+    pub fn page(&self) -> String {
+        #[derive(Serialize)]
+        struct View<'a> {
+            title: &'a str,
+            script: String,
+            style: &'static str,
+            film: String,
+        }
+        // `<` would let a name in a record end the element that holds it.
+        let film = serde_json::to_string(self).expect("a film is plain data").replace('<', "\\u003c");
+        crate::template::page("match.html", View { title: &self.title, script: script(), style: VIEWER_CSS, film })
+    }
+}
+
+/// The style of the viewer, for pages that link it.
+pub const VIEWER_CSS: &str = include_str!("../viewer/viewer.css");
+/// The module that draws a table.
+pub const TABLE_JS: &str = include_str!("../viewer/table.js");
+/// The module that steps through a film.
+pub const WATCH_JS: &str = include_str!("../viewer/watch.js");
+
+/// Both modules as one script, which needs no other file.
+fn script() -> String {
+    let modules = [TABLE_JS, WATCH_JS].map(|module| {
+        module.lines().filter(|line| !line.starts_with("import ")).fold(String::new(), |text, line| text + line + "\n")
+    });
+    format!(
+        "{}const film = JSON.parse(document.getElementById(\"film\").textContent);\nwatch(document.querySelector(\"main\"), film);\n",
+        modules.concat()
+    )
+}
+
+struct Stage {
+    rules: Rules,
+    seats: usize,
+    narrator: Narrator,
+    game: Match,
+}
+
+/// Makes the frames while a record is replayed.
+#[derive(Default)]
+struct Camera {
+    stage: Option<Stage>,
+    rounds: Vec<RoundFilm>,
+    lines: Vec<Line>,
+    moves: Vec<Move>,
+    /// The decision that led to what is heard now.
+    decision: Option<(Seat, Action, bool)>,
+    last: Option<Scene>,
+}
+
+impl Camera {
+    fn frame(&mut self, scene: Scene) {
+        let round = self.rounds.last_mut().expect("a round has begun");
+        let (by, action, secret) = match self.decision.take() {
+            Some((seat, action, secret)) => (Some(seat.letter()), Some(action.to_string()), secret),
+            None => (None, None, false),
+        };
+        let (lines, moves) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.moves));
+        round.frames.push(Frame { by, action, secret, lines, moves, scene: scene.clone() });
+        self.last = Some(scene);
+    }
+
+    /// The last frame of a record that stops in the middle: nobody shows the table after its last decision.
+    fn cut(&mut self) {
+        if let (Some(scene), true) = (self.last.clone(), self.decision.is_some() || !self.lines.is_empty()) {
+            self.frame(scene);
+        }
+        // A round of which not even the deal can be shown.
+        self.rounds.retain(|round| !round.frames.is_empty());
+    }
+
+    fn scene(&self, state: &State) -> Scene {
+        let totals = self.stage.as_ref().map_or(&[][..], |stage| stage.game.totals());
+        Scene::of_state(state, self.rounds.len(), totals)
+    }
+}
+
+impl Observer for Camera {
+    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
+        if self.stage.is_none() {
+            let game = Match::new(&setup.rules, setup.seats, setup.starter).ok();
+            self.stage = game.map(|game| Stage {
+                rules: setup.rules,
+                seats: setup.seats,
+                narrator: Narrator::new(&setup.rules),
+                game,
+            });
+        }
+        self.rounds.push(RoundFilm::default());
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        let Some(stage) = &self.stage else { return };
+        if let Some(line) = stage.narrator.line(event, Some) {
+            let told = line.trim().to_owned();
+            self.lines.push(match event.private() {
+                Some((seat, _)) => {
+                    let blind = stage.narrator.line(&event.public(), |face| face).unwrap_or_default();
+                    Line::Private(told, seat.letter(), blind.trim().to_owned())
+                }
+                None => Line::Open(told),
+            });
+        }
+        self.moves.extend(Move::of(&event.motion()));
+    }
+
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        let scene = self.scene(state);
+        self.frame(scene);
+        self.decision = Some((seat, action, state.table().phase() == cambio_core::Phase::Window));
+    }
+
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
+        let scene = self.scene(state);
+        self.frame(scene);
+        if let (Some(stage), Some(round)) = (&mut self.stage, self.rounds.last_mut()) {
+            stage.game.add(result);
+            round.scores = scores_in_words(&stage.rules, result);
+            round.totals = stage.game.totals().iter().map(Score::to_string).collect();
+        }
+    }
+}

@@ -1,0 +1,221 @@
+// Steps through a film: a match that is over, with every card.
+import { Board, h, LETTERS } from "./table.js";
+
+// Shows a film inside an element. The address tells and takes the place: #round=2&decision=17&view=b.
+// With `explain` it can ask what an agent would consider; a page from disk cannot.
+export function watch(root, film, { explain } = {}) {
+  const places = [];
+  film.rounds.forEach((round, r) => round.frames.forEach((_, d) => places.push([r, d])));
+  let at = 0;
+  let view = "all";
+  let timer = null;
+  let drawn = -1;
+
+  const board = h("div");
+  const caption = h("p", { class: "caption", role: "status" });
+  const lines = h("ul", { class: "lines" });
+  const slider = h("input", { type: "range", min: 0, max: places.length - 1, value: 0, "aria-label": "Decision", oninput: () => go(Number(slider.value)) });
+  const seats = film.agents.map((name, index) => LETTERS[index]);
+  const viewer = h("select", { onchange: () => look(viewer.value) },
+    h("option", { value: "all" }, "all cards"), ...seats.map((seat, index) => h("option", { value: seat }, `what ${seat} knows (${film.agents[index]})`)));
+  const rounds = h("select", { onchange: () => go(place(Number(rounds.value), 0)) },
+    ...film.rounds.map((_, r) => h("option", { value: r }, `round ${r + 1}`)));
+  const speed = h("select", {}, ...[["slow", 2400], ["normal", 1200], ["fast", 500], ["very fast", 150]].map(([word, time]) =>
+    h("option", { value: time, selected: word === "normal" }, word)));
+  const play = h("button", { type: "button", onclick: toggle }, "Play");
+  const button = (text, label, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
+  const transcript = h("ol", { class: "transcript" });
+  const scores = h("ul", { class: "scores" });
+  const reasons = h("div", { class: "reasons", role: "status" });
+  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, "who decided"),
+    ...["learned", "lookahead", "rollout", "ismcts"].map((name) => h("option", { value: name }, name)));
+  const why = h("button", { type: "button", onclick: understand, title: "What the agent considers before this decision (key: w)" }, "What was considered");
+  const controls = h("div", { class: "controls" },
+    slider,
+    h("div", { class: "row" },
+      button("|‹", "First decision (Home)", () => go(0)),
+      button("«", "Turn before (Shift and left arrow)", () => turn(-1)),
+      button("‹", "Decision before (left arrow)", () => go(at - 1)),
+      play,
+      button("›", "Next decision (right arrow)", () => go(at + 1)),
+      button("»", "Next turn (Shift and right arrow)", () => turn(1)),
+      button("›|", "Last decision (End)", () => go(places.length - 1))),
+    h("div", { class: "row" },
+      h("label", {}, "Show ", viewer),
+      film.rounds.length > 1 ? h("label", {}, "Go to ", rounds) : null,
+      h("label", {}, "Speed ", speed)));
+
+  root.replaceChildren(
+    h("h1", {}, film.title),
+    h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
+      film.ranks.length ? `; ranks ${film.ranks.map((rank, index) => `${LETTERS[index]} ${rank}`).join(", ")}` : ""),
+    film.flaw ? h("p", { class: "trouble" }, `The record is flawed, and the match is shown up to there: ${film.flaw}`) : "",
+    h("div", { class: "stage" },
+      h("div", { class: "theatre" }, board, caption, controls),
+      h("div", { class: "side" },
+        h("h2", {}, "What happened"), lines, scores,
+        ...(explain ? [h("h2", {}, "Why?"), h("div", { class: "row" }, why, h("label", {}, "ask ", asked)), reasons] : []),
+        h("h2", {}, "The round"), transcript,
+        h("details", { class: "rules" }, h("summary", {}, "The rules in short"), ...film.in_short.map((line) => h("p", {}, line))),
+        h("p", { class: "keys" }, "Keys: arrows step by decision, with Shift by turn; Space plays; Home and End; v changes whose view it is."))));
+  const table = new Board(board, { kinds: film.kinds, names: film.agents, me: "a" });
+
+  function place(round, decision) {
+    const r = Math.min(Math.max(round, 0), film.rounds.length - 1);
+    const d = Math.min(Math.max(decision, 0), film.rounds[r].frames.length - 1);
+    return places.findIndex(([one, other]) => one === r && other === d);
+  }
+
+  // The words of a line for whoever looks.
+  function words(line) {
+    if (typeof line === "string") return line;
+    const [told, seat, blind] = line;
+    return view === "all" || view === seat ? told : blind;
+  }
+
+  // What was decided, unless it was declared in secret by somebody else.
+  function decided(frame) {
+    if (!frame.by) return "the deal";
+    return frame.secret && view !== "all" && view !== frame.by ? `${frame.by} declares in secret` : `${frame.by}: ${frame.action}`;
+  }
+
+  function go(to, moves = true) {
+    to = Math.min(Math.max(to, 0), places.length - 1);
+    const isNext = to === drawn + 1;
+    at = to;
+    const [r, d] = places[at];
+    const frame = film.rounds[r].frames[d];
+    const show = () => {
+      table.render(frame.scene, {
+        sees: ({ seenBy }) => view === "all" || seenBy.includes(view),
+        seesHeld: (held) => view === "all" || held.by === view || held.taken,
+      });
+      table.offer(new Map(), () => {});
+    };
+    if (isNext && moves) table.fly(frame.moves, Math.min(400, Number(speed.value) / 2)).then(() => { if (at === to) show(); });
+    else show();
+    drawn = at;
+    slider.value = at;
+    reasons.replaceChildren();
+    why.disabled = !frame.by;
+    rounds.value = r;
+    const isLast = d === film.rounds[r].frames.length - 1;
+    caption.textContent = `Round ${r + 1}, decision ${d} of ${film.rounds[r].frames.length - 1}: ${decided(frame)}`;
+    slider.setAttribute("aria-valuetext", caption.textContent);
+    lines.replaceChildren(...frame.lines.map((line) => h("li", {}, words(line))));
+    scores.replaceChildren(...(isLast ? film.rounds[r].scores : []).map((line) => h("li", {}, line)));
+    if (Number(transcript.dataset.round) !== r || transcript.dataset.view !== view) write(r);
+    transcript.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const entry = transcript.children[d];
+    entry.firstChild.setAttribute("aria-current", "step");
+    transcript.scrollTop = entry.offsetTop - transcript.clientHeight / 2;
+    const hash = `#round=${r + 1}&decision=${d}${view === "all" ? "" : `&view=${view}`}`;
+    if (location.hash !== hash) history.replaceState(null, "", hash);
+    if (at === places.length - 1) stop();
+  }
+
+  function write(r) {
+    transcript.dataset.round = r;
+    transcript.dataset.view = view;
+    transcript.replaceChildren(...film.rounds[r].frames.map((frame, d) =>
+      h("li", { value: d }, h("a", { href: `#round=${r + 1}&decision=${d}` }, decided(frame)), h("span", {}, frame.lines.map(words).join("; ")))));
+  }
+
+  // On paper all rounds stand one after the other.
+  function print() {
+    const [r] = places[at];
+    const rest = film.rounds.map((round, other) => h("section", { class: "paper" }, h("h2", {}, `Round ${other + 1}`),
+      h("ol", {}, ...round.frames.map((frame, d) => h("li", { value: d }, h("b", {}, decided(frame)), " ", frame.lines.map(words).join("; ")))),
+      h("ul", {}, ...round.scores.map((line) => h("li", {}, line)))));
+    root.append(...rest);
+    return r;
+  }
+  addEventListener("beforeprint", print);
+  addEventListener("afterprint", () => root.querySelectorAll(".paper").forEach((paper) => paper.remove()));
+
+  // What an agent considers in the place of whoever decided.
+  async function understand() {
+    const [r, d] = places[at];
+    const { by, action } = film.rounds[r].frames[d];
+    if (!explain || !by) return;
+    const was = at;
+    const agent = asked.value || film.agents[LETTERS.indexOf(by)];
+    reasons.replaceChildren(h("p", {}, `${agent} thinks…`));
+    try {
+      const told = await explain(r + 1, d, agent);
+      if (at !== was) return;
+      const most = Math.max(...told.considered.map((one) => Math.abs(one.value)), 1e-9);
+      const bar = (value) => h("meter", { min: 0, max: most, value: Math.max(value, 0), "aria-hidden": "true" });
+      reasons.replaceChildren(
+        h("p", {}, told.decided === action ? `${told.agent} would do the same.` : `${told.agent} would: ${told.decided}.`,
+          told.considered.length ? ` Values are in ${told.unit}.` : " It does not say what it considered."),
+        told.considered.length ? h("table", { class: "considered" }, h("tbody", {}, ...told.considered.slice(0, 12).map((one) =>
+          h("tr", {}, h("th", { scope: "row" }, one.action, one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
+            h("td", {}, one.value.toFixed(3).replace("-", "−")), h("td", {}, one.visits === null ? "" : `${one.visits}×`))))) : "");
+    } catch (error) {
+      reasons.replaceChildren(h("p", { class: "trouble" }, error.message));
+    }
+  }
+
+  function turn(step) {
+    const turns = ([r, d]) => film.rounds[r].frames[d].scene.turns;
+    let to = at + step;
+    while (to > 0 && to < places.length - 1 && places[to][0] === places[at][0] && turns(places[to]) === turns(places[at])) to += step;
+    go(to);
+  }
+
+  function look(whose) {
+    view = whose;
+    viewer.value = whose;
+    table.seat(whose === "all" ? "a" : whose);
+    go(at, false);
+  }
+
+  function stop() {
+    clearTimeout(timer);
+    timer = null;
+    play.textContent = "Play";
+  }
+
+  function toggle() {
+    if (timer) return stop();
+    if (at === places.length - 1) go(0);
+    play.textContent = "Pause";
+    const step = () => {
+      timer = setTimeout(() => { go(at + 1); if (timer) step(); }, Number(speed.value));
+    };
+    step();
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const isField = event.target.matches?.("select, textarea, input:not([type=range])");
+    if (isField) return;
+    const acts = {
+      ArrowRight: () => (event.shiftKey ? turn(1) : go(at + 1)),
+      ArrowLeft: () => (event.shiftKey ? turn(-1) : go(at - 1)),
+      Home: () => go(0),
+      End: () => go(places.length - 1),
+      w: understand,
+      v: () => look(["all", ...seats][(["all", ...seats].indexOf(view) + 1) % (seats.length + 1)]),
+      " ": () => (event.target.matches?.("button, summary, a") ? null : toggle()),
+    };
+    const act = acts[event.key];
+    if (!act || (event.key === " " && event.target.matches?.("button, summary, a"))) return;
+    event.preventDefault();
+    act();
+  });
+
+  function follow() {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const whose = asked.get("view");
+    if (whose && seats.includes(whose) && whose !== view) {
+      view = whose;
+      viewer.value = whose;
+      table.seat(whose);
+    }
+    go(place(Number(asked.get("round") ?? 1) - 1, Number(asked.get("decision") ?? 0)), false);
+  }
+  addEventListener("hashchange", follow);
+  follow();
+}

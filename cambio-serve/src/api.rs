@@ -1,0 +1,325 @@
+//! The requests of the pages, and their answers.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::routing::{get, post};
+use cambio_core::rng::Key;
+use cambio_core::{MAX_SEATS, PRESETS, Playing, Record, Rules, Seat};
+use cambio_report::rules_in_short;
+use cambio_sim::{Unit, fresh_seed, read_seed};
+use futures_util::stream::{self, Stream};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::answer::{Answer, Problem, json, show};
+use crate::assets;
+use crate::desk::Desk;
+use crate::inquiry::{inquire, view_of};
+use crate::runs;
+use crate::sitting::{Invitation, Refusal, Sitting, hint};
+
+/// The most bytes of a request's body, and of one that brings a record.
+const BODY: usize = 64 * 1024;
+const RECORD: usize = 8 * 1024 * 1024;
+
+type Desks = State<Arc<Desk>>;
+
+fn done() -> Response<Body> {
+    json(&serde_json::json!({}))
+}
+
+pub(crate) fn router(desk: Arc<Desk>) -> Router {
+    Router::new()
+        .route("/", get(|| async { page("") }))
+        .route("/{page}", get(|Path(name): Path<String>| async move { page(&name) }))
+        .route("/assets/{file}", get(|Path(name): Path<String>| async move { file(assets::file(&name)) }))
+        .route("/api/options", get(options))
+        .route("/api/tables", post(open))
+        .route("/api/tables/{table}/events", get(events))
+        .route("/api/tables/{table}/act", post(act))
+        .route("/api/tables/{table}/next", post(go_on))
+        .route("/api/tables/{table}/undo", post(take_back))
+        .route("/api/tables/{table}/hint", post(advise))
+        .route("/api/tables/{table}/close", post(close))
+        .route("/api/tables/{table}/record", get(record))
+        .route("/api/tables/{table}/film", get(film_of_table))
+        .route("/api/explain", post(explain).layer(DefaultBodyLimit::max(RECORD)))
+        .route("/api/film", post(film).layer(DefaultBodyLimit::max(RECORD)))
+        .merge(runs::router())
+        .fallback(|| async { Problem::missing("there is no such page") })
+        .layer(DefaultBodyLimit::max(BODY))
+        .with_state(desk)
+}
+
+fn page(name: &str) -> Answer {
+    file(assets::page(name))
+}
+
+fn file(asset: Option<assets::Asset>) -> Answer {
+    let asset = asset.ok_or_else(|| Problem::missing("there is no such page"))?;
+    Ok(([(header::CONTENT_TYPE, asset.kind)], asset.text).into_response())
+}
+
+/// Reads a body of JSON. A form of another site cannot send this type.
+fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Problem> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if kind != "application/json" {
+        let what = format!("the content type is `{kind}`; allowed is `application/json`");
+        return Err(Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
+    }
+    serde_json::from_slice(body).map_err(|error| Problem::bad(format!("the request is no good: {error}")))
+}
+
+#[derive(Serialize)]
+struct Options {
+    presets: Vec<Preset>,
+    agents: Vec<Choice>,
+    tables: Vec<u64>,
+}
+
+#[derive(Serialize)]
+struct Preset {
+    name: &'static str,
+    in_short: [String; 3],
+    seats: usize,
+}
+
+#[derive(Serialize)]
+struct Choice {
+    spec: String,
+    about: String,
+    params: String,
+}
+
+async fn options(State(desk): Desks) -> Answer {
+    let preset = |name: &'static str| {
+        let rules = Rules::preset(name).expect("the shipped presets are rules");
+        let seats = (2..=MAX_SEATS).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
+        Preset { name, in_short: rules_in_short(&rules), seats }
+    };
+    let mut agents = Vec::new();
+    for entry in desk.settings.roster.entries().iter().filter(|entry| !entry.sees_all()) {
+        let params: Vec<&str> = entry.params().iter().map(|param| param.name).collect();
+        // An agent that needs a text cannot be named by its name alone.
+        if desk.settings.roster.parse(entry.name()).is_ok() {
+            let (spec, about) = (entry.name().to_owned(), entry.about().to_owned());
+            agents.push(Choice { spec, about, params: params.join(", ") });
+        }
+    }
+    for spec in &desk.settings.allowed {
+        let about = "Named when the server was started.".to_owned();
+        agents.push(Choice { spec: spec.clone(), about, params: String::new() });
+    }
+    Ok(json(&Options { presets: PRESETS.map(preset).into(), agents, tables: desk.rooms.numbers() }))
+}
+
+/// What a page asks for when it opens a table.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wish {
+    /// The name of a preset, or the text of a rule file.
+    rules: String,
+    opponents: Vec<String>,
+    #[serde(default)]
+    seat: Option<String>,
+    #[serde(default)]
+    one_round: bool,
+    #[serde(default)]
+    notes: bool,
+    #[serde(default)]
+    practice: bool,
+    #[serde(default)]
+    seed: Option<String>,
+}
+
+async fn open(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
+    let wish: Wish = read(&headers, &body)?;
+    let seats = wish.opponents.len() + 1;
+    if !(2..=MAX_SEATS).contains(&seats) {
+        let found = wish.opponents.len();
+        return Err(Problem::bad(format!("{found} opponents; allowed are 1 to {}", MAX_SEATS - 1)));
+    }
+    let unit = if wish.one_round { Unit::Rounds } else { Unit::Match };
+    let rules = unit.of(desk.rules(&wish.rules)?);
+    let mut letters = wish.seat.as_deref().unwrap_or("a").chars();
+    let person =
+        letters.next().and_then(Seat::from_letter).filter(|seat| seat.index() < seats && letters.next().is_none());
+    let last = Seat::ALL[seats - 1];
+    let person = person.ok_or_else(|| Problem::bad(format!("at {seats} seats, allowed are seats a to {last}")))?;
+    let opponents = wish.opponents.iter().map(|spec| desk.agent(spec)).collect::<Result<Vec<_>, _>>()?;
+    let seed = wish.seed.filter(|seed| !seed.is_empty()).unwrap_or_else(fresh_seed);
+    let key = Key::new(read_seed(&seed).map_err(|what| Problem::bad(format!("the seed is `{seed}`; {what}")))?, 0);
+    let start = Playing::new(&rules, seats, key).map_err(Problem::bad)?;
+    let invitation = Invitation { start, person, opponents, notes: wish.notes, practice: wish.practice };
+    // Agents may read a network.
+    let sitting = tokio::task::spawn_blocking(move || Sitting::new(invitation)).await;
+    let sitting =
+        sitting.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "an agent cannot sit down".to_owned()))?;
+    let table =
+        desk.rooms.open(sitting).map_err(|refusal| Problem(StatusCode::TOO_MANY_REQUESTS, refusal.to_string()))?;
+    Ok(json(&serde_json::json!({ "table": table })))
+}
+
+/// The steps of a table as they come. A page that connects, or was away for too long, is sent all that it needs to begin.
+async fn events(
+    State(desk): Desks,
+    Path(table): Path<u64>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    let room = desk.room(table)?;
+    desk.rooms.think(&room);
+    let steps =
+        stream::unfold((room.watch(), room, None::<u64>, Vec::new()), |(mut told, room, from, mut due)| async move {
+            loop {
+                if let Some(event) = due.pop() {
+                    return Some((Ok(event), (told, room, from, due)));
+                }
+                let is_closed = told.borrow_and_update().is_none();
+                if is_closed {
+                    return None;
+                }
+                let (last, steps, hello) = {
+                    let sitting = room.sitting();
+                    let feed = sitting.feed();
+                    let steps = from.and_then(|from| feed.since(from));
+                    let hello = steps.is_none().then(|| feed.hello());
+                    (feed.last(), steps.unwrap_or_default(), hello)
+                };
+                due = match hello {
+                    Some(hello) => vec![Event::default().event("hello").data(hello)],
+                    None => steps.iter().rev().map(|step| Event::default().event("step").data(&**step)).collect(),
+                };
+                let from = Some(last + 1);
+                if let Some(event) = due.pop() {
+                    return Some((Ok(event), (told, room, from, due)));
+                }
+                if told.changed().await.is_err() {
+                    return None;
+                }
+            }
+        });
+    Ok(Sse::new(steps).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Deed {
+    at: u64,
+    #[serde(default)]
+    action: String,
+}
+
+/// Does something at a table, and lets its agents go on.
+fn at_table(
+    desk: &Arc<Desk>,
+    table: u64,
+    headers: &HeaderMap,
+    body: &Bytes,
+    act: impl FnOnce(&mut Sitting, &Deed) -> Result<(), Refusal>,
+) -> Answer {
+    let deed: Deed = read(headers, body)?;
+    let room = desk.room(table)?;
+    let acted = act(&mut room.sitting(), &deed);
+    acted?;
+    desk.rooms.think(&room);
+    Ok(done())
+}
+
+async fn act(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> Answer {
+    at_table(&desk, table, &headers, &body, |sitting, deed| sitting.act(deed.at, &deed.action))
+}
+
+async fn go_on(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> Answer {
+    at_table(&desk, table, &headers, &body, |sitting, deed| sitting.go_on(deed.at))
+}
+
+async fn take_back(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> Answer {
+    at_table(&desk, table, &headers, &body, |sitting, deed| sitting.take_back(deed.at))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    agent: String,
+}
+
+async fn advise(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> Answer {
+    let question: Question = read(&headers, &body)?;
+    let room = desk.room(table)?;
+    let adviser = desk.agent(&question.agent)?;
+    let Ok(_turn) = room.hints.try_acquire() else {
+        return Err(Problem(StatusCode::TOO_MANY_REQUESTS, "a hint is being thought of already".to_owned()));
+    };
+    let (invitation, actions) = {
+        let sitting = room.sitting();
+        if !sitting.invitation().practice {
+            return Err(Problem(
+                StatusCode::CONFLICT,
+                "this match is for real; hints can be had in practice".to_owned(),
+            ));
+        }
+        (sitting.invitation().clone(), sitting.actions())
+    };
+    let name = adviser.to_string();
+    let thought = tokio::task::spawn_blocking(move || hint(&invitation, &actions, &adviser)).await;
+    let (action, explanation) = thought.map_err(|_| Problem::bad("the agent cannot say: it panicked"))??;
+    let (unit, considered) = view_of(explanation.as_ref());
+    let action = action.to_string();
+    Ok(json(&serde_json::json!({ "agent": name, "action": action, "unit": unit, "considered": considered })))
+}
+
+async fn close(State(desk): Desks, Path(table): Path<u64>) -> Answer {
+    desk.rooms.close(table);
+    Ok(done())
+}
+
+/// A sitting may hold its lock while an agent is told something, so it is asked on a thread that may wait.
+async fn record_of(desk: &Arc<Desk>, table: u64) -> Result<Record, Problem> {
+    let room = desk.room(table)?;
+    let record = tokio::task::spawn_blocking(move || room.sitting().record()).await;
+    Ok(record.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "the record cannot be made".to_owned()))??)
+}
+
+async fn record(State(desk): Desks, Path(table): Path<u64>) -> Answer {
+    let record = record_of(&desk, table).await?;
+    let name = format!("attachment; filename=\"cambio-{table}.jsonl\"");
+    let head = [(header::CONTENT_TYPE, "application/jsonl".to_owned()), (header::CONTENT_DISPOSITION, name)];
+    Ok((head, format!("{}\n", record.to_json())).into_response())
+}
+
+async fn film_of_table(State(desk): Desks, Path(table): Path<u64>) -> Answer {
+    let record = record_of(&desk, table).await?;
+    show(record).await
+}
+
+async fn film(body: Bytes) -> Answer {
+    let text = std::str::from_utf8(&body).map_err(|error| Problem::bad(format!("not UTF-8: {error}")))?;
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    show(Record::read(line.trim()).map_err(Problem::bad)?).await
+}
+
+/// Which agent is asked at which decision of which match.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Why {
+    /// The record of the match.
+    record: serde_json::Value,
+    round: usize,
+    decision: usize,
+    agent: String,
+}
+
+async fn explain(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
+    let why: Why = read(&headers, &body)?;
+    let agent = desk.agent(&why.agent)?;
+    let record = Record::read(&why.record.to_string()).map_err(Problem::bad)?;
+    let found = tokio::task::spawn_blocking(move || inquire(&record, (why.round, why.decision), &agent)).await;
+    Ok(json(&found.map_err(|_| Problem::bad("the agent cannot say: it panicked"))??))
+}

@@ -1,0 +1,93 @@
+//! What answers requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response, StatusCode, Uri, header};
+use axum::response::IntoResponse as _;
+use tower::ServiceExt as _;
+
+use crate::answer::Problem;
+use crate::api;
+use crate::desk::Desk;
+use crate::gate::{Gate, HEADERS, POLICY};
+use crate::settings::Settings;
+use crate::sitting::{Refusal, Sitting};
+
+/// How long an answer may take, the reading of the request's body included. What takes longer thinks in the background.
+const ANSWER: Duration = Duration::from_secs(60);
+
+/// What answers requests: a function from a request to an answer, and the tables behind it. Clones answer for the same tables.
+///
+/// ```
+/// use axum::body::Body;
+/// use axum::http::{Request, StatusCode};
+/// use cambio_serve::{App, Settings};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let app = App::new(Settings::new(cambio_agents::roster()), "secret".to_owned(), 8417);
+/// let ask = |path: &str| {
+///     let request = Request::get(path).header("host", "127.0.0.1:8417").body(Body::empty()).unwrap();
+///     let app = app.clone();
+///     async move { app.respond(request).await.status() }
+/// };
+/// assert_eq!(ask("/secret/").await, StatusCode::OK);
+/// assert_eq!(ask("/guess/").await, StatusCode::FORBIDDEN);
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct App {
+    gate: Arc<Gate>,
+    desk: Arc<Desk>,
+    router: Router,
+}
+
+impl App {
+    /// What answers at this port of the loopback address, for whoever knows the token.
+    pub fn new(settings: Settings, token: String, port: u16) -> App {
+        let desk = Arc::new(Desk::new(settings));
+        App { gate: Arc::new(Gate::new(token, port)), router: api::router(Arc::clone(&desk)), desk }
+    }
+
+    /// Opens a table with any match, and returns its number. Agents begin to think when a page looks at it.
+    ///
+    /// # Errors
+    /// If as many tables are open as may be.
+    pub fn open(&self, sitting: Sitting) -> Result<u64, Refusal> {
+        self.desk.rooms.open(sitting)
+    }
+
+    /// The answer to a request.
+    pub async fn respond(&self, request: Request<Body>) -> Response<Body> {
+        let mut response = self.answer(request).await;
+        let headers = response.headers_mut();
+        for (name, value) in HEADERS {
+            headers.insert(name, value);
+        }
+        if !headers.contains_key(header::CONTENT_SECURITY_POLICY) {
+            headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+        }
+        response
+    }
+
+    async fn answer(&self, request: Request<Body>) -> Response<Body> {
+        let (mut head, body) = request.into_parts();
+        let path = match self.gate.admit(&head.method, &head.uri, &head.headers) {
+            Ok(path) => path,
+            Err(turned) => return Problem(turned.status, turned.why.to_owned()).into_response(),
+        };
+        let path = head.uri.query().map_or_else(|| path.clone(), |query| format!("{path}?{query}"));
+        match path.parse::<Uri>() {
+            Ok(uri) => head.uri = uri,
+            Err(_) => return Problem(StatusCode::BAD_REQUEST, "this address is none".to_owned()).into_response(),
+        }
+        let answer = self.router.clone().oneshot(Request::from_parts(head, body));
+        match tokio::time::timeout(ANSWER, answer).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(never)) => match never {},
+            Err(_) => Problem(StatusCode::REQUEST_TIMEOUT, "the request took too long".to_owned()).into_response(),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The files of the pages, compiled in.
+
+use cambio_report::{TABLE_JS, VIEWER_CSS, WATCH_JS};
+
+/// A file: its name, its type and its text.
+pub(crate) struct Asset {
+    pub(crate) kind: &'static str,
+    pub(crate) text: &'static str,
+}
+
+/// The pages by path, without a slash before them.
+pub(crate) fn page(path: &str) -> Option<Asset> {
+    let text = match path {
+        "" => include_str!("../assets/home.html"),
+        "play" => include_str!("../assets/play.html"),
+        "watch" => include_str!("../assets/watch.html"),
+        "runs" => include_str!("../assets/runs.html"),
+        _ => return None,
+    };
+    Some(Asset { kind: "text/html; charset=utf-8", text })
+}
+
+/// The other files by name.
+pub(crate) fn file(name: &str) -> Option<Asset> {
+    const JS: &str = "text/javascript; charset=utf-8";
+    let (kind, text) = match name {
+        "viewer.css" => ("text/css; charset=utf-8", VIEWER_CSS),
+        "app.css" => ("text/css; charset=utf-8", include_str!("../assets/app.css")),
+        "icon.svg" => ("image/svg+xml", include_str!("../assets/icon.svg")),
+        "table.js" => (JS, TABLE_JS),
+        "watch.js" => (JS, WATCH_JS),
+        "common.js" => (JS, include_str!("../assets/common.js")),
+        "home.js" => (JS, include_str!("../assets/home.js")),
+        "play.js" => (JS, include_str!("../assets/play.js")),
+        "watch-page.js" => (JS, include_str!("../assets/watch-page.js")),
+        "runs.js" => (JS, include_str!("../assets/runs.js")),
+        _ => return None,
+    };
+    Some(Asset { kind, text })
+}

@@ -1,0 +1,108 @@
+//! The loop over connections: so many at once, and none that takes its time.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tower::service_fn;
+
+use crate::app::App;
+use crate::settings::Settings;
+
+/// The most connections at once. A browser keeps up to six for each of its windows.
+const MOST_CONNECTIONS: usize = 256;
+/// How long a client may take for the head of a request.
+const HEAD: Duration = Duration::from_secs(10);
+/// The most bytes of the head of a request.
+const HEAD_BYTES: usize = 16 * 1024;
+/// How often the loop looks whether it is to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// A server that is bound to its address.
+#[derive(Debug)]
+pub struct Server {
+    runtime: tokio::runtime::Runtime,
+    listener: TcpListener,
+    app: App,
+    address: String,
+}
+
+impl Server {
+    /// Binds a port of the loopback address; port 0 is any free one. The token of its address is random.
+    ///
+    /// # Errors
+    /// If the port is taken, or the machine has no entropy or threads.
+    ///
+    /// ```
+    /// use cambio_serve::{Server, Settings};
+    ///
+    /// let server = Server::bind(0, Settings::new(cambio_agents::roster())).unwrap();
+    /// assert!(server.address().starts_with("http://127.0.0.1:"));
+    /// server.run(|| true);
+    /// ```
+    pub fn bind(port: u16, settings: Settings) -> std::io::Result<Server> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let listener = runtime.block_on(TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))))?;
+        let port = listener.local_addr()?.port();
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+        let token = format!("{:032x}", u128::from_le_bytes(bytes));
+        let address = format!("http://127.0.0.1:{port}/{token}/");
+        Ok(Server { app: App::new(settings, token, port), runtime, listener, address })
+    }
+
+    /// The address to open in a browser. Whoever knows it may play and read the runs.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Answers requests until `stop` says so; it is asked ten times a second.
+    pub fn run(self, mut stop: impl FnMut() -> bool) {
+        let Server { runtime, listener, app, .. } = self;
+        runtime.block_on(async {
+            let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+            while !stop() {
+                let Ok(next) = tokio::time::timeout(LOOK_EVERY, accept(&listener, &places)).await else { continue };
+                let Some((stream, place)) = next else {
+                    // Out of descriptors, or the client has gone: the next one may do better.
+                    tokio::time::sleep(LOOK_EVERY).await;
+                    continue;
+                };
+                let app = app.clone();
+                tokio::spawn(async move {
+                    serve(app, stream).await;
+                    drop(place);
+                });
+            }
+        });
+        // Searches that still think have nobody to tell.
+        runtime.shutdown_background();
+    }
+}
+
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    let place = Arc::clone(places).acquire_owned().await.ok()?;
+    let (stream, _) = listener.accept().await.ok()?;
+    Some((stream, place))
+}
+
+async fn serve(app: App, stream: TcpStream) {
+    let answer = service_fn(move |request: Request<hyper::body::Incoming>| {
+        let app = app.clone();
+        async move { Ok::<_, std::convert::Infallible>(app.respond(request.map(Body::new)).await) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_BYTES);
+    // What goes wrong on a connection is its client's.
+    let _ = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(answer)).await;
+}

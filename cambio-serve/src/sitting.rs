@@ -1,0 +1,446 @@
+//! A person's match against agents: who decides next, what everybody is told, and what the person's page is sent.
+
+use std::fmt;
+
+use cambio_agents::{AgentSpec, Explanation};
+use cambio_core::{Action, Agent, Card, Event, Observer, Playing, Record, RoundResult, Seat, Setup, Sighting, State};
+use cambio_report::Narrator;
+use cambio_sim::Guarded;
+
+use crate::page::{Feed, RoundEnd, Setting, Step};
+
+/// An agent at the table; its panics are trouble of its seat.
+type Opponent = Guarded<Box<dyn Agent>>;
+
+/// What a person wants to play.
+#[derive(Clone, Debug)]
+pub struct Invitation {
+    /// The match at its beginning.
+    pub start: Playing,
+    /// The person's seat.
+    pub person: Seat,
+    /// The agents of the other seats, in order.
+    pub opponents: Vec<AgentSpec>,
+    /// Whether the table keeps showing what the person has seen.
+    pub notes: bool,
+    /// Whether decisions can be taken back and hints be had.
+    pub practice: bool,
+}
+
+/// Why a request of a person is refused: a sentence.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(pub(crate) String);
+
+/// A person's match against agents.
+pub struct Sitting {
+    invitation: Invitation,
+    narrator: Narrator,
+    playing: Playing,
+    /// The agents by seat; `None` for the person, and while an agent thinks.
+    opponents: Vec<Option<Opponent>>,
+    /// Every decision, and whether the person took it.
+    decisions: Vec<(Action, bool)>,
+    feed: Feed,
+    /// The first step of the next round, which waits until the person has seen how this one ended.
+    recess: Option<Step>,
+    trouble: Option<String>,
+    /// The decisions from which the match is to be played again, after one was taken back.
+    rewind: Option<Vec<(Action, bool)>>,
+    is_busy: bool,
+}
+
+/// What is to be computed for a sitting while its page stays alive.
+pub(crate) enum Job {
+    /// An agent decides.
+    Decide { seat: Seat, opponent: Opponent, state: Box<State> },
+    /// The match is played again up to an earlier decision.
+    Rewind { invitation: Box<Invitation>, decisions: Vec<(Action, bool)> },
+}
+
+/// What came of a job.
+pub(crate) enum Done {
+    Decided { seat: Seat, opponent: Opponent, action: Action },
+    Rewound(Box<Sitting>),
+}
+
+impl Job {
+    pub(crate) fn run(self) -> Done {
+        match self {
+            Job::Decide { seat, mut opponent, state } => {
+                let action = opponent.decide(&state.observe(seat));
+                Done::Decided { seat, opponent, action }
+            }
+            Job::Rewind { invitation, decisions } => {
+                let mut sitting = Sitting::new(*invitation);
+                sitting.follow(&decisions);
+                Done::Rewound(Box::new(sitting))
+            }
+        }
+    }
+}
+
+/// What was heard of one decision.
+#[derive(Default)]
+struct Heard {
+    before: Vec<Event<Card>>,
+    /// The end of a round, and the events of the next one's beginning.
+    ended: Option<(Box<State>, RoundResult)>,
+    after: Vec<Event<Card>>,
+}
+
+impl Observer for Heard {
+    fn round_begins(&mut self, _: &Setup, _: &[Card]) {}
+
+    fn event(&mut self, event: &Event<Card>) {
+        if self.ended.is_some() { self.after.push(*event) } else { self.before.push(*event) }
+    }
+
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
+        self.ended = Some((Box::new(state.clone()), *result));
+    }
+}
+
+fn seen(events: &[Event<Card>], seat: Seat) -> Vec<Sighting> {
+    events.iter().map(|event| event.seen_from(seat)).collect()
+}
+
+/// Tells every agent what it perceives of some events.
+fn tell(opponents: &mut [Option<Opponent>], events: &[Event<Card>]) {
+    for event in events {
+        for (opponent, seat) in opponents.iter_mut().zip(Seat::ALL) {
+            if let Some(opponent) = opponent {
+                opponent.notice(&event.seen_from(seat));
+            }
+        }
+    }
+}
+
+impl Sitting {
+    /// Sits everybody down. Nobody has decided yet.
+    ///
+    /// # Panics
+    /// If the person's seat is not at the table, or there is not one agent for each other seat.
+    pub fn new(invitation: Invitation) -> Sitting {
+        let mut playing = invitation.start.clone();
+        let seats = playing.seats();
+        assert_eq!(invitation.opponents.len() + 1, seats, "one agent for each other seat");
+        let mut names: Vec<String> = invitation.opponents.iter().map(ToString::to_string).collect();
+        names.insert(invitation.person.index(), "person".to_owned());
+        let mut specs = invitation.opponents.iter();
+        let mut opponents: Vec<Option<Opponent>> = Seat::ALL[..seats]
+            .iter()
+            .map(|&seat| if seat == invitation.person { None } else { specs.next().map(|s| Guarded::new(s.make())) })
+            .collect();
+        for (opponent, seat) in opponents.iter_mut().zip(Seat::ALL) {
+            if let Some(opponent) = opponent {
+                opponent.begin(&playing.briefing(seat));
+                opponent.round_begins(&playing.standing());
+            }
+        }
+        tell(&mut opponents, playing.events());
+        let Invitation { person, notes, practice, .. } = invitation;
+        let shown = Setting::new(playing.rules(), names, person, notes, practice);
+        let mut sitting = Sitting {
+            narrator: Narrator::new(playing.rules()),
+            opponents,
+            decisions: Vec::new(),
+            feed: Feed::new(shown),
+            recess: None,
+            trouble: None,
+            rewind: None,
+            is_busy: false,
+            playing,
+            invitation,
+        };
+        sitting.look_for_trouble();
+        let sightings = seen(sitting.playing.events(), person);
+        let step = sitting.step(&sightings);
+        sitting.feed.push(step);
+        sitting
+    }
+
+    pub(crate) fn feed(&self) -> &Feed {
+        &self.feed
+    }
+
+    pub(crate) fn invitation(&self) -> &Invitation {
+        &self.invitation
+    }
+
+    /// The decisions so far.
+    pub(crate) fn actions(&self) -> Vec<Action> {
+        self.decisions.iter().map(|&(action, _)| action).collect()
+    }
+
+    /// The step that shows what the person perceived, and the table as it is now.
+    fn step(&self, sightings: &[Sighting]) -> Step {
+        let view = self.playing.state().observe(self.invitation.person);
+        let (round, totals) = (self.playing.rounds() + 1, self.playing.totals());
+        let step = Step::new(&self.narrator, sightings, &view, round, totals, self.invitation.notes);
+        step.in_trouble(self.trouble.clone())
+    }
+
+    /// Why an agent cannot go on, if one cannot.
+    fn look_for_trouble(&mut self) {
+        for (opponent, seat) in self.opponents.iter_mut().zip(Seat::ALL) {
+            if let Some(reason) = opponent.as_mut().and_then(Agent::trouble) {
+                let name = &self.feed.setting().names[seat.index()];
+                self.trouble.get_or_insert(format!("{name} in seat {seat} cannot go on: {reason}"));
+            }
+        }
+    }
+
+    /// Carries a legal decision out and tells everybody.
+    fn carry_out(&mut self, action: Action, is_persons: bool) {
+        let asked = self.playing.state().actor();
+        for (opponent, seat) in self.opponents.iter_mut().zip(Seat::ALL) {
+            if let Some(opponent) = opponent
+                && asked != Some(seat)
+                && opponent.spectates()
+            {
+                opponent.spectate(self.playing.state().table());
+            }
+        }
+        let mut heard = Heard::default();
+        self.playing.act_observed(action, &mut heard).expect("the decision was just found legal");
+        self.decisions.push((action, is_persons));
+        tell(&mut self.opponents, &heard.before);
+        let person = self.invitation.person;
+        let Some((state, result)) = heard.ended else {
+            self.look_for_trouble();
+            let step = self.step(&seen(&heard.before, person));
+            if step.is_worth_showing() {
+                self.feed.push(step);
+            }
+            return;
+        };
+        for opponent in self.opponents.iter_mut().flatten() {
+            opponent.round_ends(&result);
+            if self.playing.is_over() {
+                opponent.match_ends(self.playing.totals());
+            } else {
+                opponent.round_begins(&self.playing.standing());
+            }
+        }
+        tell(&mut self.opponents, &heard.after);
+        self.look_for_trouble();
+        let (rounds, totals) = (self.playing.rounds(), self.playing.totals());
+        let ranks = self.playing.result().map(|result| result.ranks);
+        let end = RoundEnd::new(self.playing.rules(), &result, totals, ranks);
+        let sightings = seen(&heard.before, person);
+        let last = Step::new(&self.narrator, &sightings, &state.observe(person), rounds, totals, self.invitation.notes);
+        self.feed.push(last.ending(end, &sightings));
+        if !self.playing.is_over() {
+            self.recess = Some(self.step(&seen(&heard.after, person)));
+        }
+    }
+
+    /// Whether nobody is asked now, or nobody may act now.
+    fn check_open(&self, at: u64) -> Result<(), Refusal> {
+        let refuse = |why: &str| Err(Refusal(why.to_owned()));
+        if self.playing.is_over() && self.rewind.is_none() {
+            return refuse("the match is over");
+        }
+        if let Some(trouble) = &self.trouble {
+            return Err(Refusal(format!("the match has stopped: {trouble}")));
+        }
+        if at != self.feed.last() || self.rewind.is_some() {
+            return refuse("the table has moved on since; look at it again");
+        }
+        Ok(())
+    }
+
+    /// Takes a decision of the person, who saw step `at` last.
+    ///
+    /// # Errors
+    /// If the person is not asked, or the decision is not one of those offered.
+    pub(crate) fn act(&mut self, at: u64, text: &str) -> Result<(), Refusal> {
+        self.check_open(at)?;
+        let turn = self.playing.turn().filter(|turn| turn.seat == self.invitation.person && self.recess.is_none());
+        let Some(turn) = turn else { return Err(Refusal("it is not your turn to decide".to_owned())) };
+        let choices = turn.view.choices();
+        let action = text.parse::<Action>().map_err(|error| Refusal(error.to_string()))?;
+        if !turn.view.allows(action) {
+            return Err(Refusal(format!("`{action}` is not offered; one of: {choices}")));
+        }
+        self.carry_out(action.canonical(), true);
+        Ok(())
+    }
+
+    /// Goes on to the next round.
+    ///
+    /// # Errors
+    /// If no round has just ended.
+    pub(crate) fn go_on(&mut self, at: u64) -> Result<(), Refusal> {
+        self.check_open(at)?;
+        let step = self.recess.take().ok_or_else(|| Refusal("no round has just ended".to_owned()))?;
+        self.feed.new_round();
+        self.feed.push(step);
+        Ok(())
+    }
+
+    /// Takes the person's last decision back; those that only passed in a window go with the one before.
+    ///
+    /// # Errors
+    /// If the match is not one for practice, or the person has decided nothing.
+    pub(crate) fn take_back(&mut self, at: u64) -> Result<(), Refusal> {
+        if !self.invitation.practice {
+            return Err(Refusal("this match is for real; decisions can be taken back in practice".to_owned()));
+        }
+        if at != self.feed.last() || self.rewind.is_some() {
+            return Err(Refusal("the table has moved on since; look at it again".to_owned()));
+        }
+        let own = |&(action, is_persons): &(Action, bool)| is_persons && action != Action::Pass;
+        let place = self.decisions.iter().rposition(own);
+        let Some(place) = place else { return Err(Refusal("you have decided nothing yet".to_owned())) };
+        self.rewind = Some(self.decisions[..place].to_vec());
+        Ok(())
+    }
+
+    /// Plays the decisions of another sitting of the same match. The agents are asked, so that they are in the state in which they
+    /// were then; what was decided counts.
+    fn follow(&mut self, decisions: &[(Action, bool)]) {
+        for &(action, is_persons) in decisions {
+            let Some(turn) = self.playing.turn() else { return };
+            if let Some(opponent) = &mut self.opponents[turn.seat.index()] {
+                opponent.decide(&turn.view);
+            }
+            if !turn.view.allows(action) {
+                return;
+            }
+            if self.recess.take().is_some() {
+                self.feed.new_round();
+            }
+            self.carry_out(action, is_persons);
+        }
+    }
+
+    /// What is to be computed next, if anything is; [`Sitting::finish`] has to follow.
+    pub(crate) fn job(&mut self) -> Option<Job> {
+        if self.is_busy {
+            return None;
+        }
+        if let Some(decisions) = self.rewind.clone() {
+            self.is_busy = true;
+            return Some(Job::Rewind { invitation: Box::new(self.invitation.clone()), decisions });
+        }
+        if self.recess.is_some() || self.trouble.is_some() {
+            return None;
+        }
+        let seat = self.playing.state().actor()?;
+        let opponent = self.opponents[seat.index()].take()?;
+        self.is_busy = true;
+        Some(Job::Decide { seat, opponent, state: Box::new(self.playing.state().clone()) })
+    }
+
+    /// Takes the result of a job.
+    pub(crate) fn finish(&mut self, done: Done) {
+        self.is_busy = false;
+        match done {
+            Done::Decided { seat, opponent, action } => {
+                self.opponents[seat.index()] = Some(opponent);
+                if self.rewind.is_some() {
+                    return;
+                }
+                self.look_for_trouble();
+                if self.trouble.is_none() && !self.playing.state().allows(action) {
+                    let name = &self.feed.setting().names[seat.index()];
+                    self.trouble = Some(format!("{name} in seat {seat} decided `{action}`, which is illegal"));
+                }
+                if self.trouble.is_some() {
+                    let step = self.step(&[]);
+                    self.feed.push(step);
+                } else {
+                    self.carry_out(action, false);
+                }
+            }
+            Done::Rewound(other) => {
+                let Sitting { playing, opponents, decisions, recess, trouble, .. } = *other;
+                (self.playing, self.opponents, self.decisions) = (playing, opponents, decisions);
+                (self.recess, self.trouble, self.rewind) = (recess, trouble, None);
+                let step = self.step(&[]).saying("you take your decision back");
+                self.feed.push(step);
+                if let Some(recess) = self.recess.take() {
+                    self.feed.new_round();
+                    self.feed.push(recess);
+                }
+            }
+        }
+    }
+
+    /// Stops the match for a fault of this program.
+    pub(crate) fn fail(&mut self) {
+        self.is_busy = false;
+        self.rewind = None;
+        self.trouble = Some("this is a bug in cambio; its standard error says where".to_owned());
+        let step = self.step(&[]);
+        self.feed.push(step);
+    }
+
+    /// The record.
+    ///
+    /// # Errors
+    /// While the match goes on: its record tells every card.
+    pub(crate) fn record(&self) -> Result<Record, Refusal> {
+        if !self.playing.is_over() && self.trouble.is_none() {
+            return Err(Refusal(
+                "the match is in progress, and its record tells every card; it can be had when the match is over"
+                    .to_owned(),
+            ));
+        }
+        let names: Vec<&str> = self.feed.setting().names.iter().map(String::as_str).collect();
+        Ok(self.playing.save(&names))
+    }
+}
+
+impl fmt::Debug for Sitting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sitting").field("feed", &self.feed).finish_non_exhaustive()
+    }
+}
+
+/// What an agent would do in the person's place: it is told what the person perceived, decision by decision, and asked at the
+/// end. It also says what it considered, if it can.
+///
+/// # Errors
+/// If it is not the person who is asked, or the agent cannot go on.
+///
+/// # Panics
+/// Only if the agent does.
+pub(crate) fn hint(
+    invitation: &Invitation,
+    actions: &[Action],
+    adviser: &AgentSpec,
+) -> Result<(Action, Option<Explanation>), Refusal> {
+    let person = invitation.person;
+    let mut playing = invitation.start.clone();
+    let mut player = adviser.player();
+    let agent = player.agent();
+    agent.begin(&playing.briefing(person));
+    agent.round_begins(&playing.standing());
+    for sighting in playing.sightings(person) {
+        agent.notice(&sighting);
+    }
+    for &action in actions {
+        if playing.state().actor() != Some(person) && agent.spectates() {
+            agent.spectate(playing.state().table());
+        }
+        let mut heard = Heard::default();
+        playing.act_observed(action, &mut heard).map_err(|illegal| Refusal(illegal.to_string()))?;
+        heard.before.iter().for_each(|event| agent.notice(&event.seen_from(person)));
+        if let Some((_, result)) = heard.ended {
+            agent.round_ends(&result);
+            agent.round_begins(&playing.standing());
+        }
+        heard.after.iter().for_each(|event| agent.notice(&event.seen_from(person)));
+    }
+    let turn = playing.turn().filter(|turn| turn.seat == person);
+    let turn = turn.ok_or_else(|| Refusal("it is not your turn to decide".to_owned()))?;
+    let action = agent.decide(&turn.view);
+    match agent.trouble() {
+        None if turn.view.allows(action) => Ok((action, player.explain(&turn.view, action))),
+        None => Err(Refusal(format!("{adviser} would decide `{action}`, which is illegal"))),
+        Some(reason) => Err(Refusal(format!("{adviser} cannot say: {reason}"))),
+    }
+}

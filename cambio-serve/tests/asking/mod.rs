@@ -1,0 +1,82 @@
+//! Asks an app without a network.
+#![allow(dead_code, reason = "every test file takes its own part")]
+
+use axum::body::Body;
+use axum::http::{Request, Response, StatusCode};
+use cambio_serve::App;
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+
+pub(crate) const HOST: &str = "127.0.0.1:8417";
+pub(crate) const TOKEN: &str = "0123456789abcdef";
+
+/// So many by default, and so many in the long version.
+pub(crate) fn amount(small: u64, full: u64) -> u64 {
+    if std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1") { full } else { small }
+}
+
+/// Runs a test on a small runtime.
+pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test)
+}
+
+pub(crate) async fn get(app: &App, path: &str) -> Response<Body> {
+    let request = Request::get(format!("/{TOKEN}/{path}")).header("host", HOST).body(Body::empty()).unwrap();
+    app.respond(request).await
+}
+
+pub(crate) async fn post(app: &App, path: &str, body: impl Into<Body>) -> Response<Body> {
+    let request = Request::post(format!("/{TOKEN}/{path}"));
+    let request = request.header("host", HOST).header("content-type", "application/json");
+    app.respond(request.body(body.into()).unwrap()).await
+}
+
+/// The status of an answer and its text.
+pub(crate) async fn read(response: Response<Body>) -> (StatusCode, String) {
+    let status = response.status();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(bytes.to_vec()).unwrap())
+}
+
+/// The sentence of a problem.
+pub(crate) async fn sentence(response: Response<Body>) -> (u16, String) {
+    let (status, text) = read(response).await;
+    let told: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{status}: {text}"));
+    (status.as_u16(), told["error"].as_str().unwrap_or_default().to_owned())
+}
+
+/// What a page is sent, event by event.
+pub(crate) struct Page {
+    body: Body,
+    rest: String,
+    /// Every byte so far.
+    pub(crate) all: String,
+}
+
+impl Page {
+    pub(crate) async fn of(app: &App, table: u64) -> Page {
+        let response = get(app, &format!("api/tables/{table}/events")).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        Page { body: response.into_body(), rest: String::new(), all: String::new() }
+    }
+
+    /// The step of the next event; `None` when the table is closed.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some((event, rest)) = self.rest.split_once("\n\n") {
+                let data: Vec<&str> = event.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
+                let data = data.concat();
+                self.rest = rest.to_owned();
+                if data.is_empty() {
+                    continue;
+                }
+                let told: Value = serde_json::from_str(&data).unwrap();
+                return Some(if told["step"].is_object() { told["step"].clone() } else { told });
+            }
+            let frame = self.body.frame().await?.unwrap();
+            let text = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
+            self.all += &text;
+            self.rest += &text;
+        }
+    }
+}

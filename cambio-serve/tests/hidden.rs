@@ -1,0 +1,242 @@
+//! Nothing hidden reaches the browser: in two worlds that a seat cannot tell apart, the page of that seat is sent the same
+//! bytes.
+//!
+//! A match is played with random decisions and stopped where the person is asked. Then cards of its deck change places that the
+//! seat has not seen, and what others declared in a window that is still open changes, too: the second world. Both are
+//! played over the app, with agents that follow the script. `CAMBIO_FULL=1` plays ten thousand pairs.
+
+mod asking;
+
+use std::sync::Arc;
+
+use asking::{Page, amount, get, post, read, run};
+use cambio_agents::roster;
+use cambio_core::rng::{Bounded as _, Key, Stream};
+use cambio_core::{Action, Agent, Briefing, Card, Deal, Observation, PRESETS, Phase, Playing, Rules, Seat, Sighting};
+use cambio_serve::{App, Invitation, Settings, Sitting};
+
+/// Takes the decisions of its seat from a script.
+struct Scripted {
+    script: Arc<Vec<(Seat, Action)>>,
+    seat: Seat,
+    at: usize,
+}
+
+impl Agent for Scripted {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        (self.seat, self.at) = (briefing.seat, 0);
+    }
+
+    fn decide(&mut self, _: &Observation<'_>) -> Action {
+        let own = self.script.iter().filter(|(seat, _)| *seat == self.seat);
+        self.at += 1;
+        own.map(|(_, action)| *action).nth(self.at - 1).expect("nobody is asked beyond the script")
+    }
+}
+
+/// A match up to a decision of the person.
+#[derive(Clone)]
+struct World {
+    deal: Deal,
+    seats: usize,
+    person: Seat,
+    script: Vec<(Seat, Action)>,
+}
+
+/// A decision that keeps a match going: it passes, ends and declines mostly.
+fn choose(view: &Observation<'_>, stream: &mut Stream) -> Action {
+    let choices = view.choices();
+    if choices.contains(Action::Pass) && stream.chance(4, 5) {
+        return Action::Pass;
+    }
+    loop {
+        let action = choices.nth(stream.below(choices.len() as u32) as usize).unwrap();
+        if action != Action::Call || stream.chance(1, 8) || choices.len() == 1 {
+            return action;
+        }
+    }
+}
+
+impl World {
+    /// A match that stops where the person is asked; `None` if it ended before.
+    fn play(key: Key, stream: &mut Stream) -> Option<World> {
+        let rules = Rules::preset(PRESETS[stream.below(6) as usize]).unwrap();
+        let seats = 2 + stream.below(3) as usize;
+        let deal = Deal::new(&rules, key);
+        let person = Seat::ALL[stream.below(seats as u32) as usize];
+        let mut playing = Playing::dealt(deal.clone(), seats).unwrap();
+        let mut script = Vec::new();
+        let least = stream.below(60) as usize;
+        loop {
+            let turn = playing.turn()?;
+            if script.len() >= least && turn.seat == person {
+                return Some(World { deal, seats, person, script });
+            }
+            let action = choose(&turn.view, stream);
+            script.push((turn.seat, action));
+            playing.act(action).unwrap();
+        }
+    }
+
+    /// The match where it stops, and everything that the person perceived; `None` if a decision is not the asked seat's, or not
+    /// legal.
+    fn perceived(&self) -> Option<(Playing, Vec<Sighting>)> {
+        let mut playing = Playing::dealt(self.deal.clone(), self.seats).unwrap();
+        let mut sightings: Vec<Sighting> = playing.sightings(self.person).collect();
+        for &(seat, action) in &self.script {
+            let turn = playing.turn().filter(|turn| turn.seat == seat && turn.view.allows(action));
+            turn?;
+            playing.act(action).unwrap();
+            sightings.extend(playing.sightings(self.person));
+        }
+        Some((playing, sightings))
+    }
+
+    /// Another world that the person cannot tell from this one, if one is found: by the definition of the sightings, and not by
+    /// any model of what they tell.
+    fn forged(&self, stream: &mut Stream) -> World {
+        let (playing, sightings) = self.perceived().unwrap();
+        let round = playing.rounds();
+        let is_same = |other: &World| {
+            other
+                .perceived()
+                .is_some_and(|(forged, told)| told == sightings && forged.state().actor() == playing.state().actor())
+        };
+        let mut world = self.clone();
+        for _ in 0..24 {
+            let mut other = world.clone();
+            let mut deck = other.deal.deck(round).to_vec();
+            // The cards of the first hands, and those that come next, matter most.
+            let near = (self.seats * 6).min(deck.len());
+            let (one, two) = (stream.below(near as u32) as usize, stream.below(deck.len() as u32) as usize);
+            deck.swap(one, two);
+            other.deal.lay(round, &deck).unwrap();
+            if is_same(&other) {
+                world = other;
+            }
+        }
+        // What others declared in the window that is open.
+        if playing.state().table().phase() == Phase::Window {
+            for place in (0..world.script.len()).rev().take_while(|&place| self.script[place].0 != self.person) {
+                let mut other = world.clone();
+                let targets = playing.state().table().snap_targets(self.script[place].0);
+                let spot = targets.nth_from(Seat::A, stream.below(targets.len().max(1) as u32) as usize);
+                other.script[place].1 = spot.map_or(Action::Pass, Action::Snap);
+                if is_same(&other) {
+                    world = other;
+                }
+            }
+        }
+        world
+    }
+
+    fn faces(&self) -> Vec<Option<Card>> {
+        let (playing, _) = self.perceived().unwrap();
+        let state = playing.state();
+        state
+            .table()
+            .occupied()
+            .iter_from(Seat::A)
+            .map(|spot| state.face(spot))
+            .chain(state.stock().map(Some))
+            .collect()
+    }
+
+    /// Plays the match over an app, and returns every byte that the person's pages were sent.
+    async fn played(&self, notes: bool) -> String {
+        let script = Arc::new(self.script.clone());
+        let own: Vec<Action> =
+            script.iter().filter(|(seat, _)| *seat == self.person).map(|(_, action)| *action).collect();
+        let roster = roster().with("scripted", "Follows a script.", move || Scripted {
+            script: Arc::clone(&script),
+            seat: Seat::A,
+            at: 0,
+        });
+        let opponents = vec![roster.parse("scripted").unwrap(); self.seats - 1];
+        let start = Playing::dealt(self.deal.clone(), self.seats).unwrap();
+        let app = App::new(Settings::new(roster), asking::TOKEN.to_owned(), 8417);
+        let table = app.open(Sitting::new(Invitation { start, person: self.person, opponents, notes, practice: true }));
+        let table = table.unwrap();
+        let mut page = Page::of(&app, table).await;
+        let mut sent = String::new();
+        let mut own = own.into_iter();
+        loop {
+            let step = page.next().await.expect("the table is open");
+            let at = &step["n"];
+            let answer = if !step["end"].is_null() {
+                post(&app, "api/tables/1/next", format!(r#"{{"at":{at}}}"#)).await
+            } else if !step["ask"].is_null() {
+                let Some(action) = own.next() else { break };
+                post(&app, "api/tables/1/act", format!(r#"{{"at":{at},"action":"{action}"}}"#)).await
+            } else {
+                continue;
+            };
+            let (status, text) = read(answer).await;
+            assert_eq!(status.as_u16(), 200, "{text}");
+            sent += &text;
+        }
+        sent += &page.all;
+        // What is refused tells nothing either, a hint comes from what the seat perceived, and a page that is loaded again gets
+        // the same.
+        for request in [
+            post(&app, "api/tables/1/act", r#"{"at":0,"action":"keep h9"}"#).await,
+            post(&app, "api/tables/1/hint", r#"{"agent":"heuristic"}"#).await,
+            get(&app, "api/tables/1/record").await,
+            get(&app, "api/tables/1/film").await,
+        ] {
+            let (status, text) = read(request).await;
+            sent += &format!("{status} {text}\n");
+        }
+        let mut again = Page::of(&app, table).await;
+        again.next().await;
+        sent + &again.all
+    }
+}
+
+#[test]
+fn two_worlds_that_a_seat_cannot_tell_apart_give_the_same_bytes() {
+    let pairs = amount(60, 10_000);
+    let (mut compared, mut differ, mut bytes) = (0, 0, 0);
+    for deal in 0.. {
+        let key = Key::new(41, deal);
+        let mut stream = key.agent(Seat::H);
+        let Some(world) = World::play(key, &mut stream) else { continue };
+        let forged = world.forged(&mut stream);
+        let notes = stream.chance(1, 2);
+        let sent = [&world, &forged].map(|world| run(world.played(notes)));
+        assert!(sent[0] == sent[1], "deal {deal}:\n{}\n\n{}", sent[0], sent[1]);
+        assert!(sent[0].contains("the match is in progress"), "{}", sent[0]);
+        differ += u64::from(world.faces() != forged.faces());
+        bytes += sent[0].len();
+        compared += 1;
+        if compared == pairs {
+            break;
+        }
+    }
+    // The worlds were really others, and something was sent.
+    assert!(differ * 10 > compared * 9, "only {differ} of {compared} pairs differ in a hidden card");
+    assert!(bytes as u64 > compared * 2_000, "{bytes} bytes");
+}
+
+#[test]
+fn bytes_differ_where_the_seat_can_tell_the_worlds_apart() {
+    // The comparison can fail: where a card differs that the seat has seen, so do the bytes.
+    let (mut told, mut tried) = (0, 0);
+    for deal in 0..30 {
+        let key = Key::new(43, deal);
+        let mut stream = key.agent(Seat::H);
+        let Some(world) = World::play(key, &mut stream) else { continue };
+        let (playing, sightings) = world.perceived().unwrap();
+        let mut other = world.clone();
+        let mut deck = other.deal.deck(playing.rounds()).to_vec();
+        deck.rotate_left(1);
+        other.deal.lay(playing.rounds(), &deck).unwrap();
+        let Some((_, seen)) = other.perceived() else { continue };
+        if seen == sightings {
+            continue;
+        }
+        tried += 1;
+        told += u64::from(run(world.played(true)) != run(other.played(true)));
+    }
+    assert!(tried > 0 && told == tried, "{told} of {tried}");
+}

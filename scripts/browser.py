@@ -1,0 +1,448 @@
+#!/usr/bin/env python3
+"""Plays and watches in a real browser, as people do: by clicks and by keys.
+
+    scripts/browser.py [CAMBIO]             CAMBIO is the command; target/release/cambio or target/debug/cambio by default
+    scripts/browser.py --pictures FOLDER    also writes the pictures of the book into FOLDER
+
+Needs chromium, which it installs with apt-get where it may, and two packages of PyPI, which it installs into
+target/browser-venv. Where they cannot be had it says so and checks nothing. Exits 1 if a check fails.
+
+Checked are: a whole match on each preset against two agents; a page that is loaded again in the middle; two pages of one
+table; hints and taking back; a match played by keys alone; what an opponent holds is nowhere in the page; widths of 400 and
+1280 pixels, light and dark, without anything that sticks out; axe-core without a serious finding; deep links and keys of
+the viewer; the page of `cambio replay --html`, from disk, small and quick.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+HOME = TARGET / "browser-venv"
+PACKAGES = ["playwright==1.65.2", "axe-playwright-python==0.1.8"]
+PRESETS = ["original", "original-b", "original-c", "original-d", "faessler", "classic"]
+
+
+# ------------------------------------------------------------------------------------------------- what has to be there
+
+
+def leave_out(why):
+    print(f"left out, for {why}")
+    sys.exit(0)
+
+
+def chromium():
+    """The browser, installed if there is none and it may be."""
+    find = lambda: shutil.which("chromium") or shutil.which("chromium-browser")
+    if not find() and shutil.which("apt-get") and os.geteuid() == 0:
+        print("installing chromium", file=sys.stderr)
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"}}
+        try:
+            subprocess.run(["apt-get", "update", "-q"], timeout=120, **quiet)
+            subprocess.run(["apt-get", "install", "-yq", "--no-install-recommends", "chromium", "fonts-dejavu-core"], timeout=300, **quiet)
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+    return find() or leave_out("there is no chromium and it cannot be installed")
+
+
+def own_python():
+    """Goes on in an environment that has the packages."""
+    python = HOME / "bin/python"
+    done = HOME / "packages.txt"
+    if Path(sys.prefix) == HOME.resolve() or os.environ.get("CAMBIO_BROWSER_VENV"):
+        return
+    if not done.exists() or done.read_text() != repr(PACKAGES):
+        try:
+            subprocess.run([sys.executable, "-m", "venv", "--clear", HOME], check=True, timeout=120, capture_output=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "30", *PACKAGES], check=True,
+                           timeout=300, capture_output=True)
+        except (OSError, subprocess.SubprocessError):
+            leave_out(f"{', '.join(PACKAGES)} cannot be installed")
+        done.write_text(repr(PACKAGES))
+    os.execve(python, [str(python), *sys.argv], os.environ | {"CAMBIO_BROWSER_VENV": "1"})
+
+
+# ---------------------------------------------------------------------------------------------------------- a person
+
+
+class Failure(Exception):
+    pass
+
+
+def expect(holds, what):
+    if not holds:
+        raise Failure(what)
+
+
+def until(page, expression, arg=None, seconds=30):
+    """Waits until an expression holds. It is asked from here, because the pages' policy lets nobody evaluate text in them."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression, arg):
+        expect(time.monotonic() < end, f"after {seconds} s this does not hold: {expression}; the page says: {page.inner_text('main')[:600]}")
+        time.sleep(0.015)
+
+
+class Person:
+    """Somebody at a table in a page, who decides at random: by click or by key."""
+
+    def __init__(self, page, seed, keys_only=False, calls=0.5):
+        self.page, self.random, self.keys_only = page, random.Random(seed), keys_only
+        self.decisions, self.calls = 0, calls
+
+    def sit(self, address, rules, opponents, **options):
+        page = self.page
+        body = {"rules": rules, "opponents": opponents, "notes": True, "practice": True, "seed": "7"} | options
+        page.goto(address)
+        opened = page.evaluate(
+            "async (body) => (await fetch('api/tables', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)})).json()",
+            body)
+        expect("table" in opened, f"no table: {opened}")
+        page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
+        page.goto(f"{address}play?table={opened['table']}")
+        return opened["table"]
+
+    def wait(self):
+        """Waits until something is asked, or a round has ended. Returns what can be done."""
+        until(self.page, "document.querySelector('dialog[open]') || document.querySelector('.bar button') || document.querySelector('.card.offered')")
+        return self.page.evaluate(
+            """() => ({
+                question: document.querySelector('.question').textContent,
+                isOver: Boolean(document.querySelector('dialog[open] a.button')),
+                hasEnded: Boolean(document.querySelector('dialog[open]')),
+                verbs: [...document.querySelectorAll('.bar button[data-verb]')].map((button) => button.dataset.verb),
+                cards: [...document.querySelectorAll('.card.offered')].map((card) => card.dataset.place),
+            })""")
+
+    def decide(self, can):
+        page, dice = self.page, self.random
+        self.decisions += 1
+        before = page.evaluate("document.querySelector('.log').childElementCount + document.querySelector('.question').textContent")
+        if "call" in can["verbs"] and dice.random() < self.calls:
+            page.keyboard.press("c")
+        elif "pass" in can["verbs"] and dice.random() < 0.85:
+            page.keyboard.press("p") if self.keys_only or dice.random() < 0.5 else page.click('[data-verb="pass"]')
+        elif can["cards"] and (not can["verbs"] or dice.random() < 0.6):
+            place = dice.choice(can["cards"])
+            self.choose(place)
+            # The first of two cards that swap.
+            marked = page.evaluate("document.querySelector('.card.marked')?.dataset.place ?? null")
+            if marked == place and "Swap " in page.text_content(".question") or "swap " in page.text_content(".question"):
+                others = [card for card in self.wait()["cards"] if card != place]
+                if others:
+                    self.choose(dice.choice(others))
+        else:
+            keys = {"draw": "d", "take": "t", "call": "c", "end": "e", "drop": "x", "skip": "s", "pass": "p"}
+            verb = dice.choice(can["verbs"])
+            page.keyboard.press(keys[verb]) if self.keys_only or dice.random() < 0.5 else page.click(f'[data-verb="{verb}"]')
+        # The table moves on before the next look at it.
+        until(page, "(before) => document.querySelector('.log').childElementCount + document.querySelector('.question').textContent !== before || document.querySelector('dialog[open]') || document.querySelector('.bar button')",
+            before)
+
+    def choose(self, place):
+        own = self.page.evaluate("document.querySelector('.own .seat').dataset.seat")
+        if place[0] == own and place[1:] in "123456789" and (self.keys_only or self.random.random() < 0.5):
+            self.page.keyboard.press(place[1:])
+        elif self.keys_only:
+            self.page.focus(f'[data-place="{place}"]')
+            self.page.keyboard.press("Enter")
+        else:
+            self.page.click(f'[data-place="{place}"]')
+
+    def play(self, most=2000, stop=lambda can: False):
+        """Plays until the match is over; returns how many decisions that took."""
+        for _ in range(most):
+            can = self.wait()
+            if can["isOver"] or stop(can):
+                return self.decisions
+            if can["hasEnded"]:
+                self.page.keyboard.press("Enter") if self.random.random() < 0.5 else self.page.click("#next")
+                until(self.page, "!document.querySelector('dialog[open]')")
+            elif can["verbs"] or can["cards"]:
+                self.decide(can)
+        raise Failure(f"the match is not over after {most} looks: {can}")
+
+
+# ------------------------------------------------------------------------------------------------------------ checks
+
+
+class Checks:
+    def __init__(self, browser, address, cambio, folder, axe):
+        self.browser, self.address, self.cambio, self.folder, self.axe = browser, address, cambio, folder, axe
+
+    def page(self, width=1280, scheme="light", **options):
+        context = self.browser.new_context(viewport={"width": width, "height": 850}, color_scheme=scheme, **options)
+        page = context.new_page()
+        self.errors = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" and "409" not in said.text else None)
+        return page
+
+    def is_well(self, page, where):
+        """Nothing sticks out, nothing is hard to reach or to read, and no script failed."""
+        wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        expect(wide[0] <= wide[1], f"{where}: the page is {wide[0]} wide in a window of {wide[1]}")
+        # The policy lets no script in; axe comes through the debugger.
+        page.evaluate(self.axe)
+        found = page.evaluate("async () => (await axe.run()).violations.map(({id, impact, nodes}) => [impact, id, nodes[0].html, nodes[0].failureSummary])")
+        grave = [finding for finding in found if finding[0] in ("serious", "critical")]
+        expect(not grave, f"{where}: {json.dumps(grave, indent=1)}")
+        expect(not self.errors, f"{where}: {self.errors}")
+
+    def matches_of_every_preset(self):
+        """A whole match on each preset against two agents, by clicks and keys, in both widths and schemes."""
+        told = []
+        for number, preset in enumerate(PRESETS):
+            page = self.page(*[(1280, "light"), (400, "dark")][number % 2])
+            # One long round, or many short ones.
+            person = Person(page, number, calls=0.1 if preset == "classic" else 0.4)
+            table = person.sit(self.address, preset, ["greedy", "heuristic"], notes=number % 3 != 2)
+            decisions = person.play()
+            hidden = page.evaluate("document.querySelectorAll('.seat .card:not(.up)').length")
+            expect(hidden == 0, f"{preset}: {hidden} cards are not turned up at the end")
+            self.is_well(page, f"the end of {preset}")
+            record = page.evaluate(f"async () => (await fetch('api/tables/{table}/record')).text()")
+            file = self.folder / f"{preset}.jsonl"
+            file.write_text(record)
+            replayed = subprocess.run([self.cambio, "replay", file], capture_output=True, text=True)
+            expect(replayed.stdout == "1 passed, 0 failed\n", f"{preset}: {replayed.stdout}")
+            told.append(f"{preset} {decisions}")
+            page.context.close()
+        return f"decisions by clicks and keys: {', '.join(told)}"
+
+    def keys_alone(self):
+        """From the first page to the last card without a mouse."""
+        page = self.page()
+        page.goto(self.address)
+        page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
+        page.wait_for_selector("#deal")
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.id") == "deal":
+                break
+        expect(page.evaluate("document.activeElement.id") == "deal", "Tab does not reach the button that deals")
+        shown = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        expect(shown != "none", "the focus cannot be seen")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".question")
+        decisions = Person(page, 5, keys_only=True, calls=0.1).play()
+        page.context.close()
+        return f"{decisions} decisions"
+
+    def a_page_that_is_loaded_again(self):
+        page = self.page()
+        person = Person(page, 11, calls=0)
+        person.sit(self.address, "classic", ["greedy", "sharp"])
+        for _ in range(4):
+            person.play(stop=lambda can: person.decisions % 3 == 2)
+            person.decisions += 1
+            look = lambda: page.evaluate("[document.querySelector('.board').innerText, document.querySelector('.question').textContent]")
+            before = look()
+            page.reload()
+            person.wait()
+            expect(look() == before, f"after loading again: {look()}, before: {before}")
+        page.context.close()
+        return "4 times"
+
+    def two_pages_of_one_table(self):
+        one = self.page()
+        person = Person(one, 3)
+        table = person.sit(self.address, "classic", ["greedy"])
+        person.wait()
+        other = one.context.new_page()
+        other.goto(f"{self.address}play?table={table}")
+        Person(other, 0).wait()
+        one.keyboard.press("d")
+        until(other, "document.querySelector('.question').textContent.startsWith('You hold')")
+        stale = other.evaluate(f"async () => (await (await fetch('api/tables/{table}/act', {{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: '{{\"at\":0,\"action\":\"draw\"}}'}})).json()).error")
+        expect(stale == "the table has moved on since; look at it again", stale)
+        other.keyboard.press("x")
+        until(one, "!document.querySelector('.question').textContent.startsWith('You hold')")
+        one.context.close()
+        return "both follow, and a decision counts once"
+
+    def hints_and_taking_back(self):
+        page = self.page()
+        person = Person(page, 3)
+        person.sit(self.address, "classic", ["greedy", "heuristic"])
+        person.wait()
+        page.keyboard.press("d")
+        until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
+        held = page.text_content(".question")
+        page.keyboard.press("h")
+        until(page, "document.querySelector('.hint-line').textContent.includes('would:')")
+        said = page.text_content(".hint-line")
+        page.keyboard.press("u")
+        until(page, "document.querySelector('[data-verb=draw]')")
+        page.keyboard.press("d")
+        until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
+        expect(page.text_content(".question") == held, "the card is another after taking back")
+        page.context.close()
+        return said
+
+    def nothing_hidden_is_in_the_page(self):
+        """The page never holds a face that the seat has not seen: what the server sends is read as it comes."""
+        page = self.page()
+        person = Person(page, 9)
+        table = person.sit(self.address, "classic", ["greedy", "heuristic"])
+        person.play(stop=lambda can: can["hasEnded"])
+        refused = page.evaluate(f"async () => (await fetch('api/tables/{table}/film')).status")
+        expect(refused in (200, 409), refused)
+        other = self.page()
+        Person(other, 9).sit(self.address, "classic", ["greedy", "heuristic"])
+        Person(other, 9).wait()
+        up = other.evaluate("[...document.querySelectorAll('.others .card.up')].length")
+        expect(up == 0, f"{up} cards of others lie open")
+        other.goto(other.url.replace("play?table", "watch?table"))
+        other.wait_for_selector(".trouble")
+        expect("in progress" in other.text_content(".trouble"), other.text_content(".trouble"))
+        page.context.close()
+        other.context.close()
+        return "others' cards lie face down, and a match in progress cannot be watched"
+
+    def pages_at_both_widths(self):
+        for width, scheme in [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]:
+            page = self.page(width, scheme)
+            where = f"at {width} px, {scheme}"
+            page.goto(self.address)
+            page.wait_for_selector("#deal")
+            self.is_well(page, f"the first page {where}")
+            person = Person(page, 1)
+            person.sit(self.address, "faessler", ["greedy"] * 7 if width == 1280 else ["greedy"] * 3)
+            person.wait()
+            self.is_well(page, f"the table {where}")
+            person.play(stop=lambda can: person.decisions > 6)
+            self.is_well(page, f"the table later {where}")
+            for path in ["watch", "runs", "runs?run=one"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []:
+                page.goto(self.address + path)
+                page.wait_for_selector("h1")
+                page.wait_for_timeout(150)
+                self.is_well(page, f"{path} {where}")
+            page.context.close()
+        return "no serious finding of axe-core, nothing sticks out"
+
+    def watching(self):
+        page = self.page()
+        page.goto(f"{self.address}runs?run=one&kind=failed")
+        page.click("table.list a >> nth=0")
+        page.wait_for_selector(".caption")
+        address = page.url.split("#")[0]
+        page.goto(f"{address}#round=1&decision=9")
+        until(page, "document.querySelector('.caption').textContent.startsWith('Round 1, decision 9 ')")
+        self.is_well(page, "the viewer")
+        page.keyboard.press("ArrowRight")
+        until(page, "location.hash === '#round=1&decision=10'")
+        page.keyboard.press("Shift+ArrowRight")
+        expect("decision=10" not in page.url, "Shift and an arrow do not go on by a turn")
+        open_cards = lambda: page.evaluate("document.querySelectorAll('.seat .card.up').length")
+        every = open_cards()
+        page.keyboard.press("v")
+        until(page, "location.hash.endsWith('&view=a')")
+        expect(open_cards() < every, "a seat sees every card")
+        page.select_option(".row label select >> nth=-1", "learned")
+        page.keyboard.press("ArrowRight")
+        page.click("text=What was considered")
+        until(page, "document.querySelector('.reasons').textContent.includes('learned would')")
+        self.is_well(page, "what was considered")
+        page.keyboard.press("End")
+        until(page, "document.querySelector('.scores').childElementCount > 0")
+        page.context.close()
+        return f"{every} open cards, fewer for a seat"
+
+    def a_page_from_disk(self):
+        file = self.folder / "match.html"
+        file.unlink(missing_ok=True)
+        subprocess.run([self.cambio, "replay", "--html", file, self.folder / "runs/one/records.jsonl"], check=True, capture_output=True)
+        page = self.page()
+        times = []
+        for _ in range(3):
+            page.goto(f"file://{file}#round=1&decision=5")
+            page.wait_for_selector(".caption")
+            times.append(page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd"))
+            page.goto("about:blank")
+        page.goto(f"file://{file}#round=1&decision=5")
+        until(page, "document.querySelector('.caption').textContent.startsWith('Round 1, decision 5 ')")
+        decisions = int(page.text_content(".facts").split(" decisions")[0].split()[-1])
+        size = file.stat().st_size
+        expect(size * 200 < 300_000 * max(decisions, 200), f"{size} bytes for {decisions} decisions")
+        self.is_well(page, "the page from disk")
+        printed = page.pdf()
+        expect(len(printed) > 10_000, "it does not print")
+        page.context.close()
+        return f"{decisions} decisions, {size // 1000} KB, loaded in {min(times):.0f} ms"
+
+    def pictures(self, folder):
+        """The pictures of the book."""
+        for name, width, scheme in [("table", 1280, "light"), ("table-dark", 400, "dark")]:
+            page = self.page(width, scheme, reduced_motion="reduce")
+            person = Person(page, 2, calls=0)
+            person.sit(self.address, "classic", ["greedy", "greedy"])
+            person.play(stop=lambda can: person.decisions >= 4 and can["cards"] and "hold" in can["question"])
+            page.wait_for_timeout(1800)
+            page.screenshot(path=folder / f"{name}.png", clip={"x": 0, "y": 0, "width": width, "height": 760})
+            page.context.close()
+        page = self.page()
+        page.goto(f"file://{self.folder}/match.html#round=1&decision=22")
+        page.wait_for_timeout(300)
+        page.screenshot(path=folder / "watch.png", clip={"x": 0, "y": 0, "width": 1280, "height": 850})
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("cambio", nargs="?")
+    parser.add_argument("--pictures", type=Path)
+    arguments = parser.parse_args()
+    browser_path = chromium()
+    own_python()
+    import axe_playwright_python
+    from playwright.sync_api import Error, sync_playwright
+
+    built = [TARGET / "release/cambio", TARGET / "debug/cambio"]
+    cambio = Path(arguments.cambio) if arguments.cambio else next((path for path in built if path.exists()), None)
+    if not cambio:
+        leave_out("there is no `cambio`; build it first")
+    axe = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+    failed = 0
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        (folder / "experiment.toml").write_text(
+            'name = "one"\nseed = 1\ndeals = 2\nrules = ["original", "classic"]\nseats = [3]\nagents = ["greedy", "heuristic", "sharp"]\nrecords = true\n')
+        subprocess.run([cambio, "run", "--quiet", folder / "experiment.toml", "--out", folder / "runs/one"], check=True, capture_output=True)
+        server = subprocess.Popen([cambio, "serve", "--port", "0", "--runs", folder / "runs"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            address = server.stdout.readline().strip()
+            try:
+                browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+            except Error as error:
+                leave_out(f"chromium does not start: {str(error).splitlines()[0]}")
+            checks = Checks(browser, address, cambio, folder, axe)
+            for check in [checks.matches_of_every_preset, checks.keys_alone, checks.a_page_that_is_loaded_again,
+                          checks.two_pages_of_one_table, checks.hints_and_taking_back, checks.nothing_hidden_is_in_the_page,
+                          checks.pages_at_both_widths, checks.watching, checks.a_page_from_disk]:
+                name, begun = check.__name__.replace("_", " "), time.monotonic()
+                # On a machine that is busy with something else a wait may be too short once, but not twice.
+                for attempt in (1, 2):
+                    try:
+                        print(f"ok      {name}: {check()} ({time.monotonic() - begun:.1f} s)", flush=True)
+                        break
+                    except (Failure, Error) as failure:
+                        print(f"{'again ' if attempt == 1 else 'FAILED'}  {name}: {failure}", flush=True)
+                        failed += attempt == 2
+            if arguments.pictures:
+                checks.pictures(arguments.pictures)
+            browser.close()
+        finally:
+            server.terminate()
+            server.wait(timeout=10)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
