@@ -79,8 +79,8 @@ pub(super) fn run(args: &Args) -> CliResult {
         if args.format == Format::Text && passed == 0 && failed == HOPELESS && number == HOPELESS {
             tell(args.format, number, checked.err().as_ref(), &mut out)?;
             out.flush()?;
-            let file = plain(&args.file.display().to_string());
-            return Err(format!("{file} is no file of records: none of its first {HOPELESS} lines is one").into());
+            let named = plain(&args.file.display().to_string());
+            return Err(format!("{named} is no file of records: none of its first {HOPELESS} lines is one").into());
         }
         if args.fill {
             if let Ok(record) = &checked {
