@@ -313,7 +313,7 @@ impl TensorSpace {
     /// let rules = Rules::preset("classic").unwrap();
     /// let space = TensorSpace::new(&rules, 2);
     /// let class = |label| space.class_of(rules.card(label).unwrap());
-    /// assert_eq!(class("6h"), class("6s"));
+    /// assert_eq!(class("7h"), class("7s"));
     /// // A black king and a red one differ in points.
     /// assert_ne!(class("Kh"), class("Ks"));
     /// assert!(space.classes() < rules.kinds().len());
