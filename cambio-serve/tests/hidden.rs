@@ -7,6 +7,7 @@
 
 mod asking;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use asking::{Page, amount, get, post, read, run};
@@ -185,7 +186,7 @@ impl World {
             get(&app, "api/tables/1/film").await,
         ] {
             let (status, text) = read(request).await;
-            sent += &format!("{status} {text}\n");
+            writeln!(sent, "{status} {text}").unwrap();
         }
         let mut again = Page::of(&app, table).await;
         again.next().await;
