@@ -185,7 +185,7 @@ impl World {
             get(&app, "api/tables/1/film").await,
         ] {
             let (status, text) = read(request).await;
-            sent += &format!("{status} {text}\n");
+            sent = format!("{sent}{status} {text}\n");
         }
         let mut again = Page::of(&app, table).await;
         again.next().await;
