@@ -125,7 +125,8 @@ class Person:
     def decide(self, can):
         page, dice = self.page, self.random
         self.decisions += 1
-        before = page.evaluate("document.querySelector('.log').childElementCount + document.querySelector('.question').textContent")
+        look = "document.querySelector('.log').childElementCount + document.querySelector('.question').textContent + [...document.querySelectorAll('.card.offered')].map((card) => card.dataset.place)"
+        before = page.evaluate(look)
         if "call" in can["verbs"] and dice.random() < self.calls:
             page.keyboard.press("c")
         elif "pass" in can["verbs"] and dice.random() < 0.85:
@@ -144,8 +145,7 @@ class Person:
             verb = dice.choice([verb for verb in can["verbs"] if verb != "call"] or ["call"])
             page.keyboard.press(keys[verb]) if self.keys_only or dice.random() < 0.5 else page.click(f'[data-verb="{verb}"]')
         # The table moves on before the next look at it.
-        until(page, "(before) => document.querySelector('.log').childElementCount + document.querySelector('.question').textContent !== before || document.querySelector('dialog[open]') || document.querySelector('.bar button')",
-            before)
+        until(page, f"(before) => {look} !== before || document.querySelector('dialog[open]') || document.querySelector('.bar button')", before)
 
     def choose(self, place):
         own = self.page.evaluate("document.querySelector('.own .seat').dataset.seat")

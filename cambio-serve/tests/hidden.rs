@@ -7,7 +7,6 @@
 
 mod asking;
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use asking::{Page, amount, get, post, read, run};
@@ -186,7 +185,7 @@ impl World {
             get(&app, "api/tables/1/film").await,
         ] {
             let (status, text) = read(request).await;
-            writeln!(sent, "{status} {text}").unwrap();
+            sent = format!("{sent}{status} {text}\n");
         }
         let mut again = Page::of(&app, table).await;
         again.next().await;

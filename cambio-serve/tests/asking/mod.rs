@@ -66,8 +66,8 @@ impl Page {
             if let Some((event, rest)) = self.rest.split_once("\n\n") {
                 let data: Vec<&str> = event.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
                 let data = data.concat();
-                let read = self.rest.len() - rest.len();
-                self.rest.drain(..read);
+                let rest = rest.to_owned();
+                self.rest = rest;
                 if data.is_empty() {
                     continue;
                 }
