@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use cambio_benches::{Everyone, Faces, Play};
-use cambio_core::{Rules, TensorSpace};
+use cambio_core::{Chronicle, Rules, TensorSpace};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -32,11 +32,15 @@ fn main() {
 /// Writes tensors of 64 positions, early to late in their rounds, again and again.
 fn tensors(rules: &Rules, seats: usize, play: &mut Play, count: u64) {
     let space = TensorSpace::new(rules, seats);
-    let states: Vec<_> = (0..64).map(|decisions| play.midgame(decisions % 32, &mut ())).collect();
-    let mut numbers = vec![0_i16; space.len()];
-    for state in states.iter().cycle().take(count as usize) {
+    let position = |decisions| {
+        let mut chronicle = Chronicle::new(rules, seats);
+        (play.midgame(decisions % 32, &mut chronicle), chronicle)
+    };
+    let states: Vec<_> = (0..64).map(position).collect();
+    let mut numbers = vec![0_u8; space.len()];
+    for (state, chronicle) in states.iter().cycle().take(count as usize) {
         let seat = state.actor().expect("a position asks somebody");
-        space.write(&state.observe(seat), black_box(&mut numbers));
+        space.write(&state.view(seat), chronicle, black_box(&mut numbers));
     }
     println!("{count} tensors of {} numbers", numbers.len());
 }

@@ -392,7 +392,26 @@ impl Choices {
         Choices { seat, plain: 0, verb: Verb::Peek, has_touch: false, spots: SpotSet::EMPTY, pairs: Pairs::NONE }
     }
 
-    fn touches(&self) -> SpotSet {
+    /// A bit for each decision without a spot, in the order of [`PLAIN`].
+    #[inline]
+    pub(crate) const fn plain(&self) -> u8 {
+        self.plain
+    }
+
+    /// The verb that names a spot, with its targets.
+    #[inline]
+    pub(crate) const fn aimed(&self) -> (Verb, SpotSet) {
+        (self.verb, self.spots)
+    }
+
+    /// The swaps.
+    #[inline]
+    pub(crate) fn swaps(&self) -> impl Iterator<Item = Action> + use<> {
+        self.pairs.iter_from(self.seat)
+    }
+
+    #[inline]
+    pub(crate) fn touches(&self) -> SpotSet {
         if self.has_touch { self.spots } else { SpotSet::EMPTY }
     }
 

@@ -1,7 +1,7 @@
 //! The dense indices of decisions.
 
-use crate::action::{Action, Choices, PLAIN, plain_bit};
-use crate::seat::{Seat, Spot};
+use crate::action::{Action, Choices, PLAIN, Verb, plain_bit};
+use crate::seat::{Seat, Spot, SpotSet};
 
 /// The dense indices of decisions: fixed per rules and number of seats, for learning code.
 ///
@@ -99,6 +99,55 @@ impl ActionSpace {
         (high < self.spots()).then(|| Some(Action::swap(spot(at)?, spot(high)?)))?
     }
 
+    /// Tells the index of each of the choices of `actor`. It is faster than [`ActionSpace::to_index`] for each of them.
+    ///
+    /// ```
+    /// use cambio_core::{ActionSpace, Playing, Rules, rng::Key};
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
+    /// let turn = playing.turn().unwrap();
+    /// let space = ActionSpace::new(&rules, 2);
+    /// let mut indices = Vec::new();
+    /// space.each(&turn.view.choices(), turn.seat, |index| indices.push(index));
+    /// assert_eq!(space.from_index(indices[0], turn.seat), turn.view.choices().nth(0));
+    /// ```
+    ///
+    /// # Panics
+    /// If the choices are of a table with more seats or slots.
+    #[inline]
+    pub fn each(&self, choices: &Choices, actor: Seat, mut tell: impl FnMut(usize)) {
+        let mut plain = choices.plain();
+        while plain != 0 {
+            tell(plain.trailing_zeros() as usize);
+            plain &= plain - 1;
+        }
+        let mut all = |first: usize, spots: SpotSet| {
+            for spot in spots.iter_from(actor) {
+                let distance = spot.seat().distance_from(actor, self.seats);
+                tell(first + distance * self.slots + spot.number() - 1);
+            }
+        };
+        let own = |block: usize| PLAIN.len() + block * self.slots;
+        let any = |block: usize| PLAIN.len() + OWN.len() * self.slots + block * self.spots();
+        let (verb, spots) = choices.aimed();
+        if !spots.is_empty() {
+            let first = match verb {
+                Verb::Peek => own(0),
+                Verb::Keep => own(1),
+                Verb::Give => own(2),
+                Verb::Cheat => own(3),
+                Verb::Look => any(0),
+                Verb::Show => any(1),
+                Verb::Snap => any(2),
+                Verb::Touch => any(3),
+            };
+            all(first, spots);
+            all(any(3), choices.touches());
+        }
+        choices.swaps().for_each(|swap| tell(self.to_index(swap, actor).expect("a legal decision has an index")));
+    }
+
     /// Fills a mask over the indices: true for the choices of `actor`, false elsewhere.
     ///
     /// # Panics
@@ -106,9 +155,6 @@ impl ActionSpace {
     pub fn mask(&self, choices: &Choices, actor: Seat, mask: &mut [bool]) {
         assert_eq!(mask.len(), self.action_count(), "a mask has an entry for each index");
         mask.fill(false);
-        for action in choices.iter() {
-            let index = self.to_index(action, actor).expect("a legal decision has an index");
-            mask[index] = true;
-        }
+        self.each(choices, actor, |index| mask[index] = true);
     }
 }

@@ -246,6 +246,12 @@ impl Chronicle {
         self.history.seen(seat).contains(spot).then(|| self.stamps[spot.index()][seat.index()])
     }
 
+    /// The turn in which a seat last saw the card that lies here. Of a card that it has not seen it means nothing.
+    #[inline]
+    pub(crate) fn stamp(&self, spot: Spot, seat: Seat) -> u16 {
+        self.stamps[spot.index()][seat.index()]
+    }
+
     /// What happened last at the table: 0 is the newest; `None` beyond [`Chronicle::RECENT`] or the round's beginning.
     #[inline]
     pub fn recent(&self, back: usize) -> Option<&Happening> {

@@ -174,6 +174,9 @@ pub struct TensorSpace {
     classes: usize,
     /// The class of each kind.
     class: [u8; MAX_KINDS],
+    /// The kinds, class by class, and where each class ends among them.
+    kinds: [u8; MAX_KINDS],
+    ends: [u8; MAX_KINDS],
     /// How many cards of each class are in play.
     copies: [u16; MAX_KINDS],
     /// The fewest points of a card.
@@ -226,6 +229,14 @@ impl TensorSpace {
         let mut copies = [0; MAX_KINDS];
         for card in rules.deck() {
             copies[usize::from(class[card.kind()])] += 1;
+        }
+        let (mut kinds, mut ends, mut end) = ([0; MAX_KINDS], [0; MAX_KINDS], 0);
+        for (wanted, stop) in ends.iter_mut().enumerate().take(classes) {
+            for (kind, _) in class.iter().enumerate().take(rules.kinds().len()).filter(|&(_, &of)| usize::from(of) == wanted) {
+                kinds[end] = kind as u8;
+                end += 1;
+            }
+            *stop = end as u8;
         }
         let mut offset = 0;
         let row = Happening::COUNT + seats + 2 * (seats + slots) + classes;
@@ -325,7 +336,7 @@ impl TensorSpace {
             last_card,
         };
         let least = rules.deck().iter().map(|&card| rules.points(card)).min().unwrap_or(0);
-        TensorSpace { rules: *rules, seats, slots, classes, class, copies, least, blocks, at, len: offset }
+        TensorSpace { rules: *rules, seats, slots, classes, class, kinds, ends, copies, least, blocks, at, len: offset }
     }
 
     /// How many numbers a tensor has.
@@ -443,37 +454,33 @@ impl TensorSpace {
         relative: &[usize; MAX_SEATS],
         tensor: &mut [N],
     ) {
-        let (table, at) = (view.table(), &self.at);
-        let (mut pile, mut unseen) = ([0_u16; MAX_KINDS], self.copies);
-        let kinds = self.rules.kinds().len();
-        for (&class, &count) in self.class[..kinds].iter().zip(&table.pile) {
-            pile[usize::from(class)] += u16::from(count);
+        let (table, at, seats) = (view.table(), &self.at, self.seats);
+        // How many cards of each class the seat sees in layouts and in its hand.
+        let mut seen = [0_u8; MAX_KINDS];
+        if let Some(card) = view.held() {
+            seen[self.class_of(card)] += 1;
         }
         let turns = chronicle.turns();
-        let mut see = |card: Card| {
-            let count = &mut unseen[usize::from(self.class[card.kind()])];
-            *count = count.saturating_sub(1);
-        };
-        view.held().into_iter().for_each(&mut see);
-        let me = view.seat();
-        for owner in me.round(self.seats) {
-            let first = relative[owner.index()] * self.slots;
+        for (owner, &distance) in Seat::ALL.into_iter().zip(&relative[..seats]) {
+            let first = distance * self.slots;
             for spot in table.occupied.iter_of(owner) {
                 let place = first + spot.number() - 1;
                 tensor[at.occupied + place] = N::ONE;
-                if table.pointed.contains(spot) {
-                    tensor[at.pointed + place] = N::ONE;
+                tensor[at.pointed + place] = N::from_flag(table.pointed.contains(spot));
+                let by = &mut tensor[at.seen_by + place * seats..][..seats];
+                for (seat, &entry) in Seat::ALL.into_iter().zip(&relative[..seats]) {
+                    by[entry] = N::from_flag(table.seen[seat.index()].contains(spot));
                 }
-                for seat in table.seen_by(spot).each() {
-                    let entry = place * self.seats + relative[seat.index()];
-                    tensor[at.seen_by + entry] = N::ONE;
-                    if let Some(turn) = chronicle.seen_in(spot, seat) {
-                        tensor[at.seen_for + entry] = N::from_count(1 + turns.saturating_sub(turn));
+                let ages = &mut tensor[at.seen_for + place * seats..][..seats];
+                for (seat, &entry) in Seat::ALL.into_iter().zip(&relative[..seats]) {
+                    if table.seen[seat.index()].contains(spot) {
+                        ages[entry] = N::from_count(1 + turns.saturating_sub(chronicle.stamp(spot, seat)));
                     }
                 }
                 if let Some(card) = view.face(spot) {
-                    tensor[at.face + place * self.classes + self.class_of(card)] = N::ONE;
-                    see(card);
+                    let class = self.class_of(card);
+                    tensor[at.face + place * self.classes + class] = N::ONE;
+                    seen[class] += 1;
                 }
                 let trace = chronicle.history().trace(spot);
                 let origin = match trace.origin {
@@ -490,9 +497,15 @@ impl TensorSpace {
         if let Some(spot) = table.gap() {
             tensor[at.gap + relative[spot.seat().index()] * self.slots + spot.number() - 1] = N::ONE;
         }
-        for class in 0..self.classes {
-            tensor[at.pile + class] = N::from_count(pile[class]);
-            tensor[at.unseen + class] = N::from_count(unseen[class].saturating_sub(pile[class]));
+        let (pile, rest) = tensor[at.pile..].split_at_mut(self.classes);
+        let unseen = &mut rest[..self.classes];
+        let mut start = 0;
+        for (class, (pile, unseen)) in pile.iter_mut().zip(unseen).enumerate() {
+            let end = usize::from(self.ends[class]);
+            let count: u16 = self.kinds[start..end].iter().map(|&kind| u16::from(table.pile[usize::from(kind)])).sum();
+            start = end;
+            *pile = N::from_count(count);
+            *unseen = N::from_count(self.copies[class].saturating_sub(count + u16::from(seen[class])));
         }
     }
 

@@ -4,10 +4,10 @@ mod play;
 
 use std::fmt::Write as _;
 
-use cambio_core::rng::Key;
+use cambio_core::rng::{Key, Stream};
 use cambio_core::{
-    Action, BlockValues, MINI_GAMES, Observer, PRESETS, Phase, RoundResult, Rules, RulesSpec, Seat, Source, State,
-    TensorSpace, View,
+    Action, BlockValues, Card, Chronicle, Event, Happening, Knowledge, MINI_GAMES, Observer, OwnedObservation, PRESETS,
+    Phase, RoundResult, Rules, RulesSpec, Seat, Sighting, Source, State, TensorSpace, View,
 };
 use play::{Game, Manner, amount, games, odd_games, play};
 use serde_json::json;
@@ -19,6 +19,7 @@ fn seats_of(state: &State) -> &'static [Seat] {
 /// Digests the tensors of every seat at every decision and at the end of each round (FNV-1a).
 struct Digest {
     space: TensorSpace,
+    chronicle: Chronicle,
     tensor: Vec<i16>,
     hash: u64,
 }
@@ -26,7 +27,7 @@ struct Digest {
 impl Digest {
     fn add(&mut self, state: &State) {
         for &seat in seats_of(state) {
-            self.space.write(&state.observe(seat), &mut self.tensor);
+            self.space.write(&state.observe(seat), &self.chronicle, &mut self.tensor);
             for byte in self.tensor.iter().flat_map(|number| number.to_le_bytes()) {
                 self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }
@@ -35,6 +36,10 @@ impl Digest {
 }
 
 impl Observer for Digest {
+    fn event(&mut self, event: &Event<Card>) {
+        self.chronicle.notice(event);
+    }
+
     fn decides(&mut self, state: &State, _: Seat, _: Action) {
         self.add(state);
     }
@@ -49,7 +54,8 @@ fn digest(name: &str, seats: usize) -> String {
     let rules = Rules::preset(name).unwrap();
     let space = TensorSpace::new(&rules, seats);
     let len = space.len();
-    let mut digest = Digest { tensor: vec![0; len], space, hash: 0xcbf2_9ce4_8422_2325 };
+    let chronicle = Chronicle::new(&rules, seats);
+    let mut digest = Digest { tensor: vec![0; len], space, chronicle, hash: 0xcbf2_9ce4_8422_2325 };
     let manner = if seats == 3 { Manner::Uniform } else { Manner::Moderate };
     play(&rules, seats, Key::new(109, 0), manner, &mut digest);
     format!("{name}, {seats} seats: {len} numbers, {:016x}\n", digest.hash)
@@ -82,6 +88,7 @@ fn the_layout_is_pinned_by_value() {
 /// Writes each observation in every way and compares.
 struct Ways {
     space: TensorSpace,
+    chronicle: Chronicle,
     phases: Vec<Phase>,
     most_turns: usize,
 }
@@ -93,12 +100,12 @@ impl Ways {
         let (mut bytes, mut floats) = (vec![99_u8; len], vec![0.5_f32; len]);
         for &seat in seats_of(state) {
             let (view, state_view) = (state.observe(seat), state.view(seat));
-            self.space.write(&view, &mut exact);
-            self.space.write(&state_view, &mut again);
+            self.space.write(&view, &self.chronicle, &mut exact);
+            self.space.write(&state_view, &self.chronicle, &mut again);
             assert_eq!(again, exact);
-            self.space.write(&state_view, &mut bytes);
+            self.space.write(&state_view, &self.chronicle, &mut bytes);
             assert!(bytes.iter().zip(&exact).all(|(&byte, &number)| i16::from(byte) == number.min(255)));
-            self.space.write(&view, &mut floats);
+            self.space.write(&view, &self.chronicle, &mut floats);
             assert!(floats.iter().zip(&exact).all(|(float, &number)| float.to_bits() == f32::from(number).to_bits()));
             self.check_blocks(&view, &exact);
         }
@@ -122,6 +129,11 @@ impl Ways {
                 "occupied" => table.occupied().len(),
                 "seen_by" => table.occupied().iter_from(Seat::A).map(|spot| table.seen_by(spot).len()).sum(),
                 "face" => view.known().len(),
+                "origin" => table.occupied().len(),
+                "unseen" => {
+                    let seen = table.pile_len() + view.known().len() + usize::from(view.held().is_some());
+                    table.rules().deck().len() - seen
+                }
                 _ => continue,
             };
             assert_eq!(numbers.iter().map(|&number| usize::try_from(number).unwrap()).sum::<usize>(), sum);
@@ -130,6 +142,10 @@ impl Ways {
 }
 
 impl Observer for Ways {
+    fn event(&mut self, event: &Event<Card>) {
+        self.chronicle.notice(event);
+    }
+
     fn decides(&mut self, state: &State, _: Seat, _: Action) {
         self.compare(state);
     }
@@ -140,7 +156,8 @@ impl Observer for Ways {
 }
 
 fn compare(game: &Game) -> Ways {
-    let mut ways = Ways { space: TensorSpace::new(&game.rules, game.seats), phases: Vec::new(), most_turns: 0 };
+    let (space, chronicle) = (TensorSpace::new(&game.rules, game.seats), Chronicle::new(&game.rules, game.seats));
+    let mut ways = Ways { space, chronicle, phases: Vec::new(), most_turns: 0 };
     game.play(&mut ways);
     ways
 }
@@ -171,4 +188,95 @@ fn a_byte_holds_255_for_a_higher_count() {
     let rules = RulesSpec::from_json(&json!({ "base": "classic", "window": "none" })).unwrap().validate().unwrap();
     let ways = compare(&Game { rules, seats: 2, key: Key::new(1, 0), manner: Manner::Mute });
     assert_eq!(ways.most_turns, 400);
+}
+
+/// Compares the tensor of each seat with that of worlds that the seat cannot tell from the true one. The chronicle of a seat
+/// comes from its sightings alone.
+struct Spy {
+    space: TensorSpace,
+    minds: Vec<(Knowledge, Chronicle)>,
+    referee: Chronicle,
+    stream: Stream,
+    worlds: u64,
+    happenings: Vec<&'static str>,
+}
+
+impl Spy {
+    fn check(&mut self, state: &State) {
+        let len = self.space.len();
+        let (mut truth, mut guess) = (vec![0_u8; len], vec![0_u8; len]);
+        for (mind, chronicle) in &self.minds {
+            assert_eq!(*chronicle, self.referee, "every seat has the same");
+            let view = state.observe(mind.seat());
+            self.space.write(&view, &self.referee, &mut truth);
+            let world = mind.sample(&view, &mut self.stream);
+            self.space.write(&world.view(mind.seat()), chronicle, &mut guess);
+            assert_eq!(guess, truth, "seat {}", mind.seat());
+            self.worlds += 1;
+            let kept = OwnedObservation::from(&view);
+            let bytes = kept.to_bytes();
+            assert_eq!(OwnedObservation::from(&world.observe(mind.seat())).to_bytes(), bytes);
+            assert_eq!(OwnedObservation::from_bytes(view.rules(), &bytes), Ok(kept));
+        }
+    }
+}
+
+impl Observer for Spy {
+    fn event(&mut self, event: &Event<Card>) {
+        self.referee.notice(event);
+        for (mind, chronicle) in &mut self.minds {
+            let sighting = event.seen_from(mind.seat());
+            assert_eq!(Sighting::from_code(sighting.code()), Some(sighting));
+            mind.notice(&sighting);
+            chronicle.notice(&sighting);
+        }
+        if let Some(happening) = self.referee.recent(0)
+            && !self.happenings.contains(&happening.name())
+        {
+            self.happenings.push(happening.name());
+        }
+    }
+
+    fn decides(&mut self, state: &State, _: Seat, _: Action) {
+        self.check(state);
+    }
+
+    fn round_ends(&mut self, state: &State, _: &RoundResult) {
+        for spot in state.table().occupied().iter_from(Seat::A) {
+            for seat in state.table().seen_by(spot).iter_from(Seat::A) {
+                assert!(self.referee.seen_in(spot, seat).is_some_and(|turn| turn <= self.referee.turns()));
+            }
+        }
+    }
+}
+
+fn spy(game: &Game) -> Spy {
+    let Game { rules, seats, key, .. } = game;
+    let mind = |&seat: &Seat| (Knowledge::new(rules, *seats, seat), Chronicle::new(rules, *seats));
+    let mut spy = Spy {
+        space: TensorSpace::new(rules, *seats),
+        minds: Seat::ALL[..*seats].iter().map(mind).collect(),
+        referee: Chronicle::new(rules, *seats),
+        stream: key.agent(Seat::H),
+        worlds: 0,
+        happenings: Vec::new(),
+    };
+    game.play(&mut spy);
+    spy
+}
+
+#[test]
+fn what_a_seat_cannot_know_changes_no_number_of_its_tensors() {
+    let spies: Vec<Spy> = games(114, amount(1, 12)).map(|game| spy(&game)).collect();
+    assert!(spies.iter().map(|spy| spy.worlds).sum::<u64>() > 10_000);
+    let mut happenings: Vec<&str> = spies.iter().flat_map(|spy| spy.happenings.clone()).collect();
+    happenings.sort_unstable();
+    happenings.dedup();
+    assert!(happenings.len() >= Happening::COUNT - 3, "{happenings:?}");
+}
+
+#[test]
+fn what_a_seat_cannot_know_changes_no_number_of_its_tensors_whatever_the_knobs() {
+    let worlds: u64 = odd_games(115, amount(60, 1500)).map(|game| spy(&game).worlds).sum();
+    assert!(worlds > 10_000, "{worlds}");
 }

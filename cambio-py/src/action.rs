@@ -31,9 +31,7 @@ pub(crate) fn decision(value: &Bound<'_, PyAny>, space: &ActionSpace, seat: Seat
     }
     match value.extract::<usize>() {
         Ok(index) => {
-            return space
-                .from_index(index, seat)
-                .ok_or_else(|| no_index(&index.to_string(), space.action_count()));
+            return space.from_index(index, seat).ok_or_else(|| no_index(&index.to_string(), space.action_count()));
         }
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
             return Err(no_index(&args::shown(value), space.action_count()));
@@ -76,7 +74,7 @@ impl PyAction {
         seats: &Bound<'_, PyAny>,
         seat: &Bound<'_, PyAny>,
     ) -> PyResult<PyAction> {
-        let rules = args::rules(rules)?;
+        let rules = crate::rules::read(rules)?;
         let seats = args::seats(seats, &rules)?;
         let seat = args::seat(seat, seats)?;
         let space = ActionSpace::new(&rules, seats);
@@ -87,11 +85,14 @@ impl PyAction {
 
     /// The index of the decision, made by `seat`. Raises `ActionError` if no seat can decide so there.
     fn index(&self, rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>, seat: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let rules = args::rules(rules)?;
+        let rules = crate::rules::read(rules)?;
         let seats = args::seats(seats, &rules)?;
         let seat = args::seat(seat, seats)?;
         ActionSpace::new(&rules, seats).to_index(self.0, seat).ok_or_else(|| {
-            error::ActionError::new_err(format!("`{}` has no index for seat {seat} of {seats} under these rules", self.0))
+            error::ActionError::new_err(format!(
+                "`{}` has no index for seat {seat} of {seats} under these rules",
+                self.0
+            ))
         })
     }
 
@@ -257,7 +258,7 @@ impl PyEvent {
 /// The event with a code, for `pickle`.
 #[pyfunction(name = "_event")]
 pub(crate) fn event(rules: &Bound<'_, PyAny>, code: u64) -> PyResult<PyEvent> {
-    let rules = args::rules(rules)?;
+    let rules = crate::rules::read(rules)?;
     let sighting = sighting(&rules, code)?;
     Ok(PyEvent { rules, sighting })
 }

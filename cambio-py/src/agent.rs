@@ -5,8 +5,8 @@ use cambio_core::{Action, Playing, Seat};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::error;
 use crate::action::PyAction;
+use crate::error;
 use crate::game::PyGame;
 use crate::minds::Minds;
 use crate::rules::hash_of;
@@ -34,8 +34,8 @@ struct Mind {
 
 impl Mind {
     fn new(spec: &AgentSpec, game: &Playing, seat: Seat) -> Mind {
-        let mut followed =
-            Playing::new(game.rules(), game.seats(), game.key()).expect("the match was begun with these rules and seats");
+        let mut followed = Playing::new(game.rules(), game.seats(), game.key())
+            .expect("the match was begun with these rules and seats");
         let mut minds =
             Minds::new(Seat::ALL.into_iter().take(game.seats()).map(|other| (other == seat).then_some(spec)));
         minds.begin(&mut followed);
@@ -125,9 +125,9 @@ impl PyAgent {
             *mind = Mind::new(&self.spec, playing, seat);
         }
         let spec = &self.spec;
-        py.detach(|| mind.decide(playing))
-            .map(PyAction)
-            .map_err(|reason| error::AgentFault::new_err(format!("agent `{spec}` in seat {seat} cannot go on: {reason}")))
+        py.detach(|| mind.decide(playing)).map(PyAction).map_err(|reason| {
+            error::AgentFault::new_err(format!("agent `{spec}` in seat {seat} cannot go on: {reason}"))
+        })
     }
 
     fn __repr__(&self) -> String {

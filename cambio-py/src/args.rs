@@ -12,7 +12,6 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
 use crate::error;
-use crate::rules::PyRules;
 
 /// How deep the dictionary of a rule system may be nested. A deck has three levels.
 const DEEPEST: usize = 32;
@@ -86,28 +85,6 @@ pub(crate) fn seed(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Seed> {
     whole(value, what, 0, u64::MAX).map(Seed::Number)
 }
 
-/// A rule system: `Rules`, the name of a preset or mini game, or a dictionary of knobs.
-pub(crate) fn rules(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
-    if let Ok(rules) = value.cast::<PyRules>() {
-        return Ok(rules.get().0);
-    }
-    if let Ok(name) = value.cast::<PyString>() {
-        return preset(&name.to_cow()?);
-    }
-    let dict = match value.cast::<PyDict>() {
-        Ok(dict) => dict.clone(),
-        Err(_) if value.hasattr("keys")? => {
-            let dict = PyDict::new(value.py());
-            dict.update(value.cast().map_err(|_| no_rules(value))?)?;
-            dict
-        }
-        Err(_) => return Err(no_rules(value)),
-    };
-    let table = to_json(dict.as_any(), 0)?;
-    let spec = cambio_core::RulesSpec::from_json(&table).map_err(error::rules)?;
-    spec.validate().map_err(error::rules)
-}
-
 /// A preset or mini game by name. Each is read once.
 pub(crate) fn preset(name: &str) -> PyResult<Rules> {
     static READ: Mutex<BTreeMap<String, Rules>> = Mutex::new(BTreeMap::new());
@@ -118,11 +95,6 @@ pub(crate) fn preset(name: &str) -> PyResult<Rules> {
     let rules = Rules::preset(name).map_err(error::rules)?;
     read.insert(name.to_owned(), rules);
     Ok(rules)
-}
-
-fn no_rules(value: &Bound<'_, PyAny>) -> PyErr {
-    let found = type_of(value);
-    PyTypeError::new_err(format!("the rules are a {found}; allowed are Rules, the name of a preset, or a dictionary"))
 }
 
 /// What JSON can say of a Python value.
@@ -145,7 +117,8 @@ pub(crate) fn to_json(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value>
     }
     if let Ok(number) = value.cast::<PyFloat>() {
         let finite = Number::from_f64(number.value()).map(Value::Number);
-        return finite.ok_or_else(|| error::CambioError::new_err(format!("{} is no number that JSON has", shown(value))));
+        return finite
+            .ok_or_else(|| error::CambioError::new_err(format!("{} is no number that JSON has", shown(value))));
     }
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(Value::String(text.to_cow()?.into_owned()));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use cambio_core::knob::Race as RaceKnob;
 use cambio_core::{
-    Action, ActionSpace, Card, Chance, Chronicle, Event, Match, Race, RaceOrder, RoundResult, Rules, Score, Seat, Setup, State,
-    TensorSpace,
+    Action, ActionSpace, Card, Chance, Chronicle, Event, Match, Race, RaceOrder, RoundResult, Rules, Score, Seat,
+    Setup, State, TensorSpace,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -317,9 +317,9 @@ impl PartialEq for PyChanceGame {
 #[pymethods]
 impl PyChanceGame {
     #[new]
-    #[pyo3(signature = (rules, seats = None))]
+    #[pyo3(signature = (rules, seats = None), text_signature = "(rules, seats=2)")]
     fn new(rules: &Bound<'_, PyAny>, seats: Option<&Bound<'_, PyAny>>) -> PyResult<PyChanceGame> {
-        let rules = args::rules(rules)?;
+        let rules = crate::rules::read(rules)?;
         let seats = seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?;
         PyChanceGame::of(&rules, seats)
     }
@@ -436,11 +436,7 @@ impl PyChanceGame {
 
     /// The observation tensor of a seat, as `layout` has it: shape `(layout.size,)`, dtype `uint8`.
     #[pyo3(signature = (seat = None))]
-    fn tensor<'py>(
-        &self,
-        py: Python<'py>,
-        seat: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray1<u8>>> {
+    fn tensor<'py>(&self, py: Python<'py>, seat: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyArray1<u8>>> {
         let view = self.dealt()?.view(self.seat_of(seat)?);
         let mut tensor = vec![0_u8; self.tensors.len()];
         self.tensors.write(&view, &self.chronicle, &mut tensor);
@@ -460,7 +456,8 @@ impl PyChanceGame {
     /// asked; nothing has changed then.
     fn step(&mut self, action: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(seat) = self.actor() else {
-            let what = if self.is_chance() { "chance is asked; see outcomes()" } else { "the match is over: nobody is asked" };
+            let what =
+                if self.is_chance() { "chance is asked; see outcomes()" } else { "the match is over: nobody is asked" };
             return Err(error::IllegalAction::new_err(what));
         };
         self.decide(seat, decision(action, &self.space, seat)?)
@@ -537,7 +534,7 @@ pub(crate) fn chance_game(
     seats: &Bound<'_, PyAny>,
     history: Vec<i64>,
 ) -> PyResult<PyChanceGame> {
-    let rules = args::rules(rules)?;
+    let rules = crate::rules::read(rules)?;
     let mut game = PyChanceGame::of(&rules, args::seats(seats, &rules)?)?;
     for step in history {
         let number = u64::try_from(step).map_err(|_| error::ActionError::new_err(format!("{step} is no step")))?;

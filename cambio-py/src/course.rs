@@ -5,8 +5,10 @@ use cambio_core::{
     Action, Card, Chronicle, Event, IllegalAction, Playing, Rules, RulesError, Score, Seat, Sighting, State,
 };
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::error;
+use crate::rules::PyRules;
 
 /// What rewards are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +102,14 @@ impl Course {
             course.act(action).map_err(error::illegal)?;
         }
         Ok(course)
+    }
+
+    /// What pickles hold of the match.
+    pub(crate) fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let key = self.playing.key();
+        let seeds = (key.seed.to_string(), key.agents.to_string(), key.deal);
+        let actions: Vec<String> = self.playing.actions().iter().map(ToString::to_string).collect();
+        (PyRules(*self.rules()), self.seats(), seeds, self.reward.word(), actions.join(",")).into_pyobject(py)
     }
 
     pub(crate) fn act(&mut self, action: Action) -> Result<(), IllegalAction> {

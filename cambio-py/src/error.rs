@@ -6,7 +6,12 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-create_exception!(cambio, CambioError, PyValueError, "What this package refuses. The message is one sentence: what was found, and what is allowed.");
+create_exception!(
+    cambio,
+    CambioError,
+    PyValueError,
+    "What this package refuses. The message is one sentence: what was found, and what is allowed."
+);
 create_exception!(cambio, RulesError, CambioError, "Rules that are refused, or that do not fit the number of seats.");
 create_exception!(cambio, ActionError, CambioError, "Something that is no decision.");
 create_exception!(cambio, IllegalAction, ActionError, "A decision that is not legal now. Nothing has changed.");

@@ -99,7 +99,10 @@ pub(crate) fn write_into<N: Element>(
 #[pymethods]
 impl PyGame {
     #[new]
-    #[pyo3(signature = (rules = None, seats = None, *, seed = None, deal = None, agent_seed = None, reward = "rank"))]
+    #[pyo3(
+        signature = (rules = None, seats = None, *, seed = None, deal = None, agent_seed = None, reward = "rank"),
+        text_signature = "(rules='classic', seats=2, *, seed=0, deal=0, agent_seed=0, reward='rank')",
+    )]
     fn new(
         rules: Option<&Bound<'_, PyAny>>,
         seats: Option<&Bound<'_, PyAny>>,
@@ -108,7 +111,7 @@ impl PyGame {
         agent_seed: Option<&Bound<'_, PyAny>>,
         reward: &str,
     ) -> PyResult<PyGame> {
-        let rules = rules.map_or_else(|| args::preset("classic"), args::rules)?;
+        let rules = rules.map_or_else(|| args::preset("classic"), crate::rules::read)?;
         let seats = seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?;
         let key = key(seed, deal, agent_seed)?;
         Course::new(&rules, seats, key, Reward::read(reward)?).map(PyGame::from).map_err(error::rules)
@@ -315,7 +318,9 @@ impl PyGame {
         let agents = agents.unwrap_or_else(|| vec![String::new(); seats]);
         if agents.len() != seats {
             let found = agents.len();
-            return Err(error::RecordError::new_err(format!("{found} names for {seats} seats; allowed is one for each")));
+            return Err(error::RecordError::new_err(format!(
+                "{found} names for {seats} seats; allowed is one for each"
+            )));
         }
         let names: Vec<&str> = agents.iter().map(String::as_str).collect();
         Ok(PyRecord { record: self.course.playing.save(&names) })
@@ -360,11 +365,7 @@ impl PyGame {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let thaw = py.import("cambio._cambio")?.getattr("_game")?;
-        let (course, key) = (&self.course, self.key());
-        let seeds = (key.seed.to_string(), key.agents.to_string(), key.deal);
-        let actions: Vec<String> = course.playing.actions().iter().map(ToString::to_string).collect();
-        let parts = (self.rules(), course.seats(), seeds, course.reward.word(), actions.join(","));
-        (thaw, parts).into_pyobject(py)
+        (thaw, self.course.parts(py)?).into_pyobject(py)
     }
 }
 
@@ -377,13 +378,25 @@ pub(crate) fn game(
     reward: &str,
     actions: &str,
 ) -> PyResult<PyGame> {
-    let rules = args::rules(rules)?;
+    let rules = crate::rules::read(rules)?;
     let seats = args::seats(seats, &rules)?;
     let seed = |text: &str| text.parse().map_err(|error| error::CambioError::new_err(format!("a seed: {error}")));
     let key = Key { seed: seed(&seeds.0)?, agents: seed(&seeds.1)?, deal: seeds.2 };
     let texts = actions.split(',').filter(|text| !text.is_empty());
     let actions = texts.map(|text| text.parse().map_err(error::action)).collect::<PyResult<Vec<_>>>()?;
     Course::replayed(&rules, seats, key, Reward::read(reward)?, &actions).map(PyGame::from)
+}
+
+/// The truth of a game from the game's parts, for `pickle`.
+#[pyfunction(name = "_world")]
+pub(crate) fn world(
+    rules: &Bound<'_, PyAny>,
+    seats: &Bound<'_, PyAny>,
+    seeds: (String, String, u64),
+    reward: &str,
+    actions: &str,
+) -> PyResult<PyWorld> {
+    game(rules, seats, seeds, reward, actions).map(|game| game.world())
 }
 
 /// The key of a match from what a caller says.

@@ -13,6 +13,7 @@ mod minds;
 mod observation;
 mod record;
 mod rules;
+mod tournament;
 mod vector;
 
 use pyo3::prelude::*;
@@ -27,13 +28,15 @@ mod _cambio {
     #[pymodule_export]
     use super::chance_game::{PyChanceGame, chance_game};
     #[pymodule_export]
-    use super::game::{PyGame, game};
+    use super::game::{PyGame, game, world};
     #[pymodule_export]
     use super::observation::{PyKnowledge, PyObservation, PyWorld, observation};
     #[pymodule_export]
     use super::record::PyRecord;
     #[pymodule_export]
     use super::rules::{PyBlock, PyLayout, PyRules};
+    #[pymodule_export]
+    use super::tournament::{_open, _run};
     #[pymodule_export]
     use super::vector::{PyVectorGame, vector};
 

@@ -24,7 +24,8 @@ impl Minds {
     /// New players for the seats with a spec.
     pub(crate) fn new<'s>(specs: impl IntoIterator<Item = Option<&'s AgentSpec>>) -> Minds {
         let players: Vec<Option<Player>> = specs.into_iter().map(|spec| spec.map(AgentSpec::player)).collect();
-        let seated = Seat::ALL.into_iter().zip(&players).filter_map(|(seat, player)| player.as_ref().map(|_| seat)).collect();
+        let seated =
+            Seat::ALL.into_iter().zip(&players).filter_map(|(seat, player)| player.as_ref().map(|_| seat)).collect();
         Minds { players: Mutex::new(players), seated, spectates: false, game: None }
     }
 

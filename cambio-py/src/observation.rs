@@ -13,18 +13,13 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
 use crate::course::Course;
-use crate::game::PyGame;
 use crate::rules::{PyRules, counts, hash_of, tensor_space};
 use crate::{args, error};
 
 /// Sets the entries of the legal decisions of an action mask to `one`, the others to `zero`.
 pub(crate) fn write_mask<N: Copy>(view: &impl View, space: &ActionSpace, mask: &mut [N], zero: N, one: N) {
     mask.fill(zero);
-    for action in view.choices().iter() {
-        if let Some(index) = space.to_index(action, view.seat()) {
-            mask[index] = one;
-        }
-    }
+    space.each(&view.choices(), view.seat(), |index| mask[index] = one);
 }
 
 /// A mask as an array of `bool`.
@@ -116,7 +111,17 @@ impl PyObservation {
         decided: Vec<Action>,
     ) -> PyObservation {
         let view = OwnedObservation::from(&state.observe(seat));
-        PyObservation { view, sightings, decided, rounds: standing.round, totals: standing.totals.to_vec() }
+        PyObservation::of_parts(view, sightings, decided, standing.round, standing.totals.to_vec())
+    }
+
+    pub(crate) fn of_parts(
+        view: OwnedObservation,
+        sightings: Vec<Sighting>,
+        decided: Vec<Action>,
+        rounds: usize,
+        totals: Vec<Score>,
+    ) -> PyObservation {
+        PyObservation { view, sightings, decided, rounds, totals }
     }
 
     fn rules_of(&self) -> &Rules {
@@ -372,7 +377,7 @@ pub(crate) fn observation(
     rounds: usize,
     totals: Vec<i32>,
 ) -> PyResult<PyObservation> {
-    let rules = args::rules(rules)?;
+    let rules = crate::rules::read(rules)?;
     let refused = |what: String| error::CambioError::new_err(what);
     let view = OwnedObservation::from_bytes(&rules, view).map_err(|error| refused(error.to_string()))?;
     if totals.len() != view.table().seats() {
@@ -570,8 +575,8 @@ impl PyWorld {
                 (sample, (*seed,)).into_pyobject(py)
             }
             Origin::Game(course) => {
-                let world = Bound::new(py, PyGame::from((**course).clone()))?.getattr("world")?;
-                (world, ()).into_pyobject(py)
+                let thaw = py.import("cambio._cambio")?.getattr("_world")?;
+                (thaw, course.parts(py)?).into_pyobject(py)
             }
         }
     }

@@ -143,4 +143,3 @@ impl PyRecord {
         (py.get_type::<PyRecord>(), (self.record.to_json(),)).into_pyobject(py)
     }
 }
-

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cambio_core::{ActionSpace, Block, BlockValues, Card, Happening, Rules, RulesSpec, TensorSpace};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyRange, PySlice, PyTuple};
+use pyo3::types::{PyDict, PyRange, PySlice, PyString, PyTuple};
+use serde_json::Value;
 
 use crate::{args, error};
 
@@ -51,10 +52,10 @@ pub(crate) struct PyRules(pub(crate) Rules);
 #[pymethods]
 impl PyRules {
     #[new]
-    #[pyo3(signature = (rules = None))]
+    #[pyo3(signature = (rules = None), text_signature = "(rules='classic')")]
     fn new(rules: Option<&Bound<'_, PyAny>>) -> PyResult<PyRules> {
         match rules {
-            Some(rules) => args::rules(rules).map(PyRules),
+            Some(rules) => read(rules).map(PyRules),
             None => args::preset("classic").map(PyRules),
         }
     }
@@ -62,8 +63,7 @@ impl PyRules {
     /// The rules of a TOML text, as rule files have it.
     #[staticmethod]
     fn from_toml(text: &str) -> PyResult<PyRules> {
-        let rules = RulesSpec::from_toml(text).and_then(RulesSpec::validate);
-        rules.map(PyRules).map_err(error::rules)
+        validated(RulesSpec::from_toml(text)).map(PyRules)
     }
 
     /// The rules of a TOML file.
@@ -76,7 +76,12 @@ impl PyRules {
 
     /// Every knob with its value, and the deck; `Rules(rules.to_dict()) == rules`.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        args::from_json(py, &self.0.spec().to_json())
+        args::from_json(py, &self.0.spec().to_table())
+    }
+
+    /// The rules as the TOML text of a rule file, with the meaning of every knob.
+    fn to_toml(&self) -> String {
+        self.0.spec().to_toml()
     }
 
     /// The name of the system.
@@ -150,6 +155,41 @@ impl PyRules {
         let of = if is_known { name.into_pyobject(py)?.into_any() } else { self.to_dict(py)? };
         (py.get_type::<PyRules>(), (of,)).into_pyobject(py)
     }
+}
+
+/// A rule system: `Rules`, the name of a preset or mini game, or a dictionary of knobs.
+pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
+    if let Ok(rules) = value.cast::<PyRules>() {
+        return Ok(rules.get().0);
+    }
+    if let Ok(name) = value.cast::<PyString>() {
+        return args::preset(&name.to_cow()?);
+    }
+    let dict = match value.cast::<PyDict>() {
+        Ok(dict) => dict.clone(),
+        Err(_) if value.hasattr("keys")? => {
+            let dict = PyDict::new(value.py());
+            dict.update(value.cast().map_err(|_| no_rules(value))?)?;
+            dict
+        }
+        Err(_) => return Err(no_rules(value)),
+    };
+    let table = args::to_json(dict.as_any(), 0)?;
+    validated(RulesSpec::from_json(&table))
+}
+
+/// The rules of a spec. What has the name, the cards and the knobs of a preset is that preset.
+fn validated(spec: Result<RulesSpec, cambio_core::RulesError>) -> PyResult<Rules> {
+    let rules = spec.and_then(RulesSpec::validate).map_err(error::rules)?;
+    match rules.spec().to_json() {
+        Value::String(name) => args::preset(&name),
+        _ => Ok(rules),
+    }
+}
+
+fn no_rules(value: &Bound<'_, PyAny>) -> PyErr {
+    let found = args::type_of(value);
+    PyTypeError::new_err(format!("the rules are a {found}; allowed are Rules, the name of a preset, or a dictionary"))
 }
 
 /// How many cards of each label there are.
@@ -267,7 +307,7 @@ impl PyLayout {
 impl PyLayout {
     #[new]
     fn new(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
-        let rules = args::rules(rules)?;
+        let rules = read(rules)?;
         PyLayout::of(&rules, args::seats(seats, &rules)?)
     }
 

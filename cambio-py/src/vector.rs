@@ -77,7 +77,13 @@ pub(crate) struct PyVectorGame {
 }
 
 /// Does something with every slot and its rows, on the threads.
-fn each(pool: Option<&ThreadPool>, threads: usize, slots: &mut [Slot], rows: Rows<'_>, work: impl Fn(&mut Slot, usize, Rows<'_>) + Sync) {
+fn each(
+    pool: Option<&ThreadPool>,
+    threads: usize,
+    slots: &mut [Slot],
+    rows: Rows<'_>,
+    work: impl Fn(&mut Slot, usize, Rows<'_>) + Sync,
+) {
     let batch = slots.len();
     let Some(pool) = pool else {
         return in_order(slots, 0, rows, &work);
@@ -148,9 +154,8 @@ impl List<'_> {
 impl PyVectorGame {
     fn of(common: Common, slots: Vec<Slot>, threads: usize, arrays: Arrays) -> PyResult<PyVectorGame> {
         let pool = (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build()).transpose();
-        let pool = pool.map_err(|what| {
-            error::CambioError::new_err(format!("cannot start {threads} threads: {what}"))
-        })?;
+        let pool =
+            pool.map_err(|what| error::CambioError::new_err(format!("cannot start {threads} threads: {what}")))?;
         Ok(PyVectorGame { common, slots, arrays, threads, pool, is_begun: false })
     }
 
@@ -254,11 +259,16 @@ fn opponents(specs: Option<Vec<Option<String>>>, seats: usize) -> PyResult<Vec<O
 #[pymethods]
 impl PyVectorGame {
     #[new]
-    #[pyo3(signature = (
-        batch, rules = None, seats = None, *, seed = None, first_deal = None, agent_seed = None, opponents = None,
-        rotate = false, reward = "rank", threads = None, observations = None, masks = None, rewards = None, seat = None,
-        done = None,
-    ))]
+    #[pyo3(
+        signature = (
+            batch, rules = None, seats = None, *, seed = None, first_deal = None, agent_seed = None, opponents = None,
+            rotate = false, reward = "rank", threads = None, observations = None, masks = None, rewards = None,
+            seat = None, done = None,
+        ),
+        text_signature = "(batch, rules='classic', seats=2, *, seed=0, first_deal=0, agent_seed=0, opponents=None, \
+                          rotate=False, reward='rank', threads=1, observations=None, masks=None, rewards=None, seat=None, \
+                          done=None)",
+    )]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
         py: Python<'_>,
@@ -279,7 +289,7 @@ impl PyVectorGame {
         done: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyVectorGame> {
         let batch = args::whole(batch, "batch", 1, MOST)? as usize;
-        let rules = rules.map_or_else(|| args::preset("classic"), args::rules)?;
+        let rules = rules.map_or_else(|| args::preset("classic"), crate::rules::read)?;
         let seats = seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?;
         let key = crate::game::key(seed, first_deal, agent_seed)?;
         let threads = threads.map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
@@ -484,7 +494,7 @@ pub(crate) fn vector(
     reward: &str,
     state: Frozen<'_>,
 ) -> PyResult<PyVectorGame> {
-    let rules = args::rules(rules)?;
+    let rules = crate::rules::read(rules)?;
     let seats = args::seats(seats, &rules)?;
     let seed = |text: &str| text.parse().map_err(|error| error::CambioError::new_err(format!("a seed: {error}")));
     let (threads, is_begun, courses, (rewards, done)) = state;

@@ -41,6 +41,7 @@ from ._cambio import (
     agent,
     agents,
 )
+from .run import Player, Run, Table, evaluate, run
 
 __all__ = [
     "MINI_GAMES",
@@ -61,14 +62,19 @@ __all__ = [
     "Knowledge",
     "Layout",
     "Observation",
+    "Player",
     "Record",
     "RecordError",
     "Rules",
     "RulesError",
+    "Run",
     "RunError",
+    "Table",
     "VectorGame",
     "World",
     "__version__",
     "agent",
     "agents",
+    "evaluate",
+    "run",
 ]

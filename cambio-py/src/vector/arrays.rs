@@ -112,12 +112,7 @@ impl Arrays {
 }
 
 /// An array that a caller gave, if it can be written as it is.
-fn checked<'py>(
-    array: &Bound<'py, PyAny>,
-    name: &str,
-    dtype: &str,
-    shape: &[usize],
-) -> PyResult<Bound<'py, PyAny>> {
+fn checked<'py>(array: &Bound<'py, PyAny>, name: &str, dtype: &str, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let found = array.getattr("dtype").map_or_else(|_| args::type_of(array), |dtype| dtype.to_string());
     let found_shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<usize>>()).unwrap_or_default();
     let flag = |name: &str| array.getattr("flags").and_then(|flags| flags.get_item(name)?.extract::<bool>());

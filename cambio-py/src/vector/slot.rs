@@ -1,7 +1,7 @@
 //! One match of a batch.
 
 use cambio_core::rng::Key;
-use cambio_core::{Action, ActionSpace, Chronicle, Choices, IllegalAction, Playing, Score, Seat};
+use cambio_core::{Action, ActionSpace, Choices, Chronicle, IllegalAction, Playing, Score, Seat};
 use pyo3::prelude::*;
 
 use super::Common;

@@ -1,0 +1,266 @@
+"""Tournaments: evaluate agents, play experiments, read their tables."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol, SupportsIndex, overload
+
+from . import _cambio
+from ._cambio import Action, Agent, ExperimentError, Observation, Rules
+
+__all__ = ["Player", "Run", "Table", "evaluate", "run"]
+
+Value = str | int | float | bool | None
+
+
+class Player(Protocol):
+    """An agent of Python: an object with a method `decide`.
+
+    It may also have `begin(rules, seats, seat, seed)`, called when a match begins, in which it forgets everything before, and
+    `round_ends(points)`. Chance comes from `seed` alone; then the same experiment gives the same rows.
+    """
+
+    def decide(self, observation: Observation, /) -> Action | str | int:
+        """Returns one of `observation.legal_actions()`, its notation or its index."""
+        ...
+
+
+def _value(text: str) -> Value:
+    if text == "":
+        return None
+    if text in ("true", "false"):
+        return text == "true"
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+class Table(Sequence[Mapping[str, Value]]):
+    """A table of a run: a sequence of rows, each a dictionary by column. Numbers are those of the file to the last digit."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self._text = text
+        reader = csv.DictReader(io.StringIO(text))
+        words = {"rules", "agent", "first", "second", "seat", "lineup", "method", "fit", "what", "policy"}
+        self.columns: tuple[str, ...] = tuple(reader.fieldnames or ())
+        self._rows = [{key: (cell or None) if key in words else _value(cell) for key, cell in row.items()} for row in reader]
+
+    @overload
+    def __getitem__(self, place: int) -> Mapping[str, Value]: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Mapping[str, Value]]: ...
+    def __getitem__(self, place: int | slice) -> Mapping[str, Value] | Sequence[Mapping[str, Value]]:
+        return self._rows[place]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, Value]]:
+        return iter(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and (self.name, self._text) == (other.name, other._text)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self._text))
+
+    def __repr__(self) -> str:
+        return f"<Table {self.name!r} of {len(self)} rows: {', '.join(self.columns)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (self.name, self._text)
+
+    def to_csv(self) -> str:
+        """The table as it stands in the run folder."""
+        return self._text
+
+    def to_pandas(self) -> Any:
+        """The table as a frame of pandas."""
+        import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        return pandas.DataFrame(self._rows, columns=list(self.columns))
+
+    def to_polars(self) -> Any:
+        """The table as a frame of polars."""
+        import polars  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        return polars.DataFrame(self._rows, schema=list(self.columns), infer_schema_length=None)
+
+    def _repr_html_(self) -> str:
+        def cells(tag: str, row: Sequence[object]) -> str:
+            shown = ("" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row)
+            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in shown) + "</tr>"
+
+        body = "".join(cells("td", list(row.values())) for row in self._rows)
+        return f"<table><thead>{cells('th', self.columns)}</thead><tbody>{body}</tbody></table>"
+
+
+class Run:
+    """A run: its tables and its report. `Run.open(folder)` reads one, `run` and `evaluate` play one."""
+
+    def __init__(self, about: Mapping[str, Any], path: Path | None = None) -> None:
+        self._about = dict(about)
+        self.path = path
+
+    @staticmethod
+    def open(folder: str | PathLike[str]) -> Run:
+        """Reads a run folder. Raises `RunError` if it is none, or is not what its ledger says."""
+        return Run(_cambio._open(Path(folder)), Path(folder))
+
+    @property
+    def name(self) -> str:
+        """What the experiment is called."""
+        return str(self._about["name"])
+
+    @property
+    def run_id(self) -> str:
+        """The hash of the plan, which names the run."""
+        return str(self._about["run_id"])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything has been played."""
+        return bool(self._about["is_complete"])
+
+    @property
+    def matches(self) -> int:
+        """How many matches have been played."""
+        return int(self._about["matches"])
+
+    @property
+    def spec(self) -> str:
+        """The experiment file."""
+        return str(self._about["spec"])
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Every table by name: summary, ratings, pairwise, seats, behaviour, faults, and pooled where there are several tables."""
+        files: Mapping[str, str] = self._about["files"]
+        return {Path(name).stem: Table(Path(name).stem, text) for name, text in files.items() if name.endswith(".csv")}
+
+    @property
+    def summary(self) -> Table:
+        """One agent in one cell: means with their intervals."""
+        return self.tables["summary"]
+
+    @property
+    def ratings(self) -> Table:
+        """One agent's strength among those at its table."""
+        return self.tables["ratings"]
+
+    @property
+    def pairwise(self) -> Table:
+        """Two agents of one cell: the difference of their payoffs, and their duels."""
+        return self.tables["pairwise"]
+
+    @property
+    def report(self) -> str:
+        """The page `report.html`."""
+        return str(self._about["files"]["report.html"])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Run) and self._about == other._about
+
+    def __hash__(self) -> int:
+        return hash((self.run_id, self.matches))
+
+    def __repr__(self) -> str:
+        state = "complete" if self.is_complete else "not complete"
+        return f"<Run {self.name or self.run_id[:12]!r}: {self.matches} matches, {state}>"
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.report, quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
+
+
+def run(
+    spec: str | PathLike[str],
+    out: str | PathLike[str],
+    *,
+    agents: Mapping[str, Callable[[], Player]] | None = None,
+    threads: SupportsIndex = 0,
+) -> Run:
+    """Plays an experiment file into a folder, as `cambio run` does; the same rows, the same report.
+
+    `agents` are agents of Python by the names that the experiment uses: each a class, or a function, that makes a `Player`. One
+    is made for each seat, and again for each thread. `threads` 0 is one for each core. A folder that is there is gone on with.
+    """
+    _cambio._run(Path(spec), Path(out), list((agents or {}).items()), threads)
+    return Run.open(out)
+
+
+def evaluate(
+    a: str | Agent | Callable[[], Player],
+    b: str | Agent | Callable[[], Player],
+    rules: Rules | str = "classic",
+    deals: SupportsIndex = 1000,
+    *,
+    seats: SupportsIndex = 2,
+    seed: SupportsIndex | str = 0,
+    threads: SupportsIndex = 0,
+) -> Run:
+    """Plays two agents against each other and returns the run, as `cambio run` would make it from `Run.spec`.
+
+    An agent is a spec such as "greedy", an `Agent`, or what makes a `Player`. Each deal is played in all seatings.
+
+        >>> cambio.evaluate("greedy", "random", deals=100).summary.to_pandas()
+    """
+    bots: dict[str, Callable[[], Player]] = {}
+    specs = []
+    for agent in (a, b):
+        if isinstance(agent, Agent):
+            specs.append(agent.spec)
+        elif isinstance(agent, str):
+            specs.append(agent)
+        elif callable(agent):
+            name = getattr(agent, "__name__", type(agent).__name__).strip("<>")
+            while name in bots and bots[name] is not agent:
+                name += "_"
+            bots[name] = agent
+            specs.append(name)
+        else:
+            raise TypeError(f"an agent is a {type(agent).__name__}; allowed are a spec, an Agent, or what makes a player")
+    with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
+        here = Path(folder)
+        chosen = rules if isinstance(rules, Rules) else Rules(rules)
+        named = repr(chosen).startswith("Rules(")
+        if not named:
+            (here / "rules.toml").write_text(chosen.to_toml(), encoding="utf-8")
+        text = json.dumps
+        lines = [
+            f"name = {text(' against '.join(specs))}",
+            f"seed = {text(seed if isinstance(seed, str) else str(seed.__index__()))}",
+            f"deals = {deals.__index__()}",
+            f"rules = [{text(chosen.name if named else 'rules.toml')}]",
+            f"seats = [{seats.__index__()}]",
+            f"agents = [{', '.join(text(spec) for spec in specs)}]",
+        ]
+        (here / "spec.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        found = run(here / "spec.toml", here / "run", agents=bots, threads=threads)
+        found.path = None
+        return found
+
+
+def _agent(text: str) -> tuple[str, Callable[[], Player]]:
+    """`mine=module:Class` as a name and what makes the player."""
+    from importlib import import_module
+
+    found = re.fullmatch(r"([\w-]+)=([\w.]+):([\w.]+)", text)
+    if not found:
+        raise ExperimentError(f"`{text}` names no agent; allowed is name=module:Class")
+    made: Any = import_module(found[2])
+    for part in found[3].split("."):
+        made = getattr(made, part)
+    return found[1], made

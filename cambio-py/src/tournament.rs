@@ -1,0 +1,238 @@
+//! Tournaments from Python, with agents of Python among the players.
+
+use std::path::{Path, PathBuf};
+
+use cambio_agents::{Entry, Extensions, NoParams, Player, Roster, roster};
+use cambio_core::rng::{Bounded as _, Stream};
+use cambio_core::{
+    Action, ActionSpace, Agent, Briefing, Observation, OwnedObservation, RoundResult, Rules, Score, Seat, Sighting,
+    Standing,
+};
+use cambio_report::PAGES;
+use cambio_sim::{Executor, Experiment, MOST_THREADS, RunFolder, RunOutcome, Runner, StoredRun, derive, keep_fault};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::action::decision;
+use crate::observation::PyObservation;
+use crate::rules::PyRules;
+use crate::{args, error};
+
+/// An agent that Python makes: an object with a method `decide(observation)`.
+struct Bot {
+    /// What makes the object; called once for each player.
+    factory: Py<PyAny>,
+    object: Option<Py<PyAny>>,
+    table: Option<(Rules, usize, Seat)>,
+    rounds: usize,
+    totals: Vec<Score>,
+    sightings: Vec<Sighting>,
+    decided: Vec<Action>,
+    trouble: Option<String>,
+}
+
+impl Bot {
+    fn new(factory: Py<PyAny>) -> Bot {
+        Bot {
+            factory,
+            object: None,
+            table: None,
+            rounds: 0,
+            totals: Vec::new(),
+            sightings: Vec::new(),
+            decided: Vec::new(),
+            trouble: None,
+        }
+    }
+
+    /// Makes the object if there is none, and tells it that a match begins.
+    fn start(&mut self, py: Python<'_>, seed: u64) -> PyResult<()> {
+        let Some((rules, seats, seat)) = self.table else { return Ok(()) };
+        let object = match &self.object {
+            Some(object) => object.clone_ref(py),
+            None => self.factory.call0(py)?,
+        };
+        if object.bind(py).hasattr("begin")? {
+            object.call_method1(py, "begin", (PyRules(rules), seats, seat.index(), seed))?;
+        }
+        self.object = Some(object);
+        Ok(())
+    }
+
+    fn ask(&mut self, py: Python<'_>, view: &Observation<'_>) -> PyResult<Action> {
+        let Some(object) = &self.object else {
+            return Err(error::AgentFault::new_err("the match has not begun"));
+        };
+        let owned = OwnedObservation::from(view);
+        let seen = PyObservation::of_parts(
+            owned,
+            self.sightings.clone(),
+            self.decided.clone(),
+            self.rounds,
+            self.totals.clone(),
+        );
+        let answer = object.bind(py).call_method1("decide", (seen,))?;
+        decision(&answer, &ActionSpace::new(view.rules(), view.table().seats()), view.seat())
+    }
+}
+
+/// What Python raised, in one line.
+fn told(error: &PyErr, py: Python<'_>) -> String {
+    let name = error.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
+    let text = error.value(py).to_string();
+    format!("it raised {name}: {}", cambio_core::shown(&text).up_to(200))
+}
+
+impl Agent for Bot {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        let seat = briefing.seat;
+        self.table = Some((*briefing.rules, briefing.seats, seat));
+        (self.rounds, self.trouble) = (0, None);
+        let mut stream: Stream = briefing.stream.clone();
+        let seed = u64::from(stream.below(1 << 31)) << 31 | u64::from(stream.below(1 << 31));
+        if let Err(error) = Python::attach(|py| self.start(py, seed).map_err(|error| told(&error, py))) {
+            self.trouble = Some(error);
+        }
+    }
+
+    fn round_begins(&mut self, standing: &Standing<'_>) {
+        self.rounds = standing.round;
+        self.totals = standing.totals.to_vec();
+        self.sightings.clear();
+        self.decided.clear();
+    }
+
+    fn notice(&mut self, sighting: &Sighting) {
+        self.sightings.push(*sighting);
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        let answer = Python::attach(|py| self.ask(py, view).map_err(|error| told(&error, py)));
+        match answer {
+            Ok(action) => {
+                self.decided.push(action.canonical());
+                action
+            }
+            Err(reason) => {
+                self.trouble = Some(reason);
+                Action::Pass
+            }
+        }
+    }
+
+    fn trouble(&mut self) -> Option<String> {
+        self.trouble.clone()
+    }
+
+    fn round_ends(&mut self, result: &RoundResult) {
+        let Some(object) = &self.object else { return };
+        let told = Python::attach(|py| -> PyResult<()> {
+            let object = object.bind(py);
+            if object.hasattr("round_ends")? {
+                object.call_method1("round_ends", (result.points().to_vec(),))?;
+            }
+            Ok(())
+        });
+        if let Err(error) = told {
+            self.trouble = Some(Python::attach(|py| self::told(&error, py)));
+        }
+    }
+}
+
+impl Extensions for Bot {}
+
+/// The library's agents, and those of Python by name.
+fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyResult<Roster> {
+    let mut all = roster();
+    for (name, factory) in bots {
+        let is_name =
+            !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
+        if !is_name {
+            let name = cambio_core::shown(name);
+            return Err(error::AgentError::new_err(format!(
+                "`{name}` is no name for an agent; allowed are letters, digits, _ and -"
+            )));
+        }
+        let factory = factory.clone_ref(py);
+        let make = move |_: &NoParams| {
+            let factory = Python::attach(|py| factory.clone_ref(py));
+            Player::extended(Bot::new(factory))
+        };
+        all = all.with_entry(Entry::new(name, "An agent of Python.", make));
+    }
+    Ok(all)
+}
+
+/// Plays an experiment file into a folder, or goes on with one, as `cambio run` does. Returns the number of matches there.
+#[pyfunction]
+#[pyo3(signature = (spec, out, agents, threads))]
+pub(crate) fn _run(
+    py: Python<'_>,
+    spec: PathBuf,
+    out: PathBuf,
+    agents: Vec<(String, Py<PyAny>)>,
+    threads: &Bound<'_, PyAny>,
+) -> PyResult<u64> {
+    let threads = args::whole(threads, "threads", 0, MOST_THREADS as u64)? as usize;
+    let roster = roster_with(py, &agents)?;
+    let report = py.detach(|| play(&spec, &out, &roster, threads))?;
+    py.check_signals()?;
+    match report.outcome {
+        RunOutcome::Complete => Ok(report.matches),
+        RunOutcome::Interrupted => {
+            Err(error::RunError::new_err("the run was interrupted; the same call goes on with it"))
+        }
+        RunOutcome::Fault(fault) => {
+            let kept = keep_fault(&out, &fault).map_err(|error| error::RunError::new_err(error.to_string()))?;
+            let (place, what, kept) = (&fault.place, &fault.what, kept.display());
+            Err(error::AgentFault::new_err(format!("{place}: {what}; the match up to the fault is in {kept}")))
+        }
+        RunOutcome::Halted(what) => Err(error::RunError::new_err(what)),
+        RunOutcome::Unwritable(what) => Err(error::RunError::new_err(what.to_string())),
+    }
+}
+
+fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<cambio_sim::Report> {
+    let refused = |what: String| error::RunError::new_err(what);
+    let (experiment, text) =
+        Experiment::read(spec).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
+    let folder = spec.parent().unwrap_or(Path::new("."));
+    let plan = experiment.plan(roster, folder).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
+    let made = if out.join("spec.lock.json").exists() {
+        RunFolder::reopen(out, &text, &plan, None)
+    } else {
+        RunFolder::create(out, &text, &plan, None)
+    };
+    let mut made = made.map_err(|error| refused(error.to_string()))?;
+    let executor = Executor::new(threads).map_err(|error| refused(error.to_string()))?;
+    let token = executor.cancel_token();
+    // Called about ten times a second: so Ctrl-C stops a run, which can be resumed.
+    let look = |_: &cambio_sim::Progress<'_>| {
+        if Python::attach(|py| py.check_signals().is_err()) {
+            token.cancel();
+        }
+    };
+    let report = Runner::new(&executor).with_pages(PAGES).with_progress(&look).run(&plan, &mut made);
+    report.map_err(|error| refused(error.to_string()))
+}
+
+/// What a run folder says of itself, and its derived files by name: those on disk if the run is complete, else made from the rows.
+#[pyfunction]
+pub(crate) fn _open(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    let refused = |what: String| error::RunError::new_err(what);
+    let (stored, files) = py
+        .detach(|| {
+            let stored = StoredRun::open(&folder)?;
+            let derived = derive(&stored, PAGES)?;
+            Ok((stored, derived.files()))
+        })
+        .map_err(|error: cambio_sim::RunError| refused(error.to_string()))?;
+    let about = PyDict::new(py);
+    about.set_item("name", &stored.plan.name)?;
+    about.set_item("run_id", stored.plan.run_id())?;
+    about.set_item("is_complete", stored.is_complete())?;
+    about.set_item("matches", stored.matches())?;
+    about.set_item("spec", &stored.spec)?;
+    about.set_item("files", files.into_iter().collect::<std::collections::BTreeMap<_, _>>())?;
+    Ok(about)
+}

@@ -1,0 +1,34 @@
+"""What the tests share: random play, and whether the long versions run (`CAMBIO_FULL=1`)."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import cambio
+
+FULL = os.environ.get("CAMBIO_FULL") == "1"
+TABLES = [(name, seats) for name in cambio.PRESETS for seats in (2, 4, 8)] + [(name, 2) for name in cambio.MINI_GAMES]
+
+
+def amount(small: int, full: int) -> int:
+    """So many by default, and so many in the long version."""
+    return full if FULL else small
+
+
+def choose(game: cambio.Game | cambio.ChanceGame, dice: random.Random) -> cambio.Action:
+    """A random decision that passes most windows and seldom calls, so that rounds are long."""
+    legal = game.legal_actions()
+    plain = [action for action in legal if action.verb not in ("snap", "touch", "call")]
+    return dice.choice(plain if plain and dice.random() < 0.9 else legal)
+
+
+def positions(name: str, seats: int, seed: int, most: int = 400):
+    """A game at each of its decisions."""
+    dice = random.Random(seed)
+    game = cambio.Game(name, seats, seed=seed, deal=seed)
+    for _ in range(most):
+        if game.is_over:
+            return
+        yield game
+        game.step(choose(game, dice))

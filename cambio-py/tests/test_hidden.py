@@ -1,0 +1,103 @@
+"""What a seat cannot know changes nothing that it gets: no tensor, mask, string, pickle or picture.
+
+Two games take the same decisions. Where chance is asked, the second takes another outcome than the first if the seat perceives
+no difference. So cards that the seat has not seen differ; the first difference that it perceives ends the pair of games.
+`CAMBIO_FULL=1` compares a hundred thousand pairs of positions.
+"""
+
+from __future__ import annotations
+
+import pickle
+import random
+
+import cambio
+from conftest import amount, choose
+
+
+def shown(game: cambio.ChanceGame, seat: int) -> tuple[bytes, ...]:
+    """Everything that a seat can get of a game."""
+    seen = game.observe(seat)
+    knowledge = seen.knowledge()
+    worlds = [knowledge.sample(seed) for seed in range(2)]
+    texts = (repr(seen), str(seen), seen.key(), game.render(seat), game.information_state(seat), repr(knowledge))
+    arrays = (game.tensor(seat), game.mask(seat), seen.tensor(), seen.mask())
+    known = (seen.known, seen.held, seen.pile, seen.top, seen.stock, seen.sightings, knowledge.stock_candidates(), worlds)
+    return (*(text.encode() for text in texts), *(array.tobytes() for array in arrays), pickle.dumps(seen), repr(known).encode())
+
+
+def play_on(game: cambio.ChanceGame, dice: random.Random) -> list[int]:
+    """Chance plays until a seat is asked; returns the outcomes."""
+    played = []
+    while game.is_chance:
+        outcomes = game.outcomes()
+        played.append(dice.choices([number for number, _ in outcomes], [share for _, share in outcomes])[0])
+        game.play_chance(played[-1])
+    return played
+
+
+def otherwise(game: cambio.ChanceGame, seat: int, like: cambio.ChanceGame, played: list[int], dice: random.Random):
+    """The game after other outcomes of which the seat perceives nothing; `None` where there are none."""
+    for attempt in range(7):
+        other, replaced, left = game.copy(), 0, list(played)
+        while other.is_chance and left:
+            possible = [number for number, _ in other.outcomes()]
+            due = left.pop(0)
+            if attempt < 6 and dice.random() < (0.9, 0.5, 0.3)[attempt % 3] or due not in possible:
+                chosen = dice.choice(possible)
+                replaced += chosen != due
+            else:
+                chosen = due
+            other.play_chance(chosen)
+        if not left and not other.is_chance and other.information_state(seat) == like.information_state(seat):
+            return other, replaced
+    return None, 0
+
+
+RULES = [*(cambio.Rules(name) for name in cambio.PRESETS), *(cambio.Rules(name) for name in cambio.MINI_GAMES)]
+HOUSE = [
+    {"hand": 3, "peek": "first 1", "window": "none"},
+    {"hand": 6, "peek": "choose 3", "max_slots": 8},
+    {"matching": "points"},
+    {"decks": 2},
+]
+
+
+def house_rules() -> list[cambio.Rules]:
+    found = []
+    for number, knobs in enumerate(HOUSE):
+        try:
+            found.append(cambio.Rules({"base": "classic", "name": f"house {number}", **knobs}))
+        except cambio.RulesError:
+            continue
+    assert len(found) >= 2
+    return found
+
+
+def test_what_a_seat_cannot_know_changes_nothing_that_it_gets() -> None:
+    dice = random.Random(17)
+    pairs = hidden = deal = 0
+    tables = RULES + house_rules()
+    while pairs < amount(2000, 100_000):
+        deal += 1
+        rules = tables[deal % len(tables)]
+        seats = dice.choice([seats for seats in (2, 3, 4) if seats in rules.seats])
+        seat = dice.randrange(seats)
+        first = cambio.ChanceGame(rules, seats)
+        second, replaced = first.copy(), 0
+        while not first.is_over:
+            played = play_on(first, dice)
+            second, more = otherwise(second, seat, first, played, dice)
+            if second is None or second.is_over != first.is_over or second.seat != first.seat:
+                break
+            replaced += more
+            if first.is_over:
+                break
+            assert shown(first, seat) == shown(second, seat), (rules, seats, first.history)
+            pairs += 1
+            hidden += replaced > 0
+            action = choose(first, dice)
+            if action not in second.legal_actions():
+                break
+            first.step(action)
+            second.step(action)
+    assert hidden > pairs // 4

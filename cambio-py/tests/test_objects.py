@@ -1,0 +1,199 @@
+"""Every object can be copied, pickled, compared, hashed and shown, and says what it means."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+
+import numpy as np
+import pytest
+
+import cambio
+from conftest import TABLES, choose, positions
+
+
+def same(thing: object) -> None:
+    """A copy, a deep copy and a pickle are equal to the original, and so are their hashes."""
+    for other in (copy.copy(thing), copy.deepcopy(thing), pickle.loads(pickle.dumps(thing))):
+        assert other == thing and hash(other) == hash(thing), repr(thing)
+        assert repr(other) == repr(thing)
+    assert thing != "something else"
+
+
+@pytest.mark.parametrize(("name", "seats"), TABLES)
+def test_every_object_survives_copies_and_pickles(name: str, seats: int) -> None:
+    for number, game in enumerate(positions(name, seats, 3, 40)):
+        if number % 8:
+            continue
+        seen = game.observe()
+        things = [game, seen, seen.knowledge(), seen.knowledge().sample(number), game.world(), game.record(), game.rules]
+        things += [game.layout, *game.layout.blocks, *game.legal_actions(), *seen.sightings, *game.events()]
+        for thing in things:
+            same(thing)
+    same(cambio.agent("greedy(call_at=7)"))
+
+
+def test_rules_are_presets_dictionaries_and_toml() -> None:
+    classic = cambio.Rules("classic")
+    assert classic == cambio.Rules() == cambio.Rules(classic.to_dict()) == cambio.Rules.from_toml(classic.to_toml())
+    six = cambio.Rules({"base": "classic", "name": "six cards", "hand": 6, "peek": "choose 2"})
+    assert six != classic and six.name == "six cards" and six.to_dict()["hand"] == 6
+    assert sum(classic.deck.values()) == 54 and classic.points("Ks") != classic.points("Kh")
+    assert list(classic.seats) == [2, 3, 4, 5, 6, 7, 8]
+    with pytest.raises(cambio.RulesError, match="there is no preset|no rule system|whist"):
+        cambio.Rules("whist")
+    with pytest.raises(cambio.RulesError):
+        cambio.Rules({"base": "classic", "hand": 99})
+
+
+def test_an_action_is_its_notation_and_its_index() -> None:
+    for seat in (0, 1):
+        for index in range(cambio.Rules("classic").action_count(2)):
+            action = cambio.Action.from_index(index, "classic", 2, seat)
+            assert action.index("classic", 2, seat) == index
+            assert cambio.Action(str(action)) == action
+    snap = cambio.Action("snap b3")
+    assert snap.index("classic", 2, "b") == cambio.Action("snap a3").index("classic", 2, "a")
+    assert (snap.verb, snap.spots) == ("snap", ("b3",))
+    assert cambio.Action("swap b1 a2") == cambio.Action("swap a2 b1")
+
+
+@pytest.mark.parametrize(("name", "seats"), TABLES)
+def test_observation_mask_and_tensor_agree_with_the_game(name: str, seats: int) -> None:
+    for game in positions(name, seats, 5, 60):
+        seen = game.observe()
+        assert seen.is_asked and seen.seat == game.seat
+        assert seen.legal_actions() == game.legal_actions()
+        assert np.array_equal(seen.tensor(), game.tensor()) and np.array_equal(seen.mask(), game.mask())
+        indices = game.legal_indices()
+        assert np.array_equal(np.flatnonzero(game.mask()), np.sort(indices))
+        for index, action in zip(indices, game.legal_actions(), strict=True):
+            assert action.index(game.rules, seats, game.seat) == index
+        other = (game.seat + 1) % seats
+        assert not game.mask(other).any() and not game.observe(other).legal_actions()
+        out = np.full(game.layout.size, 7, np.uint8)
+        assert game.tensor(out=out) is out and np.array_equal(out, game.tensor())
+        mask = np.ones(game.action_count, bool)
+        assert game.mask(out=mask) is mask and np.array_equal(mask, game.mask())
+
+
+def test_the_blocks_of_a_tensor_are_views_with_their_shapes() -> None:
+    game = cambio.Game("classic", 2, seed=1)
+    layout, tensor = game.layout, game.tensor()
+    parts = layout.split(tensor)
+    assert sum(block.values == "counts" for block in layout.blocks) > 3
+    assert [part.shape for part in parts.values()] == [block.shape for block in layout.blocks]
+    assert np.array_equal(np.concatenate([part.ravel() for part in parts.values()]), tensor)
+    assert all(np.shares_memory(part, tensor) for part in parts.values())
+    assert parts["occupied"].sum() == 8 and parts["face"].sum() == len(game.observe().known)
+    batch = np.stack([tensor, tensor])
+    assert layout.split(batch)["face"].shape == (2, *layout["face"].shape)
+    known = {spot: next(k for k, labels in enumerate(layout.classes) if card in labels) for spot, card in game.observe().known.items()}
+    for spot, kind in known.items():
+        assert parts["face"][ord(spot[0]) - ord("a"), int(spot[1:]) - 1, kind] == 1
+
+
+def test_events_show_each_seat_what_it_may_see() -> None:
+    game = cambio.Game("classic", 2, seed=42)
+    game.step("draw")
+    drew = [next(event for event in game.events(seat) if event.kind == "drew") for seat in (0, 1, None)]
+    assert drew[0].card is not None and drew[1].card is None and drew[2] == drew[0] != drew[1]
+    assert drew[0].card == game.observe(0).held == game.world().held
+
+
+def test_rewards_sum_to_zero_and_follow_ranks() -> None:
+    for seats in (2, 3, 5):
+        dice = random.Random(seats)
+        game = cambio.Game("original", seats, seed=9, reward="rank")
+        while not game.is_over:
+            assert game.rewards() == (0.0,) * seats
+            game.step(choose(game, dice))
+        rewards = game.rewards()
+        assert abs(sum(rewards)) < 1e-12 and max(rewards) <= 1 and min(rewards) >= -1
+        order = sorted(range(seats), key=lambda seat: game.ranks[seat])
+        assert all(rewards[a] >= rewards[b] for a, b in zip(order, order[1:]))
+
+
+def test_score_rewards_add_up_to_the_totals() -> None:
+    dice = random.Random(1)
+    rules = {"base": "original", "name": "no reset", "total_reset": "none"}
+    game = cambio.Game(cambio.Rules(rules), 3, seed=9, reward="score")
+    sums = np.zeros(3)
+    while not game.is_over:
+        game.step(choose(game, dice))
+        sums += game.rewards()
+    assert np.allclose(-sums, game.totals) and game.round > 1
+
+
+def test_a_record_is_checked_filled_replayed_and_restored() -> None:
+    game = cambio.Game("original", 3, seed=7)
+    greedy = cambio.agent("greedy")
+    while not game.is_over:
+        game.step(greedy.decide(game))
+    record = game.record(["greedy"] * 3)
+    record.verify()
+    assert record.seats == 3 and record.rules == game.rules and cambio.Record(record.to_json()) == record
+    assert record.fill().fields["ranks"] == list(game.ranks)
+    steps = list(record.replay())
+    assert tuple(action for _, action in steps) == game.actions
+    again = cambio.Game("original", 3, seed=7)
+    for seen, action in steps:
+        assert seen == again.observe()
+        again.step(action)
+    assert cambio.Game.restore(record) == game == again
+    broken = record.to_json().replace('"a draw"', '"a take"', 1)
+    with pytest.raises(cambio.RecordError, match="round 1"):
+        cambio.Record(broken).verify()
+
+
+def test_knowledge_samples_worlds_that_the_seat_cannot_tell_apart() -> None:
+    for game in positions("faessler", 3, 11, 60):
+        seen = game.observe()
+        knowledge = seen.knowledge()
+        for seed in range(3):
+            world = knowledge.sample(seed)
+            assert all(world.faces[spot] == card for spot, card in seen.known.items())
+            assert sorted(world.faces) == sorted(seen.occupied) and sum(world.stock.values()) == seen.stock
+            assert all(card in knowledge.candidates(spot) for spot, card in world.faces.items())
+            assert knowledge.sample(seed) == world
+
+
+def test_an_agent_plays_as_in_the_library_and_follows_copies() -> None:
+    for spec in ("heuristic", "greedy", "learned", "rollout(n=5)"):
+        first, second = cambio.agent(spec), cambio.agent(spec)
+        game = cambio.Game("classic", 2, seed=3)
+        while not game.is_over:
+            action = first.decide(game)
+            assert second.decide(game) == action and action in game.legal_actions()
+            other = game.copy()
+            other.step(game.legal_actions()[-1])
+            if not other.is_over:
+                assert first.decide(other) in other.legal_actions()
+                first = pickle.loads(pickle.dumps(second))
+            game.step(action)
+            first = copy.deepcopy(first) if spec in ("greedy",) else second
+    assert "rollout" in cambio.agents()
+    with pytest.raises(cambio.AgentError, match="the agents are"):
+        cambio.agent("gready")
+    with pytest.raises(cambio.AgentError, match="sees every card"):
+        cambio.agent("oracle")
+
+
+def test_chance_games_have_probabilities_and_replay() -> None:
+    dice = random.Random(2)
+    for name in (*cambio.MINI_GAMES, "classic", "original"):
+        game = cambio.ChanceGame(name, 2)
+        while not game.is_over:
+            if game.is_chance:
+                outcomes = game.outcomes()
+                assert game.seat is None and not game.legal_actions() and len(outcomes) > 1
+                assert abs(sum(share for _, share in outcomes) - 1) < 1e-9
+                game.play_chance(dice.choices([o for o, _ in outcomes], [p for _, p in outcomes])[0])
+            else:
+                seen = game.observe()
+                assert np.array_equal(seen.tensor(), game.tensor()) and np.array_equal(seen.mask(), game.mask())
+                game.step(choose(game, dice))
+            if len(game.history) % 20 == 0:
+                same(game)
+        assert len(game.returns()) == 2

@@ -1,0 +1,113 @@
+"""Whatever callers hand over, they get an exception of Python with a sentence, and nothing has changed. No panic."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+
+import cambio
+from conftest import amount, choose
+
+JUNK = [
+    None, True, -1, 0, 1, 2, 9, 10**6, 2**63, 2**64, -(2**70), 1.5, float("nan"), "", "a", "z9", "draw", "keep a1", "snap h16", "a1",
+    "\x00", "é" * 500, b"a1", [], {}, (), [1], {"base": "classic"}, object(), int, np.zeros(3), np.int64(3), np.uint8(255), np.float32(2),
+    "classic", "whist", "greedy", "rollout(n=x)", {"base": 3}, {"a": {"b": [1, {}]}}, np.zeros((2, 2), bool), slice(None), ...,
+]  # fmt: skip
+
+ALLOWED = (cambio.CambioError, TypeError, ValueError, OverflowError, KeyError, IndexError, RuntimeError, OSError)
+
+
+def raised(call: object, *args: object, **named: object) -> BaseException | None:
+    try:
+        call(*args, **named)  # type: ignore[operator]
+    except ALLOWED as error:
+        assert str(error) or isinstance(error, KeyError)
+        return error
+    return None
+
+
+def methods(thing: object) -> list[str]:
+    skip = ("__init_subclass__", "__class__", "__subclasshook__", "__del__", "__reduce_ex__", "__setattr__", "__delattr__")
+    names = [name for name in dir(thing) if callable(getattr(thing, name, None)) and name not in skip]
+    return [name for name in names if not name.startswith("__") or name in ("__eq__", "__getitem__", "__contains__", "__deepcopy__")]
+
+
+def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
+    dice = random.Random(5)
+    game = cambio.Game("classic", 2, seed=1)
+    over = cambio.Game("mini-m0", 2, seed=1)
+    while not over.is_over:
+        over.step(choose(over, dice))
+    games = cambio.VectorGame(3, "classic", 2)
+    games.reset()
+    chance = cambio.ChanceGame("mini-m0", 2)
+    record = over.record()
+    seen = game.observe()
+    things = [game, over, games, chance, record, seen, seen.knowledge(), game.world(), game.rules, game.layout, game.layout.blocks[0]]
+    things += [cambio.agent("greedy"), cambio.Action("draw"), game.events(0)[0], cambio.Game, cambio.VectorGame, cambio.Rules]
+    things += [cambio.Action, cambio.Record, cambio.Agent, cambio.Layout, cambio.ChanceGame]
+    before = [repr(thing) for thing in things]
+    calls = refused = 0
+    for _ in range(amount(20_000, 100_000)):
+        thing = dice.choice(things)
+        if isinstance(thing, type) and dice.random() < 0.5:
+            call = thing
+        else:
+            name = dice.choice(methods(thing))
+            if name in ("decide", "reset", "read"):
+                continue
+            # What is stepped is a copy, so that what is fuzzed stays where it is.
+            target = thing.copy() if name in ("step", "play_chance") and not isinstance(thing, type) else thing
+            call = getattr(target, name)
+        args = [dice.choice(JUNK) for _ in range(dice.choice((0, 1, 1, 1, 2, 2, 3, 4)))]
+        named = {dice.choice(("seat", "out", "seed", "rules", "deal", "threads", "masks")): dice.choice(JUNK)} if dice.random() < 0.2 else {}
+        if call is cambio.VectorGame and args and isinstance(args[0], (int, np.integer)) and args[0] > 100:
+            continue
+        calls += 1
+        refused += raised(call, *args, **named) is not None
+    assert [repr(thing) for thing in things] == before
+    assert calls > 1000 and refused > calls // 2
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "sentence"),
+    [
+        (lambda: cambio.Rules("whist"), cambio.RulesError, "whist"),
+        (lambda: cambio.Game("classic", 9), cambio.CambioError, "`seats` is 9; allowed is a whole number from 2 to 8"),
+        (lambda: cambio.Game("mini-m0", 8), cambio.RulesError, "the deck of `mini-m0` has"),
+        (lambda: cambio.Game("classic", 2, seed=-1), cambio.CambioError, "`seed` is -1; allowed is a whole number from 0 to"),
+        (lambda: cambio.Game("classic", 2, reward="fun"), cambio.CambioError, "`reward` is `fun`; allowed is rank or score"),
+        (lambda: cambio.Game().step("drow"), cambio.ActionError, "`drow` is no decision; decisions are draw, take"),
+        (lambda: cambio.Game().step("drop"), cambio.IllegalAction, "`drop` is illegal for seat a; legal: draw"),
+        (lambda: cambio.Game().step(10**6), cambio.ActionError, "1000000 is no decision; allowed are the indices 0 to 426"),
+        (lambda: cambio.Game().observe(2), cambio.CambioError, "`seat` is 2; allowed is 0 to 1, or a letter from a to b"),
+        (lambda: cambio.Game().tensor(out=np.zeros(3, np.uint8)), cambio.ArrayError, "allowed is a contiguous, writable array of"),
+        (lambda: cambio.Game().mask(out=np.zeros(427, np.uint8)), cambio.ArrayError, "of 427 of bool"),
+        (lambda: cambio.agent("greedy(call_at=x)"), cambio.AgentError, "allowed is a whole number from -20 to 100"),
+        (lambda: cambio.Record("{"), cambio.RecordError, "not JSON"),
+        (lambda: cambio.VectorGame(0), cambio.CambioError, "`batch` is 0; allowed is a whole number from 1 to"),
+        (lambda: cambio.VectorGame(2, opponents=["greedy"]), cambio.AgentError, "1 opponents for 2 seats"),
+        (lambda: cambio.VectorGame(2, opponents=["greedy"] * 2), cambio.AgentError, "every seat has an opponent"),
+        (lambda: cambio.VectorGame(2).step(np.zeros(2, int)), cambio.IllegalAction, "call reset"),
+        (lambda: cambio.ChanceGame("mini-m0").observe("c"), cambio.CambioError, "`seat` is 'c'; allowed is 0 to 1"),
+        (lambda: cambio.Run.open("/nowhere"), cambio.RunError, "/nowhere"),
+    ],
+)
+def test_a_refusal_is_a_sentence_of_its_own_kind(call, kind, sentence) -> None:
+    with pytest.raises(kind, match=re.escape(sentence)) as caught:
+        call()
+    assert isinstance(caught.value, cambio.CambioError) and isinstance(caught.value, ValueError)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_illegal_decision_changes_nothing() -> None:
+    game = cambio.Game("original", 2, seed=4)
+    before = game.copy()
+    for index in range(game.action_count):
+        if not game.mask()[index]:
+            with pytest.raises(cambio.IllegalAction):
+                game.step(index)
+    assert game == before and game.observe() == before.observe()

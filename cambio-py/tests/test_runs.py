@@ -1,0 +1,129 @@
+"""Tournaments from Python give the numbers of `cambio run`, to the last digit."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cambio
+from cambio.__main__ import main
+
+SPEC = """
+name = "three"
+seed = 11
+deals = 20
+rules = ["classic", "faessler"]
+seats = [2, 3]
+agents = ["greedy", "random", "{third}"]
+"""
+
+
+class First:
+    """Takes the first legal decision."""
+
+    def decide(self, observation: cambio.Observation) -> cambio.Action:
+        return observation.legal_actions()[0]
+
+
+class Notes:
+    """Decides at random from its seed, in one of the three ways, and checks what it sees."""
+
+    def begin(self, rules: cambio.Rules, seats: int, seat: int, seed: int) -> None:
+        self.dice, self.seat = random.Random(seed), seat
+
+    def decide(self, observation: cambio.Observation) -> object:
+        assert observation.seat == self.seat and observation.is_asked
+        assert observation.sightings[0].kind == "dealt" and observation.tensor().any()
+        action = self.dice.choice(observation.legal_actions())
+        index = action.index(observation.rules, observation.seats, self.seat)
+        return self.dice.choice([action, str(action), index])
+
+
+class Raises:
+    def decide(self, observation: cambio.Observation) -> str:
+        raise KeyError("no idea")
+
+
+def play(folder: Path, third: str, **agents: object) -> cambio.Run:
+    folder.mkdir()
+    (folder / "spec.toml").write_text(SPEC.format(third=third))
+    return cambio.run(folder / "spec.toml", folder / "run", agents=agents, threads=2)
+
+
+def test_evaluate_is_the_run_of_its_spec(tmp_path: Path) -> None:
+    found = cambio.evaluate("greedy(call_at=7)", cambio.agent("heuristic"), "original", 30, seats=3, seed=5)
+    (tmp_path / "spec.toml").write_text(found.spec)
+    again = cambio.run(tmp_path / "spec.toml", tmp_path / "run", threads=1)
+    assert again.run_id == found.run_id and again.tables == found.tables and again.report == found.report
+    assert found.matches == again.matches and found.is_complete and len(found.summary) == 2
+    for name, table in found.tables.items():
+        assert (tmp_path / "run" / f"{name}.csv").read_text() == table.to_csv()
+    row = found.summary[0]
+    assert row["rank_points_low"] < row["rank_points"] < row["rank_points_high"]
+    assert found._repr_html_().startswith("<iframe") and "<td>" in found.summary._repr_html_()
+    for other in (copy.copy(found), copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        assert other == found and hash(other) == hash(found)
+    assert copy.copy(found.summary) == found.summary
+
+
+@pytest.mark.skipif(not os.environ.get("CAMBIO_BIN"), reason="CAMBIO_BIN names no command")
+def test_evaluate_is_what_the_command_says(tmp_path: Path) -> None:
+    found = cambio.evaluate("greedy", "heuristic", "classic", 50, seed=3)
+    (tmp_path / "spec.toml").write_text(found.spec)
+    command = [os.environ["CAMBIO_BIN"], "run", "spec.toml", "--out", "run"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    opened = cambio.Run.open(tmp_path / "run")
+    assert opened.tables == found.tables and opened.run_id == found.run_id
+    for name, table in found.tables.items():
+        assert (tmp_path / "run" / f"{name}.csv").read_text() == table.to_csv(), name
+
+
+def test_own_rules_are_evaluated_too() -> None:
+    rules = cambio.Rules({"base": "classic", "name": "six cards", "hand": 6, "peek": "choose 2"})
+    found = cambio.evaluate("greedy", "random", rules, 10)
+    assert found.summary[0]["rules"] == "six cards"
+
+
+def test_agents_of_python_take_part_and_give_the_same_rows_for_any_threads(tmp_path: Path) -> None:
+    first = play(tmp_path / "one", "notes", notes=Notes)
+    second = play(tmp_path / "two", "notes", notes=Notes)
+    assert first.tables == second.tables and first.matches > 100
+    assert {row["agent"] for row in first.summary} == {"greedy", "random", "notes"}
+    rows = [(tmp_path / place / "run" / "matches.csv").read_bytes() for place in ("one", "two")]
+    assert rows[0] == rows[1]
+    assert cambio.evaluate(First, "greedy", deals=5).matches == 10
+
+
+def test_an_agent_that_raises_stops_the_run_with_its_place(tmp_path: Path) -> None:
+    with pytest.raises(cambio.AgentFault, match="KeyError: 'no idea'"):
+        play(tmp_path / "run", "broken", broken=Raises)
+    with pytest.raises(cambio.ExperimentError, match="there is no agent `nobody`"):
+        play(tmp_path / "other", "nobody")
+
+
+def test_tables_open_as_frames() -> None:
+    found = cambio.evaluate("greedy", "random", deals=20)
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    for name, table in found.tables.items():
+        frames = (table.to_pandas(), table.to_polars())
+        assert isinstance(frames[0], pandas.DataFrame) and isinstance(frames[1], polars.DataFrame)
+        assert all(list(frame.columns) == list(table.columns) and len(frame) == len(table) for frame in frames), name
+    assert found.summary.to_pandas()["rank_points"].sum() == pytest.approx(1)
+
+
+def test_the_command_plays_with_an_agent_of_a_module(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("class Pass:\n    def decide(self, seen):\n        return seen.legal_actions()[-1]\n")
+    Path("spec.toml").write_text('seed = 1\ndeals = 3\nrules = ["classic"]\nseats = [2]\nagents = ["mine", "greedy"]\n')
+    assert main(["run", "spec.toml", "--out", "run", "--agent", "mine=mine:Pass"]) == 0
+    assert "6 matches in run" in capsys.readouterr().out
+    assert main(["run", "spec.toml", "--out", "other", "--agent", "mine=mine.Pass"]) == 1
+    assert "allowed is name=module:Class" in capsys.readouterr().err
+    assert sys.modules.pop("mine")

@@ -1,0 +1,68 @@
+"""The stubs say what is there: mypy in strict mode, and stubtest against the compiled module."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cambio
+
+pytest.importorskip("mypy")
+HERE = Path(__file__).parent
+PACKAGE = Path(cambio.__file__).parent
+
+USES = '''
+import numpy as np
+import cambio
+
+game = cambio.Game(cambio.Rules("classic"), 2, seed="spring", deal=np.int64(3))
+seat: int | None = game.seat
+held: str | None = game.observe(0).held
+action: cambio.Action = cambio.agent("greedy").decide(game)
+game.step(action)
+game.step(3)
+game.step("draw")
+tensor: np.ndarray[tuple[int, ...], np.dtype[np.uint8]] = game.tensor("a")
+games = cambio.VectorGame(8, opponents=[None, "greedy"])
+games.step(games.random_actions(1))
+
+
+class Mine:
+    def decide(self, observation: cambio.Observation) -> str:
+        return "draw"
+
+
+found: cambio.Run = cambio.evaluate(Mine, "greedy")
+'''
+
+
+def run(*words: str | Path) -> None:
+    done = subprocess.run([sys.executable, "-m", *map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_mypy_has_nothing_to_say(tmp_path: Path) -> None:
+    (tmp_path / "uses.py").write_text(USES)
+    run("mypy", "--strict", "--cache-dir", tmp_path / "cache", "-p", "cambio")
+    run("mypy", "--strict", "--cache-dir", tmp_path / "cache", tmp_path / "uses.py")
+
+
+def test_the_stubs_are_those_of_the_compiled_module(tmp_path: Path) -> None:
+    run("mypy.stubtest", "cambio._cambio", "--allowlist", HERE / "stubtest.txt", "--ignore-unused-allowlist")
+
+
+def test_every_public_thing_has_a_docstring() -> None:
+    bare = []
+    for name in cambio.__all__:
+        thing = getattr(cambio, name)
+        if not callable(thing) or name.startswith("_"):
+            continue
+        if not thing.__doc__:
+            bare.append(name)
+        if isinstance(thing, type) and thing.__module__ in ("cambio", "cambio._cambio", "cambio.run"):
+            members = {key: value for key, value in vars(thing).items() if not key.startswith("_")}
+            bare += [f"{name}.{key}" for key, value in members.items() if not getattr(value, "__doc__", None)]
+    assert not bare

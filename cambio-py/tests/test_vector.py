@@ -1,0 +1,173 @@
+"""Many matches at once: the same as one by one, for any number of threads, and without the GIL."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import random
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import cambio
+from conftest import TABLES, amount
+
+ARRAYS = ("observations", "masks", "rewards", "seat", "done")
+
+
+def state(games: cambio.VectorGame) -> tuple[bytes, ...]:
+    return tuple(getattr(games, name).tobytes() for name in ARRAYS)
+
+
+@pytest.mark.parametrize(("name", "seats"), TABLES)
+def test_a_batch_is_its_matches_one_by_one(name: str, seats: int) -> None:
+    batch = 3
+    games = cambio.VectorGame(batch, name, seats, seed=5, first_deal=10)
+    games.reset()
+    alone = [cambio.Game(name, seats, seed=5, deal=10 + number) for number in range(batch)]
+    ended = 0
+    for turn in range(150):
+        actions = games.random_actions(turn)
+        games.step(actions)
+        for number, game in enumerate(alone):
+            game.step(int(actions[number]))
+            assert games.done[number] == game.is_over
+            assert np.array_equal(games.rewards[number], np.float32(game.rewards()))
+            if game.is_over:
+                ended += 1
+                game = alone[number] = cambio.Game(name, seats, seed=5, deal=game.deal + batch)
+            assert games.deals[number] == game.deal and games.seat[number] == game.seat
+            assert np.array_equal(games.observations[number], game.tensor())
+            assert np.array_equal(games.masks[number], game.mask())
+            assert games.game(number) == game
+    assert ended or name.startswith("original") or seats > 2
+
+
+def test_threads_copies_and_pickles_do_not_change_what_happens() -> None:
+    kinds = [{}, {"opponents": ["heuristic", None, "greedy"], "rotate": True, "reward": "score"}]
+    for kind in kinds:
+        one = cambio.VectorGame(37, "faessler", 3, seed="spring", threads=1, **kind)
+        four = cambio.VectorGame(37, "faessler", 3, seed="spring", threads=4, **kind)
+        one.reset(), four.reset()
+        assert one == four and hash(one) == hash(four)
+        for turn in range(120):
+            if turn == 60:
+                for other in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+                    assert other == one and state(other) == state(one)
+                    one = other
+            actions = one.random_actions(turn)
+            assert np.array_equal(actions, four.random_actions(turn))
+            one.step(actions)
+            four.step(actions.astype(np.int32))
+            assert state(one) == state(four)
+
+
+def test_opponents_play_as_agents_do() -> None:
+    """The caller decides as `greedy` would; then the matches are those of greedy against heuristic."""
+    games = cambio.VectorGame(4, "classic", 2, seed=3, opponents=[None, "heuristic"], rotate=True)
+    games.reset()
+    seats = games.deals % 2
+    assert np.array_equal(games.seat, seats)
+    greedy, others = cambio.agent("greedy"), [cambio.agent("heuristic"), cambio.agent("greedy")]
+    alone = [cambio.Game("classic", 2, seed=3, deal=number) for number in range(4)]
+    results = {}
+    for _ in range(60):
+        actions, before = [], games.deals
+        for number in range(4):
+            game = games.game(number)
+            actions.append(greedy.decide(game).index(game.rules, 2, game.seat))
+        games.step(np.array(actions))
+        for number in np.flatnonzero(games.done):
+            results[int(before[number])] = tuple(games.rewards[number])
+    for game in alone:
+        while not game.is_over:
+            learner = game.deal % 2
+            game.step(others[int(game.seat == learner)].decide(game))
+        assert results[game.deal] == game.rewards()
+
+
+def test_an_illegal_decision_is_refused_before_anything_changes() -> None:
+    games = cambio.VectorGame(8, "classic", 2, seed=2)
+    games.reset()
+    for turn in range(30):
+        games.step(games.random_actions(turn))
+    before, actions = (state(games), games.copy()), games.random_actions(99)
+    actions[5] = np.flatnonzero(~games.masks[5])[0]
+    with pytest.raises(cambio.IllegalAction, match="match 5: .* is illegal for seat"):
+        games.step(actions)
+    for bad in (np.full(8, -1), np.full(8, 10**9)):
+        with pytest.raises(cambio.ActionError, match="match 0: .* is no decision"):
+            games.step(bad)
+    for bad in (actions[:4], actions.astype(float), list(actions), actions[::-1], None, np.zeros((8, 1), int)):
+        with pytest.raises(cambio.ArrayError, match="the actions have"):
+            games.step(bad)
+    assert (state(games), games) == before
+
+
+def test_a_caller_owns_the_arrays() -> None:
+    layout = cambio.Layout("classic", 2)
+    whole = np.zeros((5, 4, layout.size), np.uint8)
+    games = cambio.VectorGame(4, "classic", 2, observations=whole[2])
+    games.reset()
+    assert np.shares_memory(games.observations, whole) and whole[2].any() and not whole[[0, 1, 3, 4]].any()
+    bad = [np.zeros((4, 3), np.uint8), np.zeros((4, layout.size)), np.zeros((4, 2 * layout.size), np.uint8)[:, ::2]]
+    frozen = np.zeros((4, layout.size), np.uint8)
+    frozen.flags.writeable = False
+    for array in (*bad, frozen, None if False else "array"):
+        with pytest.raises(cambio.ArrayError, match="`observations` has the shape"):
+            cambio.VectorGame(4, "classic", 2, observations=array)
+    shared = np.zeros(4, bool)
+    with pytest.raises(cambio.ArrayError):
+        cambio.VectorGame(4, "classic", 2, masks=shared, done=shared)
+
+
+def resident() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
+def test_memory_stays_flat() -> None:
+    games = cambio.VectorGame(256, "classic", 2, seed=1)
+    games.reset()
+    dice = random.Random(1)
+
+    def work(steps: int, pickles: int) -> None:
+        for turn in range(steps // 256):
+            games.step(games.random_actions(turn))
+        game = cambio.Game("classic", 2, seed=1)
+        for number in range(pickles):
+            if game.is_over:
+                game = cambio.Game("classic", 2, seed=number)
+            game.step(dice.choice(game.legal_actions()))
+            assert pickle.loads(pickle.dumps(game)) == game and pickle.loads(pickle.dumps(game.observe())) is not None
+
+    work(50_000, 500)
+    before = resident()
+    work(amount(200_000, 1_000_000), amount(1500, 10_000))
+    assert resident() - before < 8 << 20, f"{(resident() - before) >> 10} KiB more"
+
+
+def test_a_second_thread_makes_progress_while_a_batch_steps() -> None:
+    games = cambio.VectorGame(64, "classic", 2, opponents=[None, "rollout(n=40)"], seed=1)
+    games.reset()
+    actions, ticks, stop = games.random_actions(1), [], threading.Event()
+
+    def tick() -> None:
+        while not stop.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begun = time.perf_counter()
+    games.step(actions)
+    ended = time.perf_counter()
+    stop.set()
+    thread.join()
+    within = [moment for moment in ticks if begun < moment < ended]
+    assert ended - begun > 0.02, "the step is long enough to tell"
+    assert len(within) >= 5, f"{len(within)} ticks in {ended - begun:.3f} s"
