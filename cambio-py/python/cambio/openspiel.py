@@ -1,0 +1,462 @@
+"""Cambio for OpenSpiel: the game `python_cambio`, with explicit chance.
+
+    import pyspiel
+    import cambio.openspiel
+
+    game = pyspiel.load_game("python_cambio(rules=mini-m1)")
+    state = game.new_initial_state()
+
+Parameters of the game:
+
+| parameter | default | |
+|---|---|---|
+| `rules` | `classic` | a preset, a mini game, or a rule file whose name ends in `.toml` |
+| `players` | 2 | the number of seats |
+| `payoff` | `rank` | `rank`: 1 for the first to −1 for the last, 0 before the end; `score`: the totals, more being better; `lead`: these less their mean |
+
+`rank` and `lead` are zero-sum, `score` is a general-sum game. At two seats `lead` is the payoff of `cambio solve`. A game with
+more than one round is played to its end.
+
+A card's face is decided when somebody first sees it, so a chance node is a card that is seen (the outcome is its kind), or the
+order of those who snap at once. Decisions have the indices of `cambio.Action`. The seats of a snap window are asked one after
+the other, and what one declares is in nobody else's information state until all have.
+
+It needs the package `open_spiel`: `pip install 'cambio[openspiel]'`.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Callable, Sequence
+from copy import copy
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from ._extras import require
+
+require("pyspiel", "openspiel")
+
+import numpy as np  # noqa: E402
+import pyspiel  # noqa: E402
+from numpy.typing import NDArray  # noqa: E402
+from open_spiel.python import policy as policies  # noqa: E402
+
+from ._cambio import Action, CambioError, ChanceGame, IllegalAction, Layout, Rules  # noqa: E402
+
+__all__ = ["CambioGame", "CambioObserver", "CambioState", "StrategyPolicy", "resample"]
+
+Payoff: TypeAlias = Literal["rank", "score", "lead"]
+
+SHORT_NAME = "python_cambio"
+PAYOFFS = ("rank", "score", "lead")
+DEFAULTS: dict[str, str | int] = {"rules": "classic", "players": 2, "payoff": "rank"}
+
+# The blocks of a tensor that show the table as it is, by whom they are known; the others are memories.
+PUBLIC = (
+    "phase step asked turn callers safe frozen sizes match held_from top opener pile occupied gap pointed seen_by"
+).split()
+PRIVATE = ("held", "face", "unseen")
+PUBLIC_MEMORY = ("seen_for", "origin", "age", "moves", "recent", "last", "last_card")
+
+# OpenSpiel keeps lengths in 32 bits and adds two of them up.
+LONGEST = 2**29
+
+
+def _game_type(payoff: Payoff) -> Any:
+    kinds = pyspiel.GameType
+    return kinds(
+        short_name=SHORT_NAME,
+        long_name="Cambio",
+        dynamics=kinds.Dynamics.SEQUENTIAL,
+        chance_mode=kinds.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=kinds.Information.IMPERFECT_INFORMATION,
+        utility=kinds.Utility.GENERAL_SUM if payoff == "score" else kinds.Utility.ZERO_SUM,
+        reward_model=kinds.RewardModel.TERMINAL if payoff == "rank" else kinds.RewardModel.REWARDS,
+        max_num_players=8,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=True,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        provides_factored_observation_string=True,
+        parameter_specification=DEFAULTS,
+    )
+
+
+def _bounds(rules: Rules, players: int, payoff: Payoff) -> Any:
+    """Bounds on lengths and payoffs. They hold for all rules and are wide."""
+    knobs = dict(re.findall(r'^(\w+) = "?([^"\n]*)"?$', rules.to_toml(), re.MULTILINE))
+    rounds = int(knobs["round_limit"])
+    if match := re.fullmatch(r"rounds\((\d+)\)", knobs["match_end"]):
+        rounds = int(match[1])
+    turns = int(knobs["turn_limit"]) + players + 1
+    spots = players * rules.slots
+    has_windows = knobs["window"] != "none" or knobs["flip"] == "window"
+    # A start, a card, a power with its steps; then two windows, each with gifts and chains.
+    turn = 16 + (2 * (players + 2) * (1 + spots) if has_windows else 0)
+    length = rounds * (spots + turns * turn)
+    cards = sum(rules.deck.values())
+    most = max(abs(rules.points(card)) for card in rules.deck)
+    if payoff == "rank":
+        utility = 1.0
+    else:
+        of_round = rules.slots * most * 10 + 100 if knobs["score"] == "points" else players - 1
+        utility = float(rounds * of_round + (0 if knobs["total_reset"] == "none" else 20_000))
+        utility *= 2.0 if payoff == "lead" else 1.0
+    info = pyspiel.GameInfo(
+        num_distinct_actions=rules.action_count(players),
+        max_chance_outcomes=max(len(rules.deck), math.factorial(players) if has_windows else 1),
+        num_players=players,
+        min_utility=-utility,
+        max_utility=utility,
+        utility_sum=None if payoff == "score" else 0.0,
+        max_game_length=min(length, LONGEST),
+    )
+    return info, min(length * cards, LONGEST)
+
+
+class CambioGame(pyspiel.Game):
+    """The game `python_cambio`; `pyspiel.load_game` makes it."""
+
+    def __init__(self, params: dict[str, Any] | None = None) -> None:
+        given = {**DEFAULTS, **(params or {})}
+        name, payoff, players = str(given["rules"]), given["payoff"], int(given["players"])
+        if payoff not in PAYOFFS:
+            raise CambioError(f"`payoff` is `{payoff}`; allowed is rank, score or lead")
+        self.rules: Rules = Rules.read(name) if name.endswith(".toml") else Rules(name)
+        self.payoff: Payoff = payoff
+        # Every match begins as a copy of this one; it also refuses numbers of seats that the rules do not allow.
+        self.start = ChanceGame(self.rules, players)
+        self.layout: Layout = self.start.layout
+        info, self._chance_nodes = _bounds(self.rules, players, payoff)
+        super().__init__(_game_type(payoff), info, params or {})
+
+    def new_initial_state(self) -> CambioState:
+        """The state before anything is dealt."""
+        return CambioState(self)
+
+    def max_chance_nodes_in_history(self) -> int:
+        """A bound on the number of chance nodes in a match."""
+        return self._chance_nodes
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> CambioObserver | None:
+        """An observer, as OpenSpiel's `make_observation` asks for it; `None` for one that sees what several seats know."""
+        kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+        if kind.private_info == pyspiel.PrivateInfoType.ALL_PLAYERS:
+            return None
+        return CambioObserver(self, kind, params)
+
+
+class CambioState(pyspiel.State):
+    """A state of `python_cambio`. `table` is the match, a `cambio.ChanceGame`."""
+
+    def __init__(self, game: CambioGame) -> None:
+        super().__init__(game)
+        self.table: ChanceGame = copy(game.start)
+        self._payoff: Payoff = game.payoff
+
+    def current_player(self) -> int:
+        """The player that is asked, or OpenSpiel's number for chance or for the end."""
+        if self.table.is_over:
+            return int(pyspiel.PlayerId.TERMINAL)
+        seat = self.table.seat
+        return int(pyspiel.PlayerId.CHANCE) if seat is None else seat
+
+    def is_terminal(self) -> bool:
+        """Whether the match is over."""
+        return self.table.is_over
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return sorted(self.table.legal_indices().tolist())
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """What can happen, with its probability."""
+        return self.table.outcomes()
+
+    def _apply_action(self, action: int) -> None:
+        if self.table.is_chance:
+            self.table.play_chance(action)
+        else:
+            self.table.step(action)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        if player == pyspiel.PlayerId.CHANCE:
+            return self.table.outcome_text(action)
+        return str(Action.from_index(action, self.table.rules, self.table.seats, player))
+
+    def returns(self) -> list[float]:
+        """What each player has got since the match began."""
+        return self._paid(self.table.returns())
+
+    def rewards(self) -> list[float]:
+        """What each player has got since the last decision."""
+        if self._payoff == "rank":
+            return self.returns()
+        return self._paid(self.table.rewards())
+
+    def _paid(self, scores: Sequence[float]) -> list[float]:
+        if self._payoff == "score":
+            return list(scores)
+        if self._payoff == "lead":
+            mean = sum(scores) / len(scores)
+            return [score - mean for score in scores]
+        if not self.table.is_over:
+            return [0.0] * len(scores)
+        # 1 for the first to −1 for the last; equal totals share the mean of their places.
+        beaten = [sum(other < score for other in scores) - sum(other > score for other in scores) for score in scores]
+        return [balance / (len(scores) - 1) for balance in beaten]
+
+    def resample_from_infostate(self, player: int, probability_sampler: Callable[[], float]) -> CambioState:
+        """A state that `player` cannot tell from this one, drawn at random. See `resample`."""
+        return resample(self, player, random.Random(int(probability_sampler() * 2**53)))
+
+    def __str__(self) -> str:
+        steps = " ".join(map(str, self.table.history))
+        return f"{steps}\n{self.table.render()}"
+
+
+class CambioObserver:
+    """What a player sees, as OpenSpiel's observers say it.
+
+    With perfect recall, the string is the player's information state: equal strings mean that it has perceived and decided the
+    same. The tensor has the blocks of `cambio.Layout`, each after its name, after the number of the player, one-hot. Without
+    recall it has those that show the table as it is. Public information is what everybody knows; the blocks stay relative to
+    the player.
+    """
+
+    def __init__(self, game: CambioGame, iig_obs_type: Any, params: dict[str, Any] | None = None) -> None:
+        if params:
+            raise CambioError(f"the parameters of an observation are {params}; there are none")
+        self._sees_public: bool = iig_obs_type.public_info
+        self._sees_private: bool = iig_obs_type.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
+        self._recalls: bool = iig_obs_type.perfect_recall
+        blocks = game.layout.blocks
+        if not (self._recalls and self._sees_public and self._sees_private):
+            names = [*PUBLIC, *(PUBLIC_MEMORY if self._recalls else ())] if self._sees_public else []
+            names += PRIVATE if self._sees_private else ()
+            blocks = tuple(block for block in blocks if block.name in names)
+        players = game.num_players()
+        sizes = [math.prod(block.shape) for block in blocks]
+        self.tensor: NDArray[np.float32] = np.zeros(players + sum(sizes), np.float32)
+        self.dict: dict[str, NDArray[np.float32]] = {"player": self.tensor[:players]}
+        self._columns = np.concatenate([np.arange(0), *(np.arange(game.layout.size)[block.slice] for block in blocks)])
+        start = players
+        for block, size in zip(blocks, sizes, strict=True):
+            self.dict[block.name] = self.tensor[start : start + size].reshape(block.shape)
+            start += size
+
+    def set_from(self, state: CambioState, player: int) -> None:
+        """Writes what `player` sees into `tensor` and `dict`; all 0 but the player before the deal."""
+        self.tensor.fill(0)
+        self.dict["player"][player] = 1
+        try:
+            tensor = state.table.tensor(player)
+        except IllegalAction:  # Nothing is dealt yet.
+            return
+        self.tensor[len(self.dict["player"]) :] = tensor[self._columns]
+
+    def string_from(self, state: CambioState, player: int) -> str:
+        """What `player` sees, in words, or in codes where it recalls all of the match."""
+        table = state.table
+        if self._recalls:
+            own = table.information_state(player)
+            if self._sees_public and self._sees_private:
+                return own
+            everybody = _public_codes(table)
+            if self._sees_public:
+                return everybody
+            return own if self._sees_private and _events(own) != everybody.split() else ""
+        if self._sees_public and self._sees_private:
+            return table.render(player)
+        try:
+            seen = table.observe(player)
+        except IllegalAction:  # Nothing is dealt yet.
+            return ""
+        if self._sees_private:
+            faces = [f"{spot}:{card}" for spot, card in seen.known.items()]
+            return " ".join([*faces, *([] if seen.held is None else [f"held:{seen.held}"])])
+        if not self._sees_public:
+            return ""
+        spots = " ".join(f"{spot}:{''.join(map(str, seen.seen_by(spot))) or '-'}" for spot in seen.occupied)
+        pile = " ".join(f"{card}:{count}" for card, count in seen.pile.items())
+        return (
+            f"round {seen.round} totals {seen.totals} turn {seen.turns} of {seen.turn}: {table.seat} {seen.phase}; "
+            f"top {seen.top} opener {seen.opener} stock {seen.stock} pile {pile}; "
+            f"callers {seen.callers} safe {seen.safe}; {spots}"
+        )
+
+
+def _events(information_state: str) -> list[str]:
+    """The codes of what a seat perceived, without what it decided: rounds are `EVENTS|DECISIONS`, with `/` between them."""
+    _, _, memory = information_state.partition(" ")
+    return [code for one in memory.split("/") for code in one.partition("|")[0].split()]
+
+
+def _public_codes(table: ChanceGame) -> str:
+    """The codes of all that happened, as everybody perceived it.
+
+    Everybody perceives every event, some without the face: then the part of its code that says the face is 0.
+    """
+    perceived = [_events(table.information_state(seat)) for seat in range(table.seats)]
+    public = []
+    for codes in zip(*perceived, strict=True):
+        common = -1
+        for code in codes:
+            common &= int(code, 16)
+        public.append(f"{common:x}")
+    return " ".join(public)
+
+
+def resample(state: CambioState, player: int, dice: random.Random, sweeps: int = 4) -> CambioState:
+    """A state that `player` cannot tell from `state`: its information state is the same, what it has not seen is drawn anew.
+
+    Hidden cards of the round are exchanged with each other and with the stock, by Metropolis steps, about `sweeps` for each
+    card that was drawn: so the cards have their probabilities given all that `player` perceived and all that the others
+    decided. What others declared in a window that is open is drawn anew as well, each legal declaration being equally likely.
+    The rounds before stay as they were; of them only the totals matter.
+    """
+    game: CambioGame = state.get_game()
+    wanted = state.table.information_state(player)
+    steps = list(state.table.history)
+
+    # The round's beginning, its draws of cards and the declarations of the open window.
+    table = copy(game.start)
+    start, first = copy(table), 0
+    draws: list[int] = []
+    window: list[int] = []
+    rounds = 0
+    for place, step in enumerate(steps):
+        if table.round != rounds:
+            rounds, start, first = table.round, copy(table), place
+            draws.clear()
+        if table.is_chance:
+            window.clear()
+            if " " not in table.outcome_text(step):  # A card, and no order of seats.
+                draws.append(place)
+            table.play_chance(step)
+            continue
+        if table.observe().phase != "window":
+            window.clear()
+        elif table.seat != player:
+            window.append(place)
+        table.step(step)
+    if table.is_chance or table.is_over or table.observe().phase != "window":
+        window.clear()
+
+    def chance_of(history: list[int]) -> float | None:
+        """The probability of the round's chance, or `None` if this is no history or the player could tell."""
+        again, share = copy(start), 1.0
+        try:
+            for step in history[first:]:
+                if again.is_chance:
+                    share *= dict(again.outcomes()).get(step, 0.0)
+                    if share == 0.0:
+                        return None
+                    again.play_chance(step)
+                else:
+                    again.step(step)
+        except CambioError:
+            return None
+        return share if again.information_state(player) == wanted else None
+
+    chance = chance_of(steps)
+    kinds = len(game.rules.deck)
+    if chance is None:
+        raise CambioError("the history of the state cannot be played again")
+    for _ in range(sweeps * len(draws)):
+        # Two cards that were drawn, or one of these and one that was not.
+        changed = steps.copy()
+        one = dice.choice(draws)
+        if dice.random() < 0.5:
+            other = dice.choice(draws)
+            changed[one], changed[other] = changed[other], changed[one]
+        else:
+            changed[one] = dice.randrange(kinds)
+        if changed == steps:
+            continue
+        found = chance_of(changed)
+        if found is not None and dice.random() * chance < found:
+            steps, chance = changed, found
+
+    again = game.new_initial_state()
+    secret = set(window)
+    for place, step in enumerate(steps):
+        again.apply_action(dice.choice(again.legal_actions()) if place in secret else step)
+    return again
+
+
+class StrategyPolicy(policies.Policy):
+    """The strategy of a file of `cambio solve --save`, as a policy of a game with the same rules, one round, two players."""
+
+    def __init__(self, game: CambioGame, path: str | PathLike[str]) -> None:
+        super().__init__(game, list(range(game.num_players())))
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        if not lines or not lines[0].startswith("cambio-strategy/"):
+            raise CambioError(f"`{path}` is no strategy file: its first line does not begin with `cambio-strategy/`")
+        self._rows: dict[tuple[int, str], dict[int, float]] = {}
+        for line in lines[3:]:
+            letter, key, *cells = line.split("\t")
+            seat = ord(letter) - ord("a")
+            shares = [cell.rsplit("=", 1) for cell in cells]
+            self._rows[seat, key] = {
+                Action(words).index(game.rules, game.num_players(), seat): float(share) for words, share in shares
+            }
+        self._keys: dict[str, str] = {}
+
+    def action_probabilities(self, state: CambioState, player_id: int | None = None) -> dict[int, float]:
+        """The probability of each legal action. Raises `CambioError` if the file says nothing of the information state."""
+        player = state.current_player() if player_id is None else player_id
+        legal = state.legal_actions(player)
+        if len(legal) == 1:  # A forced decision is no information set of the file.
+            return {legal[0]: 1.0}
+        told = state.information_state_string(player)
+        if told not in self._keys:
+            self._keys[told] = strategy_key(state, player)
+        row = self._rows.get((player, self._keys[told]))
+        if row is None:
+            raise CambioError(f"the strategy file has no information set of player {player} with the key {self._keys[told]}")
+        return row
+
+
+def strategy_key(state: CambioState, player: int) -> str:
+    """The key that an information set has in strategy files: a digest of what the player perceived and decided, in order.
+
+    Decisions with one choice are left out.
+    """
+    game: CambioGame = state.get_game()
+    table = copy(game.start)
+    digest, events, decisions = 0x0063616D62696F2F736F6C76652F3100, 0, 0
+    is_free: list[bool] = []
+
+    def absorb(token: int) -> None:
+        nonlocal digest
+        mixed = (digest ^ token) * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128
+        digest = mixed ^ (mixed >> 67)
+
+    def take_in() -> None:
+        nonlocal events, decisions
+        perceived, _, decided = table.information_state(player).partition(" ")[2].partition("|")
+        for code in decided.split()[decisions:]:
+            if is_free[decisions]:
+                absorb(int(code, 16) | 1 << 63)
+            decisions += 1
+        for code in perceived.split()[events:]:
+            absorb(int(code, 16))
+            events += 1
+
+    for step in state.table.history:
+        if table.is_chance:
+            table.play_chance(step)
+        else:
+            if table.seat == player:
+                is_free.append(len(table.legal_actions()) > 1)
+            table.step(step)
+        take_in()
+    return f"{digest:032x}"
+
+
+if SHORT_NAME not in pyspiel.registered_names():
+    pyspiel.register_game(_game_type("rank"), CambioGame)

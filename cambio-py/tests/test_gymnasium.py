@@ -1,0 +1,169 @@
+"""The Gymnasium environments: Gymnasium's own check, copies, and the batch that plays what the single one plays."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cambio
+
+gymnasium: Any = pytest.importorskip("gymnasium")
+
+import cambio.gymnasium  # noqa: E402
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+ID = "cambio/Cambio-v0"
+TABLES = [(rules, opponents) for rules in cambio.PRESETS for opponents in (["greedy"], ["sharp", "random", "greedy"])]
+
+
+def choose(mask: Any, dice: np.random.Generator) -> int:
+    return int(dice.choice(np.flatnonzero(mask)))
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return all(np.array_equal(one[key], other[key]) for key in ("observation", "action_mask"))
+
+
+@pytest.mark.parametrize(("rules", "opponents"), TABLES)
+def test_gymnasiums_own_check_holds(rules: str, opponents: list[str]) -> None:
+    """Its only complaint allowed is that actions are chosen without a look at the mask, which `check_env` does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*(spec|render).*")
+        env = cambio.gymnasium.CambioEnv(rules, opponents)
+        # `check_env` samples the space without the mask, so it is told which action the first decision allows.
+        env.reset(seed=123)
+        check_env(Blind(env), skip_render_check=True)
+
+
+class Blind(gymnasium.Wrapper):  # type: ignore[misc]
+    """Reads an action as the number of a legal one, for a check that knows no masks."""
+
+    @property
+    def unwrapped(self) -> Any:
+        return self
+
+    def step(self, action: Any) -> Any:
+        legal = np.flatnonzero(self.env.match.masks[0])
+        return self.env.step(int(legal[int(action) % len(legal)]))
+
+    @property
+    def np_random(self) -> Any:
+        return self.env.np_random
+
+    @property
+    def _np_random(self) -> Any:
+        return self.env._np_random
+
+
+@pytest.mark.parametrize(("rules", "opponents"), TABLES)
+def test_a_batch_plays_what_the_single_environment_plays(rules: str, opponents: list[str]) -> None:
+    single = gymnasium.make(ID, rules=rules, opponents=opponents)
+    batch = gymnasium.make_vec(ID, num_envs=1, rules=rules, opponents=opponents)
+    dice = np.random.default_rng(1)
+    seen, info = single.reset(seed=9)
+    all_seen, _ = batch.reset(seed=9)
+    seats, matches = [info["seat"]], 0
+    for _ in range(3000):
+        assert same(seen, {key: rows[0] for key, rows in all_seen.items()})
+        action = choose(seen["action_mask"], dice)
+        seen, reward, over, late, info = single.step(action)
+        all_seen, rewards, overs, _, _ = batch.step(np.array([action]))
+        assert (reward, over) == (rewards[0], overs[0])
+        assert single.observation_space.contains(seen) and batch.observation_space.contains(all_seen)
+        if over:
+            matches += 1
+            seen, info = single.reset()
+            seats.append(info["seat"])
+        if matches == 8:
+            break
+    count = len(opponents) + 1
+    assert seats == [deal % count for deal in range(len(seats))]
+
+
+def test_opponents_play_as_agents_do() -> None:
+    """The match against an agent is that of the game in which `Agent.decide` plays its seat."""
+    env = gymnasium.make(ID, opponents=["sharp"], rotate=False)
+    seen, _ = env.reset(seed=4)
+    game, sharp, dice = cambio.Game(seed=4), cambio.agent("sharp"), np.random.default_rng(2)
+    while True:
+        while game.seat == 1:
+            game.step(sharp.decide(game))
+        assert np.array_equal(seen["observation"], game.tensor(0))
+        action = choose(seen["action_mask"], dice)
+        seen, reward, over, _, _ = env.step(action)
+        game.step(action)
+        if over:
+            break
+    while not game.is_over:
+        game.step(sharp.decide(game))
+    assert reward == game.rewards()[0]
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_go_on_by_themselves(again: Any) -> None:
+    for opponents in (["sharp"], ["random", "greedy", "sharp"]):
+        env = cambio.gymnasium.CambioEnv("classic", opponents)
+        seen, _ = env.reset(seed=6)
+        for _ in range(2):
+            seen, *_ = env.step(choose(seen["action_mask"], np.random.default_rng(0)))
+        other, seen_there, dice, dice_there = again(env), seen, np.random.default_rng(1), np.random.default_rng(1)
+        assert env.game == other.game
+        rewards: list[list[float]] = [[], []]
+        for _ in range(200):
+            for place, (one, rng) in enumerate(((env, dice), (other, dice_there))):
+                now = (seen, seen_there)[place]
+                now, reward, over, _, _ = one.step(choose(now["action_mask"], rng))
+                if over:
+                    now, _ = one.reset()
+                rewards[place].append(reward)
+                seen, seen_there = (now, seen_there) if place == 0 else (seen, now)
+            assert same(seen, seen_there)
+        assert rewards[0] == rewards[1] and any(rewards[0])
+
+
+def test_threads_change_nothing() -> None:
+    results = []
+    for threads in (1, 2):
+        envs = gymnasium.make_vec(ID, num_envs=16, opponents=["greedy"], threads=threads)
+        seen, _ = envs.reset(seed=1)
+        dice, total = np.random.default_rng(3), np.zeros(16)
+        for _ in range(100):
+            seen, rewards, _, _, _ = envs.step(np.array([choose(mask, dice) for mask in seen["action_mask"]]))
+            total += rewards
+        results.append((total, seen["observation"]))
+    assert all(np.array_equal(one, other) for one, other in zip(*results, strict=True))
+
+
+def test_an_illegal_action_raises_and_changes_nothing() -> None:
+    env = gymnasium.make(ID)
+    seen, _ = env.reset(seed=1)
+    before = env.unwrapped.game
+    with pytest.raises(cambio.IllegalAction):
+        env.step(int(np.flatnonzero(seen["action_mask"] == 0)[0]))
+    assert env.unwrapped.game == before
+
+
+def test_refusals_say_what_is_allowed() -> None:
+    with pytest.raises(cambio.CambioError, match="allowed is a list"):
+        cambio.gymnasium.CambioEnv(opponents="sharp")
+    with pytest.raises(cambio.CambioError, match="names 0; allowed are 1 to 7"):
+        cambio.gymnasium.CambioEnv(opponents=[])
+    with pytest.raises(cambio.AgentError, match="nobody"):
+        cambio.gymnasium.CambioEnv(opponents=["nobody"])
+    with pytest.raises(cambio.CambioError, match="reset\\(\\) comes first"):
+        cambio.gymnasium.CambioEnv().step(0)
+
+
+def test_a_render_is_the_players(capsys: pytest.CaptureFixture[str]) -> None:
+    env = gymnasium.make(ID, render_mode="ansi")
+    _, info = env.reset(seed=4)
+    assert env.render() == env.unwrapped.game.render(info["seat"])
+    env = gymnasium.make(ID, render_mode="human")
+    env.reset(seed=4)
+    assert "classic at 2 seats" in capsys.readouterr().out

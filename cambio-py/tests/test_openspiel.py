@@ -1,0 +1,198 @@
+"""The OpenSpiel game: OpenSpiel's own tests, a playthrough, best responses as `cambio exploit` has them, states drawn anew."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import random
+import subprocess
+import unittest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cambio
+from conftest import FULL, amount
+
+pyspiel: Any = pytest.importorskip("pyspiel")
+
+import cambio.openspiel  # noqa: E402
+from open_spiel.integration_tests import api_test  # noqa: E402
+from open_spiel.python import policy as policies  # noqa: E402
+from open_spiel.python.algorithms import exploitability, expected_game_score, generate_playthrough  # noqa: E402
+from open_spiel.python.observation import make_observation  # noqa: E402
+
+PLAYTHROUGH = Path(__file__).parent / "playthroughs" / "python_cambio.txt"
+PAYOFFS = ("rank", "score", "lead")
+CAMBIO = os.environ.get("CAMBIO_BIN")
+needs_the_command = pytest.mark.skipif(CAMBIO is None, reason="CAMBIO_BIN does not name the command")
+
+
+def load(rules: str, players: int = 2, payoff: str = "rank") -> Any:
+    return pyspiel.load_game(f"python_cambio(rules={rules},players={players},payoff={payoff})")
+
+
+def observer(game: Any, *, public: bool, private: bool, recall: bool) -> Any:
+    private_info = pyspiel.PrivateInfoType.SINGLE_PLAYER if private else pyspiel.PrivateInfoType.NONE
+    kind = pyspiel.IIGObservationType(public_info=public, perfect_recall=recall, private_info=private_info)
+    return make_observation(game, kind)
+
+
+def states(game: Any, dice: random.Random, share: float) -> Any:
+    """Decision nodes of a match in which windows are mostly passed."""
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        if state.is_chance_node():
+            outcomes, shares = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(dice.choices(outcomes, shares)[0])
+            continue
+        if dice.random() < share:
+            yield state
+        legal = state.legal_actions()
+        plain = [action for action in legal if state.action_to_string(action).split()[0] not in ("snap", "touch", "call")]
+        state.apply_action(dice.choice(plain if plain and dice.random() < 0.9 else legal))
+
+
+TABLES = [(name, 2) for name in (*cambio.MINI_GAMES, *cambio.PRESETS)] + [("classic", 4), ("original", 4), ("faessler", 8)]
+
+
+@pytest.mark.parametrize(("rules", "players"), TABLES)
+def test_openspiels_simulation_holds(rules: str, players: int) -> None:
+    for payoff in PAYOFFS if FULL else [PAYOFFS[len(rules) % 3]]:
+        pyspiel.random_sim_test(load(rules, players, payoff), num_sims=amount(1, 20), serialize=True, verbose=False)
+
+
+def full_tree_case() -> type[Any]:
+    case = type("FullTree", (api_test.EnforceAPIOnFullTreeBase,), {})
+    case.game_name, case.game = "python_cambio", load("mini-m0")  # type: ignore[attr-defined]
+    return case
+
+
+def partial_tree_case(game: Any) -> type[Any]:
+    case = type("PartialTree", (api_test.EnforceAPIOnPartialTreeBase,), {})
+    case.game_name, case.game = "python_cambio", game  # type: ignore[attr-defined]
+    return case
+
+
+def run_case(case: type[Any]) -> None:
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
+    assert result.testsRun > 3
+    assert not result.errors and not result.failures, (result.errors, result.failures)
+
+
+def test_openspiels_api_test_holds_on_a_full_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of chance, of players, terminal. `cambio solve` has 114 and 108 information sets: without the 45 that have one choice.
+    monkeypatch.setitem(api_test.TOTAL_NUM_STATES, "python_cambio", (826, 666, 1890))
+    monkeypatch.setitem(api_test.PERFECT_RECALL_NUM_STATES, "python_cambio", 114 + 108 + 45)
+    run_case(full_tree_case())
+
+
+@pytest.mark.parametrize(("rules", "players"), [("mini-m1", 2), ("classic", 2), ("original", 3)])
+def test_openspiels_api_test_holds_on_a_part_of_a_tree(rules: str, players: int) -> None:
+    run_case(partial_tree_case(load(rules, players)))
+
+
+def test_the_playthrough_is_the_kept_one() -> None:
+    """`CAMBIO_BLESS=1` writes it anew."""
+    game, seed = "python_cambio(rules=mini-m0)", 1
+    said = generate_playthrough.playthrough(game, action_sequence=None, seed=seed)
+    if os.environ.get("CAMBIO_BLESS"):
+        PLAYTHROUGH.write_text(said, encoding="utf-8")
+    kept = PLAYTHROUGH.read_text(encoding="utf-8")
+    assert said == kept, "".join(difflib.unified_diff(kept.splitlines(True), said.splitlines(True), n=0))
+    assert kept.splitlines()[-1].startswith("Returns()")
+
+
+@needs_the_command
+@pytest.mark.parametrize("rules", ["mini-m0", *(["mini-m1"] if FULL else [])])
+def test_openspiels_best_response_finds_what_the_solver_finds(rules: str, tmp_path: Path) -> None:
+    game = load(rules)
+    solved, uniform = tmp_path / "solved.strategy", tmp_path / "uniform.strategy"
+    command = [str(CAMBIO), "solve", "--game", rules, "--iterations", "20", "--save", str(solved), "--quiet"]
+    subprocess.run(command, check=True, capture_output=True)
+    head, rows = (lines := solved.read_text().splitlines())[:3], lines[3:]
+    even = [
+        "\t".join([*cells[:2], *(f"{cell.rsplit('=', 1)[0]}={1 / (len(cells) - 2)!r}" for cell in cells[2:])])
+        for cells in (row.split("\t") for row in rows)
+    ]
+    uniform.write_text("\n".join([*head, *even]) + "\n")
+    for path in (solved, uniform):
+        policy = cambio.openspiel.StrategyPolicy(game, path)
+        command = [str(CAMBIO), "exploit", "--game", rules, "--strategy", str(path), "--quiet", "--format", "json", "--to", "0.1"]
+        found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        gain = exploitability.nash_conv(game, policy, use_cpp_br=False)
+        assert gain == pytest.approx(found["nash_conv"], abs=1e-9)
+        values = expected_game_score.policy_value(game.new_initial_state(), [policy, policy])
+        assert values[0] == pytest.approx(found["value"], abs=1e-9)
+    even_handed = exploitability.nash_conv(game, policies.UniformRandomPolicy(game), use_cpp_br=False)
+    assert even_handed == pytest.approx(found["nash_conv"], abs=1e-9)
+
+
+@pytest.mark.parametrize(("rules", "players"), [("mini-s", 2), ("mini-dpk", 3), ("classic", 2), ("original", 4)])
+def test_a_state_drawn_anew_is_one_that_the_player_cannot_tell(rules: str, players: int) -> None:
+    """Its information stays, and so does all that is public; what it has not seen changes."""
+    game = load(rules, players)
+    dice = random.Random(1)
+    public = [observer(game, public=True, private=False, recall=recall) for recall in (False, True)]
+    own = [observer(game, public=True, private=True, recall=recall) for recall in (False, True)]
+    changed = 0
+    for _ in range(amount(3, 50)):
+        for state in states(game, dice, 0.1):
+            player = dice.randrange(players)
+            other = state.resample_from_infostate(player, dice.random)
+            assert other.current_player() == state.current_player()
+            for watch, watchers in [*((one, [player]) for one in own), *((one, range(players)) for one in public)]:
+                for seat in watchers:
+                    assert watch.string_from(other, seat) == watch.string_from(state, seat)
+                    watch.set_from(state, seat)
+                    before = watch.tensor.copy()
+                    watch.set_from(other, seat)
+                    assert np.array_equal(watch.tensor, before)
+            changed += other.history() != state.history()
+    assert changed > 0
+
+
+def test_states_drawn_anew_have_the_probabilities_of_the_tree() -> None:
+    """The first decision of mini-m0: the seat has seen one card, and its second one is any of the five others."""
+    game = load("mini-m0")
+    dice = random.Random(5)
+    state = game.new_initial_state()
+    for outcome in (0, 1):
+        state.apply_action(outcome)
+    for word in ("draw", 2, "drop"):
+        state.apply_action(word if isinstance(word, int) else state.string_to_action(word))
+    # Seat 1 saw one card, a 2; seat 0 saw a 1 which seat 1 does not know; a 3 lies on the pile: 1, 1, 2, 3 are left.
+    drawn = 2000
+    faces = [state.resample_from_infostate(1, dice.random).history()[0] for _ in range(drawn)]
+    shares = [faces.count(kind) / drawn for kind in range(3)]
+    assert shares == pytest.approx([0.5, 0.25, 0.25], abs=0.06)
+
+
+def test_bots_of_openspiel_play() -> None:
+    from open_spiel.python.algorithms import ismcts, mcts
+
+    game = load("mini-s")
+    evaluator = mcts.RandomRolloutEvaluator(n_rollouts=1, random_state=np.random.RandomState(1))
+    bot = ismcts.ISMCTSBot(game=game, evaluator=evaluator, uct_c=1.0, max_simulations=8, random_state=np.random.RandomState(2))
+    state = game.new_initial_state()
+    dice = random.Random(3)
+    while not state.is_terminal():
+        if state.is_chance_node():
+            outcomes, shares = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(dice.choices(outcomes, shares)[0])
+        else:
+            state.apply_action(bot.step(state))
+    assert sum(state.returns()) == 0
+
+
+def test_refusals_say_what_is_allowed() -> None:
+    with pytest.raises(cambio.CambioError, match="allowed is rank, score or lead"):
+        cambio.openspiel.CambioGame({"payoff": "money"})
+    with pytest.raises(cambio.CambioError, match="9"):
+        cambio.openspiel.CambioGame({"players": 9})
+    with pytest.raises(cambio.CambioError, match="no-such"):
+        cambio.openspiel.CambioGame({"rules": "no-such"})

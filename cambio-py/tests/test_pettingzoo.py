@@ -1,0 +1,256 @@
+"""The PettingZoo environments: PettingZoo's own tests, copies, and windows in which all seats decide at once."""
+
+import copy
+import functools
+import pickle
+import types
+import warnings
+from typing import Any
+
+import cambio
+import numpy as np
+import pytest
+
+pytest.importorskip("pettingzoo")
+
+from cambio.pettingzoo import cambio_v0  # noqa: E402
+from pettingzoo.test import (  # noqa: E402
+    api_test,
+    max_cycles_test,
+    parallel_api_test,
+    parallel_seed_test,
+    render_test,
+    seed_test,
+)
+from pettingzoo.test.state_test import state_test  # noqa: E402
+from pettingzoo.utils import parallel_to_aec, turn_based_aec_to_parallel  # noqa: E402
+
+TABLES = [(rules, seats) for rules in cambio.PRESETS for seats in (2, 4, 8)]
+EVERY_TABLE = pytest.mark.parametrize(("rules", "seats"), TABLES)
+# PettingZoo warns so of each observation with an action mask that is not one of its own environments'.
+MASKED = [
+    "Observation is not a NumPy array",
+    "Observation space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete",
+]
+
+
+def is_same(first: Any, second: Any) -> bool:
+    """Whether two environments stand at the same moment of the same match and say the same."""
+    said = [(env.game, env.agents, env.rewards, env.terminations, env.infos, env.agent_selection) for env in (first, second)]
+    if said[0] != said[1]:
+        return False
+    for agent in first.agents:
+        one, other = first.observe(agent), second.observe(agent)
+        if any(not np.array_equal(one[key], other[key]) for key in one):
+            return False
+    return True
+
+
+def play(env: Any, rng: np.random.Generator, turns: int = 10**9) -> int:
+    """Plays at random; how many turns there were."""
+    played = 0
+    for agent in env.agent_iter(turns):
+        observation, _, termination, truncation, _ = env.last()
+        over = termination or truncation
+        env.step(None if over else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+        played += 1
+    return played
+
+
+@EVERY_TABLE
+def test_pettingzoos_own_tests_hold(rules: str, seats: int, capsys: pytest.CaptureFixture[str]) -> None:
+    make = functools.partial(cambio_v0.env, rules, seats)
+    parallel = functools.partial(cambio_v0.parallel_env, rules, seats)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        api_test(make(), num_cycles=100)
+        seed_test(make)
+        render_test(make)
+        state_test(make(), parallel())
+        parallel_api_test(parallel())
+        # These two choose without a look at the mask.
+        blind = functools.partial(parallel, illegal="random")
+        parallel_seed_test(blind)
+        max_cycles_test(types.SimpleNamespace(parallel_env=blind, env=lambda **kw: parallel_to_aec(blind(**kw))))
+    assert {str(warning.message) for warning in caught} <= set(MASKED)
+    assert "Passed API test" in capsys.readouterr().out
+
+
+def test_pettingzoos_conversion_of_the_aec_environment_plays_too() -> None:
+    parallel_api_test(turn_based_aec_to_parallel(cambio_v0.env("classic", 4)))
+
+
+@EVERY_TABLE
+def test_a_match_is_that_of_the_game(rules: str, seats: int) -> None:
+    env = cambio_v0.env(rules, seats)
+    env.reset(seed=7)
+    game = cambio.Game(rules, seats, seed=7)
+    rng = np.random.default_rng(seats)
+    got = dict.fromkeys(env.agents, 0.0)
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, info = env.last()
+        got[agent] += reward
+        if termination or truncation:
+            assert info == {"rank": game.ranks[int(agent[-1])], "total": game.totals[int(agent[-1])]}  # type: ignore[index]
+            env.step(None)
+            continue
+        assert agent == f"seat_{game.seat}"
+        assert np.array_equal(observation["observation"], game.tensor())
+        assert np.array_equal(observation["action_mask"].astype(bool), game.mask())
+        index = int(rng.choice(game.legal_indices()))
+        env.step(index)
+        game.step(index)
+    assert game.is_over
+    assert tuple(got.values()) == game.rewards()
+
+
+def test_resets_follow_the_seed() -> None:
+    env = cambio_v0.env()
+    env.reset(seed=5)
+    assert (env.game.seed, env.game.deal) == (5, 0)
+    env.reset()
+    assert (env.game.seed, env.game.deal) == (5, 1)
+    env.reset(options={"deal": 9})
+    assert (env.game.seed, env.game.deal) == (5, 9)
+    env.reset(seed=5)
+    assert env.game == cambio.Game(seed=5)
+    one, other = cambio_v0.env(), cambio_v0.env()
+    one.reset()
+    other.reset()
+    assert one.game.seed != other.game.seed
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_go_on_by_themselves(again: Any) -> None:
+    for rules, seats in TABLES:
+        env = cambio_v0.env(rules, seats)
+        env.reset(seed=3)
+        env.action_space("seat_0").seed(1)
+        play(env, np.random.default_rng(0), 6)
+        kept = again(env)
+        assert is_same(env, kept)
+        play(env, np.random.default_rng(1), 3)
+        assert not is_same(env, kept)
+        play(kept, np.random.default_rng(1), 3)
+        assert is_same(env, kept)
+        ends = [play(one, np.random.default_rng(2)) for one in (env, kept)]
+        assert ends[0] == ends[1] and not kept.agents
+        # The next deals are the same as well, and so are spaces and their seeds.
+        env.reset()
+        kept.reset()
+        assert is_same(env, kept)
+        assert env.action_space("seat_0").sample() == kept.action_space("seat_0").sample()
+
+
+def asked_one_by_one(env: cambio_v0.ParallelCambioEnv, actions: dict[str, int]) -> cambio.Game:
+    """The game after the actions of a cycle, with what each seat saw when it was asked compared to what the cycle said."""
+    game = env.game.copy()
+    observations = env._observe()
+    for agent in env.asked:
+        assert f"seat_{game.seat}" == agent
+        assert np.array_equal(observations[agent]["observation"], game.tensor())
+        assert np.array_equal(observations[agent]["action_mask"].astype(bool), game.mask())
+        game.step(actions[agent])
+    return game
+
+
+@EVERY_TABLE
+def test_seats_of_a_window_decide_at_once(rules: str, seats: int) -> None:
+    """What a seat sees in a window does not depend on what those before it declared, and nobody is left out."""
+    env = cambio_v0.parallel_env(rules, seats)
+    rng = np.random.default_rng(1)
+    widest = 0
+    for seed in range(6):
+        observations, _ = env.reset(seed=seed)
+        while env.agents:
+            asked = env.asked
+            widest = max(widest, len(asked))
+            waiting = [agent for agent in env.agents if agent not in asked]
+            assert all(not observations[agent]["action_mask"].any() for agent in waiting)
+            actions = {agent: int(rng.choice(np.flatnonzero(observations[agent]["action_mask"]))) for agent in asked}
+            alone = asked_one_by_one(env, actions)
+            phase = env.game.observe().phase
+            observations, _, _, _, _ = env.step(actions)
+            assert env.game == alone
+            if env.agents and phase == "window" and env.game.observe().phase == "window":
+                # The next window is another one.
+                assert env.game.events()
+    assert widest == seats
+
+
+def illegal_index(mask: Any) -> int:
+    return int(np.flatnonzero(mask == 0)[0])
+
+
+def test_an_illegal_action_ends_the_match_for_everybody() -> None:
+    env = cambio_v0.env("classic", 3)
+    env.reset(seed=1)
+    agent = env.agent_selection
+    before = env.game.copy()
+    env.step(illegal_index(env.last()[0]["action_mask"]))
+    assert env.game == before
+    assert env.rewards == {other: -1.0 if other == agent else 0.0 for other in env.possible_agents}
+    assert all(env.terminations.values())
+    for _ in range(3):
+        env.step(None)
+    assert not env.agents
+
+
+def test_an_illegal_action_raises_and_changes_nothing() -> None:
+    env = cambio_v0.env("classic", 3, illegal="raise")
+    env.reset(seed=1)
+    kept = copy.deepcopy(env)
+    with pytest.raises(cambio.IllegalAction):
+        env.step(illegal_index(env.last()[0]["action_mask"]))
+    assert is_same(env, kept)
+    parallel = cambio_v0.parallel_env("classic", 3, illegal="raise")
+    observations, _ = parallel.reset(seed=1)
+    mask = observations[parallel.asked[0]]["action_mask"]
+    with pytest.raises(cambio.IllegalAction, match="seat_0 cannot do"):
+        parallel.step({parallel.asked[0]: illegal_index(mask)})
+    assert parallel.game == cambio.Game("classic", 3, seed=1)
+
+
+def test_an_illegal_action_becomes_a_legal_one() -> None:
+    env = cambio_v0.env("classic", 3, illegal="random")
+    env.reset(seed=1)
+    while env.agents:
+        over = env.terminations[env.agent_selection]
+        env.step(None if over else illegal_index(env.last()[0]["action_mask"]))
+    assert env.game.is_over
+
+
+@pytest.mark.parametrize("action", [10**9, -1, 2.5, None, "fly", [1]])
+def test_what_is_no_action_is_refused(action: Any) -> None:
+    for illegal in ("terminate", "raise", "random"):
+        env = cambio_v0.env(illegal=illegal)  # type: ignore[arg-type]
+        env.reset(seed=1)
+        kept = copy.deepcopy(env)
+        with pytest.raises((cambio.ActionError, TypeError)):
+            env.step(action)
+        assert is_same(env, kept)
+
+
+def test_refusals_say_what_is_allowed() -> None:
+    with pytest.raises(cambio.CambioError, match="allowed is terminate, raise or random"):
+        cambio_v0.env(illegal="ignore")  # type: ignore[arg-type]
+    with pytest.raises(cambio.CambioError, match="allowed is ansi or human"):
+        cambio_v0.env(render_mode="rgb_array")  # type: ignore[arg-type]
+    with pytest.raises(cambio.CambioError, match="reset\\(\\) comes first"):
+        cambio_v0.env().step(0)
+    with pytest.raises(cambio.CambioError, match="9"):
+        cambio_v0.env(seats=9)
+    parallel = cambio_v0.parallel_env()
+    parallel.reset(seed=1)
+    with pytest.raises(cambio.ActionError, match="seat_0 is asked and has no action"):
+        parallel.step({"seat_1": 0})
+
+
+def test_a_render_is_the_asked_seats_own(capsys: pytest.CaptureFixture[str]) -> None:
+    env = cambio_v0.env(render_mode="ansi")
+    env.reset(seed=4)
+    assert env.render() == env.game.render(env.game.seat)
+    env = cambio_v0.env(render_mode="human")
+    env.reset(seed=4)
+    assert env.render() is None
+    assert capsys.readouterr().out == 2 * env.game.render(env.game.seat)
