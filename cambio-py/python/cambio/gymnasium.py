@@ -87,8 +87,8 @@ class CambioEnv(gymnasium.Env[Observed, Index]):
         self.render_mode = render_mode
         self.layout = self._deals.rules.layout(seats)
         self.action_count = self._deals.rules.action_count(seats)
-        self.observation_space = observation_space(self.layout, self.action_count)
-        self.action_space = spaces.Discrete(self.action_count)
+        self.observation_space: spaces.Space[Any] = observation_space(self.layout, self.action_count)
+        self.action_space: spaces.Space[Any] = spaces.Discrete(self.action_count)
         self._match: VectorGame | None = None
         self._seat = 0
         self._is_over = True
@@ -157,7 +157,7 @@ class CambioEnv(gymnasium.Env[Observed, Index]):
             }
         return {"observation": match.observations[0].copy(), "action_mask": match.masks[0].view(np.int8).copy()}
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The table as the player sees it: returned in the mode `ansi`, printed in the mode `human`."""
         text = "the match is over\n" if self._is_over and self._match else self.game.render(self._seat)
         if self.render_mode == "human":

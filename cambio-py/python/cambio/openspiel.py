@@ -86,7 +86,7 @@ def _game_type(payoff: Payoff) -> Any:
     )
 
 
-def _bounds(rules: Rules, players: int, payoff: Payoff) -> Any:
+def _bounds(rules: Rules, players: int, payoff: Payoff) -> tuple[Any, int]:
     """Bounds on lengths and payoffs. They hold for all rules and are wide."""
     knobs = dict(re.findall(r'^(\w+) = "?([^"\n]*)"?$', rules.to_toml(), re.MULTILINE))
     rounds = int(knobs["round_limit"])
@@ -131,7 +131,8 @@ class CambioGame(pyspiel.Game):
         # Every match begins as a copy of this one; it also refuses numbers of seats that the rules do not allow.
         self.start = ChanceGame(self.rules, players)
         self.layout: Layout = self.start.layout
-        info, self._chance_nodes = _bounds(self.rules, players, payoff)
+        info, most = _bounds(self.rules, players, payoff)
+        self._chance_nodes: int = most
         super().__init__(_game_type(payoff), info, params or {})
 
     def new_initial_state(self) -> CambioState:
@@ -161,9 +162,10 @@ class CambioState(pyspiel.State):
     def current_player(self) -> int:
         """The player that is asked, or OpenSpiel's number for chance or for the end."""
         if self.table.is_over:
-            return int(pyspiel.PlayerId.TERMINAL)
-        seat = self.table.seat
-        return int(pyspiel.PlayerId.CHANCE) if seat is None else seat
+            terminal: int = int(pyspiel.PlayerId.TERMINAL)
+            return terminal
+        chance: int = int(pyspiel.PlayerId.CHANCE)
+        return chance if self.table.seat is None else self.table.seat
 
     def is_terminal(self) -> bool:
         """Whether the match is over."""
@@ -310,12 +312,12 @@ def _public_codes(table: ChanceGame) -> str:
     return " ".join(public)
 
 
-def resample(state: CambioState, player: int, dice: random.Random, sweeps: int = 4) -> CambioState:
+def resample(state: CambioState, player: int, dice: random.Random, sweeps: int = 10) -> CambioState:
     """A state that `player` cannot tell from `state`: its information state is the same, what it has not seen is drawn anew.
 
-    Hidden cards of the round are exchanged with each other and with the stock, by Metropolis steps, about `sweeps` for each
-    card that was drawn: so the cards have their probabilities given all that `player` perceived and all that the others
-    decided. What others declared in a window that is open is drawn anew as well, each legal declaration being equally likely.
+    Hidden cards of the round are exchanged with each other and with the stock, by Metropolis steps from the true state,
+    `sweeps` for each card that was drawn: with many of them the cards have their probabilities given all that `player` perceived
+    and what the others decided; with few the sample leans towards the true cards. What others declared in a window that is open is drawn anew as well, each legal declaration being equally likely.
     The rounds before stay as they were; of them only the totals matter.
     """
     game: CambioGame = state.get_game()
@@ -360,7 +362,9 @@ def resample(state: CambioState, player: int, dice: random.Random, sweeps: int =
                     again.step(step)
         except CambioError:
             return None
-        return share if again.information_state(player) == wanted else None
+        # Whose turn it is everybody knows.
+        is_same = again.seat == state.table.seat and again.information_state(player) == wanted
+        return share if is_same else None
 
     chance = chance_of(steps)
     kinds = len(game.rules.deck)
