@@ -74,7 +74,8 @@ fn tensors(criterion: &mut Criterion) {
             .map(|number| {
                 let mut chronicle = Chronicle::new(&rules, seats);
                 let state = play.midgame(number % 32, &mut chronicle);
-                (state.clone(), state.actor().expect("the round is not over"), chronicle)
+                let seat = state.actor().expect("the round is not over");
+                (state, seat, chronicle)
             })
             .collect();
         let mut group = criterion.benchmark_group(format!("{preset}/{seats} seats/tensor"));

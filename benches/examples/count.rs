@@ -32,7 +32,7 @@ fn main() {
 /// Writes tensors of 64 positions, early to late in their rounds, again and again.
 fn tensors(rules: &Rules, seats: usize, play: &mut Play, count: u64) {
     let space = TensorSpace::new(rules, seats);
-    let position = |decisions| {
+    let position = |decisions: usize| {
         let mut chronicle = Chronicle::new(rules, seats);
         (play.midgame(decisions % 32, &mut chronicle), chronicle)
     };

@@ -279,7 +279,9 @@ impl Chronicle {
         match event.motion() {
             Motion::Seen { seat, spot, .. } => self.stamps[spot.index()][seat.index()] = self.turn,
             // Who has not seen it has no use for the stamp.
-            Motion::Shown { spot, .. } | Motion::Kept { spot, .. } => self.stamps[spot.index()] = [self.turn; MAX_SEATS],
+            Motion::Shown { spot, .. } | Motion::Kept { spot, .. } => {
+                self.stamps[spot.index()] = [self.turn; MAX_SEATS];
+            }
             Motion::Exchanged { one, other } => self.stamps.swap(one.index(), other.index()),
             Motion::Moved { from, to } => self.stamps[to.index()] = self.stamps[from.index()],
             _ => {}

@@ -156,11 +156,6 @@ fn card_of(part: u64) -> Option<Card> {
     Card::new((part as usize).checked_sub(1)?)
 }
 
-/// A face that may be unseen.
-fn face_of(part: u64) -> Option<Option<Card>> {
-    if part == 0 { Some(None) } else { card_of(part).map(Some) }
-}
-
 impl Sighting {
     /// The sighting that has this [`code`](Sighting::code); `None` if none has it.
     ///
@@ -178,14 +173,14 @@ impl Sighting {
                 starter: seat_of(a)?,
                 extra: Seat::ALL.into_iter().filter(|seat| b >> seat.index() & 1 == 1).collect(),
             },
-            2 => Event::Peeked { seat: seat_of(a)?, spot: spot_of(b)?, face: face_of(c)? },
+            2 => Event::Peeked { seat: seat_of(a)?, spot: spot_of(b)?, face: card_of(c) },
             3 => Event::Flipped { card: card_of(a)? },
             4 => Event::TurnBegan { seat: seat_of(a)? },
-            5 => Event::Drew { seat: seat_of(a)?, face: face_of(b)? },
+            5 => Event::Drew { seat: seat_of(a)?, face: card_of(b) },
             6 => Event::Took { seat: seat_of(a)?, card: card_of(b)? },
             7 => Event::Dropped { seat: seat_of(a)?, card: card_of(b)? },
             8 => Event::Kept { seat: seat_of(a)?, spot: spot_of(b)?, replaced: card_of(c)? },
-            9 => Event::Looked { seat: seat_of(a)?, spot: spot_of(b)?, face: face_of(c)? },
+            9 => Event::Looked { seat: seat_of(a)?, spot: spot_of(b)?, face: card_of(c) },
             10 => Event::Swapped { seat: seat_of(a)?, one: spot_of(b)?, other: spot_of(c)? },
             11 => Event::Shown { spot: spot_of(a)?, card: card_of(b)? },
             12 => Event::Skipped { seat: seat_of(a)? },
@@ -209,7 +204,7 @@ impl Sighting {
             23 => Event::TurnedUp { spot: spot_of(a)?, card: card_of(b)? },
             _ => return None,
         };
-        // What has bits that no sighting has is none.
+        // What has bits that no sighting has, or a face that is no card, is none.
         (sighting.code() == code).then_some(sighting)
     }
 }

@@ -134,7 +134,9 @@ impl<T: Frozen> Frozen for Option<T> {
 
 impl<T: Frozen + Copy, const N: usize> Frozen for [T; N] {
     fn put(&self, to: &mut Vec<u8>) {
-        self.iter().for_each(|item| item.put(to));
+        for item in self {
+            item.put(to);
+        }
     }
 
     fn get(from: &mut Bytes<'_>) -> Option<[T; N]> {

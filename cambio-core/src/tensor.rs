@@ -180,44 +180,34 @@ pub struct TensorSpace {
     /// How many cards of each class are in play.
     copies: [u16; MAX_KINDS],
     /// The fewest points of a card.
-    least: i32,
+    fewest: i32,
     blocks: [Block; BLOCKS],
     /// Where each block begins.
     at: Offsets,
     len: usize,
 }
 
-/// Where the blocks begin, so that none is looked up by name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Offsets {
-    phase: usize,
-    step: usize,
-    asked: usize,
-    turn: usize,
-    callers: usize,
-    safe: usize,
-    frozen: usize,
-    sizes: usize,
-    standing: usize,
-    held: usize,
-    held_from: usize,
-    top: usize,
-    opener: usize,
-    pile: usize,
-    unseen: usize,
-    occupied: usize,
-    gap: usize,
-    pointed: usize,
-    seen_by: usize,
-    face: usize,
-    seen_for: usize,
-    origin: usize,
-    age: usize,
-    moves: usize,
-    hints: usize,
-    recent: usize,
-    last: usize,
-    last_card: usize,
+/// Where the blocks begin, by names, so that none is looked up.
+macro_rules! offsets {
+    ($($name:ident),+ $(,)?) => {
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        struct Offsets {
+            $($name: usize,)+
+        }
+
+        impl Offsets {
+            fn of(blocks: &[Block; BLOCKS]) -> Offsets {
+                let [$($name),+] = blocks.each_ref().map(|block| block.offset);
+                Offsets { $($name),+ }
+            }
+        }
+    };
+}
+
+// In the order of the blocks.
+offsets! {
+    phase, step, asked, turn, callers, safe, frozen, sizes, standing, held, held_from, top, opener, pile, unseen,
+    occupied, gap, pointed, seen_by, face, seen_for, origin, age, moves, hints, recent, last, last_card,
 }
 
 impl TensorSpace {
@@ -232,7 +222,9 @@ impl TensorSpace {
         }
         let (mut kinds, mut ends, mut end) = ([0; MAX_KINDS], [0; MAX_KINDS], 0);
         for (wanted, stop) in ends.iter_mut().enumerate().take(classes) {
-            for (kind, _) in class.iter().enumerate().take(rules.kinds().len()).filter(|&(_, &of)| usize::from(of) == wanted) {
+            for (kind, _) in
+                class.iter().enumerate().take(rules.kinds().len()).filter(|&(_, &of)| usize::from(of) == wanted)
+            {
                 kinds[end] = kind as u8;
                 end += 1;
             }
@@ -275,68 +267,22 @@ impl TensorSpace {
             offset += block.len();
             block
         });
-        let [
-            phase,
-            step,
-            asked,
-            turn,
-            callers,
-            safe,
-            frozen,
-            sizes,
-            standing,
-            held,
-            held_from,
-            top,
-            opener,
-            pile,
-            unseen,
-            occupied,
-            gap,
-            pointed,
-            seen_by,
-            face,
-            seen_for,
-            origin,
-            age,
-            moves,
-            hints,
-            recent,
-            last,
-            last_card,
-        ] = blocks.each_ref().map(|block| block.offset);
-        let at = Offsets {
-            phase,
-            step,
-            asked,
-            turn,
-            callers,
-            safe,
-            frozen,
-            sizes,
-            standing,
-            held,
-            held_from,
-            top,
-            opener,
-            pile,
-            unseen,
-            occupied,
-            gap,
-            pointed,
-            seen_by,
-            face,
-            seen_for,
-            origin,
-            age,
-            moves,
-            hints,
-            recent,
-            last,
-            last_card,
-        };
-        let least = rules.deck().iter().map(|&card| rules.points(card)).min().unwrap_or(0);
-        TensorSpace { rules: *rules, seats, slots, classes, class, kinds, ends, copies, least, blocks, at, len: offset }
+        let at = Offsets::of(&blocks);
+        let fewest = rules.deck().iter().map(|&card| rules.points(card)).min().unwrap_or(0);
+        TensorSpace {
+            rules: *rules,
+            seats,
+            slots,
+            classes,
+            class,
+            kinds,
+            ends,
+            copies,
+            fewest,
+            blocks,
+            at,
+            len: offset,
+        }
     }
 
     /// How many numbers a tensor has.
@@ -367,7 +313,7 @@ impl TensorSpace {
     /// let rules = Rules::preset("classic").unwrap();
     /// let space = TensorSpace::new(&rules, 2);
     /// let class = |label| space.class_of(rules.card(label).unwrap());
-    /// assert_eq!(class("6h"), class("6s"));
+    /// assert_eq!(class("7h"), class("7s"));
     /// // A black king and a red one differ in points.
     /// assert_ne!(class("Kh"), class("Ks"));
     /// assert!(space.classes() < rules.kinds().len());
@@ -513,7 +459,7 @@ impl TensorSpace {
     #[inline]
     fn hints(&self, trace: &Trace) -> [u16; 4] {
         [trace.replaced, trace.outlived, trace.passed, trace.spent]
-            .map(|bound| bound.map_or(0, |points| (i32::from(points) - self.least + 1) as u16))
+            .map(|bound| bound.map_or(0, |points| (i32::from(points) - self.fewest + 1) as u16))
     }
 
     fn write_past<N: TensorNumber>(&self, chronicle: &Chronicle, relative: &[usize; MAX_SEATS], tensor: &mut [N]) {
@@ -559,7 +505,9 @@ fn classes(rules: &Rules) -> ([u8; MAX_KINDS], usize) {
     for (kind, class) in class.iter_mut().enumerate().take(rules.kinds().len()) {
         let card = Card::new(kind).expect("a kind has a card");
         let same = |&one: &Card| {
-            rules.same_rank(one, card) && rules.points(one) == rules.points(card) && rules.power(one) == rules.power(card)
+            rules.same_rank(one, card)
+                && rules.points(one) == rules.points(card)
+                && rules.power(one) == rules.power(card)
         };
         let found = first.iter().position(same).unwrap_or_else(|| {
             first.push(card);

@@ -126,10 +126,9 @@ impl Ways {
             let sum = match block.name {
                 "phase" | "turn" => 1,
                 "pile" => table.pile_len(),
-                "occupied" => table.occupied().len(),
+                "occupied" | "origin" => table.occupied().len(),
                 "seen_by" => table.occupied().iter_from(Seat::A).map(|spot| table.seen_by(spot).len()).sum(),
                 "face" => view.known().len(),
-                "origin" => table.occupied().len(),
                 "unseen" => {
                     let seen = table.pile_len() + view.known().len() + usize::from(view.held().is_some());
                     table.rules().deck().len() - seen

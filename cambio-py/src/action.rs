@@ -1,5 +1,7 @@
 //! Decisions and events.
 
+use std::fmt::Write as _;
+
 use cambio_core::{Action, ActionSpace, Card, Event, Rules, Seat, Sighting, Spot};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
@@ -48,7 +50,7 @@ pub(crate) fn decision(value: &Bound<'_, PyAny>, space: &ActionSpace, seat: Seat
 }
 
 /// The texts of spots.
-fn texts<'py>(py: Python<'py>, spots: [Option<Spot>; 2]) -> PyResult<Bound<'py, PyTuple>> {
+fn texts(py: Python<'_>, spots: [Option<Spot>; 2]) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, spots.into_iter().flatten().map(|spot| spot.to_string()).collect::<Vec<_>>())
 }
 
@@ -222,13 +224,13 @@ impl PyEvent {
         let (kind, seat, spots, card) = self.parts();
         let mut text = seat.map_or_else(String::new, |seat| format!("{seat} ")) + kind;
         for spot in spots.into_iter().flatten() {
-            text += &format!(" {spot}");
+            let _ = write!(text, " {spot}");
         }
         if let Some(card) = card {
-            text += &format!(" ({})", self.rules.label(card));
+            let _ = write!(text, " ({})", self.rules.label(card));
         }
         if let Event::Ended { reason } = self.sighting {
-            text += &format!(" by {}", reason.word());
+            let _ = write!(text, " by {}", reason.word());
         }
         text
     }

@@ -96,7 +96,9 @@ fn shares(pool: &[Card]) -> Vec<(Card, f64)> {
             None => shares.push((card, 1.0)),
         }
     }
-    shares.iter_mut().for_each(|(_, count)| *count /= pool.len() as f64);
+    for (_, count) in &mut shares {
+        *count /= pool.len() as f64;
+    }
     shares
 }
 
@@ -138,7 +140,7 @@ struct Pending {
     question: Question,
 }
 
-/// A match whose chance the caller plays, for trees, solvers and OpenSpiel.
+/// A match whose chance the caller plays, for trees, solvers and `OpenSpiel`.
 ///
 /// At a chance node `outcomes()` says what can happen and how likely it is, and `play_chance(outcome)` goes on. A card's face is
 /// decided when somebody first sees it. A question with one answer is no chance node. Elsewhere it is stepped as a `Game` is.
@@ -214,7 +216,9 @@ impl PyChanceGame {
                 }
             }
         }
-        events.iter().for_each(|event| self.chronicle.notice(event));
+        for event in &events {
+            self.chronicle.notice(event);
+        }
         self.log.extend(events);
         let result = RoundResult::of(&state);
         self.state = Some(state);

@@ -66,7 +66,7 @@ impl PyGame {
 }
 
 /// A seed as Python has it.
-fn seed_object<'py>(py: Python<'py>, seed: Seed) -> PyResult<Bound<'py, PyAny>> {
+fn seed_object(py: Python<'_>, seed: Seed) -> PyResult<Bound<'_, PyAny>> {
     Ok(match seed {
         Seed::Number(number) => number.into_pyobject(py)?.into_any(),
         Seed::Key(_) => seed.to_string().into_pyobject(py)?.into_any(),

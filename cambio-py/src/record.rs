@@ -21,7 +21,7 @@ pub(crate) struct PyRecord {
 
 /// Keeps each decision with what its seat saw.
 struct Steps {
-    steps: Vec<(PyObservation, PyAction)>,
+    taken: Vec<(PyObservation, PyAction)>,
     log: Vec<cambio_core::Event<cambio_core::Card>>,
     decided: Vec<(Seat, Action)>,
     game: Option<cambio_core::Match>,
@@ -45,7 +45,7 @@ impl Observer for Steps {
         let sightings = self.log.iter().map(|event| event.seen_from(seat)).collect();
         let decided = self.decided.iter().filter(|(who, _)| *who == seat).map(|&(_, action)| action).collect();
         let seen = PyObservation::new(state, seat, &game.standing(), sightings, decided);
-        self.steps.push((seen, PyAction(action)));
+        self.taken.push((seen, PyAction(action)));
         self.decided.push((seat, action));
     }
 
@@ -116,9 +116,9 @@ impl PyRecord {
 
     /// Each decision with what its seat saw when it made it, in order. Raises as `verify` does.
     fn replay<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut steps = Steps { steps: Vec::new(), log: Vec::new(), decided: Vec::new(), game: None };
+        let mut steps = Steps { taken: Vec::new(), log: Vec::new(), decided: Vec::new(), game: None };
         replay(&self.record, &mut steps).map_err(error::record)?;
-        steps.steps.into_pyobject(py)?.call_method0("__iter__")
+        steps.taken.into_pyobject(py)?.call_method0("__iter__")
     }
 
     fn __repr__(&self) -> String {

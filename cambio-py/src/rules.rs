@@ -1,5 +1,6 @@
 //! Rule systems, and the layout of observation tensors.
 
+use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -348,6 +349,7 @@ impl PyLayout {
 
     /// The words for what happened, in the order of the flags in the blocks `recent` and `last`.
     #[getter]
+    #[expect(clippy::unused_self, reason = "it is a property for Python")]
     fn happenings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, Happening::names())
     }
@@ -400,7 +402,7 @@ impl PyLayout {
         let mut text = format!("{:>6}  {:<10} {:<7} shape\n", "offset", "block", "values");
         for block in self.space.blocks() {
             let values = if block.values == BlockValues::Flags { "flags" } else { "counts" };
-            text += &format!("{:>6}  {:<10} {values:<7} {:?}\n", block.offset, block.name, block.shape);
+            let _ = writeln!(text, "{:>6}  {:<10} {values:<7} {:?}", block.offset, block.name, block.shape);
         }
         text
     }
