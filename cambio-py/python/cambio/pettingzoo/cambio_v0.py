@@ -127,7 +127,8 @@ class _Table:
         self._game = self._deals.next(seed, options)
         self._cycles = 0
         # Only replaces illegal actions; the match has chance of its own.
-        self._random = np.random.default_rng((self._deals.seed or 0, self._deals.deal))
+        if self.illegal == "random":
+            self._random = np.random.default_rng((self._deals.seed or 0, self._deals.deal))
         self.agents = self.possible_agents[:]
 
     def _is_out_of_time(self) -> bool:
@@ -201,14 +202,17 @@ class CambioEnv(_Table, AECEnv[str, Observed, Index | None]):
         if lost:
             self.rewards = {other: -float(other == agent) for other in self.agents}
             self.terminations = dict.fromkeys(self.agents, True)
+            self._accumulate_rewards()
         else:
-            self.rewards = dict(zip(self.agents, game.rewards(), strict=True))
+            rewards = game.rewards()
+            self.rewards = dict(zip(self.agents, rewards, strict=True))
+            if any(rewards):
+                self._accumulate_rewards()
             if game.is_over:
                 self.terminations = dict.fromkeys(self.agents, True)
                 self.infos = self._endings()
             elif self._is_out_of_time():
                 self.truncations = dict.fromkeys(self.agents, True)
-        self._accumulate_rewards()
         self._select()
         if self.render_mode == "human":
             self.render()

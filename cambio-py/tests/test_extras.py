@@ -1,0 +1,28 @@
+"""`cambio` itself needs numpy alone; where an optional package is missing, one sentence says how to get it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+EXTRAS = [("pettingzoo", "pettingzoo", "pettingzoo"), ("gymnasium", "gymnasium", "gymnasium"), ("openspiel", "pyspiel", "openspiel")]
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+def test_importing_cambio_imports_nothing_optional() -> None:
+    done = python("import sys, cambio; print(sorted(set(sys.modules) & {'pettingzoo', 'gymnasium', 'pyspiel', 'pandas', 'polars'}))")
+    assert done.stdout == "[]\n", done.stderr
+
+
+@pytest.mark.parametrize(("module", "package", "extra"), EXTRAS)
+def test_a_missing_package_is_one_sentence(module: str, package: str, extra: str) -> None:
+    done = python(f"import sys; sys.modules['{package}'] = None; import cambio; import cambio.{module}")
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    sentence = f"the package `{package}` is not installed; it comes with: pip install 'cambio[{extra}]'"
+    assert last == f"ModuleNotFoundError: {sentence}"
