@@ -7,6 +7,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod agents;
+mod duel;
 mod exit;
 mod exploit;
 mod export;
@@ -54,6 +55,11 @@ enum Command {
         after_help = "Examples:\n  cambio run experiments/quickstart.toml --out runs/quickstart\n  cambio run experiments/quickstart.toml --out runs/quickstart --resume\n  cambio run experiments/quickstart.toml --out runs/small --deals 100 --format json"
     )]
     Run(run::Args),
+    /// Play agents against each other without an experiment file
+    #[command(
+        after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --rules original --seats 3 --deals 200"
+    )]
+    Match(duel::Args),
     /// Play one shard of an experiment, for machines that share the work
     #[command(after_help = "Example:\n  cambio shard experiments/quickstart.toml --index 0 --of 2 --out runs/first")]
     Shard(run::ShardArgs),
@@ -164,6 +170,7 @@ fn run(roster: &Roster) -> Exit {
     };
     let result = match cli.command {
         Command::Run(args) => run::run(&args, roster),
+        Command::Match(args) => duel::run(&args, roster),
         Command::Shard(args) => run::shard(&args, roster),
         Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),

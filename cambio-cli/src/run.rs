@@ -37,6 +37,7 @@ pub(super) struct ShardArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "a command line has the flags that it has")]
 struct Playing {
     /// The experiment file
     spec: PathBuf,
@@ -61,6 +62,9 @@ struct Playing {
     /// Do not show progress
     #[arg(long, short)]
     quiet: bool,
+    /// Whether the folder goes when the command ends.
+    #[arg(skip)]
+    is_passing: bool,
 }
 
 pub(super) fn threads(text: &str) -> Result<usize, String> {
@@ -95,6 +99,30 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         tables::print(&plan, &report.derived, args.format)?;
     }
     Ok(exit)
+}
+
+/// Plays an experiment and prints its tables. What it writes is kept in `out` if that is given, else in `passing`, which goes.
+pub(super) fn run_passing(
+    spec: &Path,
+    out: Option<&Path>,
+    passing: &Path,
+    threads: usize,
+    quiet: bool,
+    format: Format,
+    roster: &Roster,
+) -> CliResult {
+    let playing = Playing {
+        spec: spec.to_owned(),
+        out: out.unwrap_or(passing).to_owned(),
+        threads,
+        resume: false,
+        records: out.is_some(),
+        deals: None,
+        seed: None,
+        quiet,
+        is_passing: out.is_none(),
+    };
+    run(&Args { playing, format }, roster)
 }
 
 pub(super) fn shard(args: &ShardArgs, roster: &Roster) -> CliResult {
@@ -141,9 +169,41 @@ fn play(
     Ok((plan, report, exit))
 }
 
+/// Prints on standard error how a run ended whose folder is not kept.
+fn tell_passing(is_quiet: bool, report: &Report) -> Exit {
+    let matches = report.matches;
+    match &report.outcome {
+        RunOutcome::Complete => {
+            if !is_quiet {
+                say!("{matches} matches; --out DIR keeps their rows and a report");
+            }
+            Exit::Done
+        }
+        RunOutcome::Interrupted => {
+            say!("interrupted after {matches} matches");
+            Exit::Interrupted
+        }
+        RunOutcome::Halted(what) => {
+            say!("error: {what}");
+            Exit::Interrupted
+        }
+        RunOutcome::Unwritable(error) => {
+            say!("error: {error}");
+            Exit::Interrupted
+        }
+        RunOutcome::Fault(fault) => {
+            say!("fault: {}: {}; with --out DIR the match up to the fault is kept", fault.place, fault.what);
+            Exit::Fault
+        }
+    }
+}
+
 /// Prints on standard error how the run ended, and writes the match of a fault to a file.
 fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<Exit, RunError> {
     let (out, matches) = (args.out.display(), report.matches);
+    if args.is_passing {
+        return Ok(tell_passing(args.quiet, report));
+    }
     match &report.outcome {
         RunOutcome::Complete => {
             // It may be there from a fault before the run was resumed.

@@ -491,3 +491,32 @@ fn rows_of_a_search_with_a_budget_of_time_say_that_they_cannot_be_reproduced() {
     assert!(rows.iter().all(|row| (row["reproducible"] == "false") == row["lineup"].contains("time_ms")));
     assert!(rows.iter().any(|row| row["reproducible"] == "true"));
 }
+
+#[test]
+fn a_tournament_needs_no_file_and_plays_what_one_with_a_file_plays() {
+    let folder = folder("match");
+    fs::write(
+        folder.join("spec.toml"),
+        "seed = \"1\"\ndeals = 12\nrules = [\"classic\"]\nseats = [3]\nagents = [\"greedy\", \"random\", \"sharp\"]\n",
+    )
+    .unwrap();
+    let plain = prints(&folder, "run spec.toml --out run --quiet");
+    let words = "match greedy random sharp --seats 3 --deals 12 --quiet";
+    assert_eq!(prints(&folder, words), plain);
+    assert_eq!(prints(&folder, &format!("{words} --out kept")), plain);
+    for rows in ["players.csv", "matches.csv", "rounds.csv"] {
+        assert_eq!(fs::read(folder.join("kept").join(rows)).unwrap(), fs::read(folder.join("run").join(rows)).unwrap());
+    }
+    assert!(folder.join("kept/records.jsonl").exists() && folder.join("kept/report.html").exists());
+    for (words, sentence) in [
+        ("match greedy", "2 values required"),
+        ("match greedy sharpe", "there is no agent `sharpe`; did you mean `sharp`? the agents are "),
+        ("match greedy sharp --out kept", "kept exists; only a folder that does not exist is written to"),
+        ("match greedy sharp --deals -3", "invalid value '-3' for '--deals <N>'"),
+        ("match greedy sharp --rules clasic", "did you mean `classic`? "),
+    ] {
+        let output = cambio(&folder, &words.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(1), "{words}: {}", said(&output));
+        assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
+    }
+}
