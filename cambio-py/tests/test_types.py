@@ -12,6 +12,7 @@ import cambio
 
 pytest.importorskip("mypy")
 HERE = Path(__file__).parent
+CONFIG = HERE.parent / "pyproject.toml"
 PACKAGE = Path(cambio.__file__).parent
 
 USES = '''
@@ -46,8 +47,9 @@ def run(*words: str | Path) -> None:
 
 def test_mypy_has_nothing_to_say(tmp_path: Path) -> None:
     (tmp_path / "uses.py").write_text(USES)
-    run("mypy", "--strict", "--cache-dir", tmp_path / "cache", "-p", "cambio")
-    run("mypy", "--strict", "--cache-dir", tmp_path / "cache", tmp_path / "uses.py")
+    strict = ["mypy", "--strict", "--config-file", CONFIG, "--cache-dir", tmp_path / "cache"]
+    run(*strict, "-p", "cambio")
+    run(*strict, tmp_path / "uses.py")
 
 
 def test_the_stubs_are_those_of_the_compiled_module(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_memory_stays_flat() -> None:
 
 
 def test_a_second_thread_makes_progress_while_a_batch_steps() -> None:
-    games = cambio.VectorGame(64, "classic", 2, opponents=[None, "rollout(n=40)"], seed=1)
+    games = cambio.VectorGame(256, "classic", 2, opponents=[None, "rollout(n=100)"], seed=1)
     games.reset()
     ticks, stop = [], threading.Event()
 
