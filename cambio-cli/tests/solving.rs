@@ -94,7 +94,11 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
     refuses(&folder, "solve --game mini-m3 --memory-limit 10MB", "error: `mini-m3` is too large to be solved exactly");
     refuses(&folder, "solve --game mini-m3 --memory-limit much", "allowed is a number of bytes such as 500MB or 8GB");
     refuses(&folder, "solve --game classic --algorithm mccfr", "sampling goes on for --iterations");
-    refuses(&folder, "solve --game mini-m9", "there is no preset `mini-m9`; the presets are original, ");
+    refuses(
+        &folder,
+        "solve --game mini-m9",
+        "there is no preset `mini-m9`; did you mean `mini-m0`? the presets are original, ",
+    );
     refuses(&folder, "solve --game mini-m1 --to 0", "allowed is a number above 0");
     refuses(&folder, "exploit --game mini-m1", "--agent <SPEC>");
     refuses(&folder, "exploit --agent greedy", "--game <GAME>");
