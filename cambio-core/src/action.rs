@@ -385,11 +385,17 @@ pub struct Choices {
 
 impl Choices {
     /// The empty set.
-    pub(crate) const NONE: Choices = Choices::none_of(Seat::A);
+    pub const NONE: Choices = Choices::none_of(Seat::A);
 
     /// The empty set, of this seat.
     pub(crate) const fn none_of(seat: Seat) -> Choices {
         Choices { seat, plain: 0, verb: Verb::Peek, has_touch: false, spots: SpotSet::EMPTY, pairs: Pairs::NONE }
+    }
+
+    /// The seat that decides; seat a where nobody does.
+    #[inline]
+    pub const fn seat(&self) -> Seat {
+        self.seat
     }
 
     /// A bit for each decision without a spot, in the order of [`PLAIN`].
@@ -408,6 +414,12 @@ impl Choices {
     #[inline]
     pub(crate) fn swaps(&self) -> impl Iterator<Item = Action> + use<> {
         self.pairs.iter_from(self.seat)
+    }
+
+    /// Whether a pair of spots may be swapped.
+    #[inline]
+    pub(crate) fn has_swaps(&self) -> bool {
+        !self.pairs.spots.is_empty()
     }
 
     #[inline]

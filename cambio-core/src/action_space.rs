@@ -122,12 +122,6 @@ impl ActionSpace {
             tell(plain.trailing_zeros() as usize);
             plain &= plain - 1;
         }
-        let mut all = |first: usize, spots: SpotSet| {
-            for spot in spots.iter_from(actor) {
-                let distance = spot.seat().distance_from(actor, self.seats);
-                tell(first + distance * self.slots + spot.number() - 1);
-            }
-        };
         let own = |block: usize| PLAIN.len() + block * self.slots;
         let any = |block: usize| PLAIN.len() + OWN.len() * self.slots + block * self.spots();
         let (verb, spots) = choices.aimed();
@@ -142,10 +136,25 @@ impl ActionSpace {
                 Verb::Snap => any(2),
                 Verb::Touch => any(3),
             };
-            all(first, spots);
-            all(any(3), choices.touches());
+            let places = self.places(spots, actor);
+            each_bit(places, |place| tell(first + place));
+            if !choices.touches().is_empty() {
+                each_bit(places, |place| tell(any(3) + place));
+            }
         }
-        choices.swaps().for_each(|swap| tell(self.to_index(swap, actor).expect("a legal decision has an index")));
+        if choices.has_swaps() {
+            choices.swaps().for_each(|swap| tell(self.to_index(swap, actor).expect("a legal decision has an index")));
+        }
+    }
+
+    /// The spots as `actor` counts them, a bit for each place: its own first, without the slots and seats that nobody has.
+    #[inline]
+    fn places(&self, spots: SpotSet, actor: Seat) -> u128 {
+        let mut places = 0;
+        for (distance, seat) in actor.round(self.seats).enumerate() {
+            places |= u128::from(spots.slots_of(seat)) << (distance * self.slots);
+        }
+        places
     }
 
     /// Fills a mask over the indices: true for the choices of `actor`, false elsewhere.
@@ -156,5 +165,18 @@ impl ActionSpace {
         assert_eq!(mask.len(), self.action_count(), "a mask has an entry for each index");
         mask.fill(false);
         self.each(choices, actor, |index| mask[index] = true);
+    }
+}
+
+/// Tells the number of each bit that is set, the lowest first.
+#[inline]
+fn each_bit(bits: u128, mut tell: impl FnMut(usize)) {
+    // By words, for a word has an instruction for its lowest bit.
+    for (word, first) in [(bits as u64, 0), ((bits >> 64) as u64, 64)] {
+        let mut left = word;
+        while left != 0 {
+            tell(first + left.trailing_zeros() as usize);
+            left &= left - 1;
+        }
     }
 }

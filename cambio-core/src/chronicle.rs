@@ -7,7 +7,7 @@ use crate::history::History;
 use crate::matches::Standing;
 use crate::motion::Motion;
 use crate::score::Score;
-use crate::seat::{MAX_SEATS, SPOTS, Seat, Spot};
+use crate::seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, Spot};
 
 /// A thing that happened, as everybody perceived it: what, who, where, and the face that all saw.
 ///
@@ -246,10 +246,11 @@ impl Chronicle {
         self.history.seen(seat).contains(spot).then(|| self.stamps[spot.index()][seat.index()])
     }
 
-    /// The turn in which a seat last saw the card that lies here. Of a card that it has not seen it means nothing.
+    /// For each slot of a seat the turn in which each seat last saw the card that lies there. Of a card that a seat has not
+    /// seen it means nothing.
     #[inline]
-    pub(crate) fn stamp(&self, spot: Spot, seat: Seat) -> u16 {
-        self.stamps[spot.index()][seat.index()]
+    pub(crate) fn stamps_of(&self, owner: Seat) -> &[[u16; MAX_SEATS]; MAX_SLOTS] {
+        &self.stamps.as_chunks().0[owner.index()]
     }
 
     /// What happened last at the table: 0 is the newest; `None` beyond [`Chronicle::RECENT`] or the round's beginning.
@@ -295,8 +296,9 @@ impl Chronicle {
     fn deal(&mut self) {
         self.turn = 0;
         self.recent = Ring::EMPTY;
-        self.last = [Ring::EMPTY; MAX_SEATS];
-        self.stamps = [[0; MAX_SEATS]; SPOTS];
+        self.last[..usize::from(self.seats)].fill(Ring::EMPTY);
+        // Seats that are not at the table have no stamps.
+        self.stamps[..usize::from(self.seats) * MAX_SLOTS].fill([0; MAX_SEATS]);
     }
 }
 

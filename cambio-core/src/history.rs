@@ -5,9 +5,9 @@ use crate::card::Card;
 use crate::event::{Event, Sink};
 use crate::motion::Motion;
 use crate::observation::View;
-use crate::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 
-/// How a card came to the table.
+/// How a card came to the table. Tensors have a flag for each, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Origin {
     /// It was dealt.
@@ -30,19 +30,54 @@ pub struct Trace {
     pub turn: u16,
     /// How often it went from one seat to another; 255 stands for that many and more.
     pub moves: u8,
-    /// The points of the known card in whose place its owner kept it.
-    pub replaced: Option<i16>,
-    /// The least points of a known card that an owner gave away for a drawn or taken one while it knew this card.
-    pub outlived: Option<i16>,
-    /// The least points of a card without a power that an owner drew and dropped while it knew this card.
-    pub passed: Option<i16>,
-    /// The least points of a card with a power that an owner drew and dropped while it knew this card.
-    pub spent: Option<i16>,
+    /// The bounds, each by its [`Hint`]; `NONE` is no hint. Numbers side by side, for tensors hold them all.
+    pub(crate) bounds: [i16; 4],
+}
+
+/// What a bound of a [`Trace`] comes from: its place among them.
+#[derive(Clone, Copy)]
+enum Hint {
+    Replaced,
+    Outlived,
+    Passed,
+    Spent,
 }
 
 impl Trace {
+    /// The bound that is none: more points than any card has.
+    pub(crate) const NONE: i16 = i16::MAX;
+
     fn new(origin: Origin, turn: u16) -> Trace {
-        Trace { origin, turn, moves: 0, replaced: None, outlived: None, passed: None, spent: None }
+        Trace { origin, turn, moves: 0, bounds: [Trace::NONE; 4] }
+    }
+
+    #[inline]
+    fn bound(&self, hint: Hint) -> Option<i16> {
+        Some(self.bounds[hint as usize]).filter(|&points| points != Trace::NONE)
+    }
+
+    /// The points of the known card in whose place its owner kept it.
+    #[inline]
+    pub fn replaced(&self) -> Option<i16> {
+        self.bound(Hint::Replaced)
+    }
+
+    /// The least points of a known card that an owner gave away for a drawn or taken one while it knew this card.
+    #[inline]
+    pub fn outlived(&self) -> Option<i16> {
+        self.bound(Hint::Outlived)
+    }
+
+    /// The least points of a card without a power that an owner drew and dropped while it knew this card.
+    #[inline]
+    pub fn passed(&self) -> Option<i16> {
+        self.bound(Hint::Passed)
+    }
+
+    /// The least points of a card with a power that an owner drew and dropped while it knew this card.
+    #[inline]
+    pub fn spent(&self) -> Option<i16> {
+        self.bound(Hint::Spent)
     }
 }
 
@@ -100,6 +135,12 @@ impl History {
         &self.traces[spot.index()]
     }
 
+    /// The pasts of the cards of a seat, slot by slot.
+    #[inline]
+    pub(crate) fn traces_of(&self, owner: Seat) -> &[Trace; MAX_SLOTS] {
+        &self.traces.as_chunks().0[owner.index()]
+    }
+
     /// The spots whose cards a seat has seen.
     #[inline]
     pub fn seen(&self, seat: Seat) -> SpotSet {
@@ -128,7 +169,7 @@ impl History {
             Event::Kept { seat, spot, replaced } if self.knows(seat, spot) => {
                 let points = self.points(replaced);
                 let others = self.known_own(seat).without(SpotSet::only(spot));
-                self.hint(others, |trace| &mut trace.outlived, points);
+                self.hint(others, Hint::Outlived, points);
             }
             _ => {}
         }
@@ -148,8 +189,11 @@ impl History {
                 let knew = self.knows(spot.seat(), spot);
                 self.clear(spot);
                 self.occupied.insert(spot);
-                let replaced = knew.then(|| self.points(replaced));
-                self.traces[spot.index()] = Trace { replaced, ..Trace::new(Origin::Kept, self.turn) };
+                let trace = &mut self.traces[spot.index()];
+                *trace = Trace::new(Origin::Kept, self.turn);
+                if knew {
+                    trace.bounds[Hint::Replaced as usize] = self.rules.points(replaced) as i16;
+                }
                 if self.holds_public {
                     self.show_all(spot);
                 } else {
@@ -181,28 +225,32 @@ impl History {
 
     fn deal(&mut self, extra: SeatSet) {
         let hand = self.rules.spec().hand.count();
-        let mut dealt = History::new(&self.rules, self.seats.into());
+        self.turn = 0;
+        self.holds_public = false;
+        self.occupied = SpotSet::EMPTY;
         for seat in SeatSet::first(self.seats.into()).each() {
             let cards = (hand + usize::from(extra.contains(seat))).min(self.rules.slots());
-            dealt.occupied = dealt.occupied.union(SpotSet::row(seat, cards));
+            self.occupied = self.occupied.union(SpotSet::row(seat, cards));
         }
-        *self = dealt;
+        self.everyone().fill(SpotSet::EMPTY);
+        // Seats that are not at the table have no cards.
+        self.traces[..usize::from(self.seats) * MAX_SLOTS].fill(Trace::new(Origin::Dealt, 0));
     }
 
     fn dropped(&mut self, seat: Seat, card: Card) {
         let points = self.points(card);
         if self.rules.power(card).is_none() {
-            self.hint(self.known_own(seat), |trace| &mut trace.passed, points);
+            self.hint(self.known_own(seat), Hint::Passed, points);
         } else {
-            self.hint(self.known_own(seat), |trace| &mut trace.spent, points);
+            self.hint(self.known_own(seat), Hint::Spent, points);
         }
     }
 
     /// Lowers a bound of these cards to so many points.
-    fn hint(&mut self, spots: SpotSet, bound: impl Fn(&mut Trace) -> &mut Option<i16>, points: i16) {
+    fn hint(&mut self, spots: SpotSet, hint: Hint, points: i16) {
         for spot in spots.each() {
-            let bound = bound(&mut self.traces[spot.index()]);
-            *bound = Some(bound.map_or(points, |least| least.min(points)));
+            let bound = &mut self.traces[spot.index()].bounds[hint as usize];
+            *bound = points.min(*bound);
         }
     }
 

@@ -166,6 +166,19 @@ impl Match {
         Ok(Match { rules: *rules, seats, starter, carry: Carry::default(), rounds: 0, totals, is_over: false })
     }
 
+    /// Begins the match of a key, at the same table.
+    pub(crate) fn again(&mut self, key: Key) {
+        let starter = Match::first_starter(&self.rules, self.seats, key);
+        *self = Match {
+            starter,
+            carry: Carry::default(),
+            rounds: 0,
+            totals: [Score::default(); MAX_SEATS],
+            is_over: false,
+            ..self.clone()
+        };
+    }
+
     /// The seat that starts round 1 under a key: by the dealer, who is seat a or drawn.
     pub fn first_starter(rules: &Rules, seats: usize, key: Key) -> Seat {
         let dealer = match rules.spec().first_dealer {

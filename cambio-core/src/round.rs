@@ -30,6 +30,19 @@ impl Round {
         Ok(Round { state: State::deal(setup, deck, chance, &mut Heard(observer))?, decisions: 0 })
     }
 
+    /// Deals another round into the same memory, and plays on to its first decision.
+    pub(crate) fn again<C: Chance, W: Observer>(
+        &mut self,
+        setup: &Setup,
+        deck: &[Card],
+        chance: &mut C,
+        observer: &mut W,
+    ) -> Result<(), DealError> {
+        observer.round_begins(setup, deck);
+        self.decisions = 0;
+        self.state.redeal(setup, deck, chance, &mut Heard(observer))
+    }
+
     /// The state of the round.
     pub(crate) fn state(&self) -> &State {
         &self.state

@@ -1,13 +1,11 @@
 //! Observations as numbers, for learning code.
 
+mod write;
+
 use crate::Rules;
 use crate::card::{Card, MAX_KINDS};
 use crate::chronicle::{Chronicle, Happening};
-use crate::history::{Origin, Trace};
-use crate::observation::View;
-use crate::score::Score;
-use crate::seat::{MAX_SEATS, Seat};
-use crate::table::{Phase, Source};
+use crate::table::Phase;
 
 /// A named block of an observation tensor.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,7 +66,7 @@ impl TensorNumber for u8 {
 
     #[inline]
     fn from_count(count: u16) -> u8 {
-        u8::try_from(count).unwrap_or(u8::MAX)
+        count.min(u8::MAX.into()) as u8
     }
 }
 
@@ -78,7 +76,7 @@ impl TensorNumber for i16 {
 
     #[inline]
     fn from_count(count: u16) -> i16 {
-        i16::try_from(count).unwrap_or(i16::MAX)
+        count.min(i16::MAX as u16) as i16
     }
 }
 
@@ -129,7 +127,7 @@ const BLOCKS: usize = 28;
 /// | `origin` | seats, slots, 3 | flags | how the card came: dealt, kept, as a penalty |
 /// | `age` | seats, slots | counts | turns since the card came, plus 1; 0 where none lies |
 /// | `moves` | seats, slots | counts | how often the card went from one seat to another |
-/// | `hints` | seats, slots, 4 | counts | what owners did over the card, as [`Trace`] has it: replaced, outlived, passed, spent; a bound of points less the fewest points of a card, plus 1; 0 is no hint |
+/// | `hints` | seats, slots, 4 | counts | what owners did over the card, as [`Trace`](crate::Trace) has it: replaced, outlived, passed, spent; a bound of points less the fewest points of a card, plus 1; 0 is no hint |
 /// | `recent` | 8, w | flags | the last things that happened at the table, newest first |
 /// | `last` | seats, 4, 19 | flags | the last things that each seat did or met, newest first, one-hot by [`Happening::code`] |
 /// | `last_card` | seats, classes | flags | the card of the newest of them that showed one, one-hot |
@@ -172,15 +170,12 @@ pub struct TensorSpace {
     seats: usize,
     slots: usize,
     classes: usize,
-    /// The class of each kind.
-    class: [u8; MAX_KINDS],
-    /// The kinds, class by class, and where each class ends among them.
-    kinds: [u8; MAX_KINDS],
-    ends: [u8; MAX_KINDS],
+    /// The class of each card by its raw number, so that no card has an entry too.
+    class: [u8; MAX_KINDS * 2],
     /// How many cards of each class are in play.
     copies: [u16; MAX_KINDS],
     /// The fewest points of a card.
-    fewest: i32,
+    fewest: i16,
     blocks: [Block; BLOCKS],
     /// Where each block begins.
     at: Offsets,
@@ -218,17 +213,7 @@ impl TensorSpace {
         let (class, classes) = classes(rules);
         let mut copies = [0; MAX_KINDS];
         for card in rules.deck() {
-            copies[usize::from(class[card.kind()])] += 1;
-        }
-        let (mut kinds, mut ends, mut end) = ([0; MAX_KINDS], [0; MAX_KINDS], 0);
-        for (wanted, stop) in ends.iter_mut().enumerate().take(classes) {
-            for (kind, _) in
-                class.iter().enumerate().take(rules.kinds().len()).filter(|&(_, &of)| usize::from(of) == wanted)
-            {
-                kinds[end] = kind as u8;
-                end += 1;
-            }
-            *stop = end as u8;
+            copies[usize::from(class[card.raw()])] += 1;
         }
         let mut offset = 0;
         let row = Happening::COUNT + seats + 2 * (seats + slots) + classes;
@@ -268,21 +253,8 @@ impl TensorSpace {
             block
         });
         let at = Offsets::of(&blocks);
-        let fewest = rules.deck().iter().map(|&card| rules.points(card)).min().unwrap_or(0);
-        TensorSpace {
-            rules: *rules,
-            seats,
-            slots,
-            classes,
-            class,
-            kinds,
-            ends,
-            copies,
-            fewest,
-            blocks,
-            at,
-            len: offset,
-        }
+        let fewest = rules.deck().iter().map(|&card| rules.points(card)).min().unwrap_or(0) as i16;
+        TensorSpace { rules: *rules, seats, slots, classes, class, copies, fewest, blocks, at, len: offset }
     }
 
     /// How many numbers a tensor has.
@@ -325,185 +297,20 @@ impl TensorSpace {
     /// The class of a card, below [`TensorSpace::classes`].
     #[inline]
     pub fn class_of(&self, card: Card) -> usize {
-        usize::from(self.class[card.kind()])
+        usize::from(self.class[card.raw()])
     }
 
-    /// Writes what a seat may know: an [`Observation`](crate::Observation), or the [`StateView`](crate::StateView) of a state
-    /// and a seat, with the chronicle of its round. Both give the same numbers; the latter is faster.
-    ///
-    /// # Panics
-    /// If `tensor` has another length than [`TensorSpace::len`], or the view is of other rules or another number of seats.
-    pub fn write<N: TensorNumber>(&self, view: &impl View, chronicle: &Chronicle, tensor: &mut [N]) {
-        assert_eq!(tensor.len(), self.len, "a tensor has the length of its space");
-        assert!(
-            view.table().seats() == self.seats && *view.rules() == self.rules,
-            "the view is of the table that the space was made for"
-        );
-        tensor.fill(N::ZERO);
-        let me = view.seat();
-        // Each seat as the observing one counts them.
-        let mut relative = [0; MAX_SEATS];
-        for seat in me.round(self.seats) {
-            relative[seat.index()] = seat.distance_from(me, self.seats);
-        }
-        self.write_table(view, &relative, tensor);
-        self.write_match(chronicle, &relative, tensor);
-        self.write_spots(view, chronicle, &relative, tensor);
-        self.write_past(chronicle, &relative, tensor);
-    }
-
-    fn write_table<N: TensorNumber>(&self, view: &impl View, relative: &[usize; MAX_SEATS], tensor: &mut [N]) {
-        let (table, at) = (view.table(), &self.at);
-        tensor[at.phase + usize::from(table.phase().code())] = N::ONE;
-        if let Some(due) = table.step() {
-            let offers =
-                [due.looks_at_own(), due.looks_at_others(), due.looks_at_another(), due.swaps(), due.reveals()];
-            tensor[at.step..][..5].copy_from_slice(&offers.map(N::from_flag));
-        }
-        tensor[at.asked] = N::from_flag(table.asked() == Some(view.seat()));
-        tensor[at.turn + relative[table.turn().index()]] = N::ONE;
-        for seat in table.callers().each() {
-            tensor[at.callers + relative[seat.index()]] = N::ONE;
-        }
-        for seat in table.safe().each() {
-            tensor[at.safe + relative[seat.index()]] = N::ONE;
-        }
-        tensor[at.frozen] = N::from_flag(table.is_frozen());
-        let sizes = [table.stock_len, table.pile_len, table.reshuffles, table.turns].map(N::from_count);
-        tensor[at.sizes..][..4].copy_from_slice(&sizes);
-        for (offset, card) in [(at.held, view.held()), (at.top, table.top()), (at.opener, table.opener())] {
-            if let Some(card) = card {
-                tensor[offset + self.class_of(card)] = N::ONE;
-            }
-        }
-        match table.phase() {
-            Phase::Held(Source::Stock) => tensor[at.held_from] = N::ONE,
-            Phase::Held(Source::Pile(_)) => tensor[at.held_from + 1] = N::ONE,
-            _ => {}
-        }
-    }
-
-    fn write_match<N: TensorNumber>(&self, chronicle: &Chronicle, relative: &[usize; MAX_SEATS], tensor: &mut [N]) {
-        let standing = &mut tensor[self.at.standing..][..=self.seats];
-        standing[0] = N::from_count(chronicle.rounds());
-        for (seat, &place) in Seat::ALL.into_iter().zip(&relative[..self.seats]) {
-            let points = chronicle.total(seat).units().max(0) / Score::UNITS;
-            standing[1 + place] = N::from_count(u16::try_from(points).unwrap_or(u16::MAX));
-        }
-    }
-
-    /// Everything about the spots, and the counts of cards.
-    fn write_spots<N: TensorNumber>(
-        &self,
-        view: &impl View,
-        chronicle: &Chronicle,
-        relative: &[usize; MAX_SEATS],
-        tensor: &mut [N],
-    ) {
-        let (table, at, seats) = (view.table(), &self.at, self.seats);
-        // How many cards of each class the seat sees in layouts and in its hand.
-        let mut seen = [0_u8; MAX_KINDS];
-        if let Some(card) = view.held() {
-            seen[self.class_of(card)] += 1;
-        }
-        let turns = chronicle.turns();
-        for (owner, &distance) in Seat::ALL.into_iter().zip(&relative[..seats]) {
-            let first = distance * self.slots;
-            for spot in table.occupied.iter_of(owner) {
-                let place = first + spot.number() - 1;
-                tensor[at.occupied + place] = N::ONE;
-                tensor[at.pointed + place] = N::from_flag(table.pointed.contains(spot));
-                let by = &mut tensor[at.seen_by + place * seats..][..seats];
-                for (seat, &entry) in Seat::ALL.into_iter().zip(&relative[..seats]) {
-                    by[entry] = N::from_flag(table.seen[seat.index()].contains(spot));
-                }
-                let ages = &mut tensor[at.seen_for + place * seats..][..seats];
-                for (seat, &entry) in Seat::ALL.into_iter().zip(&relative[..seats]) {
-                    if table.seen[seat.index()].contains(spot) {
-                        ages[entry] = N::from_count(1 + turns.saturating_sub(chronicle.stamp(spot, seat)));
-                    }
-                }
-                if let Some(card) = view.face(spot) {
-                    let class = self.class_of(card);
-                    tensor[at.face + place * self.classes + class] = N::ONE;
-                    seen[class] += 1;
-                }
-                let trace = chronicle.history().trace(spot);
-                let origin = match trace.origin {
-                    Origin::Dealt => 0,
-                    Origin::Kept => 1,
-                    Origin::Penalty => 2,
-                };
-                tensor[at.origin + 3 * place + origin] = N::ONE;
-                tensor[at.age + place] = N::from_count(1 + turns.saturating_sub(trace.turn));
-                tensor[at.moves + place] = N::from_count(trace.moves.into());
-                tensor[at.hints + 4 * place..][..4].copy_from_slice(&self.hints(trace).map(N::from_count));
-            }
-        }
-        if let Some(spot) = table.gap() {
-            tensor[at.gap + relative[spot.seat().index()] * self.slots + spot.number() - 1] = N::ONE;
-        }
-        let (pile, rest) = tensor[at.pile..].split_at_mut(self.classes);
-        let unseen = &mut rest[..self.classes];
-        let mut start = 0;
-        for (class, (pile, unseen)) in pile.iter_mut().zip(unseen).enumerate() {
-            let end = usize::from(self.ends[class]);
-            let count: u16 = self.kinds[start..end].iter().map(|&kind| u16::from(table.pile[usize::from(kind)])).sum();
-            start = end;
-            *pile = N::from_count(count);
-            *unseen = N::from_count(self.copies[class].saturating_sub(count + u16::from(seen[class])));
-        }
-    }
-
-    /// The bounds of a trace as counts.
+    /// The class of a card that may not be there, and whether it is: without a branch.
     #[inline]
-    fn hints(&self, trace: &Trace) -> [u16; 4] {
-        [trace.replaced, trace.outlived, trace.passed, trace.spent]
-            .map(|bound| bound.map_or(0, |points| (i32::from(points) - self.fewest + 1) as u16))
-    }
-
-    fn write_past<N: TensorNumber>(&self, chronicle: &Chronicle, relative: &[usize; MAX_SEATS], tensor: &mut [N]) {
-        let at = &self.at;
-        let spot_width = self.seats + self.slots;
-        let row = Happening::COUNT + self.seats + 2 * spot_width + self.classes;
-        for back in 0..Chronicle::RECENT {
-            let Some(happening) = chronicle.recent(back) else { break };
-            let flags = &mut tensor[at.recent + back * row..][..row];
-            flags[usize::from(happening.code())] = N::ONE;
-            let mut offset = Happening::COUNT;
-            flags[offset + relative[happening.seat.index()]] = N::ONE;
-            offset += self.seats;
-            for spot in happening.spots {
-                if let Some(spot) = spot {
-                    flags[offset + relative[spot.seat().index()]] = N::ONE;
-                    flags[offset + self.seats + spot.number() - 1] = N::ONE;
-                }
-                offset += spot_width;
-            }
-            if let Some(card) = happening.card {
-                flags[offset + self.class_of(card)] = N::ONE;
-            }
-        }
-        for seat in Seat::ALL.into_iter().take(self.seats) {
-            let (place, mut card) = (relative[seat.index()], None);
-            for back in 0..Chronicle::LAST {
-                let Some(happening) = chronicle.last_of(seat, back) else { break };
-                let entry = (place * Chronicle::LAST + back) * Happening::COUNT + usize::from(happening.code());
-                tensor[at.last + entry] = N::ONE;
-                card = card.or(happening.card);
-            }
-            if let Some(card) = card {
-                tensor[at.last_card + place * self.classes + self.class_of(card)] = N::ONE;
-            }
-        }
+    fn class_here(&self, card: Option<Card>) -> (usize, bool) {
+        (usize::from(self.class[card.map_or(0, Card::raw)]), card.is_some())
     }
 }
 
-/// The class of each kind, and how many there are.
-fn classes(rules: &Rules) -> ([u8; MAX_KINDS], usize) {
-    let (mut class, mut first) = ([0; MAX_KINDS], Vec::<Card>::new());
-    for (kind, class) in class.iter_mut().enumerate().take(rules.kinds().len()) {
-        let card = Card::new(kind).expect("a kind has a card");
+/// The class of each card by its raw number, and how many there are.
+fn classes(rules: &Rules) -> ([u8; MAX_KINDS * 2], usize) {
+    let (mut class, mut first) = ([0; MAX_KINDS * 2], Vec::<Card>::new());
+    for card in (0..rules.kinds().len()).filter_map(Card::new) {
         let same = |&one: &Card| {
             rules.same_rank(one, card)
                 && rules.points(one) == rules.points(card)
@@ -513,7 +320,7 @@ fn classes(rules: &Rules) -> ([u8; MAX_KINDS], usize) {
             first.push(card);
             first.len() - 1
         });
-        *class = found as u8;
+        class[card.raw()] = found as u8;
     }
     (class, first.len())
 }
