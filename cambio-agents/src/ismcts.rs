@@ -9,8 +9,8 @@ use cambio_core::{Action, Agent, Briefing, Observation, Sighting, Standing, Tabl
 
 use crate::explain::Explanation;
 use crate::player::Extensions;
-use crate::playout::Twist;
-use crate::policy::{Blueprint, Policy};
+use crate::playout::{Twist, ValueOf, value_of};
+use crate::policy::{Blueprint, Policy, Value};
 use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams, explained};
 use crate::searcher::Searcher;
 use crate::tree::Mode;
@@ -88,18 +88,32 @@ pub struct Ismcts<P: Policy = Blueprint> {
 impl Ismcts {
     /// A tree search with the blueprint that the parameters name.
     pub fn new(params: &IsmctsParams) -> Ismcts {
-        Ismcts::over(params.search.blueprint(), params)
+        let (blueprint, values) = params.search.blueprint();
+        Ismcts::seek(blueprint, values, params)
     }
 }
 
 impl<P: Policy> Ismcts<P> {
     /// A tree search with a policy of your own, in place of the blueprint that the parameters name.
     pub fn over(policy: P, params: &IsmctsParams) -> Ismcts<P> {
+        Ismcts::seek(policy, None, params)
+    }
+
+    /// The same with a policy that values positions, so that [`SearchParams::leaf`] can stop playouts early. At a leaf the others share
+    /// equally what the searching seat does not expect.
+    pub fn with_values(policy: P, params: &IsmctsParams) -> Ismcts<P>
+    where
+        P: Value,
+    {
+        Ismcts::seek(policy, Some(value_of), params)
+    }
+
+    fn seek(policy: P, values: Option<ValueOf<P>>, params: &IsmctsParams) -> Ismcts<P> {
         let is_policy = params.mode == Mode::Policy;
         let utility = params.utility.unwrap_or(if is_policy { Utility::Points } else { Utility::Win });
         let epsilon = params.epsilon.unwrap_or(if is_policy { 0.15 } else { 1.0 });
         let budget = Budget::new(params.iterations, params.time);
-        let settings = Settings::new(policy, budget, utility, epsilon, &params.search);
+        let settings = Settings::new(policy, values, budget, utility, epsilon, &params.search);
         let mut searcher = Searcher::new(settings, params.mode);
         match params.playout {
             Some(Playout::Uniform) => searcher.settings.playouts.twist = Twist::Uniform,

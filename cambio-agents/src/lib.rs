@@ -74,10 +74,10 @@ pub use memory::{Memory, MemoryParams};
 pub use oracle::{Oracle, OracleParams};
 #[doc(hidden)]
 pub use params::set_field;
-pub use params::{Field, NoParams, Param, Params, Range, Refusal, Text, Value, Words};
+pub use params::{Field, NoParams, Param, Params, Range, Refusal, Setting, Text, Words};
 pub use player::{Extensions, Halt, Player};
 pub use playout::Knows;
-pub use policy::{Blueprint, BlueprintPast, NetworkPolicy, Past, Plays, Policy};
+pub use policy::{Blueprint, BlueprintPast, NetworkPolicy, Past, Plays, Policy, Value};
 pub use random::{Random, RandomParams};
 pub use rollout::{Rollout, RolloutParams};
 pub use roster::{AgentSpec, Entry, Roster, SpecError, roster};

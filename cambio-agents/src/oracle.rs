@@ -71,7 +71,7 @@ impl Oracle {
         let blueprint = HeuristicParams::default();
         let budget = Budget::new(params.iterations, TimeParams::default());
         let epsilon = Likelihood::default().epsilon;
-        let settings = Settings::new(blueprint, budget, params.utility, epsilon, &SearchParams::default());
+        let settings = Settings::new(blueprint, None, budget, params.utility, epsilon, &SearchParams::default());
         let mut searcher = Searcher::new(settings, Mode::Policy);
         searcher.settings.playouts.twist = Twist::Clairvoyant(blueprint);
         searcher.expand = 2;

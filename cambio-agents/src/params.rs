@@ -61,7 +61,7 @@ pub struct Param {
     /// What it does.
     pub meaning: &'static str,
     /// Its value if a spec does not give one; `None` if the parameter is then off.
-    pub default: Option<Value>,
+    pub default: Option<Setting>,
     /// What it may be.
     pub range: Range,
 }
@@ -69,13 +69,13 @@ pub struct Param {
 /// The value of a parameter of any type. Its text form is the one that specs use.
 ///
 /// ```
-/// use cambio_agents::{Field as _, Preset, Value};
+/// use cambio_agents::{Field as _, Preset, Setting};
 ///
-/// assert_eq!(0.5.value(), Some(Value::Real(0.5)));
+/// assert_eq!(0.5.value(), Some(Setting::Real(0.5)));
 /// assert_eq!(Preset::Sharp.value().unwrap().to_string(), "sharp");
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Value {
+pub enum Setting {
     /// A whole number.
     Whole(i64),
     /// A number.
@@ -84,12 +84,12 @@ pub enum Value {
     Word(&'static str),
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Whole(number) => number.fmt(f),
-            Value::Real(number) => number.fmt(f),
-            Value::Word(word) => f.write_str(word),
+            Setting::Whole(number) => number.fmt(f),
+            Setting::Real(number) => number.fmt(f),
+            Setting::Word(word) => f.write_str(word),
         }
     }
 }
@@ -159,7 +159,7 @@ pub trait Field: Copy {
     fn read(text: &str, range: Range) -> Option<Self>;
 
     /// The value; `None` if the parameter is off.
-    fn value(self) -> Option<Value>;
+    fn value(self) -> Option<Setting>;
 }
 
 impl Field for f64 {
@@ -174,8 +174,8 @@ impl Field for f64 {
         text.parse().ok().filter(|number| (from..=to).contains(number))
     }
 
-    fn value(self) -> Option<Value> {
-        Some(Value::Real(self))
+    fn value(self) -> Option<Setting> {
+        Some(Setting::Real(self))
     }
 }
 
@@ -194,8 +194,8 @@ macro_rules! whole_numbers {
                 number.try_into().ok()
             }
 
-            fn value(self) -> Option<Value> {
-                Some(Value::Whole(self.into()))
+            fn value(self) -> Option<Setting> {
+                Some(Setting::Whole(self.into()))
             }
         }
     )+};
@@ -214,7 +214,7 @@ impl<T: Field> Field for Option<T> {
         T::read(text, range).map(Some)
     }
 
-    fn value(self) -> Option<Value> {
+    fn value(self) -> Option<Setting> {
         self.and_then(T::value)
     }
 }
@@ -241,8 +241,8 @@ impl<W: Words> Field for W {
         W::ALL.iter().copied().find(|value| value.word() == text)
     }
 
-    fn value(self) -> Option<Value> {
-        Some(Value::Word(self.word()))
+    fn value(self) -> Option<Setting> {
+        Some(Setting::Word(self.word()))
     }
 }
 

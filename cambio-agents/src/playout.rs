@@ -1,4 +1,4 @@
-//! Playouts: a sampled world is played to the end of the round by a policy in every seat.
+//! Playouts: a sampled world is played on by a policy in every seat, to the end of the round or to a leaf.
 
 use cambio_core::rng::Bounded as _;
 use cambio_core::{Action, Card, Dice, Phase, Seat, Spot, SpotSet, State, StateView, View};
@@ -6,7 +6,7 @@ use cambio_core::{Action, Card, Dice, Phase, Seat, Spot, SpotSet, State, StateVi
 use crate::bits::Bits;
 use crate::card_model::CardModel;
 use crate::heuristic::{HeuristicParams, Mind};
-use crate::policy::{Follow, Policy};
+use crate::policy::{Follow, Policy, Value};
 use crate::words;
 
 words! {
@@ -36,11 +36,29 @@ pub(crate) enum Twist {
     Clairvoyant(HeuristicParams),
 }
 
-/// Whoever plays worlds to the end of their round.
+/// How a policy values what a seat sees.
+pub(crate) type ValueOf<P> = fn(&mut P, &StateView<'_>, &<P as Policy>::Past) -> f64;
+
+/// The value that a policy gives a seat of a world.
+pub(crate) fn value_of<P: Value>(policy: &mut P, view: &StateView<'_>, past: &P::Past) -> f64 {
+    policy.value(view, past)
+}
+
+/// Where playouts stop before the round ends.
 #[derive(Clone, Debug)]
-pub(crate) struct Playouts<P> {
+pub(crate) struct Leaf<P: Policy> {
+    /// At which decision of the searching seat, counted from 1.
+    pub(crate) decision: u32,
+    pub(crate) value: ValueOf<P>,
+}
+
+/// Whoever plays worlds on.
+#[derive(Clone, Debug)]
+pub(crate) struct Playouts<P: Policy> {
     pub(crate) blueprint: P,
     pub(crate) twist: Twist,
+    /// Without one they go to the end of the round.
+    pub(crate) leaf: Option<Leaf<P>>,
 }
 
 impl<P: Policy> Playouts<P> {
@@ -86,16 +104,31 @@ impl<P: Policy> Playouts<P> {
         }
     }
 
-    /// Plays a world to the end of its round.
+    /// Plays a world on. `None` if its round is over then; at a leaf, what the searching seat can expect.
     #[inline]
-    pub(crate) fn finish(&mut self, world: &mut State, searcher: Seat, past: &mut P::Past, dice: &mut Dice<Bits>) {
-        if self.twist == Twist::None {
-            return self.blueprint.play_out(world, past, dice);
+    pub(crate) fn finish(
+        &mut self,
+        world: &mut State,
+        searcher: Seat,
+        past: &mut P::Past,
+        dice: &mut Dice<Bits>,
+    ) -> Option<f64> {
+        if self.twist == Twist::None && self.leaf.is_none() {
+            self.blueprint.play_out(world, past, dice);
+            return None;
         }
+        let mut decisions = 0;
         while let Some(actor) = world.actor() {
+            if let Some(leaf) = self.leaf.as_ref().filter(|_| actor == searcher) {
+                decisions += 1;
+                if decisions == leaf.decision {
+                    return Some((leaf.value)(&mut self.blueprint, &world.view(actor), past));
+                }
+            }
             let action = self.decide(world, actor, searcher, past, dice);
             world.carry_out(action, dice, &mut Follow(past));
         }
+        None
     }
 }
 

@@ -90,6 +90,30 @@ pub trait Policy: Clone + fmt::Debug + Send {
     }
 }
 
+/// A policy that can say how well a seat stands.
+///
+/// A search may stop its playouts early and take that for what would have followed: [`Rollout::with_values`](crate::Rollout::with_values),
+/// with [`SearchParams::leaf`](crate::SearchParams::leaf).
+///
+/// ```
+/// use cambio_agents::{NetworkPolicy, Policy, Value};
+/// use cambio_core::rng::{Key, Purpose};
+/// use cambio_core::{Dice, Rules, Seat, Setup, State};
+///
+/// let rules = Rules::preset("classic")?;
+/// let mut network = NetworkPolicy::shipped();
+/// let past = network.begin(&rules, 2)?;
+/// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut Dice(Key::new(1, 0).stream(Purpose::Deck, 0)), &mut ())?;
+/// let share = network.value(&state.observe(Seat::A), &past);
+/// assert!(0.0 < share && share < 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Value: Policy {
+    /// What the seat that is asked can expect, if everybody plays on by the policy: its share of the round's win from 0 to 1; in a
+    /// match of several rounds its chance to win the match.
+    fn value(&mut self, view: &impl View, past: &Self::Past) -> f64;
+}
+
 /// What a policy has to know of the course of a round. Every seat has the same.
 pub trait Past: Clone + fmt::Debug + Send {
     /// Takes in what happened; of a card that one seat alone sees it uses nothing.

@@ -11,8 +11,8 @@ use crate::bits::{Bits, logarithm};
 use crate::explain::Explanation;
 use crate::params;
 use crate::player::Extensions;
-use crate::playout::is_plausible;
-use crate::policy::{Blueprint, Follow, Policy};
+use crate::playout::{ValueOf, is_plausible, value_of};
+use crate::policy::{Blueprint, Follow, Policy, Value};
 use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams, choose, explained};
 use crate::value::Utility;
 
@@ -54,7 +54,8 @@ pub struct Rollout<P: Policy = Blueprint> {
 impl Rollout {
     /// A rollout search over the blueprint that the parameters name.
     pub fn new(params: &RolloutParams) -> Rollout {
-        Rollout::over(params.search.blueprint(), params)
+        let (blueprint, values) = params.search.blueprint();
+        Rollout::seek(blueprint, values, params)
     }
 }
 
@@ -62,8 +63,28 @@ impl<P: Policy> Rollout<P> {
     /// A rollout search over a policy of your own, in place of the blueprint that the parameters name. [`Policy`] has an
     /// example.
     pub fn over(policy: P, params: &RolloutParams) -> Rollout<P> {
+        Rollout::seek(policy, None, params)
+    }
+
+    /// The same over a policy that values positions, so that [`SearchParams::leaf`] can stop playouts early.
+    ///
+    /// ```
+    /// use cambio_agents::{NetworkPolicy, Rollout, RolloutParams, SearchParams, Utility};
+    ///
+    /// let search = SearchParams { leaf: Some(1), ..SearchParams::default() };
+    /// let params = RolloutParams { n: 300, utility: Utility::Win, search, ..RolloutParams::default() };
+    /// let search = Rollout::with_values(NetworkPolicy::shipped(), &params);
+    /// ```
+    pub fn with_values(policy: P, params: &RolloutParams) -> Rollout<P>
+    where
+        P: Value,
+    {
+        Rollout::seek(policy, Some(value_of), params)
+    }
+
+    fn seek(policy: P, values: Option<ValueOf<P>>, params: &RolloutParams) -> Rollout<P> {
         let RolloutParams { n, time, utility, epsilon, search } = *params;
-        let settings = Settings::new(policy, Budget::new(n, time), utility, epsilon, &search);
+        let settings = Settings::new(policy, values, Budget::new(n, time), utility, epsilon, &search);
         Rollout { settings, seated: Err("no match has begun".to_owned()), arms: Vec::new() }
     }
 
@@ -85,9 +106,9 @@ impl<P: Policy> Rollout<P> {
             settings.playouts.enter(&mut world);
             // A decision that is legal for the seat is legal in every world that it cannot tell from the true one.
             world.carry_out(arms[place].action, &mut dice, &mut Follow(&mut past));
-            settings.playouts.finish(&mut world, view.seat(), &mut past, &mut dice);
+            let values = settings.outcome(&seated.valuer, &mut world, view.seat(), &mut past, &mut dice);
             arms[place].visits += 1;
-            arms[place].sum += seated.valuer.values(&world)[view.seat().index()];
+            arms[place].sum += values[view.seat().index()];
         }
         choose(arms, settings.last, &mut seated.stream).expect("who is asked has a choice").action
     }

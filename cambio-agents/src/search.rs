@@ -3,15 +3,16 @@
 mod arm;
 mod budget;
 
+use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Stream;
-use cambio_core::{Briefing, Observation, Sighting, Standing, State, Table};
+use cambio_core::{Briefing, Dice, MAX_SEATS, Observation, Rules, Seat, Sighting, Standing, State, Table};
 use rand::Rng as _;
 
 use crate::belief::{Belief, Likelihood};
 use crate::bits::Bits;
 use crate::heuristic::{HeuristicParams, Preset};
 use crate::inference::{Draw, Inference};
-use crate::playout::{Knows, Playouts, Twist};
+use crate::playout::{Knows, Leaf, Playouts, Twist, ValueOf};
 use crate::policy::{Blueprint, NetworkPolicy, Past as _, Policy};
 use crate::value::{Utility, Valuer};
 use crate::{Words, params, words};
@@ -35,6 +36,9 @@ params! {
         /// What the others know in playouts: what they have seen, all or nothing; the last two are wrong, for
         /// comparison, and only with a heuristic for blueprint.
         knows: Knows = Knows::AsSeen,
+        /// Stops a playout at the searching seat's own decision of this number and takes what the blueprint expects there,
+        /// if not at the end of the round. The blueprint has to be `learned`, and the utility its own: win, of a match match.
+        leaf: Option<u32> in 1..=1000,
         /// How much is explored: the constant of UCB on utilities from 0 to 1.
         c: f64 = 0.7 in 0.0..=10.0,
         /// Which decision is made: the one most often tried, the one of the best mean, or each by chance as often as it
@@ -114,11 +118,13 @@ impl SearchParams {
         HeuristicParams { call_at, call_chance, ..base }
     }
 
-    /// The blueprint that it names.
-    pub(crate) fn blueprint(&self) -> Blueprint {
+    /// The blueprint that it names, and how it values positions, if it does.
+    pub(crate) fn blueprint(&self) -> (Blueprint, Option<ValueOf<Blueprint>>) {
         match self.blueprint {
-            BlueprintName::Preset(_) => Blueprint::Heuristic(self.heuristic()),
-            BlueprintName::Learned => Blueprint::Network(Box::new(NetworkPolicy::shipped())),
+            BlueprintName::Preset(_) => (Blueprint::Heuristic(self.heuristic()), None),
+            BlueprintName::Learned => {
+                (Blueprint::Network(Box::new(NetworkPolicy::shipped())), Some(Blueprint::network_value))
+            }
         }
     }
 
@@ -130,7 +136,7 @@ impl SearchParams {
 
 /// How a search is set up.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings<P> {
+pub(crate) struct Settings<P: Policy> {
     pub(crate) budget: Budget,
     pub(crate) utility: Utility,
     pub(crate) likelihood: Likelihood,
@@ -138,12 +144,15 @@ pub(crate) struct Settings<P> {
     pub(crate) playouts: Playouts<P>,
     pub(crate) exploration: f64,
     pub(crate) last: Final,
+    /// At which decision playouts are to stop, and how the blueprint values positions, if it does.
+    leaf: Option<(u32, Option<ValueOf<P>>)>,
 }
 
 impl<P: Policy> Settings<P> {
-    /// The settings of a search over this blueprint whose belief has this ε.
+    /// The settings of a search over this blueprint, which may value positions, whose belief has this ε.
     pub(crate) fn new(
         blueprint: P,
+        values: Option<ValueOf<P>>,
         budget: Budget,
         utility: Utility,
         epsilon: f64,
@@ -154,14 +163,33 @@ impl<P: Policy> Settings<P> {
             utility,
             likelihood: Likelihood { blueprint: search.heuristic(), epsilon },
             belief: search.belief,
-            playouts: Playouts { blueprint, twist: search.twist() },
+            playouts: Playouts { blueprint, twist: search.twist(), leaf: None },
             exploration: search.c,
             last: search.last,
+            leaf: search.leaf.map(|decision| (decision, values)),
         }
+    }
+
+    /// Where playouts stop by these rules, or why they cannot stop there.
+    fn leaf(&self, rules: &Rules) -> Result<Option<Leaf<P>>, String> {
+        let Some((decision, values)) = self.leaf else { return Ok(None) };
+        let Some(value) = values else {
+            return Err("`leaf` needs a blueprint that values positions, such as `learned`".to_owned());
+        };
+        let (own, what) = match rules.spec().match_end {
+            MatchEnd::Rounds(1) => (Utility::Win, "shares of the win"),
+            _ => (Utility::Match, "chances to win the match"),
+        };
+        if self.utility != own {
+            let word = own.word();
+            return Err(format!("the values at leaves are {what} here, so that `utility` has to be `{word}`"));
+        }
+        Ok(Some(Leaf { decision, value }))
     }
 
     /// A match begins: seats the player, or says why it cannot play there.
     pub(crate) fn seat(&mut self, briefing: &Briefing<'_>) -> Result<Seated<P>, String> {
+        self.playouts.leaf = self.leaf(briefing.rules)?;
         let past = self.playouts.blueprint.begin(briefing.rules, briefing.seats)?;
         let worlds = match self.belief {
             BeliefKind::Evidence => Worlds::Evidence(Box::new(Belief::new(briefing, self.likelihood))),
@@ -174,6 +202,24 @@ impl<P: Policy> Settings<P> {
     pub(crate) fn round_begins(&mut self, seated: &mut Seated<P>, standing: &Standing<'_>) {
         seated.valuer.round_begins(standing);
         self.playouts.blueprint.round_begins(standing);
+    }
+
+    /// Plays a world on, and says what that is worth to each seat. At a leaf the others share equally what the searching seat
+    /// does not expect.
+    #[inline]
+    pub(crate) fn outcome(
+        &mut self,
+        valuer: &Valuer,
+        world: &mut State,
+        searcher: Seat,
+        past: &mut P::Past,
+        dice: &mut Dice<Bits>,
+    ) -> [f64; MAX_SEATS] {
+        let Some(own) = self.playouts.finish(world, searcher, past, dice) else { return valuer.values(world) };
+        let others = world.table().seats() - 1;
+        let mut expected = [(1.0 - own) / others as f64; MAX_SEATS];
+        expected[searcher.index()] = own;
+        expected
     }
 
     /// Makes ready to draw the worlds of one decision.

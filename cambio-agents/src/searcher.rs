@@ -1,16 +1,17 @@
 //! The search of a tree of information sets, for players and for the oracle.
 
-use cambio_core::{Action, Card, Dice, Event, Observation, Sink, State};
+use cambio_core::{Action, Card, Dice, Event, MAX_SEATS, Observation, Sink, State};
 
 use crate::bits::Bits;
 use crate::playout::{Twist, is_plausible};
 use crate::policy::{Follow, Past, Policy};
 use crate::search::{Arm, Seated, Settings, best, choose};
 use crate::tree::{Growth, Histories, Mode, Next, Tree};
+use crate::value::Valuer;
 
 /// A tree search. Its user says where the worlds come from.
 #[derive(Clone, Debug)]
-pub(crate) struct Searcher<P> {
+pub(crate) struct Searcher<P: Policy> {
     pub(crate) settings: Settings<P>,
     pub(crate) mode: Mode,
     pub(crate) expand: u32,
@@ -90,13 +91,13 @@ impl<P: Policy> Searcher<P> {
             match &mut call {
                 Some(call) if iteration % CALL_EVERY == 0 => {
                     world.carry_out(Action::Call, &mut dice, &mut Follow(&mut past));
-                    self.settings.playouts.finish(&mut world, view.seat(), &mut past, &mut dice);
+                    let values = self.settings.outcome(&seated.valuer, &mut world, view.seat(), &mut past, &mut dice);
                     call.visits += 1;
-                    call.sum += seated.valuer.values(&world)[view.seat().index()];
+                    call.sum += values[view.seat().index()];
                 }
                 _ => {
-                    self.iterate(&mut world, &mut past, &growth, &mut dice);
-                    self.tree.learn(&seated.valuer.values(&world));
+                    let values = self.iterate(&seated.valuer, &mut world, &mut past, &growth, &mut dice);
+                    self.tree.learn(&values);
                 }
             }
         }
@@ -122,7 +123,14 @@ impl<P: Policy> Searcher<P> {
 
     /// One iteration: descends the tree, adds at most one node, and plays out.
     #[inline]
-    fn iterate(&mut self, world: &mut State, past: &mut P::Past, growth: &Growth, dice: &mut Dice<Bits>) {
+    fn iterate(
+        &mut self,
+        valuer: &Valuer,
+        world: &mut State,
+        past: &mut P::Past,
+        growth: &Growth,
+        dice: &mut Dice<Bits>,
+    ) -> [f64; MAX_SEATS] {
         let mut heard = Heard { histories: Histories::at_root(world, growth.searcher, growth.mode), past };
         self.tree.descend();
         loop {
@@ -133,7 +141,7 @@ impl<P: Policy> Searcher<P> {
                 break;
             }
         }
-        self.settings.playouts.finish(world, growth.searcher, heard.past, dice);
+        self.settings.outcome(valuer, world, growth.searcher, heard.past, dice)
     }
 
     /// Plays on to the next decision that has a node, or out of the tree.

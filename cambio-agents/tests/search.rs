@@ -85,7 +85,11 @@ fn bits(arms: &[Arm]) -> Vec<(Action, u32, u64)> {
 /// Deals everything anew that seat a cannot know, the stock's order included: the same decision, and bit-identical root
 /// statistics.
 fn is_invariant<S: Search>(search: &S, states: usize) {
-    for preset in PRESETS {
+    is_invariant_in(&PRESETS, search, states);
+}
+
+fn is_invariant_in<S: Search>(presets: &[&str], search: &S, states: usize) {
+    for &preset in presets {
         let rules = Rules::preset(preset).unwrap();
         let mut compared = 0;
         for deal in 0.. {
@@ -114,6 +118,57 @@ fn states() -> usize {
 #[test]
 fn rollouts_do_not_depend_on_cards_that_the_seat_cannot_know() {
     is_invariant(&rollout("rollout(n=16)"), states());
+}
+
+#[test]
+fn values_at_leaves_do_not_depend_on_cards_that_the_seat_cannot_know() {
+    is_invariant_in(&["classic"], &rollout("rollout(n=12,blueprint=learned,utility=win,leaf=1)"), states() / 4);
+    is_invariant_in(&["classic"], &ismcts("ismcts(iterations=20,blueprint=learned,utility=win,leaf=2)"), states() / 4);
+    is_invariant_in(&["original"], &rollout("rollout(n=12,blueprint=learned,utility=match,leaf=2)"), states() / 4);
+}
+
+#[test]
+fn a_search_says_why_it_has_no_values_at_leaves() {
+    let key = Key::new(1, 0);
+    for (spec, preset, why) in [
+        ("rollout(leaf=1,utility=win)", "classic", "`leaf` needs a blueprint that values positions, such as `learned`"),
+        (
+            "rollout(blueprint=learned,leaf=1)",
+            "classic",
+            "the values at leaves are shares of the win here, so that `utility` has to be `win`",
+        ),
+        (
+            "ismcts(blueprint=learned,leaf=1,utility=win)",
+            "original",
+            "the values at leaves are chances to win the match here, so that `utility` has to be `match`",
+        ),
+    ] {
+        let mut agent = roster().parse(spec).unwrap().make();
+        let rules = Rules::preset(preset).unwrap();
+        agent.begin(&Briefing { rules: &rules, seats: 2, seat: Seat::A, stream: &key.agent(Seat::A) });
+        assert_eq!(agent.trouble().as_deref(), Some(why));
+    }
+}
+
+/// A leaf further away than a round is long is never reached: the playouts go to the end, as without one.
+#[test]
+fn a_leaf_that_is_far_away_changes_nothing() {
+    let rules = Rules::preset("classic").unwrap();
+    let [without, far, near] = ["", ",leaf=1000", ",leaf=1"]
+        .map(|leaf| rollout(&format!("rollout(n=40,blueprint=learned,utility=win{leaf})")));
+    let key = Key::new(5, 1);
+    let decided = |search: &Rollout| {
+        let mut decided = Vec::new();
+        watch(&rules, 2, key, search, |search, state, _| {
+            search.decide(&state.observe(Seat::A));
+            decided.push(bits(search.arms()));
+        });
+        decided
+    };
+    let (ends, far, near) = (decided(&without), decided(&far), decided(&near));
+    assert_eq!(ends, far);
+    let differ = ends.iter().zip(&near).filter(|(ends, near)| ends != near).count();
+    assert!(differ > 3, "{differ} of {} searches differ", ends.len());
 }
 
 #[test]

@@ -133,7 +133,7 @@ impl Learner {
             Some(floats) => Trainer::from_floats(inputs.count(), floats),
             None => Trainer::new(inputs.count(), recipe.seed),
         };
-        let league = League::new(rules, &recipe.seats, recipe.play, rivals);
+        let league = League::new(rules, &recipe, rivals);
         let network = Network::new(&inputs, &trainer.current());
         let (done, rounds, samples) = (0, 0, 0);
         Ok(Learner { recipe, inputs, league, records, network, judges, trainer, done, rounds, samples, ahead: None })

@@ -13,7 +13,7 @@ use cambio_core::rng::Key;
 use cambio_core::{Agent, Card, Event, History, MAX_SEATS, Playing, RoundResult, Rules, Score, Seat};
 
 use crate::chance::Chance;
-use crate::recipe::{Play, Rival};
+use crate::recipe::{Play, Recipe, Rival};
 use crate::samples::Samples;
 use crate::trainer::sigmoid;
 
@@ -46,6 +46,8 @@ pub(crate) struct League {
     /// The numbers of seats, which matches have in turn.
     pub(crate) seats: Vec<usize>,
     pub(crate) play: Play,
+    /// How many matches there are to be.
+    pub(crate) of: u64,
     /// What the network was, the latest last; at most [`MOST_PAST`].
     pub(crate) past: Vec<Network>,
     /// Who plays against the network, and how large a share of the matches.
@@ -77,10 +79,11 @@ struct Desk {
 
 impl League {
     /// A league without a past.
-    pub(crate) fn new(rules: &Rules, seats: &[usize], play: Play, rivals: Vec<(Rival, f64)>) -> League {
+    pub(crate) fn new(rules: &Rules, recipe: &Recipe, rivals: Vec<(Rival, f64)>) -> League {
+        let Recipe { ref seats, play, matches: of, .. } = *recipe;
         let is_match = rules.spec().match_end != MatchEnd::Rounds(1);
         let values = seats.iter().filter(|_| is_match).map(|&seats| (seats, MatchValues::of(rules, seats))).collect();
-        League { rules: *rules, seats: seats.to_vec(), play, past: Vec::new(), rivals, values }
+        League { rules: *rules, seats: seats.clone(), play, of, past: Vec::new(), rivals, values }
     }
 
     /// Remembers what the network is, for matches to come.
@@ -148,7 +151,8 @@ impl League {
                 agent.round_begins(&playing.standing());
             }
         }
-        let mut round = Round::begin(self, network, &playing, &mut chance);
+        let temperature = self.play.temperature_after(number as f32 / self.of as f32);
+        let mut round = Round::begin(self, network, &playing, temperature, &mut chance);
         let has_rival = others.iter().any(Option::is_some);
         desk.decisions.clear();
         desk.on.clear();
@@ -189,7 +193,7 @@ impl League {
                 for agent in others.iter_mut().flatten() {
                     agent.round_begins(&playing.standing());
                 }
-                round = Round::begin(self, network, &playing, &mut chance);
+                round = Round::begin(self, network, &playing, temperature, &mut chance);
                 round.hear(&playing.events()[next..], &mut others);
             }
         }
@@ -266,18 +270,21 @@ fn around(number: f32) -> impl Iterator<Item = (i32, f32)> {
 struct Round {
     history: History,
     standings: Vec<cambio_agents::MatchStanding>,
+    /// By which decisions are drawn; 0 takes the best.
+    temperature: f32,
     /// Whether a decision of the round may be exploratory.
     may_explore: bool,
     explored: bool,
 }
 
 impl Round {
-    fn begin(league: &League, network: &Network, playing: &Playing, chance: &mut Chance) -> Round {
+    fn begin(league: &League, network: &Network, playing: &Playing, temperature: f32, chance: &mut Chance) -> Round {
         let seats = playing.totals().len();
         let standing = |seat| network.inputs().standing(playing.totals(), seat);
         Round {
             history: History::new(&league.rules, seats),
             standings: Seat::ALL[..seats].iter().copied().map(standing).collect(),
+            temperature,
             may_explore: chance.share() < league.play.explore_rounds,
             explored: false,
         }
@@ -311,9 +318,9 @@ impl Round {
         let mut place = weighing.best();
         if number > 1 {
             let mut value = sigmoid(weighing.logits().nth(place).expect("the best is one of them") as f32);
-            if league.play.temperature > 0.0 {
-                place = soft(weighing, league.play.temperature, chance);
-                value = soft_value(weighing, league.play.temperature);
+            if self.temperature > 0.0 {
+                place = soft(weighing, self.temperature, chance);
+                value = soft_value(weighing, self.temperature);
             }
             let mut explored = false;
             if self.may_explore && !self.explored && chance.share() < league.play.explore {

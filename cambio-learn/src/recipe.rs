@@ -85,6 +85,9 @@ pub struct Play {
     /// that is worth; 0 takes the best. Where pure play can be exploited it leads to mixed play near a logit equilibrium
     /// (`McKelvey` and Palfrey 1998), to be played by `learned("FILE",temperature=…)` with the same temperature.
     pub temperature: f32,
+    /// The temperature at the end, if it is not the same all along; on the way it changes by the same factor from match to match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub final_temperature: Option<f32>,
     /// After so many turns exploration also tries calls.
     pub force_call_after: Option<usize>,
     /// What a card costs that is carried over to the next round of a match, in points.
@@ -101,10 +104,19 @@ impl Default for Play {
             explore_rounds: 0.8,
             explore: 0.15,
             temperature: 0.0,
+            final_temperature: None,
             force_call_after: None,
             extra_card: 0.0,
             extra_peek: 0.0,
         }
+    }
+}
+
+impl Play {
+    /// The temperature after this share of the matches.
+    pub(crate) fn temperature_after(&self, share: f32) -> f32 {
+        let Some(last) = self.final_temperature else { return self.temperature };
+        self.temperature * libm::powf(last / self.temperature, share)
     }
 }
 
@@ -327,6 +339,10 @@ impl Recipe {
         check("play.explore_rounds", self.play.explore_rounds.into(), 0.0, 1.0)?;
         check("play.explore", self.play.explore.into(), 0.0, 1.0)?;
         check("play.temperature", self.play.temperature.into(), 0.0, 10.0)?;
+        if let Some(last) = self.play.final_temperature {
+            check("play.final_temperature", last.into(), 0.001, 10.0)?;
+            check("play.temperature", self.play.temperature.into(), 0.001, 10.0)?;
+        }
         check("play.extra_card", self.play.extra_card.into(), 0.0, 100.0)?;
         check("play.extra_peek", self.play.extra_peek.into(), 0.0, 100.0)?;
         check("training.batch", self.training.batch as f64, 1.0, 1e6)?;
@@ -441,4 +457,24 @@ fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<usize>, D::Erro
         OneOrMany::One(seats) => vec![seats],
         OneOrMany::Many(seats) => seats,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temperature_changes_by_the_same_factor_from_match_to_match() {
+        let play = Play { temperature: 0.4, final_temperature: Some(0.025), ..Play::default() };
+        for (share, temperature) in [(0.0, 0.4), (0.25, 0.2), (0.5, 0.1), (1.0, 0.025)] {
+            assert!((play.temperature_after(share) - temperature).abs() < 1e-6, "{share}");
+        }
+        let steady = Play { temperature: 0.4, ..Play::default() };
+        assert!((steady.temperature_after(0.5) - 0.4).abs() < 1e-9);
+        // What networks say of how they were made is the same as before there were two temperatures.
+        assert!(!Recipe::default().to_toml().contains("final_temperature"));
+        let from_nothing = Recipe { play: Play { temperature: 0.0, ..play }, ..Recipe::default() };
+        let error = from_nothing.check().unwrap_err().to_string();
+        assert_eq!(error, "`play.temperature` is 0; allowed is a number from 0.001 to 10");
+    }
 }

@@ -113,10 +113,10 @@ impl Seen {
     #[inline]
     pub(super) fn new(deck: &Deck, class: u8, witnesses: u8, trace: &Trace) -> Seen {
         let hints = [
-            trace.outlived.map(i32::from),
-            trace.replaced.map(|points| i32::from(points) - 1),
-            trace.passed.map(|points| i32::from(points) + 1),
-            trace.spent.map(|points| i32::from(points) + POWER),
+            trace.outlived().map(i32::from),
+            trace.replaced().map(|points| i32::from(points) - 1),
+            trace.passed().map(|points| i32::from(points) + 1),
+            trace.spent().map(|points| i32::from(points) + POWER),
         ];
         let bound = hints.into_iter().flatten().min().map_or(NO_BOUND, |points| deck.step(points));
         Seen { class, witnesses, bound, kept: trace.origin == Origin::Kept }

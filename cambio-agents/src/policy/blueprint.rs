@@ -1,8 +1,8 @@
 //! The policies that a spec can name as a search's blueprint.
 
-use cambio_core::{Action, Chance, Event, History, Rules, Standing, State, View};
+use cambio_core::{Action, Chance, Event, History, Rules, Standing, State, StateView, View};
 
-use super::{NetworkPolicy, Past, Policy};
+use super::{NetworkPolicy, Past, Policy, Value as _};
 use crate::heuristic::{HeuristicParams, blueprint};
 
 /// The heuristic that has forgotten nothing. It decides by the view alone.
@@ -58,6 +58,17 @@ impl Past for BlueprintPast {
 impl BlueprintPast {
     fn history(&self) -> &History {
         self.0.as_ref().expect("a network keeps the history")
+    }
+}
+
+impl Blueprint {
+    /// What its network expects.
+    ///
+    /// # Panics
+    /// If it is a heuristic.
+    pub(crate) fn network_value(&mut self, view: &StateView<'_>, past: &BlueprintPast) -> f64 {
+        let Blueprint::Network(network) = self else { unreachable!("a heuristic values no positions") };
+        network.value(view, past.history())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use cambio_core::{Action, History, MAX_SEATS, Rules, Seat, Standing, View};
 
-use super::Policy;
+use super::{Policy, Value};
 use crate::learned::{MatchStanding, Network, Weighing};
 
 /// A network as a policy: it decides as [`Learned`](crate::Learned) does.
@@ -121,5 +121,14 @@ impl Policy for NetworkPolicy {
     fn gambles(&self) -> bool {
         // After a call it weighs blind snaps.
         true
+    }
+}
+
+impl Value for NetworkPolicy {
+    #[inline]
+    fn value(&mut self, view: &impl View, past: &History) -> f64 {
+        self.weigh(view, past);
+        let best = self.weighing.logits().nth(self.weighing.best()).expect("who is asked has a choice");
+        1.0 / (1.0 + libm::exp(-best))
     }
 }

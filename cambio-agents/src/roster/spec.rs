@@ -5,7 +5,7 @@ use std::fmt;
 use cambio_core::{did_you_mean, shown};
 
 use super::entry::{Entry, Recipe};
-use crate::params::{Param, Params, Range, Refusal, Value};
+use crate::params::{Param, Params, Range, Refusal, Setting};
 use crate::player::Player;
 
 /// The most bytes of an agent's text, such as a bot's command.
@@ -97,9 +97,9 @@ impl AgentSpec {
     /// # Ok::<(), cambio_agents::SpecError>(())
     /// ```
     pub fn full(&self) -> String {
-        let value = |value: Value| match value {
+        let value = |value: Setting| match value {
             // Zero has no sign.
-            Value::Real(number) => Value::Real(number + 0.0),
+            Setting::Real(number) => Setting::Real(number + 0.0),
             other => other,
         };
         let show = |param: Param| param.default.map(|default| format!("{}={}", param.name, value(default)));
