@@ -42,6 +42,9 @@ pub enum RunError {
     /// The path is no run folder.
     #[error("{0} is not a run folder: it has no spec.lock.json")]
     NoRun(String),
+    /// The store of units has no run.
+    #[error("{0} has no run: it has no plan.json; `cambio units begin` begins one")]
+    NotBegun(String),
     /// A file is not what its folder says that it is.
     #[error("{path} is damaged: {what}")]
     Damaged {
@@ -116,6 +119,20 @@ pub enum PartsError {
     /// Two folders have the same batches.
     #[error("{0} and {1} overlap; each shard may be given once")]
     Overlap(String, String),
+    /// Two files have other bytes for the same batches.
+    #[error(
+        "batches {from} to {last} were played twice and gave other bytes: {one} and {other}; an agent does not decide the same each time, or a machine is at fault"
+    )]
+    Conflict {
+        /// The first batch.
+        from: u64,
+        /// The last batch.
+        last: u64,
+        /// One file.
+        one: String,
+        /// The other file.
+        other: String,
+    },
     /// Batches are missing.
     #[error("{} of {of} are missing", missing.join(" and "))]
     Missing {

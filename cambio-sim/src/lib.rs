@@ -4,6 +4,9 @@
 //! plan into a [`RunFolder`] on an [`Executor`], and [`StoredRun`] reads a folder back. [`verify`] checks a run, and [`merge`]
 //! puts shards together. The unit of play is the deal block: one lineup on one deal in all its rotations.
 //!
+//! Many machines play one run through a [`UnitStore`]: [`play_unit`] plays a range of batches and commits it, [`merge_units`] makes
+//! the run folder. [`schedule`] says what is played next and foretells how long it takes.
+//!
 //! [`sprt`], [`tune`] and [`LowerBound`] play only as much as an answer needs, and store nothing.
 //!
 //! ```
@@ -31,6 +34,7 @@ mod plan;
 mod play;
 pub mod rows;
 mod run;
+pub mod schedule;
 pub mod sprt;
 mod store;
 mod text;
@@ -49,9 +53,10 @@ pub use play::{
 };
 pub use rows::BehaviourRow;
 pub use run::{
-    Findings, Progress, Replay, Report, RunOutcome, Runner, against_baseline, derive, keep_fault, merge, verify,
+    Findings, PlayedUnit, Progress, Replay, Report, RunOutcome, Runner, UnitError, against_baseline, derive,
+    keep_fault, merge, merge_units, merge_units_watched, play_unit, replay_unit, verify,
 };
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;
-pub use store::{RunFolder, StoredRun};
+pub use store::{Blobs, FolderBlobs, LineupCost, RunFolder, StoredRun, UnitStore, WorkUnit};
 pub use text::read_text;

@@ -6,6 +6,7 @@ mod merge;
 mod outcome;
 mod read;
 mod runner;
+mod units;
 mod verify;
 
 pub use merge::merge;
@@ -13,4 +14,5 @@ pub use outcome::{Progress, Report, RunOutcome};
 pub(crate) use read::for_each_block_of;
 pub use read::{against_baseline, derive};
 pub use runner::{Runner, keep_fault};
+pub use units::{PlayedUnit, UnitError, merge_units, merge_units_watched, play_unit, replay_unit};
 pub use verify::{Findings, Replay, verify};

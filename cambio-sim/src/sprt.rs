@@ -2,12 +2,14 @@
 
 mod stored;
 
+use std::ops::Range;
+
 use cambio_agents::Roster;
 use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
 use cambio_stats::stopping::{Estimate, Stopped as StoppedTest};
 use cambio_stats::{Moments, Support};
 
-use crate::plan::{Block, Cell, Experiment, Lineup, PlayablePlan};
+use crate::plan::{Block, Cell, Experiment, Lineup, PlanError, PlayablePlan};
 use crate::play::{AgentFault, Executor, MeasureError, Stopped, Worker, play_block};
 use crate::rows::PlayerRow;
 use crate::tune::Setting;
@@ -156,16 +158,7 @@ impl Question {
         agents: [&str; 2],
         mut progress: impl FnMut(u64, f64),
     ) -> Result<Answer, MeasureError> {
-        let experiment = Experiment {
-            seed: Some(setting.seed),
-            deals: self.most_deals,
-            rules: vec![setting.rules.clone()],
-            seats: vec![setting.seats],
-            agents: agents.map(str::to_owned).to_vec(),
-            unit: setting.unit,
-            ..Experiment::default()
-        };
-        let plan = experiment.plan(roster, &setting.folder)?;
+        let plan = self.plan(setting, roster, agents)?;
         let cell = &plan.cells[0];
         let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
         let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
@@ -188,6 +181,88 @@ impl Question {
 }
 
 impl Question {
+    /// The plan that the test reads, deal by deal.
+    fn plan(&self, setting: &Setting, roster: &Roster, agents: [&str; 2]) -> Result<PlayablePlan, PlanError> {
+        let experiment = Experiment {
+            seed: Some(setting.seed),
+            deals: self.most_deals,
+            rules: vec![setting.rules.clone()],
+            seats: vec![setting.seats],
+            agents: agents.map(str::to_owned).to_vec(),
+            unit: setting.unit,
+            ..Experiment::default()
+        };
+        experiment.plan(roster, &setting.folder)
+    }
+
+    /// Plays some deals and returns the first agent's score on each, in halves: the part of a test that one machine of many does.
+    ///
+    /// # Errors
+    /// As [`Question::ask`].
+    ///
+    /// ```
+    /// use cambio_sim::sprt::{Question, Scale};
+    /// use cambio_sim::tune::Setting;
+    /// use cambio_sim::{Executor, Payoff, Unit};
+    ///
+    /// let (rules, folder) = ("classic".into(), ".".into());
+    /// let setting = Setting { rules, folder, seats: 2, unit: Unit::Rounds, payoff: Payoff::RankPoints, seed: 1.into() };
+    /// let question =
+    ///     Question { elo_0: 0.0, elo_1: 50.0, scale: Scale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
+    /// let (roster, executor, agents) = (cambio_agents::roster(), Executor::new(1)?, ["greedy", "random"]);
+    ///
+    /// // Two machines play; what is behind the decision is not read.
+    /// let mut halves = question.halves(&setting, &roster, &executor, agents, 0..100)?;
+    /// halves.extend(question.halves(&setting, &roster, &executor, agents, 100..200)?);
+    /// let answer = question.answer(&setting, &roster, agents, halves)?;
+    /// assert_eq!(answer, question.ask(&setting, &roster, &executor, agents, |_, _| ())?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn halves(
+        &self,
+        setting: &Setting,
+        roster: &Roster,
+        executor: &Executor,
+        agents: [&str; 2],
+        deals: Range<u64>,
+    ) -> Result<Vec<usize>, MeasureError> {
+        let plan = self.plan(setting, roster, agents)?;
+        let mut found = Vec::new();
+        let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
+        let commit = |found: &mut Vec<usize>, _, halves: Result<usize, Box<AgentFault>>| {
+            found.push(halves?);
+            Ok::<(), Box<AgentFault>>(())
+        };
+        match executor.run_watched(deals, &mut found, work, commit, |_, _| Ok(())) {
+            Ok(()) => Ok(found),
+            Err(stopped) => Err(stopped.into()),
+        }
+    }
+
+    /// Reads scores in the order of their deals, from deal 0 on, until the question is answered or there are no more. The answer is
+    /// that of [`Question::ask`] if it is decided.
+    ///
+    /// # Errors
+    /// If the setting is not allowed.
+    pub fn answer(
+        &self,
+        setting: &Setting,
+        roster: &Roster,
+        agents: [&str; 2],
+        halves: impl IntoIterator<Item = usize>,
+    ) -> Result<Answer, MeasureError> {
+        let plan = self.plan(setting, roster, agents)?;
+        let cell = &plan.cells[0];
+        let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
+        for halves in halves {
+            reading.add(halves);
+            if reading.is_decided() {
+                break;
+            }
+        }
+        Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
+    }
+
     /// The score after the test has stopped. The standard deviation of a deal's mean is that of the deals that were read.
     fn estimate(&self, test: &Sprt, scores: &Moments) -> Option<Estimate> {
         let score = scores.interval(2.0, Support::Line)?;

@@ -191,13 +191,23 @@ impl Plan {
         (wanted / in_block).max(1)
     }
 
-    /// The number of batches.
-    pub(crate) fn batch_count(&self) -> u64 {
+    /// The number of batches: of lines of the ledger.
+    pub fn batch_count(&self) -> u64 {
         self.block_count().div_ceil(self.blocks_a_batch())
     }
 
     /// The numbers of the blocks of a batch.
-    pub(crate) fn batch(&self, batch: u64) -> Range<u64> {
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use cambio_sim::Experiment;
+    ///
+    /// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
+    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+    /// assert_eq!(plan.batch(plan.batch_count() - 1).end, plan.block_count());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn batch(&self, batch: u64) -> Range<u64> {
         let each = self.blocks_a_batch();
         batch * each..((batch + 1) * each).min(self.block_count())
     }

@@ -24,7 +24,7 @@ impl std::fmt::Display for Shard {
 impl Shard {
     /// The batches of a shard; without a shard all batches of the plan. Shards are ranges of neighbouring batches, as equal as
     /// possible.
-    pub(crate) fn batches(shard: Option<Shard>, plan: &Plan) -> Range<u64> {
+    pub fn batches(shard: Option<Shard>, plan: &Plan) -> Range<u64> {
         let batches = u128::from(plan.batch_count());
         let from = |index: u64, of: u64| (u128::from(index) * batches / u128::from(of)) as u64;
         shard.map_or(0..plan.batch_count(), |Shard { index, of }| from(index, of)..from(index + 1, of))

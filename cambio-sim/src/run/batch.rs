@@ -1,6 +1,7 @@
 //! Plays a batch into memory.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::digest::Extract;
 use crate::plan::{Block, FaultPolicy, PlayablePlan};
@@ -18,6 +19,8 @@ pub(super) struct PlayedBatch<'p> {
 #[derive(Default)]
 pub(super) struct Buffers<'p> {
     pub(super) blocks: Vec<Block<'p>>,
+    /// How long each block took.
+    pub(super) took: Vec<Duration>,
     pub(super) extract: Extract,
     /// The bytes of each file and how many rows they are.
     pub(super) files: Vec<(Vec<u8>, u64)>,
@@ -48,8 +51,9 @@ pub(super) fn play_batch<'p>(
     is_stopped: impl Fn() -> bool,
     count: impl Fn(u64),
 ) -> Option<Result<PlayedBatch<'p>, Box<AgentFault>>> {
-    let Buffers { blocks, extract, files, faults } = &mut buffers;
+    let Buffers { blocks, took, extract, files, faults } = &mut buffers;
     blocks.clear();
+    took.clear();
     extract.clear();
     faults.clear();
     let mut writer = BatchWriter::over(files);
@@ -61,6 +65,7 @@ pub(super) fn play_batch<'p>(
             return None;
         }
         let block = plan.block(number);
+        let begun = Instant::now();
         if let Err(fault) = arena.play(&block, &mut rows) {
             return Some(Err(fault));
         }
@@ -69,6 +74,7 @@ pub(super) fn play_batch<'p>(
         rows.records.iter().for_each(|record| records.put(&record.to_json()));
         faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
         blocks.push(block);
+        took.push(begun.elapsed());
         count(block.cell.seatings.len() as u64);
     }
     files.extend([writer.matches, writer.rounds, writer.players].map(RowWriter::into_bytes));

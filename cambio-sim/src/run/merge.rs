@@ -108,7 +108,7 @@ fn merge_into(parts: &[StoredRun], out: &Path, pages: &[Page]) -> Result<(), Run
     let mut faults = Vec::new();
     for part in parts {
         part.for_each_batch(|entry, rows| {
-            read_batch(part, entry, &rows, &mut digest, &mut faults)?;
+            read_batch((&part.plan, &part.path), entry, &rows, &mut digest, &mut faults)?;
             let counted = rows.into_iter().zip(&entry.segments);
             let files: Vec<(Vec<u8>, u64)> =
                 counted.map(|(rows, segment)| (packed(&part.plan, rows), segment.rows)).collect();

@@ -1,46 +1,48 @@
 //! Reads stored rows back.
 
+use std::path::Path;
+
 use crate::digest::{BaselineRow, Derived, Digest, Extract, Page, Source, against};
 use crate::disk::RunError;
-use crate::plan::Block;
+use crate::plan::{Block, Plan};
 use crate::rows::{BadRow, MatchRow, PlayerRow, RoundRow, for_each_block};
 use crate::store::{BatchEntry, StoredRun, row_files};
 
-/// Adds the rows of a batch to the digest. A block without rows was voided.
+/// Adds the rows of a batch to the digest; errors call the folder by `place`. A block without rows was voided.
 pub(crate) fn read_batch(
-    stored: &StoredRun,
+    (plan, place): (&Plan, &Path),
     entry: &BatchEntry,
     files: &[Vec<u8>],
     digest: &mut Digest,
     faults: &mut Vec<String>,
 ) -> Result<(), RunError> {
     let (mut blocks, mut extract) = (Vec::new(), Extract::default());
-    for_each_block_in(stored, entry, files, |block, matches, rounds, players| {
+    for_each_block_in((plan, place), entry, files, |block, matches, rounds, players| {
         extract.add(block, matches, rounds, players);
         blocks.push(*block);
     })?;
     digest.add_extract(&blocks, &extract);
-    if let Some(place) = row_files(&stored.plan).iter().position(|file| file.name == "faults.jsonl") {
-        let text = std::str::from_utf8(&files[place])
-            .map_err(|error| bad(stored, entry, "faults.jsonl", &error.to_string()))?;
+    if let Some(number) = row_files(plan).iter().position(|file| file.name == "faults.jsonl") {
+        let text = std::str::from_utf8(&files[number])
+            .map_err(|error| bad(place, entry, "faults.jsonl", &error.to_string()))?;
         faults.extend(text.lines().map(str::to_owned));
     }
     Ok(())
 }
 
-fn bad(stored: &StoredRun, entry: &BatchEntry, file: &str, what: &str) -> RunError {
-    RunError::damaged(&stored.path.join(file), format!("batch {}: {what}", entry.batch))
+fn bad(place: &Path, entry: &BatchEntry, file: &str, what: &str) -> RunError {
+    RunError::damaged(&place.join(file), format!("batch {}: {what}", entry.batch))
 }
 
 /// Reads the blocks of a batch. A block without rows was voided.
 fn for_each_block_in<'p>(
-    stored: &'p StoredRun,
+    (plan, place): (&'p Plan, &Path),
     entry: &BatchEntry,
     files: &[Vec<u8>],
     take: impl FnMut(&Block<'p>, &[MatchRow<'_>], &[RoundRow<'_>], &[PlayerRow<'_>]),
 ) -> Result<(), RunError> {
-    let read = for_each_block(&stored.plan, stored.plan.batch(entry.batch), files, take);
-    read.map_err(|BadRow { file, what }| bad(stored, entry, file, &what))
+    let read = for_each_block(plan, plan.batch(entry.batch), files, take);
+    read.map_err(|BadRow { file, what }| bad(place, entry, file, &what))
 }
 
 /// Reads the blocks of a run in canonical order. A block without rows was voided.
@@ -51,7 +53,7 @@ pub(crate) fn for_each_block_of<'p>(
     stored: &'p StoredRun,
     mut take: impl FnMut(&Block<'p>, &[MatchRow<'_>], &[RoundRow<'_>], &[PlayerRow<'_>]),
 ) -> Result<(), RunError> {
-    stored.for_each_batch(|entry, files| for_each_block_in(stored, entry, &files, &mut take))
+    stored.for_each_batch(|entry, files| for_each_block_in((&stored.plan, &stored.path), entry, &files, &mut take))
 }
 
 /// Makes the derived tables and pages of a run from its rows.
@@ -77,7 +79,9 @@ pub fn against_baseline(stored: &StoredRun, baseline: usize) -> Result<Vec<Basel
 fn digest(stored: &StoredRun) -> Result<(Digest, Vec<String>), RunError> {
     let mut digest = Digest::new(&stored.plan);
     let mut faults = Vec::new();
-    stored.for_each_batch(|entry, rows| read_batch(stored, entry, &rows, &mut digest, &mut faults))?;
+    stored.for_each_batch(|entry, rows| {
+        read_batch((&stored.plan, &stored.path), entry, &rows, &mut digest, &mut faults)
+    })?;
     digest.finish();
     Ok((digest, faults))
 }

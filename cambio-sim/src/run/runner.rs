@@ -85,7 +85,9 @@ impl<'a> Runner<'a> {
         let mut faults = Vec::new();
         if before > 0 {
             let stored = StoredRun::open(folder.path())?;
-            stored.for_each_batch(|entry, rows| read_batch(&stored, entry, &rows, &mut digest, &mut faults))?;
+            stored.for_each_batch(|entry, rows| {
+                read_batch((&stored.plan, &stored.path), entry, &rows, &mut digest, &mut faults)
+            })?;
         }
         let committer = Committer { folder, digest: &mut digest, faults: &mut faults, cell: 0 };
         let mut outcome = self.play(plan, committer, batches);
@@ -153,7 +155,7 @@ fn blocks_matches(plan: &Plan, blocks: Range<u64>) -> u64 {
 }
 
 /// Writes the row of this session to `timing.csv`, the only file that depends on the machine.
-fn write_timing(folder: &Path, threads: usize, matches: u64, time: Duration) -> Result<(), RunError> {
+pub(super) fn write_timing(folder: &Path, threads: usize, matches: u64, time: Duration) -> Result<(), RunError> {
     let path = folder.join("timing.csv");
     let mut text = match read_text(&path) {
         Ok(text) => text,

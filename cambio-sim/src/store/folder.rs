@@ -12,6 +12,7 @@ use super::manifest::{Build, Facts, Manifest};
 use super::programs::Programs;
 use super::secret::SECRET_FILE;
 use super::stored::StoredRun;
+use super::units::Begun;
 use crate::disk::{Claim, RunError, create_folder, lock, write_whole};
 use crate::plan::{Extent, Plan, PlanError, PlayablePlan, Secret, Shard};
 
@@ -87,6 +88,12 @@ impl RunFolder {
     pub(crate) fn create_for_parts(path: &Path, part: &StoredRun) -> Result<RunFolder, RunError> {
         let players = (part.programs.clone(), part.build());
         RunFolder::create_with(path, &part.spec, (&part.plan, None), None, players)
+    }
+
+    /// Makes the folder of a run whose units are in a store, with the same program and bots.
+    pub(crate) fn create_for_units(path: &Path, begun: &Begun) -> Result<RunFolder, RunError> {
+        let players = (begun.programs.clone(), begun.build.clone());
+        RunFolder::create_with(path, &begun.spec, (&begun.plan, None), None, players)
     }
 
     fn create_with(

@@ -54,6 +54,11 @@ pub(crate) fn unpacked(plan: &Plan, bytes: Vec<u8>) -> std::io::Result<Vec<u8>> 
     Err(std::io::Error::other("it is compressed, and this program was built without the feature `zstd`"))
 }
 
+/// The rows of each file of a batch, from their bytes on disk.
+pub(crate) fn unpacked_all(plan: &Plan, files: Vec<Vec<u8>>) -> std::io::Result<Vec<Vec<u8>>> {
+    files.into_iter().map(|bytes| unpacked(plan, bytes)).collect()
+}
+
 /// What the ledger says of one file in one batch.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 pub(crate) struct Segment {

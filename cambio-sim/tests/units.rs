@@ -1,0 +1,158 @@
+//! A store of units holds whatever fails: writes that fail or are late, and machines that do not agree.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use cambio_sim::{
+    Blobs, Executor, Experiment, FolderBlobs, PlayablePlan, RunFolder, Runner, Shard, UnitStore, merge_units,
+    play_unit, replay_unit,
+};
+
+/// A store that fails one operation in ten and delays one in ten, in an order that is the same each time.
+#[derive(Debug)]
+struct Flaky {
+    blobs: FolderBlobs,
+    count: AtomicU64,
+    failed: std::sync::Arc<AtomicU64>,
+}
+
+impl Flaky {
+    fn try_luck(&self) -> io::Result<()> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        match number.wrapping_mul(7) % 10 {
+            0 => {
+                self.failed.fetch_add(1, Ordering::Relaxed);
+                Err(io::Error::other("the store is not in the mood"))
+            }
+            1 => {
+                std::thread::sleep(Duration::from_millis(20));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Blobs for Flaky {
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.try_luck()?;
+        self.blobs.list(folder)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
+        self.try_luck()?;
+        self.blobs.open(name)
+    }
+
+    fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.try_luck()?;
+        self.blobs.create(name, bytes)
+    }
+
+    fn aside(&self) -> io::Result<PathBuf> {
+        self.try_luck()?;
+        self.blobs.aside()
+    }
+
+    fn commit(&self, aside: &Path, name: &str) -> io::Result<()> {
+        // Half of the failures come after the file is there: whoever tries again finds it committed.
+        let luck = self.try_luck();
+        if luck.is_ok() || self.failed.load(Ordering::Relaxed).is_multiple_of(2) {
+            self.blobs.commit(aside, name)?;
+        }
+        luck
+    }
+}
+
+fn plan() -> PlayablePlan {
+    let experiment = Experiment {
+        seed: Some(3.into()),
+        deals: 60,
+        rules: vec!["classic".into()],
+        seats: vec![2, 3],
+        agents: ["random", "greedy", "random(pass=0.9)"].map(String::from).to_vec(),
+        ..Experiment::default()
+    };
+    experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap()
+}
+
+fn place(name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units").join(name);
+    if place.exists() {
+        std::fs::remove_dir_all(&place).unwrap();
+    }
+    std::fs::create_dir_all(&place).unwrap();
+    place
+}
+
+fn part(plan: &PlayablePlan, index: u64, of: u64) -> Range<u64> {
+    Shard::batches(Some(Shard { index, of }), plan)
+}
+
+fn assert_same_rows(one: &Path, other: &Path) {
+    for name in ["matches.csv", "rounds.csv", "players.csv", "ledger.jsonl", "summary.csv", "manifest.json"] {
+        assert!(std::fs::read(one.join(name)).unwrap() == std::fs::read(other.join(name)).unwrap(), "{name} differs");
+    }
+}
+
+#[test]
+fn a_store_that_fails_one_time_in_ten_loses_nothing_and_has_nothing_twice() {
+    let (place, plan, executor) = (place("flaky"), plan(), Executor::new(2).unwrap());
+    Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.join("one"), "", &plan, None).unwrap()).unwrap();
+    let failed = std::sync::Arc::new(AtomicU64::new(0));
+    let blobs = FolderBlobs::at(&place.join("store")).unwrap();
+    let store = UnitStore::on(Box::new(Flaky { blobs, count: AtomicU64::new(0), failed: failed.clone() }), "flaky");
+    store.begin("", &plan).unwrap();
+    for index in [4, 1, 0, 3, 2, 1] {
+        play_unit(&executor, &plan, part(&plan, index, 5), &store, |_| ()).unwrap();
+    }
+    assert_eq!(store.units().unwrap().len(), 5);
+    assert!(store.missing(0..plan.batch_count()).unwrap().is_empty());
+    assert_eq!(merge_units(&store, &place.join("many"), &[]).unwrap().matches(), plan.matches());
+    assert_same_rows(&place.join("one"), &place.join("many"));
+    assert!(failed.load(Ordering::Relaxed) > 5, "it was flaky");
+    assert_eq!(std::fs::read_dir(place.join("store/aside")).unwrap().count(), 0, "nothing is left aside");
+}
+
+#[test]
+fn units_that_overlap_are_compared_batch_by_batch() {
+    let (place, plan, executor) = (place("overlap"), plan(), Executor::new(1).unwrap());
+    Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.join("one"), "", &plan, None).unwrap()).unwrap();
+    let store = UnitStore::open(place.join("store").to_str().unwrap()).unwrap();
+    store.begin("", &plan).unwrap();
+    let all = plan.batch_count();
+    for unit in [0..all / 2, all / 3..all, all / 4..all / 4 + 1] {
+        play_unit(&executor, &plan, unit, &store, |_| ()).unwrap();
+    }
+    merge_units(&store, &place.join("many"), &[]).unwrap();
+    assert_same_rows(&place.join("one"), &place.join("many"));
+}
+
+#[test]
+fn other_bytes_for_the_same_batches_stop_and_both_files_are_named() {
+    let (place, plan, executor) = (place("other"), plan(), Executor::new(1).unwrap());
+    let path = place.join("store");
+    let store = UnitStore::open(path.to_str().unwrap()).unwrap();
+    store.begin("", &plan).unwrap();
+    let unit = play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap().unit;
+    // A machine whose memory flips a digit: its file is whole and bears its own hash, but it is another file.
+    let bytes = std::fs::read(path.join(unit.name())).unwrap();
+    let text = String::from_utf8(bytes).unwrap().replacen("\"rows\":", "\"rows\" :", 1);
+    let other = blake3::hash(text.as_bytes()).to_hex().to_string();
+    std::fs::rename(path.join(unit.name()), place.join("kept")).unwrap();
+    let folder = path.join(unit.name()).parent().unwrap().to_owned();
+    std::fs::write(folder.join(&other), &text).unwrap();
+    let error = play_unit(&executor, &plan, unit.batches(), &store, |_| ()).unwrap_err().to_string();
+    assert!(error.contains("gave other bytes") && error.contains(&other) && error.contains(&unit.hash), "{error}");
+    let error = merge_units(&store, &place.join("run"), &[]).unwrap_err().to_string();
+    assert!(error.contains("the entry of batch 0 is not there") || error.contains("other bytes"), "{error}");
+    assert!(!place.join("run").exists());
+    // Found by playing again, too.
+    std::fs::remove_file(path.join(unit.name())).unwrap();
+    let there = store.units().unwrap().remove(0);
+    let error = replay_unit(&executor, &plan, &there, &store).unwrap_err().to_string();
+    assert!(error.contains(&other) && error.contains(&unit.hash), "{error}");
+}
