@@ -481,7 +481,10 @@ impl CellReport<'_> {
                 .collect(),
         };
         let table = Table {
-            caption: "How each agent played: per round where nothing else is said. What nobody did is left out.".into(),
+            caption: "How each agent played: per round where nothing else is said. What nobody did is left out. Luck is how many \
+                      points its cards, those that were dealt to it and those that it drew, were below the mean card of the \
+                      deck; a positive number is good luck."
+                .into(),
             corner: "agent",
             columns: measures.iter().map(|measure| measure.label.into()).collect(),
             rows: self.heads().into_iter().zip(&own).map(row).collect(),

@@ -10,33 +10,83 @@ use crate::narrator::Narrator;
 use crate::scene::{KindView, Move, Scene};
 use crate::words::{rules_in_short, scores_in_words};
 
-/// A line about an event: its words; and where one seat alone saw a face, that seat and the words for the others.
+/// A line about an event.
 #[derive(Serialize, Debug)]
 #[serde(untagged)]
-enum Line {
+pub enum Line {
+    /// What everybody perceived.
     Open(String),
+    /// Where one seat alone saw a face: the words with it, that seat, and the words for the others.
     Private(String, char, String),
+}
+
+impl Line {
+    /// The words for one seat, or for somebody who may see every card.
+    ///
+    /// ```
+    /// use cambio_report::Line;
+    ///
+    /// let line = Line::Private("a draws Kd".to_owned(), 'a', "a draws a card".to_owned());
+    /// assert_eq!([line.told(None), line.told(Some('a')), line.told(Some('b'))], ["a draws Kd", "a draws Kd", "a draws a card"]);
+    /// ```
+    pub fn told(&self, view: Option<char>) -> &str {
+        match self {
+            Line::Private(_, seat, blind) if view.is_some_and(|view| view != *seat) => blind,
+            Line::Open(told) | Line::Private(told, ..) => told,
+        }
+    }
 }
 
 /// The table after a decision, and what the decision led to. The first frame of a round is the deal.
 #[derive(Serialize, Debug)]
-struct Frame {
+pub struct Frame {
     /// Who decided; `None` for the deal.
-    by: Option<char>,
-    action: Option<String>,
+    pub by: Option<char>,
+    /// What was decided; `None` for the deal.
+    pub action: Option<String>,
     /// Whether it was declared in a snap window, in secret.
-    secret: bool,
-    lines: Vec<Line>,
+    pub secret: bool,
+    /// What it led to, in words.
+    pub lines: Vec<Line>,
     moves: Vec<Move>,
-    scene: Scene,
+    /// The table then.
+    pub scene: Scene,
 }
 
+impl Frame {
+    /// What was decided, for one seat or for somebody who may see everything: a declaration is a secret of its seat.
+    ///
+    /// ```
+    /// use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
+    ///
+    /// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(42, 7) };
+    /// let mut recorder = Recorder::new(&pairing.rules);
+    /// let mut agents = [RandomAgent::default(), RandomAgent::default()];
+    /// let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
+    /// let film = cambio_report::Film::of(&recorder.finish(pairing.key, 0, &["ann", "bob"], &result)).unwrap();
+    /// let frames = &film.rounds[0].frames;
+    /// assert_eq!(frames[0].decided(None), "the deal");
+    /// let secret = frames.iter().find(|frame| frame.secret && frame.by == Some('a')).unwrap();
+    /// assert_eq!(secret.decided(Some('b')), "a declares in secret");
+    /// ```
+    pub fn decided(&self, view: Option<char>) -> String {
+        match (self.by, &self.action) {
+            (Some(by), _) if self.secret && view.is_some_and(|view| view != by) => format!("{by} declares in secret"),
+            (Some(by), Some(action)) => format!("{by}: {action}"),
+            _ => "the deal".to_owned(),
+        }
+    }
+}
+
+/// The frames of a round.
 #[derive(Serialize, Debug, Default)]
-struct RoundFilm {
-    frames: Vec<Frame>,
+pub struct RoundFilm {
+    /// The deal, and a frame for each decision.
+    pub frames: Vec<Frame>,
     /// How it was scored, if it ended.
-    scores: Vec<String>,
-    totals: Vec<String>,
+    pub scores: Vec<String>,
+    /// The totals after it, seat a first; empty if it did not end.
+    pub totals: Vec<String>,
 }
 
 /// A match as a page shows it: every card, who has seen it, every event in words.
@@ -44,15 +94,22 @@ struct RoundFilm {
 /// It is made of a [`Record`], so only of a match that is over, or that somebody stopped and wrote down.
 #[derive(Serialize, Debug)]
 pub struct Film {
-    title: String,
-    rules: &'static str,
-    in_short: [String; 3],
-    kinds: Vec<KindView>,
-    agents: Vec<String>,
-    rounds: Vec<RoundFilm>,
-    ranks: Vec<u64>,
+    /// Who plays against whom.
+    pub title: String,
+    /// The name of the rules.
+    pub rules: &'static str,
+    /// The rules in three lines.
+    pub in_short: [String; 3],
+    /// The kinds of the deck; scenes name cards by their place here.
+    pub kinds: Vec<KindView>,
+    /// The players, seat a first.
+    pub agents: Vec<String>,
+    /// The rounds.
+    pub rounds: Vec<RoundFilm>,
+    /// The ranks, seat a first, if the record tells them.
+    pub ranks: Vec<u64>,
     /// What is wrong with the record, if something is; the frames end there.
-    flaw: Option<String>,
+    pub flaw: Option<String>,
 }
 
 impl Film {

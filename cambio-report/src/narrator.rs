@@ -2,6 +2,8 @@
 
 use cambio_core::{Action, Card, Event, Observation, Phase, Rules, SpotSet, Verdict};
 
+use crate::scene::KindView;
+
 /// Describes events with the labels of one deck.
 ///
 /// ```
@@ -28,6 +30,19 @@ impl Narrator {
     /// A narrator of matches by these rules.
     pub fn new(rules: &Rules) -> Narrator {
         Narrator { labels: rules.kinds().iter().map(|kind| kind.label.clone()).collect() }
+    }
+
+    /// A narrator for people who play: labels that are words have brackets, so that nobody takes them for decisions.
+    ///
+    /// ```
+    /// use cambio_core::{Card, Event, Rules};
+    ///
+    /// let rules = Rules::preset("original").unwrap();
+    /// let swap = rules.deck().iter().copied().find(|card| rules.kinds()[card.kind()].label == "swap").unwrap();
+    /// assert_eq!(cambio_report::Narrator::for_players(&rules).label(swap), "[swap]");
+    /// ```
+    pub fn for_players(rules: &Rules) -> Narrator {
+        Narrator { labels: KindView::all(rules).iter().map(KindView::spoken).collect() }
     }
 
     /// The label of a card.

@@ -186,11 +186,11 @@ fn overview(tables: &[CellReport<'_>]) -> Table {
         };
         let agent = |label: Option<&str>| label.map_or_else(|| NONE.into(), |label| Prose::default().code(label));
         let cells = [
+            word.into(),
             agent(leader.map(|rung| rung.agent)),
             leader.map_or_else(|| NONE.to_owned(), |rung| ladder.told(&rung.mean)).into(),
             agent(next.map(|rung| rung.agent)),
             lead.into(),
-            word.into(),
             leader.map_or_else(|| NONE.to_owned(), |rung| grouped(rung.mean.clusters)).into(),
         ];
         TableRow { head: table.title().into(), cells: cells.into_iter().map(TableCell::from).collect() }
@@ -203,7 +203,7 @@ fn overview(tables: &[CellReport<'_>]) -> Table {
         )
         .into(),
         corner: "table",
-        columns: ["leader", "its mean", "next", "lead", "verdict", "deals"].map(Prose::from).into(),
+        columns: ["verdict", "leader", "its mean", "next", "lead", "deals"].map(Prose::from).into(),
         rows: tables.iter().map(row).collect(),
     }
 }

@@ -6,14 +6,31 @@ use serde::Serialize;
 /// The kinds of a deck, as pages name them: a card is an index into them.
 #[derive(Serialize, Clone, Debug)]
 pub struct KindView {
-    label: String,
-    rank: String,
-    suit: String,
-    points: i16,
-    power: String,
+    /// How the card is written, such as `Kd`.
+    pub label: String,
+    /// What snaps compare.
+    pub rank: String,
+    /// The suit; empty in decks that have none.
+    pub suit: String,
+    /// Its points.
+    pub points: i16,
+    /// What it can do when it was drawn, in words; empty if nothing.
+    pub power: String,
 }
 
 impl KindView {
+    /// The label for people who also write decisions: one that is a word, such as `swap`, has brackets.
+    ///
+    /// ```
+    /// let kinds = cambio_report::KindView::all(&cambio_core::Rules::preset("original").unwrap());
+    /// let spoken: Vec<String> = kinds[9..].iter().map(cambio_report::KindView::spoken).collect();
+    /// assert_eq!(spoken, ["9", "[look]", "[spy]", "[swap]", "[energy]", "KR", "KB"]);
+    /// ```
+    pub fn spoken(&self) -> String {
+        let is_word = self.label.len() > 2 && self.label.chars().all(char::is_alphabetic);
+        if is_word { format!("[{}]", self.label) } else { self.label.clone() }
+    }
+
     /// The kinds of the rules' deck.
     ///
     /// ```
@@ -34,15 +51,17 @@ impl KindView {
 
 /// A card in front of a seat: its slot, its kind where the page may show it, and who has seen it.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
-struct Lying(usize, Option<usize>, String);
+pub struct Lying(pub usize, pub Option<usize>, pub String);
 
 /// The card that is held.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
-struct Held {
-    by: char,
-    kind: Option<usize>,
+pub struct Held {
+    /// Who holds it.
+    pub by: char,
+    /// Its kind, where it may be shown.
+    pub kind: Option<usize>,
     /// Whether it was taken from the pile, so that all know it.
-    taken: bool,
+    pub taken: bool,
 }
 
 /// A table at one moment, as a page shows it.
@@ -63,22 +82,33 @@ struct Held {
 #[derive(Serialize, Clone, PartialEq, Debug)]
 pub struct Scene {
     /// The number of the round, counted from 1.
-    round: usize,
-    turns: usize,
-    turn: char,
-    phase: &'static str,
+    pub round: usize,
+    /// How many turns have begun.
+    pub turns: usize,
+    /// Whose turn it is.
+    pub turn: char,
+    /// What the table waits for, in a word.
+    pub phase: &'static str,
     /// Who is asked; nobody in a snap window, in which all declare in secret.
-    asked: Option<char>,
+    pub asked: Option<char>,
     /// For each seat, the cards in front of it.
-    layouts: Vec<Vec<Lying>>,
-    callers: String,
-    safe: String,
-    top: Option<usize>,
-    pile: usize,
-    stock: usize,
-    held: Option<Held>,
-    gap: Option<String>,
-    totals: Vec<String>,
+    pub layouts: Vec<Vec<Lying>>,
+    /// The seats that have called.
+    pub callers: String,
+    /// The seats that are safe.
+    pub safe: String,
+    /// The kind of the open card.
+    pub top: Option<usize>,
+    /// How many cards lie on the pile.
+    pub pile: usize,
+    /// How many cards the stock has.
+    pub stock: usize,
+    /// The card that is held.
+    pub held: Option<Held>,
+    /// The spot that a snapped card left, until a card is given for it.
+    pub gap: Option<String>,
+    /// The totals of the match, seat a first.
+    pub totals: Vec<String>,
 }
 
 fn letters(seats: SeatSet) -> String {

@@ -116,6 +116,43 @@ fn snap(rules: &Rules) -> String {
     line
 }
 
+/// The suits of decks whose labels end with a letter of the suit.
+const SUITS: [&[(&str, &str)]; 2] = [
+    &[("c", "clubs"), ("d", "diamonds"), ("h", "hearts"), ("s", "spades")],
+    &[("C", "Schilten (shields)"), ("E", "Eicheln (acorns)"), ("R", "Rosen (roses)"), ("S", "Schellen (bells)")],
+];
+
+/// How the labels of the cards are to be read, in a sentence; empty where a label has no suit.
+///
+/// ```
+/// use cambio_core::Rules;
+///
+/// let told = cambio_report::cards_in_short(&Rules::preset("classic").unwrap());
+/// assert_eq!(told, "10h is the 10 of hearts; the letters are c clubs, d diamonds, h hearts, s spades; JK is a joker.");
+/// ```
+pub fn cards_in_short(rules: &Rules) -> String {
+    let kinds: Vec<_> = rules.kinds().iter().filter(|kind| kind.copies > 0 && !kind.suit.is_empty()).collect();
+    let known =
+        SUITS.iter().find(|suits| kinds.iter().all(|kind| suits.iter().any(|(letter, _)| *letter == kind.suit)));
+    let mut told = match (known, kinds.iter().find(|kind| kind.rank == "10").or(kinds.first())) {
+        (_, None) => return String::new(),
+        (Some(suits), Some(kind)) => {
+            let of = suits.iter().find(|(letter, _)| *letter == kind.suit).map_or("", |(_, name)| name);
+            let letters: Vec<String> = suits.iter().map(|(letter, name)| format!("{letter} {name}")).collect();
+            format!("{} is the {} of {of}; the letters are {}", kind.label, kind.rank, letters.join(", "))
+        }
+        (None, Some(_)) => {
+            let named: Vec<String> =
+                kinds.iter().map(|kind| format!("{} is the {} of suit {}", kind.label, kind.rank, kind.suit)).collect();
+            named[..named.len().min(4)].join(", ")
+        }
+    };
+    if rules.kinds().iter().any(|kind| kind.label == "JK" && kind.copies > 0) {
+        told += "; JK is a joker";
+    }
+    told + "."
+}
+
 /// How a round was scored: a sentence for each seat, seat a first.
 ///
 /// ```
