@@ -27,6 +27,8 @@ mod settings;
 mod sitting;
 
 pub use app::App;
+pub use page::{Ask, RoundEnd, Step};
+pub use runs::{StoredMatch, play_again};
 pub use server::Server;
 pub use settings::Settings;
-pub use sitting::{Invitation, Refusal, Sitting};
+pub use sitting::{Done, Invitation, Job, Refusal, Sitting, hint};

@@ -48,23 +48,28 @@ impl Setting {
 
 /// What the person is asked.
 #[derive(Serialize, Clone, Debug)]
-pub(crate) struct Ask {
-    question: String,
-    choices: Vec<String>,
+pub struct Ask {
+    /// A clause.
+    pub question: String,
+    /// The decisions on offer.
+    pub choices: Vec<String>,
     /// The cards that the seat knows to match; none without notes.
-    matches: Vec<String>,
+    pub matches: Vec<String>,
     /// Whether a snap window is open, so that a clock may run.
-    window: bool,
+    pub window: bool,
 }
 
 /// How a round ended.
 #[derive(Serialize, Clone, Debug)]
-pub(crate) struct RoundEnd {
-    scores: Vec<String>,
-    totals: Vec<String>,
-    winners: String,
+pub struct RoundEnd {
+    /// How it was scored: a sentence for each seat, seat a first.
+    pub scores: Vec<String>,
+    /// The totals of the match, seat a first.
+    pub totals: Vec<String>,
+    /// The seats that won it.
+    pub winners: String,
     /// The ranks, if the match is over.
-    ranks: Option<Vec<usize>>,
+    pub ranks: Option<Vec<usize>>,
 }
 
 impl RoundEnd {
@@ -80,17 +85,22 @@ impl RoundEnd {
 
 /// One step of the match as a seat perceives it.
 #[derive(Serialize, Clone, Debug)]
-pub(crate) struct Step {
+pub struct Step {
     /// The number of the step; decisions name it, so that none is meant for a table that has moved on.
-    n: u64,
-    lines: Vec<String>,
+    pub n: u64,
+    /// What happened, in words. Without notes they name no card that the seat alone saw.
+    pub lines: Vec<String>,
     moves: Vec<Move>,
     /// Cards that were just seen: where they lie, and their kinds.
-    glimpses: Vec<(String, usize)>,
-    scene: Scene,
-    ask: Option<Ask>,
-    end: Option<RoundEnd>,
-    trouble: Option<String>,
+    pub glimpses: Vec<(String, usize)>,
+    /// The table now.
+    pub scene: Scene,
+    /// What the person is asked, if it is.
+    pub ask: Option<Ask>,
+    /// How the round ended, if it just did.
+    pub end: Option<RoundEnd>,
+    /// Why the match has stopped, if it has.
+    pub trouble: Option<String>,
 }
 
 impl Step {
@@ -103,7 +113,8 @@ impl Step {
         totals: &[Score],
         notes: bool,
     ) -> Step {
-        let lines = sightings.iter().filter_map(|sighting| narrator.line(sighting, |face| face));
+        // Who wants to remember what it saw finds it in no line; the glimpse goes.
+        let lines = sightings.iter().filter_map(|sighting| narrator.line(sighting, |face| face.filter(|_| notes)));
         let glimpse = |sighting: &Sighting| match sighting.motion() {
             Motion::Seen { spot, face, .. } => Some((spot.to_string(), face?.kind())),
             Motion::Shown { spot, card } => Some((spot.to_string(), card.kind())),
@@ -167,11 +178,12 @@ pub(crate) struct Feed {
     /// The lines of the round.
     lines: VecDeque<String>,
     recent: VecDeque<Arc<str>>,
+    last: Option<Step>,
 }
 
 impl Feed {
     pub(crate) fn new(setting: Setting) -> Feed {
-        Feed { setting, next: 0, lines: VecDeque::new(), recent: VecDeque::new() }
+        Feed { setting, next: 0, lines: VecDeque::new(), recent: VecDeque::new(), last: None }
     }
 
     /// The number of the last step.
@@ -192,6 +204,12 @@ impl Feed {
         if self.recent.len() > KEPT {
             self.recent.pop_front();
         }
+        self.last = Some(step);
+    }
+
+    /// The last step.
+    pub(crate) fn last_step(&self) -> &Step {
+        self.last.as_ref().expect("a match begins with a step")
     }
 
     /// Forgets the lines of the round before.

@@ -9,6 +9,7 @@ use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse as _;
 use axum::routing::get;
+use cambio_agents::Roster;
 use cambio_core::Record;
 use cambio_sim::{StoredRun, play_block};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{Answer, Problem, json, show};
 use crate::desk::Desk;
 use crate::gate::STORED_POLICY;
+use crate::sitting::Refusal;
 
 /// How many folders are listed, and how deep below the root they may lie.
 const FOLDERS: usize = 200;
@@ -236,42 +238,64 @@ async fn matches(State(desk): Desks, Query(wanted): Query<Wanted>) -> Answer {
     Ok(json(&found.await?))
 }
 
-#[derive(Deserialize)]
-struct Shown {
-    run: String,
-    rules: String,
-    seats: usize,
-    lineup: String,
-    deal: u64,
-    rotation: usize,
+/// Which match of a run.
+#[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct StoredMatch {
+    /// The name of the rules.
+    pub rules: String,
+    /// How many seats.
+    pub seats: usize,
+    /// The lineup, as the rows name it.
+    pub lineup: String,
+    /// The number of the deal.
+    pub deal: u64,
+    /// The number of the rotation.
+    pub rotation: usize,
 }
 
-async fn film(State(desk): Desks, Query(shown): Query<Shown>) -> Answer {
-    let record = aside(move || played_again(&desk, &shown));
+async fn film(State(desk): Desks, Query(name): Query<Name>, Query(which): Query<StoredMatch>) -> Answer {
+    let record = aside(move || {
+        let run = StoredRun::open(&folder(&desk, &name.run)?).map_err(Problem::bad)?;
+        // What a run folder names is not started unasked.
+        for agent in run.plan.agents.iter().filter(|agent| agent.label.contains('"')) {
+            desk.agent(&agent.label)?;
+        }
+        play_again(run, &desk.settings.roster, &which).map_err(Problem::bad)
+    });
     show(record.await?).await
 }
 
 /// The record of a match of a run, which is played again from its key.
-fn played_again(desk: &Desk, shown: &Shown) -> Result<Record, Problem> {
-    let mut run = StoredRun::open(&folder(desk, &shown.run)?).map_err(Problem::bad)?;
+///
+/// # Errors
+/// If the run has no such match, or an agent of it cannot play.
+///
+/// ```no_run
+/// use cambio_serve::{StoredMatch, play_again};
+/// use cambio_sim::StoredRun;
+///
+/// let run = StoredRun::open("runs/quickstart".as_ref()).unwrap();
+/// let lineup = run.plan.cells[0].lineups[0].label().to_owned();
+/// let which = StoredMatch { rules: "classic".to_owned(), seats: 2, lineup, deal: 0, rotation: 0 };
+/// let record = play_again(run, &cambio_agents::roster(), &which).unwrap();
+/// assert_eq!(record.rounds.len(), 1);
+/// ```
+pub fn play_again(mut run: StoredRun, roster: &Roster, which: &StoredMatch) -> Result<Record, Refusal> {
+    let refuse = |what: String| Refusal(what);
     run.plan.records = true;
-    // What a run folder names is not started unasked.
-    for agent in run.plan.agents.iter().filter(|agent| agent.label.contains('"')) {
-        desk.agent(&agent.label)?;
-    }
-    let plan = run.playable(&desk.settings.roster).map_err(Problem::bad)?;
+    let plan = run.playable(roster).map_err(|error| refuse(error.to_string()))?;
     let mut before = 0;
     let mut number = None;
     for cell in &plan.cells {
         let lineups = cell.lineups.len() as u64;
-        let lineup = cell.lineups.iter().position(|lineup| lineup.label() == shown.lineup);
-        if cell.rules.name() == shown.rules && cell.seats == shown.seats && shown.deal < plan.deals {
-            number = number.or(lineup.map(|lineup| before + shown.deal * lineups + lineup as u64));
+        let lineup = cell.lineups.iter().position(|lineup| lineup.label() == which.lineup);
+        if cell.rules.name() == which.rules && cell.seats == which.seats && which.deal < plan.deals {
+            number = number.or(lineup.map(|lineup| before + which.deal * lineups + lineup as u64));
         }
         before += lineups * plan.deals;
     }
-    let number = number.ok_or_else(|| Problem::missing("the run has no such match"))?;
-    let rows = play_block(&plan, &plan.block(number)).map_err(|fault| Problem::bad(&fault.what))?;
-    let record = rows.records.into_iter().nth(shown.rotation);
-    record.ok_or_else(|| Problem::missing("the run has no such match"))
+    let missing = || refuse("the run has no such match".to_owned());
+    let number = number.ok_or_else(missing)?;
+    let rows = play_block(&plan, &plan.block(number)).map_err(|fault| refuse(fault.what.clone()))?;
+    rows.records.into_iter().nth(which.rotation).ok_or_else(missing)
 }

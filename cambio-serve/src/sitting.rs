@@ -33,6 +33,28 @@ pub struct Invitation {
 pub struct Refusal(pub(crate) String);
 
 /// A person's match against agents.
+///
+/// Whoever owns it runs the jobs that it names, on any thread, and hands back what came of them; between them the person decides.
+///
+/// ```
+/// use cambio_core::{Playing, Rules, Seat, rng::Key};
+/// use cambio_serve::{Invitation, Sitting};
+///
+/// let start = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
+/// let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
+/// let mut sitting = Sitting::new(Invitation { start, person: Seat::A, opponents, notes: true, practice: false });
+/// while sitting.latest().end.is_none() {
+///     if let Some(job) = sitting.job() {
+///         sitting.finish(job.run());
+///         continue;
+///     }
+///     let step = sitting.latest();
+///     let choices = &step.ask.as_ref().expect("the person is asked").choices;
+///     let pass = choices.iter().find(|choice| *choice == "pass" || *choice == "call").unwrap_or(&choices[0]).clone();
+///     sitting.act(step.n, &pass).unwrap();
+/// }
+/// assert!(sitting.record().is_ok(), "a match of one round is over with it");
+/// ```
 pub struct Sitting {
     invitation: Invitation,
     narrator: Narrator,
@@ -51,7 +73,9 @@ pub struct Sitting {
 }
 
 /// What is to be computed for a sitting while its page stays alive.
-pub(crate) enum Job {
+pub struct Job(Task);
+
+enum Task {
     /// An agent decides.
     Decide { seat: Seat, opponent: Opponent, state: Box<State> },
     /// The match is played again up to an earlier decision.
@@ -59,24 +83,39 @@ pub(crate) enum Job {
 }
 
 /// What came of a job.
-pub(crate) enum Done {
+pub struct Done(Outcome);
+
+enum Outcome {
     Decided { seat: Seat, opponent: Opponent, action: Action },
     Rewound(Box<Sitting>),
 }
 
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Done {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Done").finish_non_exhaustive()
+    }
+}
+
 impl Job {
-    pub(crate) fn run(self) -> Done {
-        match self {
-            Job::Decide { seat, mut opponent, state } => {
+    /// Does it. It may take as long as an agent thinks.
+    pub fn run(self) -> Done {
+        Done(match self.0 {
+            Task::Decide { seat, mut opponent, state } => {
                 let action = opponent.decide(&state.observe(seat));
-                Done::Decided { seat, opponent, action }
+                Outcome::Decided { seat, opponent, action }
             }
-            Job::Rewind { invitation, decisions } => {
+            Task::Rewind { invitation, decisions } => {
                 let mut sitting = Sitting::new(*invitation);
                 sitting.follow(&decisions);
-                Done::Rewound(Box::new(sitting))
+                Outcome::Rewound(Box::new(sitting))
             }
-        }
+        })
     }
 }
 
@@ -142,7 +181,7 @@ impl Sitting {
         let Invitation { person, notes, practice, .. } = invitation;
         let shown = Setting::new(playing.rules(), names, person, notes, practice);
         let mut sitting = Sitting {
-            narrator: Narrator::new(playing.rules()),
+            narrator: Narrator::for_players(playing.rules()),
             opponents,
             decisions: Vec::new(),
             feed: Feed::new(shown),
@@ -164,12 +203,18 @@ impl Sitting {
         &self.feed
     }
 
-    pub(crate) fn invitation(&self) -> &Invitation {
+    /// The last step: the table as the person sees it, and what is asked.
+    pub fn latest(&self) -> &Step {
+        self.feed.last_step()
+    }
+
+    /// What was agreed before the match.
+    pub fn invitation(&self) -> &Invitation {
         &self.invitation
     }
 
     /// The decisions so far.
-    pub(crate) fn actions(&self) -> Vec<Action> {
+    pub fn actions(&self) -> Vec<Action> {
         self.decisions.iter().map(|&(action, _)| action).collect()
     }
 
@@ -255,7 +300,7 @@ impl Sitting {
     ///
     /// # Errors
     /// If the person is not asked, or the decision is not one of those offered.
-    pub(crate) fn act(&mut self, at: u64, text: &str) -> Result<(), Refusal> {
+    pub fn act(&mut self, at: u64, text: &str) -> Result<(), Refusal> {
         self.check_open(at)?;
         let turn = self.playing.turn().filter(|turn| turn.seat == self.invitation.person && self.recess.is_none());
         let Some(turn) = turn else { return Err(Refusal("it is not your turn to decide".to_owned())) };
@@ -272,7 +317,7 @@ impl Sitting {
     ///
     /// # Errors
     /// If no round has just ended.
-    pub(crate) fn go_on(&mut self, at: u64) -> Result<(), Refusal> {
+    pub fn go_on(&mut self, at: u64) -> Result<(), Refusal> {
         self.check_open(at)?;
         let step = self.recess.take().ok_or_else(|| Refusal("no round has just ended".to_owned()))?;
         self.feed.new_round();
@@ -284,7 +329,7 @@ impl Sitting {
     ///
     /// # Errors
     /// If the match is not one for practice, or the person has decided nothing.
-    pub(crate) fn take_back(&mut self, at: u64) -> Result<(), Refusal> {
+    pub fn take_back(&mut self, at: u64) -> Result<(), Refusal> {
         if !self.invitation.practice {
             return Err(Refusal("this match is for real; decisions can be taken back in practice".to_owned()));
         }
@@ -317,13 +362,13 @@ impl Sitting {
     }
 
     /// What is to be computed next, if anything is; [`Sitting::finish`] has to follow.
-    pub(crate) fn job(&mut self) -> Option<Job> {
+    pub fn job(&mut self) -> Option<Job> {
         if self.is_busy {
             return None;
         }
         if let Some(decisions) = self.rewind.clone() {
             self.is_busy = true;
-            return Some(Job::Rewind { invitation: Box::new(self.invitation.clone()), decisions });
+            return Some(Job(Task::Rewind { invitation: Box::new(self.invitation.clone()), decisions }));
         }
         if self.recess.is_some() || self.trouble.is_some() {
             return None;
@@ -331,14 +376,14 @@ impl Sitting {
         let seat = self.playing.state().actor()?;
         let opponent = self.opponents[seat.index()].take()?;
         self.is_busy = true;
-        Some(Job::Decide { seat, opponent, state: Box::new(self.playing.state().clone()) })
+        Some(Job(Task::Decide { seat, opponent, state: Box::new(self.playing.state().clone()) }))
     }
 
     /// Takes the result of a job.
-    pub(crate) fn finish(&mut self, done: Done) {
+    pub fn finish(&mut self, done: Done) {
         self.is_busy = false;
-        match done {
-            Done::Decided { seat, opponent, action } => {
+        match done.0 {
+            Outcome::Decided { seat, opponent, action } => {
                 self.opponents[seat.index()] = Some(opponent);
                 if self.rewind.is_some() {
                     return;
@@ -355,7 +400,7 @@ impl Sitting {
                     self.carry_out(action, false);
                 }
             }
-            Done::Rewound(other) => {
+            Outcome::Rewound(other) => {
                 let Sitting { playing, opponents, decisions, recess, trouble, .. } = *other;
                 (self.playing, self.opponents, self.decisions) = (playing, opponents, decisions);
                 (self.recess, self.trouble, self.rewind) = (recess, trouble, None);
@@ -370,7 +415,7 @@ impl Sitting {
     }
 
     /// Stops the match for a fault of this program.
-    pub(crate) fn fail(&mut self) {
+    pub fn fail(&mut self) {
         self.is_busy = false;
         self.rewind = None;
         self.trouble = Some("this is a bug in cambio; its standard error says where".to_owned());
@@ -382,7 +427,7 @@ impl Sitting {
     ///
     /// # Errors
     /// While the match goes on: its record tells every card.
-    pub(crate) fn record(&self) -> Result<Record, Refusal> {
+    pub fn record(&self) -> Result<Record, Refusal> {
         if !self.playing.is_over() && self.trouble.is_none() {
             return Err(Refusal(
                 "the match is in progress, and its record tells every card; it can be had when the match is over"
@@ -408,7 +453,7 @@ impl fmt::Debug for Sitting {
 ///
 /// # Panics
 /// Only if the agent does.
-pub(crate) fn hint(
+pub fn hint(
     invitation: &Invitation,
     actions: &[Action],
     adviser: &AgentSpec,
