@@ -49,11 +49,6 @@ impl Script<'_> {
 
 impl Chance for Script<'_> {
     fn draw(&mut self, pool: &[Card]) -> usize {
-        if let Some(&first) = pool.first()
-            && pool.iter().all(|&card| card == first)
-        {
-            return 0;
-        }
         match self.next() {
             Some(Answer::Card(card)) => pool.iter().position(|&other| other == card).unwrap_or(0),
             _ => {

@@ -60,3 +60,10 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RunError", py.get_type::<RunError>())?;
     module.add("ArrayError", py.get_type::<ArrayError>())
 }
+
+/// What Python raised, in one line.
+pub(crate) fn told(error: &PyErr, py: Python<'_>) -> String {
+    let name = error.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
+    let text = error.value(py).to_string();
+    format!("it raised {name}: {}", cambio_core::shown(&text).up_to(200))
+}

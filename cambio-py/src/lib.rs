@@ -7,6 +7,7 @@ mod agent;
 mod args;
 mod chance_game;
 mod course;
+mod desk;
 mod error;
 mod game;
 mod minds;
@@ -14,6 +15,7 @@ mod observation;
 mod record;
 mod rules;
 mod tournament;
+mod units;
 mod vector;
 
 use pyo3::prelude::*;
@@ -37,6 +39,11 @@ mod _cambio {
     use super::rules::{PyBlock, PyLayout, PyRules};
     #[pymodule_export]
     use super::tournament::{_open, _run};
+    #[pymodule_export]
+    use super::units::{
+        _units_about, _units_begin, _units_check, _units_costs, _units_deals, _units_merge, _units_play, _units_there,
+        PyQueue, PySprt,
+    };
     #[pymodule_export]
     use super::vector::{PyVectorGame, vector};
 

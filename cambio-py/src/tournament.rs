@@ -1,6 +1,7 @@
 //! Tournaments from Python, with agents of Python among the players.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cambio_agents::{Entry, Extensions, NoParams, Player, Roster, roster};
 use cambio_core::rng::{Bounded as _, Stream};
@@ -14,14 +15,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::action::decision;
+use crate::desk::Desk;
 use crate::observation::PyObservation;
 use crate::rules::PyRules;
 use crate::{args, error};
 
-/// An agent that Python makes: an object with a method `decide(observation)`.
+/// An agent that Python makes: an object with a method `decide(observation)`, or `decide_batch(observations)`.
 struct Bot {
     /// What makes the object; called once for each player.
     factory: Py<PyAny>,
+    /// Where its matches wait, if it decides for many at once. All players share it then.
+    desk: Option<Arc<Desk>>,
     object: Option<Py<PyAny>>,
     table: Option<(Rules, usize, Seat)>,
     rounds: usize,
@@ -32,9 +36,10 @@ struct Bot {
 }
 
 impl Bot {
-    fn new(factory: Py<PyAny>) -> Bot {
+    fn new(factory: Py<PyAny>, desk: Option<Arc<Desk>>) -> Bot {
         Bot {
             factory,
+            desk,
             object: None,
             table: None,
             rounds: 0,
@@ -59,28 +64,25 @@ impl Bot {
         Ok(())
     }
 
-    fn ask(&mut self, py: Python<'_>, view: &Observation<'_>) -> PyResult<Action> {
-        let Some(object) = &self.object else {
-            return Err(error::AgentFault::new_err("the match has not begun"));
-        };
+    /// What the seat knows, as Python gets it.
+    fn seen(&self, view: &Observation<'_>) -> PyObservation {
         let owned = OwnedObservation::from(view);
-        let seen = PyObservation::of_parts(
-            owned,
-            self.sightings.clone(),
-            self.decided.clone(),
-            self.rounds,
-            self.totals.clone(),
-        );
-        let answer = object.bind(py).call_method1("decide", (seen,))?;
-        decision(&answer, &ActionSpace::new(view.rules(), view.table().seats()), view.seat())
+        let (sightings, decided) = (self.sightings.clone(), self.decided.clone());
+        PyObservation::of_parts(owned, sightings, decided, self.rounds, self.totals.clone())
     }
-}
 
-/// What Python raised, in one line.
-fn told(error: &PyErr, py: Python<'_>) -> String {
-    let name = error.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
-    let text = error.value(py).to_string();
-    format!("it raised {name}: {}", cambio_core::shown(&text).up_to(200))
+    fn ask(&self, view: &Observation<'_>) -> Result<Action, String> {
+        let (seen, seat) = (self.seen(view), view.seat());
+        let space = ActionSpace::new(view.rules(), view.table().seats());
+        if let Some(desk) = &self.desk {
+            return desk.ask(seen, space, seat);
+        }
+        let Some(object) = &self.object else { return Err("the match has not begun".to_owned()) };
+        Python::attach(|py| {
+            let answer = object.bind(py).call_method1("decide", (seen,));
+            answer.and_then(|answer| decision(&answer, &space, seat)).map_err(|error| error::told(&error, py))
+        })
+    }
 }
 
 impl Agent for Bot {
@@ -88,9 +90,12 @@ impl Agent for Bot {
         let seat = briefing.seat;
         self.table = Some((*briefing.rules, briefing.seats, seat));
         (self.rounds, self.trouble) = (0, None);
+        if self.desk.is_some() {
+            return;
+        }
         let mut stream: Stream = briefing.stream.clone();
         let seed = u64::from(stream.below(1 << 31)) << 31 | u64::from(stream.below(1 << 31));
-        if let Err(error) = Python::attach(|py| self.start(py, seed).map_err(|error| told(&error, py))) {
+        if let Err(error) = Python::attach(|py| self.start(py, seed).map_err(|error| error::told(&error, py))) {
             self.trouble = Some(error);
         }
     }
@@ -107,8 +112,7 @@ impl Agent for Bot {
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Action {
-        let answer = Python::attach(|py| self.ask(py, view).map_err(|error| told(&error, py)));
-        match answer {
+        match self.ask(view) {
             Ok(action) => {
                 self.decided.push(action.canonical());
                 action
@@ -134,7 +138,7 @@ impl Agent for Bot {
             Ok(())
         });
         if let Err(error) = told {
-            self.trouble = Some(Python::attach(|py| self::told(&error, py)));
+            self.trouble = Some(Python::attach(|py| error::told(&error, py)));
         }
     }
 }
@@ -142,7 +146,7 @@ impl Agent for Bot {
 impl Extensions for Bot {}
 
 /// The library's agents, and those of Python by name.
-fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyResult<Roster> {
+pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyResult<Roster> {
     let mut all = roster();
     for (name, factory) in bots {
         let is_name =
@@ -153,10 +157,12 @@ fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyResult<Roster>
                 "`{name}` is no name for an agent; allowed are letters, digits, _ and -"
             )));
         }
+        let is_shared = factory.bind(py).hasattr("decide_batch")?;
+        let desk = is_shared.then(|| Arc::new(Desk::new(factory.clone_ref(py))));
         let factory = factory.clone_ref(py);
         let make = move |_: &NoParams| {
             let factory = Python::attach(|py| factory.clone_ref(py));
-            Player::extended(Bot::new(factory))
+            Player::extended(Bot::new(factory, desk.clone()))
         };
         all = all.with_entry(Entry::new(name, "An agent of Python.", make));
     }

@@ -1,6 +1,7 @@
 //! Many matches that are stepped by one call.
 
 mod arrays;
+mod ask;
 mod slot;
 
 use std::sync::Arc;
@@ -21,7 +22,8 @@ use crate::course::{Course, Reward};
 use crate::game::PyGame;
 use crate::rules::{PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
-use arrays::{Arrays, Rows};
+use arrays::{Arrays, Results, Rows};
+use ask::Ask;
 use slot::Slot;
 
 /// The most matches of one batch, and threads.
@@ -38,6 +40,8 @@ pub(crate) struct Common {
     opponents: Vec<Option<AgentSpec>>,
     rotates: bool,
     reward: Reward,
+    /// Whether the end of a match is observed.
+    finals: bool,
     space: ActionSpace,
     tensors: Arc<TensorSpace>,
 }
@@ -60,6 +64,7 @@ pub(crate) struct Common {
 /// | `seat` | `(batch,)` | `int64` | the seat that is asked |
 /// | `rewards` | `(batch, seats)` | `float32` | what each seat got since the caller's decision |
 /// | `done` | `(batch,)` | `bool` | whether the match ended; observation, mask and seat are then those of the next |
+/// | `final_observations` | `(batch, seats, layout.size)` | `uint8` | with `finals`: where `done`, the tensor of each seat at the end |
 ///
 /// Arrays that are given are used; they have to be contiguous, writable and of that shape and dtype. The others are made. Torch
 /// and JAX take them without a copy (`torch.from_numpy`, `jax.dlpack`).
@@ -69,6 +74,8 @@ pub(crate) struct Common {
 pub(crate) struct PyVectorGame {
     common: Common,
     slots: Vec<Slot>,
+    /// Who is asked in each match.
+    asks: Vec<Ask>,
     arrays: Arrays,
     threads: usize,
     pool: Option<ThreadPool>,
@@ -156,14 +163,15 @@ impl PyVectorGame {
         let pool = (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build()).transpose();
         let pool =
             pool.map_err(|what| error::CambioError::new_err(format!("cannot start {threads} threads: {what}")))?;
-        Ok(PyVectorGame { common, slots, arrays, threads, pool, is_begun: false })
+        let asks = vec![Ask::NOBODY; slots.len()];
+        Ok(PyVectorGame { common, slots, asks, arrays, threads, pool, is_begun: false })
     }
 
     /// Does something with every slot and its rows, without the GIL. Raises the first fault.
     fn with_rows(&mut self, py: Python<'_>, work: impl Fn(&Common, &mut Slot, usize, Rows<'_>) + Sync) -> PyResult<()> {
-        let PyVectorGame { common, slots, arrays, threads, pool, .. } = self;
+        let PyVectorGame { common, slots, asks, arrays, threads, pool, .. } = self;
         let mut held = arrays.hold(py)?;
-        let rows = held.rows(common)?;
+        let rows = held.rows(common, asks)?;
         let (common, pool, threads) = (&*common, pool.as_ref(), *threads);
         py.detach(|| each(pool, threads, slots, rows, |slot, number, row| work(common, slot, number, row)));
         drop(held);
@@ -190,7 +198,7 @@ impl PyVectorGame {
         };
         let own = self.slots.iter().map(|slot| (slot.deal(), slot.own().to_vec())).collect();
         let again = restored(py, common, own, self.threads, self.is_begun)?;
-        again.arrays.copy_results(py, &self.arrays)?;
+        again.arrays.set_results(py, self.arrays.results(py))?;
         Ok(again)
     }
 }
@@ -262,11 +270,11 @@ impl PyVectorGame {
     #[pyo3(
         signature = (
             batch, rules = None, seats = None, *, seed = None, first_deal = None, agent_seed = None, opponents = None,
-            rotate = false, reward = "rank", threads = None, observations = None, masks = None, rewards = None,
+            rotate = false, reward = "rank", threads = None, finals = false, observations = None, masks = None, rewards = None,
             seat = None, done = None,
         ),
         text_signature = "(batch, rules='classic', seats=2, *, seed=0, first_deal=0, agent_seed=0, opponents=None, \
-                          rotate=False, reward='rank', threads=1, observations=None, masks=None, rewards=None, seat=None, \
+                          rotate=False, reward='rank', threads=1, finals=False, observations=None, masks=None, rewards=None, seat=None, \
                           done=None)",
     )]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
@@ -282,6 +290,7 @@ impl PyVectorGame {
         rotate: bool,
         reward: &str,
         threads: Option<&Bound<'_, PyAny>>,
+        finals: bool,
         observations: Option<&Bound<'_, PyAny>>,
         masks: Option<&Bound<'_, PyAny>>,
         rewards: Option<&Bound<'_, PyAny>>,
@@ -301,6 +310,7 @@ impl PyVectorGame {
             opponents: self::opponents(opponents, seats)?,
             rotates: rotate,
             reward: Reward::read(reward)?,
+            finals,
             space: ActionSpace::new(&rules, seats),
             tensors: tensor_space(&rules, seats),
         };
@@ -375,6 +385,13 @@ impl PyVectorGame {
         self.arrays.done(py)
     }
 
+    /// Where `done`, the tensor of each seat at the end of the match: shape `(batch, seats, layout.size)`, dtype `uint8`. `None`
+    /// without `finals`.
+    #[getter]
+    fn final_observations<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.arrays.finals(py)
+    }
+
     /// The number of the deal that each match plays: a new array of shape `(batch,)`, dtype `uint64`.
     #[getter]
     fn deals<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
@@ -399,9 +416,9 @@ impl PyVectorGame {
         let actions = Actions::read(actions, self.common.batch)?;
         let list = actions.list();
         let space = self.common.space;
-        for (number, slot) in self.slots.iter_mut().enumerate() {
-            if !slot.plan(&space, list.get(number)) {
-                return Err(slot.refusal(&space, number, list.get(number)));
+        for (number, ask) in self.asks.iter_mut().enumerate() {
+            if !ask.plan(&space, list.get(number)) {
+                return Err(self.slots[number].refusal(&space, number, list.get(number)));
             }
         }
         drop(actions);
@@ -419,10 +436,10 @@ impl PyVectorGame {
         let space = &self.common.space;
         Ok(PyArray1::from_iter(
             py,
-            self.slots.iter().map(|slot| {
-                let choices = slot.choices();
-                let chosen = choices.nth(stream.below(choices.len().max(1) as u32) as usize);
-                slot.index(space, chosen)
+            self.asks.iter().map(|ask| {
+                let legal = &ask.legal;
+                let chosen = legal.nth(stream.below(legal.len().max(1) as u32) as usize);
+                chosen.and_then(|action| space.to_index(action, legal.seat())).map_or(-1, |index| index as i64)
             }),
         ))
     }
@@ -471,15 +488,14 @@ impl PyVectorGame {
         let common = &self.common;
         let seeds = (common.key.seed.to_string(), common.key.agents.to_string(), common.key.deal);
         let specs = common.opponents.iter().map(|spec| spec.as_ref().map(ToString::to_string)).collect::<Vec<_>>();
-        let results = (self.arrays.rewards(py), self.arrays.done(py));
-        let state = (self.threads, self.is_begun, self.courses(), results);
+        let state = (self.threads, self.is_begun, self.courses(), self.arrays.results(py));
         let parts = (self.rules(), common.seats, seeds, specs, common.rotates, common.reward.word(), state);
         (thaw, parts).into_pyobject(py)
     }
 }
 
 /// What pickles hold of the matches: threads, whether they have begun, each match, the results of the last step.
-type Frozen<'py> = (usize, bool, Vec<(u64, String)>, (Bound<'py, PyAny>, Bound<'py, PyAny>));
+type Frozen<'py> = (usize, bool, Vec<(u64, String)>, Results<'py>);
 
 /// A batch from its parts, for `pickle`.
 #[pyfunction(name = "_vector")]
@@ -497,7 +513,7 @@ pub(crate) fn vector(
     let rules = crate::rules::read(rules)?;
     let seats = args::seats(seats, &rules)?;
     let seed = |text: &str| text.parse().map_err(|error| error::CambioError::new_err(format!("a seed: {error}")));
-    let (threads, is_begun, courses, (rewards, done)) = state;
+    let (threads, is_begun, courses, results) = state;
     let common = Common {
         rules,
         seats,
@@ -506,6 +522,7 @@ pub(crate) fn vector(
         opponents: opponents((!specs.is_empty()).then_some(specs), seats)?,
         rotates,
         reward: Reward::read(reward)?,
+        finals: results.2.is_some(),
         space: ActionSpace::new(&rules, seats),
         tensors: tensor_space(&rules, seats),
     };
@@ -516,6 +533,6 @@ pub(crate) fn vector(
     };
     let courses = courses.into_iter().map(read).collect::<PyResult<Vec<_>>>()?;
     let games = restored(py, common, courses, threads, is_begun)?;
-    games.arrays.set_results(py, &rewards, &done)?;
+    games.arrays.set_results(py, results)?;
     Ok(games)
 }

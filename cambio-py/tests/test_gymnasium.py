@@ -16,6 +16,7 @@ gymnasium: Any = pytest.importorskip("gymnasium")
 
 import cambio.gymnasium  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
+from gymnasium.vector import AutoresetMode  # noqa: E402
 
 ID = "cambio/Cambio-v0"
 TABLES = [(rules, opponents) for rules in cambio.PRESETS for opponents in (["greedy"], ["sharp", "random", "greedy"])]
@@ -167,3 +168,25 @@ def test_a_render_is_the_players(capsys: pytest.CaptureFixture[str]) -> None:
     env = gymnasium.make(ID, render_mode="human")
     env.reset(seed=4)
     assert "classic at 2 seats" in capsys.readouterr().out
+
+
+def test_the_end_of_a_match_is_observed() -> None:
+    """One environment and a batch give what the seat sees at the end, the batch as Gymnasium's own do (`SAME_STEP`)."""
+    env, envs = gymnasium.make(ID), gymnasium.make_vec(ID, num_envs=1)
+    own = gymnasium.vector.SyncVectorEnv([lambda: gymnasium.make(ID)], autoreset_mode=AutoresetMode.SAME_STEP)
+    (seen, info), dice = env.reset(seed=3), np.random.default_rng(4)
+    envs.reset(seed=3), own.reset(seed=3)
+    ends = 0
+    while ends < 3:
+        seat, action = info["seat"], choose(seen["action_mask"], dice)
+        seen, _, over, _, info = env.step(action)
+        _, _, _, _, infos = envs.step(np.array([action]))
+        _, _, _, _, infos_own = own.step(np.array([action]))
+        assert ("final_obs" in infos) == over == ("final_obs" in infos_own)
+        if over:
+            ends += 1
+            assert seen["observation"].any() and not seen["action_mask"].any() and env.observation_space.contains(seen)
+            assert same(infos["final_obs"][0], seen) and same(infos_own["final_obs"][0], seen)
+            assert infos["_final_obs"].tolist() == infos_own["_final_obs"].tolist() == [True]
+            assert infos["final_info"]["seat"][0] == infos_own["final_info"]["seat"][0] == seat
+            seen, info = env.reset()

@@ -66,13 +66,7 @@ def test_openspiels_simulation_holds(rules: str, players: int) -> None:
 
 
 def full_tree_case() -> type[Any]:
-    """OpenSpiel's cases without its check of perfect recall, which has a test of its own below.
-
-    That check asks besides that all histories of an information set have one length; here a card that can be only one is no
-    chance node, and the player need not know that it was.
-    """
-    own = {"test_game_is_perfect_recall": None}
-    case = type("FullTree", (api_test.EnforceAPIOnFullTreeBase,), own)
+    case = type("FullTree", (api_test.EnforceAPIOnFullTreeBase,), {})
     case.game_name, case.game = "python_cambio", load("mini-m0")  # type: ignore[attr-defined]
     return case
 
@@ -116,7 +110,9 @@ def run_case(case: type[Any]) -> None:
 
 def test_openspiels_api_test_holds_on_a_full_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     # Of chance, of players, terminal.
-    monkeypatch.setitem(api_test.TOTAL_NUM_STATES, "python_cambio", (826, 666, 1890))
+    monkeypatch.setitem(api_test.TOTAL_NUM_STATES, "python_cambio", (2752, 666, 1890))
+    # Information sets, those with one choice included.
+    monkeypatch.setitem(api_test.PERFECT_RECALL_NUM_STATES, "python_cambio", 114 + 108 + 45)
     run_case(full_tree_case())
 
 

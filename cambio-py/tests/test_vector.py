@@ -175,3 +175,47 @@ def test_a_second_thread_makes_progress_while_a_batch_steps() -> None:
     within = [moment for moment in ticks if begun < moment < ended]
     assert ended - begun > 0.02, f"the longest step takes {ended - begun:.4f} s, which is too short to tell"
     assert len(within) >= 3, f"{len(within)} ticks in {ended - begun:.3f} s"
+
+
+@pytest.mark.parametrize(("name", "seats"), [("classic", 2), ("faessler", 4), ("mini-m0", 2)])
+def test_the_end_of_a_match_is_observed_before_the_next_begins(name: str, seats: int) -> None:
+    games = cambio.VectorGame(8, name, seats, seed=4, finals=True, threads=2)
+    plain = cambio.VectorGame(8, name, seats, seed=4)
+    games.reset(), plain.reset()
+    assert plain.final_observations is None
+    final = games.final_observations
+    assert final is not None and final.shape == (8, seats, games.layout.size) and not final.any()
+    alone, ended = [cambio.Game(name, seats, seed=4, deal=number) for number in range(8)], 0
+    for turn in range(amount(300, 3000)):
+        actions, before = games.random_actions(turn), final.copy()
+        games.step(actions)
+        plain.step(actions)
+        assert state(games) == state(plain)
+        for number, game in enumerate(alone):
+            game.step(int(actions[number]))
+            if game.is_over:
+                assert games.done[number]
+                assert all(np.array_equal(final[number, seat], game.tensor(seat)) for seat in range(seats))
+                alone[number] = cambio.Game(name, seats, seed=4, deal=int(games.deals[number]))
+                ended += 1
+            else:
+                assert np.array_equal(final[number], before[number])
+    assert ended > 5
+    for again in (games.copy(), pickle.loads(pickle.dumps(games))):
+        assert np.array_equal(again.final_observations, final)
+
+
+def test_arrays_are_handed_on_without_a_copy() -> None:
+    """By DLPack, which torch and JAX read, and by the buffer protocol."""
+    games = cambio.VectorGame(4)
+    games.reset()
+    for name in ARRAYS:
+        array = getattr(games, name)
+        assert np.shares_memory(np.from_dlpack(array), array)
+        assert np.shares_memory(np.asarray(memoryview(array)), array)
+        # JAX copies what does not begin where a cache line does.
+        assert array.ctypes.data % 64 == 0
+    before = np.from_dlpack(games.observations).copy()
+    seen = np.from_dlpack(games.observations)
+    games.step(games.random_actions(0))
+    assert not np.array_equal(seen, before)

@@ -41,7 +41,8 @@ from ._cambio import (
     agent,
     agents,
 )
-from .run import Player, Run, Table, evaluate, run
+from ._types import Reward
+from .run import BatchPlayer, Player, Run, Table, evaluate, run
 
 __all__ = [
     "MINI_GAMES",
@@ -52,6 +53,7 @@ __all__ = [
     "AgentError",
     "AgentFault",
     "ArrayError",
+    "BatchPlayer",
     "Block",
     "CambioError",
     "ChanceGame",
@@ -65,6 +67,7 @@ __all__ = [
     "Player",
     "Record",
     "RecordError",
+    "Reward",
     "Rules",
     "RulesError",
     "Run",

@@ -10,9 +10,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ._cambio import CambioError, Game, Layout, Rules
+from ._types import Reward
 
 Observed: TypeAlias = dict[str, NDArray[Any]]
-Reward: TypeAlias = Literal["rank", "score"]
 Illegal: TypeAlias = Literal["terminate", "raise", "random"]
 
 

@@ -32,7 +32,8 @@ from gymnasium.vector.utils import batch_space  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
 from ._cambio import CambioError, Game, IllegalAction, Rules, VectorGame  # noqa: E402
-from ._spaces import Deals, Observed, Reward, observation_space, one_of  # noqa: E402
+from ._spaces import Deals, Observed, observation_space, one_of  # noqa: E402
+from ._types import Reward  # noqa: E402
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -51,6 +52,13 @@ def _lineup(opponents: Sequence[str]) -> list[str | None]:
     if not 1 <= len(opponents) <= 7:
         raise CambioError(f"`opponents` names {len(opponents)}; allowed are 1 to 7, one for each other seat")
     return [None, *opponents]
+
+
+def _ended(match: VectorGame, number: int, seat: int) -> Observed:
+    """What a seat sees at the end of a match that is over."""
+    final = match.final_observations
+    assert final is not None
+    return {"observation": final[number, seat].copy(), "action_mask": np.zeros(match.action_count, np.int8)}
 
 
 class CambioEnv(gymnasium.Env[Observed, Index]):
@@ -124,6 +132,7 @@ class CambioEnv(gymnasium.Env[Observed, Index]):
                 opponents=self._lineup,
                 rotate=self._rotate,
                 reward=self._deals.reward,
+                finals=True,
             )
             self._match.reset()
         self._is_over = False
@@ -135,7 +144,7 @@ class CambioEnv(gymnasium.Env[Observed, Index]):
     def step(self, action: Index) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
         """Carries out an action; the opponents decide until the player is asked again, or the match is over.
 
-        After the last action of a match there is nothing to observe: tensor and mask are all 0.
+        After the last action of a match the observation is what the player sees at its end, and no action is legal.
         """
         match = self.match
         if self._is_over:
@@ -151,10 +160,7 @@ class CambioEnv(gymnasium.Env[Observed, Index]):
     def _observe(self) -> Observed:
         match = self.match
         if self._is_over:
-            return {
-                "observation": np.zeros(self.layout.size, np.uint8),
-                "action_mask": np.zeros(self.action_count, np.int8),
-            }
+            return _ended(match, 0, self._seat)
         return {"observation": match.observations[0].copy(), "action_mask": match.masks[0].view(np.int8).copy()}
 
     def render(self) -> str | None:
@@ -173,8 +179,8 @@ class CambioVectorEnv(VectorEnv[Observed, NDArray[np.int64], NDArray[Any]]):
     """Many matches at once, on `cambio.VectorGame`: `gymnasium.make_vec("cambio/Cambio-v0", num_envs=256, …)`.
 
     Match `i` plays the deals `i`, `i + num_envs`, … under the seed. A match that ends is followed by the next at once
-    (`AutoresetMode.SAME_STEP`): the observation is then the first of the next, and the infos have no final one, for a match
-    that is over has nothing to decide. The observations are arrays of the environment that the next step overwrites;
+    (`AutoresetMode.SAME_STEP`): the observation is then the first of the next, and `infos["final_obs"]` has what the player saw
+    at the end, as Gymnasium's own vector environments have it. The observations are arrays of the environment that the next step overwrites;
     `copy=True` makes new ones each time. `threads` play the matches; the results do not depend on their number.
 
     The other options are those of `CambioEnv`.
@@ -201,6 +207,7 @@ class CambioVectorEnv(VectorEnv[Observed, NDArray[np.int64], NDArray[Any]]):
             "rotate": rotate,
             "reward": reward,
             "threads": threads,
+            "finals": True,
         }
         self._deals = Deals(rules, len(lineup), reward)
         self._copies = copy
@@ -232,7 +239,12 @@ class CambioVectorEnv(VectorEnv[Observed, NDArray[np.int64], NDArray[Any]]):
         seats = self.match.seat.copy()
         self.match.step(np.ascontiguousarray(actions))
         rewards = self.match.rewards[np.arange(self.num_envs), seats]
-        infos = {"seat": self.match.seat.copy()}
+        infos: dict[str, Any] = {"seat": self.match.seat.copy()}
+        if self.match.done.any():
+            final, seen = np.full(self.num_envs, None, object), self.match.done.copy()
+            for number in np.flatnonzero(seen):
+                final[number] = _ended(self.match, int(number), int(seats[number]))
+            infos |= {"final_obs": final, "_final_obs": seen, "final_info": {"seat": seats, "_seat": seen}, "_final_info": seen}
         return self._observe(), rewards, self.match.done.copy(), np.zeros(self.num_envs, np.bool_), infos
 
     def _observe(self) -> Observed:

@@ -11,12 +11,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, SupportsIndex, overload
+from typing import Any, Protocol, SupportsIndex, TypeAlias, overload
 
 from . import _cambio
 from ._cambio import Action, Agent, ExperimentError, Observation, Rules
 
-__all__ = ["Player", "Run", "Table", "evaluate", "run"]
+__all__ = ["BatchPlayer", "Player", "Run", "Table", "evaluate", "run"]
 
 Value = str | int | float | bool | None
 
@@ -31,6 +31,22 @@ class Player(Protocol):
     def decide(self, observation: Observation, /) -> Action | str | int:
         """Returns one of `observation.legal_actions()`, its notation or its index."""
         ...
+
+
+class BatchPlayer(Protocol):
+    """An agent of Python that decides for many matches at once: an object with a method `decide_batch`.
+
+    All matches of a run share one object, and those that wait meet in a call: hundreds of games wait for one forward pass. Who
+    meets whom is up to time, so a decision depends on its own observation alone; then the rows are the same. Give `threads`,
+    256 say: each thread plays a match, so that many wait at once.
+    """
+
+    def decide_batch(self, observations: list[Observation], /) -> Sequence[Action | str | int]:
+        """Returns a decision for each observation, in their order."""
+        ...
+
+
+AnyPlayer: TypeAlias = Player | BatchPlayer
 
 
 def _value(text: str) -> Value:
@@ -189,21 +205,22 @@ def run(
     spec: str | PathLike[str],
     out: str | PathLike[str],
     *,
-    agents: Mapping[str, Callable[[], Player]] | None = None,
+    agents: Mapping[str, Callable[[], AnyPlayer]] | None = None,
     threads: SupportsIndex = 0,
 ) -> Run:
     """Plays an experiment file into a folder, as `cambio run` does; the same rows, the same report.
 
     `agents` are agents of Python by the names that the experiment uses: each a class, or a function, that makes a `Player`. One
-    is made for each seat, and again for each thread. `threads` 0 is one for each core. A folder that is there is gone on with.
+    is made for each seat, and again for each thread. A class with a method `decide_batch` makes a `BatchPlayer`, of which there is
+    one. `threads` 0 is one for each core. A folder that is there is gone on with.
     """
     _cambio._run(Path(spec), Path(out), list((agents or {}).items()), threads)
     return Run.open(out)
 
 
 def evaluate(
-    a: str | Agent | Callable[[], Player],
-    b: str | Agent | Callable[[], Player],
+    a: str | Agent | Callable[[], AnyPlayer],
+    b: str | Agent | Callable[[], AnyPlayer],
     rules: Rules | str = "classic",
     deals: SupportsIndex = 1000,
     *,
@@ -217,7 +234,7 @@ def evaluate(
 
         >>> cambio.evaluate("greedy", "random", deals=100).summary.to_pandas()
     """
-    bots: dict[str, Callable[[], Player]] = {}
+    bots: dict[str, Callable[[], AnyPlayer]] = {}
     specs = []
     for agent in (a, b):
         if isinstance(agent, Agent):
@@ -253,7 +270,7 @@ def evaluate(
         return found
 
 
-def _agent(text: str) -> tuple[str, Callable[[], Player]]:
+def _agent(text: str) -> tuple[str, Callable[[], AnyPlayer]]:
     """`mine=module:Class` as a name and what makes the player."""
     from importlib import import_module
 

@@ -1,10 +1,12 @@
 //! The arrays of a batch.
 
 use numpy::prelude::*;
-use numpy::{PyArray1, PyArray2, PyReadwriteArray1, PyReadwriteArray2};
+use numpy::{PyArray1, PyArray2, PyArray3, PyReadwriteArray1, PyReadwriteArray2, PyReadwriteArray3};
 use pyo3::prelude::*;
+use pyo3::types::{PySlice, PyTuple};
 
 use super::Common;
+use super::ask::Ask;
 use crate::{args, error};
 
 /// The arrays into which a batch writes. Those of `bool` are kept with a view of their bytes: memory that Python owns may hold
@@ -17,6 +19,8 @@ pub(super) struct Arrays {
     seat: Py<PyArray1<i64>>,
     done: Py<PyAny>,
     done_bytes: Py<PyArray1<u8>>,
+    /// What each seat sees at the end of a match, where that is wanted.
+    finals: Option<Py<PyArray3<u8>>>,
 }
 
 /// The names, in the order in which callers give the arrays, with their dtypes.
@@ -39,12 +43,11 @@ impl Arrays {
             vec![batch],
             vec![batch],
         ];
-        let zeros = py.import("numpy")?.getattr("zeros")?;
         let mut all = Vec::with_capacity(5);
         for ((&(name, dtype), shape), given) in NAMES.iter().zip(shapes).zip(given) {
             all.push(match given {
                 Some(array) => checked(array, name, dtype, &shape)?,
-                None => zeros.call1((shape, dtype))?,
+                None => zeros(py, &shape, dtype)?,
             });
         }
         let [observations, masks, rewards, seat, done]: [Bound<'_, PyAny>; 5] =
@@ -57,6 +60,12 @@ impl Arrays {
             seat: seat.cast_into::<PyArray1<i64>>()?.unbind(),
             done_bytes: done.call_method1("view", ("u1",))?.cast_into::<PyArray1<u8>>()?.unbind(),
             done: done.unbind(),
+            finals: if common.finals {
+                let shape = [batch, common.seats, common.tensors.len()];
+                Some(zeros(py, &shape, "uint8")?.cast_into::<PyArray3<u8>>()?.unbind())
+            } else {
+                None
+            },
         })
     }
 
@@ -80,20 +89,23 @@ impl Arrays {
         self.done.bind(py).clone()
     }
 
-    /// Copies the results of the last step from other arrays.
-    pub(super) fn copy_results(&self, py: Python<'_>, other: &Arrays) -> PyResult<()> {
-        self.set_results(py, &other.rewards(py), &other.done(py))
+    pub(super) fn finals<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        Some(self.finals.as_ref()?.bind(py).as_any().clone())
+    }
+
+    /// The results of the last step, as [`Arrays::set_results`] takes them.
+    pub(super) fn results<'py>(&self, py: Python<'py>) -> Results<'py> {
+        (self.rewards(py), self.done(py), self.finals(py))
     }
 
     /// Sets the results of the last step.
-    pub(super) fn set_results(
-        &self,
-        py: Python<'_>,
-        rewards: &Bound<'_, PyAny>,
-        done: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
+    pub(super) fn set_results(&self, py: Python<'_>, (rewards, done, finals): Results<'_>) -> PyResult<()> {
         self.rewards(py).set_item(py.Ellipsis(), rewards)?;
-        self.done(py).set_item(py.Ellipsis(), done)
+        self.done(py).set_item(py.Ellipsis(), done)?;
+        match self.finals(py).zip(finals) {
+            Some((own, given)) => own.set_item(py.Ellipsis(), given),
+            None => Ok(()),
+        }
     }
 
     /// Borrows all arrays for writing. Fails if two share memory, or somebody else has borrowed one.
@@ -107,8 +119,26 @@ impl Arrays {
             rewards: self.rewards.bind(py).try_readwrite().map_err(refused("rewards"))?,
             seat: self.seat.bind(py).try_readwrite().map_err(refused("seat"))?,
             done: self.done_bytes.bind(py).try_readwrite().map_err(refused("done"))?,
+            finals: self
+                .finals
+                .as_ref()
+                .map(|finals| finals.bind(py).try_readwrite().map_err(refused("final_observations")))
+                .transpose()?,
         })
     }
+}
+
+/// A new array of zeros that begins where a cache line does: JAX takes no other without a copy.
+fn zeros<'py>(py: Python<'py>, shape: &[usize], dtype: &str) -> PyResult<Bound<'py, PyAny>> {
+    const LINE: usize = 64;
+    let numpy = py.import("numpy")?;
+    let item: usize = numpy.call_method1("dtype", (dtype,))?.getattr("itemsize")?.extract()?;
+    let size = shape.iter().product::<usize>() * item;
+    let bytes = numpy.call_method1("zeros", (size + LINE, "uint8"))?;
+    let address: usize = bytes.getattr("ctypes")?.getattr("data")?.extract()?;
+    let first = address.next_multiple_of(LINE) - address;
+    let line = bytes.get_item(PySlice::new(py, first as isize, (first + size) as isize, 1))?;
+    line.call_method1("view", (dtype,))?.call_method1("reshape", (PyTuple::new(py, shape)?,))
 }
 
 /// An array that a caller gave, if it can be written as it is.
@@ -133,11 +163,12 @@ pub(super) struct Held<'py> {
     rewards: PyReadwriteArray2<'py, f32>,
     seat: PyReadwriteArray1<'py, i64>,
     done: PyReadwriteArray1<'py, u8>,
+    finals: Option<PyReadwriteArray3<'py, u8>>,
 }
 
 impl Held<'_> {
     /// The memory of the arrays. A caller may have changed the shape of an array meanwhile; then it is refused.
-    pub(super) fn rows(&mut self, common: &Common) -> PyResult<Rows<'_>> {
+    pub(super) fn rows<'a>(&'a mut self, common: &Common, asks: &'a mut [Ask]) -> PyResult<Rows<'a>> {
         let rows = Rows {
             widths: [common.tensors.len(), common.space.action_count(), common.seats],
             observations: self.observations.as_slice_mut()?,
@@ -145,13 +176,25 @@ impl Held<'_> {
             rewards: self.rewards.as_slice_mut()?,
             seat: self.seat.as_slice_mut()?,
             done: self.done.as_slice_mut()?,
+            finals: match &mut self.finals {
+                Some(finals) => finals.as_slice_mut()?,
+                None => &mut [],
+            },
+            asks,
         };
         let [observation, mask, seats] = rows.widths.map(|width| width * common.batch);
+        let finals = if common.finals { observation * common.seats } else { 0 };
         let fits = (rows.observations.len(), rows.masks.len(), rows.rewards.len()) == (observation, mask, seats)
-            && (rows.seat.len(), rows.done.len()) == (common.batch, common.batch);
+            && (rows.seat.len(), rows.done.len(), rows.finals.len()) == (common.batch, common.batch, finals);
         if fits { Ok(rows) } else { Err(error::ArrayError::new_err("an array of the batch has changed its shape")) }
     }
 }
+
+/// The results of a step: rewards, what is done, and the final observations where they are wanted.
+pub(super) type Results<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
+/// Why every match has its rows.
+const COUNTED: &str = "the rows were counted when the arrays were borrowed";
 
 /// The rows of some neighbouring matches.
 pub(super) struct Rows<'a> {
@@ -161,23 +204,34 @@ pub(super) struct Rows<'a> {
     pub(super) rewards: &'a mut [f32],
     pub(super) seat: &'a mut [i64],
     pub(super) done: &'a mut [u8],
+    /// Nothing where they are not wanted.
+    pub(super) finals: &'a mut [u8],
+    /// Who is asked, beside the matches: a step looks through all of them before it changes any.
+    pub(super) asks: &'a mut [Ask],
 }
 
 impl<'a> Rows<'a> {
     /// The rows of `size` matches at a time.
-    pub(super) fn chunks(self, size: usize) -> impl Iterator<Item = Rows<'a>> {
-        let Rows { widths, observations, masks, rewards, seat, done } = self;
-        let [observation, mask, seats] = widths.map(|width| width * size);
-        let wide = observations.chunks_mut(observation).zip(masks.chunks_mut(mask)).zip(rewards.chunks_mut(seats));
-        let all = wide.zip(seat.chunks_mut(size)).zip(done.chunks_mut(size));
-        all.map(move |((((observations, masks), rewards), seat), done)| Rows {
-            widths,
-            observations,
-            masks,
-            rewards,
-            seat,
-            done,
-        })
+    pub(super) fn chunks(mut self, size: usize) -> impl Iterator<Item = Rows<'a>> {
+        std::iter::from_fn(move || (!self.seat.is_empty()).then(|| self.split_off(size)))
+    }
+
+    /// Takes the rows of the first `size` matches away.
+    #[inline]
+    fn split_off(&mut self, size: usize) -> Rows<'a> {
+        let size = size.min(self.seat.len());
+        let [observation, mask, seats] = self.widths.map(|width| width * size);
+        let finals = if self.finals.is_empty() { 0 } else { observation * self.widths[2] };
+        Rows {
+            widths: self.widths,
+            observations: self.observations.split_off_mut(..observation).expect(COUNTED),
+            masks: self.masks.split_off_mut(..mask).expect(COUNTED),
+            rewards: self.rewards.split_off_mut(..seats).expect(COUNTED),
+            seat: self.seat.split_off_mut(..size).expect(COUNTED),
+            done: self.done.split_off_mut(..size).expect(COUNTED),
+            finals: self.finals.split_off_mut(..finals).expect(COUNTED),
+            asks: self.asks.split_off_mut(..size).expect(COUNTED),
+        }
     }
 
     /// Forgets the results of the last step.

@@ -1,7 +1,7 @@
 //! One match of a batch.
 
 use cambio_core::rng::Key;
-use cambio_core::{Action, ActionSpace, Choices, Chronicle, IllegalAction, Playing, Score, Seat};
+use cambio_core::{Action, ActionSpace, Chronicle, IllegalAction, Playing, Score, Seat, View as _};
 use pyo3::prelude::*;
 
 use super::Common;
@@ -10,7 +10,6 @@ use crate::action::no_index;
 use crate::course::{Reward, rank_reward, score_reward};
 use crate::error;
 use crate::minds::{Hearing, Minds};
-use crate::observation::write_mask;
 
 /// One match of a batch, with what observations tell of its past and the opponents that play inside.
 pub(super) struct Slot {
@@ -19,8 +18,6 @@ pub(super) struct Slot {
     minds: Minds,
     /// What the caller decided in this match; only kept where opponents decide too.
     own: Vec<Action>,
-    /// What comes next.
-    next: Action,
     /// The totals when the caller was last asked.
     before: [Score; 8],
     /// Why an opponent could not go on.
@@ -37,7 +34,6 @@ impl Slot {
             chronicle: Chronicle::new(&common.rules, common.seats),
             minds: Minds::none(),
             own: Vec::new(),
-            next: Action::Pass,
             before: [Score::default(); 8],
             fault: None,
         };
@@ -57,8 +53,7 @@ impl Slot {
     pub(super) fn restart(&mut self, common: &Common, deal: u64) {
         let key = Key { deal, ..common.key };
         if self.playing.key() != key || self.playing.decisions() > 0 {
-            self.playing =
-                Playing::new(&common.rules, common.seats, key).expect("the rules were checked for these seats");
+            self.playing.redeal(key);
             self.hear_deal();
         }
         self.fault = None;
@@ -104,7 +99,8 @@ impl Slot {
         let rounds = self.playing.rounds();
         let mut hearing = Hearing { chronicle: &mut self.chronicle, minds: &mut self.minds };
         self.playing.act_observed(action, &mut hearing)?;
-        if self.playing.rounds() != rounds {
+        // A chronicle tells how the match stood when the round began, also at the end of the last one.
+        if self.playing.rounds() != rounds && !self.playing.is_over() {
             self.chronicle.stands(&self.playing.standing());
         }
         Ok(())
@@ -112,21 +108,6 @@ impl Slot {
 
     pub(super) fn actor(&self) -> Option<Seat> {
         if self.playing.is_over() { None } else { self.playing.state().actor() }
-    }
-
-    /// Takes the caller's next decision; `false` if it is not legal.
-    #[inline]
-    pub(super) fn plan(&mut self, space: &ActionSpace, index: i64) -> bool {
-        let state = self.playing.state();
-        let Some(seat) = state.actor() else { return false };
-        let action = usize::try_from(index).ok().and_then(|index| space.from_index(index, seat));
-        match action {
-            Some(action) if state.allows(action) => {
-                self.next = action;
-                true
-            }
-            _ => false,
-        }
     }
 
     /// Why a decision is refused.
@@ -147,7 +128,7 @@ impl Slot {
     /// next deal; one in which the caller is never asked is passed over.
     #[inline]
     pub(super) fn carry_out(&mut self, common: &Common, row: &mut Rows<'_>) {
-        let next = self.next;
+        let next = row.asks[0].next;
         if !self.minds.is_empty() {
             self.own.push(next);
         }
@@ -170,6 +151,12 @@ impl Slot {
                 }
             }
             row.done[0] = 1;
+            if common.finals {
+                let rows = row.finals.chunks_exact_mut(common.tensors.len());
+                for (seat, row) in Seat::ALL.into_iter().zip(rows) {
+                    common.tensors.write(&self.playing.state().view(seat), &self.chronicle, row);
+                }
+            }
             while self.playing.is_over() && self.fault.is_none() {
                 self.restart(common, self.deal().wrapping_add(common.batch as u64));
             }
@@ -199,19 +186,12 @@ impl Slot {
     pub(super) fn show(&self, common: &Common, row: &mut Rows<'_>) {
         let Some(seat) = self.actor() else { return };
         let view = self.playing.state().view(seat);
+        let legal = view.choices();
         row.seat[0] = seat.index() as i64;
-        write_mask(&view, &common.space, row.masks, 0, 1);
+        row.masks.fill(0);
+        common.space.each(&legal, seat, |index| row.masks[index] = 1);
+        row.asks[0].legal = legal;
         common.tensors.write(&view, &self.chronicle, row.observations);
-    }
-
-    pub(super) fn choices(&self) -> Choices {
-        self.playing.state().choices()
-    }
-
-    /// The index of a decision of the seat that is asked; −1 for none.
-    pub(super) fn index(&self, space: &ActionSpace, action: Option<Action>) -> i64 {
-        let index = action.zip(self.actor()).and_then(|(action, seat)| space.to_index(action, seat));
-        index.map_or(-1, |index| index as i64)
     }
 
     pub(super) fn deal(&self) -> u64 {

@@ -25,7 +25,8 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.env import AECIterable
 
 from .._cambio import Action, ActionError, CambioError, Game, IllegalAction, Layout, Rules
-from .._spaces import Deals, Illegal, Observed, Reward, observation_space, observed, one_of
+from .._spaces import Deals, Illegal, Observed, observation_space, observed, one_of
+from .._types import Reward
 
 if TYPE_CHECKING:
     from typing_extensions import Self

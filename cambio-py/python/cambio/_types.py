@@ -1,0 +1,7 @@
+"""Types that signatures name."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+Reward: TypeAlias = Literal["rank", "score"]

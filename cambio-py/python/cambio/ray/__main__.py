@@ -1,0 +1,64 @@
+"""`python -m cambio.ray run spec.toml --out folder` and `python -m cambio.ray sprt AGENT OTHER`"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from cambio import CambioError, __version__
+from cambio.run import _agent
+
+from . import run, sprt
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m cambio.ray", description="Tournaments on many machines, with Ray.")
+    parser.add_argument("--version", action="version", version=f"cambio {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--address", help="the cluster, such as auto or ray://head:10001; without it Ray starts on this machine")
+    shared.add_argument("--workers", type=int, help="the most workers; by default one for each core of the cluster")
+    shared.add_argument("--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="an agent of Python")
+    shared.add_argument("--quiet", "-q", action="store_true", help="do not show progress")
+    play = commands.add_parser("run", parents=[shared], help="play an experiment, as `cambio run` does")
+    play.add_argument("spec", type=Path, nargs="?", help="the experiment file; not needed where the store was begun")
+    play.add_argument("--out", type=Path, required=True, help="the run folder; it must not exist")
+    play.add_argument("--store", help="where units lie until all are there; every machine has to reach it [default: OUT.units]")
+    play.add_argument("--gpus", type=float, default=0.0, help="the share of a GPU of each worker")
+    test = commands.add_parser("sprt", parents=[shared], help="which of two agents is better, as `cambio sprt` does")
+    test.add_argument("agents", nargs=2, metavar="AGENT")
+    test.add_argument("--rules", default="classic")
+    test.add_argument("--seats", type=int, default=2)
+    test.add_argument("--rounds", action="store_true", help="one round on each deal instead of a match")
+    test.add_argument("--seed", default="1")
+    test.add_argument("--elo0", type=float, default=0.0)
+    test.add_argument("--elo1", type=float, default=10.0)
+    test.add_argument("--normalized", action="store_true", help="normalized Elo")
+    test.add_argument("--deals", type=int, default=100_000, help="stop undecided after so many")
+    given = parser.parse_args(words)
+    # Modules of agents are found where the command is called.
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        agents = dict(map(_agent, given.agent))
+        where: dict[str, Any] = {"address": given.address, "workers": given.workers, "agents": agents, "quiet": given.quiet}
+        if given.command == "run":
+            played = run(given.spec, given.out, store=given.store, gpus=given.gpus, **where)
+            print(f"{played.matches} matches in {given.out}")
+        else:
+            setting: dict[str, Any] = {"rules": given.rules, "seats": given.seats, "rounds": given.rounds, "seed": given.seed}
+            bounds: dict[str, Any] = {"elo0": given.elo0, "elo1": given.elo1, "normalized": given.normalized, "deals": given.deals}
+            one, other = given.agents
+            print(sprt(one, other, **setting, **bounds, **where))
+    except (CambioError, ImportError, AttributeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted: what was played is in the store; the same command goes on with it", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+//! Where matches wait for an agent of Python that decides for many of them at once.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cambio_core::{Action, ActionSpace, Seat};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::action::decision;
+use crate::error;
+use crate::observation::PyObservation;
+
+/// How long nobody may have come before the matches that wait are answered.
+const PAUSE: Duration = Duration::from_micros(200);
+
+/// The one object of an agent with `decide_batch`, and the matches that wait for it.
+///
+/// A match that comes waits. Where nobody serves, it serves itself: when no more matches come, it calls `decide_batch` for all that
+/// wait, and each takes its decision. Which matches meet in a call is up to time; so the agent must decide the same whoever
+/// waits beside.
+pub(crate) struct Desk {
+    factory: Py<PyAny>,
+    queue: Mutex<Queue>,
+    /// Told when a match comes, and when matches were answered.
+    bell: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    object: Option<Py<PyAny>>,
+    waiting: Vec<Waiting>,
+    is_served: bool,
+}
+
+struct Waiting {
+    seen: PyObservation,
+    space: ActionSpace,
+    seat: Seat,
+    answer: Answer,
+}
+
+type Answer = Arc<Mutex<Option<Result<Action, String>>>>;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Desk {
+    /// A desk for the object that the factory makes when it is first needed.
+    pub(crate) fn new(factory: Py<PyAny>) -> Desk {
+        Desk { factory, queue: Mutex::default(), bell: Condvar::new() }
+    }
+
+    /// The decision for a match; `Err` with the reason if there is none.
+    pub(crate) fn ask(&self, seen: PyObservation, space: ActionSpace, seat: Seat) -> Result<Action, String> {
+        let answer = Answer::default();
+        let mut queue = locked(&self.queue);
+        queue.waiting.push(Waiting { seen, space, seat, answer: answer.clone() });
+        self.bell.notify_all();
+        loop {
+            if let Some(answer) = locked(&answer).take() {
+                return answer;
+            }
+            if !queue.is_served {
+                break;
+            }
+            queue = self.bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.is_served = true;
+        loop {
+            let before = queue.waiting.len();
+            queue = self.bell.wait_timeout(queue, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
+            if queue.waiting.len() == before {
+                break;
+            }
+        }
+        let (waiting, object) = (std::mem::take(&mut queue.waiting), queue.object.take());
+        drop(queue);
+        let object = Python::attach(|py| self.serve(py, object, &waiting));
+        let mut queue = locked(&self.queue);
+        (queue.object, queue.is_served) = (object, false);
+        drop(queue);
+        self.bell.notify_all();
+        locked(&answer).take().unwrap_or_else(|| Err("it was not asked".to_owned()))
+    }
+
+    /// Answers all that wait; returns the object.
+    fn serve(&self, py: Python<'_>, object: Option<Py<PyAny>>, waiting: &[Waiting]) -> Option<Py<PyAny>> {
+        let object = match object.map_or_else(|| self.factory.call0(py), Ok) {
+            Ok(object) => object,
+            Err(error) => {
+                let reason = error::told(&error, py);
+                for one in waiting {
+                    *locked(&one.answer) = Some(Err(reason.clone()));
+                }
+                return None;
+            }
+        };
+        let decided = decide_all(py, &object, waiting);
+        for (number, one) in waiting.iter().enumerate() {
+            *locked(&one.answer) = Some(match &decided {
+                Ok(answers) => {
+                    decision(&answers[number], &one.space, one.seat).map_err(|error| error::told(&error, py))
+                }
+                Err(error) => Err(error::told(error, py)),
+            });
+        }
+        Some(object)
+    }
+}
+
+/// What `decide_batch` returns, a decision for each match.
+fn decide_all<'py>(py: Python<'py>, object: &Py<PyAny>, waiting: &[Waiting]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let seen = PyList::new(
+        py,
+        waiting.iter().map(|one| one.seen.clone()).map(|seen| Py::new(py, seen)).collect::<PyResult<Vec<_>>>()?,
+    )?;
+    let answers: Vec<_> =
+        object.bind(py).call_method1("decide_batch", (seen,))?.try_iter()?.collect::<PyResult<_>>()?;
+    if answers.len() == waiting.len() {
+        return Ok(answers);
+    }
+    let (found, allowed) = (answers.len(), waiting.len());
+    Err(error::ActionError::new_err(format!(
+        "`decide_batch` returned {found} decisions for {allowed} observations; allowed is one for each"
+    )))
+}

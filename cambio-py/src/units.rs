@@ -1,0 +1,288 @@
+//! Units of work from Python: what a scheduler needs, whatever engine it runs on.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use cambio_report::PAGES;
+use cambio_sim::schedule::Queue;
+use cambio_sim::sprt::{Question, Scale};
+use cambio_sim::tune::Setting;
+use cambio_sim::{
+    Executor, Experiment, LineupCost, MeasureError, Payoff, Unit, UnitError, UnitStore, WorkUnit, merge_units,
+    play_unit, read_seed, replay_unit,
+};
+use cambio_stats::sprt::Verdict;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error;
+use crate::tournament::roster_with;
+
+/// The agents of Python by name.
+type Bots = Vec<(String, Py<PyAny>)>;
+
+/// A unit: its first batch, the one behind its last, its BLAKE3.
+type Told = (u64, u64, String);
+
+/// What a lineup cost: cell, lineup, blocks, matches, seconds.
+type Cost = (usize, usize, u64, u64, f64);
+
+/// The answer of a sequential test: verdict, deals, log likelihood ratio, its bounds, matches.
+type Answer = (&'static str, u64, f64, (f64, f64), u64);
+
+fn refused(error: impl std::fmt::Display) -> PyErr {
+    error::RunError::new_err(error.to_string())
+}
+
+fn failed(error: UnitError) -> PyErr {
+    match error {
+        UnitError::Fault { .. } => error::AgentFault::new_err(error.to_string()),
+        error => refused(error),
+    }
+}
+
+fn told(unit: WorkUnit) -> Told {
+    (unit.from, unit.to, unit.hash)
+}
+
+fn costs_told(costs: Vec<LineupCost>) -> Vec<Cost> {
+    costs.into_iter().map(|cost| (cost.cell, cost.lineup, cost.blocks, cost.matches, cost.seconds)).collect()
+}
+
+fn costs_of(costs: Vec<Cost>) -> Vec<LineupCost> {
+    let read = |(cell, lineup, blocks, matches, seconds)| LineupCost { cell, lineup, blocks, matches, seconds };
+    costs.into_iter().map(read).collect()
+}
+
+/// Puts an experiment file into a store, or goes on with it.
+#[pyfunction]
+pub(crate) fn _units_begin(py: Python<'_>, spec: PathBuf, store: String, agents: Bots) -> PyResult<()> {
+    let roster = roster_with(py, &agents)?;
+    py.detach(|| {
+        let (experiment, text) =
+            Experiment::read(&spec).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
+        let folder = spec.parent().unwrap_or(Path::new("."));
+        let plan =
+            experiment.plan(&roster, folder).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
+        UnitStore::open(&store).and_then(|store| store.begin(&text, &plan)).map_err(refused)
+    })
+}
+
+/// What a store says of its run: name, run id, batches, matches, the labels of the lineups of each cell, files of bots, faults.
+#[pyfunction]
+pub(crate) fn _units_about(py: Python<'_>, store: String) -> PyResult<Bound<'_, PyDict>> {
+    let (plan, faults) = py
+        .detach(|| {
+            let store = UnitStore::open(&store)?;
+            Ok((store.plan()?, store.faults()?))
+        })
+        .map_err(|error: cambio_sim::RunError| refused(error))?;
+    let about = PyDict::new(py);
+    about.set_item("name", &plan.name)?;
+    about.set_item("run_id", plan.run_id())?;
+    about.set_item("batches", plan.batch_count())?;
+    about.set_item("matches", plan.matches())?;
+    about.set_item("is_reproducible", plan.agents.iter().all(|agent| agent.reproducible))?;
+    let cells = plan.cells.iter().map(|cell| {
+        let lineups: Vec<&str> = cell.lineups.iter().map(cambio_sim::Lineup::label).collect();
+        (cell.rules.name(), cell.seats, lineups)
+    });
+    about.set_item("cells", cells.collect::<Vec<_>>())?;
+    about.set_item("faults", faults)?;
+    Ok(about)
+}
+
+/// The deals and lineups of some batches, in words.
+#[pyfunction]
+pub(crate) fn _units_deals(py: Python<'_>, store: String, first: u64, behind: u64) -> PyResult<String> {
+    let plan = py.detach(|| UnitStore::open(&store)?.plan()).map_err(refused)?;
+    let blocks = plan.batch(first).start..plan.batch(behind - 1).end;
+    let (first, last) = (plan.block(blocks.start), plan.block(blocks.end - 1));
+    let place = |cell: &cambio_sim::Cell| format!("{}, {} seats", cell.rules.name(), cell.seats);
+    let (one, other) = (place(first.cell), place(last.cell));
+    Ok(if one == other {
+        format!("{one}, deals {} to {}", first.deal, last.deal)
+    } else {
+        format!("{one}, deal {}, to {other}, deal {}", first.deal, last.deal)
+    })
+}
+
+/// The units that are in a store.
+#[pyfunction]
+pub(crate) fn _units_there(py: Python<'_>, store: String) -> PyResult<Vec<Told>> {
+    let units = py.detach(|| UnitStore::open(&store)?.units()).map_err(refused)?;
+    Ok(units.into_iter().map(told).collect())
+}
+
+/// What the lineups cost so far.
+#[pyfunction]
+pub(crate) fn _units_costs(py: Python<'_>, store: String) -> PyResult<Vec<Cost>> {
+    py.detach(|| UnitStore::open(&store)?.costs()).map(costs_told).map_err(refused)
+}
+
+/// Plays a unit and commits it. Returns its hash, its matches and its costs.
+#[pyfunction]
+pub(crate) fn _units_play(
+    py: Python<'_>,
+    store: String,
+    first: u64,
+    behind: u64,
+    agents: Bots,
+    threads: usize,
+) -> PyResult<(String, u64, Vec<Cost>)> {
+    let roster = roster_with(py, &agents)?;
+    py.detach(|| {
+        let store = UnitStore::open(&store).map_err(refused)?;
+        let plan = store.playable(&roster).map_err(refused)?;
+        let executor = Executor::new(threads).map_err(refused)?;
+        let token = executor.cancel_token();
+        let look = |_| {
+            if Python::attach(|py| py.check_signals().is_err()) {
+                token.cancel();
+            }
+        };
+        let played = play_unit(&executor, &plan, first..behind, &store, look).map_err(failed)?;
+        Ok((played.unit.hash, played.matches, costs_told(played.costs)))
+    })
+}
+
+/// Plays a unit again and compares its bytes. Returns whether that was possible: agents that do not decide the same each time
+/// cannot be compared.
+#[pyfunction]
+pub(crate) fn _units_check(py: Python<'_>, store: String, unit: Told, agents: Bots, threads: usize) -> PyResult<bool> {
+    let roster = roster_with(py, &agents)?;
+    py.detach(|| {
+        let store = UnitStore::open(&store).map_err(refused)?;
+        let plan = store.playable(&roster).map_err(refused)?;
+        let executor = Executor::new(threads).map_err(refused)?;
+        let (from, to, hash) = unit;
+        let again = replay_unit(&executor, &plan, &WorkUnit { from, to, hash }, &store).map_err(failed)?;
+        Ok(again.is_some())
+    })
+}
+
+/// Puts the units of a store together in a run folder. Returns the number of matches.
+#[pyfunction]
+pub(crate) fn _units_merge(py: Python<'_>, store: String, out: PathBuf) -> PyResult<u64> {
+    py.detach(|| merge_units(&UnitStore::open(&store)?, &out, PAGES).map(|run| run.matches())).map_err(refused)
+}
+
+/// What is left of the run of a store, and what to play next.
+#[pyclass(module = "cambio._cambio", name = "_Queue")]
+pub(crate) struct PyQueue(Queue);
+
+#[pymethods]
+impl PyQueue {
+    #[new]
+    fn new(py: Python<'_>, store: String) -> PyResult<PyQueue> {
+        let queue = py.detach(|| {
+            let store = UnitStore::open(&store)?;
+            let plan = store.plan()?;
+            let mut queue = Queue::rest(&plan, store.missing(0..plan.batch_count())?);
+            queue.learn(&store.costs()?);
+            Ok(queue)
+        });
+        queue.map(PyQueue).map_err(|error: cambio_sim::RunError| refused(error))
+    }
+
+    /// The next unit where so many workers play; `None` if nothing is left.
+    fn take(&mut self, workers: u64) -> Option<(u64, u64)> {
+        self.0.take(workers).map(|Range { start, end }| (start, end))
+    }
+
+    /// Puts batches back that were not played.
+    fn put_back(&mut self, first: u64, behind: u64) {
+        self.0.put_back(first..behind);
+    }
+
+    /// Tells what a unit cost.
+    fn learn(&mut self, costs: Vec<Cost>) {
+        self.0.learn(&costs_of(costs));
+    }
+
+    /// The seconds that some batches take, if that is known.
+    fn seconds(&self, first: u64, behind: u64) -> Option<f64> {
+        self.0.seconds(&(first..behind))
+    }
+
+    /// The seconds of all that is left, as far as they are known.
+    fn seconds_left(&self) -> f64 {
+        self.0.seconds_left()
+    }
+
+    /// The number of batches that are left.
+    fn batches_left(&self) -> u64 {
+        self.0.batches_left()
+    }
+}
+
+/// A sequential test that many machines play.
+#[pyclass(module = "cambio._cambio", name = "_Sprt")]
+pub(crate) struct PySprt {
+    setting: Setting,
+    question: Question,
+    agents: [String; 2],
+    bots: Bots,
+}
+
+fn measured(error: MeasureError) -> PyErr {
+    match error {
+        MeasureError::Plan(error) => error::ExperimentError::new_err(error.to_string()),
+        MeasureError::Fault(_) => error::AgentFault::new_err(error.to_string()),
+        error => refused(error),
+    }
+}
+
+#[pymethods]
+impl PySprt {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "as the options of `cambio sprt`")]
+    fn new(
+        agents: [String; 2],
+        rules: String,
+        seats: usize,
+        rounds: bool,
+        seed: &str,
+        elo: (f64, f64),
+        normalized: bool,
+        errors: (f64, f64),
+        most_deals: u64,
+        bots: Bots,
+    ) -> PyResult<PySprt> {
+        let unit = if rounds { Unit::Rounds } else { Unit::Match };
+        let seed = read_seed(seed).map_err(error::CambioError::new_err)?;
+        let setting = Setting { rules, folder: PathBuf::from("."), seats, unit, payoff: Payoff::RankPoints, seed };
+        let scale = if normalized { Scale::Normalized } else { Scale::Logistic };
+        if elo.1 <= elo.0 {
+            let (one, other) = elo;
+            return Err(error::CambioError::new_err(format!("`elo1` is {other}; allowed is more than `elo0`, {one}")));
+        }
+        let (alpha, beta) = errors;
+        let question = Question { elo_0: elo.0, elo_1: elo.1, scale, alpha, beta, most_deals };
+        Ok(PySprt { setting, question, agents, bots })
+    }
+
+    /// The first agent's score on each of these deals, in halves.
+    fn halves(&self, py: Python<'_>, first: u64, behind: u64) -> PyResult<Vec<usize>> {
+        let roster = roster_with(py, &self.bots)?;
+        let agents = [&self.agents[0][..], &self.agents[1][..]];
+        py.detach(|| {
+            let executor = Executor::new(1).map_err(refused)?;
+            self.question.halves(&self.setting, &roster, &executor, agents, first..behind).map_err(measured)
+        })
+    }
+
+    /// The verdict after these scores: "second", "first" or "undecided", with the number of deals that were read, the log
+    /// likelihood ratio, its bounds, and the number of matches.
+    fn answer(&self, py: Python<'_>, halves: Vec<usize>) -> PyResult<Answer> {
+        let roster = roster_with(py, &self.bots)?;
+        let agents = [&self.agents[0][..], &self.agents[1][..]];
+        let answer = self.question.answer(&self.setting, &roster, agents, halves).map_err(measured)?;
+        let verdict = match answer.verdict {
+            Verdict::First => "first",
+            Verdict::Second => "second",
+            Verdict::Undecided => "undecided",
+        };
+        Ok((verdict, answer.deals, answer.ratio, answer.bounds, answer.matches))
+    }
+}

@@ -1,0 +1,164 @@
+"""Ray on many machines: the rows of one run, whatever ends in the middle. Left out where Ray is not installed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import cambio
+
+ray = pytest.importorskip("ray", reason="Ray is not installed; it comes with: pip install 'cambio[ray]'")
+
+import cambio.ray  # noqa: E402
+from cambio.ray import _drive  # noqa: E402
+from conftest import FULL  # noqa: E402
+
+long = pytest.mark.skipif(not FULL, reason="CAMBIO_FULL=1 runs the long versions")
+
+SPEC = """
+seed = 8
+deals = {deals}
+rules = ["classic", "faessler"]
+seats = [2, 3]
+agents = ["random", "greedy", "{third}"]
+"""
+ROWS = ["matches.csv", "rounds.csv", "players.csv", "ledger.jsonl", "summary.csv", "manifest.json"]
+
+
+class First:
+    """Takes the first legal decision."""
+
+    def decide(self, observation: cambio.Observation) -> cambio.Action:
+        return observation.legal_actions()[0]
+
+
+class Aborts:
+    """Ends its process in the middle of a match."""
+
+    def decide(self, observation: cambio.Observation) -> cambio.Action:
+        os.abort()
+
+
+class Raises:
+    def decide(self, observation: cambio.Observation) -> str:
+        raise KeyError("no idea")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[object]:
+    from ray.cluster_utils import Cluster
+
+    found = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    for _ in range(3):
+        found.add_node(num_cpus=1)
+    ray.init(address=found.address, log_to_driver=False, logging_level="error")
+    yield found
+    ray.shutdown()
+    found.shutdown()
+
+
+def sums(folder: Path) -> dict[str, str]:
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in ROWS}
+
+
+def spec(folder: Path, deals: int = 60, third: str = "random(pass=0.9)") -> Path:
+    path = folder / "spec.toml"
+    path.write_text(SPEC.format(deals=deals, third=third))
+    return path
+
+
+def test_four_nodes_give_the_rows_of_one_process(cluster: object, tmp_path: Path) -> None:
+    one = cambio.run(spec(tmp_path), tmp_path / "one", threads=1)
+    many = cambio.ray.run(spec(tmp_path), tmp_path / "many", checked=1.0, quiet=True)
+    assert sums(tmp_path / "one") == sums(tmp_path / "many") and many.tables == one.tables
+    again = cambio.ray.run(None, tmp_path / "again", store=f"{tmp_path}/many.units", quiet=True)
+    assert again.tables == one.tables, "from the store alone"
+
+
+def test_agents_of_python_travel_to_the_workers(cluster: object, tmp_path: Path) -> None:
+    path = spec(tmp_path, 20, "first")
+    one = cambio.run(path, tmp_path / "one", agents={"first": First}, threads=1)
+    many = cambio.ray.run(path, tmp_path / "many", agents={"first": First}, quiet=True)
+    assert sums(tmp_path / "one") == sums(tmp_path / "many") and many.tables == one.tables
+
+
+@long
+def test_workers_that_are_killed_and_a_node_that_is_removed_lose_nothing(cluster: object, tmp_path: Path) -> None:
+    path = spec(tmp_path, 3000)
+    cambio.run(path, tmp_path / "one")
+    node = cluster.add_node(num_cpus=1)  # type: ignore[attr-defined]
+    drives: list[_drive._Drive] = []
+    lost: list[str] = []
+
+    class Watched(_drive._Drive):
+        def play(self) -> None:
+            drives.append(self)
+            super().play()
+
+    def harm() -> None:
+        while not drives or drives[0].units < 4:
+            time.sleep(0.05)
+        found = subprocess.run(["pgrep", "-f", "ray::_Worker"], capture_output=True, text=True, check=False).stdout.split()
+        for process in found[:1]:
+            os.kill(int(process), signal.SIGKILL)
+            lost.append(process)
+        cluster.remove_node(node, allow_graceful=False)  # type: ignore[attr-defined]
+
+    thread = threading.Thread(target=harm)
+    thread.start()
+    original, _drive._Drive = _drive._Drive, Watched  # type: ignore[misc]
+    try:
+        cambio.ray.run(path, tmp_path / "many", quiet=True)
+    finally:
+        _drive._Drive = original  # type: ignore[misc]
+        thread.join()
+    assert lost and drives[0].lost >= 1
+    assert sums(tmp_path / "one") == sums(tmp_path / "many")
+
+
+def test_an_agent_that_ends_its_process_is_told_with_its_deals(cluster: object, tmp_path: Path) -> None:
+    with pytest.raises(cambio.AgentFault, match=r"batch \d+ \(classic, \d seats, deals? .* has ended the process"):
+        cambio.ray.run(spec(tmp_path, 4, "aborts"), tmp_path / "many", agents={"aborts": Aborts}, quiet=True)
+    with pytest.raises(cambio.AgentFault, match="KeyError: 'no idea'"):
+        cambio.ray.run(spec(tmp_path, 4, "raises"), tmp_path / "other", agents={"raises": Raises}, quiet=True)
+
+
+def test_a_sequential_test_decides_as_on_one_machine(cluster: object) -> None:
+    found = cambio.ray.sprt("greedy", "random", elo1=50.0, rounds=True, deals=1000)
+    assert found.verdict == "second" and 5 < found.deals < 100
+    command = os.environ.get("CAMBIO_BIN")
+    if command:
+        words = [command, "sprt", "greedy", "random", "--elo1", "50", "--rounds", "--deals", "1000", "--format", "json", "--quiet"]
+        import json
+
+        told = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+        assert told["deals"] == found.deals
+
+
+@long
+def test_a_driver_that_is_killed_is_gone_on_with_by_another(cluster: object, tmp_path: Path) -> None:
+    path = spec(tmp_path, 2000)
+    cambio.run(path, tmp_path / "one")
+    address = cluster.address  # type: ignore[attr-defined]
+    words = [sys.executable, "-m", "cambio.ray", "run", str(path), "--out", str(tmp_path / "many"), "--address", address, "-q"]
+    driver = subprocess.Popen(words, stderr=subprocess.PIPE)
+    store = tmp_path / "many.units" / "units"
+    begun = time.monotonic()
+    while not (store.exists() and len(list(store.iterdir())) >= 3) and time.monotonic() < begun + 60:
+        time.sleep(0.05)
+    driver.kill()
+    driver.wait()
+    assert not (tmp_path / "many").exists() and len(list(store.iterdir())) >= 3
+    before = {unit: unit.stat().st_mtime_ns for unit in store.glob("*/*")}
+    cambio.ray.run(None, tmp_path / "many", store=tmp_path / "many.units", quiet=True)
+    assert sums(tmp_path / "one") == sums(tmp_path / "many")
+    assert all(unit.stat().st_mtime_ns == when for unit, when in before.items()), "what was there was not played again"

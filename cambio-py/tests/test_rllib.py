@@ -1,0 +1,103 @@
+"""The environment of RLlib: RLlib's own check, whole matches, and that nobody sees what the match itself does not tell it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cambio
+from conftest import TABLES, amount
+
+pytest.importorskip("ray.rllib", reason="RLlib is not installed: pip install 'cambio[rllib]'")
+
+from cambio.rllib import CambioMultiAgentEnv  # noqa: E402
+from ray.rllib.utils.pre_checks.env import check_multiagent_environments  # noqa: E402
+
+
+def policy(observations: dict[str, Any], dice: random.Random) -> dict[str, int]:
+    """A random legal action of each seat that is observed."""
+    return {agent: dice.choice(np.flatnonzero(seen["action_mask"]).tolist()) for agent, seen in observations.items()}
+
+
+@pytest.mark.parametrize("illegal", ["terminate", "random"])
+@pytest.mark.parametrize(("rules", "seats"), TABLES)
+def test_rllibs_check_holds(rules: str, seats: int, illegal: str) -> None:
+    check_multiagent_environments(CambioMultiAgentEnv({"rules": rules, "seats": seats, "illegal": illegal}))
+
+
+@pytest.mark.parametrize(("rules", "seats"), [("classic", 2), ("original", 3), ("faessler", 4)])
+@pytest.mark.parametrize("reward", ["rank", "score"])
+def test_a_match_is_the_game(rules: str, seats: int, reward: str) -> None:
+    env = CambioMultiAgentEnv({"rules": rules, "seats": seats, "reward": reward})
+    for seed in range(amount(2, 50)):
+        dice = random.Random(seed)
+        observations, _ = env.reset(seed=seed)
+        game = cambio.Game(rules, seats, seed=seed, reward=reward)  # type: ignore[arg-type]
+        got = dict.fromkeys(env.possible_agents, 0.0)
+        for turn in range(amount(300, 5000)):
+            (agent,) = observations
+            assert agent == f"seat_{game.seat}" and env.observation_spaces[agent].contains(observations[agent])
+            assert np.array_equal(observations[agent]["observations"], game.tensor())
+            assert np.array_equal(observations[agent]["action_mask"], game.mask())
+            if turn == 20:
+                env, before = pickle.loads(pickle.dumps(copy.deepcopy(env))), env
+                assert env.game == before.game
+            actions = policy(observations, dice)
+            game.step(actions[agent])
+            observations, rewards, ended, cut, _ = env.step(actions)
+            assert ended["__all__"] == game.is_over and not cut["__all__"]
+            assert agent in rewards
+            for seat, reward_of in enumerate(game.rewards()):
+                assert rewards.get(f"seat_{seat}", 0.0) == reward_of
+                got[f"seat_{seat}"] += reward_of
+            if game.is_over:
+                assert set(observations) == set(env.possible_agents)
+                assert all(not seen["action_mask"].any() for seen in observations.values())
+                break
+        if game.is_over and reward == "rank":
+            assert sum(got.values()) == pytest.approx(0)
+
+
+def test_illegal_actions_do_what_was_asked_for() -> None:
+    for illegal in ("terminate", "raise", "random"):
+        env = CambioMultiAgentEnv({"illegal": illegal})
+        observations, _ = env.reset(seed=1)
+        (agent,) = observations
+        bad = {agent: int(np.flatnonzero(observations[agent]["action_mask"] == 0)[0])}
+        if illegal == "raise":
+            before = env.game.copy()
+            with pytest.raises(cambio.IllegalAction):
+                env.step(bad)
+            assert env.game == before
+            continue
+        _, rewards, ended, _, _ = env.step(bad)
+        if illegal == "terminate":
+            assert ended["__all__"] and rewards == {"seat_0": -1.0, "seat_1": -0.0}
+            with pytest.raises(cambio.IllegalAction, match="reset"):
+                env.step(bad)
+        else:
+            assert not ended["__all__"] and env.game.decisions == 1
+
+
+def test_what_is_not_allowed_is_refused() -> None:
+    with pytest.raises(cambio.CambioError, match="allowed are rules, seats"):
+        CambioMultiAgentEnv({"rulez": "classic"})
+    with pytest.raises(cambio.CambioError, match="`illegal` is `no`"):
+        CambioMultiAgentEnv({"illegal": "no"})
+    with pytest.raises(cambio.CambioError, match="`max_cycles` is 0"):
+        CambioMultiAgentEnv({"max_cycles": 0})
+    env = CambioMultiAgentEnv({"max_cycles": 3})
+    with pytest.raises(cambio.CambioError, match="reset"):
+        env.step({})
+    observations, _ = env.reset(seed=1)
+    with pytest.raises(cambio.ActionError, match="seat_0 is asked and has no action"):
+        env.step({"seat_1": 0})
+    dice = random.Random(1)
+    for cycle in range(3):
+        observations, _, ended, cut, _ = env.step(policy(observations, dice))
+        assert cut["__all__"] == (cycle == 2) and not ended["__all__"]
