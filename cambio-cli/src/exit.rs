@@ -1,6 +1,6 @@
 //! How commands end.
 
-use cambio_sim::{MeasureError, RunError};
+use cambio_sim::{MeasureError, PartsError, RunError};
 
 use crate::say::say;
 
@@ -25,7 +25,9 @@ impl Exit {
             return Exit::Done;
         }
         say!("error: {error}");
-        if matches!(error.downcast_ref(), Some(RunError::Damaged { .. })) {
+        let is_wrong =
+            |error: &RunError| matches!(error, RunError::Damaged { .. } | RunError::Parts(PartsError::Conflict { .. }));
+        if error.downcast_ref().is_some_and(is_wrong) {
             return Exit::Wrong;
         }
         if matches!(error.downcast_ref(), Some(MeasureError::Fault(_))) {

@@ -233,7 +233,7 @@ fn rules(args: &Args, recipe: &Recipe) -> Result<Rules, Box<dyn std::error::Erro
 }
 
 fn tell(progress: &Progress, step: &Learned, begun: u64) {
-    progress.position(step.matches, step.of);
+    progress.position(0, step.matches, step.of);
     progress.status(|| {
         let won = step.won.map_or_else(String::new, |won| format!(", won {:.0} %", 100.0 * won));
         let seconds = progress.elapsed().as_secs_f64().max(1e-3);

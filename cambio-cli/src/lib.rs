@@ -7,6 +7,8 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod agents;
+mod budget;
+mod cluster;
 mod duel;
 mod exit;
 mod exploit;
@@ -24,6 +26,7 @@ mod rules;
 mod run;
 mod run_progress;
 mod say;
+mod screen;
 mod serve;
 mod setting;
 mod shell;
@@ -31,7 +34,9 @@ mod solve;
 mod sprt;
 mod tables;
 mod tune;
+mod units;
 mod verify;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -52,17 +57,27 @@ struct Cli {
 enum Command {
     /// Play an experiment and write its rows, tables and report
     #[command(
-        after_help = "Examples:\n  cambio run experiments/quickstart.toml --out runs/quickstart\n  cambio run experiments/quickstart.toml --out runs/quickstart --resume\n  cambio run experiments/quickstart.toml --out runs/small --deals 100 --format json"
+        after_help = "Examples:\n  cambio run experiments/quickstart.toml --out runs/quickstart\n  cambio run experiments/quickstart.toml --out runs/quickstart --resume\n  cambio run experiments/quickstart.toml --out runs/small --deals 100"
     )]
     Run(run::Args),
     /// Play agents against each other without an experiment file
     #[command(
-        after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --rules original --seats 3 --deals 200"
+        after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200"
     )]
     Match(duel::Args),
     /// Play one shard of an experiment, for machines that share the work
     #[command(after_help = "Example:\n  cambio shard experiments/quickstart.toml --index 0 --of 2 --out runs/first")]
     Shard(run::ShardArgs),
+    /// Let many machines play an experiment through a store that all of them reach
+    #[command(
+        after_help = "Examples:\n  cambio units begin experiments/quickstart.toml --store shared/quickstart\n  cambio units play --store shared/quickstart --index 0 --of 200\n  cambio units show --store shared/quickstart\n  cambio units merge --store shared/quickstart --out runs/quickstart"
+    )]
+    Units(units::Args),
+    /// Write the files that let a cluster play an experiment: Slurm or Kubernetes
+    #[command(
+        after_help = "Examples:\n  cambio cluster slurm six.toml --units 200 --store /s/six --out six --into jobs\n  cambio cluster k8s six.toml --units 200 --image registry/cambio:1 --into jobs"
+    )]
+    Cluster(cluster::Args),
     /// Merge the shards of an experiment: the result is the same, byte for byte, as one run
     #[command(after_help = "Example:\n  cambio merge runs/first runs/second --out runs/whole")]
     Merge(merge::Args),
@@ -80,26 +95,32 @@ enum Command {
     /// Play two agents until it is decided which is better, with a sequential test
     #[command(after_help = "Example:\n  cambio sprt 'greedy(call_at=7)' greedy --elo1 20")]
     Sprt(sprt::Args),
-    /// Print how many deals a comparison needs
+    /// Print how many deals a comparison needs, or how long a wish takes on many machines
     #[command(
-        after_help = "Examples:\n  cambio plan --detect 0.01 --run runs/quickstart\n  cambio plan --detect 0.01 --deviation 0.4"
+        after_help = "Examples:\n  cambio plan --detect 0.01 --run runs/quickstart\n  cambio plan --detect 0.01 --deviation 0.4\n  cambio plan --machines 100 --cost runs/quickstart --within 0.005"
     )]
     Plan(plan::Args),
     /// Find the best value of an agent's parameter
     #[command(
-        after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving --deals 64000"
+        after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving"
     )]
     Tune(tune::Args),
     /// Let a network teach itself, learn to beat an agent, or learn to decide as one
     #[command(
-        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --clone runs/quickstart/records.jsonl --agent greedy --out runs/clone\n  cambio learn --exploit 'learned(\"runs/clone/network.net\")' --out runs/responder\n\nThe network is an agent: cambio agents --check 'learned(\"runs/classic/network.net\")'"
+        override_usage = "cambio learn [OPTIONS] --out <DIR> <RECIPE>\n       cambio learn [OPTIONS] --out <DIR> --exploit <SPEC>\n       cambio learn [OPTIONS] --out <DIR> --clone <RECORDS>...\n       cambio learn [OPTIONS] --out <DIR> --resume",
+        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --clone match.jsonl --agent greedy --out runs/clone\n\nThe network is an agent, learned(\"runs/classic/network.net\")."
     )]
     Learn(learn::Args),
     /// Play a match yourself, at the terminal
     #[command(
-        after_help = "Examples:\n  cambio play\n  cambio play --against sharp --against greedy --rules original --seed 5"
+        after_help = "Examples:\n  cambio play\n  cambio play --against sharp --against greedy --rules original --practice\n  cambio play --plain --no-notes --seed 5 --record match.jsonl"
     )]
     Play(play::Args),
+    /// Watch a match step by step at the terminal: a record, or a match of a run, which is played again
+    #[command(
+        after_help = "Examples:\n  cambio watch runs/quickstart --match 7\n  cambio watch match.jsonl --round 2 --decision 17"
+    )]
+    Watch(watch::Args),
     /// Serve pages on this machine: play at a table, watch matches, look into runs
     #[command(
         after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --with 'external(\"python3 bot.py\")'"
@@ -115,14 +136,17 @@ enum Command {
     Rules(rules::Args),
     /// List the agents and their parameters, or check one for conformance
     #[command(
-        after_help = "Examples:\n  cambio agents\n  cambio agents greedy\n  cambio agents --check 'external(\"python3 bot.py\")' --rules classic --seats 2"
+        after_help = "Examples:\n  cambio agents\n  cambio agents greedy\n  cambio agents --check 'external(\"python3 bot.py\")' --rules classic"
     )]
     Agents(agents::Args),
     /// Print the JSON Schema of experiment files, for editors
+    #[command(after_help = "Example:\n  cambio schema > experiment.schema.json")]
     Schema,
     /// Print completions for a shell
+    #[command(after_help = "Example:\n  cambio completions bash > cambio.bash")]
     Completions(shell::CompletionArgs),
     /// Write manual pages into a folder
+    #[command(after_help = "Example:\n  cambio man target/man")]
     Man(shell::ManArgs),
     /// Solve a small game exactly
     #[command(
@@ -172,6 +196,8 @@ fn run(roster: &Roster) -> Exit {
         Command::Run(args) => run::run(&args, roster),
         Command::Match(args) => duel::run(&args, roster),
         Command::Shard(args) => run::shard(&args, roster),
+        Command::Cluster(args) => cluster::run(&args, roster),
+        Command::Units(args) => units::run(&args, roster),
         Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Export(args) => export::run(&args),
@@ -181,6 +207,7 @@ fn run(roster: &Roster) -> Exit {
         Command::Tune(args) => tune::run(&args, roster),
         Command::Learn(args) => learn::run(&args, roster),
         Command::Play(args) => play::run(&args, roster),
+        Command::Watch(args) => watch::run(&args, roster),
         Command::Serve(args) => serve::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
         Command::Rules(args) => rules::run(&args),
@@ -229,5 +256,28 @@ mod tests {
             }
         }
         assert!(tried >= 20, "{tried} examples");
+    }
+
+    #[test]
+    fn every_help_has_examples_and_fits_80_columns_whole() {
+        let mut lines = 0;
+        for name in Cli::command().get_subcommands().map(|command| command.get_name().to_owned()) {
+            let mut command = command().term_width(80);
+            let help = command.find_subcommand_mut(&name).expect("it is one of them").clone().term_width(80);
+            let told = help.clone().render_long_help().to_string();
+            let examples = help.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(examples.contains(&format!("  cambio {name}")), "{name} has no example");
+            // What was wrapped is not found as it was written.
+            for example in examples.lines() {
+                assert!(told.lines().any(|line| line == example), "{example} is broken in:\n{told}");
+            }
+            for line in told.lines() {
+                assert!(line.chars().count() <= 80, "{name}: {line}");
+                lines += 1;
+            }
+        }
+        let told = command().term_width(80).render_long_help().to_string();
+        assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+        assert!(lines > 300, "{lines} lines");
     }
 }

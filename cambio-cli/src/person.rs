@@ -8,7 +8,7 @@ use std::time::Duration;
 use cambio_core::{
     Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, Standing, shown,
 };
-use cambio_report::Narrator;
+use cambio_report::{KindView, Narrator, cards_in_short, rules_in_short, scores_in_words};
 use cambio_sim::CancelToken;
 
 use crate::say::next_line;
@@ -36,12 +36,17 @@ pub(super) struct Person<O> {
     is_board_due: bool,
     /// Why the person has left, if it has.
     left: Option<String>,
+    /// The rules, once they are known.
+    rules: Option<Rules>,
+    /// Whether Enter has been answered with a question because a card would match.
+    has_doubted: bool,
 }
 
 /// The answer to `?`.
 const HELP: &str = "Answer with a decision as it is offered, such as `keep a2`, or with the beginning
 of its word, such as `k a2`, or with its card alone, such as `a2`. Enter alone
-passes, or takes the only decision there is. Seats have letters, their cards
+takes the only decision there is, or passes; if you know a card that matches,
+Enter asks first. Seats have letters, their cards
 numbers: b1 is the first card of seat b. To touch a card is a bluff, and to
 cheat is to look at an own card for a penalty card, where the rules have it.
   table   show the table again
@@ -63,8 +68,20 @@ impl<O: Write + Send> Person<O> {
             let lines = std::iter::from_fn(|| next_line(&mut input, LINE).transpose());
             lines.map_while(|line| sender.send(line).ok()).for_each(drop);
         });
-        let narrator = Narrator::new(rules);
-        Person { lines, interrupt, out, names, notes, narrator, seat: Seat::A, is_board_due: false, left: None }
+        let narrator = Narrator::for_players(rules);
+        Person {
+            lines,
+            interrupt,
+            out,
+            names,
+            notes,
+            narrator,
+            seat: Seat::A,
+            is_board_due: false,
+            left: None,
+            rules: None,
+            has_doubted: false,
+        }
     }
 
     fn say(&mut self, line: &str) {
@@ -131,8 +148,25 @@ impl<O: Write + Send> Person<O> {
         lines.join("\n")
     }
 
+    /// Whether Enter alone would throw a known match away for the first time; then it asks.
+    fn doubts(&mut self, view: &Observation<'_>) -> bool {
+        let known = view.known_matches();
+        if !self.notes || known.is_empty() || !view.choices().contains(Action::Pass) || self.has_doubted {
+            return false;
+        }
+        self.has_doubted = true;
+        let known: Vec<String> = known.iter_from(view.seat()).map(|spot| spot.to_string()).collect();
+        self.say(&format!(
+            "{} would match: Enter again passes all the same, snap {} snaps",
+            known.join(" and "),
+            known[0]
+        ));
+        true
+    }
+
     /// Asks until there is a decision; `None` if the person leaves.
     fn ask(&mut self, view: &Observation<'_>) -> Option<Action> {
+        self.has_doubted = false;
         let choices: Vec<Action> = view.choices().iter().collect();
         let question = format!("{}: {}", self.narrator.question(view, self.notes), offer(&choices));
         self.say(&textwrap::fill(&question, textwrap::Options::new(80).subsequent_indent("  ")));
@@ -145,6 +179,7 @@ impl<O: Write + Send> Person<O> {
                 "?" | "help" => self.say(HELP),
                 "table" => self.say(&self.board(view)),
                 "deck" => self.say(&deck(view.rules())),
+                "" if self.doubts(view) => {}
                 answer => match understand(answer, &choices) {
                     Ok(action) => return Some(action),
                     Err(sentence) => self.say(&sentence),
@@ -158,6 +193,12 @@ impl<O: Write + Send> Agent for Person<O> {
     fn begin(&mut self, briefing: &Briefing<'_>) {
         self.seat = briefing.seat;
         self.left = None;
+        self.rules = Some(*briefing.rules);
+        for line in rules_in_short(briefing.rules).into_iter().chain([cards_in_short(briefing.rules)]) {
+            if !line.is_empty() {
+                self.say(&textwrap::fill(&line, textwrap::Options::new(80).subsequent_indent("  ")));
+            }
+        }
     }
 
     fn round_begins(&mut self, standing: &Standing<'_>) {
@@ -186,7 +227,11 @@ impl<O: Write + Send> Agent for Person<O> {
     fn round_ends(&mut self, result: &RoundResult) {
         let winners: Vec<String> = result.winners.iter_from(result.starter).map(|seat| seat.to_string()).collect();
         let verb = if winners.len() == 1 { "wins" } else { "share" };
-        self.say(&format!("  points: {}; {} {verb} the round", by_seat(result.points()), winners.join(" and ")));
+        let told = self.rules.map_or(Vec::new(), |rules| scores_in_words(&rules, result));
+        for line in &told {
+            self.say(&format!("  {line}"));
+        }
+        self.say(&format!("  {} {verb} the round", winners.join(" and ")));
         self.say(&format!("  it adds to the totals: {}", by_seat(result.scores())));
     }
 
@@ -216,6 +261,10 @@ fn offer(choices: &[Action]) -> String {
                 verbs[place].1.push(spot.to_owned());
             }
         }
+    }
+    for (_, spots) in &mut verbs {
+        // The choices begin with the seat that decides; people look for a card by its name.
+        spots.sort_by_key(|spot| spot.parse().map(|spot: cambio_core::Spot| (spot.seat().index(), spot.number())).ok());
     }
     let shown = verbs.iter().map(|(verb, spots)| match (verb.as_str(), &spots[..]) {
         (verb, []) => verb.to_owned(),
@@ -266,9 +315,9 @@ fn understand(answer: &str, choices: &[Action]) -> Result<Action, String> {
 
 /// The points and powers of the kinds of cards, equal ones on one line.
 fn deck(rules: &Rules) -> String {
-    let mut alike: BTreeMap<(i32, String), Vec<&str>> = BTreeMap::new();
-    for kind in rules.kinds() {
-        alike.entry((i32::from(kind.points), kind.power.to_string())).or_default().push(&kind.label);
+    let mut alike: BTreeMap<(i32, String), Vec<String>> = BTreeMap::new();
+    for kind in KindView::all(rules) {
+        alike.entry((i32::from(kind.points), kind.power.clone())).or_default().push(kind.spoken());
     }
     let lines = alike.into_iter().map(|((points, power), labels)| {
         let power = if power.is_empty() { power } else { format!("  {power}") };
@@ -361,9 +410,9 @@ mod tests {
 
     #[test]
     fn a_person_is_told_what_its_seat_saw_and_nothing_else() {
-        let (told, error) = played("\nk a1\n\ncall\n", true);
+        let (told, error) = played("\nk a1\n\n\ncall\n", true);
         assert_eq!(error, None, "{told}");
-        let before_the_end = told.split("the round ends").next().unwrap();
+        let before_the_end = told.split("the round ends: ").next().unwrap();
         for expected in [
             "a peeks at a3: Ks",
             "b peeks at b3\n",
@@ -372,6 +421,7 @@ mod tests {
             "a keeps it in a1, Kd goes",
             "Kd lies open; a3 would match: pass, snap a1 a2 a3 a4 b1 b2 b3 b4",
             "b draws a card\n",
+            "a3 would match: Enter again passes all the same, snap a3 snaps",
         ] {
             assert!(before_the_end.contains(expected), "{expected} in:\n{told}");
         }
@@ -380,9 +430,11 @@ mod tests {
             !before_the_end.contains("b1=") && !before_the_end.contains("b1:") && told.contains("    b1: "),
             "{told}"
         );
+        assert!(told.starts_with("Have the fewest points when the round ends."), "{told}");
+        assert!(told.contains("\n  a called, but was not lowest: "), "{told}");
         assert!(told.ends_with("the match is over, totals: a 0, b 1\n"), "{told}");
         let (told, _) = played("\nk a1\n\ncall\n", false);
-        assert!(!told.contains('=') && !told.contains("would match") && told.contains("  a1  a2  a3  a4 "), "{told}");
+        assert!(!told.contains("a3=") && !told.contains("would match") && told.contains("  a1  a2  a3  a4 "), "{told}");
     }
 
     #[test]

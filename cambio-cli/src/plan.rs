@@ -8,15 +8,16 @@ use cambio_sim::{StoredRun, derive};
 use cambio_stats::Support;
 use cambio_stats::planning::{clusters_needed, widened};
 
+use crate::budget;
 use crate::exit::{CliResult, Exit};
 use crate::setting::{positive, probability};
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("spread").args(["run", "deviation"]).required(true)))]
+#[command(group(clap::ArgGroup::new("spread").args(["run", "deviation", "cost"]).required(true)))]
 pub(super) struct Args {
     /// The difference in payoff that the comparison should detect, such as 0.01 rank points
-    #[arg(long, value_name = "EFFECT", value_parser = positive)]
-    detect: f64,
+    #[arg(long, value_name = "EFFECT", value_parser = positive, required_unless_present = "cost")]
+    detect: Option<f64>,
     /// A run; the deviation of every pair of its agents is taken from it
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
@@ -32,6 +33,8 @@ pub(super) struct Args {
     /// The probability of finding a difference of that size
     #[arg(long, default_value_t = 0.8, value_parser = probability)]
     power: f64,
+    #[command(flatten)]
+    wish: budget::Wish,
 }
 
 /// The most deals that can be planned for.
@@ -39,8 +42,8 @@ const UNHEARD: u64 = 1 << 62;
 
 impl Args {
     /// How many deals, at the level of one comparison.
-    fn deals(&self, deviation: f64, alpha: f64) -> String {
-        match clusters_needed(self.detect, deviation, alpha, self.power) {
+    fn deals(&self, detect: f64, deviation: f64, alpha: f64) -> String {
+        match clusters_needed(detect, deviation, alpha, self.power) {
             deals if deals > UNHEARD => "more than 10^18".to_owned(),
             deals => deals.to_string(),
         }
@@ -48,14 +51,18 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
+    if let Some(folder) = &args.wish.cost {
+        return budget::run(&args.wish, folder);
+    }
+    let detect = args.detect.ok_or("--detect is needed")?;
     let mut out = std::io::stdout().lock();
-    let what = format!("to find {} with power {} at level {}", args.detect, args.power, args.alpha);
+    let what = format!("to find {} with power {} at level {}", detect, args.power, args.alpha);
     if let Some(deviation) = args.deviation {
-        writeln!(out, "{} deals for one pair by itself, {what}", args.deals(deviation, args.alpha))?;
+        writeln!(out, "{} deals for one pair by itself, {what}", args.deals(detect, deviation, args.alpha))?;
         if args.agents > 2 {
             let pairs = args.agents * (args.agents - 1) / 2;
             let alpha = pairs_of_equals(args.agents as usize).alpha_at(1.0 - args.alpha);
-            let deals = args.deals(deviation, alpha);
+            let deals = args.deals(detect, deviation, alpha);
             writeln!(out, "{deals} deals for each of {pairs} pairs of {} equal agents together", args.agents)?;
         }
         writeln!(out, "by Student’s t and its noncentral distribution; a run’s verdict is that of all pairs together")?;
@@ -66,13 +73,10 @@ pub(super) fn run(args: &Args) -> CliResult {
     crate::report::tell_if_partial(&stored)?;
     let payoff = stored.plan.payoff;
     let is_share = payoff.support() == Support::Share;
-    if is_share && args.detect >= 1.0 {
-        return Err(format!(
-            "--detect is {}; allowed is less than 1, as {} are from 0 to 1",
-            args.detect,
-            payoff.unit()
-        )
-        .into());
+    if is_share && detect >= 1.0 {
+        return Err(
+            format!("--detect is {}; allowed is less than 1, as {} are from 0 to 1", detect, payoff.unit()).into()
+        );
     }
     let derived = derive(&stored, &[])?;
     writeln!(out, "{:>10} {:>10} {:>9}  {what}", "alone", "together", "deviation")?;
@@ -82,8 +86,8 @@ pub(super) fn run(args: &Args) -> CliResult {
         let (rules, seats) = (&pair.rules, pair.seats);
         let who = format!("{rules}, {seats} seats: {} – {}", pair.agent, pair.other);
         let told = |alpha: Option<f64>| {
-            let effective = if is_share { widened(own, args.detect) } else { own };
-            alpha.filter(|_| own > 0.0).map_or_else(|| "–".to_owned(), |alpha| args.deals(effective, alpha))
+            let effective = if is_share { widened(own, detect) } else { own };
+            alpha.filter(|_| own > 0.0).map_or_else(|| "–".to_owned(), |alpha| args.deals(detect, effective, alpha))
         };
         let cell = stored.plan.cells.iter().position(|cell| cell.rules.name() == rules && cell.seats == seats);
         let together = cell.and_then(|cell| derived.together[cell].as_ref());

@@ -3,19 +3,22 @@
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
-use cambio_agents::Roster;
+use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Recorder, Seat};
-use cambio_sim::{Guarded, Unit, fresh_seed, read_rules, read_seed};
+use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Playing, Recorder, Seat};
+use cambio_serve::{Invitation, Sitting};
+use cambio_sim::{CancelToken, Guarded, Unit, fresh_seed, read_rules, read_seed};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::Output;
 use crate::person::Person;
 use crate::run::stop_on_signal;
 use crate::say::say;
+use crate::screen::{self, Ending};
 use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct Args {
     /// An opponent; may be given up to seven times, for the other seats in order
     #[arg(long, value_name = "AGENT", default_value = "heuristic")]
@@ -32,6 +35,15 @@ pub(super) struct Args {
     /// Do not show the cards that you have seen: you have to remember them
     #[arg(long)]
     no_notes: bool,
+    /// For practice: hints with the key h, and decisions are taken back with u. Needs a terminal
+    #[arg(long, conflicts_with = "plain")]
+    practice: bool,
+    /// Who gives the hints of --practice
+    #[arg(long, value_name = "AGENT", default_value = "rollout(n=200)", requires = "practice")]
+    hints: String,
+    /// Ask line by line instead of drawing the table in the whole terminal, as for pipes and screen readers
+    #[arg(long)]
+    plain: bool,
     /// The seed of the deal, a whole number or a text; without it, a random one that nobody can guess
     #[arg(long, value_name = "SEED")]
     seed: Option<String>,
@@ -64,6 +76,16 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let seed = args.seed.clone().unwrap_or_else(fresh_seed);
     // Bots end with the match, however it ends.
     let interrupt = stop_on_signal(Exit::Failed)?;
+    if !args.plain && screen::is_there() {
+        let start = Playing::new(&rules, seats, Key::new(read_seed(&seed)?, 0))?;
+        let (person, notes, practice) = (args.seat, !args.no_notes, args.practice);
+        let invitation = Invitation { start, person, opponents: others, notes, practice };
+        let adviser = if practice { Some(player(roster, "--hints", &args.hints)?) } else { None };
+        return on_screen(invitation, adviser, &seed, record, &interrupt);
+    }
+    if args.practice {
+        return Err("--practice needs a terminal of its own; line by line there are no hints".into());
+    }
     let mut out = std::io::stdout();
     writeln!(out, "{} at {seats} seats, seed {seed}; you are seat {}, ? helps", rules.name(), args.seat)?;
 
@@ -98,4 +120,40 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     writeln!(out, "you have rank {rank} of {seats}; --seed {seed} deals the same cards again")?;
     Ok(Exit::Done)
+}
+
+/// Plays in the whole terminal.
+fn on_screen(
+    invitation: Invitation,
+    adviser: Option<AgentSpec>,
+    seed: &str,
+    record: Option<Output>,
+    interrupt: &CancelToken,
+) -> CliResult {
+    let (person, seats) = (invitation.person, invitation.start.seats());
+    let ending = screen::sit(Sitting::new(invitation), adviser, || interrupt.is_cancelled())?;
+    // Nobody waits for an agent that still thinks.
+    cambio_agents::interrupt();
+    let mut out = std::io::stdout();
+    match ending {
+        Ending::Over(sitting) => {
+            let result = sitting.record()?;
+            if let Some(file) = record {
+                file.write(|file| writeln!(file, "{}", result.to_json()))?;
+            }
+            let end = sitting.latest().end.as_ref();
+            end.into_iter().flat_map(|end| &end.scores).try_for_each(|line| writeln!(out, "{line}"))?;
+            let rank = end.and_then(|end| Some(end.ranks.as_ref()?[person.index()])).unwrap_or(seats);
+            writeln!(out, "you have rank {rank} of {seats}; --seed {seed} deals the same cards again")?;
+            Ok(Exit::Done)
+        }
+        Ending::Left => {
+            writeln!(out, "the player has left; --seed {seed} deals the same cards again")?;
+            Ok(Exit::Done)
+        }
+        Ending::Trouble(trouble) => {
+            say!("fault: {trouble}");
+            Ok(Exit::Fault)
+        }
+    }
 }

@@ -82,10 +82,14 @@ impl Progress {
         }
     }
 
-    /// Moves the bar.
-    pub(super) fn position(&self, done: u64, of: u64) {
+    /// Moves the bar. What was done `before` has cost no time of this session.
+    pub(super) fn position(&self, before: u64, done: u64, of: u64) {
         if let Some(bar) = &self.bar {
             bar.set_length(of);
+            if bar.position() < before {
+                bar.set_position(before);
+                bar.reset_eta();
+            }
             bar.set_position(done);
         }
     }

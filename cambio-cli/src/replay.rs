@@ -48,7 +48,7 @@ enum Format {
 const HOPELESS: u64 = 10;
 
 /// The most bytes of a line.
-const LINE: u64 = 1 << 26;
+pub(crate) const LINE: u64 = 1 << 26;
 
 pub(super) fn run(args: &Args) -> CliResult {
     let mut input: Box<dyn BufRead> = if args.file == Path::new("-") {
@@ -125,7 +125,7 @@ fn tell(format: Format, line: u64, flaw: Option<&Flaw>, out: &mut impl Write) ->
 }
 
 /// Reads one line.
-fn read(line: &[u8]) -> Result<Record, Flaw> {
+pub(crate) fn read(line: &[u8]) -> Result<Record, Flaw> {
     let flaw = |error| Flaw { round: None, decision: None, what: format!("not UTF-8: {error}") };
     Record::read(std::str::from_utf8(line).map_err(flaw)?.trim())
 }

@@ -161,7 +161,8 @@ fn play(
         say!("this run was begun by a program of revision {other}; what this one plays may differ");
     }
     let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
-    let shown = RunProgress::new(&plan, args.quiet);
+    let before = if args.resume { StoredRun::open(folder.path()).map_or(0, |stored| stored.matches()) } else { 0 };
+    let shown = RunProgress::new(&plan, before, args.quiet);
     let tell = |progress: &Progress<'_>| shown.show(progress);
     let report = Runner::new(&executor).with_pages(PAGES).with_progress(&tell).run(&plan, &mut folder)?;
     shown.finish();

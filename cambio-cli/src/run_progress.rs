@@ -13,27 +13,32 @@ pub(super) struct RunProgress<'p> {
     plan: &'p Plan,
     progress: Progress,
     is_quiet: bool,
+    /// The matches that were played now, and those of the sessions before.
     played: Cell<u64>,
+    before: u64,
 }
 
 impl RunProgress<'_> {
-    pub(super) fn new(plan: &Plan, is_quiet: bool) -> RunProgress<'_> {
-        RunProgress { plan, progress: Progress::matches(plan.matches(), is_quiet), is_quiet, played: Cell::new(0) }
+    /// `before` is how many matches of the run are on disk already.
+    pub(super) fn new(plan: &Plan, before: u64, is_quiet: bool) -> RunProgress<'_> {
+        let progress = Progress::matches(plan.matches(), is_quiet);
+        RunProgress { plan, progress, is_quiet, played: Cell::new(0), before }
     }
 
     pub(super) fn show(&self, run: &cambio_sim::Progress<'_>) {
         self.played.set(run.played);
-        self.progress.position(run.played, run.of);
+        let (done, of) = (self.before + run.played, self.before + run.of);
+        self.progress.position(self.before, done, of);
         self.progress.status(|| {
             if self.progress.has_bar() {
                 return self.leader(run);
             }
             if run.played == 0 {
-                return format!("0/{} matches", run.of);
+                return format!("{done}/{of} matches");
             }
             let rate = run.played as f64 / self.progress.elapsed().as_secs_f64();
             let left = (run.of - run.played) as f64 / rate;
-            format!("{}/{} matches, {rate:.0} a second, {left:.0} s left; {}", run.played, run.of, self.leader(run))
+            format!("{done}/{of} matches, {rate:.0} a second, {left:.0} s left; {}", self.leader(run))
         });
     }
 
@@ -67,7 +72,8 @@ impl RunProgress<'_> {
         self.progress.finish();
         if !self.is_quiet {
             let (played, seconds) = (self.played.get(), self.progress.elapsed().as_secs_f64());
-            say!("played {played} matches in {seconds:.1} s, {:.0} a second", played as f64 / seconds);
+            let matches = if played == 1 { "1 match".to_owned() } else { format!("{played} matches") };
+            say!("played {matches} in {seconds:.1} s, {:.0} a second", played as f64 / seconds);
         }
     }
 }

@@ -493,7 +493,7 @@ fn an_interrupted_run_leaves_whole_blocks_in_canonical_order() {
 fn a_person_plays_at_the_prompt_and_the_record_replays() {
     let folder = folder("play");
     let words = "play --seed 5 --record match.jsonl";
-    let output = piped(&folder, words, "\nk a1\n\ncall\n");
+    let output = piped(&folder, words, "\nk a1\n\n\ncall\n");
     let told = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{told}{}", text(&output.stderr));
     assert!(told.starts_with("classic at 2 seats, seed 5; you are seat a, ? helps\n"), "{told}");

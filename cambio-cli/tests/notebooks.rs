@@ -22,7 +22,12 @@ const NOTEBOOKS: [&str; 6] = [
 ];
 
 /// The notebooks that import the package `cambio`, whose own tests execute them.
-const OF_THE_PACKAGE: [&str; 1] = ["07_environment.ipynb"];
+const OF_THE_PACKAGE: [&str; 4] = [
+    "07_environment.ipynb",
+    "08_learning_in_python.ipynb",
+    "09_tournament_from_python.ipynb",
+    "10_many_machines.ipynb",
+];
 
 fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../notebooks")

@@ -1,0 +1,163 @@
+//! A table as lines of a terminal.
+
+use cambio_report::{KindView, Scene};
+use ratatui::style::{Color, Style, Stylize as _};
+use ratatui::text::{Line, Span};
+
+/// What is marked on the table, and what of it is shown.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Marks {
+    /// The person's seat, which is shown last.
+    pub(super) own: Option<char>,
+    /// Cards that may be chosen.
+    pub(super) offered: Vec<String>,
+    /// The one that Enter chooses.
+    pub(super) focus: Option<String>,
+    /// Cards that the seat knows to match, or that were chosen already.
+    pub(super) matches: Vec<String>,
+    /// Cards that are shown for a moment: their spots and kinds.
+    pub(super) glimpses: Vec<(String, usize)>,
+    /// Only the cards that this seat has seen are shown.
+    pub(super) view: Option<char>,
+}
+
+/// Up to so many seats, each has lines for its name, its cards, and who has seen them; at larger tables, one line for all.
+const LOOSE: usize = 4;
+
+/// The table, 80 columns wide at most where no seat has more than eight cards.
+pub(super) struct Board<'a> {
+    pub(super) scene: &'a Scene,
+    pub(super) kinds: &'a [KindView],
+    pub(super) names: &'a [String],
+    pub(super) marks: &'a Marks,
+    pub(super) columns: usize,
+}
+
+impl Board<'_> {
+    pub(super) fn lines(&self) -> Vec<Line<'static>> {
+        let letters: Vec<char> = ('a'..='h').take(self.scene.layouts.len()).collect();
+        let (own, others): (Vec<char>, Vec<char>) =
+            letters.into_iter().partition(|&letter| Some(letter) == self.marks.own);
+        let mut lines: Vec<Line<'static>> = others.into_iter().flat_map(|seat| self.seat(seat)).collect();
+        lines.push(self.middle());
+        lines.extend(own.into_iter().flat_map(|seat| self.seat(seat)));
+        lines
+    }
+
+    /// Stock, pile and what is held.
+    fn middle(&self) -> Line<'static> {
+        let scene = self.scene;
+        let name = |kind: usize| self.kinds[kind].spoken();
+        let open = scene.top.map_or("nothing lies open".to_owned(), |kind| format!("{} lies open", name(kind)));
+        let cards = |n: usize| if n == 1 { "1 card".to_owned() } else { format!("{n} cards") };
+        let mut spans = vec![
+            Span::raw("   "),
+            Span::from(open).bold(),
+            Span::raw(format!("   pile: {}   stock: {}", cards(scene.pile), cards(scene.stock))),
+        ];
+        if let Some(held) = &scene.held {
+            let sees = held.taken || self.marks.view.is_none_or(|view| view == held.by);
+            let card = held.kind.filter(|_| sees).map_or("a card".to_owned(), name);
+            let who =
+                if Some(held.by) == self.marks.own { "you hold".to_owned() } else { format!("{} holds", held.by) };
+            spans.push(Span::from(format!("   {who} {card}")).bold());
+        }
+        Line::from(spans)
+    }
+
+    fn seat(&self, seat: char) -> Vec<Line<'static>> {
+        let index = seat as usize - 'a' as usize;
+        let scene = self.scene;
+        let is_loose = scene.layouts.len() <= LOOSE;
+        let mut facts = Vec::new();
+        if let Some(total) = scene.totals.get(index).filter(|_| is_loose) {
+            facts.push(format!("total {}", total.replace('-', "−")));
+        }
+        let called = scene.callers.contains(seat).then_some("called");
+        let safe = scene.safe.contains(seat).then_some("safe");
+        facts.extend([called, safe].into_iter().flatten().map(str::to_owned));
+        let name = if Some(seat) == self.marks.own { "you".to_owned() } else { cut(&self.names[index], 40) };
+        let turn = if scene.turn == seat { "›" } else { " " };
+        let cells: Vec<(Span<'static>, String)> =
+            scene.layouts[index].iter().map(|lying| self.cell(seat, lying)).collect();
+        let cards = |indent: usize| {
+            let mut lines = vec![(vec![Span::raw(" ".repeat(indent))], " ".repeat(indent), indent)];
+            for (cell, seen) in &cells {
+                let width = cell.width();
+                if lines.last().is_some_and(|line| line.2 + width > self.columns) {
+                    lines.push((vec![Span::raw(" ".repeat(indent))], " ".repeat(indent), indent));
+                }
+                let Some(line) = lines.last_mut() else { continue };
+                line.0.push(cell.clone());
+                let padding = width.saturating_sub(seen.chars().count());
+                line.1.push_str(seen);
+                line.1.extend(std::iter::repeat_n(' ', padding));
+                line.2 += width;
+            }
+            lines
+        };
+        if !is_loose {
+            let called = if called.is_some() {
+                "!"
+            } else if safe.is_some() {
+                "0"
+            } else {
+                " "
+            };
+            let head = format!("{turn}{seat}{called} {:<15}", cut(&name, 14));
+            let mut rows = cards(19).into_iter().map(|(spans, ..)| spans).collect::<Vec<_>>();
+            rows[0][0] = self.named(seat, head);
+            return rows.into_iter().map(Line::from).collect();
+        }
+        let facts = if facts.is_empty() { String::new() } else { format!("   {}", facts.join(", ")) };
+        let head = Line::from(vec![self.named(seat, format!(" {turn} {seat}  {name}")), Span::from(facts).dim()]);
+        let mut lines = vec![head];
+        for (spans, seen, _) in cards(5) {
+            lines.push(Line::from(spans));
+            lines.push(Line::from(Span::from(seen.trim_end().to_owned()).dim()));
+        }
+        lines
+    }
+
+    fn named(&self, seat: char, text: String) -> Span<'static> {
+        let style =
+            if Some(seat) == self.marks.own { Style::new().bold().fg(Color::Cyan) } else { Style::new().bold() };
+        Span::styled(text, style)
+    }
+
+    /// A card, and who has seen it.
+    fn cell(&self, seat: char, lying: &cambio_report::Lying) -> (Span<'static>, String) {
+        let spot = format!("{seat}{}", lying.0);
+        let marks = self.marks;
+        let glimpsed = marks.glimpses.iter().find(|(other, _)| *other == spot).map(|(_, kind)| *kind);
+        let seen = lying.1.filter(|_| marks.view.is_none_or(|view| lying.2.contains(view)));
+        let face = seen.or(glimpsed).map_or("··".to_owned(), |kind| self.kinds[kind].spoken());
+        let mark = if marks.matches.contains(&spot) { "*" } else { "" };
+        let is_offered = marks.offered.contains(&spot);
+        let is_focus = marks.focus.as_deref() == Some(&*spot);
+        let (open, close) = if is_focus {
+            (">", "<")
+        } else if is_offered {
+            ("(", ")")
+        } else {
+            (" ", " ")
+        };
+        let mut style = Style::new();
+        if is_offered {
+            style = style.bold();
+        }
+        if !mark.is_empty() {
+            style = style.fg(Color::Green);
+        }
+        if is_focus {
+            style = style.reversed();
+        }
+        let who = if lying.2.is_empty() { String::new() } else { format!("   {}", lying.2) };
+        (Span::styled(format!("{open}{mark}{spot} {face}{close} "), style), who)
+    }
+}
+
+/// A text of at most so many characters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
+}

@@ -1,0 +1,182 @@
+//! A match that is over, stepped through in the terminal.
+
+use std::time::{Duration, Instant};
+
+use cambio_report::Film;
+use ratatui::crossterm::event::KeyCode;
+use ratatui::style::Stylize as _;
+use ratatui::text::{Line, Span};
+
+use super::board::{Board, Marks};
+use super::{Page, Screen, turns_up, wrapped};
+
+/// How long a decision is shown while the match plays by itself.
+const SPEEDS: [u64; 4] = [2400, 1200, 500, 150];
+
+const KEYS: &str = "← → decision   [ ] turn   r round   Home End   Space plays   + − speed   v view   q leaves";
+
+/// Where somebody is in a film, and how they look at it.
+pub(super) struct Reel {
+    film: Film,
+    /// Round and frame.
+    at: (usize, usize),
+    /// The seat with whose eyes it is seen; `None` shows all cards.
+    pub(super) view: Option<char>,
+    speed: usize,
+    /// When the next decision is shown by itself.
+    due: Option<Instant>,
+    pub(super) is_left: bool,
+}
+
+impl Reel {
+    pub(super) fn new(film: Film, at: (usize, usize)) -> Reel {
+        let mut reel = Reel { film, at: (0, 0), view: None, speed: 1, due: None, is_left: false };
+        reel.at.0 = at.0.min(reel.film.rounds.len() - 1);
+        reel.at.1 = at.1.min(reel.last());
+        reel
+    }
+
+    /// The last frame of the round.
+    fn last(&self) -> usize {
+        self.film.rounds[self.at.0].frames.len() - 1
+    }
+
+    fn turns(&self) -> usize {
+        self.film.rounds[self.at.0].frames[self.at.1].scene.turns
+    }
+
+    /// Goes to the next or last decision; false at either end.
+    fn step(&mut self, ahead: bool) -> bool {
+        let (round, frame) = self.at;
+        match (ahead, frame == self.last(), frame == 0) {
+            (true, false, _) => self.at.1 += 1,
+            (true, true, _) if round + 1 < self.film.rounds.len() => self.at = (round + 1, 0),
+            (false, _, false) => self.at.1 -= 1,
+            (false, _, true) if round > 0 => {
+                self.at.0 -= 1;
+                self.at.1 = self.last();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn turn(&mut self, ahead: bool) {
+        let (turns, round) = (self.turns(), self.at.0);
+        while self.step(ahead) && self.at.0 == round && self.turns() == turns {}
+    }
+
+    pub(super) fn key(&mut self, key: KeyCode) {
+        let plays = self.due.take().is_some();
+        match key {
+            KeyCode::Right | KeyCode::Char('l' | 'n') | KeyCode::Enter => _ = self.step(true),
+            KeyCode::Left | KeyCode::Char('h' | 'p') => _ = self.step(false),
+            KeyCode::Down | KeyCode::PageDown | KeyCode::Char(']' | 'j') => self.turn(true),
+            KeyCode::Up | KeyCode::PageUp | KeyCode::Char('[' | 'k') => self.turn(false),
+            KeyCode::Char('r') => self.at = ((self.at.0 + 1) % self.film.rounds.len(), 0),
+            KeyCode::Home | KeyCode::Char('g') => self.at = (0, 0),
+            KeyCode::End => {
+                self.at.0 = self.film.rounds.len() - 1;
+                self.at.1 = self.last();
+            }
+            KeyCode::Char('+' | '-') => {
+                let faster = key == KeyCode::Char('+');
+                self.speed = if faster { (self.speed + 1).min(SPEEDS.len() - 1) } else { self.speed.saturating_sub(1) };
+                self.due = plays.then(|| self.next_due());
+            }
+            KeyCode::Char('v') => {
+                let seats: Vec<char> = ('a'..='h').take(self.film.agents.len()).collect();
+                let at = self.view.map_or(0, |view| view as usize - 'a' as usize + 1);
+                self.view = seats.get(at).copied();
+            }
+            KeyCode::Char(' ') if !plays => self.due = Some(self.next_due()),
+            KeyCode::Char('q') | KeyCode::Esc => self.is_left = true,
+            _ => {}
+        }
+    }
+
+    fn next_due(&self) -> Instant {
+        Instant::now() + Duration::from_millis(SPEEDS[self.speed])
+    }
+
+    /// Shows the next decision if it is due.
+    pub(super) fn tick(&mut self) {
+        if self.due.is_some_and(|due| due <= Instant::now()) {
+            self.due = self.step(true).then(|| self.next_due());
+        }
+    }
+}
+
+impl Page for Reel {
+    fn lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
+        let (round, at) = self.at;
+        let film = &self.film;
+        let frame = &film.rounds[round].frames[at];
+        let who = self.view.map_or("all cards".to_owned(), |seat| format!("what {seat} knows"));
+        let head = format!(" {} · {} · {who}", film.rules, film.title);
+        let mut lines = vec![Line::from(format!("{:<columns$}", super::board::cut(&head, columns))).reversed()];
+        let is_scored = at == self.last() && !film.rounds[round].scores.is_empty();
+        let marks = Marks { view: self.view.filter(|_| !is_scored), ..Marks::default() };
+        let board = Board { scene: &frame.scene, kinds: &film.kinds, names: &film.agents, marks: &marks, columns };
+        lines.extend(board.lines());
+        let plays = if self.due.is_some() { " (plays)" } else { "" };
+        let place = format!(" round {} of {}, decision {at} of {}: ", round + 1, film.rounds.len(), self.last());
+        lines.push(Line::from(""));
+        lines.push(Line::from(vec![Span::from(place), Span::from(frame.decided(self.view)).bold(), Span::from(plays)]));
+        let mut foot = vec![bar(self.place(), columns)];
+        foot.extend(wrapped(KEYS, columns - 1, " ").into_iter().map(ratatui::prelude::Stylize::dim));
+        let lines_of_frame = frame.lines.iter().map(|line| line.told(self.view).trim().to_owned());
+        // At the end of a round all cards lie open, and the lines that tell them would push the scores away.
+        let mut told: Vec<String> = lines_of_frame.filter(|line| at < self.last() || !turns_up(line)).collect();
+        if at == self.last() {
+            told.extend(film.rounds[round].scores.iter().cloned());
+            if round + 1 == film.rounds.len() {
+                let ranks = film.ranks.iter().zip('a'..).map(|(rank, seat)| format!("{seat} {rank}"));
+                let ranks: Vec<String> = ranks.collect();
+                told.extend((!ranks.is_empty()).then(|| format!("the match is over: ranks {}", ranks.join(", "))));
+                told.extend(film.flaw.as_ref().map(|flaw| format!("the record is flawed: {flaw}")));
+            }
+        }
+        let room = rows.saturating_sub(lines.len() + foot.len());
+        let mut told: Vec<Line<'static>> =
+            told.iter().flat_map(|line| wrapped(&format!("   {line}"), columns, "     ")).collect();
+        told.truncate(room);
+        told.resize(room, Line::from(""));
+        lines.extend(told);
+        lines.extend(foot);
+        lines
+    }
+}
+
+impl Reel {
+    /// How far it is, from 0 to 1.
+    fn place(&self) -> f64 {
+        let frames = |rounds: &[cambio_report::RoundFilm]| rounds.iter().map(|round| round.frames.len()).sum::<usize>();
+        let all = frames(&self.film.rounds).max(2) - 1;
+        (frames(&self.film.rounds[..self.at.0]) + self.at.1) as f64 / all as f64
+    }
+}
+
+fn bar(place: f64, columns: usize) -> Line<'static> {
+    let width = columns - 2;
+    let done = ((width - 1) as f64 * place).round() as usize;
+    Line::from(format!(" {}●{}", "━".repeat(done), "─".repeat(width - 1 - done)))
+}
+
+/// Shows a film from a round and a decision on, until the person leaves.
+///
+/// # Errors
+/// If the terminal cannot be drawn on or read.
+pub(crate) fn watch(film: Film, at: (usize, usize), is_over: impl Fn() -> bool) -> std::io::Result<()> {
+    let mut screen = Screen::open()?;
+    let mut reel = Reel::new(film, at);
+    while !reel.is_left && !is_over() {
+        screen.draw(&reel)?;
+        match screen.key(Duration::from_millis(50))? {
+            Some(super::LEAVE) => return Ok(()),
+            Some(key) => reel.key(key),
+            None => reel.tick(),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,527 @@
+//! A person's match against agents, in the terminal.
+
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+use cambio_agents::AgentSpec;
+use cambio_core::{Rules, Spot};
+use cambio_report::KindView;
+use cambio_serve::{Done, Sitting, Step, hint};
+use ratatui::crossterm::event::KeyCode;
+use ratatui::style::Stylize as _;
+use ratatui::text::{Line, Span};
+
+use super::board::{Board, Marks, cut};
+use super::leaf::Leaf;
+use super::{LEAVE, Page, Screen, turns_up, wrapped};
+
+/// How long a card is shown that has to be remembered.
+const GLIMPSE: Duration = Duration::from_secs(4);
+
+/// The letters of the decisions that name no card, and their words.
+const VERBS: [(&str, char, &str); 7] = [
+    ("draw", 'd', "draw"),
+    ("take", 't', "take the open card"),
+    ("call", 'c', "call"),
+    ("end", 'e', "end the turn"),
+    ("drop", 'x', "drop it"),
+    ("skip", 's', "do without"),
+    ("pass", 'p', "pass"),
+];
+
+/// What the person is asked to do once more, because it cannot be undone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Doubt {
+    /// Enter passes although a card is known to match.
+    Pass,
+    Leave,
+}
+
+/// A match as a person at a terminal sees it.
+pub(super) struct Seat {
+    pub(super) sitting: Sitting,
+    rules: Rules,
+    names: Vec<String>,
+    own: char,
+    adviser: Option<AgentSpec>,
+    pub(super) kinds: Vec<KindView>,
+    /// The last step, as the sitting told it.
+    pub(super) step: Step,
+    /// What happened in this round, and how much of it the person has decided after.
+    pub(super) log: Vec<String>,
+    read: usize,
+    /// What the person chooses a card for, the first card of a swap, and the card that Enter chooses.
+    verb: Option<String>,
+    first: Option<String>,
+    focus: Option<String>,
+    doubt: Option<Doubt>,
+    leaf: Option<Leaf>,
+    /// What is said below the question: a hint, or why something cannot be.
+    pub(super) said: String,
+    pub(super) glimpses: Vec<(String, usize, Instant)>,
+    pub(super) advice: Option<Receiver<Result<String, String>>>,
+    pub(super) is_left: bool,
+}
+
+impl Seat {
+    pub(super) fn new(sitting: Sitting, adviser: Option<AgentSpec>) -> Seat {
+        let invitation = sitting.invitation();
+        let rules = *invitation.start.rules();
+        let mut names: Vec<String> = invitation.opponents.iter().map(ToString::to_string).collect();
+        names.insert(invitation.person.index(), "you".to_owned());
+        let mut seat = Seat {
+            own: invitation.person.letter(),
+            adviser: adviser.filter(|_| invitation.practice),
+            kinds: KindView::all(&rules),
+            names,
+            rules,
+            step: sitting.latest().clone(),
+            log: Vec::new(),
+            read: 0,
+            verb: None,
+            first: None,
+            focus: None,
+            doubt: None,
+            leaf: Some(Leaf::Rules),
+            said: String::new(),
+            glimpses: Vec::new(),
+            advice: None,
+            is_left: false,
+            sitting,
+        };
+        seat.take_in(seat.step.clone());
+        seat
+    }
+
+    /// Shows what the sitting has told since the last look.
+    pub(super) fn look(&mut self) {
+        if self.sitting.latest().n != self.step.n {
+            self.take_in(self.sitting.latest().clone());
+        }
+    }
+
+    fn take_in(&mut self, step: Step) {
+        if step.scene.round != self.step.scene.round {
+            self.log.clear();
+            self.read = 0;
+        }
+        // At the end of a round all cards lie open on the table, and the lines that tell them would push the scores away.
+        let is_told = |line: &&String| step.end.is_none() || !turns_up(line);
+        self.log.extend(step.lines.iter().filter(is_told).cloned());
+        let until = Instant::now() + GLIMPSE;
+        self.glimpses.extend(step.glimpses.iter().map(|(spot, kind)| (spot.clone(), *kind, until)));
+        self.step = step;
+        self.ask_anew();
+    }
+
+    fn ask_anew(&mut self) {
+        (self.first, self.focus, self.doubt) = (None, None, None);
+        self.said.clear();
+        self.verb = self.aimed().first().cloned();
+    }
+
+    fn choices(&self) -> &[String] {
+        self.step.ask.as_ref().map_or(&[], |ask| &ask.choices)
+    }
+
+    /// The verbs that name cards, each once.
+    fn aimed(&self) -> Vec<String> {
+        let mut verbs: Vec<String> = Vec::new();
+        for verb in self.choices().iter().filter_map(|choice| choice.split_once(' ')).map(|(verb, _)| verb) {
+            if !verbs.iter().any(|known| known == verb) {
+                verbs.push(verb.to_owned());
+            }
+        }
+        verbs
+    }
+
+    /// The cards that may be chosen now, by seat and number.
+    fn offered(&self) -> Vec<String> {
+        let Some(verb) = &self.verb else { return Vec::new() };
+        let mut spots: Vec<Spot> = Vec::new();
+        for choice in self.choices() {
+            let mut words = choice.split(' ');
+            if words.next() != Some(verb) {
+                continue;
+            }
+            let named: Vec<&str> = words.collect();
+            let fits = self.first.as_deref().is_none_or(|first| named.contains(&first));
+            spots.extend(named.iter().filter(|_| fits).filter_map(|spot| spot.parse::<Spot>().ok()));
+        }
+        spots.sort_by_key(|spot| (spot.seat().letter(), spot.number()));
+        spots.dedup();
+        spots.into_iter().map(|spot| spot.to_string()).collect()
+    }
+
+    pub(super) fn matches(&self) -> &[String] {
+        self.step.ask.as_ref().map_or(&[], |ask| &ask.matches)
+    }
+
+    pub(super) fn offers(&self, verb: &str) -> bool {
+        self.choices().iter().any(|choice| choice == verb)
+    }
+
+    fn act(&mut self, action: &str) {
+        self.read = self.log.len();
+        self.glimpses.clear();
+        match self.sitting.act(self.step.n, action) {
+            Ok(()) => self.look(),
+            Err(refusal) => self.said = refusal.to_string(),
+        }
+    }
+
+    /// Chooses a card for the verb.
+    fn choose(&mut self, spot: String) {
+        let Some(verb) = self.verb.clone() else { return };
+        if verb != "swap" {
+            return self.act(&format!("{verb} {spot}"));
+        }
+        match self.first.take() {
+            None => (self.first, self.focus) = (Some(spot), None),
+            Some(first) if first == spot => self.focus = None,
+            Some(first) => {
+                let either = [format!("swap {first} {spot}"), format!("swap {spot} {first}")];
+                if let Some(action) = either.iter().find(|action| self.offers(action)) {
+                    self.act(action);
+                }
+            }
+        }
+    }
+
+    /// Moves the focus to the next or last card that is offered.
+    fn move_focus(&mut self, ahead: bool) {
+        let offered = self.offered();
+        if offered.is_empty() {
+            return;
+        }
+        let at = self.focus.as_ref().and_then(|focus| offered.iter().position(|spot| spot == focus));
+        let next = match (at, ahead) {
+            (None, true) => 0,
+            (None, false) => offered.len() - 1,
+            (Some(at), true) => (at + 1) % offered.len(),
+            (Some(at), false) => (at + offered.len() - 1) % offered.len(),
+        };
+        self.focus = Some(offered[next].clone());
+    }
+
+    fn enter(&mut self, doubted: Option<Doubt>) {
+        if let Some(focus) = self.focus.clone() {
+            return self.choose(focus);
+        }
+        let choices = self.choices();
+        if self.offers("pass") {
+            if self.matches().is_empty() || doubted == Some(Doubt::Pass) {
+                return self.act("pass");
+            }
+            self.said =
+                format!("{} would match. Enter again passes all the same; m snaps.", self.matches().join(" and "));
+            self.doubt = Some(Doubt::Pass);
+        } else if let [only] = choices {
+            let only = only.clone();
+            self.act(&only);
+        } else if !choices.is_empty() {
+            "Enter alone decides nothing here: press a letter, or choose a card.".clone_into(&mut self.said);
+        }
+    }
+
+    pub(super) fn key(&mut self, key: KeyCode) {
+        let doubted = self.doubt.take();
+        if key == LEAVE {
+            self.is_left = true;
+            return;
+        }
+        if self.leaf.take().is_some() {
+            return;
+        }
+        self.said.clear();
+        match key {
+            KeyCode::Char('q') | KeyCode::Esc if self.is_over() => self.is_left = true,
+            KeyCode::Char('q') if doubted == Some(Doubt::Leave) => self.is_left = true,
+            KeyCode::Char('q') => {
+                "Leave the table? q again leaves, any other key stays.".clone_into(&mut self.said);
+                self.doubt = Some(Doubt::Leave);
+            }
+            KeyCode::Char('?') => self.leaf = Some(Leaf::Keys),
+            KeyCode::Char('r') => self.leaf = Some(Leaf::Rules),
+            KeyCode::Char('k') => self.leaf = Some(Leaf::Cards),
+            KeyCode::Char('u') if self.adviser.is_some() => match self.sitting.take_back(self.step.n) {
+                Ok(()) => self.read = 0,
+                Err(refusal) => self.said = refusal.to_string(),
+            },
+            KeyCode::Enter | KeyCode::Char(' ') if self.is_over() => self.is_left = key == KeyCode::Enter,
+            KeyCode::Enter if self.step.end.is_some() => {
+                if let Err(refusal) = self.sitting.go_on(self.step.n) {
+                    self.said = refusal.to_string();
+                }
+                self.look();
+            }
+            _ if self.step.ask.is_some() => self.decide(key, doubted),
+            _ => {}
+        }
+    }
+
+    /// A key while something is asked.
+    fn decide(&mut self, key: KeyCode, doubted: Option<Doubt>) {
+        match key {
+            KeyCode::Enter => self.enter(doubted),
+            KeyCode::Right | KeyCode::Down => self.move_focus(true),
+            KeyCode::Left | KeyCode::Up | KeyCode::BackTab => self.move_focus(false),
+            KeyCode::Tab => {
+                let verbs = self.aimed();
+                if let Some(at) = verbs.iter().position(|verb| Some(verb) == self.verb.as_ref()) {
+                    self.verb = Some(verbs[(at + 1) % verbs.len()].clone());
+                    (self.first, self.focus) = (None, None);
+                }
+            }
+            KeyCode::Esc => (self.first, self.focus) = (None, None),
+            KeyCode::Char('m' | ' ') => match self.matches().first().map(|spot| format!("snap {spot}")) {
+                Some(snap) if self.offers(&snap) => self.act(&snap),
+                _ => "You know no card that matches.".clone_into(&mut self.said),
+            },
+            KeyCode::Char('h') => self.ask_advice(),
+            KeyCode::Char(digit @ '1'..='9') => {
+                let spot = format!("{}{digit}", self.own);
+                if self.offered().contains(&spot) {
+                    self.choose(spot);
+                } else {
+                    self.said = format!("{spot} cannot be chosen now.");
+                }
+            }
+            KeyCode::Char(letter) => {
+                let verb = VERBS.iter().find(|(verb, key, _)| *key == letter && self.offers(verb));
+                match verb {
+                    Some((verb, ..)) => self.act(verb),
+                    None => self.said = format!("{letter} does nothing here; ? tells the keys."),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks the adviser on a thread of its own.
+    fn ask_advice(&mut self) {
+        let Some(adviser) = self.adviser.clone().filter(|_| self.advice.is_none()) else {
+            "Hints are for practice: start with --practice.".clone_into(&mut self.said);
+            return;
+        };
+        let (invitation, actions) = (self.sitting.invitation().clone(), self.sitting.actions());
+        let (tell, advice) = channel();
+        std::thread::spawn(move || {
+            let told = hint(&invitation, &actions, &adviser).map(|(action, explanation)| {
+                let mut considered = explanation.map_or(Vec::new(), |told| told.considered);
+                considered.sort_by(|one, other| other.value.total_cmp(&one.value));
+                let some: Vec<String> =
+                    considered.iter().take(4).map(|one| format!("{} {:.2}", one.action, one.value)).collect();
+                let why = if some.len() > 1 { format!(" (it values {})", some.join(", ")) } else { String::new() };
+                format!("{adviser} would: {action}{why}")
+            });
+            // The table may be gone.
+            let _ = tell.send(told.map_err(|refusal| refusal.to_string()));
+        });
+        self.advice = Some(advice);
+        "thinking of a hint…".clone_into(&mut self.said);
+    }
+
+    /// What comes by itself: hints, and the end of a glimpse.
+    pub(super) fn tick(&mut self) {
+        let now = Instant::now();
+        self.glimpses.retain(|(_, _, until)| *until > now);
+        let told = self.advice.as_ref().map(Receiver::try_recv);
+        match told {
+            None | Some(Err(TryRecvError::Empty)) => {}
+            Some(Ok(Ok(text) | Err(text))) => (self.said, self.advice) = (text, None),
+            Some(Err(TryRecvError::Disconnected)) => {
+                (self.said, self.advice) = ("the adviser cannot say".to_owned(), None);
+            }
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.step.trouble.is_some() || self.step.end.as_ref().is_some_and(|end| end.ranks.is_some())
+    }
+
+    fn marks(&self) -> Marks {
+        let asked = self.step.ask.is_some();
+        Marks {
+            own: Some(self.own),
+            offered: if asked { self.offered() } else { Vec::new() },
+            focus: self.focus.clone(),
+            matches: self.first.as_ref().map_or(self.matches().to_vec(), |first| vec![first.clone()]),
+            glimpses: self.glimpses.iter().map(|(spot, kind, _)| (spot.clone(), *kind)).collect(),
+            view: None,
+        }
+    }
+
+    /// What is asked, and the keys that answer it.
+    fn question(&self) -> (String, String) {
+        if let Some(trouble) = &self.step.trouble {
+            return (format!("The match has stopped: {trouble}"), "Enter leaves".to_owned());
+        }
+        if let Some(end) = &self.step.end {
+            let own = self.own as usize - 'a' as usize;
+            return match &end.ranks {
+                Some(ranks) => {
+                    let told = match (ranks[own], ranks.iter().filter(|rank| **rank == 1).count()) {
+                        (1, 1) => "You have won the match.".to_owned(),
+                        (1, _) => "You share the first rank.".to_owned(),
+                        (rank, _) => format!("The match is over; you have rank {rank} of {}.", ranks.len()),
+                    };
+                    (told, "Enter leaves".to_owned())
+                }
+                None if end.winners.contains(self.own) => {
+                    ("You win the round.".to_owned(), "Enter: next round".to_owned())
+                }
+                None => {
+                    let winners: Vec<String> = end.winners.chars().map(String::from).collect();
+                    let verb = if winners.len() == 1 { "wins" } else { "share" };
+                    (format!("{} {verb} the round.", winners.join(" and ")), "Enter: next round".to_owned())
+                }
+            };
+        }
+        let Some(ask) = &self.step.ask else {
+            let who = self.step.scene.asked.map_or("A card has landed: who snaps?".to_owned(), |seat| {
+                format!("{seat} ({}) decides…", self.names[seat as usize - 'a' as usize])
+            });
+            return (who, "q leaves".to_owned());
+        };
+        let question = match self.verb.as_deref() {
+            Some("swap") if self.first.is_none() => format!("{}: choose two cards", ask.question),
+            Some("swap") => format!("{}: and the other card", ask.question),
+            _ => ask.question.clone(),
+        };
+        let mut keys = Vec::new();
+        if ask.matches.first().is_some_and(|spot| self.offers(&format!("snap {spot}"))) {
+            keys.push(format!("m snap {}", ask.matches[0]));
+        }
+        let plain = VERBS.iter().filter(|(verb, ..)| self.offers(verb));
+        keys.extend(plain.map(|(_, key, words)| format!("{key} {words}")));
+        if let Some(verb) = &self.verb {
+            keys.push(format!("1–9 (yours) or arrows and Enter: {verb}"));
+            if self.aimed().len() > 1 {
+                keys.push("Tab another word".to_owned());
+            }
+        }
+        if self.adviser.is_some() {
+            keys.push("h hint".to_owned());
+            keys.push("u take back".to_owned());
+        }
+        (capital(&question), keys.join("   "))
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+impl Page for Seat {
+    fn lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
+        let scene = &self.step.scene;
+        let head = format!(
+            " {} · round {} · turn {} · you are seat {}",
+            self.rules.name(),
+            scene.round,
+            scene.turns,
+            self.own
+        );
+        let keys = "r rules · k cards · ? keys · q leaves ";
+        let room = columns - keys.chars().count();
+        let mut lines = vec![Line::from(format!("{:<room$}{keys}", cut(&head, room))).reversed()];
+        if let Some(leaf) = self.leaf {
+            lines.push(Line::from(""));
+            let mut text = leaf.lines(&self.rules, &self.kinds, columns);
+            text.truncate(rows - 4);
+            lines.extend(text);
+            lines.resize(rows - 1, Line::from(""));
+            lines.push(Line::from(" any key: to the table").bold());
+            return lines;
+        }
+        let marks = self.marks();
+        lines.extend(Board { scene, kinds: &self.kinds, names: &self.names, marks: &marks, columns }.lines());
+        let (question, keys) = self.question();
+        let mut foot: Vec<Line<'static>> =
+            wrapped(&format!(" {question}"), columns, "   ").into_iter().map(Line::bold).collect();
+        foot.extend(wrapped(&format!(" {keys}"), columns, " "));
+        let said = if self.said.is_empty() { Vec::new() } else { wrapped(&format!(" {}", self.said), columns, "   ") };
+        foot.extend(said.into_iter().map(Line::italic));
+        let mut told: Vec<Line<'static>> = Vec::new();
+        for (number, line) in self.log.iter().enumerate() {
+            let mark = if number < self.read { "   " } else { " · " };
+            let text = wrapped(line, columns - 3, "  ");
+            told.extend(text.into_iter().map(|line| Line::from(vec![Span::raw(mark), Span::raw(line.to_string())])));
+        }
+        if let Some(end) = &self.step.end {
+            told.extend(end.scores.iter().map(|line| Line::from(format!("   {line}")).bold()));
+            let totals: Vec<String> =
+                end.totals.iter().zip('a'..).map(|(total, seat)| format!("{seat} {total}")).collect();
+            told.push(Line::from(format!("   totals: {}", totals.join(", "))));
+        }
+        let room = rows.saturating_sub(lines.len() + foot.len());
+        let skipped = told.len().saturating_sub(room);
+        let mut told = told.split_off(skipped);
+        // The last lines stand above the question, and what is above them stays where it is.
+        let mut gap = vec![Line::from(""); room - told.len()];
+        gap.append(&mut told);
+        lines.extend(gap);
+        lines.extend(foot);
+        lines
+    }
+}
+
+/// How a match at the terminal ended.
+pub(crate) enum Ending {
+    /// It is over: the sitting, with its record.
+    Over(Box<Sitting>),
+    /// The person has left.
+    Left,
+    /// An agent cannot go on: why.
+    Trouble(String),
+}
+
+/// Lets a person play in the whole terminal.
+///
+/// # Errors
+/// If the terminal cannot be drawn on or read.
+pub(crate) fn sit(sitting: Sitting, adviser: Option<AgentSpec>, is_over: impl Fn() -> bool) -> std::io::Result<Ending> {
+    let mut screen = Screen::open()?;
+    let mut seat = Seat::new(sitting, adviser);
+    let mut thought: Option<Receiver<Done>> = None;
+    loop {
+        if seat.is_left || is_over() {
+            let is_done = seat.is_over();
+            return Ok(match seat.step.trouble {
+                Some(trouble) => Ending::Trouble(trouble),
+                None if is_done => Ending::Over(Box::new(seat.sitting)),
+                None => Ending::Left,
+            });
+        }
+        match thought.as_ref().map(Receiver::try_recv) {
+            None => {
+                if let Some(job) = seat.sitting.job() {
+                    let (tell, done) = channel();
+                    std::thread::spawn(move || tell.send(job.run()));
+                    thought = Some(done);
+                }
+            }
+            Some(Ok(done)) => {
+                thought = None;
+                seat.sitting.finish(done);
+                seat.look();
+                continue;
+            }
+            Some(Err(TryRecvError::Disconnected)) => {
+                thought = None;
+                seat.sitting.fail();
+                seat.look();
+            }
+            Some(Err(TryRecvError::Empty)) => {}
+        }
+        seat.tick();
+        screen.draw(&seat)?;
+        // While an agent thinks, the answer is looked for often: most answer at once.
+        let wait = Duration::from_millis(if thought.is_some() { 2 } else { 50 });
+        if let Some(key) = screen.key(wait)? {
+            seat.key(key);
+        }
+    }
+}

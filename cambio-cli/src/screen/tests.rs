@@ -1,0 +1,204 @@
+use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
+use cambio_core::{PRESETS, Playing, Record, Rules, replay};
+use cambio_report::Film;
+use cambio_serve::Invitation;
+
+use super::reel::Reel;
+use super::sit::Seat;
+use super::*;
+
+/// The page as rows, each as wide as its text.
+fn rows(page: &impl Page, columns: usize, rows: usize) -> Vec<String> {
+    page.lines(columns, rows).iter().map(ToString::to_string).collect()
+}
+
+/// The page at 80×24; nothing is cut off.
+fn shown(page: &impl Page) -> String {
+    let rows = rows(page, 80, 24);
+    assert!(rows.len() <= 24, "{} rows:\n{}", rows.len(), rows.join("\n"));
+    for row in &rows {
+        assert!(row.chars().count() <= 80, "{} columns: {row}", row.chars().count());
+    }
+    rows.join("\n")
+}
+
+fn seated(rules: &str, opponents: &[&str], seed: u64, notes: bool) -> Seat {
+    let roster = cambio_agents::roster();
+    let opponents: Vec<_> = opponents.iter().map(|spec| roster.parse(spec).unwrap()).collect();
+    let start = Playing::new(&Rules::preset(rules).unwrap(), opponents.len() + 1, Key::new(seed, 0)).unwrap();
+    let person = cambio_core::Seat::A;
+    let adviser = Some(roster.parse("greedy").unwrap());
+    Seat::new(cambio_serve::Sitting::new(Invitation { start, person, opponents, notes, practice: true }), adviser)
+}
+
+/// Lets the agents decide until the person is asked.
+fn wait(seat: &mut Seat) {
+    while let Some(job) = seat.sitting.job() {
+        seat.sitting.finish(job.run());
+        seat.look();
+    }
+}
+
+fn press(seat: &mut Seat, keys: &str) {
+    for key in keys.chars() {
+        seat.key(if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) });
+        wait(seat);
+    }
+}
+
+/// Plays a match by keys that are picked at random among those that may mean something. Returns the record and how many keys.
+fn played(rules: &str, opponents: &[&str], seed: u64) -> (Record, usize) {
+    let mut seat = seated(rules, opponents, seed, seed.is_multiple_of(2));
+    let mut chance: Stream = Key::new(seed, 9).stream(Purpose::Agent, 0);
+    press(&mut seat, " ");
+    for keys in 0..20_000 {
+        shown(&seat);
+        if seat.is_over() {
+            return (seat.sitting.record().unwrap(), keys);
+        }
+        let letters: Vec<char> = "dtcexspm123456?r\t".chars().collect();
+        match chance.below(letters.len() as u32 + 6) as usize {
+            at if at < letters.len() => press(&mut seat, &letters[at].to_string()),
+            at if at < letters.len() + 2 => seat.key(KeyCode::Right),
+            at if at < letters.len() + 3 => seat.key(KeyCode::Tab),
+            _ => press(&mut seat, "\n"),
+        }
+    }
+    panic!("the match is not over:\n{}", shown(&seat));
+}
+
+#[test]
+fn a_match_of_every_preset_can_be_played_by_keys_alone_at_80_by_24() {
+    for (number, preset) in PRESETS.into_iter().enumerate() {
+        let opponents =
+            &["greedy", "heuristic", "sharp", "random", "greedy", "random", "greedy"][..[1, 3, 2, 3, 2, 3][number]];
+        let (record, keys) = played(preset, opponents, number as u64);
+        replay(&record, &mut ()).unwrap();
+        // One round may end with the first turn.
+        assert!(keys > 4, "{preset}: {keys}");
+        let mut reel = Reel::new(Film::of(&record).unwrap(), (0, 0));
+        let mut steps = 0;
+        for view in 0..=opponents.len() + 1 {
+            for _ in 0..40 {
+                shown(&reel);
+                reel.key(KeyCode::Right);
+                steps += 1;
+            }
+            reel.key(KeyCode::Char('v'));
+            assert_eq!(reel.view.is_none(), view == opponents.len() + 1);
+        }
+        assert!(steps > 80);
+    }
+}
+
+#[test]
+fn the_largest_table_fits_too() {
+    let mut seat = seated("classic", &["greedy(call_at=7)"; 7], 4, true);
+    press(&mut seat, " ");
+    let page = shown(&seat);
+    for expected in ["a  you", "h  greedy(call_a…", "stock: "] {
+        assert!(page.contains(expected), "{expected} in:\n{page}");
+    }
+}
+
+/// A table whose person is asked in a snap window in which it knows a card that matches.
+fn with_a_match() -> Seat {
+    for seed in 0.. {
+        let mut seat = seated("classic", &["greedy(call_at=0)"], seed, true);
+        press(&mut seat, " ");
+        for _ in 0..12 {
+            let asked = seat.step.ask.as_ref();
+            if asked.is_some_and(|ask| ask.window && !ask.matches.is_empty()) {
+                return seat;
+            }
+            if seat.step.end.is_some() {
+                break;
+            }
+            let key = ["draw", "drop"].iter().position(|verb| seat.offers(verb)).map_or("p", |at| ["d", "x"][at]);
+            press(&mut seat, key);
+            press(&mut seat, "s");
+        }
+    }
+    unreachable!("some deal has one")
+}
+
+#[test]
+fn enter_throws_no_known_match_away_unasked() {
+    let mut seat = with_a_match();
+    let before = seat.step.n;
+    press(&mut seat, "\n");
+    assert_eq!(seat.step.n, before, "Enter alone has passed");
+    assert!(shown(&seat).contains("would match. Enter again passes all the same; m snaps."), "{}", shown(&seat));
+    // Any other key is no second Enter.
+    press(&mut seat, "z\n");
+    assert_eq!(seat.step.n, before);
+    press(&mut seat, "\n");
+    assert!(seat.step.n > before, "the second Enter passes");
+
+    let mut seat = with_a_match();
+    let snapped = seat.matches()[0].clone();
+    press(&mut seat, "m");
+    let told = seat.log.join("\n");
+    assert!(told.contains(&format!("a snaps {snapped}")), "{told}");
+}
+
+#[test]
+fn what_was_seen_goes_where_it_has_to_be_remembered() {
+    let mut seat = seated("classic", &["greedy"], 42, false);
+    press(&mut seat, " ");
+    let glimpsed = seat.glimpses.clone();
+    assert_eq!(glimpsed.len(), 2, "classic shows two cards at first");
+    let kinds = seat.kinds.clone();
+    let labels: Vec<String> = glimpsed.iter().map(|(spot, kind, _)| format!("{spot} {}", kinds[*kind].label)).collect();
+    let page = shown(&seat);
+    assert!(labels.iter().all(|label| page.contains(label)), "{labels:?} in:\n{page}");
+    seat.glimpses.iter_mut().for_each(|(.., until)| *until = std::time::Instant::now());
+    seat.tick();
+    let page = shown(&seat);
+    for (label, (_, kind, _)) in labels.iter().zip(&glimpsed) {
+        assert!(!page.contains(label.as_str()), "{label} in:\n{page}");
+        assert!(!seat.log.join("\n").contains(&kinds[*kind].label), "{label} is in what happened");
+    }
+}
+
+#[test]
+fn leaving_is_asked_twice_and_a_hint_is_given() {
+    let mut seat = seated("classic", &["greedy"], 3, true);
+    press(&mut seat, " q");
+    assert!(!seat.is_left);
+    press(&mut seat, "d");
+    assert!(!seat.is_left && seat.step.scene.held.is_some());
+    press(&mut seat, "h");
+    while seat.advice.is_some() {
+        seat.tick();
+    }
+    assert!(seat.said.starts_with("greedy would: "), "{}", seat.said);
+    press(&mut seat, "u");
+    assert!(seat.step.scene.held.is_none(), "the decision is taken back");
+    press(&mut seat, "qq");
+    assert!(seat.is_left);
+}
+
+#[test]
+fn names_that_are_words_have_brackets() {
+    let mut seat = seated("original", &["greedy"], 3, true);
+    press(&mut seat, " k");
+    let page = shown(&seat);
+    assert!(page.contains("[swap]") && page.contains("KR is the king of suit red"), "{page}");
+}
+
+struct Full;
+
+impl Page for Full {
+    fn lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
+        vec![Line::from("x".repeat(columns)); rows]
+    }
+}
+
+#[test]
+fn a_window_that_is_too_small_says_so() {
+    let told = |width, height| fitted(&Full, Rect::new(0, 0, width, height)).lines[0].to_string();
+    assert_eq!(told(79, 24), "This window has 79 × 24 characters;");
+    assert_eq!(told(80, 23), "This window has 80 × 23 characters;");
+    assert_eq!(told(80, 24), "x".repeat(80));
+}

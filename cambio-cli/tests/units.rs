@@ -1,0 +1,212 @@
+//! Many machines and one machine give the same bytes, whatever ends in the middle.
+
+mod folder;
+
+use folder::folder;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+const SPEC: &str = "seed = 8\ndeals = 120\nrules = ['classic', 'faessler']\nseats = [2, 3]\n\
+                    agents = ['random', 'random(pass=0.9)', 'greedy']\n";
+
+fn command(folder: &Path, words: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
+    command.current_dir(folder).args(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for name in ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn cambio(folder: &Path, words: &str) -> Output {
+    command(folder, words).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Runs a command that has to succeed, and returns what it said.
+fn done(folder: &Path, words: &str) -> String {
+    let output = cambio(folder, words);
+    assert!(output.status.success(), "{words}: {}", said(&output));
+    said(&output)
+}
+
+fn fails(folder: &Path, words: &str, exit: i32) -> String {
+    let output = cambio(folder, words);
+    assert_eq!(output.status.code(), Some(exit), "{words}: {}", said(&output));
+    said(&output)
+}
+
+/// The files of a run, all but the timing.
+fn files(run: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(run).unwrap().map(|entry| entry.unwrap());
+    let files = files.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()));
+    files.filter(|(name, _)| name != "timing.csv").collect()
+}
+
+fn assert_same(one: &Path, other: &Path) {
+    let (one, other) = (files(one), files(other));
+    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+    for (name, bytes) in &one {
+        assert!(*bytes == other[name], "{name} differs");
+    }
+}
+
+/// All files below the units of a store.
+fn units(store: &Path) -> Vec<std::path::PathBuf> {
+    let entries = |path: &Path| fs::read_dir(path).map(|found| found.map(|entry| entry.unwrap().path()).collect());
+    let folders: Vec<std::path::PathBuf> = entries(&store.join("units")).unwrap_or_default();
+    folders.iter().flat_map(|folder| entries(folder).unwrap()).collect()
+}
+
+#[test]
+fn the_parts_of_an_array_job_give_the_bytes_of_one_run() {
+    let folder = folder("parts");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    done(&folder, "run spec.toml --out one --records --quiet");
+    assert!(fails(&folder, "units play --store store --of 4", 1).contains("has no run"));
+    done(&folder, "units begin spec.toml --store store --records");
+    done(&folder, "units begin spec.toml --store store --records");
+    let changed = fails(&folder, "units begin spec.toml --store store --deals 7 --records", 1);
+    assert!(changed.contains("`deals` was 120 and is now 7"), "{changed}");
+    for (name, index) in [("SLURM_ARRAY_TASK_ID", "2"), ("JOB_COMPLETION_INDEX", "0"), ("JOB_COMPLETION_INDEX", "3")] {
+        let output = command(&folder, "units play --store store --of 4 --quiet").env(name, index).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+    }
+    let missing = fails(&folder, "units merge --store store --out many", 1);
+    assert!(missing.contains("of the ledger of ") && !folder.join("many").exists(), "{missing}");
+    assert!(fails(&folder, "units play --store store --of 4", 1).contains("--index has to say which"));
+    assert!(fails(&folder, "units play --store store --of 4 --index 4", 1).contains("allowed is 0 to 3"));
+    done(&folder, "units play --store store --of 4 --index 1 --quiet");
+    assert!(done(&folder, "units play --store store --of 4 --index 1").contains("nothing to play"));
+    done(&folder, "units play --store store --of 4 --index 1 --again --quiet");
+    assert_eq!(units(&folder.join("store")).len(), 4, "a unit that was played twice is there once");
+    assert!(done(&folder, "units check --store store --sample 2").contains("2 of 4 units"));
+    assert!(done(&folder, "units show --store store").contains("ms a match  faessler, 3 seats"));
+    done(&folder, "units merge --store store --out many --quiet");
+    assert_same(&folder.join("one"), &folder.join("many"));
+    done(&folder, "verify many");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_worker_that_is_killed_leaves_nothing_that_is_taken() {
+    let folder = folder("killed");
+    fs::write(folder.join("spec.toml"), SPEC.replace("120", "600")).unwrap();
+    done(&folder, "run spec.toml --out one --quiet");
+    done(&folder, "units begin spec.toml --store store");
+    let timing = fs::read_to_string(folder.join("one/timing.csv")).unwrap();
+    let seconds: f64 = timing.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
+    let mut hit = 0;
+    for share in [0.1, 0.3, 0.5, 0.7] {
+        let mut child = command(&folder, "units play --store store --quiet --threads 1").spawn().unwrap();
+        std::thread::sleep(Duration::from_secs_f64(share * seconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        hit += usize::from(units(&folder.join("store")).is_empty());
+    }
+    assert!(hit > 0, "no kill was early enough");
+    for index in 0..3 {
+        done(&folder, &format!("units play --store store --quiet --index {index} --of 3"));
+    }
+    done(&folder, "units merge --store store --out many --quiet");
+    assert_same(&folder.join("one"), &folder.join("many"));
+}
+
+#[test]
+fn a_flipped_byte_in_a_unit_is_found() {
+    let folder = folder("flipped");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    done(&folder, "units begin spec.toml --store store");
+    done(&folder, "units play --store store --quiet");
+    let unit = units(&folder.join("store")).remove(0);
+    let mut bytes = fs::read(&unit).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&unit, bytes).unwrap();
+    let told = fails(&folder, "units merge --store store --out many --quiet", 4);
+    assert!(told.contains("is damaged") && told.contains("units/"), "{told}");
+    assert!(!folder.join("many").exists());
+}
+
+#[test]
+fn a_bot_that_ends_is_a_fault_with_its_deal_and_nobody_plays_on() {
+    let folder = folder("fault");
+    let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'external(\"false\")']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    done(&folder, "units begin spec.toml --store store");
+    let told = fails(&folder, "units play --store store --quiet --index 0 --of 2", 2);
+    assert!(told.contains("deal 0") && told.contains("faults/"), "{told}");
+    assert!(units(&folder.join("store")).is_empty());
+    assert!(done(&folder, "units show --store store").contains("fault: store/faults/"));
+    let told = fails(&folder, "units merge --store store --out many --wait --quiet", 1);
+    assert!(told.contains("what the fault in store/faults/"), "{told}");
+    let record = fs::read_dir(folder.join("store/faults")).unwrap().next().unwrap().unwrap().path();
+    let replayed = cambio(&folder, &format!("replay --events {}", record.display()));
+    assert!(said(&replayed).contains("turn of a"), "{}", said(&replayed));
+}
+
+/// Files may not grow beyond a limit, as on a disk that is full; without the signal that usually comes with it.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_told_and_leaves_nothing() {
+    let folder = folder("full");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    done(&folder, "units begin spec.toml --store store");
+    let program = env!("CARGO_BIN_EXE_cambio");
+    let script = format!("trap '' XFSZ; ulimit -f 64; exec '{program}' units play --store store --quiet");
+    let output = Command::new("sh").args(["-c", &script]).current_dir(&folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("cannot write"), "{}", said(&output));
+    assert!(units(&folder.join("store")).is_empty());
+    assert_eq!(fs::read_dir(folder.join("store/aside")).unwrap().count(), 0, "nothing is left aside");
+    // Another machine plays it.
+    done(&folder, "units play --store store --quiet");
+    done(&folder, "units merge --store store --out many --quiet");
+}
+
+#[test]
+fn the_files_for_slurm_and_kubernetes_name_what_they_run() {
+    let folder = folder("cluster");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    done(&folder, "cluster slurm spec.toml --units 4 --store store --out many --into jobs");
+    let read = |name: &str| fs::read_to_string(folder.join("jobs").join(name)).unwrap();
+    assert!(read("play.sbatch").contains("#SBATCH --array=0-3\n") && read("merge.sbatch").contains("units merge"));
+    done(&folder, "cluster k8s spec.toml --units 4 --image cambio:1 --into jobs");
+    let job = read("job.yaml");
+    assert!(
+        job.contains("completions: 4\n") && job.contains("deals = 120") && job.contains("image: &image \"cambio:1\"")
+    );
+    // The scripts run where `sbatch` is a stand-in that starts every part at once, as on a cluster.
+    let stand_in = "#!/bin/sh\nfor last; do :; done\ncase $last in\n*play*) for i in 3 1 0 2; do \
+                    SLURM_ARRAY_TASK_ID=$i sh \"$last\" >&2 || exit 1; done; echo 1;;\n*) sh \"$last\" >&2; echo 2;;\nesac\n";
+    let bin = folder.join("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("sbatch"), stand_in).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(bin.join("sbatch"), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        let output = Command::new("sh").arg("jobs/submit.sh").current_dir(&folder).env("PATH", path).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        done(&folder, "run spec.toml --out one --quiet");
+        assert_same(&folder.join("one"), &folder.join("many"));
+    }
+}
+
+#[test]
+fn a_wish_is_priced_from_a_run() {
+    let folder = folder("priced");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    done(&folder, "run spec.toml --out small --quiet");
+    let told = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.001");
+    assert!(told.contains("hours of one core") && told.contains("what you asked for"), "{told}");
+    assert_eq!(told, done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.001"));
+    assert!(fails(&folder, "plan --cost small", 1).contains("--within"));
+}
