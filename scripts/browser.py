@@ -202,7 +202,7 @@ class Checks:
         told = []
         for number, preset in enumerate(PRESETS):
             page = self.page(*[(1280, "light"), (400, "dark")][number % 2])
-            # One long round, or many short ones.
+            # One long round, or some short ones.
             person = Person(page, number, calls=0.15 if preset == "classic" else 0.6)
             table = person.sit(self.address, preset, ["greedy", "heuristic"], notes=number % 3 != 2)
             decisions = person.play()
@@ -332,6 +332,10 @@ class Checks:
     def watching(self):
         page = self.page()
         page.goto(f"{self.address}runs?run=one&kind=failed")
+        turns = lambda: page.evaluate("[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[4].textContent))")
+        for down in (False, True):
+            page.click("table.list thead button:text-is('turns')")
+            expect(turns() == sorted(turns(), reverse=down), f"a click on its head does not sort a column: {turns()}")
         page.click("table.list a >> nth=0")
         page.wait_for_selector(".caption")
         address = page.url.split("#")[0]

@@ -359,19 +359,31 @@ def duels(run, options):
 
 
 def matrix(run, options):
-    """`matrix run= [rules= seats=]`: the row's score against the column in percent, the weakest first."""
+    """`matrix run= [rules= seats=] [bounds=RUN]`: the row's score against the column in percent, the weakest first. With the run
+    of experiments/bounds.sh, a last column: what a responder wins from the row's player."""
     scores = duels(run, options)
     means = {row["agent"]: float(row["rank_points"]) for row in one_table(run.rows("summary.csv"), options)}
     names = sorted(means, key=means.get)
     column = Column("score%")
+    found = bounds(options["bounds"]) if "bounds" in options else {}
     return markdown(
-        ["row against column"] + [str(place + 1) for place in range(len(names))],
+        ["row against column"] + [str(place + 1) for place in range(len(names))] + (["a responder wins"] if found else []),
         [
             [f"{place + 1} `{name}`"]
             + ["–" if name == other else column.write(*scores[name, other]) if (name, other) in scores else "" for other in names]
+            + ([found.get(name, "")] if found else [])
             for place, name in enumerate(names)
         ],
     )
+
+
+def bounds(run):
+    """What the responder of each player won on fresh deals, in percent and with half its interval, by the player."""
+    found = {}
+    for file in run.facts["files"] if run.facts else []:
+        for row in run.rows(file):
+            found[row["against"]] = Column("share%").write(*(number(row[key]) for key in ("share", "low", "high")))
+    return found
 
 
 def extremes(run, options):
@@ -582,6 +594,8 @@ class Page:
             run = runs.get(options.get("run"))
             if run is None:
                 raise Wrong(f"{self.path.name}: `{found[0]}` names no run")
+            if "bounds" in options:
+                options["bounds"] = runs[options["bounds"]]
             if kind == "fact":
                 return str(run.facts[options["key"]])
             if run.facts is None:

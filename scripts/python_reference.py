@@ -1,0 +1,122 @@
+"""Writes book/src/python-reference.md from the docstrings of the installed package `cambio` and the types of its stubs.
+
+    python scripts/python_reference.py            writes the page
+    python scripts/python_reference.py --check    fails if the page is not what it would write
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+import cambio
+
+HOME = Path(__file__).resolve().parents[1]
+PAGE = HOME / "book/src/python-reference.md"
+PACKAGE = HOME / "cambio-py/python/cambio"
+GROUPS = [
+    ("Rules and tables", ["Rules", "Layout", "Block"]),
+    ("A match", ["Game", "Action", "Event", "Observation", "Knowledge", "World", "Record"]),
+    ("Many matches", ["VectorGame"]),
+    ("Chance in the open", ["ChanceGame"]),
+    ("Agents and tournaments", ["agent", "agents", "Agent", "Player", "BatchPlayer", "evaluate", "run", "Run", "Table"]),
+    ("Errors", ["CambioError", "RulesError", "ActionError", "IllegalAction", "AgentError", "AgentFault", "ArrayError"]
+     + ["ExperimentError", "RecordError", "RunError"]),
+]  # fmt: skip
+HEAD = """# Python: the reference
+
+`scripts/python_reference.py` writes this page from the docstrings. [Python](python.md) is the guide. Seats are numbers from 0 or letters
+from a; an index is a number below `action_count`; arrays are of numpy.
+"""
+
+
+def definitions() -> dict[str, ast.AST]:
+    """What the stubs and the modules define, by name."""
+    found: dict[str, ast.AST] = {}
+    for name in ("_cambio.pyi", "run.py"):
+        for node in ast.parse((PACKAGE / name).read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                found[node.name] = node
+    return found
+
+
+def signature(node: ast.FunctionDef, name: str) -> str:
+    """A signature on one line, without what Python gives by itself."""
+    arguments = ast.unparse(node.args)
+    for first in ("self, /, ", "self, ", "cls, ", "self", "cls"):
+        if arguments.startswith(first):
+            arguments = arguments[len(first) :]
+            break
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns and not name[:1].isupper() else ""
+    return f"{name}({arguments}){returns}"
+
+
+def told(text: str | None) -> str:
+    return inspect.cleandoc(text or "")
+
+
+def members(thing: type, node: ast.ClassDef) -> list[str]:
+    """The attributes and methods of a class, in the order of the stubs."""
+    attributes, methods, seen = [], [], set()
+    for entry in node.body:
+        if not isinstance(entry, ast.FunctionDef) or entry.name.startswith("_") or entry.name in seen:
+            continue
+        seen.add(entry.name)
+        text = told(getattr(getattr(thing, entry.name, None), "__doc__", None))
+        decorators = {ast.unparse(one) for one in entry.decorator_list}
+        if decorators & {"property", "cached_property"}:
+            kind = ast.unparse(entry.returns) if entry.returns else ""
+            attributes.append(f"- `{entry.name}`: `{kind}`. {' '.join(text.split())}")
+        else:
+            methods.append(f"#### `{signature(entry, entry.name)}`\n\n{text}")
+    return (["\n".join(attributes)] if attributes else []) + methods
+
+
+def entry(name: str, known: dict[str, Any]) -> list[str]:
+    """The part of the page about one name."""
+    thing, node = getattr(cambio, name), known.get(name)
+    parts = [f"### `{name}`"]
+    if isinstance(node, ast.FunctionDef):
+        parts = [f"### `{signature(node, name)}`"]
+    elif isinstance(node, ast.ClassDef):
+        for made in node.body:
+            if isinstance(made, ast.FunctionDef) and made.name in ("__new__", "__init__") and not name.endswith("Player"):
+                parts = [f"### `{name}`", f"```python\n{signature(made, name)}\n```"]
+    parts.append(told(thing.__doc__))
+    if isinstance(node, ast.ClassDef) and isinstance(thing, type) and not issubclass(thing, Exception):
+        parts += members(thing, node)
+    return parts
+
+
+def page() -> str:
+    known = definitions()
+    listed = {name for _, names in GROUPS for name in names}
+    # What is no class and no function, such as `PRESETS` and the type `Reward`, speaks for itself.
+    public = (name for name in cambio.__all__ if not name.startswith("_"))
+    missing = {name for name in public if inspect.isroutine(getattr(cambio, name)) or isinstance(getattr(cambio, name), type)} - listed
+    if missing:
+        raise SystemExit(f"GROUPS has no place for {', '.join(sorted(missing))}")
+    parts = [HEAD.rstrip()]
+    for group, names in GROUPS:
+        parts.append(f"## {group}")
+        for name in names:
+            parts += entry(name, known)
+    return "\n\n".join(part for part in parts if part).replace("\n\n\n", "\n\n") + "\n"
+
+
+def main() -> int:
+    text = page()
+    if "--check" not in sys.argv:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    kept = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    sys.stdout.writelines(difflib.unified_diff(kept.splitlines(True), text.splitlines(True), "kept", "written", n=0))
+    return int(kept != text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
