@@ -1,29 +1,16 @@
 //! What is on disk survives everything: kills, full disks, damage that is found, parts that are put together.
 
+mod command;
 mod folder;
 
+use command::{assert_same, cambio, command, done, files, said};
 use folder::folder;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use cambio_sim::{Experiment, RunFolder};
-
-fn command(folder: &Path, words: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
-    command.current_dir(folder).args(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-fn cambio(folder: &Path, words: &str) -> Output {
-    command(folder, words).output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
 
 const SPEC: &str = "seed = 8\ndeals = 400\nrules = ['classic', 'faessler']\nseats = [2, 3]\n\
                     agents = ['random', 'random(pass=0.9)', 'greedy']\n";
@@ -32,32 +19,15 @@ const SPEC: &str = "seed = 8\ndeals = 400\nrules = ['classic', 'faessler']\nseat
 fn played(name: &str, deals: u32) -> PathBuf {
     let folder = folder(name);
     fs::write(folder.join("spec.toml"), SPEC.replace("400", &deals.to_string())).unwrap();
-    let output = cambio(&folder, "run spec.toml --out whole --records --quiet");
-    assert!(output.status.success(), "{}", said(&output));
+    done(&folder, "run spec.toml --out whole --records --quiet");
     folder
 }
 
 /// Plays a part of a run, and gives the name of its folder.
 fn play_part(folder: &Path, index: usize, of: usize) -> String {
     let part = format!("part{index}");
-    let output = cambio(folder, &format!("shard spec.toml --out {part} --records --quiet --index {index} --of {of}"));
-    assert!(output.status.success(), "{}", said(&output));
+    done(folder, &format!("shard spec.toml --out {part} --records --quiet --index {index} --of {of}"));
     part
-}
-
-/// The files of a run, all but the timing.
-fn files(run: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files = fs::read_dir(run).unwrap().map(|entry| entry.unwrap());
-    let files = files.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()));
-    files.filter(|(name, _)| name != "timing.csv").collect()
-}
-
-fn assert_same(one: &Path, other: &Path) {
-    let (one, other) = (files(one), files(other));
-    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
-    for (name, bytes) in &one {
-        assert!(*bytes == other[name], "{name} differs");
-    }
 }
 
 #[test]

@@ -1,60 +1,22 @@
 //! Many machines and one machine give the same bytes, whatever ends in the middle.
 
+mod command;
 mod folder;
 
+use command::{assert_same, cambio, command, done, said};
 use folder::folder;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 const SPEC: &str = "seed = 8\ndeals = 120\nrules = ['classic', 'faessler']\nseats = [2, 3]\n\
                     agents = ['random', 'random(pass=0.9)', 'greedy']\n";
 
-fn command(folder: &Path, words: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
-    command.current_dir(folder).args(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for name in ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"] {
-        command.env_remove(name);
-    }
-    command
-}
-
-fn cambio(folder: &Path, words: &str) -> Output {
-    command(folder, words).output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
-
-/// Runs a command that has to succeed, and returns what it said.
-fn done(folder: &Path, words: &str) -> String {
-    let output = cambio(folder, words);
-    assert!(output.status.success(), "{words}: {}", said(&output));
-    said(&output)
-}
-
 fn fails(folder: &Path, words: &str, exit: i32) -> String {
     let output = cambio(folder, words);
     assert_eq!(output.status.code(), Some(exit), "{words}: {}", said(&output));
     said(&output)
-}
-
-/// The files of a run, all but the timing.
-fn files(run: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files = fs::read_dir(run).unwrap().map(|entry| entry.unwrap());
-    let files = files.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()));
-    files.filter(|(name, _)| name != "timing.csv").collect()
-}
-
-fn assert_same(one: &Path, other: &Path) {
-    let (one, other) = (files(one), files(other));
-    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
-    for (name, bytes) in &one {
-        assert!(*bytes == other[name], "{name} differs");
-    }
 }
 
 /// All files below the units of a store.
