@@ -9,10 +9,11 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ._cambio import CambioError, Game, Layout, Rules
+from ._cambio import Action, CambioError, Game, IllegalAction, Layout, Rules
 from ._types import Reward
 
 Observed: TypeAlias = dict[str, NDArray[Any]]
+Index: TypeAlias = int | np.integer[Any]
 Illegal: TypeAlias = Literal["terminate", "raise", "random"]
 
 
@@ -38,6 +39,19 @@ def observation_space(layout: Layout, actions: int) -> spaces.Dict:
 def observed(game: Game, seat: int) -> Observed:
     """What `observation_space` contains, of one seat: the mask is all 0 where the seat is not asked."""
     return {"observation": game.tensor(seat), "action_mask": game.mask(seat).view(np.int8)}
+
+
+def take(game: Game, action: Index | Action | str, illegal: Illegal, random: np.random.Generator) -> bool:
+    """Steps a game. Returns whether its seat has lost by an illegal action; else such an action raises or becomes a random one."""
+    try:
+        game.step(action)
+    except IllegalAction:
+        if illegal == "raise":
+            raise
+        if illegal == "terminate":
+            return True
+        game.step(int(random.choice(game.legal_indices())))
+    return False
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:

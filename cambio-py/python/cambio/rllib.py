@@ -14,7 +14,7 @@ It needs the package `ray` with RLlib: `pip install 'cambio[rllib]'`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from ._extras import require
 
@@ -26,14 +26,13 @@ from gymnasium import spaces  # noqa: E402
 from ray.rllib.env.multi_agent_env import MultiAgentEnv  # noqa: E402
 
 from ._cambio import ActionError, CambioError, Game, IllegalAction  # noqa: E402
-from ._spaces import Deals, Observed, bounds, one_of  # noqa: E402
+from ._spaces import Deals, Index, Observed, bounds, one_of, take  # noqa: E402
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["CambioMultiAgentEnv"]
 
-Index: TypeAlias = int | np.integer[Any]
 OPTIONS = ("rules", "seats", "reward", "illegal", "max_cycles")
 
 
@@ -114,16 +113,7 @@ class CambioMultiAgentEnv(MultiAgentEnv):
         agent = self.possible_agents[game.seat]
         if action_dict.get(agent) is None:
             raise ActionError(f"{agent} is asked and has no action")
-        index, lost = int(action_dict[agent]), False
-        try:
-            game.step(index)
-        except IllegalAction:
-            if self._illegal == "raise":
-                raise
-            if self._illegal == "random":
-                game.step(int(self._random.choice(game.legal_indices())))
-            else:
-                lost = True
+        lost = take(game, int(action_dict[agent]), self._illegal, self._random)
         self._cycles += 1
         gains = dict(zip(self.possible_agents, game.rewards(), strict=True))
         if lost:

@@ -25,7 +25,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.env import AECIterable
 
 from .._cambio import Action, ActionError, CambioError, Game, IllegalAction, Layout, Rules
-from .._spaces import Deals, Illegal, Observed, observation_space, observed, one_of
+from .._spaces import Deals, Illegal, Index, Observed, observation_space, observed, one_of, take
 from .._types import Reward
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["CambioEnv", "ParallelCambioEnv", "env", "parallel_env", "raw_env"]
 
 RenderMode: TypeAlias = Literal["ansi", "human"]
-Index: TypeAlias = int | np.integer[Any]
 
 
 class _Table:
@@ -188,16 +187,7 @@ class CambioEnv(_Table, AECEnv[str, Observed, Index | None]):
             return
         if action is None:
             raise ActionError(f"the action of {agent} is None; that is allowed only once an agent is terminated or truncated")
-        lost = False
-        try:
-            game.step(action)
-        except IllegalAction:
-            if self.illegal == "raise":
-                raise
-            if self.illegal == "random":
-                game.step(int(self._random.choice(game.legal_indices())))
-            else:
-                lost = True
+        lost = take(game, action, self.illegal, self._random)
         self._cycles += 1
         self._cumulative_rewards[agent] = 0.0
         if lost:
