@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cambio_report::PAGES;
-use cambio_sim::{derive, merge};
+use cambio_sim::merge;
 
 use crate::exit::{CliResult, Exit};
 use crate::tables::{self, Format};
@@ -22,7 +22,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
-    let stored = merge(&args.parts, &args.out, PAGES)?;
-    tables::print(&stored.plan, &derive(&stored, &[])?, args.format)?;
+    let (stored, derived) = merge(&args.parts, &args.out, PAGES)?;
+    tables::print(&stored.plan, &derived, args.format)?;
     Ok(Exit::Done)
 }

@@ -54,7 +54,7 @@ pub use play::{
 pub use rows::BehaviourRow;
 pub use run::{
     Findings, PlayedUnit, Progress, Replay, Report, RunOutcome, Runner, UnitError, against_baseline, derive,
-    keep_fault, merge, merge_units, merge_units_watched, play_unit, replay_unit, verify,
+    keep_fault, merge, merge_units, play_unit, replay_unit, verify,
 };
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;

@@ -14,5 +14,5 @@ pub use outcome::{Progress, Report, RunOutcome};
 pub(crate) use read::for_each_block_of;
 pub use read::{against_baseline, derive};
 pub use runner::{Runner, keep_fault};
-pub use units::{PlayedUnit, UnitError, merge_units, merge_units_watched, play_unit, replay_unit};
+pub use units::{PlayedUnit, UnitError, merge_units, play_unit, replay_unit};
 pub use verify::{Findings, Replay, verify};

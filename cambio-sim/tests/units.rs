@@ -111,7 +111,7 @@ fn a_store_that_fails_one_time_in_ten_loses_nothing_and_has_nothing_twice() {
     }
     assert_eq!(store.units().unwrap().len(), 5);
     assert!(store.missing(0..plan.batch_count()).unwrap().is_empty());
-    assert_eq!(merge_units(&store, &place.join("many"), &[]).unwrap().matches(), plan.matches());
+    assert_eq!(merge_units(&store, &place.join("many"), &[], |_, _| ()).unwrap().0.matches(), plan.matches());
     assert_same_rows(&place.join("one"), &place.join("many"));
     assert!(failed.load(Ordering::Relaxed) > 5, "it was flaky");
     assert_eq!(std::fs::read_dir(place.join("store/aside")).unwrap().count(), 0, "nothing is left aside");
@@ -127,7 +127,7 @@ fn units_that_overlap_are_compared_batch_by_batch() {
     for unit in [0..all / 2, all / 3..all, all / 4..all / 4 + 1] {
         play_unit(&executor, &plan, unit, &store, |_| ()).unwrap();
     }
-    merge_units(&store, &place.join("many"), &[]).unwrap();
+    merge_units(&store, &place.join("many"), &[], |_, _| ()).unwrap();
     assert_same_rows(&place.join("one"), &place.join("many"));
 }
 
@@ -147,7 +147,7 @@ fn other_bytes_for_the_same_batches_stop_and_both_files_are_named() {
     std::fs::write(folder.join(&other), &text).unwrap();
     let error = play_unit(&executor, &plan, unit.batches(), &store, |_| ()).unwrap_err().to_string();
     assert!(error.contains("gave other bytes") && error.contains(&other) && error.contains(&unit.hash), "{error}");
-    let error = merge_units(&store, &place.join("run"), &[]).unwrap_err().to_string();
+    let error = merge_units(&store, &place.join("run"), &[], |_, _| ()).unwrap_err().to_string();
     assert!(error.contains("the entry of batch 0 is not there") || error.contains("other bytes"), "{error}");
     assert!(!place.join("run").exists());
     // Found by playing again, too.

@@ -7,7 +7,7 @@ use crate::digest::{Derived, Digest, Page, Source};
 use crate::disk::{PartsError, RunError, build_aside};
 use crate::store::{RunFolder, StoredRun, packed};
 
-/// Merges the shards of a run into a new folder. It has the same bytes as a run in one piece.
+/// Merges the shards of a run into a new folder. It has the same bytes as a run in one piece. Returns the run and its tables.
 ///
 /// ```
 /// use std::path::Path;
@@ -31,7 +31,7 @@ use crate::store::{RunFolder, StoredRun, packed};
 ///     Runner::new(&executor).run(&plan, &mut folder)?;
 ///     folders.push(path);
 /// }
-/// let whole = merge(&folders, &place.join("whole"), &[])?;
+/// let (whole, _) = merge(&folders, &place.join("whole"), &[])?;
 /// assert_eq!(whole.matches(), 40);
 ///
 /// let findings = verify(&whole, &plan, Replay::All, &[])?;
@@ -44,10 +44,14 @@ use crate::store::{RunFolder, StoredRun, packed};
 /// If the folders belong to different runs, overlap, or are not all shards; the sentence names what is missing. If a folder
 /// cannot be read, or the new one cannot be written; nothing is left of it then. The new folder has the name `OUT.new` until
 /// it is whole.
-pub fn merge(folders: &[PathBuf], out: &Path, pages: &[Page]) -> Result<StoredRun, RunError> {
+pub fn merge(folders: &[PathBuf], out: &Path, pages: &[Page]) -> Result<(StoredRun, Derived), RunError> {
     let parts = parts(folders)?;
-    build_aside(out, |new| merge_into(&parts, new, pages))?;
-    StoredRun::open(out)
+    let mut derived = Derived::default();
+    build_aside(out, |new| {
+        derived = merge_into(&parts, new, pages)?;
+        Ok(())
+    })?;
+    Ok((StoredRun::open(out)?, derived))
 }
 
 /// The shards in order, if together they are the whole run.
@@ -102,7 +106,7 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
     Ok(parts)
 }
 
-fn merge_into(parts: &[StoredRun], out: &Path, pages: &[Page]) -> Result<(), RunError> {
+fn merge_into(parts: &[StoredRun], out: &Path, pages: &[Page]) -> Result<Derived, RunError> {
     let mut folder = RunFolder::create_for_parts(out, &parts[0])?;
     let mut digest = Digest::new(&parts[0].plan);
     let mut faults = Vec::new();
@@ -118,6 +122,8 @@ fn merge_into(parts: &[StoredRun], out: &Path, pages: &[Page]) -> Result<(), Run
     folder.commit()?;
     digest.finish();
     let source = Source { plan: &parts[0].plan, spec: &parts[0].spec, extent: folder.extent() };
-    Derived::new(&source, &digest, &faults, pages).write(out)?;
-    folder.write_manifest("complete")
+    let derived = Derived::new(&source, &digest, &faults, pages);
+    derived.write(out)?;
+    folder.write_manifest("complete")?;
+    Ok(derived)
 }

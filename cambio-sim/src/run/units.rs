@@ -117,7 +117,7 @@ impl Sheet<'_> {
 /// let again = play_unit(&executor, &plan, 0..middle, &store, |_| ())?;
 /// assert_eq!(again.unit, first.unit, "the same bytes change nothing");
 ///
-/// let run = merge_units(&store, &place.join("run"), &[])?;
+/// let (run, _) = merge_units(&store, &place.join("run"), &[], |_, _| ())?;
 /// assert_eq!(run.matches(), 80);
 /// # std::fs::remove_dir_all(&place)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -209,7 +209,7 @@ fn is_repeatable(plan: &Plan, batches: &Range<u64>) -> bool {
 /// # Errors
 /// [`PartsError::Missing`] if units are missing, [`PartsError::Conflict`] if two units do not agree on a batch; or if the store
 /// cannot be read or the folder not be written. Nothing is left of the folder then.
-pub fn merge_units_watched(
+pub fn merge_units(
     store: &UnitStore,
     out: &Path,
     pages: &[Page],
@@ -277,12 +277,4 @@ pub fn merge_units_watched(
         folder.write_manifest("complete")
     })?;
     Ok((StoredRun::open(out)?, derived))
-}
-
-/// As [`merge_units_watched`], without looking on.
-///
-/// # Errors
-/// As there.
-pub fn merge_units(store: &UnitStore, out: &Path, pages: &[Page]) -> Result<StoredRun, RunError> {
-    merge_units_watched(store, out, pages, |_, _| ()).map(|(run, _)| run)
 }
