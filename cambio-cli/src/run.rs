@@ -6,8 +6,8 @@ use cambio_agents::Roster;
 use cambio_core::rng::Seed;
 use cambio_report::PAGES;
 use cambio_sim::{
-    CancelToken, Executor, Experiment, MOST_THREADS, PlayablePlan, Progress, Report, RunError, RunFolder, RunOutcome,
-    Runner, Secret, Shard, StoredRun, keep_fault,
+    CancelToken, Executor, Experiment, MOST_THREADS, PlanError, PlayablePlan, Progress, Report, RunError, RunFolder,
+    RunOutcome, Runner, Secret, Shard, StoredRun, keep_fault,
 };
 
 use crate::exit::{CliResult, Exit};
@@ -37,7 +37,6 @@ pub(super) struct ShardArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "a command line has the flags that it has")]
 struct Playing {
     /// The experiment file
     spec: PathBuf,
@@ -50,7 +49,20 @@ struct Playing {
     /// Go on with an interrupted run; the folder may exist
     #[arg(long)]
     resume: bool,
-    /// Also write the record of every match to records.jsonl
+    #[command(flatten)]
+    changes: Changes,
+    /// Do not show progress
+    #[arg(long, short)]
+    quiet: bool,
+    /// Whether the folder goes when the command ends.
+    #[arg(skip)]
+    is_passing: bool,
+}
+
+/// What the command line says of an experiment beside its file.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Changes {
+    /// Also write the record of every match, to records.jsonl
     #[arg(long)]
     records: bool,
     /// The number of deals, instead of that in the file
@@ -59,12 +71,17 @@ struct Playing {
     /// The seed, instead of that in the file: a whole number or a text
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = cambio_sim::read_seed)]
     seed: Option<Seed>,
-    /// Do not show progress
-    #[arg(long, short)]
-    quiet: bool,
-    /// Whether the folder goes when the command ends.
-    #[arg(skip)]
-    is_passing: bool,
+}
+
+impl Changes {
+    /// Reads an experiment with these changes, and its text as it is in the file.
+    pub(super) fn read(&self, spec: &Path) -> Result<(Experiment, String), PlanError> {
+        let (mut experiment, text) = Experiment::read(spec)?;
+        experiment.deals = self.deals.unwrap_or(experiment.deals);
+        experiment.seed = self.seed.or(experiment.seed);
+        experiment.records |= self.records;
+        Ok((experiment, text))
+    }
 }
 
 pub(super) fn threads(text: &str) -> Result<usize, String> {
@@ -116,9 +133,7 @@ pub(super) fn run_passing(
         out: out.unwrap_or(passing).to_owned(),
         threads,
         resume: false,
-        records: out.is_some(),
-        deals: None,
-        seed: None,
+        changes: Changes { records: out.is_some(), ..Changes::default() },
         quiet,
         is_passing: out.is_none(),
     };
@@ -139,10 +154,7 @@ fn play(
     shard: Option<Shard>,
     roster: &Roster,
 ) -> Result<(PlayablePlan, Report, Exit), Box<dyn std::error::Error>> {
-    let (mut experiment, text) = Experiment::read(&args.spec)?;
-    experiment.deals = args.deals.unwrap_or(experiment.deals);
-    experiment.seed = args.seed.or(experiment.seed);
-    experiment.records |= args.records;
+    let (experiment, text) = args.changes.read(&args.spec)?;
     let base = args.spec.parent().unwrap_or(Path::new("."));
     let plan = if experiment.secret && args.resume && Secret::is_in(&args.out) {
         experiment.plan_with(Secret::read(&args.out)?, roster, base)?

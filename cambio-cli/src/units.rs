@@ -5,17 +5,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_core::rng::Seed;
 use cambio_report::PAGES;
 use cambio_sim::{
-    Executor, Experiment, Plan, PlayablePlan, RunError, Shard, UnitError, UnitStore, WorkUnit, merge_units_watched,
-    play_unit, replay_unit,
+    Executor, Plan, PlayablePlan, RunError, Shard, UnitError, UnitStore, WorkUnit, merge_units, play_unit, replay_unit,
 };
 use clap::Subcommand;
 
 use crate::exit::{CliResult, Exit};
 use crate::progress::Progress;
-use crate::run::{stop_on_signal, threads};
+use crate::run::{Changes, stop_on_signal, threads};
 use crate::say::say;
 use crate::tables::{self, Format};
 
@@ -52,15 +50,8 @@ struct BeginArgs {
     spec: PathBuf,
     #[command(flatten)]
     store: StoreArg,
-    /// Also write the record of every match
-    #[arg(long)]
-    records: bool,
-    /// The number of deals, instead of that in the file
-    #[arg(long, value_name = "N")]
-    deals: Option<u64>,
-    /// The seed, instead of that in the file: a whole number or a text
-    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = cambio_sim::read_seed)]
-    seed: Option<Seed>,
+    #[command(flatten)]
+    changes: Changes,
 }
 
 #[derive(Debug, clap::Args)]
@@ -142,10 +133,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 }
 
 fn begin(args: &BeginArgs, roster: &Roster) -> CliResult {
-    let (mut experiment, text) = Experiment::read(&args.spec)?;
-    experiment.deals = args.deals.unwrap_or(experiment.deals);
-    experiment.seed = args.seed.or(experiment.seed);
-    experiment.records |= args.records;
+    let (experiment, text) = args.changes.read(&args.spec)?;
     let plan = experiment.plan(roster, args.spec.parent().unwrap_or(Path::new(".")))?;
     UnitStore::open(&args.store.store)?.begin(&text, &plan)?;
     say!("{} matches in {} batches of the ledger, in {}", plan.matches(), plan.batch_count(), args.store.store);
@@ -306,7 +294,7 @@ fn merge(args: &MergeArgs) -> CliResult {
         wait(&store, args.quiet)?;
     }
     let bar = Progress::matches(store.plan()?.batch_count(), args.quiet);
-    let (stored, derived) = merge_units_watched(&store, &args.out, PAGES, |done, of| {
+    let (stored, derived) = merge_units(&store, &args.out, PAGES, |done, of| {
         bar.position(0, done, of);
         bar.status(|| format!("{done}/{of} batches"));
     })?;
