@@ -164,7 +164,8 @@ pub(crate) fn _units_check(py: Python<'_>, store: String, unit: Told, agents: Bo
 /// Puts the units of a store together in a run folder. Returns the number of matches.
 #[pyfunction]
 pub(crate) fn _units_merge(py: Python<'_>, store: String, out: PathBuf) -> PyResult<u64> {
-    py.detach(|| merge_units(&UnitStore::open(&store)?, &out, PAGES, |_, _| ()).map(|(run, _)| run.matches())).map_err(refused)
+    py.detach(|| merge_units(&UnitStore::open(&store)?, &out, PAGES, |_, _| ()).map(|(run, _)| run.matches()))
+        .map_err(refused)
 }
 
 /// What is left of the run of a store, and what to play next.
