@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from gymnasium import spaces
@@ -15,6 +15,7 @@ from ._types import Reward
 Observed: TypeAlias = dict[str, NDArray[Any]]
 Index: TypeAlias = int | np.integer[Any]
 Illegal: TypeAlias = Literal["terminate", "raise", "random"]
+Choice = TypeVar("Choice", bound=str)
 
 
 def bounds(layout: Layout) -> NDArray[np.uint8]:
@@ -54,11 +55,12 @@ def take(game: Game, action: Index | Action | str, illegal: Illegal, random: np.
     return False
 
 
-def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+def one_of(name: str, value: str, allowed: tuple[Choice, ...]) -> Choice:
     """The value of an option, checked."""
-    if value not in allowed:
-        raise CambioError(f"`{name}` is `{value}`; allowed is {', '.join(allowed[:-1])} or {allowed[-1]}")
-    return value
+    for choice in allowed:
+        if choice == value:
+            return choice
+    raise CambioError(f"`{name}` is `{value}`; allowed is {', '.join(allowed[:-1])} or {allowed[-1]}")
 
 
 class Deals:

@@ -26,7 +26,7 @@ from gymnasium import spaces  # noqa: E402
 from ray.rllib.env.multi_agent_env import MultiAgentEnv  # noqa: E402
 
 from ._cambio import ActionError, CambioError, Game, IllegalAction  # noqa: E402
-from ._spaces import Deals, Index, Observed, bounds, one_of, take  # noqa: E402
+from ._spaces import Deals, Illegal, Index, Observed, bounds, one_of, take  # noqa: E402
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class CambioMultiAgentEnv(MultiAgentEnv):
                 raise CambioError(f"`config` has `{name}`; allowed are {', '.join(OPTIONS)}")
         seats = int(options.get("seats", 2))
         self._deals = Deals(options.get("rules", "classic"), seats, options.get("reward", "rank"))
-        self._illegal = one_of("illegal", options.get("illegal", "terminate"), ("terminate", "raise", "random"))
+        self._illegal: Illegal = one_of("illegal", options.get("illegal", "terminate"), ("terminate", "raise", "random"))
         self._most: int | None = options.get("max_cycles")
         if self._most is not None and self._most < 1:
             raise CambioError(f"`max_cycles` is {self._most}; allowed is a number from 1, or None for no limit")
