@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::read::read_batch;
-use crate::digest::{Derived, Digest, Page, Source};
+use super::read::Reading;
+use crate::digest::{Derived, Page, Source};
 use crate::disk::{PartsError, RunError, build_aside};
 use crate::store::{RunFolder, StoredRun, packed};
 
@@ -108,11 +108,10 @@ fn parts(folders: &[PathBuf]) -> Result<Vec<StoredRun>, RunError> {
 
 fn merge_into(parts: &[StoredRun], out: &Path, pages: &[Page]) -> Result<Derived, RunError> {
     let mut folder = RunFolder::create_for_parts(out, &parts[0])?;
-    let mut digest = Digest::new(&parts[0].plan);
-    let mut faults = Vec::new();
+    let mut reading = Reading::new(&parts[0].plan);
     for part in parts {
         part.for_each_batch(|entry, rows| {
-            read_batch((&part.plan, &part.path), entry, &rows, &mut digest, &mut faults)?;
+            reading.add(&part.path, entry.clone(), rows.clone())?;
             let counted = rows.into_iter().zip(&entry.segments);
             let files: Vec<(Vec<u8>, u64)> =
                 counted.map(|(rows, segment)| (packed(&part.plan, rows), segment.rows)).collect();
@@ -120,6 +119,7 @@ fn merge_into(parts: &[StoredRun], out: &Path, pages: &[Page]) -> Result<Derived
         })?;
     }
     folder.commit()?;
+    let (mut digest, faults) = reading.end()?;
     digest.finish();
     let source = Source { plan: &parts[0].plan, spec: &parts[0].spec, extent: folder.extent() };
     let derived = Derived::new(&source, &digest, &faults, pages);

@@ -1,6 +1,8 @@
 //! Reads stored rows back.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
 
 use crate::digest::{BaselineRow, Derived, Digest, Extract, Page, Source, against};
 use crate::disk::RunError;
@@ -8,26 +10,82 @@ use crate::plan::{Block, Plan};
 use crate::rows::{BadRow, MatchRow, PlayerRow, RoundRow, for_each_block};
 use crate::store::{BatchEntry, StoredRun, row_files};
 
-/// Adds the rows of a batch to the digest; errors call the folder by `place`. A block without rows was voided.
-pub(crate) fn read_batch(
-    (plan, place): (&Plan, &Path),
-    entry: &BatchEntry,
-    files: &[Vec<u8>],
-    digest: &mut Digest,
-    faults: &mut Vec<String>,
-) -> Result<(), RunError> {
-    let (mut blocks, mut extract) = (Vec::new(), Extract::default());
-    for_each_block_in((plan, place), entry, files, |block, matches, rounds, players| {
-        extract.add(block, matches, rounds, players);
-        blocks.push(*block);
-    })?;
-    digest.add_extract(&blocks, &extract);
-    if let Some(number) = row_files(plan).iter().position(|file| file.name == "faults.jsonl") {
-        let text = std::str::from_utf8(&files[number])
-            .map_err(|error| bad(place, entry, "faults.jsonl", &error.to_string()))?;
-        faults.extend(text.lines().map(str::to_owned));
+/// So many batches are read at once.
+const AT_ONCE: usize = 64;
+
+/// Reads the rows of batches and sums them up in order. Many batches are read at once, by all cores; what is found does not depend on
+/// that. Errors call the folder or file of a batch by its place.
+pub(crate) struct Reading<'p> {
+    plan: &'p Plan,
+    waiting: Vec<Waiting>,
+    digest: Digest,
+    faults: Vec<String>,
+}
+
+/// A batch that is not read yet.
+struct Waiting {
+    place: PathBuf,
+    entry: BatchEntry,
+    files: Vec<Vec<u8>>,
+}
+
+/// What the rows of a batch say. A block without rows was voided.
+struct Found<'p> {
+    blocks: Vec<Block<'p>>,
+    extract: Extract,
+    faults: Vec<String>,
+}
+
+impl<'p> Reading<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Reading<'p> {
+        Reading { plan, waiting: Vec::new(), digest: Digest::new(plan), faults: Vec::new() }
     }
-    Ok(())
+
+    /// Takes the next batch; its rows are not compressed. An error may be that of a batch before it.
+    pub(crate) fn add(&mut self, place: &Path, entry: BatchEntry, files: Vec<Vec<u8>>) -> Result<(), RunError> {
+        self.waiting.push(Waiting { place: place.to_owned(), entry, files });
+        if self.waiting.len() == AT_ONCE { self.read() } else { Ok(()) }
+    }
+
+    /// Reads all batches of a folder.
+    pub(crate) fn add_all(&mut self, stored: &StoredRun) -> Result<(), RunError> {
+        stored.for_each_batch(|entry, files| self.add(&stored.path, entry.clone(), files))
+    }
+
+    fn read(&mut self) -> Result<(), RunError> {
+        let plan = self.plan;
+        let found: Vec<_> = self.waiting.par_iter().map(|waiting| waiting.read(plan)).collect();
+        self.waiting.clear();
+        for found in found {
+            let Found { blocks, extract, faults } = found?;
+            self.digest.add_extract(&blocks, &extract);
+            self.faults.extend(faults);
+        }
+        Ok(())
+    }
+
+    /// The sums so far, to which rows can be added, and the faults.
+    pub(crate) fn end(mut self) -> Result<(Digest, Vec<String>), RunError> {
+        self.read()?;
+        Ok((self.digest, self.faults))
+    }
+}
+
+impl Waiting {
+    fn read<'p>(&self, plan: &'p Plan) -> Result<Found<'p>, RunError> {
+        let Waiting { place, entry, files } = self;
+        let mut found = Found { blocks: Vec::new(), extract: Extract::default(), faults: Vec::new() };
+        for_each_block_in((plan, place), entry, files, |block, matches, rounds, players| {
+            found.extract.add(block, matches, rounds, players);
+            found.blocks.push(*block);
+        })?;
+        if let Some(number) = row_files(plan).iter().position(|file| file.name == "faults.jsonl") {
+            let text = std::str::from_utf8(&files[number])
+                .map_err(|error| bad(place, entry, "faults.jsonl", &error.to_string()))?;
+            found.faults.extend(text.lines().map(str::to_owned));
+        }
+        Ok(found)
+    }
 }
 
 fn bad(place: &Path, entry: &BatchEntry, file: &str, what: &str) -> RunError {
@@ -77,11 +135,9 @@ pub fn against_baseline(stored: &StoredRun, baseline: usize) -> Result<Vec<Basel
 
 /// The sums of a run's rows, and its faults.
 fn digest(stored: &StoredRun) -> Result<(Digest, Vec<String>), RunError> {
-    let mut digest = Digest::new(&stored.plan);
-    let mut faults = Vec::new();
-    stored.for_each_batch(|entry, rows| {
-        read_batch((&stored.plan, &stored.path), entry, &rows, &mut digest, &mut faults)
-    })?;
+    let mut reading = Reading::new(&stored.plan);
+    reading.add_all(stored)?;
+    let (mut digest, faults) = reading.end()?;
     digest.finish();
     Ok((digest, faults))
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::batch::{SpareBuffers, play_batch};
 use super::committer::Committer;
 use super::outcome::{Progress, Report, RunOutcome};
-use super::read::read_batch;
-use crate::digest::{Derived, Digest, Page, Source};
+use super::read::Reading;
+use crate::digest::{Derived, Page, Source};
 use crate::disk::{RunError, write_whole};
 use crate::plan::{Plan, PlayablePlan};
 use crate::play::{AgentFault, Arena, Executor, Stopped, Worker};
@@ -81,14 +81,11 @@ impl<'a> Runner<'a> {
         let begun = Instant::now();
         let batches = folder.batches_left();
         let before = folder.matches();
-        let mut digest = Digest::new(plan);
-        let mut faults = Vec::new();
+        let mut reading = Reading::new(plan);
         if before > 0 {
-            let stored = StoredRun::open(folder.path())?;
-            stored.for_each_batch(|entry, rows| {
-                read_batch((&stored.plan, &stored.path), entry, &rows, &mut digest, &mut faults)
-            })?;
+            reading.add_all(&StoredRun::open(folder.path())?)?;
         }
+        let (mut digest, mut faults) = reading.end()?;
         let committer = Committer { folder, digest: &mut digest, faults: &mut faults, cell: 0 };
         let mut outcome = self.play(plan, committer, batches);
         // Even if the disk is full: the ledger may still get the entries for the rows that were written.

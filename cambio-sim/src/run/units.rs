@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use super::batch::{PlayedBatch, SpareBuffers, play_batch};
 use super::outcome::RunOutcome;
-use super::read::read_batch;
+use super::read::Reading;
 use super::runner::write_timing;
-use crate::digest::{Derived, Digest, Page, Source};
+use crate::digest::{Derived, Page, Source};
 use crate::disk::{PartsError, RunError, build_aside};
 use crate::plan::{Plan, PlayablePlan};
 use crate::play::{AgentFault, Arena, Executor, Stopped, Worker};
-use crate::store::{BatchEntry, LineupCost, RunFolder, StoredRun, UnitStore, UnitWriter, WorkUnit};
+use crate::store::{BatchEntry, LineupCost, RunFolder, StoredRun, UnitStore, UnitWriter, WorkUnit, unpacked_all};
 
 /// A unit that was played.
 #[derive(Clone, PartialEq, Debug)]
@@ -236,7 +236,7 @@ pub fn merge_units(
     let mut derived = Derived::default();
     build_aside(out, |new| {
         let mut folder = RunFolder::create_for_units(new, &begun)?;
-        let (mut digest, mut faults) = (Digest::new(plan), Vec::new());
+        let mut reading = Reading::new(plan);
         let mut seen: Vec<(BatchEntry, usize)> = Vec::new();
         for (place, unit) in units.iter().enumerate() {
             let batches = unit.batches();
@@ -254,10 +254,9 @@ pub fn merge_units(
                     }
                     continue;
                 }
-                let unpacked = crate::store::unpacked_all(plan, rows.clone())
-                    .map_err(RunError::unreadable(&Path::new(store.place()).join(&name)))?;
                 let at = Path::new(store.place()).join(&name);
-                read_batch((plan, &at), &entry, &unpacked, &mut digest, &mut faults)?;
+                let unpacked = unpacked_all(plan, rows.clone()).map_err(RunError::unreadable(&at))?;
+                reading.add(&at, entry.clone(), unpacked)?;
                 let files: Vec<(Vec<u8>, u64)> =
                     rows.into_iter().zip(entry.segments.iter().map(|segment| segment.rows)).collect();
                 seen.push((entry.clone(), place));
@@ -266,6 +265,7 @@ pub fn merge_units(
             }
         }
         folder.commit()?;
+        let (mut digest, faults) = reading.end()?;
         digest.finish();
         let source = Source { plan, spec: &begun.spec, extent: folder.extent() };
         derived = Derived::new(&source, &digest, &faults, pages);
