@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use cambio_agents::Roster;
-use cambio_report::{Tuning, of_tuning};
+use cambio_report::write_tuning;
 use cambio_sim::tune::{
-    AgainstField, AgainstItself, FieldScores, Found, MOST_DEALS, Method, Opponents, Point, Setting, Task, TuneError,
-    Tuned, Validation, Values,
+    AgainstField, AgainstItself, Found, MOST_DEALS, Method, Opponents, Point, Setting, Task, TuneError, Tuned,
+    Validation, Values,
 };
-use cambio_sim::{Executor, Payoff, RunError, write_whole};
+use cambio_sim::{Executor, Payoff};
 use cambio_stats::race::Race;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::json;
@@ -200,48 +200,13 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let tuned = task.run(roster, &executor, |step| progress.status(|| step.to_string())).map_err(in_options)?;
     progress.finish();
     if let Some(out) = &args.out {
-        write(out, &tuned)?;
+        write_tuning(out, &tuned)?;
         if !args.setting.quiet {
             say!("the report is {}", out.join("report.html").display());
         }
     }
     std::io::stdout().lock().write_all(told(&tuned).as_bytes())?;
     Ok(Exit::Done)
-}
-
-/// Writes the folder.
-fn write(out: &Path, tuned: &Tuned) -> Result<(), Box<dyn std::error::Error>> {
-    let Tuned { points, scores, result } = tuned;
-    std::fs::create_dir_all(out).map_err(RunError::unwritable(out))?;
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    points.iter().try_for_each(|point| csv.serialize(point))?;
-    write_whole(&out.join("curve.csv"), &csv.into_inner().map_err(|error| error.to_string())?)?;
-    if !scores.is_empty() {
-        let mut csv = csv::Writer::from_writer(Vec::new());
-        for (place, scores) in scores.iter().enumerate() {
-            append(scores, place == 0, &mut csv)?;
-        }
-        write_whole(&out.join("scores.csv"), &csv.into_inner().map_err(|error| error.to_string())?)?;
-    }
-    let text = serde_json::to_string_pretty(result)? + "\n";
-    write_whole(&out.join("tuning.json"), text.as_bytes())?;
-    write_whole(&out.join("report.html"), of_tuning(Tuning { points, result }).as_bytes())?;
-    Ok(())
-}
-
-/// Appends the header and a row for each deal, with a column for each candidate. A cell is empty if the candidate had
-/// dropped out.
-fn append(scores: &FieldScores, is_first: bool, csv: &mut csv::Writer<Vec<u8>>) -> csv::Result<()> {
-    let FieldScores { field, agents, by_deal } = scores;
-    if is_first {
-        csv.write_record(["field", "deal"].into_iter().chain(agents.iter().map(String::as_str)))?;
-    }
-    let deals = by_deal.iter().map(Vec::len).max().unwrap_or(0);
-    for deal in 0..deals {
-        let scores = by_deal.iter().map(|scores| scores.get(deal).map_or_else(String::new, f64::to_string));
-        csv.write_record([field.clone(), deal.to_string()].into_iter().chain(scores))?;
-    }
-    Ok(())
 }
 
 /// What was found, for people.

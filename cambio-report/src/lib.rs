@@ -31,7 +31,7 @@ pub use learning::{Learning, of_learning};
 pub use narrator::Narrator;
 pub use numbers::is_even;
 pub use scene::{Held, KindView, Lying, Move, Scene};
-pub use tuning::{Tuning, of_tuning};
+pub use tuning::{Tuning, of_tuning, write_tuning};
 pub use words::{cards_in_short, rules_in_short, scores_in_words};
 
 /// The pages of a run, `report.html` alone. Pass it to whatever plays, checks or merges runs.

@@ -1,6 +1,9 @@
 //! The page of a response curve.
 
-use cambio_sim::tune::{AgainstField, AgainstItself, Found, Point, TuningResult, Validation};
+use std::path::Path;
+
+use cambio_sim::tune::{AgainstField, AgainstItself, FieldScores, Found, Point, Tuned, TuningResult, Validation};
+use cambio_sim::{RunError, write_whole};
 
 use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, percent, plus_minus, signed, spread};
@@ -337,4 +340,49 @@ impl<'a> Tuning<'a> {
             rows: values.iter().enumerate().map(row).collect(),
         }
     }
+}
+/// Writes what a tuning found into a folder: `curve.csv`, `scores.csv` but after CMA-ES, `tuning.json` and `report.html`.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write_tuning(out: &Path, tuned: &Tuned) -> Result<(), RunError> {
+    std::fs::create_dir_all(out).map_err(RunError::unwritable(out))?;
+    for (name, bytes) in files(tuned).map_err(RunError::unwritable(out))? {
+        write_whole(&out.join(name), &bytes)?;
+    }
+    Ok(())
+}
+
+fn files(tuned: &Tuned) -> std::io::Result<Vec<(&'static str, Vec<u8>)>> {
+    let Tuned { points, scores, result } = tuned;
+    let mut curve = csv::Writer::from_writer(Vec::new());
+    points.iter().try_for_each(|point| curve.serialize(point))?;
+    let whole = |csv: csv::Writer<Vec<u8>>| csv.into_inner().map_err(csv::IntoInnerError::into_error);
+    let mut files = vec![("curve.csv", whole(curve)?)];
+    if !scores.is_empty() {
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        for (place, scores) in scores.iter().enumerate() {
+            append(scores, place == 0, &mut csv)?;
+        }
+        files.push(("scores.csv", whole(csv)?));
+    }
+    let text = serde_json::to_string_pretty(result)? + "\n";
+    files.push(("tuning.json", text.into_bytes()));
+    files.push(("report.html", of_tuning(Tuning { points, result }).into_bytes()));
+    Ok(files)
+}
+
+/// Appends the header and a row for each deal, with a column for each candidate. A cell is empty if the candidate had
+/// dropped out.
+fn append(scores: &FieldScores, is_first: bool, csv: &mut csv::Writer<Vec<u8>>) -> csv::Result<()> {
+    let FieldScores { field, agents, by_deal } = scores;
+    if is_first {
+        csv.write_record(["field", "deal"].into_iter().chain(agents.iter().map(String::as_str)))?;
+    }
+    let deals = by_deal.iter().map(Vec::len).max().unwrap_or(0);
+    for deal in 0..deals {
+        let scores = by_deal.iter().map(|scores| scores.get(deal).map_or_else(String::new, f64::to_string));
+        csv.write_record([field.clone(), deal.to_string()].into_iter().chain(scores))?;
+    }
+    Ok(())
 }

@@ -50,6 +50,41 @@ pub struct Setting {
     pub seed: Seed,
 }
 
+/// Who plays the deals of candidates: an [`Executor`] on this machine, or a program of one's own that hands them to many.
+pub trait Scorer: std::fmt::Debug + Sync {
+    /// What [`Candidates::scores`] returns. It must not depend on who played which deals.
+    ///
+    /// # Errors
+    /// If an agent is at fault, or play was interrupted.
+    fn scores(
+        &self,
+        candidates: &Candidates<'_>,
+        which: &[usize],
+        deals: Range<u64>,
+    ) -> Result<Vec<Vec<f64>>, MeasureError>;
+}
+
+impl Scorer for Executor {
+    fn scores(
+        &self,
+        candidates: &Candidates<'_>,
+        which: &[usize],
+        deals: Range<u64>,
+    ) -> Result<Vec<Vec<f64>>, MeasureError> {
+        let count = (deals.end - deals.start) as usize;
+        let at = |place: u64| {
+            let place = place as usize;
+            candidates.score(which[place / count], deals.start + (place % count) as u64)
+        };
+        let mut all = Vec::with_capacity(which.len() * count);
+        self.run_ordered(0..(which.len() * count) as u64, at, |_, score| {
+            all.push(score?);
+            Ok(())
+        })?;
+        Ok(all.chunks(count.max(1)).map(<[f64]>::to_vec).collect())
+    }
+}
+
 /// Candidates at one table. Each plays against the same field.
 ///
 /// ```
@@ -80,7 +115,9 @@ pub struct Setting {
 #[derive(Debug)]
 pub struct Candidates<'e> {
     plan: PlayablePlan,
-    executor: &'e Executor,
+    specs: Vec<String>,
+    field: Vec<String>,
+    scorer: &'e dyn Scorer,
     payoff: Payoff,
 }
 
@@ -92,7 +129,7 @@ impl<'e> Candidates<'e> {
     pub fn new(
         setting: &Setting,
         roster: &Roster,
-        executor: &'e Executor,
+        scorer: &'e dyn Scorer,
         candidates: &[String],
         field: &[String],
     ) -> Result<Candidates<'e>, MeasureError> {
@@ -114,7 +151,18 @@ impl<'e> Candidates<'e> {
             ..Experiment::default()
         };
         let plan = experiment.plan(roster, &setting.folder)?;
-        Ok(Candidates { plan, executor, payoff: setting.payoff })
+        let (specs, field) = (candidates.to_vec(), field.to_vec());
+        Ok(Candidates { plan, specs, field, scorer, payoff: setting.payoff })
+    }
+
+    /// The specs of the candidates, as they were given.
+    pub fn specs(&self) -> &[String] {
+        &self.specs
+    }
+
+    /// The specs of the field, as they were given.
+    pub fn field(&self) -> &[String] {
+        &self.field
     }
 
     /// The specs of the candidates, as rows have them.
@@ -143,19 +191,9 @@ impl<'e> Candidates<'e> {
     /// Plays some candidates on some deals. Returns for each candidate its mean payoff in each deal.
     ///
     /// # Errors
-    /// If an agent is at fault, or the executor was cancelled.
+    /// If an agent is at fault, or play was interrupted.
     pub fn scores(&self, candidates: &[usize], deals: Range<u64>) -> Result<Vec<Vec<f64>>, MeasureError> {
-        let count = (deals.end - deals.start) as usize;
-        let at = |place: u64| {
-            let place = place as usize;
-            self.score(candidates[place / count], deals.start + (place % count) as u64)
-        };
-        let mut all = Vec::with_capacity(candidates.len() * count);
-        self.executor.run_ordered(0..(candidates.len() * count) as u64, at, |_, score| {
-            all.push(score?);
-            Ok(())
-        })?;
-        Ok(all.chunks(count.max(1)).map(<[f64]>::to_vec).collect())
+        self.scorer.scores(self, candidates, deals)
     }
 
     /// The curve of the candidates with these values, from their scores, one for each deal; the field is called so. Joint

@@ -9,18 +9,19 @@ use cambio_stats::{Joint, Matrix};
 
 use super::result::{AgainstField, AgainstItself, Comparison, Found, TuningResult, Validation};
 use super::task::{FieldScores, Method, Opponents, Step, Task, TuneError, Tuned, spaced};
-use super::{Candidates, Point, search};
+use super::{Candidates, Point, Scorer, search};
 use crate::plan::{Payoff, PlanError};
-use crate::play::{Executor, MeasureError};
+use crate::play::MeasureError;
 
 impl Task {
-    /// Searches for the best values. `progress` is told what is done next.
+    /// Searches for the best values. The deals are played by an [`Executor`](crate::Executor), or by another [`Scorer`]; `progress` is
+    /// told what is done next.
     ///
     /// # Errors
-    /// If the task is not allowed, an agent is at fault, or the executor was cancelled.
+    /// If the task is not allowed, an agent is at fault, or play was interrupted.
     ///
     /// # Determinism
-    /// The result does not depend on the number of threads.
+    /// The result does not depend on the number of threads or machines.
     ///
     /// ```
     /// use cambio_sim::tune::{Found, Method, Opponents, Setting, Task};
@@ -59,11 +60,11 @@ impl Task {
     pub fn run(
         &self,
         roster: &Roster,
-        executor: &Executor,
+        scorer: &dyn Scorer,
         mut progress: impl FnMut(Step),
     ) -> Result<Tuned, TuneError> {
         self.check()?;
-        let drive = Drive { task: self, roster, executor, progress: &mut progress };
+        let drive = Drive { task: self, roster, scorer, progress: &mut progress };
         match &self.opponents {
             Opponents::Defaults => drive.against_field(vec![self.with_defaults()]),
             Opponents::Field(field) => drive.against_field(field.clone()),
@@ -76,7 +77,7 @@ impl Task {
 struct Drive<'a> {
     task: &'a Task,
     roster: &'a Roster,
-    executor: &'a Executor,
+    scorer: &'a dyn Scorer,
     progress: &'a mut dyn FnMut(Step),
 }
 
@@ -94,7 +95,7 @@ struct Search {
 
 impl<'a> Drive<'a> {
     fn measured(&self, candidates: &[String], field: &[String]) -> Result<Candidates<'a>, MeasureError> {
-        Candidates::new(&self.task.setting, self.roster, self.executor, candidates, field)
+        Candidates::new(&self.task.setting, self.roster, self.scorer, candidates, field)
     }
 
     fn result(&self, found: Found) -> TuningResult {
@@ -300,6 +301,7 @@ fn negate(point: &mut Point) {
 mod tests {
     use super::*;
     use crate::plan::Unit;
+    use crate::play::Executor;
     use crate::tune::Setting;
     use cambio_stats::race::Race;
 
