@@ -13,6 +13,7 @@ mod game;
 mod minds;
 mod observation;
 mod record;
+mod rounds;
 mod rules;
 mod tournament;
 mod units;
@@ -36,13 +37,15 @@ mod _cambio {
     #[pymodule_export]
     use super::record::PyRecord;
     #[pymodule_export]
+    use super::rounds::{PySprt, PyTune};
+    #[pymodule_export]
     use super::rules::{PyBlock, PyLayout, PyRules};
     #[pymodule_export]
     use super::tournament::{_open, _run};
     #[pymodule_export]
     use super::units::{
         _units_about, _units_begin, _units_check, _units_costs, _units_deals, _units_merge, _units_play, _units_there,
-        PyQueue, PySprt,
+        PyQueue,
     };
     #[pymodule_export]
     use super::vector::{PyVectorGame, vector};

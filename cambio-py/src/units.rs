@@ -5,13 +5,9 @@ use std::path::{Path, PathBuf};
 
 use cambio_report::PAGES;
 use cambio_sim::schedule::Queue;
-use cambio_sim::sprt::{Question, Scale};
-use cambio_sim::tune::Setting;
 use cambio_sim::{
-    Executor, Experiment, LineupCost, MeasureError, Payoff, Unit, UnitError, UnitStore, WorkUnit, merge_units,
-    play_unit, read_seed, replay_unit,
+    Executor, Experiment, LineupCost, UnitError, UnitStore, WorkUnit, merge_units, play_unit, replay_unit,
 };
-use cambio_stats::sprt::Verdict;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -19,7 +15,7 @@ use crate::error;
 use crate::tournament::roster_with;
 
 /// The agents of Python by name.
-type Bots = Vec<(String, Py<PyAny>)>;
+pub(crate) type Bots = Vec<(String, Py<PyAny>)>;
 
 /// A unit: its first batch, the one behind its last, its BLAKE3.
 type Told = (u64, u64, String);
@@ -27,10 +23,7 @@ type Told = (u64, u64, String);
 /// What a lineup cost: cell, lineup, blocks, matches, seconds.
 type Cost = (usize, usize, u64, u64, f64);
 
-/// The answer of a sequential test: verdict, deals, log likelihood ratio, its bounds, matches.
-type Answer = (&'static str, u64, f64, (f64, f64), u64);
-
-fn refused(error: impl std::fmt::Display) -> PyErr {
+pub(crate) fn refused(error: impl std::fmt::Display) -> PyErr {
     error::RunError::new_err(error.to_string())
 }
 
@@ -214,76 +207,5 @@ impl PyQueue {
     /// The number of batches that are left.
     fn batches_left(&self) -> u64 {
         self.0.batches_left()
-    }
-}
-
-/// A sequential test that many machines play.
-#[pyclass(module = "cambio._cambio", name = "_Sprt")]
-pub(crate) struct PySprt {
-    setting: Setting,
-    question: Question,
-    agents: [String; 2],
-    bots: Bots,
-}
-
-fn measured(error: MeasureError) -> PyErr {
-    match error {
-        MeasureError::Plan(error) => error::ExperimentError::new_err(error.to_string()),
-        MeasureError::Fault(_) => error::AgentFault::new_err(error.to_string()),
-        error => refused(error),
-    }
-}
-
-#[pymethods]
-impl PySprt {
-    #[new]
-    #[expect(clippy::too_many_arguments, reason = "as the options of `cambio sprt`")]
-    fn new(
-        agents: [String; 2],
-        rules: String,
-        seats: usize,
-        rounds: bool,
-        seed: &str,
-        elo: (f64, f64),
-        normalized: bool,
-        errors: (f64, f64),
-        most_deals: u64,
-        bots: Bots,
-    ) -> PyResult<PySprt> {
-        let unit = if rounds { Unit::Rounds } else { Unit::Match };
-        let seed = read_seed(seed).map_err(error::CambioError::new_err)?;
-        let setting = Setting { rules, folder: PathBuf::from("."), seats, unit, payoff: Payoff::RankPoints, seed };
-        let scale = if normalized { Scale::Normalized } else { Scale::Logistic };
-        if elo.1 <= elo.0 {
-            let (one, other) = elo;
-            return Err(error::CambioError::new_err(format!("`elo1` is {other}; allowed is more than `elo0`, {one}")));
-        }
-        let (alpha, beta) = errors;
-        let question = Question { elo_0: elo.0, elo_1: elo.1, scale, alpha, beta, most_deals };
-        Ok(PySprt { setting, question, agents, bots })
-    }
-
-    /// The first agent's score on each of these deals, in halves.
-    fn halves(&self, py: Python<'_>, first: u64, behind: u64) -> PyResult<Vec<usize>> {
-        let roster = roster_with(py, &self.bots)?;
-        let agents = [&self.agents[0][..], &self.agents[1][..]];
-        py.detach(|| {
-            let executor = Executor::new(1).map_err(refused)?;
-            self.question.halves(&self.setting, &roster, &executor, agents, first..behind).map_err(measured)
-        })
-    }
-
-    /// The verdict after these scores: "second", "first" or "undecided", with the number of deals that were read, the log
-    /// likelihood ratio, its bounds, and the number of matches.
-    fn answer(&self, py: Python<'_>, halves: Vec<usize>) -> PyResult<Answer> {
-        let roster = roster_with(py, &self.bots)?;
-        let agents = [&self.agents[0][..], &self.agents[1][..]];
-        let answer = self.question.answer(&self.setting, &roster, agents, halves).map_err(measured)?;
-        let verdict = match answer.verdict {
-            Verdict::First => "first",
-            Verdict::Second => "second",
-            Verdict::Undecided => "undecided",
-        };
-        Ok((verdict, answer.deals, answer.ratio, answer.bounds, answer.matches))
     }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -138,10 +140,43 @@ def test_a_sequential_test_decides_as_on_one_machine(cluster: object) -> None:
     command = os.environ.get("CAMBIO_BIN")
     if command:
         words = [command, "sprt", "greedy", "random", "--elo1", "50", "--rounds", "--deals", "1000", "--format", "json", "--quiet"]
-        import json
-
         told = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
         assert told["deals"] == found.deals
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "race", "first": 20, "deals": 1000, "indifference": 0.2, "validate": 30},
+        {"method": "halving", "deals": 400, "validate": 0},
+        {"method": "sweep", "deals": 24, "field": "self", "validate": 0},
+    ],
+    ids=lambda options: str(options["method"]),
+)
+def test_a_tuning_finds_what_one_machine_finds(cluster: object, tmp_path: Path, options: dict[str, Any]) -> None:
+    found = cambio.ray.tune("greedy(call_at=?)", "0..9:3", rounds=True, seed=5, out=tmp_path / "many", **options)
+    assert [point["value"] for point in found.curve][:4] == ["0", "3", "6", "9"]
+    with pytest.raises(cambio.RunError, match="exists; the curve is written only"):
+        cambio.ray.tune("greedy(call_at=?)", "0..9:3", out=tmp_path / "many")
+    command = os.environ.get("CAMBIO_BIN")
+    if command:
+        words = [command, "tune", "--agent", "greedy(call_at=?)", "--range", "0..9:3", "--rounds", "--seed", "5", "--quiet"]
+        for name, value in options.items():
+            words += [f"--{name}", str(value)]
+        subprocess.run([*words, "--out", tmp_path / "one"], check=True, capture_output=True)
+        for name in ["curve.csv", "scores.csv"]:
+            assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "many" / name).read_bytes(), name
+        one = json.loads((tmp_path / "one" / "tuning.json").read_text())
+        assert {**one, "command": ""} == {**found.result, "command": ""}
+
+
+def test_a_tuning_that_is_not_allowed_is_told_in_a_sentence(cluster: object) -> None:
+    with pytest.raises(cambio.CambioError, match="has 0 question marks and 1 ranges"):
+        cambio.ray.tune("greedy", "0..3")
+    with pytest.raises(cambio.CambioError, match="`method` is `guess`; allowed is sweep, race, halving or cma"):
+        cambio.ray.tune("greedy(call_at=?)", "0..3", method="guess")
+    with pytest.raises(cambio.AgentFault, match="KeyError: 'no idea'"):
+        cambio.ray.tune("greedy(call_at=?)", "0..3", field="raises", deals=4, agents={"raises": Raises})
 
 
 @long

@@ -1,6 +1,6 @@
 """The compiled part of the package. Everything here is exported by `cambio`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, SupportsIndex, final
 
@@ -470,3 +470,25 @@ class _Sprt:
     ) -> Self: ...
     def halves(self, first: int, behind: int) -> list[int]: ...
     def answer(self, halves: list[int]) -> tuple[str, int, float, tuple[float, float], int]: ...
+
+@final
+class _Tune:
+    def __new__(
+        cls,
+        agent: str,
+        ranges: list[str],
+        field: list[str] | None,
+        table: tuple[str, int, bool, str, str],
+        method: tuple[str, int, int, float, float, int],
+        validate: int,
+        incumbent: str | None,
+        command: str,
+        bots: _Bots,
+    ) -> Self: ...
+    def scores(self, specs: list[str], field: list[str], which: list[int], first: int, behind: int) -> list[list[float]]: ...
+    def run(
+        self,
+        play: Callable[[list[str], list[str], list[int], int, int], list[list[float]]],
+        tell: Callable[[str], None],
+        out: PathLike[str] | None,
+    ) -> tuple[str, str]: ...

@@ -11,6 +11,7 @@ from cambio._extras import require
 
 require("ray", "ray")
 
-from ._drive import Answer, run, sprt  # noqa: E402
+from ._drive import run  # noqa: E402
+from ._rounds import Answer, Tuned, sprt, tune  # noqa: E402
 
-__all__ = ["Answer", "run", "sprt"]
+__all__ = ["Answer", "Tuned", "run", "sprt", "tune"]

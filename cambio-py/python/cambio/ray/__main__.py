@@ -1,4 +1,4 @@
-"""`python -m cambio.ray run spec.toml --out folder` and `python -m cambio.ray sprt AGENT OTHER`"""
+"""`python -m cambio.ray run spec.toml --out folder`, `python -m cambio.ray sprt AGENT OTHER` and `python -m cambio.ray tune AGENT RANGE`"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from cambio import CambioError, __version__
 from cambio.run import _agent
 
-from . import run, sprt
+from . import run, sprt, tune
 
 
 def main(words: list[str] | None = None) -> int:
@@ -27,16 +27,27 @@ def main(words: list[str] | None = None) -> int:
     play.add_argument("--out", type=Path, required=True, help="the run folder; it must not exist")
     play.add_argument("--store", help="where units lie until all are there; every machine has to reach it [default: OUT.units]")
     play.add_argument("--gpus", type=float, default=0.0, help="the share of a GPU of each worker")
-    test = commands.add_parser("sprt", parents=[shared], help="which of two agents is better, as `cambio sprt` does")
+    table = argparse.ArgumentParser(add_help=False)
+    table.add_argument("--rules", default="classic")
+    table.add_argument("--seats", type=int, default=2)
+    table.add_argument("--rounds", action="store_true", help="one round on each deal instead of a match")
+    table.add_argument("--seed", default="1")
+    test = commands.add_parser("sprt", parents=[shared, table], help="which of two agents is better, as `cambio sprt` does")
     test.add_argument("agents", nargs=2, metavar="AGENT")
-    test.add_argument("--rules", default="classic")
-    test.add_argument("--seats", type=int, default=2)
-    test.add_argument("--rounds", action="store_true", help="one round on each deal instead of a match")
-    test.add_argument("--seed", default="1")
     test.add_argument("--elo0", type=float, default=0.0)
     test.add_argument("--elo1", type=float, default=10.0)
     test.add_argument("--normalized", action="store_true", help="normalized Elo")
     test.add_argument("--deals", type=int, default=100_000, help="stop undecided after so many")
+    search = commands.add_parser("tune", parents=[shared, table], help="the best value of a parameter, as `cambio tune` finds it")
+    search.add_argument("spec", metavar="AGENT", help="with a question mark for each value: 'greedy(call_at=?)'")
+    search.add_argument("ranges", nargs="+", metavar="RANGE", help="the values of a question mark: 0..15, or 0..1:0.1 with a step")
+    search.add_argument("--field", action="append", metavar="SPEC", help="whom they meet; `self` for the candidates themselves")
+    search.add_argument("--payoff", default="rank_points", help="rank_points, win, points or margin")
+    search.add_argument("--method", default="sweep", help="sweep, race, halving or cma")
+    search.add_argument("--deals", type=int, default=1000)
+    search.add_argument("--validate", type=int, default=1000, help="fresh deals for the winner and the incumbent")
+    search.add_argument("--incumbent", metavar="SPEC")
+    search.add_argument("--out", type=Path, help="write curve.csv, scores.csv, tuning.json and report.html into this folder")
     given = parser.parse_args(words)
     # Modules of agents are found where the command is called.
     sys.path.insert(0, str(Path.cwd()))
@@ -46,8 +57,16 @@ def main(words: list[str] | None = None) -> int:
         if given.command == "run":
             played = run(given.spec, given.out, store=given.store, gpus=given.gpus, **where)
             print(f"{played.matches} matches in {given.out}")
+            return 0
+        setting: dict[str, Any] = {"rules": given.rules, "seats": given.seats, "rounds": given.rounds, "seed": given.seed}
+        if given.command == "tune":
+            how: dict[str, Any] = {"payoff": given.payoff, "method": given.method, "deals": given.deals, "validate": given.validate}
+            how |= {"field": given.field, "incumbent": given.incumbent, "out": given.out}
+            found = tune(given.spec, given.ranges, **setting, **how, **where)
+            for point in found.curve:
+                print(f"{point['field']}: {point['value']:>10} {point['mean']:.4f}, {point['deals']} deals")
+            print(f"best: {found.best}" if found.best is not None else "see --out for the equilibria")
         else:
-            setting: dict[str, Any] = {"rules": given.rules, "seats": given.seats, "rounds": given.rounds, "seed": given.seed}
             bounds: dict[str, Any] = {"elo0": given.elo0, "elo1": given.elo1, "normalized": given.normalized, "deals": given.deals}
             one, other = given.agents
             print(sprt(one, other, **setting, **bounds, **where))

@@ -57,14 +57,8 @@ class _Worker:
     def check(self, unit: tuple[int, int, str]) -> bool:
         return _cambio._units_check(self.store, unit, self.agents, 1)
 
-    def halves(self, test: tuple[Any, ...], first: int, last: int) -> list[int]:
-        return list(_reader(test, self.agents).halves(first, last))
-
-
-def _reader(test: tuple[Any, ...], agents: list[tuple[str, Any]]) -> _cambio._Sprt:
-    made: Any = _cambio._Sprt
-    reader: _cambio._Sprt = made(*test, agents)
-    return reader
+    def ask(self, made: Callable[[list[tuple[str, Any]]], Any], method: str, *arguments: Any) -> Any:
+        return getattr(made(self.agents), method)(*arguments)
 
 
 @dataclass
@@ -374,84 +368,3 @@ def run(
         for line in drive.summary():
             _say(line)
     return Run.open(out)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The answer of a sequential test: that of `cambio sprt` with the same options."""
-
-    #: "second" if the agent is better by `elo1` rather than by `elo0`, "first" if not, "undecided" if the deals ran out.
-    verdict: str
-    #: The number of deals that were read, in their order.
-    deals: int
-    #: The log likelihood ratio, and the bounds at which the test ends.
-    ratio: float
-    bounds: tuple[float, float]
-    #: The number of matches of these deals.
-    matches: int
-
-
-def sprt(
-    agent: str,
-    other: str,
-    *,
-    rules: str = "classic",
-    seats: int = 2,
-    rounds: bool = False,
-    seed: int | str = 1,
-    elo0: float = 0.0,
-    elo1: float = 10.0,
-    normalized: bool = False,
-    alpha: float = 0.05,
-    beta: float = 0.05,
-    deals: int = 100_000,
-    address: str | None = None,
-    agents: Factories | None = None,
-    workers: int | None = None,
-    quiet: bool = True,
-) -> Answer:
-    """Plays two agents on a Ray cluster until it is decided which is better: the answer of `cambio sprt`.
-
-    Deals are played in rounds, and each round is longer than the one before; they are read in their order, so the answer depends
-    neither on the cluster nor on the rounds.
-    """
-    factories = dict(agents or {})
-    test = ([agent, other], rules, seats, rounds, str(seed), (elo0, elo1), normalized, (alpha, beta), deals)
-    reader = _reader(test, list(factories.items()))
-    _connect(address)
-    pool = _pool("", factories, {}, workers, 0.0)
-    scores: list[int] = []
-    step, size = 0, 8
-    try:
-        while True:
-            while not pool.nodes:
-                pool.grow()
-                time.sleep(0.05)
-            pool.grow()
-            found = reader.answer(scores)
-            if found[0] != "undecided" or step >= deals:
-                return Answer(*found)
-            # One round: as many pieces as workers. A lost worker's piece is played again by another.
-            pieces = [(first, min(first + size, deals)) for first in range(step, min(step + size * len(pool.nodes), deals), size)]
-            parts: dict[Batches, list[int]] = {}
-            begun = time.monotonic()
-            while len(parts) < len(pieces):
-                pool.grow()
-                lacking = [piece for piece in pieces if piece not in parts]
-                jobs = {worker.halves.remote(test, *piece): (worker, piece) for worker, piece in zip(list(pool.nodes), lacking, strict=False)}
-                for news, (worker, piece) in jobs.items():
-                    try:
-                        parts[piece] = ray.get(news)
-                    except ray.exceptions.RayActorError:
-                        pool.lose(worker)
-                    except ray.exceptions.RayTaskError as error:
-                        raise getattr(error, "cause", error) from None
-            for piece in pieces:
-                scores += parts[piece]
-            step = pieces[-1][1]
-            if time.monotonic() - begun < 2.0:
-                size *= 2
-            if not quiet:
-                _say(f"{step} deals, log likelihood ratio {reader.answer(scores)[2]:+.2f}")
-    finally:
-        pool.end()

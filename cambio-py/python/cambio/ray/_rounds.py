@@ -1,0 +1,230 @@
+"""Adaptive rounds: a test or a tuning plays some deals on all machines, looks at them, and decides what to play next.
+
+What is found is read in the order of the deals, so the decisions are those of one machine.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from cambio import _cambio
+from cambio._cambio import AgentFault, RunError
+
+from ._drive import DEATHS, TICK, Batches, Factories, _connect, _Pool, _pool, _say, ray
+
+#: The seconds that a piece of the deals is meant to take.
+PIECE = 1.0
+
+
+def _sprt(test: tuple[Any, ...], agents: list[tuple[str, Any]]) -> _cambio._Sprt:
+    made: Any = _cambio._Sprt
+    reader: _cambio._Sprt = made(*test, agents)
+    return reader
+
+
+def _tune(task: tuple[Any, ...], agents: list[tuple[str, Any]]) -> _cambio._Tune:
+    made: Any = _cambio._Tune
+    tuning: _cambio._Tune = made(*task, agents)
+    return tuning
+
+
+def _spread(pool: _Pool, ask: Any, pieces: Iterable[Batches]) -> dict[Batches, Any]:
+    """What workers find on pieces of the deals: `ask(worker, piece)` asks one. The piece of a worker that ends is played by another."""
+    waiting = list(pieces)
+    jobs: dict[Any, tuple[Any, Batches]] = {}
+    found: dict[Batches, Any] = {}
+    deaths: Counter[Batches] = Counter()
+    while waiting or jobs:
+        pool.grow()
+        while waiting and pool.idle:
+            worker, piece = pool.idle.pop(0), waiting.pop(0)
+            jobs[ask(worker, piece)] = (worker, piece)
+        ready, _ = ray.wait([*jobs, *pool.starting], num_returns=1, timeout=TICK)
+        for news in ready:
+            if news not in jobs:
+                continue
+            worker, piece = jobs.pop(news)
+            try:
+                found[piece] = ray.get(news)
+            except ray.exceptions.RayActorError:
+                waiting.insert(0, piece)
+                deaths[piece] += pool.lose(worker)
+                if deaths[piece] >= DEATHS:
+                    raise AgentFault(
+                        f"deals {piece[0]} to {piece[1] - 1} have ended the process that plays them {DEATHS} times; "
+                        "an agent of it aborts, or takes more memory than there is"
+                    ) from None
+                continue
+            except ray.exceptions.RayTaskError as error:
+                raise getattr(error, "cause", error) from None
+            pool.idle.append(worker)
+    return found
+
+
+def _cut(first: int, behind: int, size: int) -> list[Batches]:
+    return [(start, min(start + size, behind)) for start in range(first, behind, size)]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a sequential test: that of `cambio sprt` with the same options."""
+
+    #: "second" if the agent is better by `elo1` rather than by `elo0`, "first" if not, "undecided" if the deals ran out.
+    verdict: str
+    #: The number of deals that were read, in their order.
+    deals: int
+    #: The log likelihood ratio, and the bounds at which the test ends.
+    ratio: float
+    bounds: tuple[float, float]
+    #: The number of matches of these deals.
+    matches: int
+
+
+def sprt(
+    agent: str,
+    other: str,
+    *,
+    rules: str = "classic",
+    seats: int = 2,
+    rounds: bool = False,
+    seed: int | str = 1,
+    elo0: float = 0.0,
+    elo1: float = 10.0,
+    normalized: bool = False,
+    alpha: float = 0.05,
+    beta: float = 0.05,
+    deals: int = 100_000,
+    address: str | None = None,
+    agents: Factories | None = None,
+    workers: int | None = None,
+    quiet: bool = True,
+) -> Answer:
+    """Plays two agents on a Ray cluster until it is decided which is better: the answer of `cambio sprt`.
+
+    Deals are played in rounds, and each round is longer than the one before; they are read in their order, so the answer depends
+    neither on the cluster nor on the rounds.
+    """
+    factories = dict(agents or {})
+    test = ([agent, other], rules, seats, rounds, str(seed), (elo0, elo1), normalized, (alpha, beta), deals)
+    reader = _sprt(test, list(factories.items()))
+    _connect(address)
+    pool = _pool("", factories, {}, workers, 0.0)
+    scores: list[int] = []
+    step, size = 0, 8
+    try:
+        while True:
+            found = reader.answer(scores)
+            if found[0] != "undecided" or step >= deals:
+                return Answer(*found)
+            # One round: as many pieces as workers.
+            begun, behind = time.monotonic(), min(step + size * pool.wanted(), deals)
+            parts = _spread(
+                pool, lambda worker, piece: worker.ask.remote(partial(_sprt, test), "halves", *piece), _cut(step, behind, size)
+            )
+            for piece in sorted(parts):
+                scores += parts[piece]
+            step = behind
+            if time.monotonic() - begun < 2.0:
+                size *= 2
+            if not quiet:
+                _say(f"{step} deals, log likelihood ratio {reader.answer(scores)[2]:+.2f}")
+    finally:
+        pool.end()
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a tuning found: that of `cambio tune` with the same options."""
+
+    #: The best value of each question mark, with spaces between them; `None` for tables of the candidates themselves.
+    best: str | None
+    #: A point of the curve for each value: the rows of `curve.csv`.
+    curve: list[dict[str, Any]]
+    #: The object of `tuning.json`.
+    result: dict[str, Any]
+
+
+def tune(
+    agent: str,
+    ranges: str | list[str],
+    *,
+    field: str | list[str] | None = None,
+    rules: str = "classic",
+    seats: int = 2,
+    rounds: bool = False,
+    seed: int | str = 1,
+    payoff: str = "rank_points",
+    method: str = "sweep",
+    deals: int = 1000,
+    generations: int = 30,
+    indifference: float = 0.01,
+    alpha: float = 0.05,
+    first: int = 100,
+    validate: int = 1000,
+    incumbent: str | None = None,
+    out: str | PathLike[str] | None = None,
+    address: str | None = None,
+    agents: Factories | None = None,
+    workers: int | None = None,
+    quiet: bool = True,
+) -> Tuned:
+    """Finds the best value of an agent's parameter on a Ray cluster: the answer of `cambio tune` with the same options.
+
+    `agent` has a question mark for each value, such as "greedy(call_at=?)", and `ranges` one range for each, such as "0..15". `method`
+    is "sweep", "race", "halving" or "cma"; `field="self"` lets every value meet tables of every value, which says when to call. The
+    folder `out` gets the files that `cambio tune --out` writes, byte for byte but for the command. Raises `AgentFault`, `CambioError`
+    for what is not allowed, and `RunError`.
+    """
+    given, against = [ranges] if isinstance(ranges, str) else list(ranges), [field] if isinstance(field, str) else field
+    if out is not None and Path(out).exists():
+        raise RunError(f"{fspath(out)} exists; the curve is written only to a folder that does not exist")
+    factories = dict(agents or {})
+    words = ["python", "-m", "cambio.ray", "tune", agent, *given, "--rules", rules, "--seats", str(seats), "--seed", str(seed)]
+    words += [word for other in against or [] for word in ("--field", other)] + ["--method", method, "--deals", str(deals)]
+    task = (
+        agent,
+        given,
+        against,
+        (rules, seats, rounds, str(seed), payoff),
+        (method, deals, generations, indifference, alpha, first),
+        validate,
+        incumbent,
+        shlex.join(words),
+    )
+    tuning = _tune(task, list(factories.items()))
+    _connect(address)
+    pool = _pool("", factories, {}, workers, 0.0)
+    cost = 0.0  # the seconds of one candidate on one deal
+
+    def play(specs: list[str], field: list[str], which: list[int], first: int, behind: int) -> list[list[float]]:
+        nonlocal cost
+        each = max(1, round(PIECE / cost / len(which))) if cost else max(1, 64 // len(which))
+        each = min(each, -(-(behind - first) // pool.wanted()))
+
+        def ask(worker: Any, piece: Batches) -> Any:
+            return worker.ask.remote(partial(_tune, task), "scores", specs, field, which, *piece)
+
+        begun = time.monotonic()
+        parts = _spread(pool, ask, _cut(first, behind, each))
+        cost = (time.monotonic() - begun) * max(1, len(pool.nodes)) / (len(which) * (behind - first))
+        return [sum((parts[piece][place] for piece in sorted(parts)), []) for place in range(len(which))]
+
+    try:
+        points, result = tuning.run(play, _quiet if quiet else _say, None if out is None else Path(out))
+    finally:
+        pool.end()
+    found = json.loads(result)
+    return Tuned(found.get("best_value"), json.loads(points), found)
+
+
+def _quiet(_: str) -> None:
+    pass

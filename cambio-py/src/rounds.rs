@@ -1,0 +1,232 @@
+//! Tests and tunings whose rounds many machines play.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use cambio_core::rng::Seed;
+use cambio_report::write_tuning;
+use cambio_sim::sprt::{Question, Scale};
+use cambio_sim::tune::{Candidates, Method, Opponents, Scorer, Setting, Task, TuneError};
+use cambio_sim::{Executor, MeasureError, Payoff, Unit, read_seed};
+use cambio_stats::race::Race;
+use cambio_stats::sprt::Verdict;
+use pyo3::prelude::*;
+
+use crate::error;
+use crate::tournament::roster_with;
+use crate::units::{Bots, refused};
+
+/// The answer of a sequential test: verdict, deals, log likelihood ratio, its bounds, matches.
+type Answer = (&'static str, u64, f64, (f64, f64), u64);
+
+/// The deals that a race plays at a time. The result does not depend on it.
+const RACE_STEP: u64 = 16;
+
+fn setting(rules: String, seats: usize, rounds: bool, payoff: Payoff, seed: &str) -> PyResult<Setting> {
+    let unit = if rounds { Unit::Rounds } else { Unit::Match };
+    let seed: Seed = read_seed(seed).map_err(error::CambioError::new_err)?;
+    Ok(Setting { rules, folder: PathBuf::from("."), seats, unit, payoff, seed })
+}
+
+/// A sequential test that many machines play.
+#[pyclass(module = "cambio._cambio", name = "_Sprt")]
+pub(crate) struct PySprt {
+    setting: Setting,
+    question: Question,
+    agents: [String; 2],
+    bots: Bots,
+}
+
+fn measured(error: MeasureError) -> PyErr {
+    match error {
+        MeasureError::Plan(error) => error::ExperimentError::new_err(error.to_string()),
+        MeasureError::Fault(_) => error::AgentFault::new_err(error.to_string()),
+        error => refused(error),
+    }
+}
+
+#[pymethods]
+impl PySprt {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "as the options of `cambio sprt`")]
+    fn new(
+        agents: [String; 2],
+        rules: String,
+        seats: usize,
+        rounds: bool,
+        seed: &str,
+        elo: (f64, f64),
+        normalized: bool,
+        errors: (f64, f64),
+        most_deals: u64,
+        bots: Bots,
+    ) -> PyResult<PySprt> {
+        let setting = setting(rules, seats, rounds, Payoff::RankPoints, seed)?;
+        let scale = if normalized { Scale::Normalized } else { Scale::Logistic };
+        if elo.1 <= elo.0 {
+            let (one, other) = elo;
+            return Err(error::CambioError::new_err(format!("`elo1` is {other}; allowed is more than `elo0`, {one}")));
+        }
+        let (alpha, beta) = errors;
+        let question = Question { elo_0: elo.0, elo_1: elo.1, scale, alpha, beta, most_deals };
+        Ok(PySprt { setting, question, agents, bots })
+    }
+
+    /// The first agent's score on each of these deals, in halves.
+    fn halves(&self, py: Python<'_>, first: u64, behind: u64) -> PyResult<Vec<usize>> {
+        let roster = roster_with(py, &self.bots)?;
+        let agents = [&self.agents[0][..], &self.agents[1][..]];
+        py.detach(|| {
+            let executor = Executor::new(1).map_err(refused)?;
+            self.question.halves(&self.setting, &roster, &executor, agents, first..behind).map_err(measured)
+        })
+    }
+
+    /// The verdict after these scores: "second", "first" or "undecided", with the number of deals that were read, the log
+    /// likelihood ratio, its bounds, and the number of matches.
+    fn answer(&self, py: Python<'_>, halves: Vec<usize>) -> PyResult<Answer> {
+        let roster = roster_with(py, &self.bots)?;
+        let agents = [&self.agents[0][..], &self.agents[1][..]];
+        let answer = self.question.answer(&self.setting, &roster, agents, halves).map_err(measured)?;
+        let verdict = match answer.verdict {
+            Verdict::First => "first",
+            Verdict::Second => "second",
+            Verdict::Undecided => "undecided",
+        };
+        Ok((verdict, answer.deals, answer.ratio, answer.bounds, answer.matches))
+    }
+}
+
+/// A tuning whose deals many machines play.
+#[pyclass(module = "cambio._cambio", name = "_Tune")]
+pub(crate) struct PyTune {
+    task: Task,
+    bots: Bots,
+}
+
+/// A function of Python that has the deals played. What it raises is kept.
+#[derive(Debug)]
+struct Handed {
+    play: Py<PyAny>,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Scorer for Handed {
+    fn scores(
+        &self,
+        candidates: &Candidates<'_>,
+        which: &[usize],
+        deals: std::ops::Range<u64>,
+    ) -> Result<Vec<Vec<f64>>, MeasureError> {
+        let (specs, field) = (candidates.specs().to_vec(), candidates.field().to_vec());
+        Python::attach(|py| {
+            let found = self.play.call1(py, (specs, field, which.to_vec(), deals.start, deals.end));
+            found.and_then(|found| found.extract(py)).map_err(|error| {
+                *self.raised.lock().expect("nobody panics with it") = Some(error);
+                MeasureError::Interrupted
+            })
+        })
+    }
+}
+
+fn untuned(error: TuneError) -> PyErr {
+    match error {
+        TuneError::Measure(error) => measured(error),
+        error => error::CambioError::new_err(error.to_string()),
+    }
+}
+
+#[pymethods]
+impl PyTune {
+    /// `table` is rules, seats, whether a deal is one round, seed and payoff; `method` its name, deals, generations, indifference,
+    /// alpha and the deals of the first stage; `field` is `None` for the agent with its defaults, `["self"]` for the candidates.
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "as the options of `cambio tune`")]
+    fn new(
+        agent: String,
+        ranges: Vec<String>,
+        field: Option<Vec<String>>,
+        table: (String, usize, bool, String, String),
+        method: (String, u64, u32, f64, f64, u64),
+        validate: u64,
+        incumbent: Option<String>,
+        command: String,
+        bots: Bots,
+    ) -> PyResult<PyTune> {
+        let wrong = |what: String| error::CambioError::new_err(what);
+        let (rules, seats, rounds, seed, payoff) = table;
+        let named = serde_json::from_value(serde_json::Value::String(payoff.clone()));
+        let payoff = named
+            .map_err(|_| wrong(format!("`payoff` is `{payoff}`; allowed is rank_points, win, points or margin")))?;
+        let (name, deals, generations, indifference, alpha, first) = method;
+        let method = match name.as_str() {
+            "sweep" => Method::Sweep { deals },
+            "race" => Method::Race(Race { indifference, alpha, first, step: RACE_STEP }),
+            "halving" => Method::Halving { blocks: deals },
+            "cma" => Method::Cma { deals, generations },
+            _ => return Err(wrong(format!("`method` is `{name}`; allowed is sweep, race, halving or cma"))),
+        };
+        let opponents = match field {
+            None => Opponents::Defaults,
+            Some(field) if field == ["self"] => Opponents::Themselves,
+            Some(field) => Opponents::Field(field),
+        };
+        let read = |range: &String| range.parse().map_err(|error| wrong(format!("a range is {error}")));
+        let ranges = ranges.iter().map(read).collect::<PyResult<_>>()?;
+        let setting = setting(rules, seats, rounds, payoff, &seed)?;
+        let task = Task { agent, ranges, opponents, setting, method, validate, incumbent, command };
+        Ok(PyTune { task, bots })
+    }
+
+    /// The scores of some candidates on some deals, played in this process: for each candidate a number for each deal.
+    fn scores(
+        &self,
+        py: Python<'_>,
+        specs: Vec<String>,
+        field: Vec<String>,
+        which: Vec<usize>,
+        first: u64,
+        behind: u64,
+    ) -> PyResult<Vec<Vec<f64>>> {
+        let roster = roster_with(py, &self.bots)?;
+        py.detach(|| {
+            let executor = Executor::new(1).map_err(refused)?;
+            let candidates =
+                Candidates::new(&self.task.setting, &roster, &executor, &specs, &field).map_err(measured)?;
+            candidates.scores(&which, first..behind).map_err(measured)
+        })
+    }
+
+    /// Carries the tuning out. `play(specs, field, which, first, behind)` gives what `scores` gives, and `tell` hears what is done
+    /// next. Writes the folder `out`, if there is one. Returns the points of the curve and `tuning.json`, as JSON.
+    fn run(
+        &self,
+        py: Python<'_>,
+        play: Py<PyAny>,
+        tell: Py<PyAny>,
+        out: Option<PathBuf>,
+    ) -> PyResult<(String, String)> {
+        let roster = roster_with(py, &self.bots)?;
+        let handed = Handed { play, raised: Mutex::new(None) };
+        py.detach(|| {
+            let progress = |step: cambio_sim::tune::Step| {
+                Python::attach(|py| {
+                    if let Err(error) = tell.call1(py, (step.to_string(),)) {
+                        error.write_unraisable(py, None);
+                    }
+                });
+            };
+            let tuned = self.task.run(&roster, &handed, progress).map_err(|error| {
+                handed.raised.lock().expect("nobody panics with it").take().unwrap_or_else(|| untuned(error))
+            })?;
+            if let Some(out) = out {
+                write_tuning(&out, &tuned).map_err(refused)?;
+            }
+            let json = |error: serde_json::Error| refused(error);
+            Ok((
+                serde_json::to_string(&tuned.points).map_err(json)?,
+                serde_json::to_string(&tuned.result).map_err(json)?,
+            ))
+        })
+    }
+}
