@@ -1,0 +1,72 @@
+//! Clients that take their time get no more of it than there is, and nobody waits for them.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use cambio_serve::{Server, Settings};
+
+/// As many at once as the server has places for.
+const SLOW: usize = 200;
+
+struct Address {
+    host: String,
+    path: String,
+}
+
+impl Address {
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        stream
+    }
+
+    /// Asks for the home page, and returns how the answer begins and how long it took.
+    fn ask(&self) -> (String, Duration) {
+        let (begun, mut stream) = (Instant::now(), self.connect());
+        let Address { host, path } = self;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        (answer.lines().next().unwrap_or_default().to_owned(), begun.elapsed())
+    }
+}
+
+#[test]
+fn slow_clients_are_hung_up_on_and_nobody_waits_for_them() {
+    let server = Server::bind(0, Settings::new(cambio_agents::roster())).unwrap();
+    let (host, path) = server.address().strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let address = Address { host: host.to_owned(), path: format!("/{path}") };
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    let serving = std::thread::spawn(move || server.run(|| told.load(Ordering::Relaxed)));
+
+    let full = std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1");
+    let Address { host, path } = &address;
+    let head = format!("POST {path}api/tables HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n");
+    let mut slow: Vec<TcpStream> = (0..SLOW).map(|_| address.connect()).collect();
+    for (number, stream) in slow.iter_mut().enumerate() {
+        // They never end the head of their request; half of them in the long version, which takes a minute, never send what it announces.
+        let body = if number % 2 == 0 || !full { "" } else { "Content-Length: 100\r\n\r\n{" };
+        write!(stream, "{head}{body}").unwrap();
+    }
+    let (status, took) = address.ask();
+    assert_eq!(status, "HTTP/1.1 200 OK");
+    assert!(took < Duration::from_secs(5), "it took {took:?} among slow clients");
+
+    // Every one of them is answered or hung up on by the server.
+    for (number, stream) in slow.iter_mut().enumerate() {
+        let mut answer = Vec::new();
+        if let Err(error) = stream.read_to_end(&mut answer) {
+            // A connection that is reset has ended too.
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset, "client {number}");
+        }
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(!answer.starts_with("HTTP/1.1 200"), "client {number}: {answer}");
+    }
+    assert_eq!(address.ask().0, "HTTP/1.1 200 OK");
+    stop.store(true, Ordering::Relaxed);
+    serving.join().unwrap();
+}
