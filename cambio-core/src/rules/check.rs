@@ -94,7 +94,7 @@ impl System {
         let deck_squares = deck.iter().map(|card| points(card) * points(card)).sum();
         let most_points = deck.iter().map(points).max().unwrap_or(0);
         let (copies, classes) = (copies(&deck), classes.len());
-        let system = System { spec, kinds, copies, deck_points, deck_squares, most_points, classes, deck, faces };
+        let system = System { spec, kinds, deck, copies, deck_points, deck_squares, most_points, classes, faces };
         system.covers(2)?;
         Ok(system.stored())
     }

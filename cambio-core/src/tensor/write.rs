@@ -7,7 +7,7 @@ use crate::chronicle::{Chronicle, Happening};
 use crate::history::Trace;
 use crate::observation::View;
 use crate::score::Score;
-use crate::seat::{MAX_SEATS, MAX_SLOTS, Seat, SeatSet};
+use crate::seat::{MAX_SEATS, MAX_SLOTS, Seat, SeatSet, SpotSet};
 use crate::table::{Phase, Source, Table};
 
 /// The `SEATS` seats of a table as one of them counts them.
@@ -21,46 +21,38 @@ struct Circle<const SEATS: usize> {
 impl<const SEATS: usize> Circle<SEATS> {
     #[inline]
     fn new(me: Seat) -> Circle<SEATS> {
-        let seats = std::array::from_fn(|place| me.ahead(place, SEATS));
-        let mut places = [0; MAX_SEATS];
-        for (place, seat) in seats.into_iter().enumerate() {
-            places[seat.index()] = place as u8;
+        let mut circle = Circle { seats: [me; SEATS], place: [0; MAX_SEATS] };
+        let mut seat = me;
+        for (place, own) in circle.seats.iter_mut().enumerate() {
+            *own = seat;
+            circle.place[seat.index()] = place as u8;
+            seat = seat.next(SEATS);
         }
-        Circle { seats, place: places }
+        circle
     }
 
     #[inline]
     fn place(&self, seat: Seat) -> usize {
-        usize::from(self.place[seat.index()]) % SEATS
+        usize::from(self.place[seat.index()])
     }
 
-    /// A flag for each place whose seat is in the set.
+    /// Writes a flag for each place: whether its seat is in the set.
     #[inline]
-    fn flags<N: TensorNumber>(&self, set: SeatSet) -> [N; SEATS] {
-        self.seats.map(|seat| N::from_flag(set.contains(seat)))
+    fn write_flags<N: TensorNumber>(&self, set: SeatSet, flags: &mut [N; SEATS]) {
+        for (flag, &seat) in flags.iter_mut().zip(&self.seats) {
+            *flag = N::from_flag(set.contains(seat));
+        }
     }
 }
 
 /// A number for each slot of each seat, seat by seat as one of them counts. Layouts of the rules may have fewer slots.
 type Slots<T, const SEATS: usize> = [[T; MAX_SLOTS]; SEATS];
 
-/// A flag for each slot that has a bit.
+/// The bits as bytes, the lowest first.
 #[inline]
-fn flags(slots: u32) -> [[bool; 1]; MAX_SLOTS] {
-    const BITS: [u16; MAX_SLOTS] = {
-        let mut bits = [0; MAX_SLOTS];
-        let mut slot = 0;
-        while slot < MAX_SLOTS {
-            bits[slot] = 1 << slot;
-            slot += 1;
-        }
-        bits
-    };
-    let mut flags = [[false]; MAX_SLOTS];
-    for (flag, bit) in flags.iter_mut().zip(BITS) {
-        *flag = [slots as u16 & bit != 0];
-    }
-    flags
+fn spread(bits: u8) -> [u8; 8] {
+    // A copy of the bits for each byte, each nine places above the one before: bit 7 of byte `n` is then bit `7 - n`.
+    (u64::from(bits).wrapping_mul(0x8040_2010_0804_0201) >> 7 & 0x0101_0101_0101_0101).to_be_bytes()
 }
 
 /// The past of the cards in their slots, as the chronicle counts.
@@ -94,18 +86,22 @@ impl<const SEATS: usize> Cards<SEATS> {
             moves: [[[0]; MAX_SLOTS]; SEATS],
             bounds: [[[Trace::NONE; 4]; MAX_SLOTS]; SEATS],
         };
-        for (distance, owner) in circle.seats.into_iter().enumerate() {
+        for (distance, &owner) in circle.seats.iter().enumerate() {
             // A bit for each slot: what lies there, and which seats have seen it.
             let mut left = table.occupied.slots_of(owner);
-            let known = circle.seats.map(|seat| table.seen[seat.index()].slots_of(owner));
+            let mut known = [0; SEATS];
+            for (slots, &seat) in known.iter_mut().zip(&circle.seats) {
+                *slots = table.seen[seat.index()].slots_of(owner);
+            }
             let (stamps, traces) = (chronicle.stamps_of(owner), chronicle.history().traces_of(owner));
             while left != 0 {
                 let slot = left.trailing_zeros() as usize % MAX_SLOTS;
                 left &= left - 1;
-                for (place, seat) in circle.seats.into_iter().enumerate() {
+                let saw = &mut cards.saw[distance][slot];
+                for ((turn, &seat), &slots) in saw.iter_mut().zip(&circle.seats).zip(&known) {
                     // All bits where the seat has not seen it.
-                    let never = ((known[place] >> slot & 1) as u16).wrapping_sub(1);
-                    cards.saw[distance][slot][place] = stamps[slot][seat.index()] | never;
+                    let never = ((slots >> slot & 1) as u16).wrapping_sub(1);
+                    *turn = stamps[slot][seat.index()] | never;
                 }
                 let trace = &traces[slot];
                 cards.origin[distance][slot][trace.origin as usize] = 1;
@@ -169,18 +165,24 @@ impl TensorSpace {
         if let Some(due) = table.step() {
             let offers =
                 [due.looks_at_own(), due.looks_at_others(), due.looks_at_another(), due.swaps(), due.reveals()];
-            *chunk(tensor, at.step) = offers.map(N::from_flag);
+            let step: &mut [N; 5] = chunk(tensor, at.step);
+            for (number, offer) in step.iter_mut().zip(offers) {
+                *number = N::from_flag(offer);
+            }
         }
         tensor[at.asked] = N::from_flag(table.asked() == Some(view.seat()));
         tensor[at.turn + circle.place(table.turn())] = N::ONE;
-        *chunk(tensor, at.callers) = circle.flags(table.callers());
-        *chunk(tensor, at.safe) = circle.flags(table.safe());
+        circle.write_flags(table.callers(), chunk(tensor, at.callers));
+        circle.write_flags(table.safe(), chunk(tensor, at.safe));
         tensor[at.frozen] = N::from_flag(table.is_frozen());
-        let sizes = [table.stock_len, table.pile_len, table.reshuffles, table.turns];
-        *chunk(tensor, at.sizes) = sizes.map(N::from_count);
-        for (offset, card) in [(at.held, view.held()), (at.top, table.top()), (at.opener, table.opener())] {
-            tensor[offset + self.rules.class_here(card)] = N::from_flag(card.is_some());
-        }
+        let [stock, pile, reshuffles, turns] = chunk(tensor, at.sizes);
+        *stock = N::from_count(table.stock_len);
+        *pile = N::from_count(table.pile_len);
+        *reshuffles = N::from_count(table.reshuffles);
+        *turns = N::from_count(table.turns);
+        self.write_card(view.held(), at.held, tensor);
+        self.write_card(table.top(), at.top, tensor);
+        self.write_card(table.opener(), at.opener, tensor);
         match table.phase() {
             Phase::Held(Source::Stock) => tensor[at.held_from] = N::ONE,
             Phase::Held(Source::Pile(_)) => tensor[at.held_from + 1] = N::ONE,
@@ -196,10 +198,11 @@ impl TensorSpace {
         tensor: &mut [N],
     ) {
         tensor[self.at.standing] = N::from_count(chronicle.rounds());
-        *chunk(tensor, self.at.standing + 1) = circle.seats.map(|seat| {
+        let totals: &mut [N; SEATS] = chunk(tensor, self.at.standing + 1);
+        for (total, &seat) in totals.iter_mut().zip(&circle.seats) {
             let points = (chronicle.total(seat).units().max(0) / Score::UNITS) as u32;
-            N::from_count(points.min(u16::MAX.into()) as u16)
-        });
+            *total = N::from_count(points.min(u16::MAX.into()) as u16);
+        }
     }
 
     /// Everything about the spots, and the counts of cards.
@@ -217,14 +220,8 @@ impl TensorSpace {
         let age = |turn: u16| N::from_count(turns.saturating_add(1).saturating_sub(turn));
         // Rows come in the order of the tensor, and what they have beyond the slots of the rules is 0: what follows is not yet
         // written, or is the next row.
-        self.write_rows(
-            &circle.seats.map(|owner| flags(table.occupied.slots_of(owner))),
-            N::from_flag,
-            at.occupied,
-            tensor,
-        );
-        let pointed = table.pointed.intersection(table.occupied);
-        self.write_rows(&circle.seats.map(|owner| flags(pointed.slots_of(owner))), N::from_flag, at.pointed, tensor);
+        self.write_spot_flags(table.occupied, circle, at.occupied, tensor);
+        self.write_spot_flags(table.pointed.intersection(table.occupied), circle, at.pointed, tensor);
         if let Some(spot) = table.gap() {
             tensor[at.gap + circle.place(spot.seat()) * self.slots + spot.number() - 1] = N::ONE;
         }
@@ -233,7 +230,7 @@ impl TensorSpace {
         let mut seen = *chronicle.pile();
         let held = view.held();
         seen[self.rules.class_here(held)] += u8::from(held.is_some());
-        for (distance, owner) in circle.seats.into_iter().enumerate() {
+        for (distance, &owner) in circle.seats.iter().enumerate() {
             let first = at.face + distance * self.slots * self.classes;
             for (spot, card) in view.known_cards_of(owner, table.occupied) {
                 let class = self.rules.class(card);
@@ -255,6 +252,31 @@ impl TensorSpace {
         for ((pile, unseen), ((&copies, &on_pile), &seen)) in pile.iter_mut().zip(unseen).zip(counts) {
             *pile = N::from_count(on_pile.into());
             *unseen = N::from_count(copies.saturating_sub(seen.into()));
+        }
+    }
+
+    /// Writes the class of a card that may not be there, one-hot.
+    #[inline]
+    fn write_card<N: TensorNumber>(&self, card: Option<Card>, at: usize, tensor: &mut [N]) {
+        tensor[at + self.rules.class_here(card)] = N::from_flag(card.is_some());
+    }
+
+    /// Writes a block with a flag for each spot, row by row.
+    #[inline]
+    fn write_spot_flags<N: TensorNumber, const SEATS: usize>(
+        &self,
+        spots: SpotSet,
+        circle: &Circle<SEATS>,
+        block: usize,
+        tensor: &mut [N],
+    ) {
+        for (distance, &owner) in circle.seats.iter().enumerate() {
+            let [low, high, ..] = spots.slots_of(owner).to_le_bytes();
+            let flags = [spread(low), spread(high)];
+            let row: &mut [N; MAX_SLOTS] = chunk(tensor, block + distance * self.slots);
+            for (number, &flag) in row.iter_mut().zip(flags.as_flattened()) {
+                *number = N::from_count(flag.into());
+            }
         }
     }
 
@@ -304,7 +326,7 @@ impl TensorSpace {
                 row[offset + SEATS + spot.number() - 1] = N::ONE;
             }
             offset += spot_width;
-            row[offset + self.rules.class_here(happening.card)] = N::from_flag(happening.card.is_some());
+            self.write_card(happening.card, offset, row);
         }
     }
 
@@ -316,7 +338,7 @@ impl TensorSpace {
         tensor: &mut [N],
     ) {
         let at = &self.at;
-        for (place, seat) in circle.seats.into_iter().enumerate() {
+        for (place, &seat) in circle.seats.iter().enumerate() {
             let mut card: Option<Card> = None;
             for back in 0..Chronicle::LAST {
                 let Some(happening) = chronicle.last_of(seat, back) else { break };
@@ -324,7 +346,7 @@ impl TensorSpace {
                 tensor[at.last + entry] = N::ONE;
                 card = card.or(happening.card);
             }
-            tensor[at.last_card + place * self.classes + self.rules.class_here(card)] = N::from_flag(card.is_some());
+            self.write_card(card, at.last_card + place * self.classes, tensor);
         }
     }
 }
