@@ -410,16 +410,17 @@ impl Choices {
         (self.verb, self.spots)
     }
 
-    /// The swaps.
+    /// The swaps as `from` counts the spots: a spot, and those after it with which it may be swapped.
     #[inline]
-    pub(crate) fn swaps(&self) -> impl Iterator<Item = Action> + use<> {
-        self.pairs.iter_from(self.seat)
+    pub(crate) fn swaps_from(&self, from: Seat) -> impl Iterator<Item = (Spot, SpotSet)> + use<> {
+        let turned = self.pairs.turned(from);
+        turned.spots.each().map(move |spot| (spot, turned.partners(spot)))
     }
 
-    /// Whether a pair of spots may be swapped.
+    /// The spots that may be swapped.
     #[inline]
-    pub(crate) fn has_swaps(&self) -> bool {
-        !self.pairs.spots.is_empty()
+    pub(crate) fn swap_spots(&self) -> SpotSet {
+        self.pairs.spots
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! The dense indices of decisions.
 
 use crate::action::{Action, Choices, PLAIN, Verb, plain_bit};
-use crate::seat::{Seat, Spot, SpotSet};
+use crate::seat::{MAX_SEATS, Seat, Spot, SpotSet};
 
 /// The dense indices of decisions: fixed per rules and number of seats, for learning code.
 ///
@@ -142,8 +142,30 @@ impl ActionSpace {
                 each_bit(places, |place| tell(any(3) + place));
             }
         }
-        if choices.has_swaps() {
-            choices.swaps().for_each(|swap| tell(self.to_index(swap, actor).expect("a legal decision has an index")));
+        if !choices.swap_spots().is_empty() {
+            self.each_swap(choices, actor, tell);
+        }
+    }
+
+    /// Tells the index of each swap.
+    fn each_swap(&self, choices: &Choices, actor: Seat, mut tell: impl FnMut(usize)) {
+        let mut outside = choices.swap_spots();
+        // The place of the first slot of each seat, by how far it sits from the actor where eight seats are counted.
+        let mut first = [0; MAX_SEATS];
+        for (distance, seat) in actor.round(self.seats).enumerate() {
+            outside = outside.without(SpotSet::row(seat, self.slots));
+            first[seat.distance_from(actor, MAX_SEATS)] = distance * self.slots;
+        }
+        assert!(outside.is_empty(), "the choices are of the table that the space was made for");
+        let place = |spot: Spot| first[spot.seat().index()] + spot.number() - 1;
+        let base = PLAIN.len() + OWN.len() * self.slots + ANY.len() * self.spots();
+        for (low, partners) in choices.swaps_from(actor) {
+            let low = place(low);
+            for high in partners.each() {
+                // Seats keep their order, so it is the greater place.
+                let high = place(high);
+                tell(base + high * (high - 1) / 2 + low);
+            }
         }
     }
 

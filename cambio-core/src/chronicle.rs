@@ -1,7 +1,7 @@
 //! The public course of a round for learners: who saw which card when, and what happened last.
 
 use crate::Rules;
-use crate::card::Card;
+use crate::card::{Card, MAX_KINDS};
 use crate::event::{Event, Sink, Verdict};
 use crate::history::History;
 use crate::matches::Standing;
@@ -116,27 +116,22 @@ impl Happening {
 
 /// The last `N` of a kind, newest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Ring<const N: usize> {
+struct Last<const N: usize> {
     items: [Option<Happening>; N],
-    /// Where the newest lies.
-    at: u8,
 }
 
-impl<const N: usize> Ring<N> {
-    const EMPTY: Ring<N> = Ring { items: [None; N], at: 0 };
+impl<const N: usize> Last<N> {
+    const EMPTY: Last<N> = Last { items: [None; N] };
 
     #[inline]
     fn push(&mut self, item: Happening) {
-        self.at = (self.at + 1) % N as u8;
-        self.items[usize::from(self.at)] = Some(item);
+        self.items.copy_within(..N - 1, 1);
+        self.items[0] = Some(item);
     }
 
     #[inline]
     fn get(&self, back: usize) -> Option<&Happening> {
-        if back >= N {
-            return None;
-        }
-        self.items[(usize::from(self.at) + N - back) % N].as_ref()
+        self.items.get(back)?.as_ref()
     }
 }
 
@@ -169,10 +164,14 @@ pub struct Chronicle {
     seats: u8,
     turn: u16,
     turn_of: Seat,
+    /// How many cards of each class lie on the pile.
+    pile: [u8; MAX_KINDS],
+    /// The card that came onto the pile last.
+    top: Option<Card>,
     /// In which turn each seat last saw the card that lies here, where it has seen it.
     stamps: [[u16; MAX_SEATS]; SPOTS],
-    recent: Ring<{ Chronicle::RECENT }>,
-    last: [Ring<{ Chronicle::LAST }>; MAX_SEATS],
+    recent: Last<{ Chronicle::RECENT }>,
+    last: [Last<{ Chronicle::LAST }>; MAX_SEATS],
     rounds: u16,
     totals: [Score; MAX_SEATS],
 }
@@ -190,9 +189,11 @@ impl Chronicle {
             seats: seats as u8,
             turn: 0,
             turn_of: Seat::A,
+            pile: [0; MAX_KINDS],
+            top: None,
             stamps: [[0; MAX_SEATS]; SPOTS],
-            recent: Ring::EMPTY,
-            last: [Ring::EMPTY; MAX_SEATS],
+            recent: Last::EMPTY,
+            last: [Last::EMPTY; MAX_SEATS],
             rounds: 0,
             totals: [Score::default(); MAX_SEATS],
         }
@@ -246,6 +247,12 @@ impl Chronicle {
         self.history.seen(seat).contains(spot).then(|| self.stamps[spot.index()][seat.index()])
     }
 
+    /// How many cards of each class lie on the pile.
+    #[inline]
+    pub(crate) fn pile(&self) -> &[u8; MAX_KINDS] {
+        &self.pile
+    }
+
     /// For each slot of a seat the turn in which each seat last saw the card that lies there. Of a card that a seat has not
     /// seen it means nothing.
     #[inline]
@@ -280,8 +287,18 @@ impl Chronicle {
         match event.motion() {
             Motion::Seen { seat, spot, .. } => self.stamps[spot.index()][seat.index()] = self.turn,
             // Who has not seen it has no use for the stamp.
-            Motion::Shown { spot, .. } | Motion::Kept { spot, .. } => {
+            Motion::Shown { spot, .. } => self.stamps[spot.index()] = [self.turn; MAX_SEATS],
+            Motion::Kept { spot, replaced } => {
                 self.stamps[spot.index()] = [self.turn; MAX_SEATS];
+                self.land(replaced);
+            }
+            Motion::Flipped { card } | Motion::Dropped { card } | Motion::Discarded { card, .. } => self.land(card),
+            Motion::Taken { card } => self.pile[self.history.rules().class(card)] -= 1,
+            Motion::Reshuffled { .. } => {
+                self.pile = [0; MAX_KINDS];
+                if let Some(top) = self.top {
+                    self.land(top);
+                }
             }
             Motion::Exchanged { one, other } => self.stamps.swap(one.index(), other.index()),
             Motion::Moved { from, to } => self.stamps[to.index()] = self.stamps[from.index()],
@@ -293,10 +310,19 @@ impl Chronicle {
         }
     }
 
+    /// A card comes onto the pile.
+    #[inline]
+    fn land(&mut self, card: Card) {
+        self.pile[self.history.rules().class(card)] += 1;
+        self.top = Some(card);
+    }
+
     fn deal(&mut self) {
         self.turn = 0;
-        self.recent = Ring::EMPTY;
-        self.last[..usize::from(self.seats)].fill(Ring::EMPTY);
+        self.pile = [0; MAX_KINDS];
+        self.top = None;
+        self.recent = Last::EMPTY;
+        self.last[..usize::from(self.seats)].fill(Last::EMPTY);
         // Seats that are not at the table have no stamps.
         self.stamps[..usize::from(self.seats) * MAX_SLOTS].fill([0; MAX_SEATS]);
     }

@@ -129,6 +129,11 @@ impl History {
         }
     }
 
+    #[inline]
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
     /// The past of the card that lies here. Of an empty spot it means nothing.
     #[inline]
     pub fn trace(&self, spot: Spot) -> &Trace {

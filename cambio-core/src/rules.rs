@@ -203,6 +203,8 @@ pub(crate) fn copies(cards: &[Card]) -> [u8; MAX_KINDS * 2] {
 pub(crate) struct Face {
     pub(crate) points: i16,
     pub(crate) rank: u8,
+    /// Of kinds that no rule tells apart the class is the same. Classes are numbered from 0 in the order of the kinds.
+    pub(crate) class: u8,
     pub(crate) power: Power,
 }
 
@@ -256,6 +258,7 @@ struct System {
     deck_points: i32,
     deck_squares: i32,
     most_points: i32,
+    classes: usize,
     faces: [Face; MAX_KINDS * 2],
 }
 
@@ -409,6 +412,23 @@ impl Rules {
     /// The power of a card; [`Power::NONE`] if it has none.
     pub fn power(&self, card: Card) -> Power {
         self.face(card).power
+    }
+
+    /// How many classes of kinds there are.
+    pub(crate) fn classes(&self) -> usize {
+        self.0.classes
+    }
+
+    /// The class of a card, below [`Rules::classes`].
+    #[inline]
+    pub(crate) fn class(&self, card: Card) -> usize {
+        usize::from(self.face(card).class) % MAX_KINDS
+    }
+
+    /// The class of a card that may not be there: without a branch.
+    #[inline]
+    pub(crate) fn class_here(&self, card: Option<Card>) -> usize {
+        usize::from(self.0.faces[card.map_or(0, Card::raw)].class) % MAX_KINDS
     }
 
     #[inline]

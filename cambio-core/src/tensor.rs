@@ -170,8 +170,6 @@ pub struct TensorSpace {
     seats: usize,
     slots: usize,
     classes: usize,
-    /// The class of each card by its raw number, so that no card has an entry too.
-    class: [u8; MAX_KINDS * 2],
     /// How many cards of each class are in play.
     copies: [u16; MAX_KINDS],
     /// The fewest points of a card.
@@ -210,10 +208,10 @@ impl TensorSpace {
     pub fn new(rules: &Rules, seats: usize) -> TensorSpace {
         use BlockValues::{Counts, Flags};
         let slots = rules.slots();
-        let (class, classes) = classes(rules);
+        let classes = rules.classes();
         let mut copies = [0; MAX_KINDS];
-        for card in rules.deck() {
-            copies[usize::from(class[card.raw()])] += 1;
+        for &card in rules.deck() {
+            copies[rules.class(card)] += 1;
         }
         let mut offset = 0;
         let row = Happening::COUNT + seats + 2 * (seats + slots) + classes;
@@ -254,7 +252,7 @@ impl TensorSpace {
         });
         let at = Offsets::of(&blocks);
         let fewest = rules.deck().iter().map(|&card| rules.points(card)).min().unwrap_or(0) as i16;
-        TensorSpace { rules: *rules, seats, slots, classes, class, copies, fewest, blocks, at, len: offset }
+        TensorSpace { rules: *rules, seats, slots, classes, copies, fewest, blocks, at, len: offset }
     }
 
     /// How many numbers a tensor has.
@@ -297,30 +295,6 @@ impl TensorSpace {
     /// The class of a card, below [`TensorSpace::classes`].
     #[inline]
     pub fn class_of(&self, card: Card) -> usize {
-        usize::from(self.class[card.raw()])
+        self.rules.class(card)
     }
-
-    /// The class of a card that may not be there, and whether it is: without a branch.
-    #[inline]
-    fn class_here(&self, card: Option<Card>) -> (usize, bool) {
-        (usize::from(self.class[card.map_or(0, Card::raw)]), card.is_some())
-    }
-}
-
-/// The class of each card by its raw number, and how many there are.
-fn classes(rules: &Rules) -> ([u8; MAX_KINDS * 2], usize) {
-    let (mut class, mut first) = ([0; MAX_KINDS * 2], Vec::<Card>::new());
-    for card in (0..rules.kinds().len()).filter_map(Card::new) {
-        let same = |&one: &Card| {
-            rules.same_rank(one, card)
-                && rules.points(one) == rules.points(card)
-                && rules.power(one) == rules.power(card)
-        };
-        let found = first.iter().position(same).unwrap_or_else(|| {
-            first.push(card);
-            first.len() - 1
-        });
-        class[card.raw()] = found as u8;
-    }
-    (class, first.len())
 }

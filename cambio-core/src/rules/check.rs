@@ -71,6 +71,7 @@ impl System {
             }
         }
         let mut ranks: Vec<&str> = Vec::new();
+        let mut classes: Vec<Face> = Vec::new();
         let mut faces = [Face::default(); MAX_KINDS * 2];
         let mut deck = Vec::new();
         for (index, kind) in kinds.iter().enumerate() {
@@ -79,14 +80,21 @@ impl System {
                 ranks.len() - 1
             });
             let card = Card::new(index).expect("there are at most 128 cards, so at most 128 kinds");
-            faces[card.raw()] = Face { points: kind.points, rank: rank as u8, power: kind.power };
+            let first = Face { points: kind.points, rank: rank as u8, class: classes.len() as u8, power: kind.power };
+            let same = |one: &&Face| Face { class: first.class, ..**one } == first;
+            let face = classes.iter().find(same).copied().unwrap_or_else(|| {
+                classes.push(first);
+                first
+            });
+            faces[card.raw()] = face;
             deck.extend(std::iter::repeat_n(card, usize::from(kind.copies) * spec.decks.count()));
         }
         let points = |card: &Card| i32::from(faces[card.raw()].points);
         let deck_points = deck.iter().map(points).sum();
         let deck_squares = deck.iter().map(|card| points(card) * points(card)).sum();
         let most_points = deck.iter().map(points).max().unwrap_or(0);
-        let system = System { spec, kinds, copies: copies(&deck), deck_points, deck_squares, most_points, deck, faces };
+        let (copies, classes) = (copies(&deck), classes.len());
+        let system = System { spec, kinds, deck, copies, deck_points, deck_squares, most_points, classes, faces };
         system.covers(2)?;
         Ok(system.stored())
     }

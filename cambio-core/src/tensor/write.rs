@@ -2,28 +2,31 @@
 //! not there is written as 0 where nothing else can lie.
 
 use super::{TensorNumber, TensorSpace};
-use crate::card::MAX_KINDS;
+use crate::card::Card;
 use crate::chronicle::{Chronicle, Happening};
 use crate::history::Trace;
 use crate::observation::View;
 use crate::score::Score;
-use crate::seat::{MAX_SEATS, MAX_SLOTS, Seat, Spot};
-use crate::table::{Phase, Source};
+use crate::seat::{MAX_SEATS, MAX_SLOTS, Seat, SeatSet, SpotSet};
+use crate::table::{Phase, Source, Table};
 
-/// The seats of a table as one of them counts them.
-struct Circle {
+/// The `SEATS` seats of a table as one of them counts them.
+struct Circle<const SEATS: usize> {
     /// The seats from the observing one on.
-    seats: [Seat; MAX_SEATS],
+    seats: [Seat; SEATS],
     /// How many places after the observing seat each seat sits.
     place: [u8; MAX_SEATS],
 }
 
-impl Circle {
-    fn new(me: Seat, seats: usize) -> Circle {
-        let mut circle = Circle { seats: [me; MAX_SEATS], place: [0; MAX_SEATS] };
-        for (place, seat) in me.round(seats).enumerate() {
-            circle.seats[place] = seat;
+impl<const SEATS: usize> Circle<SEATS> {
+    #[inline]
+    fn new(me: Seat) -> Circle<SEATS> {
+        let mut circle = Circle { seats: [me; SEATS], place: [0; MAX_SEATS] };
+        let mut seat = me;
+        for (place, own) in circle.seats.iter_mut().enumerate() {
+            *own = seat;
             circle.place[seat.index()] = place as u8;
+            seat = seat.next(SEATS);
         }
         circle
     }
@@ -31,6 +34,83 @@ impl Circle {
     #[inline]
     fn place(&self, seat: Seat) -> usize {
         usize::from(self.place[seat.index()])
+    }
+
+    /// Writes a flag for each place: whether its seat is in the set.
+    #[inline]
+    fn write_flags<N: TensorNumber>(&self, set: SeatSet, flags: &mut [N; SEATS]) {
+        for (flag, &seat) in flags.iter_mut().zip(&self.seats) {
+            *flag = N::from_flag(set.contains(seat));
+        }
+    }
+}
+
+/// A number for each slot of each seat, seat by seat as one of them counts. Layouts of the rules may have fewer slots.
+type Slots<T, const SEATS: usize> = [[T; MAX_SLOTS]; SEATS];
+
+/// The bits as bytes, the lowest first.
+#[inline]
+fn spread(bits: u8) -> [u8; 8] {
+    // A copy of the bits for each byte, each nine places above the one before: bit 7 of byte `n` is then bit `7 - n`.
+    (u64::from(bits).wrapping_mul(0x8040_2010_0804_0201) >> 7 & 0x0101_0101_0101_0101).to_be_bytes()
+}
+
+/// The past of the cards in their slots, as the chronicle counts.
+struct Cards<const SEATS: usize> {
+    /// The turn in which each seat saw the card last; [`NEVER`] if it has not seen it.
+    saw: Slots<[u16; SEATS], SEATS>,
+    /// A bit for the origin; none where no card lies.
+    origin: Slots<[u8; 3], SEATS>,
+    /// The turn in which the card came; [`NEVER`] where none lies.
+    came: Slots<[u16; 1], SEATS>,
+    moves: Slots<[u8; 1], SEATS>,
+    bounds: Slots<[i16; 4], SEATS>,
+}
+
+/// Later than every turn.
+const NEVER: u16 = u16::MAX;
+
+/// The numbers from here on, as many as the caller knows there to be.
+#[inline]
+fn chunk<N, const LEN: usize>(tensor: &mut [N], at: usize) -> &mut [N; LEN] {
+    tensor[at..].first_chunk_mut().expect("a block has its length")
+}
+
+impl<const SEATS: usize> Cards<SEATS> {
+    #[inline]
+    fn new(table: &Table, chronicle: &Chronicle, circle: &Circle<SEATS>) -> Cards<SEATS> {
+        let mut cards = Cards {
+            saw: [[[NEVER; SEATS]; MAX_SLOTS]; SEATS],
+            origin: [[[0; 3]; MAX_SLOTS]; SEATS],
+            came: [[[NEVER]; MAX_SLOTS]; SEATS],
+            moves: [[[0]; MAX_SLOTS]; SEATS],
+            bounds: [[[Trace::NONE; 4]; MAX_SLOTS]; SEATS],
+        };
+        for (distance, &owner) in circle.seats.iter().enumerate() {
+            // A bit for each slot: what lies there, and which seats have seen it.
+            let mut left = table.occupied.slots_of(owner);
+            let mut known = [0; SEATS];
+            for (slots, &seat) in known.iter_mut().zip(&circle.seats) {
+                *slots = table.seen[seat.index()].slots_of(owner);
+            }
+            let (stamps, traces) = (chronicle.stamps_of(owner), chronicle.history().traces_of(owner));
+            while left != 0 {
+                let slot = left.trailing_zeros() as usize % MAX_SLOTS;
+                left &= left - 1;
+                let saw = &mut cards.saw[distance][slot];
+                for ((turn, &seat), &slots) in saw.iter_mut().zip(&circle.seats).zip(&known) {
+                    // All bits where the seat has not seen it.
+                    let never = ((slots >> slot & 1) as u16).wrapping_sub(1);
+                    *turn = stamps[slot][seat.index()] | never;
+                }
+                let trace = &traces[slot];
+                cards.origin[distance][slot][trace.origin as usize] = 1;
+                cards.came[distance][slot] = [trace.turn];
+                cards.moves[distance][slot] = [trace.moves];
+                cards.bounds[distance][slot] = trace.bounds;
+            }
+        }
+        cards
     }
 }
 
@@ -46,45 +126,63 @@ impl TensorSpace {
             view.table().seats() == self.seats && *view.rules() == self.rules,
             "the view is of the table that the space was made for"
         );
+        // Loops over a number of seats that is known are no loops.
+        match self.seats {
+            2 => self.write_for::<N, 2>(view, chronicle, tensor),
+            3 => self.write_for::<N, 3>(view, chronicle, tensor),
+            4 => self.write_for::<N, 4>(view, chronicle, tensor),
+            5 => self.write_for::<N, 5>(view, chronicle, tensor),
+            6 => self.write_for::<N, 6>(view, chronicle, tensor),
+            7 => self.write_for::<N, 7>(view, chronicle, tensor),
+            _ => self.write_for::<N, MAX_SEATS>(view, chronicle, tensor),
+        }
+    }
+
+    fn write_for<N: TensorNumber, const SEATS: usize>(
+        &self,
+        view: &impl View,
+        chronicle: &Chronicle,
+        tensor: &mut [N],
+    ) {
         tensor.fill(N::ZERO);
-        let circle = Circle::new(view.seat(), self.seats);
+        let circle = Circle::<SEATS>::new(view.seat());
         self.write_table(view, &circle, tensor);
         self.write_match(chronicle, &circle, tensor);
-        // What is the same for every card is counted once, and loops over seats are no loops.
-        match self.seats {
-            2 => self.write_spots::<N, 2>(view, chronicle, &circle, tensor),
-            3 => self.write_spots::<N, 3>(view, chronicle, &circle, tensor),
-            4 => self.write_spots::<N, 4>(view, chronicle, &circle, tensor),
-            5 => self.write_spots::<N, 5>(view, chronicle, &circle, tensor),
-            6 => self.write_spots::<N, 6>(view, chronicle, &circle, tensor),
-            7 => self.write_spots::<N, 7>(view, chronicle, &circle, tensor),
-            _ => self.write_spots::<N, MAX_SEATS>(view, chronicle, &circle, tensor),
-        }
+        self.write_spots(view, chronicle, &circle, tensor);
         self.write_recent(chronicle, &circle, tensor);
         self.write_last(chronicle, &circle, tensor);
     }
 
-    fn write_table<N: TensorNumber>(&self, view: &impl View, circle: &Circle, tensor: &mut [N]) {
+    #[inline]
+    fn write_table<N: TensorNumber, const SEATS: usize>(
+        &self,
+        view: &impl View,
+        circle: &Circle<SEATS>,
+        tensor: &mut [N],
+    ) {
         let (table, at) = (view.table(), &self.at);
         tensor[at.phase + usize::from(table.phase().code())] = N::ONE;
         if let Some(due) = table.step() {
             let offers =
                 [due.looks_at_own(), due.looks_at_others(), due.looks_at_another(), due.swaps(), due.reveals()];
-            tensor[at.step..][..5].copy_from_slice(&offers.map(N::from_flag));
+            let step: &mut [N; 5] = chunk(tensor, at.step);
+            for (number, offer) in step.iter_mut().zip(offers) {
+                *number = N::from_flag(offer);
+            }
         }
         tensor[at.asked] = N::from_flag(table.asked() == Some(view.seat()));
         tensor[at.turn + circle.place(table.turn())] = N::ONE;
-        for (place, &seat) in circle.seats[..self.seats].iter().enumerate() {
-            tensor[at.callers + place] = N::from_flag(table.callers().contains(seat));
-            tensor[at.safe + place] = N::from_flag(table.safe().contains(seat));
-        }
+        circle.write_flags(table.callers(), chunk(tensor, at.callers));
+        circle.write_flags(table.safe(), chunk(tensor, at.safe));
         tensor[at.frozen] = N::from_flag(table.is_frozen());
-        let sizes = [table.stock_len, table.pile_len, table.reshuffles, table.turns].map(N::from_count);
-        tensor[at.sizes..][..4].copy_from_slice(&sizes);
-        for (offset, card) in [(at.held, view.held()), (at.top, table.top()), (at.opener, table.opener())] {
-            let (class, is_there) = self.class_here(card);
-            tensor[offset + class] = N::from_flag(is_there);
-        }
+        let [stock, pile, reshuffles, turns] = chunk(tensor, at.sizes);
+        *stock = N::from_count(table.stock_len);
+        *pile = N::from_count(table.pile_len);
+        *reshuffles = N::from_count(table.reshuffles);
+        *turns = N::from_count(table.turns);
+        self.write_card(view.held(), at.held, tensor);
+        self.write_card(table.top(), at.top, tensor);
+        self.write_card(table.opener(), at.opener, tensor);
         match table.phase() {
             Phase::Held(Source::Stock) => tensor[at.held_from] = N::ONE,
             Phase::Held(Source::Pile(_)) => tensor[at.held_from + 1] = N::ONE,
@@ -92,118 +190,163 @@ impl TensorSpace {
         }
     }
 
-    fn write_match<N: TensorNumber>(&self, chronicle: &Chronicle, circle: &Circle, tensor: &mut [N]) {
-        let standing = &mut tensor[self.at.standing..][..=self.seats];
-        standing[0] = N::from_count(chronicle.rounds());
-        for (number, &seat) in standing[1..].iter_mut().zip(&circle.seats) {
-            let points = chronicle.total(seat).units().max(0) / Score::UNITS;
-            *number = N::from_count(points.min(u16::MAX.into()) as u16);
+    #[inline]
+    fn write_match<N: TensorNumber, const SEATS: usize>(
+        &self,
+        chronicle: &Chronicle,
+        circle: &Circle<SEATS>,
+        tensor: &mut [N],
+    ) {
+        tensor[self.at.standing] = N::from_count(chronicle.rounds());
+        let totals: &mut [N; SEATS] = chunk(tensor, self.at.standing + 1);
+        for (total, &seat) in totals.iter_mut().zip(&circle.seats) {
+            let points = (chronicle.total(seat).units().max(0) / Score::UNITS) as u32;
+            *total = N::from_count(points.min(u16::MAX.into()) as u16);
         }
     }
 
     /// Everything about the spots, and the counts of cards.
+    #[inline]
     fn write_spots<N: TensorNumber, const SEATS: usize>(
         &self,
         view: &impl View,
         chronicle: &Chronicle,
-        circle: &Circle,
+        circle: &Circle<SEATS>,
         tensor: &mut [N],
     ) {
         let (table, at) = (view.table(), &self.at);
-        let order: [Seat; SEATS] = std::array::from_fn(|place| circle.seats[place]);
-        // How many cards of each class the seat sees on the pile, in layouts and in its hand.
-        let mut seen = [0_u8; MAX_KINDS];
-        let kinds = self.rules.kinds().len();
-        for (&class, &count) in self.class[1..=kinds].iter().zip(&table.pile[..kinds]) {
-            seen[usize::from(class) % MAX_KINDS] += count;
-        }
-        for (number, &count) in tensor[at.pile..][..self.classes].iter_mut().zip(&seen) {
-            *number = N::from_count(count.into());
-        }
-        let (class, is_there) = self.class_here(view.held());
-        seen[class % MAX_KINDS] += u8::from(is_there);
+        let cards = Cards::new(table, chronicle, circle);
         let turns = chronicle.turns();
-        for (distance, owner) in order.into_iter().enumerate() {
-            // A bit for each slot: what lies there, and which seats have seen it.
-            let mut left = table.occupied.slots_of(owner);
-            let pointed = table.pointed.slots_of(owner);
-            let known = order.map(|seat| table.seen[seat.index()].slots_of(owner));
-            let (stamps, traces) = (chronicle.stamps_of(owner), chronicle.history().traces_of(owner));
-            while left != 0 {
-                let slot = left.trailing_zeros() as usize % MAX_SLOTS;
-                left &= left - 1;
-                let place = distance * self.slots + slot;
-                tensor[at.occupied + place] = N::ONE;
-                tensor[at.pointed + place] = N::from_flag(pointed >> slot & 1 == 1);
-                let has_seen = known.map(|slots| slots >> slot & 1);
-                let ages = order.map(|seat| 1 + turns.saturating_sub(stamps[slot][seat.index()]));
-                let by = tensor[at.seen_by + place * SEATS..].first_chunk_mut().expect("a place for each seat");
-                *by = has_seen.map(|has_seen| N::from_flag(has_seen == 1));
-                let seen_for = tensor[at.seen_for + place * SEATS..].first_chunk_mut().expect("a place for each seat");
-                *seen_for =
-                    std::array::from_fn::<_, SEATS, _>(|seat| N::from_count(ages[seat] * has_seen[seat] as u16));
-                let (class, is_known) = self.class_here(Spot::new(owner, slot + 1).and_then(|spot| view.face(spot)));
-                tensor[at.face + place * self.classes + class] = N::from_flag(is_known);
-                seen[class % MAX_KINDS] += u8::from(is_known);
-                let trace = &traces[slot];
-                tensor[at.origin + 3 * place + trace.origin as usize] = N::ONE;
-                tensor[at.age + place] = N::from_count(1 + turns.saturating_sub(trace.turn));
-                tensor[at.moves + place] = N::from_count(trace.moves.into());
-                tensor[at.hints + 4 * place..][..4].copy_from_slice(&self.hints::<N>(trace));
-            }
-        }
+        let age = |turn: u16| N::from_count(turns.saturating_add(1).saturating_sub(turn));
+        // Rows come in the order of the tensor, and what they have beyond the slots of the rules is 0: what follows is not yet
+        // written, or is the next row.
+        self.write_spot_flags(table.occupied, circle, at.occupied, tensor);
+        self.write_spot_flags(table.pointed.intersection(table.occupied), circle, at.pointed, tensor);
         if let Some(spot) = table.gap() {
             tensor[at.gap + circle.place(spot.seat()) * self.slots + spot.number() - 1] = N::ONE;
         }
-        let unseen = &mut tensor[at.unseen..][..self.classes];
-        for ((number, &copies), &seen) in unseen.iter_mut().zip(&self.copies).zip(&seen) {
-            *number = N::from_count(copies.saturating_sub(seen.into()));
+        self.write_rows(&cards.saw, |turn| N::from_flag(turn != NEVER), at.seen_by, tensor);
+        // How many cards of each class the seat sees on the pile, in layouts and in its hand.
+        let mut seen = *chronicle.pile();
+        let held = view.held();
+        seen[self.rules.class_here(held)] += u8::from(held.is_some());
+        for (distance, &owner) in circle.seats.iter().enumerate() {
+            let first = at.face + distance * self.slots * self.classes;
+            for (spot, card) in view.known_cards_of(owner, table.occupied) {
+                let class = self.rules.class(card);
+                tensor[first + (spot.number() - 1) * self.classes + class] = N::ONE;
+                seen[class] += 1;
+            }
+        }
+        self.write_rows(&cards.saw, age, at.seen_for, tensor);
+        self.write_rows(&cards.origin, |bit| N::from_count(bit.into()), at.origin, tensor);
+        self.write_rows(&cards.came, age, at.age, tensor);
+        self.write_rows(&cards.moves, |moves| N::from_count(moves.into()), at.moves, tensor);
+        let hint = |points: i16| {
+            let hint = points.wrapping_sub(self.fewest).wrapping_add(1) as u16;
+            N::from_count(if points == Trace::NONE { 0 } else { hint })
+        };
+        self.write_rows(&cards.bounds, hint, at.hints, tensor);
+        let (pile, unseen) = tensor[at.pile..][..2 * self.classes].split_at_mut(self.classes);
+        let counts = self.copies.iter().zip(chronicle.pile()).zip(&seen);
+        for ((pile, unseen), ((&copies, &on_pile), &seen)) in pile.iter_mut().zip(unseen).zip(counts) {
+            *pile = N::from_count(on_pile.into());
+            *unseen = N::from_count(copies.saturating_sub(seen.into()));
         }
     }
 
-    /// The bounds of a trace as counts.
+    /// Writes the class of a card that may not be there, one-hot.
     #[inline]
-    fn hints<N: TensorNumber>(&self, trace: &Trace) -> [N; 4] {
-        trace.bounds.map(|points| {
-            let hint = points.wrapping_sub(self.fewest).wrapping_add(1) as u16;
-            N::from_count(if points == Trace::NONE { 0 } else { hint })
-        })
+    fn write_card<N: TensorNumber>(&self, card: Option<Card>, at: usize, tensor: &mut [N]) {
+        tensor[at + self.rules.class_here(card)] = N::from_flag(card.is_some());
     }
 
-    fn write_recent<N: TensorNumber>(&self, chronicle: &Chronicle, circle: &Circle, tensor: &mut [N]) {
-        let spot_width = self.seats + self.slots;
-        let width = Happening::COUNT + self.seats + 2 * spot_width + self.classes;
+    /// Writes a block with a flag for each spot, row by row.
+    #[inline]
+    fn write_spot_flags<N: TensorNumber, const SEATS: usize>(
+        &self,
+        spots: SpotSet,
+        circle: &Circle<SEATS>,
+        block: usize,
+        tensor: &mut [N],
+    ) {
+        for (distance, &owner) in circle.seats.iter().enumerate() {
+            let [low, high, ..] = spots.slots_of(owner).to_le_bytes();
+            let flags = [spread(low), spread(high)];
+            let row: &mut [N; MAX_SLOTS] = chunk(tensor, block + distance * self.slots);
+            for (number, &flag) in row.iter_mut().zip(flags.as_flattened()) {
+                *number = N::from_count(flag.into());
+            }
+        }
+    }
+
+    /// Writes a block of numbers that are made of others, row by row.
+    #[inline]
+    fn write_rows<N: TensorNumber, T: Copy, const WIDTH: usize, const SEATS: usize>(
+        &self,
+        rows: &Slots<[T; WIDTH], SEATS>,
+        number: impl Fn(T) -> N,
+        block: usize,
+        tensor: &mut [N],
+    ) {
+        for (distance, row) in rows.iter().enumerate() {
+            let row = row.as_flattened();
+            let numbers = &mut tensor[block + distance * self.slots * WIDTH..][..MAX_SLOTS * WIDTH];
+            for (to, &from) in numbers.iter_mut().zip(row) {
+                *to = number(from);
+            }
+        }
+    }
+
+    #[inline]
+    fn write_recent<N: TensorNumber, const SEATS: usize>(
+        &self,
+        chronicle: &Chronicle,
+        circle: &Circle<SEATS>,
+        tensor: &mut [N],
+    ) {
+        let spot_width = SEATS + self.slots;
+        let width = Happening::COUNT + SEATS + 2 * spot_width + self.classes;
         let rows = tensor[self.at.recent..][..Chronicle::RECENT * width].chunks_exact_mut(width);
         for (back, row) in rows.enumerate() {
             let Some(happening) = chronicle.recent(back) else { break };
             row[usize::from(happening.code())] = N::ONE;
             let mut offset = Happening::COUNT;
             row[offset + circle.place(happening.seat)] = N::ONE;
-            offset += self.seats;
-            for spot in happening.spots {
-                let (seat, slot) = spot.map_or((0, 0), |spot| (circle.place(spot.seat()), spot.number() - 1));
-                let is_there = N::from_flag(spot.is_some());
-                row[offset + seat] = is_there;
-                row[offset + self.seats + slot] = is_there;
-                offset += spot_width;
+            offset += SEATS;
+            let [first, second] = happening.spots;
+            let (seat, slot) = first.map_or((0, 0), |spot| (circle.place(spot.seat()), spot.number() - 1));
+            let is_there = N::from_flag(first.is_some());
+            row[offset + seat] = is_there;
+            row[offset + SEATS + slot] = is_there;
+            offset += spot_width;
+            // Few happenings name two spots.
+            if let Some(spot) = second {
+                row[offset + circle.place(spot.seat())] = N::ONE;
+                row[offset + SEATS + spot.number() - 1] = N::ONE;
             }
-            let (class, is_there) = self.class_here(happening.card);
-            row[offset + class] = N::from_flag(is_there);
+            offset += spot_width;
+            self.write_card(happening.card, offset, row);
         }
     }
 
-    fn write_last<N: TensorNumber>(&self, chronicle: &Chronicle, circle: &Circle, tensor: &mut [N]) {
+    #[inline]
+    fn write_last<N: TensorNumber, const SEATS: usize>(
+        &self,
+        chronicle: &Chronicle,
+        circle: &Circle<SEATS>,
+        tensor: &mut [N],
+    ) {
         let at = &self.at;
-        for (place, &seat) in circle.seats[..self.seats].iter().enumerate() {
-            let mut card = None;
+        for (place, &seat) in circle.seats.iter().enumerate() {
+            let mut card: Option<Card> = None;
             for back in 0..Chronicle::LAST {
                 let Some(happening) = chronicle.last_of(seat, back) else { break };
                 let entry = (place * Chronicle::LAST + back) * Happening::COUNT + usize::from(happening.code());
                 tensor[at.last + entry] = N::ONE;
                 card = card.or(happening.card);
             }
-            let (class, is_there) = self.class_here(card);
-            tensor[at.last_card + place * self.classes + class] = N::from_flag(is_there);
+            self.write_card(card, at.last_card + place * self.classes, tensor);
         }
     }
 }
