@@ -9,6 +9,8 @@ pub struct Considered {
     pub action: Action,
     /// What it is worth to the agent, in the unit of its [`Explanation`].
     pub value: f64,
+    /// The standard error of the value, in the same unit; `None` for an agent that does not search, or tried it less than twice.
+    pub error: Option<f64>,
     /// How often a search tried it; `None` for an agent that does not search.
     pub visits: Option<u32>,
 }

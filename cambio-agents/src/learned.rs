@@ -110,6 +110,7 @@ impl Extensions for Learned {
         let considered = self.weighing.logits().enumerate().map(|(place, logit)| Considered {
             action: if taken == Some(place) { decided } else { self.weighing.choice_of(inputs, view, place) },
             value: 1.0 / (1.0 + libm::exp(-logit)),
+            error: None,
             visits: None,
         });
         Some(Explanation { unit: "shares of the win", considered: considered.collect() })

@@ -184,6 +184,7 @@ impl Seated {
             action: candidate.action,
             visits: candidate.tries as u32,
             sum: candidate.sum,
+            squares: candidate.squares,
         }));
         let estimate = |candidate: &Candidate| candidate.estimate(params.trust).0;
         let better = candidates[1..].iter().filter(|&candidate| estimate(candidate) > 0.0);

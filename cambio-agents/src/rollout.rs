@@ -107,8 +107,7 @@ impl<P: Policy> Rollout<P> {
             // A decision that is legal for the seat is legal in every world that it cannot tell from the true one.
             world.carry_out(arms[place].action, &mut dice, &mut Follow(&mut past));
             let values = settings.outcome(&seated.valuer, &mut world, view.seat(), &mut past, &mut dice);
-            arms[place].visits += 1;
-            arms[place].sum += values[view.seat().index()];
+            arms[place].add(values[view.seat().index()]);
         }
         choose(arms, settings.last, &mut seated.stream).expect("who is asked has a choice").action
     }

@@ -92,8 +92,7 @@ impl<P: Policy> Searcher<P> {
                 Some(call) if iteration % CALL_EVERY == 0 => {
                     world.carry_out(Action::Call, &mut dice, &mut Follow(&mut past));
                     let values = self.settings.outcome(&seated.valuer, &mut world, view.seat(), &mut past, &mut dice);
-                    call.visits += 1;
-                    call.sum += values[view.seat().index()];
+                    call.add(values[view.seat().index()]);
                 }
                 _ => {
                     let values = self.iterate(&seated.valuer, &mut world, &mut past, &growth, &mut dice);

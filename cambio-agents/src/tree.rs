@@ -309,8 +309,7 @@ impl Tree {
             let node = &mut self.nodes[step.node as usize];
             node.visits += 1;
             let edge = &mut self.edges[step.edge as usize];
-            edge.arm.visits += 1;
-            edge.arm.sum += values[node.actor.index()];
+            edge.arm.add(values[node.actor.index()]);
             let visits = f64::from(edge.arm.visits);
             edge.mean = edge.arm.sum / visits;
             edge.width = 1.0 / visits.sqrt();

@@ -151,10 +151,37 @@ export function watch(root, film, { explain } = {}) {
           told.considered.length ? ` Values are in ${told.unit}.` : " It does not say what it considered."),
         told.considered.length ? h("table", { class: "considered" }, h("tbody", {}, ...told.considered.slice(0, 12).map((one) =>
           h("tr", {}, h("th", { scope: "row" }, one.action, one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
-            h("td", {}, one.value.toFixed(3).replace("-", "−")), h("td", {}, one.visits === null ? "" : `${one.visits}×`))))) : "");
+            h("td", {}, one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits}×`))))) : "",
+        ...strips(told.beliefs, told.seat));
     } catch (error) {
       reasons.replaceChildren(h("p", { class: "trouble" }, error.message));
     }
+  }
+
+  // A strip for each card that the seat does not see: how likely each class is, the darker the likelier, with a frame around the truth.
+  function strips(beliefs, seat) {
+    if (!beliefs?.unseen.length) return [];
+    const { classes, unseen } = beliefs;
+    const percent = (share) => `${Math.round(100 * share)} %`;
+    // A page of the server may not have styles in its attributes.
+    const shaded = (cell, share) => {
+      cell.style.setProperty("--share", Math.min(1, 2.5 * share));
+      return cell;
+    };
+    const strip = ({ spot, truth, even, inferred }) => {
+      const shares = inferred ?? even;
+      const likeliest = shares.indexOf(Math.max(...shares));
+      const said = `${spot} is ${classes[truth]}, believed with ${percent(shares[truth])}${inferred ? `, by the cards alone ${percent(even[truth])}` : ""}; likeliest is ${classes[likeliest]} with ${percent(shares[likeliest])}`;
+      return h("tr", {}, h("th", { scope: "row" }, spot),
+        h("td", {}, h("div", { class: "strip", role: "img", "aria-label": said, title: said },
+          ...shares.map((share, number) => shaded(h("i", { class: number === truth ? "true" : "" }), share)))),
+        h("td", {}, classes[truth]), h("td", {}, percent(shares[truth])));
+    };
+    const isInferred = unseen.some((one) => one.inferred);
+    return [
+      h("p", {}, `What ${seat} can believe of the cards that it does not see, ${isInferred ? "if the others decide as learned does" : "by the cards that it has seen"}: from ${classes[0]} on the left to ${classes.at(-1)} on the right, darker is likelier; the frame is the truth.`),
+      h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "belief", "is", "believed"].map((head) => h("th", { scope: "col" }, head)))),
+        h("tbody", {}, ...unseen.map(strip)))];
   }
 
   function turn(step) {

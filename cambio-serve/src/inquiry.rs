@@ -7,6 +7,7 @@ use cambio_core::{
 };
 use serde::Serialize;
 
+use crate::belief::{Beliefs, Believer};
 use crate::sitting::Refusal;
 
 /// A decision that was considered.
@@ -14,6 +15,8 @@ use crate::sitting::Refusal;
 pub(crate) struct ConsideredView {
     action: String,
     value: f64,
+    /// Half of the 95 % interval of the value.
+    half: Option<f64>,
     visits: Option<u32>,
 }
 
@@ -22,6 +25,7 @@ pub(crate) fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str
     let view = |one: &cambio_agents::Considered| ConsideredView {
         action: one.action.to_string(),
         value: one.value,
+        half: one.error.map(|error| 1.96 * error),
         visits: one.visits,
     };
     let mut considered: Vec<ConsideredView> =
@@ -40,12 +44,14 @@ pub(crate) struct Finding {
     pub(crate) played: String,
     unit: Option<&'static str>,
     considered: Vec<ConsideredView>,
+    beliefs: Option<Beliefs>,
 }
 
 /// An agent in the place of a seat. It is told what the seat perceived, is asked whenever the seat was, and the match goes on as it
 /// did.
 struct Inquiry {
     player: Player,
+    believer: Option<Believer>,
     name: String,
     seat: Seat,
     key: Key,
@@ -78,16 +84,25 @@ impl Observer for Inquiry {
                 let stream = stream.clone();
                 let briefing = Briefing { rules: &setup.rules, seats: setup.seats, seat: self.seat, stream: &stream };
                 self.player.agent().begin(&briefing);
+                self.believer = Some(Believer::new(&briefing));
                 self.trouble = self.player.agent().trouble();
             }
         }
         let totals = self.game.as_ref().map_or(&[][..], Match::totals);
-        self.player.agent().round_begins(&Standing { round: self.at.0 - 1, setup: *setup, totals });
+        let standing = Standing { round: self.at.0 - 1, setup: *setup, totals };
+        self.player.agent().round_begins(&standing);
+        if let Some(believer) = &mut self.believer {
+            believer.round_begins(&standing);
+        }
     }
 
     fn event(&mut self, event: &Event<Card>) {
         if !self.is_done() {
-            self.player.agent().notice(&event.seen_from(self.seat));
+            let sighting = event.seen_from(self.seat);
+            self.player.agent().notice(&sighting);
+            if let Some(believer) = &mut self.believer {
+                believer.notice(&sighting);
+            }
         }
     }
 
@@ -99,6 +114,9 @@ impl Observer for Inquiry {
         if seat != self.seat {
             if self.player.spectates() {
                 self.player.agent().spectate(state.table());
+            }
+            if let Some(believer) = &mut self.believer {
+                believer.spectate(state.table());
             }
             return;
         }
@@ -115,6 +133,7 @@ impl Observer for Inquiry {
                 played: action.to_string(),
                 unit,
                 considered,
+                beliefs: self.believer.as_mut().map(|believer| believer.believe(&view, state)),
             });
         }
     }
@@ -151,6 +170,7 @@ pub(crate) fn inquire(
     };
     let mut inquiry = Inquiry {
         player: agent.player(),
+        believer: None,
         name: agent.to_string(),
         seat,
         key,

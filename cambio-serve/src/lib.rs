@@ -16,6 +16,7 @@ mod answer;
 mod api;
 mod app;
 mod assets;
+mod belief;
 mod desk;
 mod gate;
 mod inquiry;

@@ -29,12 +29,22 @@ pub struct Arm {
     pub visits: u32,
     /// The sum of the utilities that it got.
     pub sum: f64,
+    /// The sum of their squares.
+    pub squares: f64,
 }
 
 impl Arm {
     /// A decision that has not been tried yet.
     pub(crate) fn new(action: Action) -> Arm {
-        Arm { action, visits: 0, sum: 0.0 }
+        Arm { action, visits: 0, sum: 0.0, squares: 0.0 }
+    }
+
+    /// Takes in the utility of one more try.
+    #[inline]
+    pub(crate) fn add(&mut self, utility: f64) {
+        self.visits += 1;
+        self.sum += utility;
+        self.squares += utility * utility;
     }
 
     /// The mean utility; 0 before the first visit.
@@ -43,16 +53,26 @@ impl Arm {
     /// use cambio_agents::Arm;
     /// use cambio_core::Action;
     ///
-    /// assert_eq!(Arm { action: Action::Draw, visits: 4, sum: 3.0 }.mean(), 0.75);
+    /// let arm = Arm { action: Action::Draw, visits: 4, sum: 3.0, squares: 3.0 };
+    /// assert_eq!((arm.mean(), arm.error()), (0.75, Some(0.25)));
     /// ```
     pub fn mean(&self) -> f64 {
         if self.visits == 0 { 0.0 } else { self.sum / f64::from(self.visits) }
+    }
+
+    /// The standard error of the mean, as if tries were independent; `None` before the second. A search tries what looks good more often,
+    /// so that it is a measure of noise and no test.
+    pub fn error(&self) -> Option<f64> {
+        let visits = f64::from(self.visits);
+        let spread = (self.squares - visits * self.mean() * self.mean()).max(0.0);
+        (self.visits > 1).then(|| (spread / (visits - 1.0) / visits).sqrt())
     }
 }
 
 /// What a search tried at its root, as an explanation.
 pub(crate) fn explained(unit: &'static str, arms: &[Arm]) -> Explanation {
-    let considered = |arm: &Arm| Considered { action: arm.action, value: arm.mean(), visits: Some(arm.visits) };
+    let considered =
+        |arm: &Arm| Considered { action: arm.action, value: arm.mean(), error: arm.error(), visits: Some(arm.visits) };
     Explanation { unit, considered: arms.iter().map(considered).collect() }
 }
 
@@ -84,7 +104,7 @@ mod tests {
 
     #[test]
     fn decisions_are_drawn_in_proportion_to_their_visits() {
-        let arm = |action, visits| Arm { action, visits, sum: f64::from(visits) / 2.0 };
+        let arm = |action, visits| Arm { action, visits, sum: f64::from(visits) / 2.0, squares: 0.0 };
         let arms = [arm(Action::Draw, 600), arm(Action::Take, 0), arm(Action::Call, 300), arm(Action::Pass, 100)];
         let mut stream = Key::new(3, 0).stream(Purpose::Race, 0);
         let mut counts = [0; 4];
