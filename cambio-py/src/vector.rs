@@ -4,7 +4,7 @@ mod arrays;
 mod ask;
 mod slot;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cambio_agents::AgentSpec;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
@@ -15,7 +15,6 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rayon::ThreadPool;
-use rayon::prelude::*;
 
 use crate::agent::PyAgent;
 use crate::course::{Course, Reward};
@@ -95,10 +94,18 @@ fn each(
     let Some(pool) = pool else {
         return in_order(slots, 0, rows, &work);
     };
-    let chunk = batch.div_ceil(threads);
-    let parts: Vec<_> = slots.chunks_mut(chunk).zip(rows.chunks(chunk)).enumerate().collect();
-    pool.install(|| {
-        parts.into_par_iter().for_each(|(number, (slots, rows))| in_order(slots, number * chunk, rows, &work));
+    // Small parts, which whoever is free takes: a thread that wakes up late takes fewer.
+    let size = batch.div_ceil(threads * 8);
+    let parts = Mutex::new(slots.chunks_mut(size).zip(rows.chunks(size)).enumerate());
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let take_part = || {
+        while let Some((number, (slots, rows))) = next() {
+            in_order(slots, number * size, rows, &work);
+        }
+    };
+    pool.in_place_scope(|scope| {
+        (1..threads).for_each(|_| scope.spawn(|_| take_part()));
+        take_part();
     });
 }
 
@@ -160,7 +167,8 @@ impl List<'_> {
 
 impl PyVectorGame {
     fn of(common: Common, slots: Vec<Slot>, threads: usize, arrays: Arrays) -> PyResult<PyVectorGame> {
-        let pool = (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build()).transpose();
+        // The thread that calls takes part.
+        let pool = (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads - 1).build()).transpose();
         let pool =
             pool.map_err(|what| error::CambioError::new_err(format!("cannot start {threads} threads: {what}")))?;
         let asks = vec![Ask::NOBODY; slots.len()];
