@@ -161,7 +161,8 @@ export function watch(root, film, { explain } = {}) {
   // A strip for each card that the seat does not see: how likely each class is, the darker the likelier, with a frame around the truth.
   function strips(beliefs, seat) {
     if (!beliefs?.unseen.length) return [];
-    const { classes, unseen } = beliefs;
+    const classes = beliefs.classes.map((name) => name.replace("-", "−"));
+    const { unseen } = beliefs;
     const percent = (share) => `${Math.round(100 * share)} %`;
     // A page of the server may not have styles in its attributes.
     const shaded = (cell, share) => {
@@ -179,7 +180,7 @@ export function watch(root, film, { explain } = {}) {
     };
     const isInferred = unseen.some((one) => one.inferred);
     return [
-      h("p", {}, `What ${seat} can believe of the cards that it does not see, ${isInferred ? "if the others decide as learned does" : "by the cards that it has seen"}: from ${classes[0]} on the left to ${classes.at(-1)} on the right, darker is likelier; the frame is the truth.`),
+      h("p", {}, `What ${seat} can believe of the cards that it does not see, ${isInferred ? "if the others decide as learned does" : "by the cards that it has seen"}: from ${classes[0]} on the left to ${classes.at(-1)} on the right; the stronger the colour, the likelier, and the frame is the truth.`),
       h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "belief", "is", "believed"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...unseen.map(strip)))];
   }
