@@ -106,6 +106,16 @@ impl Words for BlueprintName {
     }
 }
 
+impl BlueprintName {
+    /// The policy of this name.
+    pub fn policy(self) -> Blueprint {
+        match self {
+            BlueprintName::Preset(preset) => Blueprint::Heuristic(preset.params()),
+            BlueprintName::Learned => Blueprint::Network(Box::new(NetworkPolicy::shipped())),
+        }
+    }
+}
+
 impl SearchParams {
     /// The heuristic that it names; the default one if it names a network.
     fn heuristic(&self) -> HeuristicParams {
@@ -122,9 +132,7 @@ impl SearchParams {
     pub(crate) fn blueprint(&self) -> (Blueprint, Option<ValueOf<Blueprint>>) {
         match self.blueprint {
             BlueprintName::Preset(_) => (Blueprint::Heuristic(self.heuristic()), None),
-            BlueprintName::Learned => {
-                (Blueprint::Network(Box::new(NetworkPolicy::shipped())), Some(Blueprint::network_value))
-            }
+            BlueprintName::Learned => (self.blueprint.policy(), Some(Blueprint::network_value)),
         }
     }
 

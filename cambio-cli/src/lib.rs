@@ -6,6 +6,7 @@
 // What is said may quote other people's files, and standard error may be closed: `say!` minds both.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+mod advantage;
 mod agents;
 mod budget;
 mod cluster;
@@ -158,6 +159,11 @@ enum Command {
         after_help = "Examples:\n  cambio exploit --game mini-m1 --agent heuristic\n  cambio exploit --rules classic --agent 'greedy(call_at=7)' --deals 100"
     )]
     Exploit(exploit::Args),
+    /// Measure what an agent's decisions are worth, kind by kind, against those of a policy
+    #[command(
+        after_help = "Examples:\n  cambio advantage sharp\n  cambio advantage 'greedy(call_at=7)' --over sharp --deals 1000\n  cambio advantage learned --over sharp --rules original --seats 4\n\nIt plays on from each decision that differs, so the cards' luck falls away: the interval is\nmuch narrower than that of the results."
+    )]
+    Advantage(advantage::Args),
 }
 
 /// Runs the command line with a roster of agents: those of `cambio-agents`, and any of your own.
@@ -217,6 +223,7 @@ fn run(roster: &Roster) -> Exit {
         Command::Man(args) => shell::man(&args, Cli::command()),
         Command::Solve(args) => solve::run(&args),
         Command::Exploit(args) => exploit::run(&args, roster),
+        Command::Advantage(args) => advantage::run(&args, roster),
     };
     result.unwrap_or_else(|error| Exit::of(error.as_ref()))
 }

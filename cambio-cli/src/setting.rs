@@ -31,7 +31,7 @@ pub(super) struct SettingArgs {
     pub(super) quiet: bool,
 }
 
-fn seats(text: &str) -> Result<usize, String> {
+pub(super) fn seats(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (2..=8).contains(n)).ok_or_else(|| "allowed is a number from 2 to 8".to_owned())
 }
 

@@ -422,6 +422,32 @@ impl State {
         self.hidden.asks_knowing = true;
     }
 
+    /// Lets chance deal anew what nobody has seen: the stock, and the cards on the table that no seat ever saw. No decision so far
+    /// could depend on them, so this world is as likely as the one before.
+    ///
+    /// Once the pile has become the stock, the cards on the table stay: they are not from that stock. Where faces are latent, nothing
+    /// changes.
+    pub fn redeal_unseen<C: Chance>(&mut self, chance: &mut C) {
+        let State { table, hidden } = self;
+        if hidden.order != Order::Dealt {
+            return;
+        }
+        let mut unseen = SpotSet::EMPTY;
+        if table.reshuffles == 0 {
+            unseen = Seat::ALL.into_iter().fold(table.occupied(), |unseen, seat| unseen.without(table.seen(seat)));
+        }
+        let mut len = usize::from(hidden.pool_len);
+        for spot in unseen.iter_from(Seat::A) {
+            hidden.stock[len] = hidden.faces[spot.index()].expect("a dealt card has a face");
+            len += 1;
+        }
+        chance.shuffle(&mut hidden.stock[..len]);
+        for spot in unseen.iter_from(Seat::A) {
+            len -= 1;
+            hidden.faces[spot.index()] = Some(hidden.stock[len]);
+        }
+    }
+
     /// Lets chance decide every latent face of the layouts.
     pub fn settle<C: Chance>(&mut self, chance: &mut C) {
         Turn { state: self, chance, sink: &mut () }.settle();

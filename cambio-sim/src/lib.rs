@@ -7,7 +7,7 @@
 //! Many machines play one run through a [`UnitStore`]: [`play_unit`] plays a range of batches and commits it, [`merge_units`] makes
 //! the run folder. [`schedule`] says what is played next and foretells how long it takes.
 //!
-//! [`sprt`], [`tune`] and [`LowerBound`] play only as much as an answer needs, and store nothing.
+//! [`sprt`], [`tune`], [`LowerBound`] and [`Advantages`] play only as much as an answer needs, and store nothing.
 //!
 //! ```
 //! use std::path::Path;
@@ -27,6 +27,7 @@
 //! assert_eq!(rows.matches.len(), 2);
 //! ```
 
+mod advantage;
 pub mod digest;
 mod disk;
 mod exploit;
@@ -40,6 +41,7 @@ mod store;
 mod text;
 pub mod tune;
 
+pub use advantage::{AdvantageError, Advantages, AskedWorth, Worth};
 pub use digest::{BaselineRow, Derived, FaultRow, Page, PairRow, PooledRow, RatingRow, SeatRow, Source, SummaryRow};
 pub use disk::{Claim, PartsError, RunError, write_whole};
 pub use exploit::{LowerBound, LowerBoundError, Won};

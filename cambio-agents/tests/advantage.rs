@@ -1,0 +1,112 @@
+//! What decisions are worth against a policy's.
+
+use cambio_agents::{Advantage, Blueprint, Plays, Policy, Preset, roster};
+use cambio_core::rng::Key;
+use cambio_core::{Agent, Card, Deal, Dice, Observer, Rules, Seat, Spot, State};
+
+const PLAYOUTS: u32 = 50;
+
+/// Plays rounds between an agent in seat b and a policy in the others; `see` gets what was measured in each.
+fn play(spec: &str, over: &Blueprint, deals: u64, mut see: impl FnMut(&Advantage<Blueprint>)) {
+    let rules = Rules::preset("classic").unwrap();
+    for deal in 0..deals {
+        let key = Key::new(11, deal);
+        let mut advantage = Advantage::new(over.clone(), &rules, 3, Seat::B, PLAYOUTS, key.agent(Seat::H)).unwrap();
+        let others = || Box::new(Plays::new(over.clone())) as Box<dyn Agent>;
+        let mut agents = [others(), roster().parse(spec).unwrap().make(), others()];
+        Deal::new(&rules, key).play(3, &mut agents, &mut advantage).unwrap();
+        see(&advantage);
+    }
+}
+
+#[test]
+fn a_policy_has_no_advantage_over_itself() {
+    let over = Blueprint::Network(Box::new(cambio_agents::NetworkPolicy::shipped()));
+    let mut decided = 0;
+    play("learned", &over, 20, |advantage| {
+        decided += advantage.decided().len();
+        for one in advantage.decided() {
+            assert!(!one.differs && one.action == one.instead && one.advantage == 0.0, "{one:?}");
+        }
+    });
+    assert!(decided > 60, "{decided}");
+}
+
+#[test]
+fn bad_decisions_lose_and_cards_that_are_alike_are_no_other_decision() {
+    let over = Blueprint::Heuristic(Preset::Sharp.params());
+    let (mut differing, mut alike, mut worth) = (0, 0, 0.0);
+    play("random(pass=0.5)", &over, 100, |advantage| {
+        for one in advantage.decided() {
+            let step = 1.0 / f64::from(PLAYOUTS);
+            assert!(one.advantage.abs() <= 1.0 && (one.differs || one.advantage == 0.0), "{one:?}");
+            // Shares of a win at three seats come in sixths.
+            let sixths = one.advantage / step * 6.0;
+            assert!((sixths - sixths.round()).abs() < 1e-6, "{one:?}");
+            differing += u32::from(one.differs);
+            alike += u32::from(!one.differs && one.action != one.instead);
+            worth += one.advantage;
+        }
+    });
+    assert!(differing > 200 && alike > 5, "{differing} {alike}");
+    assert!(worth / 100.0 < -0.1, "{worth}");
+}
+
+/// What nobody has seen is dealt anew; the rest, and what everybody may do, stays.
+#[test]
+fn dealing_the_unseen_anew_changes_nothing_that_anybody_has_seen() {
+    #[derive(Default)]
+    struct Redeals {
+        asked: u64,
+        changed: u32,
+        stayed: u32,
+    }
+    impl Observer for Redeals {
+        fn asks(&mut self, state: &State, seat: Seat) {
+            self.asked += 1;
+            let mut dice = Dice(Key::new(3, self.asked).agent(Seat::A));
+            let mut other = state.clone();
+            other.redeal_unseen(&mut dice);
+            let unseen = |state: &State| {
+                let hidden = |spot: &Spot| state.table().seen_by(*spot).is_empty();
+                let spots: Vec<Spot> = state.table().occupied().iter_from(Seat::A).filter(hidden).collect();
+                let lying: Vec<Option<Card>> = spots.iter().map(|&spot| state.face(spot)).collect();
+                let mut all: Vec<usize> =
+                    state.stock().map(Card::kind).chain(lying.iter().flatten().map(|card| card.kind())).collect();
+                all.sort_unstable();
+                (lying, all)
+            };
+            let ((lying, all), (its, again)) = (unseen(state), unseen(&other));
+            assert_eq!(all, again, "the same cards are unseen");
+            if state.table().reshuffles() > 0 {
+                assert_eq!(lying, its, "they are not from this stock");
+                self.stayed += 1;
+            } else {
+                self.changed += u32::from(lying != its);
+            }
+            for seat in Seat::ALL.into_iter().take(state.table().seats()) {
+                let seen = state.table().seen(seat);
+                assert!(seen.iter_from(seat).all(|spot| state.face(spot) == other.face(spot)));
+            }
+            assert_eq!(state.observe(seat).choices(), other.observe(seat).choices());
+        }
+    }
+    let mut redeals = Redeals::default();
+    for (deal, preset) in (0..).zip(["classic", "original", "faessler"].into_iter().cycle().take(12)) {
+        let rules = Rules::preset(preset).unwrap();
+        let mut agents = [(); 6].map(|()| roster().parse("random(pass=0.6)").unwrap().make());
+        Deal::new(&rules, Key::new(3, deal)).play(6, &mut agents, &mut redeals).unwrap();
+    }
+    let Redeals { changed, stayed, .. } = redeals;
+    assert!(changed > 500 && stayed > 10, "{changed} {stayed}");
+}
+
+/// A policy that cannot play the rules says so.
+#[test]
+fn a_policy_that_cannot_play_is_refused() {
+    let rules = Rules::preset("mini-m1").unwrap();
+    let mut network = Blueprint::Network(Box::new(cambio_agents::NetworkPolicy::shipped()));
+    assert!(network.begin(&rules, 2).is_err());
+    let refused = Advantage::new(network, &rules, 2, Seat::A, 1, Key::new(1, 0).agent(Seat::A));
+    assert!(refused.is_err());
+}

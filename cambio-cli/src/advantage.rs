@@ -1,0 +1,128 @@
+//! `cambio advantage`.
+
+use std::io::Write;
+use std::path::Path;
+
+use cambio_agents::{BlueprintName, Roster, Words as _};
+use cambio_core::Rules;
+use cambio_core::rng::Seed;
+use cambio_sim::{AdvantageError, Advantages, Executor, Worth, read_rules};
+use cambio_stats::Interval;
+use serde_json::json;
+
+use crate::exit::{CliResult, Exit};
+use crate::progress::Progress;
+use crate::run::{stop_on_signal, threads};
+use crate::say::say;
+use crate::setting::player;
+use crate::solve::Format;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The agent
+    agent: String,
+    /// The policy, which sits in the other seats: `learned`, or a preset of the heuristic
+    #[arg(long, value_name = "POLICY", default_value = "learned")]
+    over: String,
+    /// A preset, or a rule file. One round is played on each deal
+    #[arg(long, default_value = "classic")]
+    rules: String,
+    /// The number of seats
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = crate::setting::seats)]
+    seats: usize,
+    /// The number of deals, each played with the agent in every seat
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=MOST_DEALS))]
+    deals: u64,
+    /// How often the round is played on from either decision where agent and policy differ
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    playouts: u32,
+    /// The seed of the deals, a whole number or a text
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = cambio_sim::read_seed)]
+    seed: Seed,
+    /// The number of threads; 0 means one for each core. The result does not depend on it
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
+    threads: usize,
+    /// Do not show progress
+    #[arg(long, short)]
+    quiet: bool,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// As many as an experiment may have.
+const MOST_DEALS: u64 = 1_000_000_000;
+
+pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+    let rules = read_rules(&args.rules, Path::new("."))?;
+    let agent = player(roster, "the agent", &args.agent)?;
+    let over = policy(&args.over)?;
+    let Args { seats, deals, playouts, seed, .. } = *args;
+    let advantages = Advantages { rules: &rules, seats, agent: &agent, over: &over, deals, playouts, seed };
+    let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Failed)?);
+    let progress = Progress::spinner(args.quiet);
+    let worth = advantages.play(&executor, |played| progress.status(|| format!("{played} of {deals} deals")));
+    progress.finish();
+    let worth = match worth {
+        Ok(worth) => worth,
+        Err(error @ AdvantageError::Round { .. }) => {
+            say!("fault: {agent}: {error}");
+            return Ok(Exit::Fault);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let mut out = std::io::stdout().lock();
+    match args.format {
+        Format::Json => writeln!(out, "{}", json(args, &rules, &agent.to_string(), &worth))?,
+        Format::Text => print(args, &rules, &agent.to_string(), &worth, &mut out)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn policy(word: &str) -> Result<cambio_agents::Blueprint, String> {
+    let named = BlueprintName::ALL.iter().find(|name| name.word() == word);
+    named.map(|name| name.policy()).ok_or_else(|| {
+        let allowed: Vec<&str> = BlueprintName::ALL.iter().map(|name| name.word()).collect();
+        format!("--over is {word}; allowed are {}", allowed.join(", "))
+    })
+}
+
+fn json(args: &Args, rules: &Rules, agent: &str, worth: &Worth) -> serde_json::Value {
+    let interval = |interval: &Interval| json!({ "mean": interval.mean, "half_width": interval.half_width() });
+    let asked: Vec<serde_json::Value> = worth
+        .asked
+        .iter()
+        .map(|asked| {
+            json!({
+                "what": asked.what, "times": asked.times, "otherwise": asked.otherwise,
+                "advantage": interval(&asked.advantage),
+            })
+        })
+        .collect();
+    json!({
+        "rules": rules.name(), "seats": args.seats, "agent": agent, "over": args.over, "deals": args.deals,
+        "playouts": args.playouts, "seed": args.seed.to_string(), "results": interval(&worth.results),
+        "decisions": interval(&worth.decisions), "asked": asked,
+    })
+}
+
+/// In hundredths of a round's win.
+fn percent(interval: &Interval) -> String {
+    let half = interval.half_width().map_or_else(|| "–".to_owned(), |half| format!("{:.2}", 100.0 * half));
+    format!("{:+7.2} ± {half}", 100.0 * interval.mean)
+}
+
+fn print(args: &Args, rules: &Rules, agent: &str, worth: &Worth, out: &mut impl Write) -> std::io::Result<()> {
+    let Args { over, seats, deals, .. } = args;
+    writeln!(out, "{agent} among {over} on {}, {seats} seats, {deals} deals", rules.name())?;
+    writeln!(out, "asked at           a round   otherwise   worth in % of the win")?;
+    for asked in &worth.asked {
+        let share = 100.0 * asked.otherwise / asked.times;
+        writeln!(out, "{:<17} {:8.2} {share:9.1} %   {}", asked.what, asked.times, percent(&asked.advantage))?;
+    }
+    writeln!(out, "its decisions, together                {}", percent(&worth.decisions))?;
+    writeln!(out, "its results, above an equal share      {}", percent(&worth.results))?;
+    writeln!(out)?;
+    writeln!(out, "Worth: what decisions other than those of {over} win or lose a round, if")?;
+    writeln!(out, "{over} plays on in every seat; 95 %, clustered by deal.")
+}

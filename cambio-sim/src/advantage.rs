@@ -1,0 +1,246 @@
+//! What an agent's decisions are worth, against those of a policy in every other seat.
+
+use cambio_agents::{Advantage, AgentSpec, Blueprint, Plays};
+use cambio_core::rng::{Key, Purpose};
+use cambio_core::{Agent, Deal, MatchError, Phase, Rules, Seat};
+use cambio_stats::{Interval, Moments, Support};
+
+use crate::plan::Unit;
+use crate::play::{Executor, Guarded, Stopped, Worker};
+
+/// Rounds between an agent in one seat and a policy in all others. Each deal is played in every seat.
+///
+/// What the agent wins more than its share is measured twice: by the results, and by the [`Advantage`]s of its decisions, which
+/// do not have the luck of the cards.
+///
+/// ```
+/// use cambio_agents::{Blueprint, Preset};
+/// use cambio_core::Rules;
+/// use cambio_sim::{Advantages, Executor};
+///
+/// let (rules, agent) = (Rules::preset("classic")?, cambio_agents::roster().parse("random")?);
+/// let over = Blueprint::Heuristic(Preset::Sharp.params());
+/// let advantages = Advantages { rules: &rules, seats: 2, agent: &agent, over: &over, deals: 20, playouts: 20, seed: 1.into() };
+/// let worth = advantages.play(&Executor::new(1)?, |_| ())?;
+/// assert!(worth.decisions.mean < 0.0 && worth.results.mean < 0.0, "a random player is the worse one");
+/// assert!(worth.asked.iter().any(|asked| asked.what == "a held card" && asked.otherwise > 0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Advantages<'a> {
+    /// The rules, of which one round is played.
+    pub rules: &'a Rules,
+    /// The number of seats.
+    pub seats: usize,
+    /// The agent.
+    pub agent: &'a AgentSpec,
+    /// The policy.
+    pub over: &'a Blueprint,
+    /// The number of deals.
+    pub deals: u64,
+    /// How often either decision is played on where agent and policy differ.
+    pub playouts: u32,
+    /// The seed of the deals.
+    pub seed: cambio_core::rng::Seed,
+}
+
+/// What the agent's decisions are worth. All intervals are 95 %, clustered by deal, in shares of a round's win.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Worth {
+    /// What the agent won more than an equal share.
+    pub results: Interval,
+    /// The same, estimated from its decisions.
+    pub decisions: Interval,
+    /// The same by what was asked, for all that was asked, in the order of a round.
+    pub asked: Vec<AskedWorth>,
+}
+
+/// What the decisions of one kind are worth.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AskedWorth {
+    /// What was asked, in words.
+    pub what: &'static str,
+    /// How often the agent was asked, a round.
+    pub times: f64,
+    /// How often it decided otherwise than the policy, a round.
+    pub otherwise: f64,
+    /// What that is worth, a round.
+    pub advantage: Interval,
+}
+
+/// Why it cannot be said what decisions are worth.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdvantageError {
+    /// The policy does not play there.
+    #[error("{0}")]
+    Policy(String),
+    /// A round could not be played.
+    #[error("deal {deal}, the agent in seat {seat}: {source}")]
+    Round {
+        /// The deal.
+        deal: u64,
+        /// The agent's seat.
+        seat: Seat,
+        /// Why.
+        source: MatchError,
+    },
+    /// The executor was cancelled.
+    #[error("interrupted; nothing was measured")]
+    Interrupted,
+}
+
+/// Shares are summed as whole numbers of this fraction of 1.
+const UNITS: f64 = 1e6;
+
+/// What is asked, in the order of a round.
+const ASKED: [&str; 9] = [
+    "the first peeks",
+    "a turn's start",
+    "a held card",
+    "a step of a power",
+    "a snap window",
+    "a gift",
+    "after a snap",
+    "a card to show",
+    "a turn's end",
+];
+
+/// The place of a phase in [`ASKED`].
+fn place(phase: Phase) -> usize {
+    match phase {
+        Phase::Peek => 0,
+        Phase::Start => 1,
+        Phase::Held(_) => 2,
+        Phase::Power => 3,
+        Phase::Window => 4,
+        Phase::Gift => 5,
+        Phase::Chain => 6,
+        Phase::Show => 7,
+        Phase::Close | Phase::Over => 8,
+    }
+}
+
+/// What a deal adds up to.
+#[derive(Clone, Copy, Default, Debug)]
+struct Sums {
+    results: i64,
+    /// Of each kind: how often asked, how often decided otherwise, and what that was worth.
+    asked: [(u64, u64, i64); ASKED.len()],
+}
+
+/// The sums of all deals.
+#[derive(Clone, Copy, Default, Debug)]
+struct Totals {
+    results: Moments,
+    decisions: Moments,
+    asked: [(u64, u64, Moments); ASKED.len()],
+}
+
+impl Totals {
+    fn add(&mut self, seats: i64, sums: &Sums) {
+        self.results.add(seats, sums.results);
+        self.decisions.add(seats, sums.asked.iter().map(|&(.., worth)| worth).sum());
+        for (total, &(asked, otherwise, worth)) in self.asked.iter_mut().zip(&sums.asked) {
+            total.0 += asked;
+            total.1 += otherwise;
+            total.2.add(seats, worth);
+        }
+    }
+
+    fn worth(&self, rounds: u64) -> Worth {
+        let interval = |moments: &Moments| {
+            moments.interval(UNITS, Support::Line).unwrap_or_else(|| Interval::new(0.0, None, 0, Support::Line))
+        };
+        let a_round = |number: u64| number as f64 / rounds.max(1) as f64;
+        let of_kind = |(&what, (times, otherwise, moments)): (&&'static str, &(u64, u64, Moments))| AskedWorth {
+            what,
+            times: a_round(*times),
+            otherwise: a_round(*otherwise),
+            advantage: interval(moments),
+        };
+        let asked = ASKED.iter().zip(&self.asked).filter(|(_, asked)| asked.0 > 0).map(of_kind).collect();
+        Worth { results: interval(&self.results), decisions: interval(&self.decisions), asked }
+    }
+}
+
+impl Advantages<'_> {
+    /// Plays the deals. `progress` gets the number of deals played so far, now and then.
+    ///
+    /// # Errors
+    /// If the policy cannot play there; if an agent is at fault, with the first such deal in order; or if the executor was
+    /// cancelled.
+    ///
+    /// # Panics
+    /// Never: every rule system is valid with one round too.
+    ///
+    /// # Determinism
+    /// The result does not depend on the number of threads.
+    pub fn play(&self, executor: &Executor, mut progress: impl FnMut(u64)) -> Result<Worth, AdvantageError> {
+        let rules = Unit::Rounds.of(*self.rules);
+        let work = |deal, worker: &Worker<'_>| {
+            let mut sums = Sums::default();
+            for seat in Seat::ALL.into_iter().take(self.seats) {
+                if worker.is_stopped() {
+                    return None;
+                }
+                match self.round(&rules, deal, seat, &mut sums) {
+                    Ok(()) => {}
+                    Err(_) if cambio_agents::is_interrupted() => return None,
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+            worker.count(1);
+            Some(Ok(sums))
+        };
+        let commit = |totals: &mut Totals, _, sums: Result<Sums, _>| {
+            totals.add(self.seats as i64, &sums?);
+            Ok(())
+        };
+        let look = |_: &mut _, played| {
+            progress(played);
+            Ok(())
+        };
+        let mut totals = Totals::default();
+        executor.run_watched(0..self.deals, &mut totals, work, commit, look).map_err(|stopped| match stopped {
+            Stopped::Cancelled => AdvantageError::Interrupted,
+            Stopped::Failed(error) => error,
+        })?;
+        Ok(totals.worth(self.deals * self.seats as u64))
+    }
+
+    /// Plays a round with the agent in this seat.
+    fn round(&self, rules: &Rules, deal: u64, seat: Seat, sums: &mut Sums) -> Result<(), AdvantageError> {
+        let key = Key::new(self.seed, deal);
+        // Keyed by the seed of the cards, which the agents' streams are not.
+        let stream = key.stream(Purpose::Agent, seat.index() as u32);
+        let over = self.over.clone();
+        let mut advantage =
+            Advantage::new(over, rules, self.seats, seat, self.playouts, stream).map_err(AdvantageError::Policy)?;
+        let mut agents: Vec<Guarded<Box<dyn Agent>>> = Vec::with_capacity(self.seats);
+        for other in Seat::ALL.into_iter().take(self.seats) {
+            agents.push(Guarded::new(if other == seat {
+                self.agent.make()
+            } else {
+                Box::new(Plays::new(self.over.clone()))
+            }));
+        }
+        let result = Deal::new(rules, key)
+            .play(self.seats, &mut agents, &mut advantage)
+            .map_err(|source| AdvantageError::Round { deal, seat, source })?;
+        let winners = result.ranks.iter().filter(|&&rank| rank == 1).count();
+        let share = if result.ranks[seat.index()] == 1 { 1.0 / winners as f64 } else { 0.0 };
+        sums.results += units(share - 1.0 / self.seats as f64);
+        for decided in advantage.decided() {
+            let (asked, otherwise, worth) = &mut sums.asked[place(decided.phase)];
+            *asked += 1;
+            *otherwise += u64::from(decided.differs);
+            *worth += units(decided.advantage);
+        }
+        Ok(())
+    }
+}
+
+fn units(share: f64) -> i64 {
+    (share * UNITS).round() as i64
+}
