@@ -176,6 +176,11 @@ pub fn positions<A: Agent + Clone>(
                     found.push(Position { agent: searchers[seat.index()].clone(), state: state.clone() });
                 }
             }
+            for (_, other) in searchers.iter_mut().enumerate().filter(|&(other, _)| other != seat.index()) {
+                if other.spectates() {
+                    other.spectate(state.table());
+                }
+            }
             let action = players[seat.index()].decide(&state.observe(seat));
             state.apply(action, &mut dice, &mut |e: &Event<Card>| heard.push(*e)).expect("players decide legally");
         }

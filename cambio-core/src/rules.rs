@@ -419,9 +419,18 @@ impl Rules {
         self.0.classes
     }
 
-    /// The class of a card, below [`Rules::classes`].
+    /// The class of a card: a number that kinds share which no rule tells apart, such as the suits of a rank in most games.
+    ///
+    /// ```
+    /// use cambio_core::{Card, Rules};
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let class = |text: &str| rules.class(rules.card(text).unwrap());
+    /// assert_eq!(class("7c"), class("7s"));
+    /// assert_ne!(class("Kc"), class("Kh"), "it counts less");
+    /// ```
     #[inline]
-    pub(crate) fn class(&self, card: Card) -> usize {
+    pub fn class(&self, card: Card) -> usize {
         usize::from(self.face(card).class) % MAX_KINDS
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cambio_core::{
-    Action, Card, Event, MAX_SEATS, MAX_SLOTS, Motion, Phase, Seat, Sighting, Source, Spot, Table, View,
+    Action, Card, Event, MAX_SEATS, MAX_SLOTS, Motion, Phase, Rules, Seat, Sighting, Source, Spot, Table, View,
 };
 
 use crate::policy::Past;
@@ -94,6 +94,10 @@ impl<Q> Moment<Q> {
     pub(super) fn known(&self) -> impl Iterator<Item = u16> + '_ {
         let held = self.held_from_stock().then_some(self.held);
         self.table.seen(self.seat).iter_from(self.seat).map(|spot| self.at[spot.index()]).chain(held)
+    }
+
+    pub(super) fn rules(&self) -> &Rules {
+        self.table.rules()
     }
 
     fn held_from_stock(&self) -> bool {

@@ -21,18 +21,19 @@ struct Evidence<'m, Q> {
     moment: &'m Moment<Q>,
     /// The numbers of those cards.
     open: Vec<u16>,
-    /// By the kinds of those cards, seven bits each.
+    /// By the classes of those cards, seven bits each: what no rule tells apart no decision depends on.
     likelihoods: BTreeMap<u128, f64>,
 }
 
-/// So many kinds fit into a key.
+/// So many classes fit into a key.
 const MOST_OPEN: usize = 18;
 
 impl<Q> Evidence<'_, Q> {
     fn likelihood<P: Policy<Past = Q>>(&mut self, others: &mut Likely<'_, P>, faces: &[Option<Card>]) -> f64 {
-        let kind = |number: &u16| faces[usize::from(*number)].map_or(127, |card| card.kind() as u128);
-        let key = self.open.iter().fold(0, |key, number| key << 7 | kind(number));
         let moment = self.moment;
+        let rules = moment.rules();
+        let class = |number: &u16| faces[usize::from(*number)].map_or(127, |card| rules.class(card) as u128);
+        let key = self.open.iter().fold(0, |key, number| key << 7 | class(number));
         let ask = || others.policy.likelihood(&moment.in_world(faces), &moment.past, moment.action, others.epsilon);
         *self.likelihoods.entry(key).or_insert_with(ask)
     }

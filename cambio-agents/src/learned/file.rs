@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use cambio_core::{Rules, RulesSpec};
 use serde_json::Value;
 
-use super::network::{SECOND, Second, Sums, WIDTH, Weights};
+use super::network::{Row, SECOND, Second, WIDTH, Weights};
 use super::weighing::{Inputs, Network};
 use crate::params::Text;
 
@@ -157,7 +157,7 @@ impl Weights {
                 continue;
             }
             flush(&mut empty, to);
-            to.extend(row.iter().map(|&weight| weight as i8 as u8));
+            to.extend(row.iter().map(|weight| weight.cast_unsigned()));
         }
         flush(&mut empty, to);
         let mut short = |weights: &[i16]| weights.iter().for_each(|weight| to.extend_from_slice(&weight.to_le_bytes()));
@@ -169,7 +169,7 @@ impl Weights {
 
     /// Reads so many rows and the rest; `None` if there are fewer or more bytes.
     fn read(from: &mut &[u8], inputs: usize) -> Option<Weights> {
-        let mut rows: Vec<Sums> = Vec::with_capacity(inputs);
+        let mut rows: Vec<Row> = Vec::with_capacity(inputs);
         loop {
             let empty = usize::from(u16::from_le_bytes(take(from)?));
             if rows.len() + empty > inputs {
@@ -180,7 +180,7 @@ impl Weights {
                 break;
             }
             let bytes: [u8; WIDTH] = take(from)?;
-            rows.push(bytes.map(|byte| i16::from(byte as i8)));
+            rows.push(bytes.map(u8::cast_signed));
         }
         let mut weights = Weights {
             rows,

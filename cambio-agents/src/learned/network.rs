@@ -24,11 +24,14 @@ pub(super) const LOGIT_ONE: i32 = ONE * WEIGHT_ONE;
 /// The sums of the first layer.
 pub(super) type Sums = [i16; WIDTH];
 
+/// The weights of one input: bytes, so that a row takes two lines of the cache.
+pub(super) type Row = [i8; WIDTH];
+
 /// The weights of a network.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Weights {
     /// One row for each input.
-    pub(super) rows: Vec<Sums>,
+    pub(super) rows: Vec<Row>,
     pub(super) bias: Sums,
     pub(super) second: Second,
     pub(super) second_bias: [i32; SECOND],
@@ -43,7 +46,7 @@ impl Weights {
         let small =
             |weights: &[i16], one| weights.iter().map(|&weight| float(weight.into(), one)).collect::<Vec<f32>>();
         Floats {
-            rows: self.rows.iter().flat_map(|row| small(row, ONE)).collect(),
+            rows: self.rows.iter().flatten().map(|&weight| float(weight.into(), ONE)).collect(),
             bias: small(&self.bias, ONE),
             second: (0..SECOND).flat_map(|unit| small(&self.second.row(unit), WEIGHT_ONE)).collect(),
             second_bias: self.second_bias.iter().map(|&bias| float(bias, LOGIT_ONE)).collect(),
@@ -94,20 +97,19 @@ impl Weights {
     }
 }
 
-/// Adds one row to sums. Rows are so small that no sum leaves its range, so the order does not matter.
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
-#[inline(always)]
-pub(super) fn add(sums: &mut Sums, row: &Sums) {
-    for (sum, &weight) in sums.iter_mut().zip(row) {
-        *sum = sum.wrapping_add(weight);
+/// Adds sums to sums. They are so small that none leaves its range, so the order does not matter.
+#[inline]
+pub(super) fn add(sums: &mut Sums, others: &Sums) {
+    for (sum, &other) in sums.iter_mut().zip(others) {
+        *sum = sum.wrapping_add(other);
     }
 }
 
-/// Takes one row from sums.
+/// Takes sums from sums.
 #[inline]
-pub(super) fn subtract(sums: &mut Sums, row: &Sums) {
-    for (sum, &weight) in sums.iter_mut().zip(row) {
-        *sum = sum.wrapping_sub(weight);
+pub(super) fn subtract(sums: &mut Sums, others: &Sums) {
+    for (sum, &other) in sums.iter_mut().zip(others) {
+        *sum = sum.wrapping_sub(other);
     }
 }
 
@@ -174,8 +176,8 @@ impl Floats {
     }
 
     /// The nearest whole numbers of a row.
-    pub(super) fn round_row(row: &[f32]) -> Sums {
-        small(row, ONE, 127)
+    pub(super) fn round_row(row: &[f32]) -> Row {
+        small(row, ONE, i8::MAX.into()).map(|weight| weight as i8)
     }
 
     /// The nearest whole numbers of all but the rows.

@@ -7,7 +7,7 @@ use pulp::{
     x86::{V3, V4},
 };
 
-use super::network::{SECOND, Second, Sums, WIDTH, Weights, activations, add};
+use super::network::{Row, SECOND, Second, Sums, WIDTH, Weights, activations};
 
 /// Computes networks. What it computes does not depend on the machine.
 #[derive(Clone, Copy, Debug)]
@@ -87,12 +87,14 @@ fn with_rows(weights: &Weights, sums: &Sums, on: &[u16]) -> Sums {
     for four in fours {
         let [a, b, c, d] = four.map(|input| &weights.rows[usize::from(input)]);
         for at in 0..WIDTH {
-            let rows = a[at].wrapping_add(b[at]).wrapping_add(c[at].wrapping_add(d[at]));
-            sums[at] = sums[at].wrapping_add(rows);
+            let weight = |row: &Row| i16::from(row[at]);
+            sums[at] = sums[at].wrapping_add((weight(a) + weight(b)) + (weight(c) + weight(d)));
         }
     }
     for &input in rest {
-        add(&mut sums, &weights.rows[usize::from(input)]);
+        for (sum, &weight) in sums.iter_mut().zip(&weights.rows[usize::from(input)]) {
+            *sum = sum.wrapping_add(weight.into());
+        }
     }
     sums
 }
@@ -141,17 +143,24 @@ impl Lanes for V4 {
     #[inline(always)]
     fn second(self, second: &Second, first: &Sums) -> [i32; SECOND] {
         let pairs: [i32; WIDTH / 2] = pulp::cast(*first);
-        // Two sums of each unit, so that one addition need not wait for the one before.
-        let mut sums = [[self.avx512f._mm512_setzero_si512(); SECOND / 16]; 2];
-        for (number, (&pair, weights)) in pairs.iter().zip(&second.0).enumerate() {
+        // Two sums of each unit, so that one addition need not wait for the one before. They have names, for indexed ones would
+        // live in memory.
+        let (mut even, mut odd) =
+            ([self.avx512f._mm512_setzero_si512(); SECOND / 16], [self.avx512f._mm512_setzero_si512(); SECOND / 16]);
+        let add = |sums: &mut [_; SECOND / 16], pair: i32, weights: &[i16; 2 * SECOND]| {
             let pair = self.avx512f._mm512_set1_epi32(pair);
             let (weights, _) = weights.as_chunks::<32>();
-            for (sum, weights) in sums[number % 2].iter_mut().zip(weights) {
+            for (sum, weights) in sums.iter_mut().zip(weights) {
                 let products = self.avx512bw._mm512_madd_epi16(pair, pulp::cast(*weights));
                 *sum = self.avx512f._mm512_add_epi32(*sum, products);
             }
+        };
+        let (twos, _) = pairs.as_chunks::<2>();
+        let (weights, _) = second.0.as_chunks::<2>();
+        for ([pair, other], [weights, its]) in twos.iter().zip(weights) {
+            add(&mut even, *pair, weights);
+            add(&mut odd, *other, its);
         }
-        let [even, odd] = sums;
         pulp::cast([self.avx512f._mm512_add_epi32(even[0], odd[0]), self.avx512f._mm512_add_epi32(even[1], odd[1])])
     }
 }
