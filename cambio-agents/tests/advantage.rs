@@ -6,9 +6,9 @@ use cambio_core::{Agent, Card, Deal, Dice, Observer, Rules, Seat, Spot, State};
 
 const PLAYOUTS: u32 = 50;
 
-/// Plays rounds between an agent in seat b and a policy in the others; `see` gets what was measured in each.
-fn play(spec: &str, over: &Blueprint, deals: u64, mut see: impl FnMut(&Advantage<Blueprint>)) {
-    let rules = Rules::preset("classic").unwrap();
+/// Plays matches between an agent in seat b and a policy in the others; `see` gets what was measured in each.
+fn play(preset: &str, spec: &str, over: &Blueprint, deals: u64, mut see: impl FnMut(&Advantage<Blueprint>)) {
+    let rules = Rules::preset(preset).unwrap();
     for deal in 0..deals {
         let key = Key::new(11, deal);
         let mut advantage = Advantage::new(over.clone(), &rules, 3, Seat::B, PLAYOUTS, key.agent(Seat::H)).unwrap();
@@ -23,20 +23,22 @@ fn play(spec: &str, over: &Blueprint, deals: u64, mut see: impl FnMut(&Advantage
 fn a_policy_has_no_advantage_over_itself() {
     let over = Blueprint::Network(Box::new(cambio_agents::NetworkPolicy::shipped()));
     let mut decided = 0;
-    play("learned", &over, 20, |advantage| {
-        decided += advantage.decided().len();
-        for one in advantage.decided() {
-            assert!(!one.differs && one.action == one.instead && one.advantage == 0.0, "{one:?}");
-        }
-    });
-    assert!(decided > 60, "{decided}");
+    for (preset, deals) in [("classic", 20), ("original", 3), ("faessler", 3)] {
+        play(preset, "learned", &over, deals, |advantage| {
+            decided += advantage.decided().len();
+            for one in advantage.decided() {
+                assert!(!one.differs && one.action == one.instead && one.advantage == 0.0, "{one:?}");
+            }
+        });
+    }
+    assert!(decided > 300, "{decided}");
 }
 
 #[test]
 fn bad_decisions_lose_and_cards_that_are_alike_are_no_other_decision() {
     let over = Blueprint::Heuristic(Preset::Sharp.params());
     let (mut differing, mut alike, mut worth) = (0, 0, 0.0);
-    play("random(pass=0.5)", &over, 100, |advantage| {
+    play("classic", "random(pass=0.5)", &over, 100, |advantage| {
         for one in advantage.decided() {
             let step = 1.0 / f64::from(PLAYOUTS);
             assert!(one.advantage.abs() <= 1.0 && (one.differs || one.advantage == 0.0), "{one:?}");

@@ -135,6 +135,39 @@ fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
 const BEST: i64 = 6;
 
 #[test]
+fn what_decisions_are_worth_adds_up_to_what_results_say_for_any_number_of_threads() {
+    let folder = folder("advantage");
+    let words = "advantage greedy --over sharp --deals 150 --playouts 20 --seed 3 --quiet --format json --threads";
+    let one = prints(&folder, &format!("{words} 1"));
+    assert_eq!(one, prints(&folder, &format!("{words} 2")));
+    let found: serde_json::Value = serde_json::from_str(&one).unwrap();
+    let number = |of: &serde_json::Value, name: &str| of[name].as_f64().unwrap();
+    let (results, decisions) = (&found["results"], &found["decisions"]);
+    // Both estimate the same, the decisions more closely.
+    let apart = number(decisions, "mean") - number(results, "mean");
+    assert!(apart.abs() < number(decisions, "half_width") + number(results, "half_width"), "{found}");
+    assert!(number(decisions, "half_width") < 0.75 * number(results, "half_width"), "{found}");
+    assert!(number(decisions, "mean") + number(decisions, "half_width") < 0.0, "greedy is the worse one: {found}");
+    let asked = found["asked"].as_array().unwrap();
+    let sum: f64 = asked.iter().map(|asked| number(&asked["advantage"], "mean")).sum();
+    assert!((sum - number(decisions, "mean")).abs() < 1e-9, "{found}");
+    assert!(asked.iter().all(|asked| number(asked, "otherwise") <= number(asked, "times")), "{found}");
+    let told = prints(&folder, "advantage learned --deals 5 --playouts 5 --seats 3 --rules original --quiet");
+    assert!(told.starts_with("learned among learned on original, 3 seats, 5 deals\n"), "{told}");
+    assert!(told.contains("its decisions, together                    +0.00 ± 0.00\n"), "{told}");
+    for (words, sentence) in [
+        ("advantage greedy --over nobody", "--over is nobody; allowed are "),
+        ("advantage oracle", "sees hidden cards"),
+        ("advantage greedy --rules mini-m1", "no network comes with the cards of `mini-m1`"),
+        ("advantage greedy --playouts 0", "0 is not in 1..=1000000"),
+    ] {
+        let output = cambio(&folder, &words.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(1), "{words}");
+        assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
+    }
+}
+
+#[test]
 fn tuning_finds_the_threshold_of_a_long_sweep_with_a_fifth_of_its_games() {
     let folder = folder("tune");
     let setting = "tune --agent greedy(call_at=?) --range 0..15 --rules classic --seats 2 --quiet --validate 0";
