@@ -31,6 +31,7 @@
 //! assert_eq!(result.totals.len(), 2);
 //! ```
 
+mod appraisal;
 mod belief;
 mod bits;
 mod card_model;
@@ -57,6 +58,7 @@ mod tie;
 mod tree;
 mod value;
 
+pub use appraisal::{Appraisal, Appraiser, Estimate, Regret};
 pub use belief::{Belief, Likelihood};
 pub use explain::{Considered, Explanation};
 pub use external::{

@@ -15,6 +15,7 @@
 mod answer;
 mod api;
 mod app;
+mod appraisal;
 mod assets;
 mod belief;
 mod desk;
