@@ -21,6 +21,7 @@ mod belief;
 mod desk;
 mod gate;
 mod inquiry;
+mod matches;
 mod page;
 mod rooms;
 mod runs;
