@@ -444,6 +444,18 @@ class Checks:
         page.goto(f"file://{self.folder}/match.html#round=1&decision=22")
         page.wait_for_timeout(300)
         page.screenshot(path=folder / "watch.png", clip={"x": 0, "y": 0, "width": 1280, "height": 850})
+        page = self.page()
+        page.goto(f"{self.address}runs?run=one&kind=swing&agent=heuristic")
+        page.click("table.list a >> nth=0")
+        page.wait_for_selector(".caption")
+        page.click("text=Work out this round")
+        until(page, "document.querySelector('.chances progress').hidden", seconds=180)
+        page.keyboard.press("b")
+        page.select_option(".row label select >> nth=-1", "learned")
+        page.click("text=What was considered")
+        until(page, "document.querySelectorAll('.beliefs .strip').length > 3")
+        page.wait_for_timeout(500)
+        page.screenshot(path=folder / "understand.png", full_page=True, clip={"x": 0, "y": 330, "width": 1280, "height": 850})
 
 
 def main():
