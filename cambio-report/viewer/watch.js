@@ -10,6 +10,8 @@ export function watch(root, film, { explain, chances } = {}) {
   let view = "all";
   let timer = null;
   let drawn = -1;
+  // A frame in a notebook has no address of its own.
+  const hasAddress = location.protocol !== "about:";
 
   const board = h("div");
   const caption = h("p", { class: "caption", role: "status" });
@@ -112,7 +114,7 @@ export function watch(root, film, { explain, chances } = {}) {
     entry.firstChild.setAttribute("aria-current", "step");
     transcript.scrollTop = entry.offsetTop - transcript.clientHeight / 2;
     const hash = `#round=${r + 1}&decision=${d}${view === "all" ? "" : `&view=${view}`}`;
-    if (location.hash !== hash) history.replaceState(null, "", hash);
+    if (hasAddress && location.hash !== hash) history.replaceState(null, "", hash);
     panel?.moved(r, d);
     if (at === places.length - 1) stop();
   }
@@ -121,7 +123,7 @@ export function watch(root, film, { explain, chances } = {}) {
     transcript.dataset.round = r;
     transcript.dataset.view = view;
     transcript.replaceChildren(...film.rounds[r].frames.map((frame, d) =>
-      h("li", { value: d }, h("a", { href: `#round=${r + 1}&decision=${d}` }, decided(frame)), h("span", {}, frame.lines.map(words).join("; ")))));
+      h("li", { value: d }, h("a", { href: `#round=${r + 1}&decision=${d}`, onclick: hasAddress ? null : (event) => { event.preventDefault(); go(place(r, d)); } }, decided(frame)), h("span", {}, frame.lines.map(words).join("; ")))));
   }
 
   // On paper all rounds stand one after the other.
