@@ -118,7 +118,7 @@ impl Appraisal {
 /// use cambio_agents::Appraiser;
 /// use cambio_core::{Playing, Rules, rng::Key};
 ///
-/// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
+/// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
 /// let mut appraiser = Appraiser::new(playing.rules(), 2, 20);
 /// appraiser.round_begins(&playing.standing());
 /// playing.events().iter().for_each(|event| appraiser.event(event));
