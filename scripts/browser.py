@@ -11,7 +11,7 @@ target/browser-venv. Where they cannot be had it says so and checks nothing. Exi
 Checked are: a whole match on each preset against two agents; a page that is loaded again in the middle; two pages of one
 table; hints and taking back; a match played by keys alone; what an opponent holds is nowhere in the page; widths of 400 and
 1280 pixels, light and dark, without anything that sticks out; axe-core without a serious finding; deep links and keys of
-the viewer; the page of `cambio replay --html`, from disk, small and quick.
+the viewer; the win chance over a round; the page of `cambio replay --html`, from disk, small and quick.
 """
 
 import argparse
@@ -365,6 +365,49 @@ class Checks:
         page.context.close()
         return f"{every} open cards, fewer for a seat"
 
+    def win_chance(self):
+        """The chances of a round are worked out while the page stays alive; blunders are marked, and a click or a key goes to them."""
+        page = self.page()
+        page.goto(f"{self.address}runs?run=one&kind=swing")
+        until(page, "document.querySelectorAll('table.list tbody tr').length > 1")
+        swings = page.evaluate("[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[5].textContent))")
+        expect(swings == sorted(swings, reverse=True) and swings[0] > 0, f"not the greatest swing first: {swings}")
+        page.select_option("select >> nth=0", "guess")
+        until(page, "document.querySelector('.facts[role=status]').textContent.includes('had not seen')")
+        page.select_option("select >> nth=0", "swing")
+        until(page, "document.querySelector('table.list a')?.href.includes('#round=')")
+        page.click("table.list a >> nth=0")
+        page.wait_for_selector(".caption")
+        page.click("text=Work out this round")
+        until(page, "document.querySelector('.graph svg')")
+        page.keyboard.press("ArrowRight")
+        until(page, "document.querySelector('.caption').textContent.includes('decision 1 ')")
+        until(page, "document.querySelector('.chances progress').hidden", seconds=180)
+        before = page.evaluate("document.querySelector('.costs').innerText")
+        drawing = page.locator(".graph svg")
+        drawing.click(position={"x": drawing.bounding_box()["width"] / 2, "y": 60})
+        middle = int(page.url.split("decision=")[1])
+        decisions = page.evaluate("document.querySelectorAll('.transcript li').length - 1")
+        expect(0.4 < middle / decisions < 0.6, f"a click in the middle goes to decision {middle} of {decisions}")
+        blunders = page.evaluate("[...document.querySelectorAll('.blunders a')].map((link) => link.hash)")
+        page.goto(page.url.split("&decision=")[0] + "&decision=0")
+        for hash in blunders:
+            page.keyboard.press("b")
+            expect(page.evaluate("location.hash") == hash, f"the key b goes to {page.url}, not {hash}")
+            expect("A blunder" in page.text_content(".readout"), page.text_content(".readout"))
+        expect(page.locator(".graph .blunder").count() == len(blunders), "not every blunder is marked")
+        for width, scheme in [(1280, "light"), (400, "light"), (400, "dark"), (1280, "dark")]:
+            page.set_viewport_size({"width": width, "height": 850})
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(100)
+            self.is_well(page, f"win chance at {width} px, {scheme}")
+        page.reload()
+        page.click("text=Work out this round")
+        until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=5)
+        expect(page.evaluate("document.querySelector('.costs').innerText") == before, "the numbers are others when the page is loaded again")
+        page.context.close()
+        return f"{decisions} decisions, {len(blunders)} blunders"
+
     def a_page_from_disk(self):
         file = self.folder / "match.html"
         file.unlink(missing_ok=True)
@@ -401,6 +444,18 @@ class Checks:
         page.goto(f"file://{self.folder}/match.html#round=1&decision=22")
         page.wait_for_timeout(300)
         page.screenshot(path=folder / "watch.png", clip={"x": 0, "y": 0, "width": 1280, "height": 850})
+        page = self.page()
+        page.goto(f"{self.address}runs?run=one&kind=swing&agent=heuristic")
+        page.click("table.list a >> nth=0")
+        page.wait_for_selector(".caption")
+        page.click("text=Work out this round")
+        until(page, "document.querySelector('.chances progress').hidden", seconds=180)
+        page.keyboard.press("b")
+        page.select_option(".row label select >> nth=-1", "learned")
+        page.click("text=What was considered")
+        until(page, "document.querySelectorAll('.beliefs .strip').length > 3")
+        page.wait_for_timeout(500)
+        page.screenshot(path=folder / "understand.png", full_page=True, clip={"x": 0, "y": 330, "width": 1280, "height": 850})
 
 
 def main():
@@ -435,7 +490,7 @@ def main():
             checks = Checks(browser, address, cambio, folder, axe)
             for check in [checks.matches_of_every_preset, checks.keys_alone, checks.a_page_that_is_loaded_again,
                           checks.two_pages_of_one_table, checks.hints_and_taking_back, checks.nothing_hidden_is_in_the_page,
-                          checks.pages_at_both_widths, checks.watching, checks.a_page_from_disk]:
+                          checks.pages_at_both_widths, checks.watching, checks.win_chance, checks.a_page_from_disk]:
                 name, begun = check.__name__.replace("_", " "), time.monotonic()
                 if arguments.only not in name:
                     continue

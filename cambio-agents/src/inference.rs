@@ -3,8 +3,9 @@
 mod moments;
 mod worlds;
 
-use cambio_core::{Briefing, Knowledge, Observation, Sighting, State, Table};
+use cambio_core::{Briefing, Card, Knowledge, Observation, Sighting, Spot, State, Table};
 
+use crate::bits::Bits;
 use crate::policy::Policy;
 use moments::Moments;
 use worlds::Likely;
@@ -94,6 +95,27 @@ impl<P: Policy> Inference<P> {
     /// What everybody saw of the round.
     pub fn past(&self) -> &P::Past {
         &self.moments.past
+    }
+
+    /// The world in which the cards on the table are these, with the stock in no order. The seat has to be able to take it for the true
+    /// one.
+    pub(crate) fn around(&self, view: &Observation<'_>, face: impl Fn(Spot) -> Option<Card>) -> State {
+        let mut placed: Vec<(Spot, usize)> = Vec::new();
+        for spot in view.table().occupied().without(view.known()).iter_from(view.seat()) {
+            let mut unseen = self.knowledge.unseen(spot).enumerate();
+            let is_it = |&(place, (card, fits)): &(usize, (Card, bool))| {
+                fits && Some(card) == face(spot) && placed.iter().all(|&(_, other)| other != place)
+            };
+            let (place, _) = unseen.find(is_it).expect("a card on the table is one that the seat has not seen");
+            placed.push((spot, place));
+        }
+        // Nothing is left to chance: whoever holds a card is the one that is asked.
+        let world = self.knowledge.sample_around(view, &mut Bits::new(0, 0), &placed);
+        debug_assert!(
+            view.table().occupied().iter_from(view.seat()).all(|spot| world.face(spot) == face(spot)),
+            "the cards lie as they do"
+        );
+        world
     }
 
     /// Draws worlds that the seat cannot tell from the true one: evenly first, and from these in proportion to how likely each makes

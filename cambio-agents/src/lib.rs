@@ -32,6 +32,7 @@
 //! ```
 
 mod advantage;
+mod appraisal;
 mod belief;
 mod bits;
 mod card_model;
@@ -59,6 +60,7 @@ mod tree;
 mod value;
 
 pub use advantage::{Advantage, Decided};
+pub use appraisal::{Appraisal, Appraiser, Estimate, Regret};
 pub use belief::{Belief, Likelihood};
 pub use explain::{Considered, Explanation};
 pub use external::{

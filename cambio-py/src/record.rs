@@ -121,6 +121,11 @@ impl PyRecord {
         steps.taken.into_pyobject(py)?.call_method0("__iter__")
     }
 
+    /// What a notebook shows of the record: the viewer of `cambio replay --html`, in a frame. `None` if nothing of it can be shown.
+    fn _repr_html_(&self) -> Option<String> {
+        cambio_report::Film::of(&self.record).ok().map(|film| film.widget())
+    }
+
     fn __repr__(&self) -> String {
         let rules = self.record.fields.get("rules").and_then(|rules| rules.get("name")).and_then(Value::as_str);
         let decisions: usize = self.record.rounds.iter().map(|round| round.decisions.len()).sum();

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import random
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -148,6 +150,25 @@ def test_a_record_is_checked_filled_replayed_and_restored() -> None:
     broken = record.to_json().replace('"a draw"', '"a take"', 1)
     with pytest.raises(cambio.RecordError, match="round 1"):
         cambio.Record(broken).verify()
+
+
+def test_a_notebook_shows_a_record_in_a_frame_of_its_own() -> None:
+    game = cambio.Game("classic", 2, seed=7)
+    greedy = cambio.agent("greedy")
+    while not game.is_over:
+        game.step(greedy.decide(game))
+    shown = game.record(["<greedy>", '"greedy"'])._repr_html_()
+    assert shown is not None
+    frames: list[dict[str, str | None]] = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attrs: frames.append({"tag": tag, **dict(attrs)})  # type: ignore[method-assign]
+    parser.feed(shown)
+    (frame,) = frames
+    assert frame["tag"] == "iframe" and frame["sandbox"] == "allow-scripts" and frame["title"] == '<greedy> against "greedy"'
+    page = frame["srcdoc"] or ""
+    film = json.loads(page.split('id="film">')[1].split("</script>")[0])
+    assert len(film["rounds"][0]["frames"]) == len(game.actions) + 1
+    assert cambio.Record('{"format":"cambio-record/1","rules":"classic","seats":2,"rounds":[]}')._repr_html_() is None
 
 
 def test_knowledge_samples_worlds_that_the_seat_cannot_tell_apart() -> None:

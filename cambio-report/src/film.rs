@@ -187,6 +187,27 @@ impl Film {
         let film = serde_json::to_string(self).expect("a film is plain data").replace('<', "\\u003c");
         crate::template::page("match.html", View { title: &self.title, script: script(), style: VIEWER_CSS, film })
     }
+
+    /// The film as an element of somebody else's page, such as a notebook: a frame that holds [`Film::page`] and can reach nothing
+    /// around it.
+    ///
+    /// ```
+    /// use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
+    /// use cambio_report::Film;
+    ///
+    /// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(42, 7) };
+    /// let mut recorder = Recorder::new(&pairing.rules);
+    /// let mut agents = [RandomAgent::default(), RandomAgent::default()];
+    /// let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
+    /// let film = Film::of(&recorder.finish(pairing.key, 0, &["ann", "\"bob\""], &result)).unwrap();
+    /// assert!(film.widget().starts_with("<iframe title=\"ann against &quot;bob&quot;\" sandbox=\"allow-scripts\""));
+    /// ```
+    pub fn widget(&self) -> String {
+        let quoted = |text: &str| text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+        let (title, page) = (quoted(&self.title), quoted(&self.page()));
+        let style = "width: 100%; height: 760px; border: 0";
+        format!("<iframe title=\"{title}\" sandbox=\"allow-scripts\" style=\"{style}\" srcdoc=\"{page}\"></iframe>")
+    }
 }
 
 /// The style of the viewer, for pages that link it.

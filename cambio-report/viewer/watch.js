@@ -2,14 +2,16 @@
 import { Board, h, LETTERS } from "./table.js";
 
 // Shows a film inside an element. The address tells and takes the place: #round=2&decision=17&view=b.
-// With `explain` it can ask what an agent would consider; a page from disk cannot.
-export function watch(root, film, { explain } = {}) {
+// With `explain` it can ask what an agent would consider, and `chances` makes a panel below the table; a page from disk has neither.
+export function watch(root, film, { explain, chances } = {}) {
   const places = [];
   film.rounds.forEach((round, r) => round.frames.forEach((_, d) => places.push([r, d])));
   let at = 0;
   let view = "all";
   let timer = null;
   let drawn = -1;
+  // A frame in a notebook has no address of its own.
+  const hasAddress = location.protocol !== "about:";
 
   const board = h("div");
   const caption = h("p", { class: "caption", role: "status" });
@@ -45,19 +47,21 @@ export function watch(root, film, { explain } = {}) {
       film.rounds.length > 1 ? h("label", {}, "Go to ", rounds) : null,
       h("label", {}, "Speed ", speed)));
 
+  const panel = chances?.({ go: (round, decision) => go(place(round, decision)) });
+
   root.replaceChildren(
     h("h1", {}, film.title),
     h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
       film.ranks.length ? `; ranks ${film.ranks.map((rank, index) => `${LETTERS[index]} ${rank}`).join(", ")}` : ""),
     film.flaw ? h("p", { class: "trouble" }, `The record is flawed, and the match is shown up to there: ${film.flaw}`) : "",
     h("div", { class: "stage" },
-      h("div", { class: "theatre" }, board, caption, controls),
+      h("div", { class: "theatre" }, board, caption, controls, panel?.element),
       h("div", { class: "side" },
         h("h2", {}, "What happened"), lines, scores,
         ...(explain ? [h("h2", {}, "Why?"), h("div", { class: "row" }, why, h("label", {}, "ask ", asked)), reasons] : []),
         h("h2", {}, "The round"), transcript,
         h("details", { class: "rules" }, h("summary", {}, "The rules in short"), ...film.in_short.map((line) => h("p", {}, line))),
-        h("p", { class: "keys" }, "Keys: arrows step by decision, with Shift by turn; Space plays; Home and End; v changes whose view it is."))));
+        h("p", { class: "keys" }, "Keys: arrows step by decision, with Shift by turn; Space plays; Home and End; v changes whose view it is.", panel ? " b and Shift with b go to the next and the last blunder." : ""))));
   const table = new Board(board, { kinds: film.kinds, names: film.agents, me: "a" });
 
   function place(round, decision) {
@@ -110,7 +114,8 @@ export function watch(root, film, { explain } = {}) {
     entry.firstChild.setAttribute("aria-current", "step");
     transcript.scrollTop = entry.offsetTop - transcript.clientHeight / 2;
     const hash = `#round=${r + 1}&decision=${d}${view === "all" ? "" : `&view=${view}`}`;
-    if (location.hash !== hash) history.replaceState(null, "", hash);
+    if (hasAddress && location.hash !== hash) history.replaceState(null, "", hash);
+    panel?.moved(r, d);
     if (at === places.length - 1) stop();
   }
 
@@ -118,7 +123,7 @@ export function watch(root, film, { explain } = {}) {
     transcript.dataset.round = r;
     transcript.dataset.view = view;
     transcript.replaceChildren(...film.rounds[r].frames.map((frame, d) =>
-      h("li", { value: d }, h("a", { href: `#round=${r + 1}&decision=${d}` }, decided(frame)), h("span", {}, frame.lines.map(words).join("; ")))));
+      h("li", { value: d }, h("a", { href: `#round=${r + 1}&decision=${d}`, onclick: hasAddress ? null : (event) => { event.preventDefault(); go(place(r, d)); } }, decided(frame)), h("span", {}, frame.lines.map(words).join("; ")))));
   }
 
   // On paper all rounds stand one after the other.
@@ -225,6 +230,8 @@ export function watch(root, film, { explain } = {}) {
       Home: () => go(0),
       End: () => go(places.length - 1),
       w: understand,
+      b: () => panel?.blunder(1),
+      B: () => panel?.blunder(-1),
       v: () => look(["all", ...seats][(["all", ...seats].indexOf(view) + 1) % (seats.length + 1)]),
       " ": () => (event.target.matches?.("button, summary, a") ? null : toggle()),
     };

@@ -3,7 +3,11 @@ import { ask, h } from "./common.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
-const KINDS = [["all", "all matches"], ["failed", "a caller failed"], ["wrong", "a snapped card was wrong"], ["foreign", "a card of somebody else was snapped"], ["long", "the most turns first"]];
+const KINDS = [["all", "all matches"], ["failed", "a caller failed"], ["wrong", "a snapped card was wrong"], ["foreign", "a card of somebody else was snapped"], ["guess", "a snap at a guess"], ["swing", "the greatest swing first"], ["long", "the most turns first"]];
+const MEANINGS = {
+  guess: "A seat snapped a card that it had not seen; the link goes to the first such decision.",
+  swing: "The swing of a match is the most that one of its rounds moved the scores of two seats apart; the link goes to that round.",
+};
 
 // How often the list is read again while a run goes on.
 const AGAIN = 3000;
@@ -66,13 +70,16 @@ async function matches(name) {
     history.replaceState(null, "", `runs?${new URLSearchParams({ run: name, kind: kind.value, ...(agent.value ? { agent: agent.value } : {}) })}`);
     try {
       const found = await ask(`api/runs/matches?${new URLSearchParams({ run: name, kind: kind.value, agent: agent.value })}`);
-      count.textContent = `${found.fitting} of ${found.scanned} matches fit; ${found.matches.length} are shown.`;
-      rows.replaceChildren(h("table", { class: "list" }, columns(sorted, "deal", "rules", "players, seat a first", "rounds", "turns", "won by", ""),
+      const stopped = found.stopped ? ` The search ended after these ${found.scanned}, because it took too long.` : "";
+      count.textContent = `${found.fitting} of ${found.scanned} matches fit; ${found.matches.length} are shown.${stopped} ${MEANINGS[kind.value] ?? ""}`;
+      const swings = kind.value === "swing";
+      rows.replaceChildren(h("table", { class: "list" }, columns(sorted, "deal", "rules", "players, seat a first", "rounds", "turns", ...(swings ? ["swing"] : []), "won by", ""),
         h("tbody", {}, ...found.matches.map((match) => {
           const { rules, seats, lineup, deal, rotation } = match;
           const query = new URLSearchParams({ run: name, rules, seats, lineup, deal, rotation });
+          const place = match.at ? `#round=${match.at[0]}&decision=${match.at[1]}` : "";
           return h("tr", {}, h("td", {}, deal), h("td", {}, rules), h("td", {}, match.players.join(", ")), h("td", {}, match.rounds), h("td", {}, match.turns),
-            h("td", {}, match.winners), h("td", {}, h("a", { href: `watch?${query}`, "aria-label": `Watch deal ${deal}, ${match.players.join(", ")}` }, "watch")));
+            swings ? h("td", {}, match.swing) : null, h("td", {}, match.winners), h("td", {}, h("a", { href: `watch?${query}${place}`, "aria-label": `Watch deal ${deal}, ${match.players.join(", ")}` }, "watch")));
         }))));
     } catch (error) {
       count.textContent = error.message;

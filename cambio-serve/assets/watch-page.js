@@ -1,4 +1,5 @@
 // Watches a match that is over: of a table, of a run, or of a file that somebody brings.
+import { chances } from "./chances.js";
 import { watch } from "./watch.js";
 import { ask, h } from "./common.js";
 
@@ -9,7 +10,10 @@ async function show(made) {
   try {
     const { film, record } = await made;
     const match = JSON.parse(record);
-    watch(main, film, { explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }) });
+    watch(main, film, {
+      explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
+      chances: (viewer) => chances(film, match, viewer),
+    });
   } catch (error) {
     begin(error.message);
   }

@@ -52,6 +52,8 @@ pub(crate) fn router(desk: Arc<Desk>) -> Router {
         .route("/api/tables/{table}/record", get(record))
         .route("/api/tables/{table}/film", get(film_of_table))
         .route("/api/explain", post(explain).layer(DefaultBodyLimit::max(RECORD)))
+        .route("/api/appraisals", post(appraise).layer(DefaultBodyLimit::max(RECORD)))
+        .route("/api/appraisals/{number}", get(appraisal))
         .route("/api/film", post(film).layer(DefaultBodyLimit::max(RECORD)))
         .merge(runs::router())
         .fallback(|| async { Problem::missing("there is no such page") })
@@ -322,4 +324,24 @@ async fn explain(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer 
     let record = Record::read(&why.record.to_string()).map_err(Problem::bad)?;
     let found = tokio::task::spawn_blocking(move || inquire(&record, (why.round, why.decision), &agent)).await;
     Ok(json(&found.map_err(|_| Problem::bad("the agent cannot say: it panicked"))??))
+}
+
+/// Which round of which match is to be appraised.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Worth {
+    /// The record of the match.
+    record: serde_json::Value,
+    round: usize,
+}
+
+async fn appraise(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
+    let worth: Worth = read(&headers, &body)?;
+    let record = Record::read(&worth.record.to_string()).map_err(Problem::bad)?;
+    Ok(json(&serde_json::json!({ "appraisal": desk.appraisals.begin(record, worth.round)? })))
+}
+
+async fn appraisal(State(desk): Desks, Path(number): Path<u64>) -> Answer {
+    let progress = desk.appraisals.progress(number);
+    Ok(json(&progress.ok_or_else(|| Problem::missing("this appraisal is not kept any more; ask for it again"))?))
 }

@@ -30,6 +30,7 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "table.js" => (JS, TABLE_JS),
         "watch.js" => (JS, WATCH_JS),
         "common.js" => (JS, include_str!("../assets/common.js")),
+        "chances.js" => (JS, include_str!("../assets/chances.js")),
         "home.js" => (JS, include_str!("../assets/home.js")),
         "play.js" => (JS, include_str!("../assets/play.js")),
         "watch-page.js" => (JS, include_str!("../assets/watch-page.js")),

@@ -8,6 +8,7 @@ use cambio_agents::AgentSpec;
 use cambio_core::{Rules, RulesSpec};
 
 use crate::answer::Problem;
+use crate::appraisal::Appraisals;
 use crate::rooms::{Room, Rooms};
 use crate::settings::Settings;
 
@@ -19,12 +20,14 @@ const MOST_RULES: usize = 1000;
 pub(crate) struct Desk {
     pub(crate) settings: Settings,
     pub(crate) rooms: Rooms,
+    pub(crate) appraisals: Appraisals,
     rules_made: AtomicUsize,
 }
 
 impl Desk {
     pub(crate) fn new(settings: Settings) -> Desk {
-        Desk { rooms: Rooms::new(settings.tables, settings.idle), settings, rules_made: AtomicUsize::new(0) }
+        let rooms = Rooms::new(settings.tables, settings.idle);
+        Desk { rooms, appraisals: Appraisals::new(), settings, rules_made: AtomicUsize::new(0) }
     }
 
     /// Reads the spec of an agent that a page may name.

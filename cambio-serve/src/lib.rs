@@ -15,11 +15,13 @@
 mod answer;
 mod api;
 mod app;
+mod appraisal;
 mod assets;
 mod belief;
 mod desk;
 mod gate;
 mod inquiry;
+mod matches;
 mod page;
 mod rooms;
 mod runs;

@@ -11,28 +11,25 @@ use axum::response::IntoResponse as _;
 use axum::routing::get;
 use cambio_agents::Roster;
 use cambio_core::Record;
-use cambio_sim::{StoredRun, play_block};
+use cambio_sim::{Plan, StoredRun, play_block};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, Problem, json, show};
 use crate::desk::Desk;
 use crate::gate::STORED_POLICY;
+use crate::matches;
 use crate::sitting::Refusal;
 
 /// How many folders are listed, and how deep below the root they may lie.
 const FOLDERS: usize = 200;
 const DEPTH: usize = 2;
-/// How many matches a list has.
-const LISTED: usize = 50;
-/// How many rows of matches are read for a list.
-const SCANNED: u64 = 2_000_000;
 
 type Desks = State<Arc<Desk>>;
 
 pub(crate) fn router() -> Router<Arc<Desk>> {
     Router::new()
         .route("/api/runs", get(list))
-        .route("/api/runs/matches", get(matches))
+        .route("/api/runs/matches", get(matches::list))
         .route("/api/runs/film", get(film))
         .route("/runs/report", get(report))
 }
@@ -75,13 +72,15 @@ fn folders(root: &Path) -> BTreeMap<String, PathBuf> {
 }
 
 /// The folder of this name. A name is one of the list, so no path leads elsewhere.
-fn folder(desk: &Desk, name: &str) -> Result<PathBuf, Problem> {
+pub(crate) fn folder(desk: &Desk, name: &str) -> Result<PathBuf, Problem> {
     let found = folders(&desk.settings.runs).remove(name);
     found.ok_or_else(|| Problem(StatusCode::NOT_FOUND, format!("there is no run folder `{name}`")))
 }
 
 /// Does what may take a while on a thread that may wait.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, Problem> + Send + 'static) -> Result<T, Problem> {
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug in cambio".to_owned()))?
 }
@@ -134,110 +133,6 @@ async fn report(State(desk): Desks, Query(name): Query<Name>) -> Answer {
     Ok((head, text.await?).into_response())
 }
 
-/// Which matches a list has.
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    /// All, in the order of the rows.
-    All,
-    /// A caller failed.
-    Failed,
-    /// A snapped card was wrong.
-    Wrong,
-    /// A card of somebody else was snapped.
-    Foreign,
-    /// Those with the most turns.
-    Long,
-}
-
-#[derive(Deserialize)]
-struct Wanted {
-    run: String,
-    kind: Kind,
-    /// An agent that takes part; all if it is empty.
-    #[serde(default)]
-    agent: String,
-}
-
-/// What of a row of `matches.csv` tells which match it is.
-#[derive(Deserialize, Serialize, Clone)]
-struct Place {
-    rules: String,
-    seats: usize,
-    lineup: String,
-    deal: u64,
-    rotation: usize,
-    rounds: u64,
-    turns: u64,
-    winners: String,
-}
-
-/// What of a row of `players.csv` lists look at.
-#[derive(Deserialize)]
-struct Player {
-    agent: String,
-    calls: u64,
-    calls_succeeded: u64,
-    snaps_wrong: u64,
-    snaps_right_foreign: u64,
-}
-
-impl Kind {
-    fn fits(self, players: &[Player]) -> bool {
-        match self {
-            Kind::All | Kind::Long => true,
-            Kind::Failed => players.iter().any(|player| player.calls > player.calls_succeeded),
-            Kind::Wrong => players.iter().any(|player| player.snaps_wrong > 0),
-            Kind::Foreign => players.iter().any(|player| player.snaps_right_foreign > 0),
-        }
-    }
-}
-
-/// A match of a list, with its players by seat.
-#[derive(Serialize)]
-struct Listed {
-    #[serde(flatten)]
-    place: Place,
-    players: Vec<String>,
-}
-
-async fn matches(State(desk): Desks, Query(wanted): Query<Wanted>) -> Answer {
-    let found = aside(move || {
-        let path = folder(&desk, &wanted.run)?;
-        let open = |name: &str| {
-            let file = csv::Reader::from_path(path.join(name));
-            file.map_err(|_| Problem::missing("this run has no rows that can be read; rows that are compressed cannot"))
-        };
-        let (mut rows, mut players) = (open("matches.csv")?, open("players.csv")?);
-        let mut players = players.deserialize::<Player>();
-        let (mut listed, mut scanned, mut fitting): (Vec<Listed>, u64, u64) = (Vec::new(), 0, 0);
-        for row in rows.deserialize::<Place>() {
-            // The last row of a run in progress may be half written.
-            let Ok(place) = row else { break };
-            let seated: Vec<Player> = players.by_ref().take(place.seats.min(8)).map_while(Result::ok).collect();
-            if seated.len() < place.seats || scanned == SCANNED {
-                break;
-            }
-            scanned += 1;
-            let plays = wanted.agent.is_empty() || seated.iter().any(|player| player.agent == wanted.agent);
-            if !plays || !wanted.kind.fits(&seated) {
-                continue;
-            }
-            fitting += 1;
-            let players = seated.into_iter().map(|player| player.agent).collect();
-            if wanted.kind == Kind::Long {
-                let at = listed.partition_point(|other| other.place.turns >= place.turns);
-                listed.insert(at, Listed { place, players });
-                listed.truncate(LISTED);
-            } else if listed.len() < LISTED {
-                listed.push(Listed { place, players });
-            }
-        }
-        Ok(serde_json::json!({ "matches": listed, "fitting": fitting, "scanned": scanned }))
-    });
-    Ok(json(&found.await?))
-}
-
 /// Which match of a run.
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 pub struct StoredMatch {
@@ -253,13 +148,19 @@ pub struct StoredMatch {
     pub rotation: usize,
 }
 
+/// What a run folder names is not started unasked.
+///
+/// # Errors
+/// If the run has an agent that starts a program or reads a file, and whoever started the server did not name it.
+pub(crate) fn may_start(desk: &Desk, run: &StoredRun) -> Result<(), Problem> {
+    let mut quoted = run.plan.agents.iter().filter(|agent| agent.label.contains('"'));
+    quoted.try_for_each(|agent| desk.agent(&agent.label).map(|_| ()))
+}
+
 async fn film(State(desk): Desks, Query(name): Query<Name>, Query(which): Query<StoredMatch>) -> Answer {
     let record = aside(move || {
         let run = StoredRun::open(&folder(&desk, &name.run)?).map_err(Problem::bad)?;
-        // What a run folder names is not started unasked.
-        for agent in run.plan.agents.iter().filter(|agent| agent.label.contains('"')) {
-            desk.agent(&agent.label)?;
-        }
+        may_start(&desk, &run)?;
         play_again(run, &desk.settings.roster, &which).map_err(Problem::bad)
     });
     show(record.await?).await
@@ -284,18 +185,24 @@ pub fn play_again(mut run: StoredRun, roster: &Roster, which: &StoredMatch) -> R
     let refuse = |what: String| Refusal(what);
     run.plan.records = true;
     let plan = run.playable(roster).map_err(|error| refuse(error.to_string()))?;
+    let missing = || refuse("the run has no such match".to_owned());
+    let number = block_of(&plan, which).ok_or_else(missing)?;
+    let rows = play_block(&plan, &plan.block(number)).map_err(|fault| refuse(fault.what.clone()))?;
+    rows.records.into_iter().nth(which.rotation).ok_or_else(missing)
+}
+
+/// The number of the block that has this match.
+pub(crate) fn block_of(plan: &Plan, which: &StoredMatch) -> Option<u64> {
     let mut before = 0;
-    let mut number = None;
     for cell in &plan.cells {
         let lineups = cell.lineups.len() as u64;
-        let lineup = cell.lineups.iter().position(|lineup| lineup.label() == which.lineup);
         if cell.rules.name() == which.rules && cell.seats == which.seats && which.deal < plan.deals {
-            number = number.or(lineup.map(|lineup| before + which.deal * lineups + lineup as u64));
+            let lineup = cell.lineups.iter().position(|lineup| lineup.label() == which.lineup);
+            if let Some(lineup) = lineup {
+                return Some(before + which.deal * lineups + lineup as u64);
+            }
         }
         before += lineups * plan.deals;
     }
-    let missing = || refuse("the run has no such match".to_owned());
-    let number = number.ok_or_else(missing)?;
-    let rows = play_block(&plan, &plan.block(number)).map_err(|fault| refuse(fault.what.clone()))?;
-    rows.records.into_iter().nth(which.rotation).ok_or_else(missing)
+    None
 }

@@ -1,0 +1,68 @@
+//! What it costs that agents can explain their decisions, one core: the same agent on the same positions of `classic` without extensions,
+//! with them but not asked, and asked after each decision. The three take turns, so that what slows the machine down slows all of them;
+//! what is told is the median of the ratios of neighbours, which a burst of other work hardly moves.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use cambio_agents::{Extensions, Learned, Lookahead, LookaheadParams, Player, Rollout, RolloutParams, roster};
+use cambio_benches::{Position, positions};
+use cambio_core::{Agent, Rules};
+use criterion::measurement::{Measurement, WallTime};
+
+const POSITIONS: usize = 24;
+const ROUNDS: usize = 300;
+
+/// Decides in every position, and asks why if `asks`. Gives the time.
+fn time(players: &mut [(Player, cambio_core::State)], asks: bool) -> Duration {
+    let begun = WallTime.start();
+    for (player, state) in players {
+        let view = state.observe(state.actor().expect("a position asks somebody"));
+        let decided = black_box(player.agent().decide(&view));
+        if asks {
+            black_box(player.explain(&view, decided));
+        }
+    }
+    WallTime.end(begun)
+}
+
+/// The median and its 95 % interval, from the ranks alone (Conover 1999, 3.2).
+fn median(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_by(f64::total_cmp);
+    let (middle, half) = (values.len() / 2, (0.98 * (values.len() as f64).sqrt()) as usize + 1);
+    [middle, middle - half, middle + half].map(|place| values[place])
+}
+
+fn compare<A: Agent + Extensions + Clone + 'static>(name: &str, agent: &A) {
+    let rules = Rules::preset("classic").expect("a preset");
+    let heuristic = || roster().parse("heuristic").expect("a spec").make();
+    let found = || positions(&rules, 2, POSITIONS, &heuristic, agent).into_iter();
+    let plain: fn(Position<A>) -> _ = |Position { agent, state }| (Player::from(agent), state);
+    let extended: fn(Position<A>) -> _ = |Position { agent, state }| (Player::extended(agent), state);
+    // Another plain one shows what noise alone does.
+    let mut all = [plain, plain, extended, extended].map(|make| found().map(make).collect::<Vec<_>>());
+    let mut times = [const { Vec::new() }; 4];
+    for round in 0..=ROUNDS {
+        for turn in 0..4 {
+            let place = (turn + round) % 4;
+            let taken = time(&mut all[place], place == 3);
+            // The first round warms up.
+            if round > 0 {
+                times[place].push(taken.as_secs_f64());
+            }
+        }
+    }
+    let micros = median(times[0].clone())[0] / POSITIONS as f64 * 1e6;
+    println!("{name}: {micros:.1} µs a decision without extensions");
+    for (place, what) in [(1, "the same once more"), (2, "can explain, is not asked"), (3, "explains each decision")] {
+        let ratios: Vec<f64> = times[place].iter().zip(&times[0]).map(|(own, plain)| own / plain).collect();
+        let [ratio, low, high] = median(ratios).map(|ratio| 100.0 * (ratio - 1.0));
+        println!("  {what}: {ratio:+.2} % ({low:+.2} to {high:+.2})");
+    }
+}
+
+fn main() {
+    compare("learned", &Learned::shipped());
+    compare("rollout(n=100)", &Rollout::new(&RolloutParams { n: 100, ..RolloutParams::default() }));
+    compare("lookahead(worlds=48)", &Lookahead::shipped(&LookaheadParams { worlds: 48, ..LookaheadParams::default() }));
+}

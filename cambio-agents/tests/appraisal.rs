@@ -1,0 +1,108 @@
+//! Appraisals: what the seats' chances were, and what the decisions cost.
+
+use cambio_agents::{Appraisal, Appraiser, roster};
+use cambio_core::knob::MatchEnd;
+use cambio_core::rng::Key;
+use cambio_core::{
+    Action, Card, Event, Observer, Pairing, RoundResult, Rules, RulesSpec, Score, Seat, Setup, Standing, State,
+    play_match,
+};
+
+/// Appraises every decision of a match of one round.
+struct Watcher {
+    appraiser: Appraiser,
+    told: Vec<(Seat, Action, Appraisal)>,
+    outcome: Vec<f64>,
+}
+
+impl Observer for Watcher {
+    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
+        self.appraiser.round_begins(&Standing {
+            round: 0,
+            setup: *setup,
+            totals: &[Score::default(); 4][..setup.seats],
+        });
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        self.appraiser.event(event);
+    }
+
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        let appraisal = self.appraiser.appraise(state, action);
+        for regret in [appraisal.known, appraisal.open].into_iter().flatten() {
+            assert!(state.allows(regret.best), "{} is not legal", regret.best);
+        }
+        self.told.push((seat, action, appraisal));
+    }
+
+    fn round_ends(&mut self, state: &State, _: &RoundResult) {
+        self.outcome = self.appraiser.outcome(state);
+    }
+}
+
+/// One round of classic.
+fn round() -> Rules {
+    let spec = Rules::preset("classic").unwrap().spec().clone();
+    RulesSpec { match_end: MatchEnd::Rounds(1), ..spec }.validate().unwrap()
+}
+
+fn watch(rules: Rules, agents: &[&str], deal: u64, playouts: u32) -> Watcher {
+    let appraiser = Appraiser::new(&rules, agents.len(), playouts);
+    let mut watcher = Watcher { appraiser, told: Vec::new(), outcome: Vec::new() };
+    let mut agents: Vec<_> = agents.iter().map(|spec| roster().parse(spec).unwrap().make()).collect();
+    let pairing = Pairing { rules, seats: agents.len(), key: Key::new(18, deal) };
+    play_match(&pairing, &mut agents, &mut watcher).unwrap();
+    watcher
+}
+
+#[test]
+fn random_decisions_cost_more_than_those_of_the_network() {
+    let (mut cost, mut open, mut blunders) = ([0.0; 2], [0.0; 2], [0; 2]);
+    for deal in 0..6 {
+        let watcher = watch(round(), &["learned", "random"], deal, 32);
+        assert_eq!((watcher.appraiser.player(), watcher.appraiser.is_of_a_round()), ("learned", true));
+        for (seat, _, appraisal) in &watcher.told {
+            let mean = |regret: Option<cambio_agents::Regret>| regret.map_or(0.0, |regret| regret.cost.mean);
+            cost[seat.index()] += mean(appraisal.known);
+            open[seat.index()] += mean(appraisal.open);
+            blunders[seat.index()] += u32::from(appraisal.is_blunder(watcher.appraiser.blunder()));
+        }
+    }
+    println!("{cost:?} {open:?} {blunders:?}");
+    assert!(cost[1] > 1.0 && cost[1] > 5.0 * cost[0], "{cost:?}");
+    assert!(open[0] > cost[0] && open[1] > 1.0, "an oracle finds more: {open:?}, {cost:?}");
+    assert!(blunders[1] >= 3 && blunders[0] <= 1, "{blunders:?}");
+}
+
+#[test]
+fn chances_are_of_one_whole_and_foretell_who_wins() {
+    let (mut brier, mut number) = (0.0, 0.0);
+    for deal in 0..12 {
+        let watcher = watch(round(), &["learned", "heuristic", "learned"], deal, 16);
+        for (_, _, appraisal) in &watcher.told {
+            let all: f64 = appraisal.chances.iter().map(|chance| chance.mean).sum();
+            assert!((all - 1.0).abs() < 1e-9, "{appraisal:?}");
+            for (chance, share) in appraisal.chances.iter().zip(&watcher.outcome) {
+                brier += (chance.mean - share) * (chance.mean - share);
+                number += 1.0;
+            }
+        }
+    }
+    println!("{}", brier / number);
+    // Whoever says a third each time gets 2/9.
+    assert!(brier / number < 0.8 * 2.0 / 9.0, "{}", brier / number);
+}
+
+#[test]
+fn the_same_match_has_the_same_appraisal() {
+    let [one, other] = [0, 0].map(|deal| watch(round(), &["heuristic", "random"], deal, 8));
+    assert_eq!(one.told, other.told);
+}
+
+#[test]
+fn where_no_network_knows_the_cards_the_heuristic_plays_on() {
+    let watcher = watch(Rules::preset("mini-dpk").unwrap(), &["greedy", "random"], 1, 8);
+    assert_eq!(watcher.appraiser.player(), "heuristic");
+    assert!(watcher.told.iter().any(|(_, _, appraisal)| appraisal.known.is_some()));
+}
