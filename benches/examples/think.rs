@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use cambio_agents::{Arm, Ismcts, Lookahead, Rollout, roster};
+use cambio_agents::{Arm, Ismcts, Lookahead, LookaheadParams, Rollout, RolloutParams, roster};
 use cambio_benches::{Position, positions};
 use cambio_core::{Agent, Rules};
 
@@ -21,9 +21,9 @@ fn main() {
     let roster = roster();
     let parsed = roster.parse(spec).unwrap_or_else(|error| panic!("{error}"));
     let player = || roster.parse("heuristic").expect("a spec").make();
-    if let Some(params) = parsed.params() {
+    if let Some(params) = parsed.params::<RolloutParams>() {
         time(&positions(&rules, seats, count, &player, &Rollout::new(params)), Rollout::arms);
-    } else if let Some(params) = parsed.params() {
+    } else if let Some(params) = parsed.params::<LookaheadParams>() {
         time(&positions(&rules, seats, count, &player, &Lookahead::shipped(params)), Lookahead::arms);
     } else {
         let searcher = Ismcts::new(parsed.params().expect("rollout, ismcts or lookahead"));
