@@ -36,7 +36,7 @@ params! {
         /// Candidates that the network values so much less are not tried, in logits.
         margin: f64 = 0.6 in 0.0..=100.0,
         /// How far the network's own differences are trusted: their standard error, in shares of a win.
-        trust: f64 = 0.03 in 0.0001..=10.0,
+        trust: f64 = 0.06 in 0.0001..=10.0,
     }
 }
 
