@@ -229,7 +229,7 @@ def train(
             share, half = against(network, best, state[3], "greedy", deals, seed + 1)
             curve.append((now, matches, share, half))
             np.savez(out, **state[3])
-            out.with_suffix(".json").write_text(json.dumps({"rules": rules, "seed": seed, "curve": curve}) + "\n")
+            out.with_suffix(".json").write_text(json.dumps({"rules": rules, "seed": seed, "deals": deals, "curve": curve}) + "\n")
             print(f"{now:6.2f} minutes, {matches:>8} matches: {100 * share:.1f} ± {100 * half:.1f} % against greedy", flush=True)
             tested, next_test = time.process_time() - began - 60 * now, min(minutes, now + minutes / 12)
         if now >= minutes:
