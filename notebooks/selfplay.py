@@ -2,9 +2,8 @@
 
     python notebooks/selfplay.py --minutes 10 --out policy.npz      # processor time, on one core
 
-Two things make it learn in minutes. All cards share one set of weights, so what is learned of one slot holds for the others. And
-the network is told what cards cost: it reads points and expected sums beside the blocks of the tensor. The notebook 08 shows what
-is kept; `Learned` takes part in tournaments.
+All cards share one set of weights, so what is learned of one slot holds for the others; without that it learns much more slowly.
+The network also reads what cards cost, and expected sums. The notebook 08 shows what is kept; `Learned` takes part in tournaments.
 """
 
 from __future__ import annotations
