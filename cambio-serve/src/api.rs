@@ -23,6 +23,7 @@ use crate::answer::{Answer, Problem, json, show};
 use crate::assets;
 use crate::desk::Desk;
 use crate::inquiry::{inquire, view_of};
+use crate::matches;
 use crate::runs;
 use crate::sitting::{Invitation, Refusal, Sitting, hint};
 
@@ -56,6 +57,7 @@ pub(crate) fn router(desk: Arc<Desk>) -> Router {
         .route("/api/appraisals/{number}", get(appraisal))
         .route("/api/film", post(film).layer(DefaultBodyLimit::max(RECORD)))
         .merge(runs::router())
+        .merge(matches::router())
         .fallback(|| async { Problem::missing("there is no such page") })
         .layer(DefaultBodyLimit::max(BODY))
         .with_state(desk)

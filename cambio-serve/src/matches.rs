@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::Router;
 use axum::extract::{Query, State};
+use axum::routing::get;
 use cambio_core::{Action, Card, Observer, Record, Seat, Setup, replay};
 use cambio_sim::{PlayablePlan, StoredRun, play_block};
 use serde::{Deserialize, Serialize};
@@ -132,7 +134,11 @@ fn rank(listed: &mut Vec<Listed>, one: Listed, key: impl Fn(&Listed) -> f64) {
     listed.truncate(LISTED);
 }
 
-pub(crate) async fn list(State(desk): State<Arc<Desk>>, Query(wanted): Query<Wanted>) -> Answer {
+pub(crate) fn router() -> Router<Arc<Desk>> {
+    Router::new().route("/api/runs/matches", get(list))
+}
+
+async fn list(State(desk): State<Arc<Desk>>, Query(wanted): Query<Wanted>) -> Answer {
     let found = aside(move || {
         let path = folder(&desk, &wanted.run)?;
         let open = |name: &str| {

@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{Answer, Problem, json, show};
 use crate::desk::Desk;
 use crate::gate::STORED_POLICY;
-use crate::matches;
 use crate::sitting::Refusal;
 
 /// How many folders are listed, and how deep below the root they may lie.
@@ -27,11 +26,7 @@ const DEPTH: usize = 2;
 type Desks = State<Arc<Desk>>;
 
 pub(crate) fn router() -> Router<Arc<Desk>> {
-    Router::new()
-        .route("/api/runs", get(list))
-        .route("/api/runs/matches", get(matches::list))
-        .route("/api/runs/film", get(film))
-        .route("/runs/report", get(report))
+    Router::new().route("/api/runs", get(list)).route("/api/runs/film", get(film)).route("/runs/report", get(report))
 }
 
 /// A run folder, as the list shows it.
