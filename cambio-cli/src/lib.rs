@@ -161,7 +161,7 @@ enum Command {
     Exploit(exploit::Args),
     /// Measure what an agent's decisions are worth, kind by kind, against those of a policy
     #[command(
-        after_help = "Examples:\n  cambio advantage sharp\n  cambio advantage 'greedy(call_at=7)' --over sharp --deals 1000\n  cambio advantage learned --over sharp --rules original --seats 4\n\nIt plays on from each decision that differs, so the cards' luck falls away: the interval is\nmuch narrower than that of the results."
+        after_help = "Examples:\n  cambio advantage sharp\n  cambio advantage 'greedy(call_at=7)' --over sharp --deals 1000\n  cambio advantage learned --over sharp --rules original --seats 4\n\nRounds are played on from each decision that differs. So most of the luck of the\ncards falls away, and intervals are half as wide as those of results."
     )]
     Advantage(advantage::Args),
 }
