@@ -94,9 +94,9 @@ def until(page, expression, arg=None, seconds=30):
 class Person:
     """Somebody at a table in a page, who decides at random: by click or by key."""
 
-    def __init__(self, page, seed, keys_only=False, calls=0.5):
+    def __init__(self, page, seed, keys_only=False, calls=0.5, passes=0.85):
         self.page, self.random, self.keys_only = page, random.Random(seed), keys_only
-        self.decisions, self.calls = 0, calls
+        self.decisions, self.calls, self.passes = 0, calls, passes
 
     def sit(self, address, rules, opponents, **options):
         page = self.page
@@ -129,7 +129,7 @@ class Person:
         before = page.evaluate(look)
         if "call" in can["verbs"] and dice.random() < self.calls:
             page.keyboard.press("c")
-        elif "pass" in can["verbs"] and dice.random() < 0.85:
+        elif "pass" in can["verbs"] and dice.random() < self.passes:
             page.keyboard.press("p") if self.keys_only or dice.random() < 0.5 else page.click('[data-verb="pass"]')
         elif can["cards"] and (not can["verbs"] or dice.random() < 0.6):
             place = dice.choice(can["cards"])
@@ -287,6 +287,18 @@ class Checks:
         expect(page.text_content(".question") == held, "the card is another after taking back")
         page.context.close()
         return said
+
+    def speed_decides_races(self):
+        """Against agents that take five seconds, a page that snaps at once is the first in every race"""
+        page = self.page()
+        person = Person(page, 21, calls=0, passes=0)
+        races = "[...document.querySelectorAll('.log li')].map((line) => line.textContent).filter((line) => line.includes('fastest: '))"
+        person.sit(self.address, "classic", ["random"] * 5, reaction=5000)
+        person.play(stop=lambda can: can["hasEnded"] or len(page.evaluate(races)) >= 2)
+        told = page.evaluate(races)
+        expect(told and all("fastest: a 0." in line or "fastest: a 1." in line for line in told if "a " in line.split("fastest: ")[1]), told)
+        page.context.close()
+        return told[0]
 
     def nothing_hidden_is_in_the_page(self):
         """The page never holds a face that the seat has not seen: what the server sends is read as it comes."""
@@ -489,7 +501,7 @@ def main():
                 leave_out(f"chromium does not start: {str(error).splitlines()[0]}")
             checks = Checks(browser, address, cambio, folder, axe)
             for check in [checks.matches_of_every_preset, checks.keys_alone, checks.a_page_that_is_loaded_again,
-                          checks.two_pages_of_one_table, checks.hints_and_taking_back, checks.nothing_hidden_is_in_the_page,
+                          checks.two_pages_of_one_table, checks.hints_and_taking_back, checks.speed_decides_races, checks.nothing_hidden_is_in_the_page,
                           checks.pages_at_both_widths, checks.watching, checks.win_chance, checks.a_page_from_disk]:
                 name, begun = check.__name__.replace("_", " "), time.monotonic()
                 if arguments.only not in name:

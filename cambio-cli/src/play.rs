@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if !args.plain && screen::is_there() {
         let start = Playing::new(&rules, seats, Key::new(read_seed(&seed)?, 0))?;
         let (person, notes, practice) = (args.seat, !args.no_notes, args.practice);
-        let invitation = Invitation { start, person, opponents: others, notes, practice };
+        let invitation = Invitation { start, person, opponents: others, notes, practice, reaction: None };
         let adviser = if practice { Some(player(roster, "--hints", &args.hints)?) } else { None };
         return on_screen(invitation, adviser, &seed, record, &interrupt);
     }

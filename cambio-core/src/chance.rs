@@ -41,6 +41,17 @@ pub struct Race<'a> {
 }
 
 impl Race<'_> {
+    /// The order in which the snappers stand in `order`. Those that are not in it come last, from the seat whose turn it is.
+    pub(crate) fn by(&self, order: RaceOrder) -> RaceOrder {
+        let mut left = self.snappers;
+        let mut take = |seat: Seat| {
+            let snaps = left.contains(seat);
+            left.remove(seat);
+            snaps
+        };
+        RaceOrder::new(order.seats().chain(self.snappers.iter_from(self.turn)).filter(|&seat| take(seat)))
+    }
+
     /// Draws an order as the rules' knob `race` says.
     pub fn draw(&self, rng: &mut impl Rng) -> RaceOrder {
         let (mut seats, mut len, mut left) = (Seat::ALL, 0, self.snappers);
@@ -138,21 +149,44 @@ pub struct RoundChance {
     round: u32,
     reshuffles: Option<Stream>,
     races: Option<Stream>,
+    /// How many races were drawn.
+    raced: usize,
+    /// The orders of the first races that do not come from the key.
+    laid: Vec<Option<RaceOrder>>,
 }
 
 impl RoundChance {
     /// The chance of the round with this number, counted from 0.
     pub fn new(key: Key, round: u32) -> RoundChance {
-        RoundChance { key, round, reshuffles: None, races: None }
+        RoundChance { key, round, reshuffles: None, races: None, raced: 0, laid: Vec::new() }
     }
 
     /// Starts over, for another match of the same deal.
     pub(crate) fn rewind(&mut self) {
+        self.raced = 0;
         for stream in [&mut self.reshuffles, &mut self.races] {
             if !stream.as_mut().is_none_or(Stream::rewind) {
                 *stream = None;
             }
         }
+    }
+
+    /// How many races were drawn since the round began.
+    pub(crate) fn raced(&self) -> usize {
+        self.raced
+    }
+
+    /// Lays the order of a race, counted from 0.
+    pub(crate) fn lay_race(&mut self, number: usize, order: RaceOrder) {
+        if self.laid.len() <= number {
+            self.laid.resize(number + 1, None);
+        }
+        self.laid[number] = Some(order);
+    }
+
+    /// Whether the order of any race was laid.
+    pub(crate) fn has_laid_races(&self) -> bool {
+        !self.laid.is_empty()
     }
 
     fn reshuffles(&mut self) -> &mut Stream {
@@ -171,6 +205,11 @@ impl Chance for RoundChance {
 
     fn race(&mut self, race: &Race<'_>) -> RaceOrder {
         let (key, round) = (self.key, self.round);
+        let laid = self.laid.get(self.raced).copied().flatten();
+        self.raced += 1;
+        if let Some(order) = laid {
+            return race.by(order);
+        }
         race.draw(self.races.get_or_insert_with(|| key.stream(Purpose::Race, round)))
     }
 }

@@ -1,6 +1,6 @@
 //! A deal: everything that chance fixes before a match, under one key.
 
-use crate::chance::RoundChance;
+use crate::chance::{RaceOrder, RoundChance};
 use crate::rng::{Bounded as _, Key, Purpose, Stream};
 use crate::{Card, DealError, Rules, Seat};
 
@@ -85,17 +85,42 @@ impl Deal {
         Ok(())
     }
 
-    /// The deck of a round, and its chance from the start.
-    pub(crate) fn round(&mut self, round: usize) -> (&[Card], &mut RoundChance) {
+    /// Lays the order of a race instead of drawing it: for races that are decided outside, as by how fast people are. Round and
+    /// race are counted from 0, and a race is a window in which two or more seats snap. Seats in `order` that do not snap are
+    /// passed over; snappers that are not in it come last.
+    ///
+    /// A match of such a deal depends on these orders too, and its record says so: `"x-races": "laid"`.
+    pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
+        self.shuffle_up_to(round);
+        self.chances[round].lay_race(race, order);
+    }
+
+    /// Whether the order of any race was [laid](Deal::lay_race).
+    pub fn has_laid_races(&self) -> bool {
+        self.chances.iter().any(RoundChance::has_laid_races)
+    }
+
+    fn shuffle_up_to(&mut self, round: usize) {
         let size = self.rules.deck().len();
         for next in self.chances.len()..=round {
             self.decks.extend_from_slice(self.rules.deck());
             self.key.stream(Purpose::Deck, next as u32).shuffle(&mut self.decks[next * size..]);
             self.chances.push(RoundChance::new(self.key, next as u32));
         }
+    }
+
+    /// The deck of a round, and its chance from the start.
+    pub(crate) fn round(&mut self, round: usize) -> (&[Card], &mut RoundChance) {
+        self.shuffle_up_to(round);
+        let size = self.rules.deck().len();
         let chance = &mut self.chances[round];
         chance.rewind();
         (&self.decks[round * size..][..size], chance)
+    }
+
+    /// How many races a round has had that was begun with [`Deal::round`].
+    pub(crate) fn raced(&self, round: usize) -> usize {
+        self.chances.get(round).map_or(0, RoundChance::raced)
     }
 
     /// The chance of a round that was begun with [`Deal::round`], from where it is.

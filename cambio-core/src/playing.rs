@@ -7,10 +7,11 @@ use crate::observer::Observer;
 use crate::record::{Flaw, Record, Recorder};
 use crate::rng::{Key, Seed};
 use crate::round::{Drawn, Round};
+use crate::seat::MAX_SEATS;
 use crate::shown::shown;
 use crate::{
-    Action, Briefing, Card, Event, IllegalAction, Match, MatchResult, Observation, RoundResult, Rules, RulesError,
-    RulesSpec, Score, Seat, Sighting, Standing, State,
+    Action, Briefing, Card, Event, IllegalAction, Match, MatchResult, Observation, RaceOrder, RoundResult, Rules,
+    RulesError, RulesSpec, Score, Seat, Sighting, Standing, State,
 };
 
 /// A match in progress, for programs that hold the loop themselves: servers, browsers, other languages, learners.
@@ -25,7 +26,8 @@ use crate::{
 /// [`restore`](Playing::restore) goes on from one.
 ///
 /// # Determinism
-/// A match depends only on its rules, seats, key and decisions.
+/// A match depends only on its rules, seats, key and decisions, and on the races that were [laid](Playing::lay_race), if any
+/// were.
 ///
 /// # Examples
 /// ```
@@ -114,6 +116,22 @@ impl<W: Observer> Observer for Log<'_, W> {
     }
 }
 
+/// The extra field of a record that says where its races come from, if not from its key.
+const RACES: &str = "x-races";
+/// They were decided outside.
+const LAID: &str = "laid";
+
+/// The races that a record gives: round, number of the race in it, and seats. What is no seat is left out; that the races which
+/// were played are those of the record is checked at the end.
+fn orders(record: &Record) -> impl Iterator<Item = (usize, usize, Vec<Seat>)> {
+    let seat = |text: &String| text.chars().next().and_then(Seat::from_letter);
+    let races =
+        record.rounds.iter().enumerate().flat_map(|(round, given)| {
+            given.races.iter().enumerate().map(move |(race, letters)| (round, race, letters))
+        });
+    races.map(move |(round, race, letters)| (round, race, letters.iter().filter_map(seat).take(MAX_SEATS).collect()))
+}
+
 /// Why a round of a match can always be dealt.
 const DEALS: &str = "a match checks its rules and seats, and its deck is the rules' own";
 
@@ -184,6 +202,25 @@ impl Playing {
         events.clear();
         *last_round = None;
         next_round(round, deal, game, &mut Log { events, observer: &mut () });
+    }
+
+    /// How many races the round has had so far: windows in which two or more seats snapped.
+    pub fn races(&self) -> usize {
+        self.deal.raced(self.game.rounds())
+    }
+
+    /// Lays the order of a race of the match, as [`Deal::lay_race`] does: for races that are decided outside.
+    ///
+    /// ```
+    /// use cambio_core::{Playing, RaceOrder, Rules, Seat, rng::Key};
+    ///
+    /// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 3, Key::new(42, 0)).unwrap();
+    /// playing.lay_race(playing.rounds(), playing.races(), RaceOrder::new([Seat::B, Seat::C, Seat::A]));
+    /// let record = playing.save(&["ann", "bob", "eve"]);
+    /// assert_eq!(record.fields["x-races"], "laid");
+    /// ```
+    pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
+        self.deal.lay_race(round, race, order);
     }
 
     /// The seat that is asked and what it may see; `None` when the match is over.
@@ -345,14 +382,19 @@ impl Playing {
         for &action in &self.actions {
             again.act_observed(action, &mut recorder).expect("the decision was legal in this match");
         }
-        match self.result() {
+        let mut record = match self.result() {
             Some(result) => recorder.finish(self.key(), 0, agents, &result),
             None => recorder.stop(self.key(), 0, agents, None),
+        };
+        if self.deal.has_laid_races() {
+            record.fields.insert(RACES.to_owned(), Value::from(LAID));
         }
+        record
     }
 
     /// Restores a match from its record. Any record of this library will do, also one of a run. The decisions of a finished
-    /// match may be cut off anywhere, to go on from there.
+    /// match may be cut off anywhere, to go on from there. The races of a record with `"x-races": "laid"` are taken from it; those
+    /// of any other have to be those of its key.
     ///
     /// # Errors
     /// If the record has no seed and deal, its rules are refused, its deck, races or new stocks are not those of the key,
@@ -389,7 +431,13 @@ impl Playing {
         let seats = field(record, "seats", "a whole number from 2 to 8", Value::as_u64)?;
         let mut recorder = Recorder::new(&rules);
         let key = Key { seed, agents, deal };
-        let mut playing = Playing::new_observed(&rules, seats as usize, key, &mut recorder)?;
+        let mut dealt = Deal::new(&rules, key);
+        if record.fields.get(RACES).is_some_and(|races| races == LAID) {
+            for (round, race, letters) in orders(record) {
+                dealt.lay_race(round, race, RaceOrder::new(letters));
+            }
+        }
+        let mut playing = Playing::begin(dealt, seats as usize, &mut recorder)?;
         for (number, round) in record.rounds.iter().enumerate() {
             let flaw = |what: String| Flaw::new(what).in_round(number + 1);
             if playing.is_over() || playing.rounds() != number {

@@ -3,8 +3,8 @@
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::testing::RandomAgent;
 use cambio_core::{
-    Action, Agent, Event, MINI_GAMES, PRESETS, Pairing, Playing, Record, Recorder, RestoreError, Rules, Seat, Verdict,
-    play_match, replay,
+    Action, Agent, Event, MINI_GAMES, PRESETS, Pairing, Playing, RaceOrder, Record, Recorder, RestoreError, Rules,
+    Seat, Verdict, play_match, replay,
 };
 
 const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -161,4 +161,78 @@ fn what_cannot_be_restored_is_refused_with_its_place() {
     assert!(other_deal.to_string().contains("not those of seed 3, deal 1"), "{other_deal}");
     let twice = refused(&|record| record.rounds.push(record.rounds[0].clone()));
     assert!(twice.to_string().contains("the one before has not ended"), "{twice}");
+}
+
+/// Plays at random, snapping whenever that is offered, until a race has been run; lays each race in the order of `order` first.
+fn until_a_race(order: Option<RaceOrder>) -> (Playing, Record) {
+    let rules = Rules::preset("classic").unwrap();
+    for deal in 0.. {
+        let mut playing = Playing::new(&rules, 4, Key::new(77, deal)).unwrap();
+        for _ in 0..200 {
+            if let Some(order) = order {
+                playing.lay_race(playing.rounds(), playing.races(), order);
+            }
+            let Some(turn) = playing.turn() else { break };
+            let choices = turn.view.choices();
+            let mut offered = (0..choices.len()).filter_map(|place| choices.nth(place));
+            let snap = offered.find(|action| matches!(action, Action::Snap(_)));
+            let action = snap.or(choices.nth(0)).unwrap();
+            playing.act(action).unwrap();
+            if playing.rounds() == 0 && playing.races() == 1 {
+                let record = playing.save(&["a", "b", "c", "d"]);
+                return (playing, record);
+            }
+        }
+    }
+    unreachable!("somebody races somebody")
+}
+
+#[test]
+fn a_laid_race_is_run_in_its_order_and_its_record_says_so() {
+    let (_, drawn) = until_a_race(None);
+    let forward = RaceOrder::new([Seat::A, Seat::B, Seat::C, Seat::D]);
+    let backward = RaceOrder::new([Seat::D, Seat::C, Seat::B, Seat::A]);
+    assert!(!drawn.fields.contains_key("x-races"));
+    for (order, place) in [(forward, 0), (backward, 1)] {
+        let (playing, record) = until_a_race(Some(order));
+        let mut letters = drawn.rounds[0].races[0].clone();
+        letters.sort();
+        if place == 1 {
+            letters.reverse();
+        }
+        assert_eq!(record.rounds[0].races[0], letters);
+        assert_eq!(record.fields["x-races"], "laid");
+        replay(&record, &mut ()).unwrap();
+        let restored = Playing::restore(&record).unwrap();
+        assert_eq!(restored.events(), playing.events());
+        assert_eq!(restored.save(&["a", "b", "c", "d"]), record);
+    }
+}
+
+#[test]
+fn races_that_are_not_the_keys_are_refused_unless_the_record_calls_them_laid() {
+    let (_, drawn) = until_a_race(None);
+    let mut letters = drawn.rounds[0].races[0].clone();
+    letters.reverse();
+    let order = RaceOrder::new(letters.iter().map(|letter| Seat::from_letter(letter.chars().next().unwrap()).unwrap()));
+    let (_, laid) = until_a_race(Some(order));
+    assert_eq!(laid.rounds[0].races[0], letters);
+    let mut silent = laid.clone();
+    silent.fields.remove("x-races");
+    let refused = Playing::restore(&silent).unwrap_err().to_string();
+    assert!(refused.contains("races or new stocks are not those of seed 77"), "{refused}");
+    for races in [vec!["a", "a", "a"], vec!["z"], vec![]] {
+        let mut broken = laid.clone();
+        broken.rounds[0].races[0] = races.iter().map(ToString::to_string).collect();
+        assert!(Playing::restore(&broken).is_err(), "{races:?}");
+    }
+}
+
+#[test]
+fn a_redealt_match_has_no_laid_races() {
+    let (mut playing, _) = until_a_race(Some(RaceOrder::new([Seat::D, Seat::C, Seat::B, Seat::A])));
+    let key = Key::new(1, 1);
+    playing.redeal(key);
+    let record = playing.save(&["a", "b", "c", "d"]);
+    assert_eq!(record, Playing::new(playing.rules(), 4, key).unwrap().save(&["a", "b", "c", "d"]));
 }

@@ -20,6 +20,8 @@ if (options) {
   const notes = check("notes", last.notes);
   const practice = check("practice", last.practice);
   const round = check("round", last.one_round);
+  const reaction = h("select", { id: "reaction" }, ...[["", "chance"], [1500, "speed: agents take 1.5 s"], [1000, "speed: agents take 1 s"], [600, "speed: agents take 0.6 s"]]
+    .map(([value, word]) => h("option", { value, selected: String(value) === String(last.reaction ?? "") }, word)));
   const seed = h("input", { type: "text", maxlength: 64, autocomplete: "off", placeholder: "a random one" });
   const more = h("button", { type: "button", onclick: () => { add("greedy"); opponents.lastChild.querySelector("input").focus(); } }, "Add an opponent");
   const names = h("datalist", { id: "agents" }, ...options.agents.map(({ spec, about }) => h("option", { value: spec }, about)));
@@ -58,6 +60,7 @@ if (options) {
       rules: presets.value === "file" ? file.value : presets.value,
       opponents: [...opponents.querySelectorAll("input")].map((input) => input.value.trim()),
       seat: seat.value, notes: notes.checked, practice: practice.checked, one_round: round.checked,
+      reaction: Number(reaction.value) || null,
     };
     if (presets.value !== "file") remember("wish", wish);
     try {
@@ -78,6 +81,7 @@ if (options) {
       h("section", { class: "short-box", "aria-label": "The rules in three lines" }, short),
       h("fieldset", {}, h("legend", {}, "Opponents"), opponents, names, more, h("small", {}, "Any agent with any parameters, such as greedy(call_at=7).")),
       field("Your seat", seat),
+      field("Who is first when several snap", reaction, "By speed your time is that from the open window to your snap. Those of the agents are drawn: half of them are faster than the time named here, and two of three lie between it divided and multiplied by 1.35."),
       h("fieldset", {}, h("legend", {}, "How"),
         h("label", { class: "check" }, notes, h("span", {}, "Show what I have seen", h("small", {}, "Otherwise cards are shown for a moment, and you have to remember them."))),
         h("label", { class: "check" }, practice, h("span", {}, "Practice", h("small", {}, "Hints can be had, and decisions taken back."))),

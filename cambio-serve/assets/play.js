@@ -25,6 +25,8 @@ let board = null;
 let queue = [];
 let isPlaying = false;
 let clock = null;
+// When the page first asked at the step that it shows.
+const asking = { n: null, since: 0 };
 
 const question = h("p", { class: "question", role: "status", "aria-live": "assertive" });
 const buttons = h("div", { class: "row" });
@@ -155,6 +157,7 @@ function offer() {
     return;
   }
   const { ask: asked } = step;
+  if (asking.n !== step.n) Object.assign(asking, { n: step.n, since: performance.now() });
   const verbs = verbsOf(asked.choices);
   const aimed = [...verbs].filter(([, spots]) => spots[0].length);
   const plain = [...verbs].filter(([, spots]) => !spots[0].length).map(([verb]) => verb);
@@ -243,7 +246,8 @@ async function send(what, body) {
 
 function act(action) {
   const { n } = told.step;
-  return send("act", { at: n, action });
+  const time = told.setting.reaction && asking.n === n ? Math.round(performance.now() - asking.since) : null;
+  return send("act", { at: n, action, time });
 }
 
 function undo() {

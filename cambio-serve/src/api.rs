@@ -24,6 +24,7 @@ use crate::assets;
 use crate::desk::Desk;
 use crate::inquiry::{inquire, view_of};
 use crate::matches;
+use crate::reaction::MEDIANS;
 use crate::runs;
 use crate::sitting::{Invitation, Refusal, Sitting, hint};
 
@@ -142,6 +143,9 @@ struct Wish {
     practice: bool,
     #[serde(default)]
     seed: Option<String>,
+    /// The median of the agents' reaction times in milliseconds, if speed decides races.
+    #[serde(default)]
+    reaction: Option<u32>,
 }
 
 async fn open(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
@@ -162,7 +166,12 @@ async fn open(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
     let seed = wish.seed.filter(|seed| !seed.is_empty()).unwrap_or_else(fresh_seed);
     let key = Key::new(read_seed(&seed).map_err(|what| Problem::bad(format!("the seed is `{seed}`; {what}")))?, 0);
     let start = Playing::new(&rules, seats, key).map_err(Problem::bad)?;
-    let invitation = Invitation { start, person, opponents, notes: wish.notes, practice: wish.practice };
+    let reaction = wish.reaction;
+    if let Some(median) = reaction.filter(|median| !MEDIANS.contains(median)) {
+        let (from, to) = (MEDIANS.start(), MEDIANS.end());
+        return Err(Problem::bad(format!("the reaction time is {median} ms; allowed are {from} to {to} ms")));
+    }
+    let invitation = Invitation { start, person, opponents, notes: wish.notes, practice: wish.practice, reaction };
     // Agents may read a network.
     let sitting = tokio::task::spawn_blocking(move || Sitting::new(invitation)).await;
     let sitting =
@@ -218,6 +227,9 @@ struct Deed {
     at: u64,
     #[serde(default)]
     action: String,
+    /// Milliseconds since the page showed what is asked.
+    #[serde(default)]
+    time: Option<u32>,
 }
 
 /// Does something at a table, and lets its agents go on.
@@ -237,7 +249,7 @@ fn at_table(
 }
 
 async fn act(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> Answer {
-    at_table(&desk, table, &headers, &body, |sitting, deed| sitting.act(deed.at, &deed.action))
+    at_table(&desk, table, &headers, &body, |sitting, deed| sitting.act(deed.at, &deed.action, deed.time))
 }
 
 async fn go_on(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> Answer {

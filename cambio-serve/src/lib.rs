@@ -23,6 +23,7 @@ mod gate;
 mod inquiry;
 mod matches;
 mod page;
+mod reaction;
 mod rooms;
 mod runs;
 mod server;

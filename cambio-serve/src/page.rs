@@ -29,10 +29,19 @@ pub(crate) struct Setting {
     pub(crate) notes: bool,
     /// Whether decisions can be taken back and hints be had.
     pub(crate) practice: bool,
+    /// The median of the agents' reaction times in milliseconds, if races are decided by speed.
+    pub(crate) reaction: Option<u32>,
 }
 
 impl Setting {
-    pub(crate) fn new(rules: &Rules, names: Vec<String>, seat: Seat, notes: bool, practice: bool) -> Setting {
+    pub(crate) fn new(
+        rules: &Rules,
+        names: Vec<String>,
+        seat: Seat,
+        notes: bool,
+        practice: bool,
+        reaction: Option<u32>,
+    ) -> Setting {
         Setting {
             rules: rules.name(),
             in_short: rules_in_short(rules),
@@ -42,6 +51,7 @@ impl Setting {
             seat: seat.letter(),
             notes,
             practice,
+            reaction,
         }
     }
 }
@@ -156,6 +166,12 @@ impl Step {
     /// The step with a line before the others.
     pub(crate) fn saying(mut self, line: &str) -> Step {
         self.lines.insert(0, line.to_owned());
+        self
+    }
+
+    /// The step with a line after the others, if there is one.
+    pub(crate) fn adding(mut self, line: Option<String>) -> Step {
+        self.lines.extend(line);
         self
     }
 

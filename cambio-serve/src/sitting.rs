@@ -3,11 +3,14 @@
 use std::fmt;
 
 use cambio_agents::{AgentSpec, Explanation};
-use cambio_core::{Action, Agent, Card, Event, Observer, Playing, Record, RoundResult, Seat, Setup, Sighting, State};
+use cambio_core::{
+    Action, Agent, Card, Event, Observer, Playing, RaceOrder, Record, RoundResult, Seat, Setup, Sighting, State,
+};
 use cambio_report::Narrator;
 use cambio_sim::Guarded;
 
 use crate::page::{Feed, RoundEnd, Setting, Step};
+use crate::reaction::Times;
 
 /// An agent at the table; its panics are trouble of its seat.
 type Opponent = Guarded<Box<dyn Agent>>;
@@ -25,6 +28,9 @@ pub struct Invitation {
     pub notes: bool,
     /// Whether decisions can be taken back and hints be had.
     pub practice: bool,
+    /// Whether races are decided by speed: the median of the agents' reaction times in milliseconds, or `None` for the chance of the
+    /// rules.
+    pub reaction: Option<u32>,
 }
 
 /// Why a request of a person is refused: a sentence.
@@ -42,7 +48,7 @@ pub struct Refusal(pub(crate) String);
 ///
 /// let start = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
 /// let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
-/// let mut sitting = Sitting::new(Invitation { start, person: Seat::A, opponents, notes: true, practice: false });
+/// let mut sitting = Sitting::new(Invitation { start, person: Seat::A, opponents, notes: true, practice: false, reaction: None });
 /// while sitting.latest().end.is_none() {
 ///     if let Some(job) = sitting.job() {
 ///         sitting.finish(job.run());
@@ -51,7 +57,7 @@ pub struct Refusal(pub(crate) String);
 ///     let step = sitting.latest();
 ///     let choices = &step.ask.as_ref().expect("the person is asked").choices;
 ///     let pass = choices.iter().find(|choice| *choice == "pass" || *choice == "call").unwrap_or(&choices[0]).clone();
-///     sitting.act(step.n, &pass).unwrap();
+///     sitting.act(step.n, &pass, None).unwrap();
 /// }
 /// assert!(sitting.record().is_ok(), "a match of one round is over with it");
 /// ```
@@ -61,15 +67,25 @@ pub struct Sitting {
     playing: Playing,
     /// The agents by seat; `None` for the person, and while an agent thinks.
     opponents: Vec<Option<Opponent>>,
-    /// Every decision, and whether the person took it.
-    decisions: Vec<(Action, bool)>,
+    decisions: Vec<Decision>,
+    /// How long the person took for its last decision, milliseconds, if its page said so.
+    time: Option<u32>,
     feed: Feed,
     /// The first step of the next round, which waits until the person has seen how this one ended.
     recess: Option<Step>,
     trouble: Option<String>,
     /// The decisions from which the match is to be played again, after one was taken back.
-    rewind: Option<Vec<(Action, bool)>>,
+    rewind: Option<Vec<Decision>>,
     is_busy: bool,
+}
+
+/// A decision that was carried out.
+#[derive(Clone, Copy, Debug)]
+struct Decision {
+    action: Action,
+    is_persons: bool,
+    /// How long the person took, milliseconds, if it did and its page said so.
+    time: Option<u32>,
 }
 
 /// What is to be computed for a sitting while its page stays alive.
@@ -79,7 +95,7 @@ enum Task {
     /// An agent decides.
     Decide { seat: Seat, opponent: Opponent, state: Box<State> },
     /// The match is played again up to an earlier decision.
-    Rewind { invitation: Box<Invitation>, decisions: Vec<(Action, bool)> },
+    Rewind { invitation: Box<Invitation>, decisions: Vec<Decision> },
 }
 
 /// What came of a job.
@@ -126,6 +142,7 @@ struct Heard {
     /// The end of a round, and the events of the next one's beginning.
     ended: Option<(Box<State>, RoundResult)>,
     after: Vec<Event<Card>>,
+    race: Option<RaceOrder>,
 }
 
 impl Observer for Heard {
@@ -133,6 +150,10 @@ impl Observer for Heard {
 
     fn event(&mut self, event: &Event<Card>) {
         if self.ended.is_some() { self.after.push(*event) } else { self.before.push(*event) }
+    }
+
+    fn race(&mut self, order: &RaceOrder) {
+        self.race = Some(*order);
     }
 
     fn round_ends(&mut self, state: &State, result: &RoundResult) {
@@ -178,12 +199,13 @@ impl Sitting {
             }
         }
         tell(&mut opponents, playing.events());
-        let Invitation { person, notes, practice, .. } = invitation;
-        let shown = Setting::new(playing.rules(), names, person, notes, practice);
+        let Invitation { person, notes, practice, reaction, .. } = invitation;
+        let shown = Setting::new(playing.rules(), names, person, notes, practice, reaction);
         let mut sitting = Sitting {
             narrator: Narrator::for_players(playing.rules()),
             opponents,
             decisions: Vec::new(),
+            time: None,
             feed: Feed::new(shown),
             recess: None,
             trouble: None,
@@ -215,7 +237,7 @@ impl Sitting {
 
     /// The decisions so far.
     pub fn actions(&self) -> Vec<Action> {
-        self.decisions.iter().map(|&(action, _)| action).collect()
+        self.decisions.iter().map(|decision| decision.action).collect()
     }
 
     /// The step that shows what the person perceived, and the table as it is now.
@@ -236,8 +258,23 @@ impl Sitting {
         }
     }
 
+    /// The times of the next race, by which its order is laid, if speed decides; those of the window that is open, or of the next.
+    fn lay_race(&mut self) -> Option<Times> {
+        let Invitation { reaction, person, start, .. } = &mut self.invitation;
+        let (round, race) = (self.playing.rounds(), self.playing.races());
+        let times = Times::draw(self.playing.key(), round, race, (*reaction)?).with(*person, self.time);
+        for playing in [&mut self.playing, start] {
+            playing.lay_race(round, race, times.order());
+        }
+        Some(times)
+    }
+
     /// Carries a legal decision out and tells everybody.
-    fn carry_out(&mut self, action: Action, is_persons: bool) {
+    fn carry_out(&mut self, decision: Decision) {
+        let Decision { action, is_persons, time } = decision;
+        if is_persons {
+            self.time = time;
+        }
         let asked = self.playing.state().actor();
         for (opponent, seat) in self.opponents.iter_mut().zip(Seat::ALL) {
             if let Some(opponent) = opponent
@@ -247,14 +284,16 @@ impl Sitting {
                 opponent.spectate(self.playing.state().table());
             }
         }
+        let times = self.lay_race();
         let mut heard = Heard::default();
         self.playing.act_observed(action, &mut heard).expect("the decision was just found legal");
-        self.decisions.push((action, is_persons));
+        self.decisions.push(decision);
+        let speeds = heard.race.zip(times).map(|(order, times)| times.in_words(order));
         tell(&mut self.opponents, &heard.before);
         let person = self.invitation.person;
         let Some((state, result)) = heard.ended else {
             self.look_for_trouble();
-            let step = self.step(&seen(&heard.before, person));
+            let step = self.step(&seen(&heard.before, person)).adding(speeds);
             if step.is_worth_showing() {
                 self.feed.push(step);
             }
@@ -275,7 +314,7 @@ impl Sitting {
         let end = RoundEnd::new(self.playing.rules(), &result, totals, ranks);
         let sightings = seen(&heard.before, person);
         let last = Step::new(&self.narrator, &sightings, &state.observe(person), rounds, totals, self.invitation.notes);
-        self.feed.push(last.ending(end, &sightings));
+        self.feed.push(last.adding(speeds).ending(end, &sightings));
         if !self.playing.is_over() {
             self.recess = Some(self.step(&seen(&heard.after, person)));
         }
@@ -296,11 +335,12 @@ impl Sitting {
         Ok(())
     }
 
-    /// Takes a decision of the person, who saw step `at` last.
+    /// Takes a decision of the person, who saw step `at` last, `time` milliseconds ago; without a time it is the last in a race
+    /// that speed decides.
     ///
     /// # Errors
     /// If the person is not asked, or the decision is not one of those offered.
-    pub fn act(&mut self, at: u64, text: &str) -> Result<(), Refusal> {
+    pub fn act(&mut self, at: u64, text: &str, time: Option<u32>) -> Result<(), Refusal> {
         self.check_open(at)?;
         let turn = self.playing.turn().filter(|turn| turn.seat == self.invitation.person && self.recess.is_none());
         let Some(turn) = turn else { return Err(Refusal("it is not your turn to decide".to_owned())) };
@@ -309,7 +349,7 @@ impl Sitting {
         if !turn.view.allows(action) {
             return Err(Refusal(format!("`{action}` is not offered; one of: {choices}")));
         }
-        self.carry_out(action.canonical(), true);
+        self.carry_out(Decision { action: action.canonical(), is_persons: true, time });
         Ok(())
     }
 
@@ -336,7 +376,7 @@ impl Sitting {
         if at != self.feed.last() || self.rewind.is_some() {
             return Err(Refusal("the table has moved on since; look at it again".to_owned()));
         }
-        let own = |&(action, is_persons): &(Action, bool)| is_persons && action != Action::Pass;
+        let own = |decision: &Decision| decision.is_persons && decision.action != Action::Pass;
         let place = self.decisions.iter().rposition(own);
         let Some(place) = place else { return Err(Refusal("you have decided nothing yet".to_owned())) };
         self.rewind = Some(self.decisions[..place].to_vec());
@@ -345,19 +385,19 @@ impl Sitting {
 
     /// Plays the decisions of another sitting of the same match. The agents are asked, so that they are in the state in which they
     /// were then; what was decided counts.
-    fn follow(&mut self, decisions: &[(Action, bool)]) {
-        for &(action, is_persons) in decisions {
+    fn follow(&mut self, decisions: &[Decision]) {
+        for &decision in decisions {
             let Some(turn) = self.playing.turn() else { return };
             if let Some(opponent) = &mut self.opponents[turn.seat.index()] {
                 opponent.decide(&turn.view);
             }
-            if !turn.view.allows(action) {
+            if !turn.view.allows(decision.action) {
                 return;
             }
             if self.recess.take().is_some() {
                 self.feed.new_round();
             }
-            self.carry_out(action, is_persons);
+            self.carry_out(decision);
         }
     }
 
@@ -397,7 +437,7 @@ impl Sitting {
                     let step = self.step(&[]);
                     self.feed.push(step);
                 } else {
-                    self.carry_out(action, false);
+                    self.carry_out(Decision { action, is_persons: false, time: None });
                 }
             }
             Outcome::Rewound(other) => {

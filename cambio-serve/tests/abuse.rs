@@ -79,6 +79,11 @@ fn bad_wishes_get_a_sentence() {
             (r#"{"rules":"classic","opponents":[]}"#.to_owned(), 400, "0 opponents; allowed are 1 to 7"),
             (r#"{"rules":"classic","opponents":["greedy"],"seat":"c"}"#.to_owned(), 400, "allowed are seats a to b"),
             (r#"{"rules":"classic","opponents":["greedy"],"cards":1}"#.to_owned(), 400, "unknown field `cards`"),
+            (
+                r#"{"rules":"classic","opponents":["greedy"],"reaction":3}"#.to_owned(),
+                400,
+                "the reaction time is 3 ms; allowed are 200 to 5000 ms",
+            ),
             ("[".to_owned(), 400, "the request is no good"),
             (" ".repeat(70_000), 413, ""),
         ] {

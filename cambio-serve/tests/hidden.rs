@@ -155,7 +155,10 @@ impl World {
         let opponents = vec![roster.parse("scripted").unwrap(); self.seats - 1];
         let start = Playing::dealt(self.deal.clone(), self.seats).unwrap();
         let app = App::new(Settings::new(roster), asking::TOKEN.to_owned(), 8417);
-        let table = app.open(Sitting::new(Invitation { start, person: self.person, opponents, notes, practice: true }));
+        // In every other world speed decides who is first.
+        let reaction = (self.script.len() % 2 == 1).then_some(900);
+        let person = self.person;
+        let table = app.open(Sitting::new(Invitation { start, person, opponents, notes, practice: true, reaction }));
         let table = table.unwrap();
         let mut page = Page::of(&app, table).await;
         let mut sent = String::new();

@@ -164,7 +164,7 @@ impl Seat {
     fn act(&mut self, action: &str) {
         self.read = self.log.len();
         self.glimpses.clear();
-        match self.sitting.act(self.step.n, action) {
+        match self.sitting.act(self.step.n, action, None) {
             Ok(()) => self.look(),
             Err(refusal) => self.said = refusal.to_string(),
         }

@@ -28,7 +28,8 @@ fn seated(rules: &str, opponents: &[&str], seed: u64, notes: bool) -> Seat {
     let start = Playing::new(&Rules::preset(rules).unwrap(), opponents.len() + 1, Key::new(seed, 0)).unwrap();
     let person = cambio_core::Seat::A;
     let adviser = Some(roster.parse("greedy").unwrap());
-    Seat::new(cambio_serve::Sitting::new(Invitation { start, person, opponents, notes, practice: true }), adviser)
+    let invitation = Invitation { start, person, opponents, notes, practice: true, reaction: None };
+    Seat::new(cambio_serve::Sitting::new(invitation), adviser)
 }
 
 /// Lets the agents decide until the person is asked.
