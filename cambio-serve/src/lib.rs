@@ -32,6 +32,7 @@ mod sitting;
 
 pub use app::App;
 pub use page::{Ask, RoundEnd, Step};
+pub use reaction::ReactionTimes;
 pub use runs::{StoredMatch, play_again};
 pub use server::Server;
 pub use settings::Settings;

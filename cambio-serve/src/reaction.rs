@@ -15,9 +15,21 @@ const FASTEST: u32 = 100;
 /// The medians that may be chosen, milliseconds.
 pub(crate) const MEDIANS: std::ops::RangeInclusive<u32> = 200..=5000;
 
-/// The times of everybody in one race, milliseconds, by seat.
+/// The times of everybody in one race, where speed decides it.
+///
+/// A person's time is that from the moment at which its page shows the window to its snap. An agent decides at once, so its time is
+/// drawn: the logarithm of a time is normally distributed, half of the times are below a median that is chosen, and two of three lie
+/// between it divided and multiplied by 1.35. Nobody takes less than 100 ms.
+///
+/// ```
+/// use cambio_core::{Seat, rng::Key};
+/// use cambio_serve::ReactionTimes;
+///
+/// let times = ReactionTimes::draw(Key::new(42, 0), 0, 0, 800).with(Seat::B, Some(150));
+/// assert_eq!(times.order().seats().next(), Some(Seat::B));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Times([u32; MAX_SEATS]);
+pub struct ReactionTimes([u32; MAX_SEATS]);
 
 /// Draws a number of the standard normal distribution (Box and Muller 1958).
 fn normal(stream: &mut Stream) -> f64 {
@@ -26,9 +38,9 @@ fn normal(stream: &mut Stream) -> f64 {
     (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
-impl Times {
-    /// The times of a race of a round, both counted from 0, where agents have this median.
-    pub(crate) fn draw(key: Key, round: usize, race: usize, median: u32) -> Times {
+impl ReactionTimes {
+    /// The times of a race of a round, both counted from 0, where agents have this median in milliseconds.
+    pub fn draw(key: Key, round: usize, race: usize, median: u32) -> ReactionTimes {
         let mut stream = key.stream(Purpose::Race, u32::try_from(round).unwrap_or(u32::MAX));
         let mut times = [0; MAX_SEATS];
         for _ in 0..=race {
@@ -38,24 +50,25 @@ impl Times {
                 *time = (*time).max(FASTEST);
             }
         }
-        Times(times)
+        ReactionTimes(times)
     }
 
-    /// The times with that of the person, who is last if it has none.
-    pub(crate) fn with(mut self, person: Seat, time: Option<u32>) -> Times {
+    /// The times with that of the person in milliseconds, who is last if it has none.
+    #[must_use]
+    pub fn with(mut self, person: Seat, time: Option<u32>) -> ReactionTimes {
         self.0[person.index()] = time.map_or(u32::MAX, |time| time.max(FASTEST));
         self
     }
 
     /// The seats, the fastest first; of two that are as fast, the one whose letter comes first.
-    pub(crate) fn order(&self) -> RaceOrder {
+    pub fn order(&self) -> RaceOrder {
         let mut seats = Seat::ALL;
         seats.sort_by_key(|seat| self.0[seat.index()]);
         RaceOrder::new(seats)
     }
 
     /// What those who snapped took, the fastest first: "fastest: b 0.62 s, then a 0.81 s".
-    pub(crate) fn in_words(&self, order: RaceOrder) -> String {
+    pub fn in_words(&self, order: RaceOrder) -> String {
         let told = |seat: Seat| match self.0[seat.index()] {
             u32::MAX => format!("{seat} without a time"),
             time => format!("{seat} {:.2} s", f64::from(time) / 1000.0),
@@ -70,7 +83,8 @@ mod tests {
 
     #[test]
     fn half_of_the_times_are_below_the_median_and_two_of_three_within_a_spread() {
-        let draws: Vec<Times> = (0..2000).map(|deal| Times::draw(Key::new(5, deal), 0, 1, 800)).collect();
+        let draws: Vec<ReactionTimes> =
+            (0..2000).map(|deal| ReactionTimes::draw(Key::new(5, deal), 0, 1, 800)).collect();
         let share = |is_in: &dyn Fn(f64) -> bool| {
             let count = draws.iter().flat_map(|times| times.0).filter(|&time| is_in(f64::from(time))).count();
             count as f64 / (draws.len() * MAX_SEATS) as f64
@@ -84,8 +98,8 @@ mod tests {
 
     #[test]
     fn the_faster_comes_first_and_who_has_no_time_last() {
-        let times = Times([900, 400, 700, 500, 1000, 1100, 1200, 1300]);
-        let letters = |times: Times| times.order().seats().map(Seat::letter).collect::<String>();
+        let times = ReactionTimes([900, 400, 700, 500, 1000, 1100, 1200, 1300]);
+        let letters = |times: ReactionTimes| times.order().seats().map(Seat::letter).collect::<String>();
         assert_eq!(letters(times), "bdcaefgh");
         assert_eq!(letters(times.with(Seat::A, Some(450))), "badcefgh");
         assert_eq!(letters(times.with(Seat::B, None)), "dcaefghb");
@@ -101,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_race_is_the_same_whenever_it_is_drawn_and_no_two_are_alike() {
-        let draw = |round, race| Times::draw(Key::new(1, 2), round, race, 600);
+        let draw = |round, race| ReactionTimes::draw(Key::new(1, 2), round, race, 600);
         assert_eq!(draw(1, 3), draw(1, 3));
         assert_ne!(draw(1, 3), draw(1, 2));
         assert_ne!(draw(1, 3), draw(0, 3));

@@ -10,7 +10,7 @@ use cambio_report::Narrator;
 use cambio_sim::Guarded;
 
 use crate::page::{Feed, RoundEnd, Setting, Step};
-use crate::reaction::Times;
+use crate::reaction::ReactionTimes;
 
 /// An agent at the table; its panics are trouble of its seat.
 type Opponent = Guarded<Box<dyn Agent>>;
@@ -259,10 +259,10 @@ impl Sitting {
     }
 
     /// The times of the next race, by which its order is laid, if speed decides; those of the window that is open, or of the next.
-    fn lay_race(&mut self) -> Option<Times> {
+    fn lay_race(&mut self) -> Option<ReactionTimes> {
         let Invitation { reaction, person, start, .. } = &mut self.invitation;
         let (round, race) = (self.playing.rounds(), self.playing.races());
-        let times = Times::draw(self.playing.key(), round, race, (*reaction)?).with(*person, self.time);
+        let times = ReactionTimes::draw(self.playing.key(), round, race, (*reaction)?).with(*person, self.time);
         for playing in [&mut self.playing, start] {
             playing.lay_race(round, race, times.order());
         }

@@ -13,7 +13,7 @@ use asking::{Page, amount, get, post, read, run};
 use cambio_agents::roster;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{Action, Agent, Briefing, Card, Deal, Observation, PRESETS, Phase, Playing, Rules, Seat, Sighting};
-use cambio_serve::{App, Invitation, Settings, Sitting};
+use cambio_serve::{App, Invitation, ReactionTimes, Settings, Sitting};
 
 /// Takes the decisions of its seat from a script.
 struct Scripted {
@@ -41,6 +41,18 @@ struct World {
     seats: usize,
     person: Seat,
     script: Vec<(Seat, Action)>,
+    /// The median of the agents' reaction times, if speed decides races; the person has no time.
+    reaction: Option<u32>,
+}
+
+/// Carries a decision out, in a match whose races speed may decide.
+fn act(playing: &mut Playing, action: Action, person: Seat, reaction: Option<u32>) {
+    let (round, race) = (playing.rounds(), playing.races());
+    if let Some(median) = reaction {
+        let times = ReactionTimes::draw(playing.key(), round, race, median).with(person, None);
+        playing.lay_race(round, race, times.order());
+    }
+    playing.act(action).unwrap();
 }
 
 /// A decision that keeps a match going: it passes, ends and declines mostly.
@@ -67,14 +79,15 @@ impl World {
         let mut playing = Playing::dealt(deal.clone(), seats).unwrap();
         let mut script = Vec::new();
         let least = stream.below(60) as usize;
+        let reaction = stream.chance(1, 2).then_some(900);
         loop {
             let turn = playing.turn()?;
             if script.len() >= least && turn.seat == person {
-                return Some(World { deal, seats, person, script });
+                return Some(World { deal, seats, person, script, reaction });
             }
             let action = choose(&turn.view, stream);
             script.push((turn.seat, action));
-            playing.act(action).unwrap();
+            act(&mut playing, action, person, reaction);
         }
     }
 
@@ -86,7 +99,7 @@ impl World {
         for &(seat, action) in &self.script {
             let turn = playing.turn().filter(|turn| turn.seat == seat && turn.view.allows(action));
             turn?;
-            playing.act(action).unwrap();
+            act(&mut playing, action, self.person, self.reaction);
             sightings.extend(playing.sightings(self.person));
         }
         Some((playing, sightings))
@@ -155,9 +168,7 @@ impl World {
         let opponents = vec![roster.parse("scripted").unwrap(); self.seats - 1];
         let start = Playing::dealt(self.deal.clone(), self.seats).unwrap();
         let app = App::new(Settings::new(roster), asking::TOKEN.to_owned(), 8417);
-        // In every other world speed decides who is first.
-        let reaction = (self.script.len() % 2 == 1).then_some(900);
-        let person = self.person;
+        let (person, reaction) = (self.person, self.reaction);
         let table = app.open(Sitting::new(Invitation { start, person, opponents, notes, practice: true, reaction }));
         let table = table.unwrap();
         let mut page = Page::of(&app, table).await;
@@ -234,8 +245,9 @@ fn bytes_differ_where_the_seat_can_tell_the_worlds_apart() {
         let mut deck = other.deal.deck(playing.rounds()).to_vec();
         deck.rotate_left(1);
         other.deal.lay(playing.rounds(), &deck).unwrap();
-        let Some((_, seen)) = other.perceived() else { continue };
-        if seen == sightings {
+        let Some((playing, seen)) = other.perceived() else { continue };
+        let is_asked = playing.turn().is_some_and(|turn| turn.seat == other.person);
+        if seen == sightings || !is_asked {
             continue;
         }
         tried += 1;
