@@ -24,5 +24,5 @@ pub use export::write_parquet;
 pub use folder::RunFolder;
 pub(crate) use ledger::{BatchEntry, packed, row_files, unpacked_all};
 pub use stored::StoredRun;
-pub(crate) use units::UnitWriter;
 pub use units::{LineupCost, UnitStore, WorkUnit};
+pub(crate) use units::{StoredBatch, UnitWriter};

@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use cambio_agents::roster;
+use cambio_core::rng::Bounded as _;
+use cambio_core::{Action, Agent, Briefing, Observation};
 use cambio_sim::{
-    Blobs, Executor, Experiment, FolderBlobs, PlayablePlan, RunFolder, Runner, Shard, UnitStore, merge_units,
-    play_unit, replay_unit,
+    Blobs, Executor, Experiment, FaultPolicy, FolderBlobs, PlayablePlan, RunFolder, Runner, Shard, UnitStore, WorkUnit,
+    derive, merge_units, play_unit, replay_unit,
 };
 
 /// A store that fails one operation in ten and delays one in ten, in an order that is the same each time.
@@ -76,7 +79,7 @@ fn plan() -> PlayablePlan {
         agents: ["random", "greedy", "random(pass=0.9)"].map(String::from).to_vec(),
         ..Experiment::default()
     };
-    experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap()
+    experiment.plan(&roster(), Path::new(".")).unwrap()
 }
 
 fn place(name: &str) -> PathBuf {
@@ -92,9 +95,22 @@ fn part(plan: &PlayablePlan, index: u64, of: u64) -> Range<u64> {
     Shard::batches(Some(Shard { index, of }), plan)
 }
 
+/// The rows and every table that is made of them.
 fn assert_same_rows(one: &Path, other: &Path) {
-    for name in ["matches.csv", "rounds.csv", "players.csv", "ledger.jsonl", "summary.csv", "manifest.json"] {
-        assert!(std::fs::read(one.join(name)).unwrap() == std::fs::read(other.join(name)).unwrap(), "{name} differs");
+    let names = |folder: &Path| {
+        let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.retain(|name| name != "timing.csv");
+        names.sort();
+        names
+    };
+    assert_eq!(names(one), names(other));
+    assert!(names(one).len() > 8, "{:?}", names(one));
+    for name in names(one) {
+        assert!(
+            std::fs::read(one.join(&name)).unwrap() == std::fs::read(other.join(&name)).unwrap(),
+            "{} differs",
+            name.display()
+        );
     }
 }
 
@@ -139,12 +155,13 @@ fn other_bytes_for_the_same_batches_stop_and_both_files_are_named() {
     store.begin("", &plan).unwrap();
     let unit = play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap().unit;
     // A machine whose memory flips a digit: its file is whole and bears its own hash, but it is another file.
-    let bytes = std::fs::read(path.join(unit.name())).unwrap();
-    let text = String::from_utf8(bytes).unwrap().replacen("\"rows\":", "\"rows\" :", 1);
-    let other = blake3::hash(text.as_bytes()).to_hex().to_string();
+    let mut bytes = std::fs::read(path.join(unit.name())).unwrap();
+    let at = bytes.windows(7).position(|word| word == b"\"rows\":").unwrap() + 6;
+    bytes.insert(at, b' ');
+    let other = blake3::hash(&bytes).to_hex().to_string();
     std::fs::rename(path.join(unit.name()), place.join("kept")).unwrap();
     let folder = path.join(unit.name()).parent().unwrap().to_owned();
-    std::fs::write(folder.join(&other), &text).unwrap();
+    std::fs::write(folder.join(&other), &bytes).unwrap();
     let error = play_unit(&executor, &plan, unit.batches(), &store, |_| ()).unwrap_err().to_string();
     assert!(error.contains("gave other bytes") && error.contains(&other) && error.contains(&unit.hash), "{error}");
     let error = merge_units(&store, &place.join("run"), &[], |_, _| ()).unwrap_err().to_string();
@@ -155,4 +172,71 @@ fn other_bytes_for_the_same_batches_stop_and_both_files_are_named() {
     let there = store.units().unwrap().remove(0);
     let error = replay_unit(&executor, &plan, &there, &store).unwrap_err().to_string();
     assert!(error.contains(&other) && error.contains(&unit.hash), "{error}");
+}
+
+/// Decides at random, and wrongly in one deal of three.
+struct Careless {
+    is_wrong: bool,
+    random: Box<dyn Agent>,
+}
+
+impl Agent for Careless {
+    fn begin(&mut self, briefing: &Briefing<'_>) {
+        self.is_wrong = briefing.stream.clone().below(3) == 0;
+        self.random.begin(briefing);
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Action {
+        if self.is_wrong { Action::Call } else { self.random.decide(view) }
+    }
+}
+
+#[test]
+fn the_sums_beside_the_rows_make_the_tables_that_the_rows_make() {
+    let careless = || Careless { is_wrong: false, random: roster().parse("random").unwrap().make() };
+    let roster = roster().with("careless", "Does wrong now and then.", careless);
+    let mut voided = 0;
+    for faults in [FaultPolicy::Stop, FaultPolicy::Forfeit, FaultPolicy::Void] {
+        let (place, executor) = (place(&format!("sums-{faults:?}")), Executor::new(2).unwrap());
+        let third = if faults == FaultPolicy::Stop { "sharp" } else { "careless" };
+        let experiment = Experiment {
+            seed: Some(3.into()),
+            deals: 40,
+            rules: vec!["classic".into(), "original".into()],
+            seats: vec![2, 3],
+            agents: ["random", "greedy", third].map(String::from).to_vec(),
+            faults,
+            ..Experiment::default()
+        };
+        let plan = experiment.plan(&roster, Path::new(".")).unwrap();
+        Runner::new(&executor)
+            .run(&plan, &mut RunFolder::create(&place.join("one"), "", &plan, None).unwrap())
+            .unwrap();
+        let store = UnitStore::open(place.join("store").to_str().unwrap()).unwrap();
+        store.begin("", &plan).unwrap();
+        (0..3).for_each(|index| drop(play_unit(&executor, &plan, part(&plan, index, 3), &store, |_| ()).unwrap()));
+        let (merged, derived) = merge_units(&store, &place.join("many"), &[], |_, _| ()).unwrap();
+        voided += plan.matches() - merged.matches();
+        assert_same_rows(&place.join("one"), &place.join("many"));
+        assert!(derive(&merged, &[]).unwrap() == derived, "read from the rows again");
+    }
+    assert!(voided > 0, "no block was voided");
+}
+
+#[test]
+fn sums_that_cannot_be_those_of_the_blocks_are_refused() {
+    let (place, plan, executor) = (place("foreign"), plan(), Executor::new(1).unwrap());
+    let path = place.join("store");
+    let store = UnitStore::open(path.to_str().unwrap()).unwrap();
+    store.begin("", &plan).unwrap();
+    let unit = play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap().unit;
+    // The same rows, with a last block that begins behind the last outcome: a whole file under its own hash.
+    let mut bytes = std::fs::read(path.join(unit.name())).unwrap();
+    std::fs::remove_file(path.join(unit.name())).unwrap();
+    *bytes.last_mut().unwrap() = 127;
+    let other = WorkUnit { hash: blake3::hash(&bytes).to_hex().to_string(), ..unit };
+    std::fs::write(path.join(other.name()), &bytes).unwrap();
+    let error = merge_units(&store, &place.join("run"), &[], |_, _| ()).unwrap_err().to_string();
+    assert!(error.contains("the sums of batch") && error.contains(&other.hash), "{error}");
+    assert!(!place.join("run").exists());
 }

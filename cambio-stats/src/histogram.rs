@@ -1,5 +1,7 @@
 //! How often whole numbers come: distributions in memory that does not grow with how many are counted.
 
+use serde::{Deserialize, Serialize};
+
 /// How often each whole number came. Memory grows with the span between the least and the greatest alone.
 ///
 /// # Examples
@@ -13,7 +15,7 @@
 /// assert_eq!((points.total(), points.quantile(0.5)), (4, Some(3)));
 /// assert_eq!(points.iter().find(|(value, _)| *value == 3), Some((3, 2)));
 /// ```
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
 pub struct Histogram {
     least: i64,
     counts: Vec<u64>,

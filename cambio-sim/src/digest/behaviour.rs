@@ -1,12 +1,13 @@
 //! Behaviour: what agents did, summed up.
 
 use cambio_stats::histogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 use crate::plan::Block;
 use crate::rows::{RoundRow, Sums};
 
 /// What one agent did in a cell. All parts are sums, so the order of the matches does not matter.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 pub struct Behaviour {
     /// The sums of the measured quantities.
     pub sums: Sums,
@@ -17,7 +18,7 @@ pub struct Behaviour {
 }
 
 /// What all agents did in a cell.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 pub struct CellBehaviour {
     /// The behaviour of each agent, by its number in the plan.
     pub agents: Vec<Behaviour>,

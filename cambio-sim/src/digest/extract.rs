@@ -1,7 +1,9 @@
 //! The parts of rows that a digest needs.
 
+use serde::{Deserialize, Serialize};
+
 use super::behaviour::CellBehaviour;
-use crate::plan::{Block, Payoff};
+use crate::plan::{Block, Payoff, Plan};
 use crate::rows::{MatchRow, PlayerRow, RoundRow};
 
 impl Payoff {
@@ -20,7 +22,7 @@ impl Payoff {
 }
 
 /// What one seat got from a match.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Outcome {
     pub(super) rank: usize,
     /// In the order of [`Payoff::ALL`].
@@ -28,8 +30,8 @@ pub(super) struct Outcome {
 }
 
 /// What a digest needs of the rows of some neighbouring blocks. The worker that played them sums up behaviour, which can be
-/// added in any order. Only the small outcomes are left to be added in canonical order.
-#[derive(Clone, Debug, Default)]
+/// added in any order. Only the small outcomes are left to be added in canonical order. All of it is whole numbers.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Extract {
     /// The numbers of cells, and the behaviour in each.
     pub(super) behaviour: Vec<(usize, CellBehaviour)>,
@@ -70,6 +72,29 @@ impl Extract {
                 self.outcomes.push(Outcome { rank: player.rank, payoffs });
             }
         }
+    }
+
+    /// It as bytes, which the rows alone decide.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_stdvec(self).expect("it is lists of numbers")
+    }
+
+    /// What [`Extract::to_bytes`] wrote; `None` if it is not that of rows of these blocks.
+    pub(crate) fn read(bytes: &[u8], plan: &Plan, blocks: &[Block<'_>]) -> Option<Extract> {
+        let extract: Extract = postcard::from_bytes(bytes).ok()?;
+        let Extract { behaviour, outcomes, blocks: starts } = &extract;
+        let is_known = |(place, sums): &(usize, CellBehaviour)| {
+            blocks.iter().any(|block| block.place == *place) && sums.agents.len() <= plan.agents.len()
+        };
+        let is_in_order = starts.is_sorted() && starts.first().is_none_or(|first| *first == 0);
+        let is_last = starts.last().is_none_or(|last| *last <= outcomes.len());
+        let fits = |(block, table): (&Block<'_>, &[Outcome])| {
+            let seats = block.cell.seats;
+            (table.is_empty() || table.len() == block.cell.seatings.len() * seats)
+                && table.iter().all(|outcome| (1..=seats).contains(&outcome.rank))
+        };
+        let is_good = starts.len() == blocks.len() && is_in_order && is_last;
+        (is_good && behaviour.iter().all(is_known) && blocks.iter().zip(extract.blocks()).all(fits)).then_some(extract)
     }
 
     /// The outcomes of each block.

@@ -101,7 +101,7 @@ macro_rules! quantities {
         }
 
         /// The sums of each measured quantity over the matches of one agent in a cell.
-        #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
         pub struct Sums {
             /// Matches, one for each seat that the agent had.
             pub matches: u64,

@@ -6,7 +6,7 @@
 //! calls it ([`MEASURES`]). Columns come in the order of the lines.
 
 use cambio_core::{Action, Card, Event, MAX_SEATS, RoundResult, Rules, Seat, Spot, State, Verdict};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::cell::Field;
 use super::cell_writer::CellWriter;
@@ -251,7 +251,7 @@ impl Summed for Option<f64> {
 }
 
 /// The sum of a quantity that is sometimes unknown.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
 pub struct Known {
     /// The sum over the matches in which it was known.
     pub total: i64,
@@ -267,7 +267,7 @@ impl std::ops::AddAssign for Known {
 }
 
 /// Stands for the sum of a float.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
 pub struct NotSummed;
 
 impl std::ops::AddAssign for NotSummed {

@@ -79,13 +79,23 @@ impl Waiting {
             found.extract.add(block, matches, rounds, players);
             found.blocks.push(*block);
         })?;
-        if let Some(number) = row_files(plan).iter().position(|file| file.name == "faults.jsonl") {
-            let text = std::str::from_utf8(&files[number])
-                .map_err(|error| bad(place, entry, "faults.jsonl", &error.to_string()))?;
-            found.faults.extend(text.lines().map(str::to_owned));
-        }
+        found.faults = faults_in((plan, place), entry, files)?;
         Ok(found)
     }
+}
+
+/// The faults of a batch, as lines of JSON; `files` are not compressed.
+pub(super) fn faults_in(
+    (plan, place): (&Plan, &Path),
+    entry: &BatchEntry,
+    files: &[Vec<u8>],
+) -> Result<Vec<String>, RunError> {
+    let Some(number) = row_files(plan).iter().position(|file| file.name == "faults.jsonl") else {
+        return Ok(Vec::new());
+    };
+    let text =
+        std::str::from_utf8(&files[number]).map_err(|error| bad(place, entry, "faults.jsonl", &error.to_string()))?;
+    Ok(text.lines().map(str::to_owned).collect())
 }
 
 fn bad(place: &Path, entry: &BatchEntry, file: &str, what: &str) -> RunError {

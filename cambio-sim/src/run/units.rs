@@ -2,18 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use super::batch::{PlayedBatch, SpareBuffers, play_batch};
 use super::outcome::RunOutcome;
-use super::read::Reading;
+use super::read::faults_in;
 use super::runner::write_timing;
-use crate::digest::{Derived, Page, Source};
+use crate::digest::{Derived, Digest, Extract, Page, Source};
 use crate::disk::{PartsError, RunError, build_aside};
-use crate::plan::{Plan, PlayablePlan};
+use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 use crate::play::{AgentFault, Arena, Executor, Stopped, Worker};
-use crate::store::{BatchEntry, LineupCost, RunFolder, StoredRun, UnitStore, UnitWriter, WorkUnit, unpacked_all};
+use crate::store::{
+    BatchEntry, LineupCost, RunFolder, StoredBatch, StoredRun, UnitStore, UnitWriter, WorkUnit, unpacked_all,
+};
+
+/// So many batches are read before they are written, at most.
+const AHEAD: usize = 4;
 
 /// A unit that was played.
 #[derive(Clone, PartialEq, Debug)]
@@ -66,7 +74,7 @@ struct Sheet<'p> {
 impl Sheet<'_> {
     fn add(&mut self, played: &PlayedBatch<'_>) -> Result<(), RunError> {
         let buffers = &played.buffers;
-        self.writer.append(self.plan, &played.entry, &buffers.files)?;
+        self.writer.append(self.plan, &played.entry, &buffers.files, &buffers.extract.to_bytes())?;
         self.matches += played.entry.segments[0].rows;
         for (block, took) in buffers.blocks.iter().zip(&buffers.took) {
             let (cell, lineup) = (block.place, block.lineup_place);
@@ -204,7 +212,8 @@ fn is_repeatable(plan: &Plan, batches: &Range<u64>) -> bool {
 }
 
 /// Puts the units of a store together in a new run folder. It has the same bytes as a run in one piece. Units are read as streams, a
-/// batch at a time, so memory does not grow with the run. Returns the run and its tables. `progress` gets the number of batches that are done, and of all.
+/// batch at a time, so memory does not grow with the run, and their rows are copied, not read: the tables come from the sums that
+/// each unit has beside its rows. [`verify`](crate::verify) compares the two. Returns the run and its tables. `progress` gets the number of batches that are done, and of all.
 ///
 /// # Errors
 /// [`PartsError::Missing`] if units are missing, [`PartsError::Conflict`] if two units do not agree on a batch; or if the store
@@ -235,37 +244,20 @@ pub fn merge_units(
     let plan = &begun.plan;
     let mut derived = Derived::default();
     build_aside(out, |new| {
-        let mut folder = RunFolder::create_for_units(new, &begun)?;
-        let mut reading = Reading::new(plan);
-        let mut seen: Vec<(BatchEntry, usize)> = Vec::new();
-        for (place, unit) in units.iter().enumerate() {
-            let batches = unit.batches();
-            if units[..place].iter().rev().take_while(|other| other.from == unit.from).any(|other| other.to == unit.to)
-                && !is_repeatable(plan, &batches)
-            {
-                continue;
+        let mut together = Together::new(store, &units, plan, RunFolder::create_for_units(new, &begun)?);
+        thread::scope(|scope| {
+            // One thread reads while this one writes.
+            let (sender, batches) = mpsc::sync_channel(AHEAD);
+            let (units, sender) = (&units, sender);
+            let reader = scope.spawn(move || read_units(store, units, plan, &sender));
+            for (place, batch) in batches {
+                together.add(place, batch)?;
+                progress(together.seen.len() as u64, all);
             }
-            let mut reader = store.read(unit)?;
-            let name = unit.name();
-            while let Some((entry, rows)) = reader.next(plan)? {
-                if let Some((known, other)) = seen.get(entry.batch as usize) {
-                    if *known != entry && is_repeatable(plan, &(entry.batch..entry.batch + 1)) {
-                        return Err(store.conflict(&(entry.batch..entry.batch + 1), &units[*other], unit));
-                    }
-                    continue;
-                }
-                let at = Path::new(store.place()).join(&name);
-                let unpacked = unpacked_all(plan, rows.clone()).map_err(RunError::unreadable(&at))?;
-                reading.add(&at, entry.clone(), unpacked)?;
-                let files: Vec<(Vec<u8>, u64)> =
-                    rows.into_iter().zip(entry.segments.iter().map(|segment| segment.rows)).collect();
-                seen.push((entry.clone(), place));
-                folder.append(entry, &files)?;
-                progress(seen.len() as u64, all);
-            }
-        }
+            reader.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })?;
+        let Together { mut folder, mut digest, faults, .. } = together;
         folder.commit()?;
-        let (mut digest, faults) = reading.end()?;
         digest.finish();
         let source = Source { plan, spec: &begun.spec, extent: folder.extent() };
         derived = Derived::new(&source, &digest, &faults, pages);
@@ -277,4 +269,71 @@ pub fn merge_units(
         folder.write_manifest("complete")
     })?;
     Ok((StoredRun::open(out)?, derived))
+}
+
+/// Reads the batches of units in order, each with the place of its unit. It ends where nobody takes them any more.
+fn read_units(
+    store: &UnitStore,
+    units: &[WorkUnit],
+    plan: &Plan,
+    sender: &mpsc::SyncSender<(usize, StoredBatch)>,
+) -> Result<(), RunError> {
+    for (place, unit) in units.iter().enumerate() {
+        let batches = unit.batches();
+        let mut twins = units[..place].iter().rev().take_while(|other| other.from == unit.from);
+        if twins.any(|other| other.to == unit.to) && !is_repeatable(plan, &batches) {
+            continue;
+        }
+        let mut reader = store.read(unit)?;
+        while let Some(batch) = reader.next(plan)? {
+            if sender.send((place, batch)).is_err() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The folder of a run while its units are put together.
+struct Together<'s> {
+    store: &'s UnitStore,
+    units: &'s [WorkUnit],
+    plan: &'s Plan,
+    folder: RunFolder,
+    digest: Digest,
+    faults: Vec<String>,
+    /// The entry of each batch so far, and the place of the unit that it came from.
+    seen: Vec<(BatchEntry, usize)>,
+}
+
+impl<'s> Together<'s> {
+    fn new(store: &'s UnitStore, units: &'s [WorkUnit], plan: &'s Plan, folder: RunFolder) -> Together<'s> {
+        Together { store, units, plan, folder, digest: Digest::new(plan), faults: Vec::new(), seen: Vec::new() }
+    }
+
+    /// Adds the next batch of the unit at a place, or compares it with the one that is there already.
+    fn add(&mut self, place: usize, batch: StoredBatch) -> Result<(), RunError> {
+        let (store, plan, unit) = (self.store, self.plan, &self.units[place]);
+        let StoredBatch { entry, files, sums } = batch;
+        let number = entry.batch;
+        if let Some((known, other)) = self.seen.get(number as usize) {
+            if *known != entry && is_repeatable(plan, &(number..number + 1)) {
+                return Err(store.conflict(&(number..number + 1), &self.units[*other], unit));
+            }
+            return Ok(());
+        }
+        let at = PathBuf::from(store.place()).join(unit.name());
+        let blocks: Vec<Block<'_>> = plan.batch(number).map(|number| plan.block(number)).collect();
+        let extract = Extract::read(&sums, plan, &blocks)
+            .ok_or_else(|| RunError::damaged(&at, format!("the sums of batch {number} are not those of its blocks")))?;
+        self.digest.add_extract(&blocks, &extract);
+        if plan.faults != FaultPolicy::Stop {
+            let unpacked = unpacked_all(plan, files.clone()).map_err(RunError::unreadable(&at))?;
+            self.faults.extend(faults_in((plan, &at), &entry, &unpacked)?);
+        }
+        let files: Vec<(Vec<u8>, u64)> =
+            files.into_iter().zip(entry.segments.iter().map(|segment| segment.rows)).collect();
+        self.seen.push((entry.clone(), place));
+        self.folder.append(entry, &files)
+    }
 }

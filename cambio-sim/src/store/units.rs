@@ -1,7 +1,8 @@
 //! Units of a run that many machines play, in a store that all of them reach.
 //!
-//! A *unit* is a range of batches, that is, of lines of the ledger. Its file is, for each batch, its line of the ledger and then its
-//! rows, file by file. The file depends on the plan and on the range alone, and its name is its BLAKE3:
+//! A *unit* is a range of batches, that is, of lines of the ledger. Its file is, for each batch, its line of the ledger, its rows, file
+//! by file, and then a line with a number and so many bytes: what the tables need of these rows, so that whoever puts units together
+//! need not read the rows again. The file depends on the plan and on the range alone, and its name is its BLAKE3:
 //!
 //! ```text
 //! plan.json                     what is played, and by which program
@@ -30,7 +31,7 @@ use crate::disk::{PartsError, RunError};
 use crate::plan::{Plan, PlanError, PlayablePlan};
 
 /// The format of stores.
-const FORMAT: &str = "cambio-units/1";
+const FORMAT: &str = "cambio-units/2";
 
 /// The file that says what is played.
 const PLAN: &str = "plan.json";
@@ -41,6 +42,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// The longest line of a unit's file: an entry of the ledger.
 const LONGEST_LINE: u64 = 1 << 16;
+
+/// So many bytes are made room for before any were read.
+const MOST_ROOM: u64 = 1 << 26;
 
 /// A store of units.
 #[derive(Debug)]
@@ -451,11 +455,17 @@ pub(crate) struct UnitWriter {
 }
 
 impl UnitWriter {
-    /// Appends a batch: its entry and its rows.
-    pub(crate) fn append(&mut self, plan: &Plan, entry: &BatchEntry, files: &[(Vec<u8>, u64)]) -> Result<(), RunError> {
-        let line = entry.to_text(plan);
-        let parts = std::iter::once(line.as_bytes()).chain(files.iter().map(|(bytes, _)| &bytes[..]));
-        for part in parts {
+    /// Appends a batch: its entry, its rows, and what the tables need of them.
+    pub(crate) fn append(
+        &mut self,
+        plan: &Plan,
+        entry: &BatchEntry,
+        files: &[(Vec<u8>, u64)],
+        sums: &[u8],
+    ) -> Result<(), RunError> {
+        let (line, length) = (entry.to_text(plan), format!("{}\n", sums.len()));
+        let rows = files.iter().map(|(bytes, _)| &bytes[..]);
+        for part in [line.as_bytes()].into_iter().chain(rows).chain([length.as_bytes(), sums]) {
             self.hasher.update(part);
             let place = self.aside.as_deref().unwrap_or(Path::new("a unit"));
             self.file.write_all(part).map_err(RunError::unwritable(place))?;
@@ -479,8 +489,14 @@ impl Drop for UnitWriter {
     }
 }
 
-/// A batch as a unit has it: its entry, and its bytes in each file.
-pub(crate) type StoredBatch = (BatchEntry, Vec<Vec<u8>>);
+/// A batch as a unit has it.
+pub(crate) struct StoredBatch {
+    pub(crate) entry: BatchEntry,
+    /// Its bytes in each file.
+    pub(crate) files: Vec<Vec<u8>>,
+    /// What the tables need of its rows.
+    pub(crate) sums: Vec<u8>,
+}
 
 /// A unit while it is read.
 pub(crate) struct UnitReader<'s> {
@@ -495,35 +511,53 @@ pub(crate) struct UnitReader<'s> {
 impl UnitReader<'_> {
     /// The next batch with its rows; `None` behind the last, once the whole file is known to be the one of its name.
     pub(crate) fn next(&mut self, plan: &Plan) -> Result<Option<StoredBatch>, RunError> {
-        let unreadable = self.store.unreadable(&self.name);
-        let bad = |what: String| self.store.damaged(&self.name, what);
-        if self.next == self.unit.to {
-            let rest = self.input.fill_buf().map_err(unreadable)?;
+        let batch = self.next;
+        if batch == self.unit.to {
+            let rest = self.input.fill_buf().map_err(self.store.unreadable(&self.name))?;
             if !rest.is_empty() || self.hasher.finalize().to_hex().as_str() != self.unit.hash {
-                return Err(bad("its bytes are not those of its name".to_owned()));
+                return Err(self.bad("its bytes are not those of its name".to_owned()));
             }
             return Ok(None);
         }
-        let mut line = Vec::new();
-        Read::by_ref(&mut self.input).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(&unreadable)?;
-        self.hasher.update(&line);
-        let text = std::str::from_utf8(&line).ok().and_then(|text| text.strip_suffix('\n'));
-        let entry = text.and_then(|text| BatchEntry::read(text, plan)).filter(|entry| entry.batch == self.next);
-        let entry = entry.ok_or_else(|| bad(format!("the entry of batch {} is not there", self.next)))?;
+        let entry = self.line()?.and_then(|line| BatchEntry::read(&line, plan)).filter(|entry| entry.batch == batch);
+        let entry = entry.ok_or_else(|| self.bad(format!("the entry of batch {batch} is not there")))?;
         let mut files = Vec::new();
         for (segment, file) in entry.segments.iter().zip(row_files(plan)) {
-            let mut bytes = Vec::new();
-            Read::by_ref(&mut self.input).take(segment.bytes).read_to_end(&mut bytes).map_err(&unreadable)?;
+            let bytes = self.bytes(segment.bytes)?;
             if bytes.len() as u64 != segment.bytes || blake3::hash(&bytes).to_hex().as_str() != segment.hash {
-                return Err(bad(format!(
-                    "the rows of {} in batch {} are not those of their entry",
-                    file.name, entry.batch
-                )));
+                let what = format!("the rows of {} in batch {batch} are not those of their entry", file.name);
+                return Err(self.bad(what));
             }
-            self.hasher.update(&bytes);
             files.push(bytes);
         }
+        let length: Option<u64> = self.line()?.and_then(|line| line.parse().ok());
+        let sums = length.map(|length| self.bytes(length)).transpose()?;
+        let sums = sums.filter(|sums| Some(sums.len() as u64) == length);
+        let sums = sums.ok_or_else(|| self.bad(format!("the sums of batch {batch} are not there")))?;
         self.next += 1;
-        Ok(Some((entry, files)))
+        Ok(Some(StoredBatch { entry, files, sums }))
+    }
+
+    fn bad(&self, what: String) -> RunError {
+        self.store.damaged(&self.name, what)
+    }
+
+    /// The next line without its end; `None` if there is none.
+    fn line(&mut self) -> Result<Option<String>, RunError> {
+        let mut line = Vec::new();
+        let unreadable = self.store.unreadable(&self.name);
+        Read::by_ref(&mut self.input).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(unreadable)?;
+        self.hasher.update(&line);
+        let text = String::from_utf8(line).ok();
+        Ok(text.and_then(|text| text.strip_suffix('\n').map(str::to_owned)))
+    }
+
+    /// The next so many bytes, or fewer if the file ends.
+    fn bytes(&mut self, length: u64) -> Result<Vec<u8>, RunError> {
+        let mut bytes = Vec::with_capacity(length.min(MOST_ROOM) as usize);
+        let unreadable = self.store.unreadable(&self.name);
+        Read::by_ref(&mut self.input).take(length).read_to_end(&mut bytes).map_err(unreadable)?;
+        self.hasher.update(&bytes);
+        Ok(bytes)
     }
 }
