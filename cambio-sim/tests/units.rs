@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use cambio_agents::roster;
 use cambio_core::rng::Bounded as _;
@@ -131,6 +131,21 @@ fn a_store_that_fails_one_time_in_ten_loses_nothing_and_has_nothing_twice() {
     assert_same_rows(&place.join("one"), &place.join("many"));
     assert!(failed.load(Ordering::Relaxed) > 5, "it was flaky");
     assert_eq!(std::fs::read_dir(place.join("store/aside")).unwrap().count(), 0, "nothing is left aside");
+}
+
+#[test]
+fn what_a_killed_machine_left_aside_is_removed_and_what_is_written_stays() {
+    let (place, plan, executor) = (place("aside"), plan(), Executor::new(1).unwrap());
+    let store = UnitStore::open(place.join("store").to_str().unwrap()).unwrap();
+    store.begin("", &plan).unwrap();
+    play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap();
+    let (left, written) = (place.join("store/aside/left"), place.join("store/aside/written"));
+    for (path, minutes) in [(&left, 61), (&written, 59)] {
+        let file = std::fs::File::create_new(path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(60 * minutes)).unwrap();
+    }
+    merge_units(&store, &place.join("run"), &[], |_, _| ()).unwrap();
+    assert!(!left.exists() && written.exists());
 }
 
 #[test]

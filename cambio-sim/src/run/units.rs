@@ -268,6 +268,7 @@ pub fn merge_units(
         write_timing(new, 1, matches, Duration::from_secs_f64(seconds))?;
         folder.write_manifest("complete")
     })?;
+    store.tidy();
     Ok((StoredRun::open(out)?, derived))
 }
 

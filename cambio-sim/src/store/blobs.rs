@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// A place that holds whole files by name, for many machines at once.
 ///
 /// A file is there as a whole or not at all. Names are words with `/` between them. Whoever wants another kind of store, or one
-/// that fails now and then for a test, implements these five methods.
+/// that fails now and then for a test, implements the first five methods.
 pub trait Blobs: Send + Sync + std::fmt::Debug {
     /// The names of all files that begin with `folder` and a `/`, in any order. A folder that is not there has none.
     ///
@@ -39,6 +40,16 @@ pub trait Blobs: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// If it cannot be written. The file that was written aside may still be there then.
     fn commit(&self, aside: &Path, name: &str) -> io::Result<()>;
+
+    /// Removes what was written aside and not touched for so long, which killed machines leave behind, and returns how many files
+    /// that were. A store whose files aside lie elsewhere has none.
+    ///
+    /// # Errors
+    /// If the store cannot be asked, or a file not be removed.
+    fn tidy(&self, untouched: Duration) -> io::Result<u64> {
+        let _ = untouched;
+        Ok(0)
+    }
 }
 
 /// A new name for a file that is written aside: no other process and no other machine has it.
@@ -153,5 +164,19 @@ impl Blobs for FolderBlobs {
         fs::rename(aside, &path)?;
         sync_folder(&path);
         Ok(())
+    }
+
+    fn tidy(&self, untouched: Duration) -> io::Result<u64> {
+        let mut removed = 0;
+        for name in self.list("aside")? {
+            let path = self.root.join(name);
+            // A clock that runs behind, or a file that is gone by now, is no reason to fail.
+            let age = fs::metadata(&path).and_then(|file| file.modified()).ok().and_then(|then| then.elapsed().ok());
+            if age.is_some_and(|age| age >= untouched) {
+                fs::remove_file(&path)?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
     }
 }

@@ -43,6 +43,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The longest line of a unit's file: an entry of the ledger.
 const LONGEST_LINE: u64 = 1 << 16;
 
+/// After so long without a change nobody writes a file any more.
+const FORGOTTEN: Duration = Duration::from_secs(3600);
+
 /// So many bytes are made room for before any were read.
 const MOST_ROOM: u64 = 1 << 26;
 
@@ -299,6 +302,12 @@ impl UnitStore {
             missing.push(next..batches.end);
         }
         Ok(missing)
+    }
+
+    /// Removes what killed machines left aside: what nobody has touched for an hour. A unit that is played writes each of its
+    /// batches. Nothing depends on it, so that a failure needs no report.
+    pub(crate) fn tidy(&self) {
+        let _ = self.blobs.tidy(FORGOTTEN);
     }
 
     /// Begins to write a unit, aside.
