@@ -3,8 +3,9 @@
 #
 #     scripts/slurm.sh PROGRAM FOLDER     needs root and Debian's slurm-wlm and munge; FOLDER must be empty
 #
-# FOLDER gets spec.toml, the run `one` in one piece, the jobs' files and the run `many` from the array job. Exits 0 if their rows
-# are the same bytes, 77 with a sentence if Slurm is not there or does not start.
+# FOLDER gets spec.toml, the run `one` in one piece, the jobs' files and the run `many` from the array job. Then one part of a slower
+# run is killed, and the node is taken away while parts of it are played. Exits 0 if the rows are the same bytes each time, 77 with a
+# sentence if Slurm is not there or does not start.
 set -eu
 program=$(realpath "$1")
 mkdir -p "$2"
@@ -64,6 +65,29 @@ if [ $ready = no ]; then
     echo "left out: the cluster does not start: $(tail -n 2 log/slurmctld.log log/slurmd.log 2>&1 | tr '\n' ' ')"
     exit 77
 fi
+# same ONE MANY: the rows of two runs are the same bytes.
+same() {
+    for file in matches.csv rounds.csv players.csv ledger.jsonl summary.csv; do
+        cmp "$1/$file" "$2/$file"
+        sha256sum "$2/$file"
+    done
+}
+# until WHAT COMMAND...: waits a minute at most until a command succeeds.
+until_() {
+    what=$1
+    shift
+    for _ in $(seq 120); do
+        if "$@"; then return; fi
+        sleep 0.5
+    done
+    echo "Slurm: $what did not come; see $here/log and $here/*/play-*.log" >&2
+    exit 1
+}
+is_idle() { [ -z "$(squeue -h 2>/dev/null)" ]; }
+is_there() { [ -e "$1" ]; }
+is_restarted() { scontrol show job 2>/dev/null | grep -q "Restarts=[1-9]"; }
+is_played() { pgrep -f "units play --store $here/$1 " >"$here/playing"; }
+
 cat >spec.toml <<SPEC
 seed = 8
 deals = 120
@@ -73,22 +97,43 @@ agents = ["random", "random(pass=0.9)", "greedy"]
 SPEC
 "$program" run spec.toml --out one --quiet >/dev/null
 "$program" cluster slurm spec.toml --units 6 --store store --out many --into jobs
-# A part that is killed is queued again by Slurm, and a part that was lost is played by submitting again.
 sh jobs/submit.sh
-for _ in $(seq 120); do
-    [ -e many/manifest.json ] && break
-    sleep 0.5
-done
-for file in matches.csv rounds.csv players.csv ledger.jsonl summary.csv; do
-    cmp one/$file many/$file
-    sha256sum many/$file
-done
+until_ "the merge" is_there many/manifest.json
+same one many
 # Every part again: nothing is played twice.
-again=$(sbatch --parsable --chdir=jobs jobs/play.sbatch)
-for _ in $(seq 120); do
-    squeue -h -j "$again" 2>/dev/null | grep -q . || break
-    sleep 0.5
-done
+sbatch --parsable --chdir=jobs jobs/play.sbatch
+until_ "the end of the parts" is_idle
 [ "$(find store/units -type f | wc -l)" = 6 ]
-grep -l "nothing to play" jobs/play-*.log | wc -l
+[ "$(grep -l "nothing to play" jobs/play-*.log | wc -l)" = 6 ]
 echo "Slurm: the rows of 6 parts are those of one run"
+
+# A run whose parts take some seconds each.
+sed -e 's/^deals = .*/deals = 16/' -e 's/^seats = .*/seats = [2]/' -e 's/^agents = .*/agents = ["rollout(n=400)", "greedy"]/' spec.toml >slow.toml
+"$program" run slow.toml --out slow-one --quiet >/dev/null
+for fault in killed lost; do
+    "$program" cluster slurm slow.toml --units 4 --store $fault.store --out $fault --into $fault.jobs >/dev/null
+    sh $fault.jobs/submit.sh
+    until_ "a part that is played" is_played $fault.store
+    if [ $fault = killed ]; then
+        # A part that fails ends the merge that waits for it. To submit again plays what is missing.
+        kill -9 "$(head -n 1 playing)"
+        until_ "the end of the other parts" is_idle
+        [ ! -e killed ]
+        sh killed.jobs/submit.sh
+    else
+        # Slurm queues the parts of a lost node again by itself.
+        scontrol update "nodename=$host" state=down reason=lost
+        until_ "a part that is queued again" is_restarted
+        # It may be back already.
+        scontrol update "nodename=$host" state=resume 2>/dev/null || true
+        # Slurm gives such a part two minutes, of which some seconds are enough for the node to forget the first try.
+        sleep 3
+        for job in $(squeue -h -r -t PENDING -n cambio-slow -o %A); do
+            scontrol update "jobid=$job" starttime=now 2>/dev/null || true
+        done
+    fi
+    until_ "the merge" is_there $fault/manifest.json
+    same slow-one $fault
+    [ "$(find $fault.store/units -type f | wc -l)" = 4 ]
+    echo "Slurm: with a part or a node that was $fault the rows are those of one run"
+done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -55,6 +56,28 @@ class Raises:
         raise KeyError("no idea")
 
 
+class FullDisk:
+    """Its first process cannot write a file of more than 4 KiB, as on a machine whose disk is full."""
+
+    def __init__(self) -> None:
+        import resource
+
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(os.environ["CAMBIO_TEST_MARK"], os.O_CREAT | os.O_EXCL))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+
+    def decide(self, observation: cambio.Observation) -> cambio.Action:
+        return observation.legal_actions()[0]
+
+
+class Dice:
+    """Claims to decide the same each time, and does not."""
+
+    def decide(self, observation: cambio.Observation) -> cambio.Action:
+        choices = observation.legal_actions()
+        return choices[os.urandom(1)[0] % len(choices)]
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[object]:
     from ray.cluster_utils import Cluster
@@ -91,6 +114,35 @@ def test_agents_of_python_travel_to_the_workers(cluster: object, tmp_path: Path)
     one = cambio.run(path, tmp_path / "one", agents={"first": First}, threads=1)
     many = cambio.ray.run(path, tmp_path / "many", agents={"first": First}, quiet=True)
     assert sums(tmp_path / "one") == sums(tmp_path / "many") and many.tables == one.tables
+
+
+def test_a_machine_whose_disk_is_full_is_done_without(
+    cluster: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, mark = spec(tmp_path, 20, "first"), tmp_path / "mark"
+    one = cambio.run(path, tmp_path / "one", agents={"first": First}, threads=1)
+
+    def made() -> FullDisk:
+        os.environ["CAMBIO_TEST_MARK"] = str(mark)
+        return FullDisk()
+
+    failed: list[str] = []
+    original = _drive._Drive._failed
+
+    def watched(drive: _drive._Drive, job: _drive._Job, error: Exception) -> None:
+        failed.append(str(error))
+        original(drive, job, error)
+
+    monkeypatch.setattr(_drive._Drive, "_failed", watched)
+    many = cambio.ray.run(path, tmp_path / "many", agents={"first": made}, quiet=True)
+    assert len(failed) == 1 and "File too large" in failed[0], failed
+    assert sums(tmp_path / "one") == sums(tmp_path / "many") and many.tables == one.tables
+
+
+def test_other_bytes_for_the_same_unit_stop(cluster: object, tmp_path: Path) -> None:
+    with pytest.raises(cambio.RunError, match=r"gave other bytes.*units/[^ ]+/[0-9a-f]{64}.*units/[^ ]+/[0-9a-f]{64}"):
+        cambio.ray.run(spec(tmp_path, 20, "dice"), tmp_path / "many", agents={"dice": Dice}, checked=1.0, quiet=True)
+    assert not (tmp_path / "many").exists()
 
 
 @long
