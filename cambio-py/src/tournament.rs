@@ -10,7 +10,9 @@ use cambio_core::{
     Standing,
 };
 use cambio_report::PAGES;
-use cambio_sim::{Executor, Experiment, MOST_THREADS, RunFolder, RunOutcome, Runner, StoredRun, derive, keep_fault};
+use cambio_sim::{
+    Derived, Executor, Experiment, MOST_THREADS, RunFolder, RunOutcome, Runner, StoredRun, derive, keep_fault,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -169,7 +171,7 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
     Ok(all)
 }
 
-/// Plays an experiment file into a folder, or goes on with one, as `cambio run` does. Returns the number of matches there.
+/// Plays an experiment file into a folder, or goes on with one, as `cambio run` does. Returns what [`_open`] does.
 #[pyfunction]
 #[pyo3(signature = (spec, out, agents, threads))]
 pub(crate) fn _run(
@@ -178,13 +180,16 @@ pub(crate) fn _run(
     out: PathBuf,
     agents: Vec<(String, Py<PyAny>)>,
     threads: &Bound<'_, PyAny>,
-) -> PyResult<u64> {
+) -> PyResult<Py<PyDict>> {
     let threads = args::whole(threads, "threads", 0, MOST_THREADS as u64)? as usize;
     let roster = roster_with(py, &agents)?;
     let report = py.detach(|| play(&spec, &out, &roster, threads))?;
     py.check_signals()?;
     match report.outcome {
-        RunOutcome::Complete => Ok(report.matches),
+        RunOutcome::Complete => {
+            let stored = StoredRun::open(&out).map_err(|error| error::RunError::new_err(error.to_string()))?;
+            Ok(about(py, &stored, &report.derived)?.unbind())
+        }
         RunOutcome::Interrupted => {
             Err(error::RunError::new_err("the run was interrupted; the same call goes on with it"))
         }
@@ -222,23 +227,28 @@ fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<ca
     report.map_err(|error| refused(error.to_string()))
 }
 
-/// What a run folder says of itself, and its derived files by name: those on disk if the run is complete, else made from the rows.
+/// What a run folder says of itself, and its derived files by name, made from its rows.
 #[pyfunction]
 pub(crate) fn _open(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let refused = |what: String| error::RunError::new_err(what);
-    let (stored, files) = py
+    let (stored, derived) = py
         .detach(|| {
             let stored = StoredRun::open(&folder)?;
             let derived = derive(&stored, PAGES)?;
-            Ok((stored, derived.files()))
+            Ok((stored, derived))
         })
         .map_err(|error: cambio_sim::RunError| refused(error.to_string()))?;
+    about(py, &stored, &derived)
+}
+
+/// What is known of a run whose tables are made.
+pub(crate) fn about<'py>(py: Python<'py>, stored: &StoredRun, derived: &Derived) -> PyResult<Bound<'py, PyDict>> {
     let about = PyDict::new(py);
     about.set_item("name", &stored.plan.name)?;
     about.set_item("run_id", stored.plan.run_id())?;
     about.set_item("is_complete", stored.is_complete())?;
     about.set_item("matches", stored.matches())?;
     about.set_item("spec", &stored.spec)?;
-    about.set_item("files", files.into_iter().collect::<std::collections::BTreeMap<_, _>>())?;
+    about.set_item("files", derived.files().into_iter().collect::<std::collections::BTreeMap<_, _>>())?;
     Ok(about)
 }

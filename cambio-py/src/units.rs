@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error;
-use crate::tournament::roster_with;
+use crate::tournament::{about, roster_with};
 
 /// The agents of Python by name.
 pub(crate) type Bots = Vec<(String, Py<PyAny>)>;
@@ -154,11 +154,12 @@ pub(crate) fn _units_check(py: Python<'_>, store: String, unit: Told, agents: Bo
     })
 }
 
-/// Puts the units of a store together in a run folder. Returns the number of matches.
+/// Puts the units of a store together in a run folder. Returns what is known of the run, as `_open` does.
 #[pyfunction]
-pub(crate) fn _units_merge(py: Python<'_>, store: String, out: PathBuf) -> PyResult<u64> {
-    py.detach(|| merge_units(&UnitStore::open(&store)?, &out, PAGES, |_, _| ()).map(|(run, _)| run.matches()))
-        .map_err(refused)
+pub(crate) fn _units_merge(py: Python<'_>, store: String, out: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    let merge = || merge_units(&UnitStore::open(&store)?, &out, PAGES, |_, _| ());
+    let (stored, derived) = py.detach(merge).map_err(refused)?;
+    about(py, &stored, &derived)
 }
 
 /// What is left of the run of a store, and what to play next.

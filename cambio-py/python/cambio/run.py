@@ -214,8 +214,7 @@ def run(
     is made for each seat, and again for each thread. A class with a method `decide_batch` makes a `BatchPlayer`, of which there is
     one. `threads` 0 is one for each core. A folder that is there is gone on with.
     """
-    _cambio._run(Path(spec), Path(out), list((agents or {}).items()), threads)
-    return Run.open(out)
+    return Run(_cambio._run(Path(spec), Path(out), list((agents or {}).items()), threads), Path(out))
 
 
 def evaluate(

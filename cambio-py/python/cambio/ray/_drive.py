@@ -191,14 +191,15 @@ class _Drive:
             if node is None:
                 self.pool.idle.remove(worker)
                 continue
-            if (batches := self._next()) is not None:
-                call = worker.play.options(name=f"batches {batches[0]} to {batches[1] - 1}")
-                job = _Job(worker, batches, now)
-                self.jobs[call.remote(*batches)] = job
-            elif (place := self._check_for(node)) is not None:
+            # A check takes as long as its unit did: at the end all others would wait for it.
+            if (place := self._check_for(node)) is not None:
                 unit, _ = self.checks.pop(place)
                 call = worker.check.options(name=f"check {unit[0]} to {unit[1] - 1}")
                 self.jobs[call.remote(unit)] = _Job(worker, unit[:2], now, check=unit)
+            elif (batches := self._next()) is not None:
+                call = worker.play.options(name=f"batches {batches[0]} to {batches[1] - 1}")
+                job = _Job(worker, batches, now)
+                self.jobs[call.remote(*batches)] = job
             elif (late := self._late()) is not None and self.pool.nodes.get(late.worker) != node:
                 self.copies += 1
                 call = worker.play.options(name=f"again {late.batches[0]} to {late.batches[1] - 1}")
@@ -361,10 +362,10 @@ def run(
         drive.play()
     finally:
         pool.end()
-    _cambio._units_merge(place, out)
+    run = Run(_cambio._units_merge(place, out), out)
     if not quiet:
         seconds = time.monotonic() - drive.begun
         _say(f"{drive.matches} matches in {drive.units} units and {seconds:.1f} s; {drive.compared} units compared, {drive.lost} workers lost")
         for line in drive.summary():
             _say(line)
-    return Run.open(out)
+    return run
