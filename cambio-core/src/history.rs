@@ -167,6 +167,8 @@ impl History {
     }
 
     /// Takes in what happened.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
     pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
         match *event {
             Event::TurnBegan { .. } => self.turn += 1,
@@ -182,6 +184,8 @@ impl History {
     }
 
     /// Moves what is known of the cards with the cards.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
     fn follow<Face: Copy>(&mut self, event: &Event<Face>) {
         match event.motion() {
             Motion::Dealt { extra, .. } => self.deal(extra),
@@ -299,7 +303,8 @@ impl History {
 
 /// The referee's events give the same history as any seat's sightings.
 impl Sink for History {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.notice(event);
     }

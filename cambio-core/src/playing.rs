@@ -92,6 +92,8 @@ impl<W: Observer> Observer for Log<'_, W> {
         self.observer.round_begins(setup, deck);
     }
 
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.events.push(*event);
         self.observer.event(event);
