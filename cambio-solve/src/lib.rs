@@ -105,6 +105,7 @@
 
 #![expect(clippy::similar_names, reason = "a seat and its information set stand side by side everywhere")]
 
+mod abstraction;
 mod ask;
 mod belief;
 mod cfr;
@@ -117,6 +118,7 @@ mod respond;
 mod strategy;
 mod walk;
 
+pub use abstraction::{Abstraction, Perceived};
 pub use ask::{Answers, Asked, Exploitability, Moment, Policy};
 pub use belief::Posterior;
 pub use cfr::{Cfr, Method};
@@ -232,6 +234,17 @@ pub enum SolveError {
         action: Action,
         /// What was legal.
         legal: Box<Choices>,
+    },
+    /// What a player perceives of an information set does not fit.
+    #[error(
+        "what seat {seat} perceives at a set of {choices} choices does not fit; allowed is a candidate for each choice, at least one \
+         that is taken, and as many candidates wherever it perceives the same"
+    )]
+    Unlike {
+        /// The seat.
+        seat: Seat,
+        /// How many choices there are.
+        choices: usize,
     },
     /// An agent could not go on.
     #[error("seat {seat} cannot go on: {reason}")]

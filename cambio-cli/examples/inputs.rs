@@ -1,0 +1,65 @@
+//! How near to perfect play the inputs of a network could come, on games that are solved:
+//! `cargo run --release -p cambio-cli --example inputs -- --games mini-p`.
+//!
+//! A network decides alike wherever its inputs are alike. For each game this finds, by CFR+ with what such sets share, a
+//! strategy that does so and can be exploited for little, against an opponent that tells everything apart. Prints a line for 1, 2, 4, 8, … iterations.
+
+use std::error::Error;
+
+use cambio_agents::{Inputs, Weighing};
+use cambio_core::{History, Rules, Score};
+use cambio_solve::{Abstraction, Game, Limits, Moment, Perceived, Progress, Until};
+use clap::Parser;
+
+/// Finds how little a player can be exploited that tells apart what the inputs of a network tell apart.
+#[derive(Parser)]
+struct Args {
+    /// The games
+    #[arg(long, value_name = "GAME", num_args = 1.., default_values = ["mini-m1", "mini-m3"])]
+    games: Vec<String>,
+    /// How many iterations
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..))]
+    iterations: u64,
+}
+
+/// What a network perceives: the inputs of each candidate, and which candidate each choice is.
+fn perceive(inputs: &Inputs, moment: &Moment<'_>, weighing: &mut Weighing) -> Perceived<Vec<Vec<u16>>> {
+    let (view, standing) = (moment.view, inputs.standing(&[Score::default(); 2], moment.seat));
+    let mut history = History::new(moment.rules, 2);
+    moment.sightings.iter().for_each(|sighting| history.notice(sighting));
+    inputs.look(view, &history, &standing, weighing);
+    let count = weighing.actions().len();
+    let on = |place| {
+        let mut on = Vec::new();
+        // Who has one candidate has no choice.
+        if count > 1 {
+            inputs.on(view, weighing, place, |input| on.push(input as u16));
+        }
+        on
+    };
+    let key = (0..count).map(on).collect();
+    let place = |action| match count {
+        1 => Some(0),
+        _ => weighing.place_of(inputs, view, action).map(|place| place as u16),
+    };
+    Perceived { key, candidates: view.choices().iter().map(place).collect() }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args = Args::parse();
+    println!("game,information_sets,told_apart,iterations,exploitability");
+    for name in &args.games {
+        let rules = Rules::preset(name)?;
+        let game = Game::compile(&rules, &Limits::default(), &mut |_| {})?;
+        let sets = cambio_core::Seat::ALL[..2].iter().map(|&seat| game.information_sets(seat)).sum::<usize>();
+        let (inputs, mut weighing) = (Inputs::new(&rules), Weighing::default());
+        let told = Abstraction::of(&game, |moment| perceive(&inputs, moment, &mut weighing))?;
+        let until = Until { iterations: args.iterations, exploitability: f64::MIN_POSITIVE };
+        told.solve(&until, &mut |progress| {
+            if let Progress::Iterated { iterations, exploitability: Some(exploitability) } = progress {
+                println!("{name},{sets},{},{iterations},{exploitability:.5}", told.classes());
+            }
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! The best of a player that cannot tell all sets apart: all of the game where it can, and less where it cannot.
+
+use cambio_core::{Rules, Seat};
+use cambio_solve::{Abstraction, Game, Limits, Moment, Perceived, SolveError, Until};
+
+fn mini(name: &str) -> Game {
+    Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap()
+}
+
+/// Every choice is a candidate of its own.
+fn each<K>(moment: &Moment<'_>, key: K) -> Perceived<K> {
+    Perceived { key, candidates: (0..moment.view.choices().len() as u16).map(Some).collect() }
+}
+
+const UNTIL: Until = Until { iterations: 300, exploitability: 1e-6 };
+
+#[test]
+fn whoever_tells_all_sets_apart_solves_the_game() {
+    let game = mini("mini-m1");
+    let all = Abstraction::of(&game, |moment| each(moment, (moment.seat, moment.set))).unwrap();
+    assert_eq!(all.classes(), game.information_sets(Seat::A) + game.information_sets(Seat::B));
+    let strategy = all.solve(&UNTIL, &mut |_| {});
+    let found = game.exploitability(&strategy);
+    assert!(found < 1e-4, "{found}");
+    assert!((game.value(&strategy) - 11.0 / 280.0).abs() < 2e-4);
+}
+
+#[test]
+fn whoever_tells_less_apart_can_be_exploited_for_more() {
+    let game = mini("mini-m1");
+    let by = |perceive: &dyn Fn(&Moment<'_>) -> Option<i32>| {
+        let key = |moment: &Moment<'_>| (moment.sightings.len(), moment.view.choices().len(), perceive(moment));
+        let coarse = Abstraction::of(&game, |moment| each(moment, key(moment))).unwrap();
+        game.exploitability(&coarse.solve(&UNTIL, &mut |_| {}))
+    };
+    let blind = by(&|_| None);
+    let holding = by(&|moment| moment.view.held().map(|card| moment.rules.points(card)));
+    assert!(blind < game.exploitability(&game.uniform()) - 0.05, "{blind}");
+    assert!(holding < blind - 0.01, "{holding} after {blind}");
+    assert!(holding > 0.01, "{holding}: a player that sees no layout cannot be perfect");
+}
+
+#[test]
+fn choices_of_one_candidate_are_taken_equally_often_and_none_never() {
+    let game = mini("mini-m1");
+    let told = Abstraction::of(&game, |moment| {
+        let len = moment.view.choices().len();
+        // The first choice is never taken where there are three or more; the others are one candidate.
+        let candidates = (0..len).map(|choice| if len > 2 && choice == 0 { None } else { Some(0) }).collect();
+        Perceived { key: len, candidates }
+    })
+    .unwrap();
+    let strategy = told.solve(&Until { iterations: 3, exploitability: 0.0 }, &mut |_| {});
+    let mut seen = 0;
+    for set in 0..game.information_sets(Seat::A) {
+        let found = game.probabilities(&strategy, Seat::A, set);
+        let (rest, each) = if found.len() > 2 { (1, 1.0 / (found.len() - 1) as f64) } else { (0, 0.5) };
+        assert!(
+            found[..rest].iter().all(|&share| share == 0.0)
+                && found[rest..].iter().all(|&share| (share - each).abs() < 1e-12)
+        );
+        seen += rest;
+    }
+    assert!(seen > 0);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let game = mini("mini-m0");
+    let refused = |perceive: &dyn Fn(&Moment<'_>) -> Perceived<u8>| {
+        let error = Abstraction::of(&game, |moment| perceive(moment)).unwrap_err();
+        assert!(matches!(error, SolveError::Unlike { .. }), "{error}");
+    };
+    refused(&|moment| Perceived { key: 0, candidates: vec![None; moment.view.choices().len()] });
+    refused(&|moment| each(moment, 0));
+    refused(&|moment| Perceived { key: moment.view.choices().len() as u8, candidates: vec![Some(0)] });
+}
