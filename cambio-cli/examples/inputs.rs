@@ -2,7 +2,8 @@
 //! `cargo run --release -p cambio-cli --example inputs -- --games mini-p`.
 //!
 //! A network decides alike wherever its inputs are alike. For each game this finds, by CFR+ with what such sets share, a
-//! strategy that does so and can be exploited for little, against an opponent that tells everything apart. Prints a line for 1, 2, 4, 8, … iterations.
+//! strategy that does so and can be exploited for little by an opponent that tells everything apart. It prints a table; on the
+//! way it says how far it has come, after 1, 2, 4, 8, … iterations.
 
 use std::error::Error;
 
@@ -47,7 +48,7 @@ fn perceive(inputs: &Inputs, moment: &Moment<'_>, weighing: &mut Weighing) -> Pe
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
-    println!("game,information_sets,told_apart,iterations,exploitability");
+    println!("| game | information sets | told apart | iterations | exploitability |\n|---|---:|---:|---:|---:|");
     for name in &args.games {
         let rules = Rules::preset(name)?;
         let game = Game::compile(&rules, &Limits::default(), &mut |_| {})?;
@@ -55,11 +56,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (inputs, mut weighing) = (Inputs::new(&rules), Weighing::default());
         let told = Abstraction::of(&game, |moment| perceive(&inputs, moment, &mut weighing))?;
         let until = Until { iterations: args.iterations, exploitability: f64::MIN_POSITIVE };
+        let (mut made, mut found) = (0, f64::NAN);
         told.solve(&until, &mut |progress| {
             if let Progress::Iterated { iterations, exploitability: Some(exploitability) } = progress {
-                println!("{name},{sets},{},{iterations},{exploitability:.5}", told.classes());
+                eprintln!("{name}: {exploitability:.5} after {iterations} iterations");
+                (made, found) = (iterations, exploitability);
             }
         });
+        println!("| `{name}` | {sets} | {} | {made} | {found:.4} |", told.classes());
     }
     Ok(())
 }
