@@ -179,7 +179,7 @@ impl Game {
         let best = [Seat::A, Seat::B].map(|seat| self.best_response(seat, strategy).value);
         let game_value = self.value(equilibrium);
         Exploitability {
-            nash_conv: best[0] + best[1],
+            nash_conv: (best[0] + best[1]).max(0.0),
             value: self.value(strategy),
             best_responses: best,
             lost: [best[1] + game_value, best[0] - game_value],

@@ -83,9 +83,10 @@ impl Game {
     }
 
     /// What both seats together could gain by a best response: 0 in an equilibrium. (Lanctot et al. 2017, "A Unified
-    /// Game-Theoretic Approach to Multiagent Reinforcement Learning", where it is `NashConv`.)
+    /// Game-Theoretic Approach to Multiagent Reinforcement Learning", where it is `NashConv`.) It is never less:
+    /// what rounding leaves below 0 is 0.
     pub fn nash_conv(&self, strategy: &Strategy) -> f64 {
-        self.best_response(Seat::A, strategy).value + self.best_response(Seat::B, strategy).value
+        (self.best_response(Seat::A, strategy).value + self.best_response(Seat::B, strategy).value).max(0.0)
     }
 
     /// Half of [`Game::nash_conv`]: what a best responder gets on average over both seats, above the game's value.
