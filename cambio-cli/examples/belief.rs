@@ -1,0 +1,114 @@
+//! What worlds tell of cards that their owner has seen and the watching seat has not:
+//! `cargo run --release -p cambio-cli --example belief -- --matches 1000`.
+//!
+//! `learned` plays itself at two seats. Now and then, where one of them has a choice, worlds are drawn: evenly, and by how likely
+//! its network makes what the other did. Each kind of drawing bets on the class of every such card, by how often it lies there
+//! in the worlds (with half a world more for each class: Krichevsky and Trofimov 1981). The table has the mean of
+//! -ln(bet on the truth), and of how many classes a card is one in effect: e to the power of that.
+
+use std::error::Error;
+
+use cambio_agents::{Draw, Inference, NetworkPolicy, Policy};
+use cambio_core::rng::Key;
+use cambio_core::{Briefing, Observation, Playing, Rules, Seat, Spot, State, TensorSpace};
+use clap::Parser;
+use indicatif::ProgressBar;
+
+/// Measures what worlds tell of cards.
+#[derive(Parser)]
+struct Args {
+    /// The rules
+    #[arg(long, default_value = "classic")]
+    rules: String,
+    /// How many matches
+    #[arg(long, default_value_t = 300)]
+    matches: u64,
+    /// The seed of the deals
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// The kinds of drawing: what they are called, and what they are.
+const DRAWS: [(&str, Draw); 4] = [
+    ("1,000 even worlds", Draw { worlds: 1000, proposals: 1000, last: 0, epsilon: 0.01 }),
+    ("240 of 1,500, the default of `lookahead`", Draw { worlds: 240, proposals: 1500, last: 64, epsilon: 0.01 }),
+    ("1,000 of 10,000", Draw { worlds: 1000, proposals: 10_000, last: 64, epsilon: 0.01 }),
+    ("1,000 of 100,000", Draw { worlds: 1000, proposals: 100_000, last: 64, epsilon: 0.01 }),
+];
+
+/// Worlds are drawn at one in so many decisions.
+const ONE_IN: u64 = 8;
+
+/// The cards of others that their owner has seen and this seat has not.
+fn hidden(view: &Observation<'_>) -> Vec<Spot> {
+    let table = view.table();
+    let unknown = table.occupied().without(view.known());
+    let of =
+        |owner: Seat| unknown.intersection(table.seen(owner)).iter_from(owner).filter(move |spot| spot.seat() == owner);
+    Seat::ALL[..table.seats()].iter().filter(|&&seat| seat != view.seat()).flat_map(|&seat| of(seat)).collect()
+}
+
+/// The sum of the cross-entropies of a bet on the true class of each card.
+fn bet(space: &TensorSpace, state: &State, cards: &[Spot], worlds: &[State]) -> f64 {
+    let class = |world: &State, spot| space.class_of(world.face(spot).expect("a card lies there"));
+    let loss = |&spot: &Spot| {
+        let truth = class(state, spot);
+        let hits = worlds.iter().filter(|world| class(world, spot) == truth).count() as f64;
+        -((hits + 0.5) / (worlds.len() as f64 + 0.5 * space.classes() as f64)).ln()
+    };
+    cards.iter().map(loss).sum()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args = Args::parse();
+    let rules = Rules::preset(&args.rules)?;
+    let space = TensorSpace::new(&rules, 2);
+    let (mut count, mut sums) = (0, [0.0; DRAWS.len()]);
+    let bar = ProgressBar::new(args.matches);
+    for deal in 0..args.matches {
+        bar.inc(1);
+        let key = Key::new(args.seed, deal);
+        let mut playing = Playing::new(&rules, 2, key)?;
+        let watching = Seat::ALL[(deal % 2) as usize];
+        let mut policy = NetworkPolicy::shipped();
+        let past = policy.begin(&rules, 2)?;
+        let stream = key.agent(watching);
+        let mut inference =
+            Inference::new(&Briefing { rules: &rules, seats: 2, seat: watching, stream: &stream }, past);
+        playing.sightings(watching).for_each(|sighting| inference.notice(&sighting));
+        policy.round_begins(&playing.standing());
+        let mut decisions = deal;
+        while let Some(turn) = playing.turn() {
+            let (seat, choices) = (turn.seat, turn.view.choices().len());
+            let state = playing.state();
+            if seat != watching {
+                inference.spectate(state.table());
+            } else if choices > 1 {
+                decisions += 1;
+                let view = state.observe(watching);
+                let cards = hidden(&view);
+                if decisions.is_multiple_of(ONE_IN) && !cards.is_empty() {
+                    count += cards.len();
+                    for ((_, draw), sum) in DRAWS.iter().zip(&mut sums) {
+                        let worlds = inference.draw(&view, &mut policy, draw, deal << 16 | decisions);
+                        *sum += bet(&space, state, &cards, &worlds);
+                    }
+                }
+            }
+            let action = policy.decide(&playing.state().view(seat), inference.past());
+            let rounds = playing.rounds();
+            playing.act(action)?;
+            playing.sightings(watching).for_each(|sighting| inference.notice(&sighting));
+            if playing.rounds() != rounds && !playing.is_over() {
+                policy.round_begins(&playing.standing());
+            }
+        }
+    }
+    bar.finish_and_clear();
+    println!("| `{}`, {count} cards | nats | as one of |\n|---|---:|---:|", args.rules);
+    for ((name, _), sum) in DRAWS.iter().zip(sums) {
+        let nats = sum / count as f64;
+        println!("| {name} | {nats:.3} | {:.1} |", nats.exp());
+    }
+    Ok(())
+}
