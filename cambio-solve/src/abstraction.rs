@@ -126,21 +126,23 @@ struct Learner<'t> {
     sums: Vec<f64>,
     /// By sequence: what is played now.
     probabilities: Vec<f64>,
+    /// By sequence: how likely that leads to it.
+    plan: Vec<f64>,
 }
 
 impl<'t> Learner<'t> {
     fn new(tree: &Tree, told: &'t Told) -> Learner<'t> {
         let candidates = vec![0.0; told.first.last().map_or(0, |&end| end as usize)];
         let probabilities = told.probabilities(tree, &candidates);
-        Learner { told, regrets: candidates.clone(), sums: candidates, probabilities }
+        let plan = tree.plan(&probabilities);
+        Learner { told, regrets: candidates.clone(), sums: candidates, probabilities, plan }
     }
 
-    /// Adds up what is regretted against the other seat's probabilities, and plays by that.
+    /// Adds up what is regretted against the other seat's plan, and plays by that.
     fn learn(&mut self, game: &Game, seat: Seat, others: &[f64], weight: f64) {
         let tree = &game.trees[seat.index()];
-        let plan = tree.plan(&self.probabilities);
         let mut worth = vec![0.0; tree.sequences()];
-        game.payoffs.gradient(seat, &game.trees[1 - seat.index()].plan(others), &mut worth);
+        game.payoffs.gradient(seat, others, &mut worth);
         for (set, &parent) in tree.parent.iter().enumerate().rev() {
             let value: f64 = tree.range(set).map(|sequence| self.probabilities[sequence] * worth[sequence]).sum();
             worth[parent as usize] += value;
@@ -148,12 +150,13 @@ impl<'t> Learner<'t> {
                 let (candidate, share) = self.told.parts[sequence];
                 if share > 0.0 {
                     self.regrets[candidate as usize] += share * (worth[sequence] - value);
-                    self.sums[candidate as usize] += weight * plan[sequence];
+                    self.sums[candidate as usize] += weight * self.plan[sequence];
                 }
             }
         }
         self.regrets.iter_mut().for_each(|regret| *regret = regret.max(0.0));
         self.probabilities = self.told.probabilities(tree, &self.regrets);
+        self.plan = tree.plan(&self.probabilities);
     }
 }
 
@@ -197,8 +200,8 @@ impl<'g> Abstraction<'g> {
         };
         for iteration in 1..=until.iterations {
             for [a, b] in &mut tables {
-                a.learn(self.game, Seat::A, &b.probabilities, iteration as f64);
-                b.learn(self.game, Seat::B, &a.probabilities, iteration as f64);
+                a.learn(self.game, Seat::A, &b.plan, iteration as f64);
+                b.learn(self.game, Seat::B, &a.plan, iteration as f64);
             }
             let is_due = until.exploitability > 0.0 && (iteration.is_power_of_two() || iteration == until.iterations);
             let found = is_due.then(|| self.game.exploitability(&average(&tables)));

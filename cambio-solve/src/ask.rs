@@ -6,7 +6,7 @@ use cambio_core::{
 };
 
 use crate::game::Game;
-use crate::strategy::{Strategy, is_distribution};
+use crate::strategy::{Strategy, is_distribution, nash_conv};
 use crate::walk::{Decision, Node, SEATS, Visitor, walk};
 use crate::{Progress, SolveError};
 
@@ -176,10 +176,10 @@ impl Game {
 
     /// Measures how far a strategy can be exploited, and what it gets against an equilibrium.
     pub fn exploit(&self, strategy: &Strategy, equilibrium: &Strategy) -> Exploitability {
-        let best = [Seat::A, Seat::B].map(|seat| self.best_response(seat, strategy).value);
+        let best = self.best_values(strategy);
         let game_value = self.value(equilibrium);
         Exploitability {
-            nash_conv: (best[0] + best[1]).max(0.0),
+            nash_conv: nash_conv(best),
             value: self.value(strategy),
             best_responses: best,
             lost: [best[1] + game_value, best[0] - game_value],

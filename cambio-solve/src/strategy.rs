@@ -25,6 +25,11 @@ pub struct BestResponse {
     pub choices: Vec<u32>,
 }
 
+/// The `NashConv` of a strategy against which best responders get this much.
+pub(crate) fn nash_conv(best: [f64; SEATS]) -> f64 {
+    best.iter().sum::<f64>().max(0.0)
+}
+
 impl Game {
     /// The strategy that takes each choice with equal probability.
     pub fn uniform(&self) -> Strategy {
@@ -86,7 +91,12 @@ impl Game {
     /// Game-Theoretic Approach to Multiagent Reinforcement Learning", where it is `NashConv`.) It is never less:
     /// what rounding leaves below 0 is 0.
     pub fn nash_conv(&self, strategy: &Strategy) -> f64 {
-        (self.best_response(Seat::A, strategy).value + self.best_response(Seat::B, strategy).value).max(0.0)
+        nash_conv(self.best_values(strategy))
+    }
+
+    /// What a best responder gets in each seat.
+    pub(crate) fn best_values(&self, strategy: &Strategy) -> [f64; SEATS] {
+        [Seat::A, Seat::B].map(|seat| self.best_response(seat, strategy).value)
     }
 
     /// Half of [`Game::nash_conv`]: what a best responder gets on average over both seats, above the game's value.
