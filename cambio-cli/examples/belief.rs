@@ -29,23 +29,23 @@ struct Args {
 }
 
 /// The kinds of drawing: what they are called, and what they are.
-const DRAWS: [(&str, Draw); 4] = [
-    ("1,000 even worlds", Draw { worlds: 1000, proposals: 1000, last: 0, epsilon: 0.01 }),
-    ("240 of 1,500, the default of `lookahead`", Draw { worlds: 240, proposals: 1500, last: 64, epsilon: 0.01 }),
-    ("1,000 of 10,000", Draw { worlds: 1000, proposals: 10_000, last: 64, epsilon: 0.01 }),
-    ("1,000 of 100,000", Draw { worlds: 1000, proposals: 100_000, last: 64, epsilon: 0.01 }),
-];
+fn draws() -> [(&'static str, Draw); 4] {
+    let weighed = |proposals| Draw { worlds: 1000, proposals, ..Draw::default() };
+    [
+        ("1,000 even worlds", Draw { last: 0, ..weighed(1000) }),
+        ("240 of 1,500, the default of `lookahead`", Draw::default()),
+        ("1,000 of 10,000", weighed(10_000)),
+        ("1,000 of 100,000", weighed(100_000)),
+    ]
+}
 
 /// Worlds are drawn at one in so many decisions.
 const ONE_IN: u64 = 8;
 
-/// The cards of others that their owner has seen and this seat has not.
+/// The cards of the other seat that it has seen and this seat has not.
 fn hidden(view: &Observation<'_>) -> Vec<Spot> {
-    let table = view.table();
-    let unknown = table.occupied().without(view.known());
-    let of =
-        |owner: Seat| unknown.intersection(table.seen(owner)).iter_from(owner).filter(move |spot| spot.seat() == owner);
-    Seat::ALL[..table.seats()].iter().filter(|&&seat| seat != view.seat()).flat_map(|&seat| of(seat)).collect()
+    let (table, other) = (view.table(), view.seat().next(2));
+    table.layout(other).without(view.known()).intersection(table.seen(other)).iter_from(other).collect()
 }
 
 /// The sum of the cross-entropies of a bet on the true class of each card.
@@ -63,7 +63,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
     let rules = Rules::preset(&args.rules)?;
     let space = TensorSpace::new(&rules, 2);
-    let (mut count, mut sums) = (0, [0.0; DRAWS.len()]);
+    let draws = draws();
+    let (mut count, mut sums) = (0, [0.0; 4]);
     let bar = ProgressBar::new(args.matches);
     for deal in 0..args.matches {
         bar.inc(1);
@@ -89,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let cards = hidden(&view);
                 if decisions.is_multiple_of(ONE_IN) && !cards.is_empty() {
                     count += cards.len();
-                    for ((_, draw), sum) in DRAWS.iter().zip(&mut sums) {
+                    for ((_, draw), sum) in draws.iter().zip(&mut sums) {
                         let worlds = inference.draw(&view, &mut policy, draw, deal << 16 | decisions);
                         *sum += bet(&space, state, &cards, &worlds);
                     }
@@ -106,7 +107,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     bar.finish_and_clear();
     println!("| `{}`, {count} cards | nats | as one of |\n|---|---:|---:|", args.rules);
-    for ((name, _), sum) in DRAWS.iter().zip(sums) {
+    for ((name, _), sum) in draws.iter().zip(sums) {
         let nats = sum / count as f64;
         println!("| {name} | {nats:.3} | {:.1} |", nats.exp());
     }

@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use cambio_agents::{Inputs, Weighing};
-use cambio_core::{History, Rules, Score};
+use cambio_core::{History, Rules, Score, Seat};
 use cambio_solve::{Abstraction, Game, Limits, Moment, Perceived, Progress, Until};
 use clap::Parser;
 
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for name in &args.games {
         let rules = Rules::preset(name)?;
         let game = Game::compile(&rules, &Limits::default(), &mut |_| {})?;
-        let sets = cambio_core::Seat::ALL[..2].iter().map(|&seat| game.information_sets(seat)).sum::<usize>();
+        let sets = Seat::ALL[..2].iter().map(|&seat| game.information_sets(seat)).sum::<usize>();
         let (inputs, mut weighing) = (Inputs::new(&rules), Weighing::default());
         let told = Abstraction::of(&game, |moment| perceive(&inputs, moment, &mut weighing))?;
         let until = Until { iterations: args.iterations, exploitability: f64::MIN_POSITIVE };
