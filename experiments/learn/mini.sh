@@ -4,7 +4,7 @@
 #     experiments/learn/mini.sh OUT [OPTION OF CAMBIO LEARN]...      for example: runs/mini --threads 2
 #
 # Writes OUT/exploitability.csv. CAMBIO is the command. `learned` takes the best decision; where pure play can be exploited, one more
-# network keeps a temperature of 0.15 all along and plays by it. It takes about an hour of one core: a network three to seven minutes.
+# network keeps a temperature of 0.15 all along and plays by it. It takes about an hour of one core: a network three to eight minutes.
 set -eu
 out=${1:?usage: mini.sh OUT [OPTION OF CAMBIO LEARN]...}
 shift
