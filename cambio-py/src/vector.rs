@@ -3,8 +3,9 @@
 mod arrays;
 mod ask;
 mod slot;
+mod threads;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cambio_agents::AgentSpec;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
@@ -14,7 +15,6 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rayon::ThreadPool;
 
 use crate::agent::PyAgent;
 use crate::course::{Course, Reward};
@@ -24,6 +24,7 @@ use crate::{args, error};
 use arrays::{Arrays, Results, Rows};
 use ask::Ask;
 use slot::Slot;
+use threads::Threads;
 
 /// The most matches of one batch, and threads.
 const MOST: u64 = 1 << 20;
@@ -76,43 +77,9 @@ pub(crate) struct PyVectorGame {
     /// Who is asked in each match.
     asks: Vec<Ask>,
     arrays: Arrays,
-    threads: usize,
-    pool: Option<ThreadPool>,
+    threads: Threads,
     /// Whether `reset` was called.
     is_begun: bool,
-}
-
-/// Does something with every slot and its rows, on the threads.
-fn each(
-    pool: Option<&ThreadPool>,
-    threads: usize,
-    slots: &mut [Slot],
-    rows: Rows<'_>,
-    work: impl Fn(&mut Slot, usize, Rows<'_>) + Sync,
-) {
-    let batch = slots.len();
-    let Some(pool) = pool else {
-        return in_order(slots, 0, rows, &work);
-    };
-    // Small parts, which whoever is free takes: a thread that wakes up late takes fewer.
-    let size = batch.div_ceil(threads * 8);
-    let parts = Mutex::new(slots.chunks_mut(size).zip(rows.chunks(size)).enumerate());
-    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let take_part = || {
-        while let Some((number, (slots, rows))) = next() {
-            in_order(slots, number * size, rows, &work);
-        }
-    };
-    pool.in_place_scope(|scope| {
-        (1..threads).for_each(|_| scope.spawn(|_| take_part()));
-        take_part();
-    });
-}
-
-fn in_order(slots: &mut [Slot], first: usize, rows: Rows<'_>, work: &impl Fn(&mut Slot, usize, Rows<'_>)) {
-    for (number, (slot, row)) in slots.iter_mut().zip(rows.chunks(1)).enumerate() {
-        work(slot, first + number, row);
-    }
 }
 
 /// Actions as callers have them.
@@ -167,21 +134,18 @@ impl List<'_> {
 
 impl PyVectorGame {
     fn of(common: Common, slots: Vec<Slot>, threads: usize, arrays: Arrays) -> PyResult<PyVectorGame> {
-        // The thread that calls takes part.
-        let pool = (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads - 1).build()).transpose();
-        let pool =
-            pool.map_err(|what| error::CambioError::new_err(format!("cannot start {threads} threads: {what}")))?;
+        let threads = Threads::new(threads)?;
         let asks = vec![Ask::NOBODY; slots.len()];
-        Ok(PyVectorGame { common, slots, asks, arrays, threads, pool, is_begun: false })
+        Ok(PyVectorGame { common, slots, asks, arrays, threads, is_begun: false })
     }
 
     /// Does something with every slot and its rows, without the GIL. Raises the first fault.
     fn with_rows(&mut self, py: Python<'_>, work: impl Fn(&Common, &mut Slot, usize, Rows<'_>) + Sync) -> PyResult<()> {
-        let PyVectorGame { common, slots, asks, arrays, threads, pool, .. } = self;
+        let PyVectorGame { common, slots, asks, arrays, threads, .. } = self;
         let mut held = arrays.hold(py)?;
         let rows = held.rows(common, asks)?;
-        let (common, pool, threads) = (&*common, pool.as_ref(), *threads);
-        py.detach(|| each(pool, threads, slots, rows, |slot, number, row| work(common, slot, number, row)));
+        let (common, threads) = (&*common, &*threads);
+        py.detach(|| threads.each(slots, rows, |slot, number, row| work(common, slot, number, row)));
         drop(held);
         let fault = self.slots.iter_mut().enumerate().find_map(|(number, slot)| Some((number, slot.fault.take()?)));
         match fault {
@@ -205,7 +169,7 @@ impl PyVectorGame {
             ..self.common
         };
         let own = self.slots.iter().map(|slot| (slot.deal(), slot.own().to_vec())).collect();
-        let again = restored(py, common, own, self.threads, self.is_begun)?;
+        let again = restored(py, common, own, self.threads.count(), self.is_begun)?;
         again.arrays.set_results(py, self.arrays.results(py))?;
         Ok(again)
     }
@@ -348,7 +312,7 @@ impl PyVectorGame {
     /// The number of threads.
     #[getter]
     fn threads(&self) -> usize {
-        self.threads
+        self.threads.count()
     }
 
     /// The layout of a row of `observations`.
@@ -421,6 +385,7 @@ impl PyVectorGame {
         if !self.is_begun {
             return Err(error::IllegalAction::new_err("the matches have not begun; call reset() first"));
         }
+        self.threads.wake();
         let actions = Actions::read(actions, self.common.batch)?;
         let list = actions.list();
         let space = self.common.space;
@@ -475,7 +440,11 @@ impl PyVectorGame {
 
     fn __repr__(&self) -> String {
         let Common { rules, seats, batch, .. } = &self.common;
-        format!("<VectorGame of {batch} matches, {:?} at {seats} seats, {} threads>", rules.name(), self.threads)
+        format!(
+            "<VectorGame of {batch} matches, {:?} at {seats} seats, {} threads>",
+            rules.name(),
+            self.threads.count()
+        )
     }
 
     fn __hash__(&self) -> u64 {
@@ -496,7 +465,7 @@ impl PyVectorGame {
         let common = &self.common;
         let seeds = (common.key.seed.to_string(), common.key.agents.to_string(), common.key.deal);
         let specs = common.opponents.iter().map(|spec| spec.as_ref().map(ToString::to_string)).collect::<Vec<_>>();
-        let state = (self.threads, self.is_begun, self.courses(), self.arrays.results(py));
+        let state = (self.threads.count(), self.is_begun, self.courses(), self.arrays.results(py));
         let parts = (self.rules(), common.seats, seeds, specs, common.rotates, common.reward.word(), state);
         (thaw, parts).into_pyobject(py)
     }
