@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cambio_agents::{AgentSpec, ExternalParams, NetworkFacts, Roster};
 use cambio_core::rng::Key;
 use cambio_core::{Playing, Rules, Seat};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// What to learn, as a TOML file says it.
 ///
@@ -23,7 +23,7 @@ pub struct Recipe {
     /// A preset, a mini game, or the path of a rule file.
     pub rules: String,
     /// The number of seats, or several numbers, which matches then have in turn: one network for several tables.
-    #[serde(deserialize_with = "one_or_many")]
+    #[serde(deserialize_with = "cambio_sim::one_or_many")]
     pub seats: Vec<usize>,
     /// The seed of everything.
     pub seed: u64,
@@ -443,20 +443,6 @@ impl Recipe {
         let covers = |&seats: &usize| rules.covers(seats).map_err(|error| RecipeError::Form(error.to_string()));
         self.seats.iter().try_for_each(covers)
     }
-}
-
-/// Reads a number, or a list of numbers.
-fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<usize>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "seats are a number, or a list of numbers")]
-    enum OneOrMany {
-        One(usize),
-        Many(Vec<usize>),
-    }
-    Ok(match OneOrMany::deserialize(from)? {
-        OneOrMany::One(seats) => vec![seats],
-        OneOrMany::Many(seats) => seats,
-    })
 }
 
 #[cfg(test)]

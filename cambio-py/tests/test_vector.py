@@ -65,6 +65,20 @@ def test_threads_copies_and_pickles_do_not_change_what_happens() -> None:
             assert state(one) == state(four)
 
 
+@pytest.mark.parametrize("batch", [1, 2, 3, 9])
+@pytest.mark.parametrize("threads", [2, 8, 33])
+def test_there_may_be_more_threads_than_matches(batch: int, threads: int) -> None:
+    """Then some have nothing to do; nobody is stepped twice or left out."""
+    one = cambio.VectorGame(batch, seed=6)
+    many = cambio.VectorGame(batch, seed=6, threads=threads)
+    one.reset(), many.reset()
+    for turn in range(60):
+        actions = one.random_actions(turn)
+        one.step(actions)
+        many.step(actions)
+        assert state(one) == state(many)
+
+
 def test_opponents_play_as_agents_do() -> None:
     """The caller decides as `greedy` would; then the matches are those of greedy against heuristic."""
     games = cambio.VectorGame(4, "classic", 2, seed=3, opponents=[None, "heuristic"], rotate=True)

@@ -61,4 +61,4 @@ pub use run::{
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;
 pub use store::{Blobs, FolderBlobs, LineupCost, RunFolder, StoredRun, UnitStore, WorkUnit};
-pub use text::read_text;
+pub use text::{one_or_many, read_text};

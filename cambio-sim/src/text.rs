@@ -1,8 +1,14 @@
 //! Files that people write, read whole.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Error, ErrorKind, Read as _};
+use std::marker::PhantomData;
 use std::path::Path;
+
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{IntoDeserializer as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 /// The most bytes of a file that people write: rules, an experiment, a strategy.
 const MOST: u64 = 1 << 24;
@@ -54,6 +60,52 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     }
     let what = if kind.is_dir() { "a folder" } else { "a device, a pipe or a socket" };
     Err(Error::new(ErrorKind::InvalidInput, format!("it is {what}; allowed is a file")))
+}
+
+/// Reads a list of texts or whole numbers, or one alone, which is a list of one: for `deserialize_with`.
+///
+/// # Errors
+/// If it is neither.
+///
+/// ```
+/// #[derive(serde::Deserialize)]
+/// struct Tables {
+///     #[serde(deserialize_with = "cambio_sim::one_or_many")]
+///     seats: Vec<usize>,
+/// }
+///
+/// assert_eq!(toml::from_str::<Tables>("seats = 2")?.seats, [2]);
+/// assert_eq!(toml::from_str::<Tables>("seats = [2, 4]")?.seats, [2, 4]);
+/// # Ok::<(), toml::de::Error>(())
+/// ```
+pub fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(source: D) -> Result<Vec<T>, D::Error> {
+    struct OneOrMany<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("one or a list")
+        }
+
+        fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Vec<T>, E> {
+            T::deserialize(number.into_deserializer()).map(|one| vec![one])
+        }
+
+        fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Vec<T>, E> {
+            T::deserialize(number.into_deserializer()).map(|one| vec![one])
+        }
+
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<T>, E> {
+            T::deserialize(text.into_deserializer()).map(|one| vec![one])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<T>, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(list))
+        }
+    }
+
+    source.deserialize_any(OneOrMany(PhantomData))
 }
 
 #[cfg(all(test, target_os = "linux"))]

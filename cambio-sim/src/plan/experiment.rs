@@ -8,12 +8,12 @@ use cambio_agents::SpecError;
 use cambio_core::rng::Seed;
 use cambio_core::{Rules, RulesError, RulesSpec, did_you_mean, shown};
 use cambio_stats::Support;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::seeds;
-use crate::text::read_text;
+use crate::text::{one_or_many, read_text};
 
 /// An experiment, as a file describes it.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]
@@ -40,11 +40,13 @@ pub struct Experiment {
     /// How many deals each lineup plays; each in all its rotations.
     #[schemars(range(min = 1))]
     pub deals: u64,
-    /// Presets by name, or rule files by path, relative to the experiment file.
-    #[schemars(length(min = 1))]
+    /// Presets by name, or rule files by path, relative to the experiment file; one alone needs no list.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "rules_form")]
     pub rules: Vec<String>,
-    /// The numbers of seats.
-    #[schemars(length(min = 1), inner(range(min = 2, max = 8)))]
+    /// The numbers of seats; one alone needs no list.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "seats_form")]
     pub seats: Vec<usize>,
     /// The agents' specs.
     #[schemars(length(min = 1))]
@@ -416,6 +418,19 @@ impl Experiment {
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Experiment).to_value()
     }
+}
+
+fn rules_form(_: &mut SchemaGenerator) -> Schema {
+    one_or_many_of(&json!({"type": "string"}))
+}
+
+fn seats_form(_: &mut SchemaGenerator) -> Schema {
+    one_or_many_of(&json!({"type": "integer", "minimum": 2, "maximum": 8}))
+}
+
+/// The schema of what [`one_or_many`] reads.
+fn one_or_many_of(item: &serde_json::Value) -> Schema {
+    json_schema!({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
 }
 
 /// The message of the TOML reader, without the names of Rust types.
