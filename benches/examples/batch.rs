@@ -73,7 +73,7 @@ impl Batch {
             let seat = playing.state().actor().expect("a match that goes on");
             let action = self.space.from_index(index as usize, seat).expect("an index of the space");
             let rounds = playing.rounds();
-            playing.act_observed(action, &mut Hearing(chronicle)).expect("a legal decision");
+            playing.act_observed(action, chronicle).expect("a legal decision");
             if playing.is_over() {
                 redeal(playing, chronicle, playing.key().deal.wrapping_add(matches));
             } else if playing.rounds() != rounds {
@@ -90,17 +90,6 @@ impl Batch {
             }
         }
         black_box((&self.masks, &self.numbers));
-    }
-}
-
-/// Tells a chronicle what happens.
-struct Hearing<'a>(&'a mut Chronicle);
-
-impl cambio_core::Observer for Hearing<'_> {
-    #[expect(clippy::inline_always, reason = "it only passes on")]
-    #[inline(always)]
-    fn event(&mut self, event: &cambio_core::Event<cambio_core::Card>) {
-        self.0.notice(event);
     }
 }
 

@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let action = actions.from_index(best, seat).expect("the mask has the indices of the space");
 
             let rounds = playing.rounds();
-            playing.act(action)?.iter().for_each(|event| chronicle.notice(event));
+            playing.act_observed(action, &mut chronicle)?;
             if playing.rounds() != rounds {
                 chronicle.stands(&playing.standing());
             }

@@ -3,11 +3,12 @@
 use crate::Rules;
 use crate::card::{Card, MAX_KINDS};
 use crate::event::{Event, Sink, Verdict};
-use crate::history::History;
+use crate::history::{History, NEVER};
 use crate::matches::Standing;
 use crate::motion::Motion;
+use crate::observer::Observer;
 use crate::score::Score;
-use crate::seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, Spot};
+use crate::seat::{MAX_SEATS, MAX_SLOTS, Seat, Spot};
 
 /// A thing that happened, as everybody perceived it: what, who, where, and the face that all saw.
 ///
@@ -137,11 +138,65 @@ impl<const N: usize> Last<N> {
     }
 }
 
+/// In which turn each seat last saw each card; [`NEVER`] where it has not seen it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Stamps([[[u16; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
+
+impl Stamps {
+    /// Nobody has seen a card.
+    const NONE: Stamps = Stamps([[[NEVER; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
+
+    #[inline]
+    fn of(&self, owner: Seat, seat: Seat) -> &[u16; MAX_SLOTS] {
+        &self.0[owner.index()][seat.index()]
+    }
+
+    #[inline]
+    fn get(&self, spot: Spot, seat: Seat) -> u16 {
+        self.of(spot.seat(), seat)[spot.number() - 1]
+    }
+
+    #[inline]
+    fn set(&mut self, spot: Spot, seat: Seat, turn: u16) {
+        self.0[spot.seat().index()][seat.index()][spot.number() - 1] = turn;
+    }
+
+    /// Sets the turn for each of so many seats.
+    #[inline]
+    fn set_all(&mut self, spot: Spot, seats: u8, turn: u16) {
+        Seat::ALL[..seats.into()].iter().for_each(|&seat| self.set(spot, seat, turn));
+    }
+
+    /// Sets the turn for those of so many seats that have seen the card.
+    fn renew(&mut self, spot: Spot, seats: u8, turn: u16) {
+        for &seat in &Seat::ALL[..seats.into()] {
+            if self.get(spot, seat) != NEVER {
+                self.set(spot, seat, turn);
+            }
+        }
+    }
+
+    #[inline]
+    fn swap(&mut self, one: Spot, other: Spot, seats: u8) {
+        for &seat in &Seat::ALL[..seats.into()] {
+            let turn = self.get(one, seat);
+            self.set(one, seat, self.get(other, seat));
+            self.set(other, seat, turn);
+        }
+    }
+
+    /// Forgets the cards of so many seats.
+    fn forget(&mut self, seats: u8) {
+        let seats = usize::from(seats);
+        self.0[..seats].iter_mut().for_each(|stamps| stamps[..seats].fill([NEVER; MAX_SLOTS]));
+    }
+}
+
 /// What everybody perceived of a round, as far as observation tensors tell it: the [`History`] of each card, when each seat
 /// saw it, the last happenings, and how the match stands.
 ///
-/// Feed it every event or sighting of a round, from the deal on; the referee's events, the sightings of any seat and
-/// [`Event::public`] give the same chronicle. It forgets a round when the next is dealt. Clones allocate nothing.
+/// Feed it every event or sighting of a round, from the deal on, or let it observe the match; the referee's events, the sightings
+/// of any seat and [`Event::public`] give the same chronicle. It forgets a round when the next is dealt. Clones allocate nothing.
 ///
 /// ```
 /// use cambio_core::{Chronicle, Playing, Rules, Seat, TensorSpace, rng::Key};
@@ -151,8 +206,7 @@ impl<const N: usize> Last<N> {
 /// let mut chronicle = Chronicle::new(&rules, 2);
 /// playing.events().iter().for_each(|event| chronicle.notice(event));
 /// for decision in ["draw", "keep a1"] {
-///     let events = playing.act(decision.parse().unwrap()).unwrap();
-///     events.iter().for_each(|event| chronicle.notice(event));
+///     playing.act_observed(decision.parse().unwrap(), &mut chronicle).unwrap();
 /// }
 /// assert_eq!(chronicle.recent(0).unwrap().name(), "kept");
 /// assert_eq!(chronicle.last_of(Seat::A, 1).unwrap().name(), "drew");
@@ -170,8 +224,8 @@ pub struct Chronicle {
     pile: [u8; MAX_KINDS],
     /// The card that came onto the pile last.
     top: Option<Card>,
-    /// In which turn each seat last saw the card that lies here, where it has seen it.
-    stamps: [[u16; MAX_SEATS]; SPOTS],
+    /// In which turn each seat last saw the card that lies here; [`NEVER`] where it has not seen it.
+    stamps: Stamps,
     recent: Last<{ Chronicle::RECENT }>,
     last: [Last<{ Chronicle::LAST }>; MAX_SEATS],
     rounds: u16,
@@ -193,7 +247,7 @@ impl Chronicle {
             turn_of: Seat::A,
             pile: [0; MAX_KINDS],
             top: None,
-            stamps: [[0; MAX_SEATS]; SPOTS],
+            stamps: Stamps::NONE,
             recent: Last::EMPTY,
             last: [Last::EMPTY; MAX_SEATS],
             rounds: 0,
@@ -243,10 +297,11 @@ impl Chronicle {
         self.totals[seat.index()]
     }
 
-    /// The turn in which a seat last saw the card that lies here, 0 before the first; `None` if it has not seen it.
+    /// The turn in which a seat last saw the card that lies here, 0 before the first; `None` if it has not seen it. A card that is
+    /// turned up when the round ends was seen by nobody who had not seen it before.
     #[inline]
     pub fn seen_in(&self, spot: Spot, seat: Seat) -> Option<u16> {
-        self.history.seen(seat).contains(spot).then(|| self.stamps[spot.index()][seat.index()])
+        Some(self.stamps.get(spot, seat)).filter(|&turn| turn != NEVER)
     }
 
     /// How many cards of each class lie on the pile.
@@ -255,11 +310,10 @@ impl Chronicle {
         &self.pile
     }
 
-    /// For each slot of a seat the turn in which each seat last saw the card that lies there. Of a card that a seat has not
-    /// seen it means nothing.
+    /// For each slot of `owner` the turn in which `seat` last saw the card that lies there; [`NEVER`] if it has not seen it.
     #[inline]
-    pub(crate) fn stamps_of(&self, owner: Seat) -> &[[u16; MAX_SEATS]; MAX_SLOTS] {
-        &self.stamps.as_chunks().0[owner.index()]
+    pub(crate) fn stamps_of(&self, owner: Seat, seat: Seat) -> &[u16; MAX_SLOTS] {
+        self.stamps.of(owner, seat)
     }
 
     /// What happened last at the table: 0 is the newest; `None` beyond [`Chronicle::RECENT`] or the round's beginning.
@@ -288,14 +342,23 @@ impl Chronicle {
         }
         self.history.notice(event);
         match event.motion() {
-            Motion::Seen { seat, spot, .. } => self.stamps[spot.index()][seat.index()] = self.turn,
-            // Who has not seen it has no use for the stamp.
-            Motion::Shown { spot, .. } => self.stamps[spot.index()] = [self.turn; MAX_SEATS],
+            Motion::Seen { seat, spot, .. } => self.stamps.set(spot, seat, self.turn),
+            // Turned up when the round is over: it is no news to those alone who had seen it.
+            Motion::Shown { spot, .. } if matches!(event, Event::TurnedUp { .. }) => {
+                self.stamps.renew(spot, self.seats, self.turn);
+            }
+            Motion::Shown { spot, .. } => self.stamps.set_all(spot, self.seats, self.turn),
             Motion::Kept { spot, replaced } => {
-                self.stamps[spot.index()] = [self.turn; MAX_SEATS];
+                self.stamps.set_all(spot, self.seats, if self.history.holds_public() { self.turn } else { NEVER });
+                self.stamps.set(spot, spot.seat(), self.turn);
                 self.land(replaced);
             }
-            Motion::Flipped { card } | Motion::Dropped { card } | Motion::Discarded { card, .. } => self.land(card),
+            Motion::Discarded { spot, card } => {
+                self.stamps.set_all(spot, self.seats, NEVER);
+                self.land(card);
+            }
+            Motion::Added { spot } => self.stamps.set_all(spot, self.seats, NEVER),
+            Motion::Flipped { card } | Motion::Dropped { card } => self.land(card),
             Motion::Taken { card } => self.pile[self.history.rules().class(card)] -= 1,
             Motion::Reshuffled { .. } => {
                 self.pile = [0; MAX_KINDS];
@@ -303,8 +366,11 @@ impl Chronicle {
                     self.land(top);
                 }
             }
-            Motion::Exchanged { one, other } => self.stamps.swap(one.index(), other.index()),
-            Motion::Moved { from, to } => self.stamps[to.index()] = self.stamps[from.index()],
+            Motion::Exchanged { one, other } => self.stamps.swap(one, other, self.seats),
+            Motion::Moved { from, to } => {
+                self.stamps.swap(from, to, self.seats);
+                self.stamps.set_all(from, self.seats, NEVER);
+            }
             _ => {}
         }
         if let Some(happening) = Happening::of(event, self.turn_of) {
@@ -326,13 +392,21 @@ impl Chronicle {
         self.top = None;
         self.recent = Last::EMPTY;
         self.last[..usize::from(self.seats)].fill(Last::EMPTY);
-        // Seats that are not at the table have no stamps.
-        self.stamps[..usize::from(self.seats) * MAX_SLOTS].fill([0; MAX_SEATS]);
+        self.stamps.forget(self.seats);
     }
 }
 
 /// The referee's events give the same chronicle as any seat's sightings.
 impl Sink for Chronicle {
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn event(&mut self, event: &Event<Card>) {
+        self.notice(event);
+    }
+}
+
+/// It hears every event; how the match stands is told by [`Chronicle::stands`].
+impl Observer for Chronicle {
     #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {

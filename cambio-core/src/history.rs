@@ -30,8 +30,8 @@ pub struct Trace {
     pub turn: u16,
     /// How often it went from one seat to another; 255 stands for that many and more.
     pub moves: u8,
-    /// The bounds, each by its [`Hint`]; `NONE` is no hint. Numbers side by side, for tensors hold them all.
-    pub(crate) bounds: [i16; 4],
+    /// The bounds, each by its [`Hint`]; `NONE` is no hint.
+    bounds: [i16; 4],
 }
 
 /// What a bound of a [`Trace`] comes from: its place among them.
@@ -46,10 +46,6 @@ enum Hint {
 impl Trace {
     /// The bound that is none: more points than any card has.
     pub(crate) const NONE: i16 = i16::MAX;
-
-    fn new(origin: Origin, turn: u16) -> Trace {
-        Trace { origin, turn, moves: 0, bounds: [Trace::NONE; 4] }
-    }
 
     #[inline]
     fn bound(&self, hint: Hint) -> Option<i16> {
@@ -79,6 +75,86 @@ impl Trace {
     pub fn spent(&self) -> Option<i16> {
         self.bound(Hint::Spent)
     }
+}
+
+/// The pasts of all cards by their spots, the numbers of a kind side by side: tensors hold them all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Pasts {
+    /// A 1 at the place of the [`Origin`]; none where no card lies.
+    origins: [[u8; 3]; SPOTS],
+    /// The turn in which the card came; [`NEVER`] where none lies.
+    turns: [[u16; 1]; SPOTS],
+    moves: [[u8; 1]; SPOTS],
+    bounds: [[i16; 4]; SPOTS],
+}
+
+/// Later than every turn.
+pub(crate) const NEVER: u16 = u16::MAX;
+
+impl Pasts {
+    /// No card anywhere.
+    const NONE: Pasts = Pasts {
+        origins: [[0; 3]; SPOTS],
+        turns: [[NEVER]; SPOTS],
+        moves: [[0]; SPOTS],
+        bounds: [[Trace::NONE; 4]; SPOTS],
+    };
+
+    /// Forgets the cards of the first seats, as many as that.
+    fn clear_seats(&mut self, seats: usize) {
+        let spots = seats * MAX_SLOTS;
+        self.origins[..spots].fill([0; 3]);
+        self.turns[..spots].fill([NEVER]);
+        self.moves[..spots].fill([0]);
+        self.bounds[..spots].fill([Trace::NONE; 4]);
+    }
+
+    /// A card comes.
+    #[inline]
+    fn begin(&mut self, spot: Spot, origin: Origin, turn: u16) {
+        self.clear(spot);
+        self.origins[spot.index()][origin as usize] = 1;
+        self.turns[spot.index()] = [turn];
+    }
+
+    /// The card goes.
+    #[inline]
+    fn clear(&mut self, spot: Spot) {
+        let spot = spot.index();
+        self.origins[spot] = [0; 3];
+        self.turns[spot] = [NEVER];
+        self.moves[spot] = [0];
+        self.bounds[spot] = [Trace::NONE; 4];
+    }
+
+    #[inline]
+    fn swap(&mut self, one: Spot, other: Spot) {
+        let (one, other) = (one.index(), other.index());
+        self.origins.swap(one, other);
+        self.turns.swap(one, other);
+        self.moves.swap(one, other);
+        self.bounds.swap(one, other);
+    }
+
+    #[inline]
+    fn trace(&self, spot: Spot) -> Trace {
+        let spot = spot.index();
+        let origin = match self.origins[spot] {
+            [_, 1, _] => Origin::Kept,
+            [_, _, 1] => Origin::Penalty,
+            _ => Origin::Dealt,
+        };
+        Trace { origin, turn: self.turns[spot][0], moves: self.moves[spot][0], bounds: self.bounds[spot] }
+    }
+}
+
+/// Numbers of the cards in the slots of a seat.
+pub(crate) type Row<T, const WIDTH: usize> = [[T; WIDTH]; MAX_SLOTS];
+
+/// The numbers in the slots of a seat.
+#[inline]
+pub(crate) fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> &Row<T, WIDTH> {
+    &numbers.as_chunks().0[owner.index()]
 }
 
 /// The public history of a round. Every seat that listens has the same.
@@ -112,7 +188,7 @@ pub struct History {
     holds_public: bool,
     occupied: SpotSet,
     seen: [SpotSet; MAX_SEATS],
-    traces: [Trace; SPOTS],
+    pasts: Pasts,
 }
 
 impl History {
@@ -125,7 +201,7 @@ impl History {
             holds_public: false,
             occupied: SpotSet::EMPTY,
             seen: [SpotSet::EMPTY; MAX_SEATS],
-            traces: [Trace::new(Origin::Dealt, 0); SPOTS],
+            pasts: Pasts::NONE,
         }
     }
 
@@ -136,14 +212,38 @@ impl History {
 
     /// The past of the card that lies here. Of an empty spot it means nothing.
     #[inline]
-    pub fn trace(&self, spot: Spot) -> &Trace {
-        &self.traces[spot.index()]
+    pub fn trace(&self, spot: Spot) -> Trace {
+        self.pasts.trace(spot)
     }
 
-    /// The pasts of the cards of a seat, slot by slot.
+    /// How the cards of a seat came: a 1 at the place of the [`Origin`]; none where no card lies.
     #[inline]
-    pub(crate) fn traces_of(&self, owner: Seat) -> &[Trace; MAX_SLOTS] {
-        &self.traces.as_chunks().0[owner.index()]
+    pub(crate) fn origins_of(&self, owner: Seat) -> &Row<u8, 3> {
+        row_of(&self.pasts.origins, owner)
+    }
+
+    /// The turns in which the cards of a seat came; [`NEVER`] where none lies.
+    #[inline]
+    pub(crate) fn turns_of(&self, owner: Seat) -> &Row<u16, 1> {
+        row_of(&self.pasts.turns, owner)
+    }
+
+    /// How often the cards of a seat went from one seat to another.
+    #[inline]
+    pub(crate) fn moves_of(&self, owner: Seat) -> &Row<u8, 1> {
+        row_of(&self.pasts.moves, owner)
+    }
+
+    /// The bounds of the cards of a seat; [`Trace::NONE`] where there is no hint.
+    #[inline]
+    pub(crate) fn bounds_of(&self, owner: Seat) -> &Row<i16, 4> {
+        row_of(&self.pasts.bounds, owner)
+    }
+
+    /// Whether all know the held card.
+    #[inline]
+    pub(crate) fn holds_public(&self) -> bool {
+        self.holds_public
     }
 
     /// The spots whose cards a seat has seen.
@@ -163,7 +263,7 @@ impl History {
             && view.face(one) == view.face(other)
             && table.seen_by(one) == table.seen_by(other)
             && pointed.contains(one) == pointed.contains(other)
-            && self.traces[one.index()] == self.traces[other.index()]
+            && self.trace(one) == self.trace(other)
     }
 
     /// Takes in what happened.
@@ -198,10 +298,9 @@ impl History {
                 let knew = self.knows(spot.seat(), spot);
                 self.clear(spot);
                 self.occupied.insert(spot);
-                let trace = &mut self.traces[spot.index()];
-                *trace = Trace::new(Origin::Kept, self.turn);
+                self.pasts.begin(spot, Origin::Kept, self.turn);
                 if knew {
-                    trace.bounds[Hint::Replaced as usize] = self.rules.points(replaced) as i16;
+                    self.pasts.bounds[spot.index()][Hint::Replaced as usize] = self.points(replaced);
                 }
                 if self.holds_public {
                     self.show_all(spot);
@@ -226,7 +325,7 @@ impl History {
             Motion::Added { spot } => {
                 self.clear(spot);
                 self.occupied.insert(spot);
-                self.traces[spot.index()] = Trace::new(Origin::Penalty, self.turn);
+                self.pasts.begin(spot, Origin::Penalty, self.turn);
             }
             Motion::Flipped { .. } | Motion::Dropped { .. } | Motion::Reshuffled { .. } | Motion::Nothing => {}
         }
@@ -243,7 +342,10 @@ impl History {
         }
         self.everyone().fill(SpotSet::EMPTY);
         // Seats that are not at the table have no cards.
-        self.traces[..usize::from(self.seats) * MAX_SLOTS].fill(Trace::new(Origin::Dealt, 0));
+        self.pasts.clear_seats(self.seats.into());
+        for spot in self.occupied.each() {
+            self.pasts.begin(spot, Origin::Dealt, 0);
+        }
     }
 
     fn dropped(&mut self, seat: Seat, card: Card) {
@@ -258,7 +360,7 @@ impl History {
     /// Lowers a bound of these cards to so many points.
     fn hint(&mut self, spots: SpotSet, hint: Hint, points: i16) {
         for spot in spots.each() {
-            let bound = &mut self.traces[spot.index()].bounds[hint as usize];
+            let bound = &mut self.pasts.bounds[spot.index()][hint as usize];
             *bound = points.min(*bound);
         }
     }
@@ -287,16 +389,16 @@ impl History {
     fn clear(&mut self, spot: Spot) {
         self.occupied.remove(spot);
         self.everyone().iter_mut().for_each(|seen| seen.remove(spot));
-        self.traces[spot.index()] = Trace::new(Origin::Dealt, 0);
+        self.pasts.clear(spot);
     }
 
     fn exchange(&mut self, one: Spot, other: Spot) {
-        self.traces.swap(one.index(), other.index());
+        self.pasts.swap(one, other);
         self.everyone().iter_mut().for_each(|seen| seen.swap(one, other));
     }
 
     fn count_move(&mut self, spot: Spot) {
-        let moves = &mut self.traces[spot.index()].moves;
+        let [moves] = &mut self.pasts.moves[spot.index()];
         *moves = moves.saturating_add(1);
     }
 }

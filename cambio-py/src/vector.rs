@@ -21,7 +21,7 @@ use crate::course::{Course, Reward};
 use crate::game::PyGame;
 use crate::rules::{PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
-use arrays::{Arrays, Results, Rows};
+use arrays::{Arrays, Results, Row};
 use ask::Ask;
 use slot::Slot;
 use threads::Threads;
@@ -140,7 +140,7 @@ impl PyVectorGame {
     }
 
     /// Does something with every slot and its rows, without the GIL. Raises the first fault.
-    fn with_rows(&mut self, py: Python<'_>, work: impl Fn(&Common, &mut Slot, usize, Rows<'_>) + Sync) -> PyResult<()> {
+    fn with_rows(&mut self, py: Python<'_>, work: impl Fn(&Common, &mut Slot, usize, Row<'_>) + Sync) -> PyResult<()> {
         let PyVectorGame { common, slots, asks, arrays, threads, .. } = self;
         let mut held = arrays.hold(py)?;
         let rows = held.rows(common, asks)?;

@@ -212,7 +212,7 @@ impl Scene {
                     }
                     None => UNKNOWN,
                 };
-                side.push(Seen::new(deck, class, witnesses, history.trace(spot)));
+                side.push(Seen::new(deck, class, witnesses, &history.trace(spot)));
             }
         }
         let held = view.held();

@@ -4,11 +4,11 @@
 use super::{TensorNumber, TensorSpace};
 use crate::card::Card;
 use crate::chronicle::{Chronicle, Happening};
-use crate::history::Trace;
+use crate::history::{NEVER, Row, Trace};
 use crate::observation::View;
 use crate::score::Score;
 use crate::seat::{MAX_SEATS, MAX_SLOTS, Seat, SeatSet, SpotSet};
-use crate::table::{Phase, Source, Table};
+use crate::table::{Phase, Source};
 
 /// The `SEATS` seats of a table as one of them counts them.
 struct Circle<const SEATS: usize> {
@@ -45,9 +45,6 @@ impl<const SEATS: usize> Circle<SEATS> {
     }
 }
 
-/// A number for each slot of each seat, seat by seat as one of them counts. Layouts of the rules may have fewer slots.
-type Slots<T, const SEATS: usize> = [[T; MAX_SLOTS]; SEATS];
-
 /// The bits as bytes, the lowest first.
 #[inline]
 fn spread(bits: u8) -> [u8; 8] {
@@ -55,63 +52,10 @@ fn spread(bits: u8) -> [u8; 8] {
     (u64::from(bits).wrapping_mul(0x8040_2010_0804_0201) >> 7 & 0x0101_0101_0101_0101).to_be_bytes()
 }
 
-/// The past of the cards in their slots, as the chronicle counts.
-struct Cards<const SEATS: usize> {
-    /// The turn in which each seat saw the card last; [`NEVER`] if it has not seen it.
-    saw: Slots<[u16; SEATS], SEATS>,
-    /// A bit for the origin; none where no card lies.
-    origin: Slots<[u8; 3], SEATS>,
-    /// The turn in which the card came; [`NEVER`] where none lies.
-    came: Slots<[u16; 1], SEATS>,
-    moves: Slots<[u8; 1], SEATS>,
-    bounds: Slots<[i16; 4], SEATS>,
-}
-
-/// Later than every turn.
-const NEVER: u16 = u16::MAX;
-
 /// The numbers from here on, as many as the caller knows there to be.
 #[inline]
 fn chunk<N, const LEN: usize>(tensor: &mut [N], at: usize) -> &mut [N; LEN] {
     tensor[at..].first_chunk_mut().expect("a block has its length")
-}
-
-impl<const SEATS: usize> Cards<SEATS> {
-    #[inline]
-    fn new(table: &Table, chronicle: &Chronicle, circle: &Circle<SEATS>) -> Cards<SEATS> {
-        let mut cards = Cards {
-            saw: [[[NEVER; SEATS]; MAX_SLOTS]; SEATS],
-            origin: [[[0; 3]; MAX_SLOTS]; SEATS],
-            came: [[[NEVER]; MAX_SLOTS]; SEATS],
-            moves: [[[0]; MAX_SLOTS]; SEATS],
-            bounds: [[[Trace::NONE; 4]; MAX_SLOTS]; SEATS],
-        };
-        for (distance, &owner) in circle.seats.iter().enumerate() {
-            // A bit for each slot: what lies there, and which seats have seen it.
-            let mut left = table.occupied.slots_of(owner);
-            let mut known = [0; SEATS];
-            for (slots, &seat) in known.iter_mut().zip(&circle.seats) {
-                *slots = table.seen[seat.index()].slots_of(owner);
-            }
-            let (stamps, traces) = (chronicle.stamps_of(owner), chronicle.history().traces_of(owner));
-            while left != 0 {
-                let slot = left.trailing_zeros() as usize % MAX_SLOTS;
-                left &= left - 1;
-                let saw = &mut cards.saw[distance][slot];
-                for ((turn, &seat), &slots) in saw.iter_mut().zip(&circle.seats).zip(&known) {
-                    // All bits where the seat has not seen it.
-                    let never = ((slots >> slot & 1) as u16).wrapping_sub(1);
-                    *turn = stamps[slot][seat.index()] | never;
-                }
-                let trace = &traces[slot];
-                cards.origin[distance][slot][trace.origin as usize] = 1;
-                cards.came[distance][slot] = [trace.turn];
-                cards.moves[distance][slot] = [trace.moves];
-                cards.bounds[distance][slot] = trace.bounds;
-            }
-        }
-        cards
-    }
 }
 
 impl TensorSpace {
@@ -215,9 +159,9 @@ impl TensorSpace {
         tensor: &mut [N],
     ) {
         let (table, at) = (view.table(), &self.at);
-        let cards = Cards::new(table, chronicle, circle);
-        let turns = chronicle.turns();
-        let age = |turn: u16| N::from_count(turns.saturating_add(1).saturating_sub(turn));
+        let history = chronicle.history();
+        let now = chronicle.turns().saturating_add(1);
+        let age = |turn: u16| N::from_count(now.saturating_sub(turn));
         // Rows come in the order of the tensor, and what they have beyond the slots of the rules is 0: what follows is not yet
         // written, or is the next row.
         self.write_spot_flags(table.occupied, circle, at.occupied, tensor);
@@ -225,7 +169,7 @@ impl TensorSpace {
         if let Some(spot) = table.gap() {
             tensor[at.gap + circle.place(spot.seat()) * self.slots + spot.number() - 1] = N::ONE;
         }
-        self.write_rows(&cards.saw, |turn| N::from_flag(turn != NEVER), at.seen_by, tensor);
+        self.write_saw(chronicle, circle, |turn| N::from_flag(turn != NEVER), at.seen_by, tensor);
         // How many cards of each class the seat sees on the pile, in layouts and in its hand.
         let mut seen = *chronicle.pile();
         let held = view.held();
@@ -238,15 +182,17 @@ impl TensorSpace {
                 seen[class] += 1;
             }
         }
-        self.write_rows(&cards.saw, age, at.seen_for, tensor);
-        self.write_rows(&cards.origin, |bit| N::from_count(bit.into()), at.origin, tensor);
-        self.write_rows(&cards.came, age, at.age, tensor);
-        self.write_rows(&cards.moves, |moves| N::from_count(moves.into()), at.moves, tensor);
+        self.write_saw(chronicle, circle, age, at.seen_for, tensor);
+        let origins = circle.seats.map(|owner| history.origins_of(owner));
+        self.write_rows(origins, |bit| N::from_count(bit.into()), at.origin, tensor);
+        self.write_rows(circle.seats.map(|owner| history.turns_of(owner)), age, at.age, tensor);
+        let moves = circle.seats.map(|owner| history.moves_of(owner));
+        self.write_rows(moves, |moves| N::from_count(moves.into()), at.moves, tensor);
         let hint = |points: i16| {
             let hint = points.wrapping_sub(self.fewest).wrapping_add(1) as u16;
             N::from_count(if points == Trace::NONE { 0 } else { hint })
         };
-        self.write_rows(&cards.bounds, hint, at.hints, tensor);
+        self.write_rows(circle.seats.map(|owner| history.bounds_of(owner)), hint, at.hints, tensor);
         let (pile, unseen) = tensor[at.pile..][..2 * self.classes].split_at_mut(self.classes);
         let counts = self.copies.iter().zip(chronicle.pile()).zip(&seen);
         for ((pile, unseen), ((&copies, &on_pile), &seen)) in pile.iter_mut().zip(unseen).zip(counts) {
@@ -280,11 +226,33 @@ impl TensorSpace {
         }
     }
 
+    /// Writes a block of numbers that are made of the turns in which seats saw the cards, row by row.
+    #[inline]
+    fn write_saw<N: TensorNumber, const SEATS: usize>(
+        &self,
+        chronicle: &Chronicle,
+        circle: &Circle<SEATS>,
+        number: impl Fn(u16) -> N,
+        block: usize,
+        tensor: &mut [N],
+    ) {
+        for (distance, &owner) in circle.seats.iter().enumerate() {
+            let saw = circle.seats.map(|seat| chronicle.stamps_of(owner, seat));
+            let (numbers, _) = tensor[block + distance * self.slots * SEATS..].as_chunks_mut::<SEATS>();
+            let numbers: &mut [[N; SEATS]; MAX_SLOTS] = chunk(numbers, 0);
+            for (slot, numbers) in numbers.iter_mut().enumerate() {
+                for (to, turns) in numbers.iter_mut().zip(&saw) {
+                    *to = number(turns[slot]);
+                }
+            }
+        }
+    }
+
     /// Writes a block of numbers that are made of others, row by row.
     #[inline]
     fn write_rows<N: TensorNumber, T: Copy, const WIDTH: usize, const SEATS: usize>(
         &self,
-        rows: &Slots<[T; WIDTH], SEATS>,
+        rows: [&Row<T, WIDTH>; SEATS],
         number: impl Fn(T) -> N,
         block: usize,
         tensor: &mut [N],

@@ -199,15 +199,15 @@ const COUNTED: &str = "the rows were counted when the arrays were borrowed";
 /// The rows of some neighbouring matches.
 pub(super) struct Rows<'a> {
     widths: [usize; 3],
-    pub(super) observations: &'a mut [u8],
-    pub(super) masks: &'a mut [u8],
-    pub(super) rewards: &'a mut [f32],
-    pub(super) seat: &'a mut [i64],
-    pub(super) done: &'a mut [u8],
+    observations: &'a mut [u8],
+    masks: &'a mut [u8],
+    rewards: &'a mut [f32],
+    seat: &'a mut [i64],
+    done: &'a mut [u8],
     /// Nothing where they are not wanted.
-    pub(super) finals: &'a mut [u8],
+    finals: &'a mut [u8],
     /// Who is asked, beside the matches: a step looks through all of them before it changes any.
-    pub(super) asks: &'a mut [Ask],
+    asks: &'a mut [Ask],
 }
 
 impl<'a> Rows<'a> {
@@ -217,7 +217,6 @@ impl<'a> Rows<'a> {
     }
 
     /// Takes the rows of the first `size` matches away.
-    #[inline]
     fn split_off(&mut self, size: usize) -> Rows<'a> {
         let size = size.min(self.seat.len());
         let [observation, mask, seats] = self.widths.map(|width| width * size);
@@ -234,10 +233,39 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The rows of each match.
+    #[inline]
+    pub(super) fn each(self) -> impl Iterator<Item = Row<'a>> {
+        let [observation, mask, seats] = self.widths;
+        let mut finals = self.finals;
+        let width = if finals.is_empty() { 0 } else { observation * seats };
+        let shown = self.observations.chunks_exact_mut(observation).zip(self.masks.chunks_exact_mut(mask));
+        let gained = self.rewards.chunks_exact_mut(seats).zip(self.done);
+        let asked = self.seat.iter_mut().zip(self.asks);
+        shown.zip(gained).zip(asked).map(move |(((observation, mask), (rewards, done)), (seat, ask))| {
+            let finals = finals.split_off_mut(..width).expect(COUNTED);
+            Row { observation, mask, rewards, seat, done, finals, ask }
+        })
+    }
+}
+
+/// The rows of one match.
+pub(super) struct Row<'a> {
+    pub(super) observation: &'a mut [u8],
+    pub(super) mask: &'a mut [u8],
+    pub(super) rewards: &'a mut [f32],
+    pub(super) seat: &'a mut i64,
+    pub(super) done: &'a mut u8,
+    /// Nothing where they are not wanted.
+    pub(super) finals: &'a mut [u8],
+    pub(super) ask: &'a mut Ask,
+}
+
+impl Row<'_> {
     /// Forgets the results of the last step.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.rewards.fill(0.0);
-        self.done.fill(0);
+        *self.done = 0;
     }
 }

@@ -5,7 +5,7 @@ use cambio_core::{Action, ActionSpace, Chronicle, IllegalAction, Playing, Score,
 use pyo3::prelude::*;
 
 use super::Common;
-use super::arrays::Rows;
+use super::arrays::Row;
 use crate::action::no_index;
 use crate::course::{Reward, rank_reward, score_reward};
 use crate::error;
@@ -97,8 +97,12 @@ impl Slot {
 
     fn act(&mut self, action: Action) -> Result<(), IllegalAction> {
         let rounds = self.playing.rounds();
-        let mut hearing = Hearing { chronicle: &mut self.chronicle, minds: &mut self.minds };
-        self.playing.act_observed(action, &mut hearing)?;
+        if self.minds.is_empty() {
+            self.playing.act_observed(action, &mut self.chronicle)?;
+        } else {
+            let mut hearing = Hearing { chronicle: &mut self.chronicle, minds: &mut self.minds };
+            self.playing.act_observed(action, &mut hearing)?;
+        }
         // A chronicle tells how the match stood when the round began, also at the end of the last one.
         if self.playing.rounds() != rounds && !self.playing.is_over() {
             self.chronicle.stands(&self.playing.standing());
@@ -127,8 +131,8 @@ impl Slot {
     /// Carries out the planned decision and what follows, up to the caller's next one. A match that ends is followed by the
     /// next deal; one in which the caller is never asked is passed over.
     #[inline]
-    pub(super) fn carry_out(&mut self, common: &Common, row: &mut Rows<'_>) {
-        let next = row.asks[0].next;
+    pub(super) fn carry_out(&mut self, common: &Common, row: &mut Row<'_>) {
+        let next = row.ask.next;
         if !self.minds.is_empty() {
             self.own.push(next);
         }
@@ -150,7 +154,7 @@ impl Slot {
                     *reward = rank_reward(&result.ranks, seat) as f32;
                 }
             }
-            row.done[0] = 1;
+            *row.done = 1;
             if common.finals {
                 let rows = row.finals.chunks_exact_mut(common.tensors.len());
                 for (seat, row) in Seat::ALL.into_iter().zip(rows) {
@@ -163,7 +167,7 @@ impl Slot {
         }
     }
 
-    fn write_gains(&mut self, common: &Common, row: &mut Rows<'_>) {
+    fn write_gains(&mut self, common: &Common, row: &mut Row<'_>) {
         for ((reward, now), before) in row.rewards.iter_mut().zip(self.playing.totals()).zip(&mut self.before) {
             *reward = score_reward(&common.rules, Score::from_units(now.units() - before.units())) as f32;
             *before = *now;
@@ -183,15 +187,15 @@ impl Slot {
 
     /// Writes what the seat that is asked may know.
     #[inline]
-    pub(super) fn show(&self, common: &Common, row: &mut Rows<'_>) {
+    pub(super) fn show(&self, common: &Common, row: &mut Row<'_>) {
         let Some(seat) = self.actor() else { return };
         let view = self.playing.state().view(seat);
         let legal = view.choices();
-        row.seat[0] = seat.index() as i64;
-        row.masks.fill(0);
-        common.space.each(&legal, seat, |index| row.masks[index] = 1);
-        row.asks[0].legal = legal;
-        common.tensors.write(&view, &self.chronicle, row.observations);
+        *row.seat = seat.index() as i64;
+        row.mask.fill(0);
+        common.space.each(&legal, seat, |index| row.mask[index] = 1);
+        row.ask.legal = legal;
+        common.tensors.write(&view, &self.chronicle, row.observation);
     }
 
     pub(super) fn deal(&self) -> u64 {

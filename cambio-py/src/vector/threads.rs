@@ -7,7 +7,7 @@ use std::thread;
 use pyo3::PyResult;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::arrays::Rows;
+use super::arrays::{Row, Rows};
 use super::slot::Slot;
 use crate::error;
 
@@ -41,7 +41,7 @@ impl Threads {
     }
 
     /// Does something with every slot, its number and its rows.
-    pub(super) fn each(&self, slots: &mut [Slot], rows: Rows<'_>, work: impl Fn(&mut Slot, usize, Rows<'_>) + Sync) {
+    pub(super) fn each(&self, slots: &mut [Slot], rows: Rows<'_>, work: impl Fn(&mut Slot, usize, Row<'_>) + Sync) {
         let Some(helpers) = &self.helpers else {
             return in_order(slots, 0, rows, &work);
         };
@@ -88,8 +88,8 @@ impl Drop for Leaving<'_> {
     }
 }
 
-fn in_order(slots: &mut [Slot], first: usize, rows: Rows<'_>, work: &impl Fn(&mut Slot, usize, Rows<'_>)) {
-    for (number, (slot, row)) in slots.iter_mut().zip(rows.chunks(1)).enumerate() {
+fn in_order(slots: &mut [Slot], first: usize, rows: Rows<'_>, work: &impl Fn(&mut Slot, usize, Row<'_>)) {
+    for (number, (slot, row)) in slots.iter_mut().zip(rows.each()).enumerate() {
         work(slot, first + number, row);
     }
 }
