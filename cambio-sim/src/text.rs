@@ -62,10 +62,10 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     Err(Error::new(ErrorKind::InvalidInput, format!("it is {what}; allowed is a file")))
 }
 
-/// Reads a list of texts or whole numbers, or one alone, which is a list of one: for `deserialize_with`.
+/// Reads a list, or one text or number alone, which is a list of one: for `deserialize_with`.
 ///
 /// # Errors
-/// If it is neither.
+/// If it is neither, or one of the list is not what it should be.
 ///
 /// ```
 /// #[derive(serde::Deserialize)]
@@ -76,6 +76,8 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 ///
 /// assert_eq!(toml::from_str::<Tables>("seats = 2")?.seats, [2]);
 /// assert_eq!(toml::from_str::<Tables>("seats = [2, 4]")?.seats, [2, 4]);
+/// let error = toml::from_str::<Tables>("seats = 2.5").err().unwrap();
+/// assert_eq!(error.message(), "invalid type: floating point `2.5`, expected usize");
 /// # Ok::<(), toml::de::Error>(())
 /// ```
 pub fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(source: D) -> Result<Vec<T>, D::Error> {
@@ -85,7 +87,15 @@ pub fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(source: D) ->
         type Value = Vec<T>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("one or a list")
+            f.write_str("one alone, or a list")
+        }
+
+        fn visit_bool<E: serde::de::Error>(self, flag: bool) -> Result<Vec<T>, E> {
+            T::deserialize(flag.into_deserializer()).map(|one| vec![one])
+        }
+
+        fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Vec<T>, E> {
+            T::deserialize(number.into_deserializer()).map(|one| vec![one])
         }
 
         fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Vec<T>, E> {
