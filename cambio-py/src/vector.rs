@@ -10,7 +10,6 @@ use std::sync::Arc;
 use cambio_agents::AgentSpec;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{Action, ActionSpace, Rules, TensorSpace};
-use numpy::prelude::*;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -82,54 +81,21 @@ pub(crate) struct PyVectorGame {
     is_begun: bool,
 }
 
-/// Actions as callers have them.
-enum Actions<'py> {
-    Long(PyReadonlyArray1<'py, i64>),
-    Short(PyReadonlyArray1<'py, i32>),
-}
-
-impl<'py> Actions<'py> {
-    fn read(value: &Bound<'py, PyAny>, batch: usize) -> PyResult<Actions<'py>> {
-        let refused = || {
-            let shape = value.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
-            let dtype = value.getattr("dtype").map_or_else(|_| args::type_of(value), |dtype| dtype.to_string());
-            error::ArrayError::new_err(format!(
-                "the actions have the shape {shape} and the dtype {dtype}; allowed is a contiguous array of {batch} of int64 or int32"
-            ))
-        };
-        if let Ok(long) = value.extract::<PyReadonlyArray1<'py, i64>>() {
-            let fits = long.len() == batch && long.as_slice().is_ok();
-            return if fits { Ok(Actions::Long(long)) } else { Err(refused()) };
-        }
-        if let Ok(short) = value.extract::<PyReadonlyArray1<'py, i32>>() {
-            let fits = short.len() == batch && short.as_slice().is_ok();
-            return if fits { Ok(Actions::Short(short)) } else { Err(refused()) };
-        }
-        Err(refused())
-    }
-
-    fn list(&self) -> List<'_> {
-        match self {
-            Actions::Long(array) => List::Long(array.as_slice().unwrap_or_default()),
-            Actions::Short(array) => List::Short(array.as_slice().unwrap_or_default()),
-        }
-    }
-}
-
-/// Actions in memory.
-#[derive(Clone, Copy)]
-enum List<'a> {
-    Long(&'a [i64]),
-    Short(&'a [i32]),
-}
-
-impl List<'_> {
-    fn get(self, number: usize) -> i64 {
-        match self {
-            List::Long(list) => list[number],
-            List::Short(list) => list[number].into(),
-        }
-    }
+/// The indices that a caller chose, one for each match. They are copied, for the caller's array may be one that is written.
+fn chosen(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<i64>> {
+    let long = value.extract::<PyReadonlyArray1<'_, i64>>().ok();
+    let long = long.and_then(|array| Some(array.as_slice().ok()?.to_vec()));
+    let chosen = long.or_else(|| {
+        let short = value.extract::<PyReadonlyArray1<'_, i32>>().ok()?;
+        Some(short.as_slice().ok()?.iter().map(|&index| index.into()).collect())
+    });
+    chosen.filter(|chosen| chosen.len() == batch).ok_or_else(|| {
+        let shape = value.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
+        let dtype = value.getattr("dtype").map_or_else(|_| args::type_of(value), |dtype| dtype.to_string());
+        error::ArrayError::new_err(format!(
+            "the actions have the shape {shape} and the dtype {dtype}; allowed is a contiguous array of {batch} of int64 or int32"
+        ))
+    })
 }
 
 impl PyVectorGame {
@@ -139,17 +105,25 @@ impl PyVectorGame {
         Ok(PyVectorGame { common, slots, asks, arrays, threads, is_begun: false })
     }
 
-    /// Does something with every slot and its rows, without the GIL. Raises the first fault.
-    fn with_rows(&mut self, py: Python<'_>, work: impl Fn(&Common, &mut Slot, usize, Row<'_>) + Sync) -> PyResult<()> {
+    /// Plans every match, and then works at every slot with its rows, without the GIL. Where a plan is refused nothing is worked at,
+    /// and the first such match is returned. Raises the first fault.
+    fn with_rows(
+        &mut self,
+        py: Python<'_>,
+        plan: impl Fn(&Common, usize, &mut Ask) -> bool + Sync,
+        work: impl Fn(&Common, &mut Slot, usize, Row<'_>) + Sync,
+    ) -> PyResult<Option<usize>> {
         let PyVectorGame { common, slots, asks, arrays, threads, .. } = self;
         let mut held = arrays.hold(py)?;
         let rows = held.rows(common, asks)?;
         let (common, threads) = (&*common, &*threads);
-        py.detach(|| threads.each(slots, rows, |slot, number, row| work(common, slot, number, row)));
+        let plan = |number: usize, ask: &mut Ask| plan(common, number, ask);
+        let work = |slot: &mut Slot, number: usize, row: Row<'_>| work(common, slot, number, row);
+        let refused = py.detach(|| threads.each(slots, rows, plan, work));
         drop(held);
         let fault = self.slots.iter_mut().enumerate().find_map(|(number, slot)| Some((number, slot.fault.take()?)));
         match fault {
-            None => Ok(()),
+            None => Ok(refused),
             Some((number, fault)) => Err(error::AgentFault::new_err(format!("match {number}: {fault}"))),
         }
     }
@@ -198,7 +172,7 @@ fn restored(
     let mut games = PyVectorGame::of(common, slots, threads, arrays)?;
     games.is_begun = is_begun;
     if is_begun {
-        games.with_rows(py, |common, slot, _, mut row| slot.show(common, &mut row))?;
+        games.with_rows(py, |_, _, _| true, |common, slot, _, mut row| slot.show(common, &mut row))?;
     }
     Ok(games)
 }
@@ -373,11 +347,13 @@ impl PyVectorGame {
     /// Begins every match anew with its first deal.
     fn reset(&mut self, py: Python<'_>) -> PyResult<()> {
         self.is_begun = true;
-        self.with_rows(py, |common, slot, number, mut row| {
+        let restart = |common: &Common, slot: &mut Slot, number: usize, mut row: Row<'_>| {
             slot.restart(common, common.key.deal.wrapping_add(number as u64));
             row.clear();
             slot.show(common, &mut row);
-        })
+        };
+        self.with_rows(py, |_, _, _| true, restart)?;
+        Ok(())
     }
 
     /// Carries out one decision in every match, by index: shape `(batch,)`, dtype `int64` or `int32`.
@@ -385,21 +361,20 @@ impl PyVectorGame {
         if !self.is_begun {
             return Err(error::IllegalAction::new_err("the matches have not begun; call reset() first"));
         }
-        self.threads.wake();
-        let actions = Actions::read(actions, self.common.batch)?;
-        let list = actions.list();
-        let space = self.common.space;
-        for (number, ask) in self.asks.iter_mut().enumerate() {
-            if !ask.plan(&space, list.get(number)) {
-                return Err(self.slots[number].refusal(&space, number, list.get(number)));
-            }
+        let chosen = chosen(actions, self.common.batch)?;
+        let refused = self.with_rows(
+            py,
+            |common, number, ask| ask.plan(&common.space, chosen[number]),
+            |common, slot, _, mut row| {
+                row.clear();
+                slot.carry_out(common, &mut row);
+                slot.show(common, &mut row);
+            },
+        )?;
+        match refused {
+            Some(number) => Err(self.slots[number].refusal(&self.common.space, number, chosen[number])),
+            None => Ok(()),
         }
-        drop(actions);
-        self.with_rows(py, |common, slot, _, mut row| {
-            row.clear();
-            slot.carry_out(common, &mut row);
-            slot.show(common, &mut row);
-        })
     }
 
     /// A legal decision of each match, each equally likely: shape `(batch,)`, dtype `int64`. The same seed gives the same.

@@ -79,6 +79,31 @@ def test_there_may_be_more_threads_than_matches(batch: int, threads: int) -> Non
         assert state(one) == state(many)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_where_one_decision_is_illegal_no_match_goes_on(threads: int) -> None:
+    """The first match is named whose decision it is, whoever looked at it first."""
+    games = cambio.VectorGame(40, seed=8, threads=threads)
+    games.reset()
+    for turn in range(20):
+        actions = games.random_actions(turn)
+        before, wrong = state(games), actions.copy()
+        wrong[[7, 25, 39]] = games.action_count
+        with pytest.raises(cambio.ActionError, match="^match 7: "):
+            games.step(wrong)
+        wrong[7] = actions[7]
+        with pytest.raises(cambio.ActionError, match="^match 25: "):
+            games.step(wrong)
+        assert state(games) == before
+        games.step(actions)
+    # The caller's array may be one that the batch writes.
+    games.seat[:] = games.random_actions(0)
+    chosen = games.seat.copy()
+    other = games.copy()
+    games.step(games.seat)
+    other.step(chosen)
+    assert state(games) == state(other)
+
+
 def test_opponents_play_as_agents_do() -> None:
     """The caller decides as `greedy` would; then the matches are those of greedy against heuristic."""
     games = cambio.VectorGame(4, "classic", 2, seed=3, opponents=[None, "heuristic"], rotate=True)

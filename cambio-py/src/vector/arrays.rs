@@ -233,15 +233,20 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Who is asked in each match.
+    pub(super) fn asks(&mut self) -> &mut [Ask] {
+        self.asks
+    }
+
     /// The rows of each match.
     #[inline]
-    pub(super) fn each(self) -> impl Iterator<Item = Row<'a>> {
+    pub(super) fn each(&mut self) -> impl Iterator<Item = Row<'_>> {
         let [observation, mask, seats] = self.widths;
-        let mut finals = self.finals;
+        let mut finals = &mut *self.finals;
         let width = if finals.is_empty() { 0 } else { observation * seats };
         let shown = self.observations.chunks_exact_mut(observation).zip(self.masks.chunks_exact_mut(mask));
-        let gained = self.rewards.chunks_exact_mut(seats).zip(self.done);
-        let asked = self.seat.iter_mut().zip(self.asks);
+        let gained = self.rewards.chunks_exact_mut(seats).zip(&mut *self.done);
+        let asked = self.seat.iter_mut().zip(&mut *self.asks);
         shown.zip(gained).zip(asked).map(move |(((observation, mask), (rewards, done)), (seat, ask))| {
             let finals = finals.split_off_mut(..width).expect(COUNTED);
             Row { observation, mask, rewards, seat, done, finals, ask }

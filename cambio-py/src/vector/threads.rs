@@ -8,6 +8,7 @@ use pyo3::PyResult;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::arrays::{Row, Rows};
+use super::ask::Ask;
 use super::slot::Slot;
 use crate::error;
 
@@ -33,63 +34,128 @@ impl Threads {
         self.count
     }
 
-    /// Wakes the helpers, for there will be work soon.
-    pub(super) fn wake(&self) {
-        if let Some(helpers) = &self.helpers {
-            helpers.spawn_broadcast(|_| ());
-        }
-    }
-
-    /// Does something with every slot, its number and its rows.
-    pub(super) fn each(&self, slots: &mut [Slot], rows: Rows<'_>, work: impl Fn(&mut Slot, usize, Row<'_>) + Sync) {
+    /// Plans every match by its number, and then works at every slot with its rows. Where a plan is refused nothing is worked at, and
+    /// the first such match is returned.
+    pub(super) fn each(
+        &self,
+        slots: &mut [Slot],
+        mut rows: Rows<'_>,
+        plan: impl Fn(usize, &mut Ask) -> bool + Sync,
+        work: impl Fn(&mut Slot, usize, Row<'_>) + Sync,
+    ) -> Option<usize> {
         let Some(helpers) = &self.helpers else {
-            return in_order(slots, 0, rows, &work);
+            let refused = rows.asks().iter_mut().enumerate().position(|(number, ask)| !plan(number, ask));
+            if refused.is_none() {
+                Part { first: 0, slots, rows }.work(&work);
+            }
+            return refused;
         };
         // Each thread has neighbouring matches of its own, the same ones in every call, so that they stay in its cache. It takes
         // them in small parts, and then those that others have not come to yet: a thread that wakes up late does less.
-        let size = slots.len().div_ceil(self.count);
-        let part = size.div_ceil(PARTS);
-        let shares = slots.chunks_mut(size).zip(rows.chunks(size)).enumerate().map(|(number, (slots, rows))| {
-            let firsts = (number * size..).step_by(part);
-            Mutex::new(firsts.zip(slots.chunks_mut(part).zip(rows.chunks(part))))
-        });
-        let shares = shares.collect::<Vec<_>>();
+        let share = slots.len().div_ceil(self.count);
+        let size = share.div_ceil(PARTS);
+        let parts = slots.chunks_mut(size).zip(rows.chunks(size)).enumerate();
+        let parts = parts.map(|(number, (slots, rows))| Mutex::new(Part { first: number * size, slots, rows }));
+        let parts = parts.collect::<Vec<_>>();
+        let (plans, works) = (Round::new(parts.len(), self.count), Round::new(parts.len(), self.count));
+        let refused = AtomicUsize::new(usize::MAX);
         let take_parts = |thread: usize| {
-            let (before, own_and_after) = shares.split_at(thread.min(shares.len()));
-            for share in own_and_after.iter().chain(before) {
-                let next = || share.lock().unwrap_or_else(PoisonError::into_inner).next();
-                while let Some((first, (slots, rows))) = next() {
-                    in_order(slots, first, rows, &work);
+            let part = |number: usize| parts[number].lock().unwrap_or_else(PoisonError::into_inner);
+            plans.take(thread, |number| {
+                if let Some(first) = part(number).plan(&plan) {
+                    refused.fetch_min(first, Ordering::Relaxed);
                 }
+            });
+            await_zero(&plans.left);
+            if refused.load(Ordering::Relaxed) == usize::MAX {
+                works.take(thread, |number| part(number).work(&work));
             }
         };
         let busy = AtomicUsize::new(self.count - 1);
         helpers.in_place_scope(|scope| {
             scope.spawn_broadcast(|_, context| {
-                let _leaving = Leaving(&busy);
+                let _leaving = Done(&busy);
                 take_parts(context.index() + 1);
             });
             take_parts(0);
-            // The helpers have at most a part left each. To sleep meanwhile and be woken would take longer.
-            while busy.load(Ordering::Acquire) > 0 {
-                thread::yield_now();
-            }
+            await_zero(&busy);
+            // One has left when it has told so.
             thread::yield_now();
         });
+        Some(refused.into_inner()).filter(|&first| first != usize::MAX)
     }
 }
 
-/// Says that a helper has no more work, also where it panicked.
-struct Leaving<'a>(&'a AtomicUsize);
+/// Some neighbouring matches.
+struct Part<'a> {
+    /// The number of the first of them.
+    first: usize,
+    slots: &'a mut [Slot],
+    rows: Rows<'a>,
+}
 
-impl Drop for Leaving<'_> {
+impl Part<'_> {
+    /// The first match whose plan is refused.
+    fn plan(&mut self, plan: &impl Fn(usize, &mut Ask) -> bool) -> Option<usize> {
+        let mut asks = (self.first..).zip(self.rows.asks());
+        asks.find_map(|(number, ask)| (!plan(number, ask)).then_some(number))
+    }
+
+    fn work(&mut self, work: &impl Fn(&mut Slot, usize, Row<'_>)) {
+        for (number, (slot, row)) in (self.first..).zip(self.slots.iter_mut().zip(self.rows.each())) {
+            work(slot, number, row);
+        }
+    }
+}
+
+/// A round over all parts: who takes which, and how many are not yet done.
+struct Round {
+    /// The next part of each thread's own.
+    next: Vec<Line>,
+    parts: usize,
+    left: AtomicUsize,
+}
+
+/// A number that has a line of the cache to itself.
+#[repr(align(64))]
+struct Line(AtomicUsize);
+
+impl Round {
+    fn new(parts: usize, threads: usize) -> Round {
+        let own = parts.div_ceil(threads);
+        let next = (0..threads).map(|thread| Line(AtomicUsize::new(thread * own))).collect();
+        Round { next, parts, left: AtomicUsize::new(parts) }
+    }
+
+    /// Takes the parts of a thread, and then those of the others after it.
+    fn take(&self, thread: usize, mut work: impl FnMut(usize)) {
+        let own = self.parts.div_ceil(self.next.len());
+        for owner in (thread..self.next.len()).chain(0..thread) {
+            let end = ((owner + 1) * own).min(self.parts);
+            loop {
+                let number = self.next[owner].0.fetch_add(1, Ordering::Relaxed);
+                if number >= end {
+                    break;
+                }
+                let _done = Done(&self.left);
+                work(number);
+            }
+        }
+    }
+}
+
+/// Waits for others, who have at most a part left each: to sleep and be woken would take longer.
+fn await_zero(left: &AtomicUsize) {
+    while left.load(Ordering::Acquire) > 0 {
+        thread::yield_now();
+    }
+}
+
+/// Counts down when it goes, also where somebody panicked.
+struct Done<'a>(&'a AtomicUsize);
+
+impl Drop for Done<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Release);
-    }
-}
-
-fn in_order(slots: &mut [Slot], first: usize, rows: Rows<'_>, work: &impl Fn(&mut Slot, usize, Row<'_>)) {
-    for (number, (slot, row)) in slots.iter_mut().zip(rows.each()).enumerate() {
-        work(slot, first + number, row);
     }
 }
