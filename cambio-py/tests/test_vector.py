@@ -6,8 +6,10 @@ import copy
 import os
 import pickle
 import random
+import signal
 import threading
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -102,6 +104,27 @@ def test_where_one_decision_is_illegal_no_match_goes_on(threads: int) -> None:
     games.step(games.seat)
     other.step(chosen)
     assert state(games) == state(other)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_process_that_forks_goes_on_alone() -> None:
+    """Threads stay behind when a process forks; the batch steps all the same."""
+    games = cambio.VectorGame(16, seed=9, threads=3)
+    games.reset()
+    actions = games.random_actions(0)
+    child = os.fork()
+    if child == 0:
+        games.step(actions)
+        os._exit(zlib.crc32(games.observations) & 127)
+    deadline = time.monotonic() + 60
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if ended == (0, 0):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    games.step(actions)
+    assert ended == (child, (zlib.crc32(games.observations) & 127) << 8)
 
 
 def test_opponents_play_as_agents_do() -> None:

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::{process, thread};
 
 use pyo3::PyResult;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -20,6 +20,8 @@ pub(super) struct Threads {
     count: usize,
     /// None where the caller is alone.
     helpers: Option<ThreadPool>,
+    /// The process that has the helpers: one that forks from it has none.
+    process: u32,
 }
 
 impl Threads {
@@ -27,7 +29,7 @@ impl Threads {
         let helpers = (count > 1).then(|| ThreadPoolBuilder::new().num_threads(count - 1).build()).transpose();
         let helpers =
             helpers.map_err(|what| error::CambioError::new_err(format!("cannot start {count} threads: {what}")))?;
-        Ok(Threads { count, helpers })
+        Ok(Threads { count, helpers, process: process::id() })
     }
 
     pub(super) fn count(&self) -> usize {
@@ -43,7 +45,7 @@ impl Threads {
         plan: impl Fn(usize, &mut Ask) -> bool + Sync,
         work: impl Fn(&mut Slot, usize, Row<'_>) + Sync,
     ) -> Option<usize> {
-        let Some(helpers) = &self.helpers else {
+        let Some(helpers) = self.helpers.as_ref().filter(|_| process::id() == self.process) else {
             let refused = rows.asks().iter_mut().enumerate().position(|(number, ask)| !plan(number, ask));
             if refused.is_none() {
                 Part { first: 0, slots, rows }.work(&work);
