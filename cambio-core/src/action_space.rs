@@ -81,6 +81,9 @@ impl ActionSpace {
         if let Some(&plain) = PLAIN.get(index) {
             return Some(plain);
         }
+        if index >= self.action_count() {
+            return None;
+        }
         let spot = |at: usize| Spot::new(actor.ahead(at / self.slots, self.seats), at % self.slots + 1);
         let mut at = index - PLAIN.len();
         if at < OWN.len() * self.slots {

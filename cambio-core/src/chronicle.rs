@@ -138,7 +138,7 @@ impl<const N: usize> Last<N> {
     }
 }
 
-/// In which turn each seat last saw each card; [`NEVER`] where it has not seen it.
+/// In which turn each seat last saw each card; [`NEVER`] where it has not seen it. By owner, seat and slot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Stamps([[[u16; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
 
@@ -297,8 +297,8 @@ impl Chronicle {
         self.totals[seat.index()]
     }
 
-    /// The turn in which a seat last saw the card that lies here, 0 before the first; `None` if it has not seen it. A card that is
-    /// turned up when the round ends was seen by nobody who had not seen it before.
+    /// The turn in which a seat last saw the card that lies here, 0 before the first; `None` if it has not seen it. Cards turned
+    /// up for the scores do not count as seen: the table stays as it was when play stopped.
     #[inline]
     pub fn seen_in(&self, spot: Spot, seat: Seat) -> Option<u16> {
         Some(self.stamps.get(spot, seat)).filter(|&turn| turn != NEVER)
@@ -343,7 +343,7 @@ impl Chronicle {
         self.history.notice(event);
         match event.motion() {
             Motion::Seen { seat, spot, .. } => self.stamps.set(spot, seat, self.turn),
-            // Turned up when the round is over: it is no news to those alone who had seen it.
+            // The table keeps who had seen the card when play stopped, and so do we; `History::seen` does not.
             Motion::Shown { spot, .. } if matches!(event, Event::TurnedUp { .. }) => {
                 self.stamps.renew(spot, self.seats, self.turn);
             }

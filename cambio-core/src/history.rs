@@ -77,9 +77,9 @@ impl Trace {
     }
 }
 
-/// The pasts of all cards by their spots, the numbers of a kind side by side: tensors hold them all.
+/// The [`Trace`] of each spot, with an array for each of its fields: tensors hold them so, each with the width that it has there.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Pasts {
+struct Traces {
     /// A 1 at the place of the [`Origin`]; none where no card lies.
     origins: [[u8; 3]; SPOTS],
     /// The turn in which the card came; [`NEVER`] where none lies.
@@ -88,12 +88,12 @@ struct Pasts {
     bounds: [[i16; 4]; SPOTS],
 }
 
-/// Later than every turn.
+/// Later than every turn, for a round has at most 10,000; an age from it on is 0.
 pub(crate) const NEVER: u16 = u16::MAX;
 
-impl Pasts {
+impl Traces {
     /// No card anywhere.
-    const NONE: Pasts = Pasts {
+    const NONE: Traces = Traces {
         origins: [[0; 3]; SPOTS],
         turns: [[NEVER]; SPOTS],
         moves: [[0]; SPOTS],
@@ -109,10 +109,9 @@ impl Pasts {
         self.bounds[..spots].fill([Trace::NONE; 4]);
     }
 
-    /// A card comes.
+    /// A card comes to a spot that is clear.
     #[inline]
     fn begin(&mut self, spot: Spot, origin: Origin, turn: u16) {
-        self.clear(spot);
         self.origins[spot.index()][origin as usize] = 1;
         self.turns[spot.index()] = [turn];
     }
@@ -153,7 +152,7 @@ pub(crate) type Row<T, const WIDTH: usize> = [[T; WIDTH]; MAX_SLOTS];
 
 /// The numbers in the slots of a seat.
 #[inline]
-pub(crate) fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> &Row<T, WIDTH> {
+fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> &Row<T, WIDTH> {
     &numbers.as_chunks().0[owner.index()]
 }
 
@@ -188,7 +187,7 @@ pub struct History {
     holds_public: bool,
     occupied: SpotSet,
     seen: [SpotSet; MAX_SEATS],
-    pasts: Pasts,
+    traces: Traces,
 }
 
 impl History {
@@ -201,7 +200,7 @@ impl History {
             holds_public: false,
             occupied: SpotSet::EMPTY,
             seen: [SpotSet::EMPTY; MAX_SEATS],
-            pasts: Pasts::NONE,
+            traces: Traces::NONE,
         }
     }
 
@@ -213,31 +212,31 @@ impl History {
     /// The past of the card that lies here. Of an empty spot it means nothing.
     #[inline]
     pub fn trace(&self, spot: Spot) -> Trace {
-        self.pasts.trace(spot)
+        self.traces.trace(spot)
     }
 
     /// How the cards of a seat came: a 1 at the place of the [`Origin`]; none where no card lies.
     #[inline]
     pub(crate) fn origins_of(&self, owner: Seat) -> &Row<u8, 3> {
-        row_of(&self.pasts.origins, owner)
+        row_of(&self.traces.origins, owner)
     }
 
     /// The turns in which the cards of a seat came; [`NEVER`] where none lies.
     #[inline]
     pub(crate) fn turns_of(&self, owner: Seat) -> &Row<u16, 1> {
-        row_of(&self.pasts.turns, owner)
+        row_of(&self.traces.turns, owner)
     }
 
     /// How often the cards of a seat went from one seat to another.
     #[inline]
     pub(crate) fn moves_of(&self, owner: Seat) -> &Row<u8, 1> {
-        row_of(&self.pasts.moves, owner)
+        row_of(&self.traces.moves, owner)
     }
 
     /// The bounds of the cards of a seat; [`Trace::NONE`] where there is no hint.
     #[inline]
     pub(crate) fn bounds_of(&self, owner: Seat) -> &Row<i16, 4> {
-        row_of(&self.pasts.bounds, owner)
+        row_of(&self.traces.bounds, owner)
     }
 
     /// Whether all know the held card.
@@ -298,9 +297,9 @@ impl History {
                 let knew = self.knows(spot.seat(), spot);
                 self.clear(spot);
                 self.occupied.insert(spot);
-                self.pasts.begin(spot, Origin::Kept, self.turn);
+                self.traces.begin(spot, Origin::Kept, self.turn);
                 if knew {
-                    self.pasts.bounds[spot.index()][Hint::Replaced as usize] = self.points(replaced);
+                    self.traces.bounds[spot.index()][Hint::Replaced as usize] = self.points(replaced);
                 }
                 if self.holds_public {
                     self.show_all(spot);
@@ -325,7 +324,7 @@ impl History {
             Motion::Added { spot } => {
                 self.clear(spot);
                 self.occupied.insert(spot);
-                self.pasts.begin(spot, Origin::Penalty, self.turn);
+                self.traces.begin(spot, Origin::Penalty, self.turn);
             }
             Motion::Flipped { .. } | Motion::Dropped { .. } | Motion::Reshuffled { .. } | Motion::Nothing => {}
         }
@@ -342,9 +341,9 @@ impl History {
         }
         self.everyone().fill(SpotSet::EMPTY);
         // Seats that are not at the table have no cards.
-        self.pasts.clear_seats(self.seats.into());
+        self.traces.clear_seats(self.seats.into());
         for spot in self.occupied.each() {
-            self.pasts.begin(spot, Origin::Dealt, 0);
+            self.traces.begin(spot, Origin::Dealt, 0);
         }
     }
 
@@ -360,7 +359,7 @@ impl History {
     /// Lowers a bound of these cards to so many points.
     fn hint(&mut self, spots: SpotSet, hint: Hint, points: i16) {
         for spot in spots.each() {
-            let bound = &mut self.pasts.bounds[spot.index()][hint as usize];
+            let bound = &mut self.traces.bounds[spot.index()][hint as usize];
             *bound = points.min(*bound);
         }
     }
@@ -389,16 +388,16 @@ impl History {
     fn clear(&mut self, spot: Spot) {
         self.occupied.remove(spot);
         self.everyone().iter_mut().for_each(|seen| seen.remove(spot));
-        self.pasts.clear(spot);
+        self.traces.clear(spot);
     }
 
     fn exchange(&mut self, one: Spot, other: Spot) {
-        self.pasts.swap(one, other);
+        self.traces.swap(one, other);
         self.everyone().iter_mut().for_each(|seen| seen.swap(one, other));
     }
 
     fn count_move(&mut self, spot: Spot) {
-        let [moves] = &mut self.pasts.moves[spot.index()];
+        let [moves] = &mut self.traces.moves[spot.index()];
         *moves = moves.saturating_add(1);
     }
 }

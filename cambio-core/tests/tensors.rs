@@ -217,6 +217,17 @@ struct Spy {
 }
 
 impl Spy {
+    /// The chronicle has seen what the table has seen.
+    fn check_sightings(&self, state: &State) {
+        for spot in state.table().occupied().iter_from(Seat::A) {
+            for &seat in seats_of(state) {
+                let turn = self.referee.seen_in(spot, seat);
+                assert_eq!(turn.is_some(), state.table().seen_by(spot).contains(seat), "{seat} at {spot}");
+                assert!(turn.is_none_or(|turn| turn <= self.referee.turns()));
+            }
+        }
+    }
+
     fn check(&mut self, state: &State) {
         let len = self.space.len();
         let (mut truth, mut guess) = (vec![0_u8; len], vec![0_u8; len]);
@@ -254,14 +265,11 @@ impl Observer for Spy {
 
     fn decides(&mut self, state: &State, _: Seat, _: Action) {
         self.check(state);
+        self.check_sightings(state);
     }
 
     fn round_ends(&mut self, state: &State, _: &RoundResult) {
-        for spot in state.table().occupied().iter_from(Seat::A) {
-            for seat in state.table().seen_by(spot).iter_from(Seat::A) {
-                assert!(self.referee.seen_in(spot, seat).is_some_and(|turn| turn <= self.referee.turns()));
-            }
-        }
+        self.check_sightings(state);
     }
 }
 

@@ -231,7 +231,9 @@ impl Recipe {
     /// # Errors
     /// If it is no TOML, has an unknown field, or a field is not what it may be.
     pub fn from_toml(text: &str) -> Result<Recipe, RecipeError> {
-        let mut recipe: Recipe = toml::from_str(text).map_err(|error| RecipeError::Form(error.to_string()))?;
+        let in_plain_words = |text: String| text.replace("expected usize", "expected a whole number from 0 on");
+        let refuse = |error: toml::de::Error| RecipeError::Form(in_plain_words(error.to_string()));
+        let mut recipe: Recipe = toml::from_str(text).map_err(refuse)?;
         if recipe.imitate.is_some() && recipe.rivals == Recipe::default().rivals {
             recipe.rivals.clear();
         }

@@ -133,9 +133,7 @@ impl Observer for Hearing<'_> {
     #[inline]
     fn event(&mut self, event: &Event<Card>) {
         self.chronicle.notice(event);
-        if !self.minds.is_empty() {
-            self.minds.event(event);
-        }
+        self.minds.event(event);
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {

@@ -82,7 +82,7 @@ pub(crate) struct PyVectorGame {
 }
 
 /// The indices that a caller chose, one for each match. They are copied, for the caller's array may be one that is written.
-fn chosen(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<i64>> {
+fn read_indices(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<i64>> {
     let long = value.extract::<PyReadonlyArray1<'_, i64>>().ok();
     let long = long.and_then(|array| Some(array.as_slice().ok()?.to_vec()));
     let chosen = long.or_else(|| {
@@ -121,9 +121,17 @@ impl PyVectorGame {
         let work = |slot: &mut Slot, number: usize, row: Row<'_>| work(common, slot, number, row);
         let refused = py.detach(|| threads.each(slots, rows, plan, work));
         drop(held);
-        let fault = self.slots.iter_mut().enumerate().find_map(|(number, slot)| Some((number, slot.fault.take()?)));
-        match fault {
-            None => Ok(refused),
+        if refused.is_some() {
+            return Ok(refused);
+        }
+        let mut first = None;
+        for (number, slot) in self.slots.iter_mut().enumerate() {
+            if let Some(fault) = slot.fault.take() {
+                first.get_or_insert((number, fault));
+            }
+        }
+        match first {
+            None => Ok(None),
             Some((number, fault)) => Err(error::AgentFault::new_err(format!("match {number}: {fault}"))),
         }
     }
@@ -361,7 +369,7 @@ impl PyVectorGame {
         if !self.is_begun {
             return Err(error::IllegalAction::new_err("the matches have not begun; call reset() first"));
         }
-        let chosen = chosen(actions, self.common.batch)?;
+        let chosen = read_indices(actions, self.common.batch)?;
         let refused = self.with_rows(
             py,
             |common, number, ask| ask.plan(&common.space, chosen[number]),

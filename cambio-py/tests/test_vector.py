@@ -97,13 +97,26 @@ def test_where_one_decision_is_illegal_no_match_goes_on(threads: int) -> None:
             games.step(wrong)
         assert state(games) == before
         games.step(actions)
-    # The caller's array may be one that the batch writes.
+
+
+def test_an_array_that_the_batch_writes_may_be_given_as_actions() -> None:
+    games = cambio.VectorGame(40, seed=8, threads=2)
+    games.reset()
     games.seat[:] = games.random_actions(0)
-    chosen = games.seat.copy()
-    other = games.copy()
+    chosen, other = games.seat.copy(), games.copy()
     games.step(games.seat)
     other.step(chosen)
     assert state(games) == state(other)
+
+
+def test_an_index_beyond_the_space_is_refused_at_once() -> None:
+    games = cambio.VectorGame(64, seed=8, threads=2)
+    games.reset()
+    begun = time.monotonic()
+    for wrong in (2**63 - 1, -(2**63), -1, games.action_count):
+        with pytest.raises(cambio.ActionError, match="^match 0: "):
+            games.step(np.full(64, wrong, np.int64))
+    assert time.monotonic() - begun < 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")

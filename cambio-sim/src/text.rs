@@ -87,7 +87,7 @@ pub fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(source: D) ->
         type Value = Vec<T>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("one alone, or a list")
+            f.write_str("one value, or a list of them")
         }
 
         fn visit_bool<E: serde::de::Error>(self, flag: bool) -> Result<Vec<T>, E> {
@@ -95,6 +95,14 @@ pub fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(source: D) ->
         }
 
         fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Vec<T>, E> {
+            T::deserialize(number.into_deserializer()).map(|one| vec![one])
+        }
+
+        fn visit_i128<E: serde::de::Error>(self, number: i128) -> Result<Vec<T>, E> {
+            T::deserialize(number.into_deserializer()).map(|one| vec![one])
+        }
+
+        fn visit_u128<E: serde::de::Error>(self, number: u128) -> Result<Vec<T>, E> {
             T::deserialize(number.into_deserializer()).map(|one| vec![one])
         }
 

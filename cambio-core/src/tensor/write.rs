@@ -169,7 +169,7 @@ impl TensorSpace {
         if let Some(spot) = table.gap() {
             tensor[at.gap + circle.place(spot.seat()) * self.slots + spot.number() - 1] = N::ONE;
         }
-        self.write_saw(chronicle, circle, |turn| N::from_flag(turn != NEVER), at.seen_by, tensor);
+        self.write_stamps(chronicle, circle, |turn| N::from_flag(turn != NEVER), at.seen_by, tensor);
         // How many cards of each class the seat sees on the pile, in layouts and in its hand.
         let mut seen = *chronicle.pile();
         let held = view.held();
@@ -182,7 +182,7 @@ impl TensorSpace {
                 seen[class] += 1;
             }
         }
-        self.write_saw(chronicle, circle, age, at.seen_for, tensor);
+        self.write_stamps(chronicle, circle, age, at.seen_for, tensor);
         let origins = circle.seats.map(|owner| history.origins_of(owner));
         self.write_rows(origins, |bit| N::from_count(bit.into()), at.origin, tensor);
         self.write_rows(circle.seats.map(|owner| history.turns_of(owner)), age, at.age, tensor);
@@ -228,7 +228,7 @@ impl TensorSpace {
 
     /// Writes a block of numbers that are made of the turns in which seats saw the cards, row by row.
     #[inline]
-    fn write_saw<N: TensorNumber, const SEATS: usize>(
+    fn write_stamps<N: TensorNumber, const SEATS: usize>(
         &self,
         chronicle: &Chronicle,
         circle: &Circle<SEATS>,

@@ -15,6 +15,9 @@ use crate::error;
 /// In how many parts a thread takes its share of a batch.
 const PARTS: usize = 32;
 
+/// How often the caller yields to its helpers before it sleeps.
+const YIELDS: usize = 256;
+
 /// The thread that calls, and its helpers.
 pub(super) struct Threads {
     count: usize,
@@ -60,28 +63,39 @@ impl Threads {
         let parts = parts.map(|(number, (slots, rows))| Mutex::new(Part { first: number * size, slots, rows }));
         let parts = parts.collect::<Vec<_>>();
         let (plans, works) = (Round::new(parts.len(), self.count), Round::new(parts.len(), self.count));
+        let unplanned = AtomicUsize::new(parts.len());
         let refused = AtomicUsize::new(usize::MAX);
         let take_parts = |thread: usize| {
             let part = |number: usize| parts[number].lock().unwrap_or_else(PoisonError::into_inner);
             plans.take(thread, |number| {
+                let _planned = Done(&unplanned);
                 if let Some(first) = part(number).plan(&plan) {
                     refused.fetch_min(first, Ordering::Relaxed);
                 }
             });
-            await_zero(&plans.left);
+            // Plans take next to no time, whoever makes them.
+            while unplanned.load(Ordering::Acquire) > 0 {
+                thread::yield_now();
+            }
             if refused.load(Ordering::Relaxed) == usize::MAX {
                 works.take(thread, |number| part(number).work(&work));
             }
         };
-        let busy = AtomicUsize::new(self.count - 1);
+        let busy = AtomicUsize::new(helpers.current_num_threads());
         helpers.in_place_scope(|scope| {
             scope.spawn_broadcast(|_, context| {
                 let _leaving = Done(&busy);
                 take_parts(context.index() + 1);
             });
             take_parts(0);
-            await_zero(&busy);
-            // One has left when it has told so.
+            // To sleep and be woken takes longer than the part that each helper has left, where nobody thinks long inside.
+            for _ in 0..YIELDS {
+                if busy.load(Ordering::Acquire) == 0 {
+                    break;
+                }
+                thread::yield_now();
+            }
+            // A helper still has to tell rayon that it is done, or we would fall asleep over it.
             thread::yield_now();
         });
         Some(refused.into_inner()).filter(|&first| first != usize::MAX)
@@ -110,12 +124,11 @@ impl Part<'_> {
     }
 }
 
-/// A round over all parts: who takes which, and how many are not yet done.
+/// A round over all parts: who takes which.
 struct Round {
     /// The next part of each thread's own.
     next: Vec<Line>,
     parts: usize,
-    left: AtomicUsize,
 }
 
 /// A number that has a line of the cache to itself.
@@ -126,7 +139,7 @@ impl Round {
     fn new(parts: usize, threads: usize) -> Round {
         let own = parts.div_ceil(threads);
         let next = (0..threads).map(|thread| Line(AtomicUsize::new(thread * own))).collect();
-        Round { next, parts, left: AtomicUsize::new(parts) }
+        Round { next, parts }
     }
 
     /// Takes the parts of a thread, and then those of the others after it.
@@ -139,17 +152,9 @@ impl Round {
                 if number >= end {
                     break;
                 }
-                let _done = Done(&self.left);
                 work(number);
             }
         }
-    }
-}
-
-/// Waits for others, who have at most a part left each: to sleep and be woken would take longer.
-fn await_zero(left: &AtomicUsize) {
-    while left.load(Ordering::Acquire) > 0 {
-        thread::yield_now();
     }
 }
 
