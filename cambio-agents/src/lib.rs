@@ -36,7 +36,6 @@ mod appraisal;
 mod belief;
 mod bits;
 mod card_model;
-mod explain;
 mod external;
 mod greedy;
 mod heuristic;
@@ -47,7 +46,6 @@ mod lookahead;
 mod memory;
 mod oracle;
 mod params;
-mod player;
 mod playout;
 mod policy;
 mod random;
@@ -62,7 +60,6 @@ mod value;
 pub use advantage::{Advantage, Decided};
 pub use appraisal::{Appraisal, Appraiser, Estimate, Regret};
 pub use belief::{Belief, Likelihood};
-pub use explain::{Considered, Explanation};
 pub use external::{
     CommandError, External, ExternalParams, PROTOCOL, adopt_orphans, end_orphans, interrupt, is_interrupted,
 };
@@ -79,7 +76,6 @@ pub use oracle::{Oracle, OracleParams};
 #[doc(hidden)]
 pub use params::set_field;
 pub use params::{Field, NoParams, Param, Params, Range, Refusal, Setting, Text, Words};
-pub use player::{Extensions, Halt, Player};
 pub use playout::Knows;
 pub use policy::{Blueprint, BlueprintPast, NetworkPolicy, Past, Plays, Policy, Value};
 pub use random::{Random, RandomParams};

@@ -407,6 +407,10 @@ impl Sink for Chronicle {
 
 /// It hears every event; how the match stands is told by [`Chronicle::stands`].
 impl Observer for Chronicle {
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        self.stands(standing);
+    }
+
     #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {

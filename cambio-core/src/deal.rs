@@ -73,7 +73,7 @@ impl Deal {
     /// let mut deck = deal.deck(0).to_vec();
     /// deck.reverse();
     /// deal.lay(0, &deck).unwrap();
-    /// let playing = Playing::dealt(deal.clone(), 2).unwrap();
+    /// let playing = Playing::observed(deal.clone(), 2, &mut ()).unwrap();
     /// assert_eq!(playing.state().face("a1".parse().unwrap()), Some(deck[0]));
     /// assert!(deal.lay(0, &deck[1..]).is_err());
     /// ```
@@ -126,12 +126,6 @@ impl Deal {
     /// The chance of a round that was begun with [`Deal::round`], from where it is.
     pub(crate) fn chance(&mut self, round: usize) -> &mut RoundChance {
         &mut self.chances[round]
-    }
-
-    /// Reserves memory for a match of one round, which is often enough.
-    pub(crate) fn reserve(&mut self, seats: usize) {
-        self.agents.reserve_exact(seats.saturating_sub(self.agents.len()));
-        self.chances.reserve_exact(usize::from(self.chances.is_empty()));
     }
 
     /// The stream of the agent in a seat, from its beginning.

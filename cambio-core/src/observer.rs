@@ -1,38 +1,39 @@
 //! Observers of a match: records, counters, transcripts.
 
 use crate::chance::RaceOrder;
-use crate::{Action, Card, Event, RoundResult, Seat, Setup, Sink, State};
+use crate::{Action, Card, Event, Match, RoundResult, Seat, Sink, Standing, State};
 
-/// Is told everything that happens in a match, for records, statistics and transcripts.
+/// Receives everything that happens in a match, hidden cards included: for records, statistics and transcripts.
 ///
-/// By default every method does nothing.
+/// By default every method does nothing. A pair of observers is an observer, and so is a
+/// mutable reference to one.
 pub trait Observer {
     /// A round begins with this deck, the first card dealt first.
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        let _ = (setup, deck);
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        let _ = (standing, deck);
     }
 
-    /// An event happened, as the referee sees it.
+    /// An event happened.
     fn event(&mut self, event: &Event<Card>) {
         let _ = event;
     }
 
-    /// The seat that `state` asks is about to be asked.
+    /// It is now this seat's turn to decide.
     fn asks(&mut self, state: &State, seat: Seat) {
         let _ = (state, seat);
     }
 
-    /// The seat that `state` asks has decided, legally; the decision is carried out next.
+    /// The seat has made a legal decision, which is carried out next.
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         let _ = (state, seat, action);
     }
 
-    /// Two or more seats snapped, and chance ordered them so.
+    /// Two or more seats snapped, and this is their order.
     fn race(&mut self, order: &RaceOrder) {
         let _ = order;
     }
 
-    /// Chance ordered a new stock so, its last card on top.
+    /// The stock was shuffled anew into this order, its last card on top.
     fn reshuffle(&mut self, stock: &[Card]) {
         let _ = stock;
     }
@@ -41,55 +42,72 @@ pub trait Observer {
     fn round_ends(&mut self, state: &State, result: &RoundResult) {
         let _ = (state, result);
     }
+
+    /// The match has ended.
+    fn match_ends(&mut self, game: &Match) {
+        let _ = game;
+    }
 }
 
 impl Observer for () {}
 
-impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        self.0.round_begins(setup, deck);
-        self.1.round_begins(setup, deck);
-    }
+/// The methods of an observer that passes everything to other observers.
+macro_rules! forward {
+    ($self:ident => $($observer:expr),+) => {
+        fn round_begins(&mut $self, standing: &Standing<'_>, deck: &[Card]) {
+            $($observer.round_begins(standing, deck);)+
+        }
 
-    #[expect(clippy::inline_always, reason = "it only passes on")]
-    #[inline(always)]
-    fn event(&mut self, event: &Event<Card>) {
-        self.0.event(event);
-        self.1.event(event);
-    }
+        #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+        #[inline(always)]
+        fn event(&mut $self, event: &Event<Card>) {
+            $($observer.event(event);)+
+        }
 
-    fn asks(&mut self, state: &State, seat: Seat) {
-        self.0.asks(state, seat);
-        self.1.asks(state, seat);
-    }
+        #[inline]
+        fn asks(&mut $self, state: &State, seat: Seat) {
+            $($observer.asks(state, seat);)+
+        }
 
-    #[expect(clippy::inline_always, reason = "it only passes on")]
-    #[inline(always)]
-    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        self.0.decides(state, seat, action);
-        self.1.decides(state, seat, action);
-    }
+        #[inline]
+        fn decides(&mut $self, state: &State, seat: Seat, action: Action) {
+            $($observer.decides(state, seat, action);)+
+        }
 
-    fn race(&mut self, order: &RaceOrder) {
-        self.0.race(order);
-        self.1.race(order);
-    }
+        fn race(&mut $self, order: &RaceOrder) {
+            $($observer.race(order);)+
+        }
 
-    fn reshuffle(&mut self, stock: &[Card]) {
-        self.0.reshuffle(stock);
-        self.1.reshuffle(stock);
-    }
+        fn reshuffle(&mut $self, stock: &[Card]) {
+            $($observer.reshuffle(stock);)+
+        }
 
-    fn round_ends(&mut self, state: &State, result: &RoundResult) {
-        self.0.round_ends(state, result);
-        self.1.round_ends(state, result);
-    }
+        fn round_ends(&mut $self, state: &State, result: &RoundResult) {
+            $($observer.round_ends(state, result);)+
+        }
+
+        fn match_ends(&mut $self, game: &Match) {
+            $($observer.match_ends(game);)+
+        }
+    };
+}
+
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    forward!(self => self.0, self.1);
+}
+
+impl<W: Observer + ?Sized> Observer for &mut W {
+    forward!(self => (**self));
+}
+
+impl<W: Observer + ?Sized> Observer for Box<W> {
+    forward!(self => (**self));
 }
 
 /// Passes the engine's events on to an observer.
-pub(crate) struct Heard<'o, W>(pub(crate) &'o mut W);
+pub(crate) struct Heard<'o, W: ?Sized>(pub(crate) &'o mut W);
 
-impl<W: Observer> Sink for Heard<'_, W> {
+impl<W: Observer + ?Sized> Sink for Heard<'_, W> {
     #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {

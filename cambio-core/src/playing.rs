@@ -81,40 +81,19 @@ pub enum RestoreError {
     Flaw(#[from] Flaw),
 }
 
-/// Keeps the events since the previous decision, and tells another observer everything.
-struct Log<'a, W> {
-    events: &'a mut Vec<Event<Card>>,
-    observer: &'a mut W,
-}
+/// Keeps the events since the previous decision.
+struct Log<'a>(&'a mut Vec<Event<Card>>);
 
-impl<W: Observer> Observer for Log<'_, W> {
-    fn round_begins(&mut self, setup: &crate::Setup, deck: &[Card]) {
-        self.observer.round_begins(setup, deck);
-    }
-
+impl Observer for Log<'_> {
     #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
-        self.events.push(*event);
-        self.observer.event(event);
+        self.0.push(*event);
     }
 
-    /// Called for legal decisions alone: what an illegal one leaves is the events of the last legal one.
-    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        self.events.clear();
-        self.observer.decides(state, seat, action);
-    }
-
-    fn race(&mut self, order: &crate::RaceOrder) {
-        self.observer.race(order);
-    }
-
-    fn reshuffle(&mut self, stock: &[Card]) {
-        self.observer.reshuffle(stock);
-    }
-
-    fn round_ends(&mut self, state: &State, result: &RoundResult) {
-        self.observer.round_ends(state, result);
+    /// Only legal decisions come here: an illegal one leaves the events of the last legal one.
+    fn decides(&mut self, _: &State, _: Seat, _: Action) {
+        self.0.clear();
     }
 }
 
@@ -140,7 +119,7 @@ const DEALS: &str = "a match checks its rules and seats, and its deck is the rul
 /// Deals the next round of a match into the memory of the last.
 fn next_round<W: Observer>(round: &mut Round, deal: &mut Deal, game: &Match, observer: &mut W) {
     let (deck, chance) = deal.round(game.rounds());
-    round.again(&game.setup(), deck, &mut Drawn::new(chance), observer).expect(DEALS);
+    round.again(&game.standing(), deck, &mut Drawn::new(chance), observer).expect(DEALS);
 }
 
 impl Playing {
@@ -149,37 +128,20 @@ impl Playing {
     /// # Errors
     /// If the rules do not fit the number of seats.
     pub fn new(rules: &Rules, seats: usize, key: Key) -> Result<Playing, RulesError> {
-        Playing::new_observed(rules, seats, key, &mut ())
+        Playing::observed(Deal::new(rules, key), seats, &mut ())
     }
 
-    /// Begins a match as [`Playing::new`] does, and shows the deal to an observer.
+    /// Begins a match of a deal, whose decks may have been [laid](Deal::lay), and shows its beginning to an observer.
     ///
     /// # Errors
     /// If the rules do not fit the number of seats.
-    pub fn new_observed<W: Observer>(
-        rules: &Rules,
-        seats: usize,
-        key: Key,
-        observer: &mut W,
-    ) -> Result<Playing, RulesError> {
-        Playing::begin(Deal::new(rules, key), seats, observer)
-    }
-
-    /// Begins a match of a deal, whose decks may have been [laid](Deal::lay).
-    ///
-    /// # Errors
-    /// If the rules do not fit the number of seats.
-    pub fn dealt(deal: Deal, seats: usize) -> Result<Playing, RulesError> {
-        Playing::begin(deal, seats, &mut ())
-    }
-
-    fn begin<W: Observer>(mut deal: Deal, seats: usize, observer: &mut W) -> Result<Playing, RulesError> {
+    pub fn observed<W: Observer>(mut deal: Deal, seats: usize, observer: &mut W) -> Result<Playing, RulesError> {
         let rules = *deal.rules();
         let game = Match::new(&rules, seats, Match::first_starter(&rules, seats, deal.key()))?;
         let mut events = Vec::new();
         let (deck, chance) = deal.round(0);
-        let mut log = Log { events: &mut events, observer };
-        let round = Round::begin(&game.setup(), deck, &mut Drawn::new(chance), &mut log).expect(DEALS);
+        let mut observers = (Log(&mut events), observer);
+        let round = Round::begin(&game.standing(), deck, &mut Drawn::new(chance), &mut observers).expect(DEALS);
         Ok(Playing { deal, game, round, actions: Vec::new(), events, last_round: None })
     }
 
@@ -197,13 +159,26 @@ impl Playing {
     /// assert_eq!((playing.events(), playing.decisions()), (other.events(), 0));
     /// ```
     pub fn redeal(&mut self, key: Key) {
+        self.rekeyed(key);
+        self.deal_again(&mut ());
+    }
+
+    /// The deal of the match to come; [`Playing::deal_again`] begins it. The same key keeps the decks that were shuffled.
+    pub(crate) fn rekeyed(&mut self, key: Key) -> &mut Deal {
+        if self.deal.key() != key {
+            self.deal.set_key(key);
+        }
+        &mut self.deal
+    }
+
+    /// Begins the match of the deal anew, and shows its beginning to an observer.
+    pub(crate) fn deal_again<W: Observer>(&mut self, observer: &mut W) {
         let Playing { deal, game, round, actions, events, last_round } = self;
-        deal.set_key(key);
-        game.again(key);
+        game.again(deal.key());
         actions.clear();
         events.clear();
         *last_round = None;
-        next_round(round, deal, game, &mut Log { events, observer: &mut () });
+        next_round(round, deal, game, &mut (Log(events), observer));
     }
 
     /// How many races the round has had so far: windows in which two or more seats snapped.
@@ -248,11 +223,11 @@ impl Playing {
     /// If the decision is illegal or the match is over. Nothing has changed then.
     ///
     /// ```
-    /// use cambio_core::{Fingerprinter, Playing, Rules, rng::Key};
+    /// use cambio_core::{Deal, Fingerprinter, Playing, Rules, rng::Key};
     ///
     /// let mut observer = Fingerprinter::default();
-    /// let key = Key::new(42, 0);
-    /// let mut playing = Playing::new_observed(&Rules::preset("classic").unwrap(), 2, key, &mut observer).unwrap();
+    /// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));
+    /// let mut playing = Playing::observed(deal, 2, &mut observer).unwrap();
     /// while !playing.is_over() {
     ///     let first = playing.turn().unwrap().view.choices().nth(0).unwrap();
     ///     playing.act_observed(first, &mut observer).unwrap();
@@ -265,14 +240,16 @@ impl Playing {
         observer: &mut W,
     ) -> Result<&[Event<Card>], IllegalAction> {
         let Playing { deal, game, round, actions, events, last_round } = self;
-        let mut log = Log { events, observer };
-        round.act(action, &mut Drawn::new(deal.chance(game.rounds())), &mut log)?;
+        let mut observers = (Log(events), observer);
+        round.act(action, &mut Drawn::new(deal.chance(game.rounds())), &mut observers)?;
         actions.push(action.canonical());
-        if let Some(result) = round.end(&mut log) {
+        if let Some(result) = round.end(&mut observers) {
             game.add(&result);
             *last_round = Some(result);
-            if !game.is_over() {
-                next_round(round, deal, game, &mut log);
+            if game.is_over() {
+                observers.match_ends(game);
+            } else {
+                next_round(round, deal, game, &mut observers);
             }
         }
         Ok(&self.events)
@@ -344,6 +321,11 @@ impl Playing {
         self.actions.len()
     }
 
+    /// The number of decisions in this round so far.
+    pub fn decisions_in_round(&self) -> usize {
+        self.round.decisions()
+    }
+
     /// Every decision so far, in the order in which they were made.
     pub fn actions(&self) -> &[Action] {
         &self.actions
@@ -379,7 +361,7 @@ impl Playing {
     pub fn save(&self, agents: &[&str]) -> Record {
         assert_eq!(agents.len(), self.seats(), "one name for each seat");
         let mut recorder = Recorder::new(self.rules());
-        let mut again = Playing::begin(self.deal.clone(), self.seats(), &mut recorder)
+        let mut again = Playing::observed(self.deal.clone(), self.seats(), &mut recorder)
             .expect("the rules fit the seats of this match");
         for &action in &self.actions {
             again.act_observed(action, &mut recorder).expect("the decision was legal in this match");
@@ -439,7 +421,7 @@ impl Playing {
                 dealt.lay_race(round, race, RaceOrder::new(letters));
             }
         }
-        let mut playing = Playing::begin(dealt, seats as usize, &mut recorder)?;
+        let mut playing = Playing::observed(dealt, seats as usize, &mut recorder)?;
         for (number, round) in record.rounds.iter().enumerate() {
             let flaw = |what: String| Flaw::new(what).in_round(number + 1);
             if playing.is_over() || playing.rounds() != number {

@@ -1,14 +1,11 @@
-//! Plays a match between agents: asks them, checks their decisions, and tells them what they perceive. It mends nothing.
+//! The referee: steps a match, asks its agents, checks their decisions, and corrects nothing.
 
-use crate::chance::RaceOrder;
 use crate::deal::Deal;
 use crate::observer::Observer;
+use crate::players::{Failure, Players};
+use crate::playing::{Playing, Turn};
 use crate::rng::Key;
-use crate::round::{Drawn, Round};
-use crate::{
-    Action, Agent, Briefing, Card, Choices, Event, IllegalAction, Match, RoundResult, Rules, RulesError, Score, Seat,
-    Setup, State, Table,
-};
+use crate::{Action, Agent, Choices, IllegalAction, Match, RaceOrder, Rules, RulesError, Score, Seat, State};
 
 /// The match to be played: the rules, the number of seats, and the key of its chance.
 #[derive(Clone, Copy, Debug)]
@@ -54,37 +51,14 @@ pub struct Fault {
     pub legal: Choices,
 }
 
-/// An agent could not go on ([`Agent::trouble`]).
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Trouble {
-    /// The seat.
-    pub seat: Seat,
-    /// The number of the round, counted from 1; 0 before the first round.
-    pub round: usize,
-    /// The number of the decision within its round, counted from 1; 0 before the first round.
-    pub decision: usize,
-    /// Why.
-    pub reason: String,
-}
-
-impl std::fmt::Display for Trouble {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "seat {} cannot go on: {} ", self.seat, self.reason)?;
-        match self.round {
-            0 => f.write_str("(before round 1)"),
-            round => write!(f, "(round {round}, decision {})", self.decision),
-        }
-    }
-}
-
 /// Why a match was not finished.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum MatchError {
-    /// The rules do not fit the number of seats, or of agents.
+    /// The rules do not allow this number of seats.
     #[error(transparent)]
     Rules(#[from] RulesError),
     /// There is not one agent for each seat.
-    #[error("{agents} agents for {seats} seats; allowed is one agent for each seat")]
+    #[error("agents must be one for each of {seats} seats, found {agents}")]
     Agents {
         /// The number of agents.
         agents: usize,
@@ -97,67 +71,223 @@ pub enum MatchError {
         .0.seat, .0.action, .0.round, .0.decision, .0.legal
     )]
     Fault(Box<Fault>),
-    /// An agent could not go on.
-    #[error("{0}")]
-    Trouble(Box<Trouble>),
+    /// An agent could not continue.
+    #[error(transparent)]
+    Failed(Box<Failure>),
 }
 
-/// Asks an agent whether it is in trouble.
-fn ask_after<A: Agent>(agent: &mut A, seat: Seat, round: usize, decision: usize) -> Result<(), MatchError> {
-    match agent.trouble() {
-        None => Ok(()),
-        Some(reason) => Err(MatchError::Trouble(Box::new(Trouble { seat, round, decision, reason }))),
+impl From<Failure> for MatchError {
+    fn from(failure: Failure) -> MatchError {
+        MatchError::Failed(Box::new(failure))
     }
 }
 
-/// Tells every agent what it perceives, and then the observer everything.
-struct Crowd<'a, A, W> {
-    agents: &'a mut [A],
-    observer: &'a mut W,
+/// What [`Referee::step`] found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stepped {
+    /// The agent in this seat decided, and its decision was carried out.
+    Decided(Seat, Action),
+    /// No agent sits in this seat: the caller must decide for it, with [`Referee::act`].
+    Waiting(Seat),
+    /// The match is over.
+    Over,
 }
 
-impl<A: Agent, W: Observer> Observer for Crowd<'_, A, W> {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        self.observer.round_begins(setup, deck);
+/// A match with agents in some or all of its seats, which the caller steps.
+///
+/// It owns the match ([`Playing`]), the agents ([`Players`]) and an observer. [`step`](Referee::step) lets one agent
+/// decide, [`run`](Referee::run) continues until the caller has to decide or the match is over, and [`act`](Referee::act)
+/// carries out a decision of the caller. Agents and observer get everything that happens, whoever decides.
+///
+/// # Determinism
+/// The match depends only on the deal, the agents and the caller's decisions. The decks do not depend on the agents.
+///
+/// # Examples
+/// A person in seat a, here one that always takes the first choice, against an agent in seat b:
+/// ```
+/// use cambio_core::{Deal, Players, Referee, Rules, Seat, rng::Key, testing::RandomAgent};
+///
+/// let deal = Deal::new(&Rules::preset("classic")?, Key::new(42, 0));
+/// let players = Players::only(RandomAgent::default(), Seat::B, 2);
+/// let mut referee = Referee::new(deal, players, ())?;
+/// while let Some(turn) = referee.run()? {
+///     assert_eq!(turn.seat, Seat::A);
+///     let first = turn.view.choices().nth(0).unwrap();
+///     referee.act(first)?;
+/// }
+/// assert_eq!(referee.playing().result().unwrap().ranks.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Referee<A, W = ()> {
+    playing: Playing,
+    seated: (Players<A>, W),
+}
+
+impl<A: Agent, W: Observer> Referee<A, W> {
+    /// Begins a match of a deal with these players: briefs the agents and deals the first round.
+    ///
+    /// # Errors
+    /// If the rules do not allow the number of seats, or an agent cannot play.
+    pub fn new(mut deal: Deal, mut players: Players<A>, mut observer: W) -> Result<Referee<A, W>, MatchError> {
+        deal.rules().covers(players.seats())?;
+        players.begin(&mut deal)?;
+        let playing = Playing::observed(deal, players.seats(), &mut (&mut players, &mut observer))?;
+        Ok(Referee { playing, seated: (players, observer) })
     }
 
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
-    #[inline(always)]
-    fn event(&mut self, event: &Event<Card>) {
-        for (agent, seat) in self.agents.iter_mut().zip(Seat::ALL) {
-            agent.notice(&event.seen_from(seat));
-        }
-        self.observer.event(event);
+    /// Begins the match of another deal in the memory of this one, with the agents and the observer that it has now.
+    ///
+    /// # Errors
+    /// If an agent cannot play.
+    pub fn restart(&mut self, key: Key) -> Result<(), MatchError> {
+        self.seated.0.begin(self.playing.rekeyed(key))?;
+        self.playing.deal_again(&mut self.seated);
+        Ok(())
     }
 
+    /// The match.
+    pub fn playing(&self) -> &Playing {
+        &self.playing
+    }
+
+    /// Lays the order of a race, as [`Playing::lay_race`] does.
+    pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
+        self.playing.lay_race(round, race, order);
+    }
+
+    /// The players.
+    pub fn players(&self) -> &Players<A> {
+        &self.seated.0
+    }
+
+    /// The players, to exchange agents between matches.
+    pub fn players_mut(&mut self) -> &mut Players<A> {
+        &mut self.seated.0
+    }
+
+    /// The observer.
+    pub fn observer(&self) -> &W {
+        &self.seated.1
+    }
+
+    /// The observer.
+    pub fn observer_mut(&mut self) -> &mut W {
+        &mut self.seated.1
+    }
+
+    /// The seat whose turn it is to decide, and what it may see; `None` when the match is over.
+    pub fn turn(&self) -> Option<Turn<'_>> {
+        self.playing.turn()
+    }
+
+    fn fault(&self, IllegalAction { actor, action, legal }: IllegalAction) -> MatchError {
+        let seat = actor.expect("an agent was asked");
+        let (round, decision) = (self.playing.rounds() + 1, self.playing.decisions_in_round() + 1);
+        MatchError::Fault(Box::new(Fault { seat, round, decision, action, legal }))
+    }
+
+    /// The decision of the agent whose turn it is, which is legal and is not carried out; `None` if no agent sits there or
+    /// the match is over. The caller may carry out another decision: this is how an adviser is asked.
+    ///
+    /// # Errors
+    /// If the agent cannot continue, or decides illegally.
+    pub fn ask(&mut self) -> Result<Option<Action>, MatchError> {
+        let Some(turn) = self.playing.turn() else { return Ok(None) };
+        let Some(asked) = self.seated.0.ask(&turn.view) else { return Ok(None) };
+        let action = asked?.canonical();
+        self.playing.state().check(action).map_err(|illegal| self.fault(illegal))?;
+        Ok(Some(action))
+    }
+
+    /// Carries out a decision of the seat whose turn it is, and everything that follows up to the next decision.
+    ///
+    /// # Errors
+    /// If the decision is illegal or the match is over. Nothing has changed then.
+    pub fn act(&mut self, action: Action) -> Result<(), IllegalAction> {
+        self.playing.act_observed(action, &mut self.seated).map(|_| ())
+    }
+
+    /// Lets the agent whose turn it is decide, and carries its decision out.
+    ///
+    /// # Errors
+    /// If the agent cannot continue, or decides illegally. Nothing has been carried out then.
     #[inline]
-    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        self.observer.decides(state, seat, action);
+    pub fn step(&mut self) -> Result<Stepped, MatchError> {
+        let Some(turn) = self.playing.turn() else { return Ok(Stepped::Over) };
+        let seat = turn.seat;
+        let Some(asked) = self.seated.0.ask(&turn.view) else { return Ok(Stepped::Waiting(seat)) };
+        let action = asked?;
+        self.act(action).map_err(|illegal| self.fault(illegal))?;
+        Ok(Stepped::Decided(seat, action))
     }
 
-    fn race(&mut self, order: &RaceOrder) {
-        self.observer.race(order);
+    /// Continues until the caller has to decide, and returns its turn; `None` when the match is over.
+    ///
+    /// # Errors
+    /// As [`Referee::step`].
+    pub fn run(&mut self) -> Result<Option<Turn<'_>>, MatchError> {
+        while let Stepped::Decided(..) = self.step()? {}
+        Ok(self.playing.turn())
     }
 
-    fn reshuffle(&mut self, stock: &[Card]) {
-        self.observer.reshuffle(stock);
-    }
-
-    fn round_ends(&mut self, state: &State, result: &RoundResult) {
-        self.observer.round_ends(state, result);
-        for agent in self.agents.iter_mut() {
-            agent.round_ends(result);
+    /// Continues until another turn or round begins, the caller has to decide, or the match is over.
+    ///
+    /// # Errors
+    /// As [`Referee::step`].
+    pub fn finish_turn(&mut self) -> Result<Stepped, MatchError> {
+        let now = |playing: &Playing| (playing.rounds(), playing.state().table().turns());
+        let begun = now(&self.playing);
+        loop {
+            match self.step()? {
+                Stepped::Decided(..) if now(&self.playing) == begun => {}
+                step => return Ok(step),
+            }
         }
+    }
+
+    /// Takes the agent whose turn it is out of the match, so that it can decide on another thread; `None` if no agent
+    /// sits there or the match is over. [`Referee::put_back`] returns it.
+    pub fn take_out(&mut self) -> Option<Thinker<A>> {
+        let seat = self.playing.turn()?.seat;
+        let agent = self.seated.0.agents_mut().get_mut(seat.index())?.take()?;
+        Some(Thinker { seat, agent, state: Box::new(self.playing.state().clone()) })
+    }
+
+    /// Puts an agent back that was [taken out](Referee::take_out).
+    pub fn put_back(&mut self, thinker: Thinker<A>) {
+        self.seated.0.agents_mut()[thinker.seat.index()] = Some(thinker.agent);
+    }
+}
+
+/// An agent that decides apart from its match: see [`Referee::take_out`].
+#[derive(Clone, Debug)]
+pub struct Thinker<A> {
+    seat: Seat,
+    agent: A,
+    state: Box<State>,
+}
+
+impl<A: Agent> Thinker<A> {
+    /// The agent's seat.
+    pub fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    /// The agent's decision. It may be illegal.
+    ///
+    /// # Errors
+    /// If the agent cannot continue.
+    pub fn decide(&mut self) -> Result<Action, crate::AgentError> {
+        self.agent.decide(&self.state.observe(self.seat))
     }
 }
 
 /// Plays a match between agents, seat a first.
 ///
 /// # Errors
-/// If the rules do not fit, or an agent decides illegally or cannot go on. The match ends at once then.
-///
-/// # Panics
-/// Only if an agent does.
+/// If the rules do not allow the number of seats, or an agent decides illegally or cannot continue. The match ends at once
+/// then.
 ///
 /// # Determinism
 /// The match depends only on the pairing and the agents. The decks do not depend on the agents.
@@ -178,86 +308,14 @@ pub fn play_match<A: Agent, W: Observer>(
     agents: &mut [A],
     observer: &mut W,
 ) -> Result<MatchResult, MatchError> {
-    Deal::new(&pairing.rules, pairing.key).play(pairing.seats, agents, observer)
-}
-
-impl Deal {
-    /// Plays a match of this deal, as [`play_match`] does.
-    ///
-    /// # Errors
-    /// As [`play_match`].
-    ///
-    /// # Panics
-    /// Only if an agent does.
-    pub fn play<A: Agent, W: Observer>(
-        &mut self,
-        seats: usize,
-        agents: &mut [A],
-        observer: &mut W,
-    ) -> Result<MatchResult, MatchError> {
-        let rules = *self.rules();
-        let mut game = Match::new(&rules, seats, Match::first_starter(&rules, seats, self.key()))?;
-        if agents.len() != seats {
-            return Err(MatchError::Agents { agents: agents.len(), seats });
-        }
-        self.reserve(seats);
-        for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
-            agent.begin(&Briefing { rules: &rules, seats, seat, stream: self.agent(seat) });
-            ask_after(agent, seat, 0, 0)?;
-        }
-        let has_spectators = agents.iter().any(A::spectates);
-        while !game.is_over() {
-            play_round(&mut game, self, agents, has_spectators, observer)?;
-        }
-        for agent in agents.iter_mut() {
-            agent.match_ends(game.totals());
-        }
-        Ok(MatchResult::of(&game))
+    let Pairing { rules, seats, key } = *pairing;
+    rules.covers(seats)?;
+    if agents.len() != seats {
+        return Err(MatchError::Agents { agents: agents.len(), seats });
     }
-}
-
-fn play_round<A: Agent, W: Observer>(
-    game: &mut Match,
-    deal: &mut Deal,
-    agents: &mut [A],
-    has_spectators: bool,
-    observer: &mut W,
-) -> Result<(), MatchError> {
-    let number = game.rounds();
-    for agent in agents.iter_mut() {
-        agent.round_begins(&game.standing());
-    }
-    let (deck, chance) = deal.round(number);
-    let mut chance = Drawn::new(chance);
-    let mut round = Round::begin(&game.setup(), deck, &mut chance, &mut Crowd { agents, observer })
-        .expect("a match checks its rules and seats, and its deck is the rules' own");
-    while let Some(seat) = round.state().actor() {
-        observer.asks(round.state(), seat);
-        if has_spectators {
-            show(round.state().table(), seat, agents);
-        }
-        let agent = &mut agents[seat.index()];
-        let action = agent.decide(&round.state().observe(seat));
-        let decision = round.decisions() + 1;
-        ask_after(agent, seat, number + 1, decision)?;
-        if let Err(illegal) = round.act(action, &mut chance, &mut Crowd { agents, observer }) {
-            let IllegalAction { action, legal, .. } = illegal;
-            let fault = Fault { seat, round: number + 1, decision, action, legal };
-            return Err(MatchError::Fault(Box::new(fault)));
-        }
-    }
-    let result = round.end(&mut Crowd { agents, observer }).expect("a dealt round that is over can be scored");
-    game.add(&result);
-    Ok(())
-}
-
-/// Shows the table to the agents that want to see it when another seat is asked.
-fn show<A: Agent>(table: &Table, asked: Seat, agents: &mut [A]) {
-    for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
-        if seat != asked && agent.spectates() {
-            agent.spectate(table);
-        }
-    }
+    let mut referee = Referee::new(Deal::new(&rules, key), Players::all(agents), observer)?;
+    referee.run()?;
+    Ok(referee.playing.result().expect("an agent sits in every seat"))
 }
 
 #[cfg(test)]
@@ -272,17 +330,69 @@ mod tests {
         for name in PRESETS {
             let rules = Rules::preset(name).unwrap();
             let key = Key::new(3, 5);
-            let mut deal = Deal::new(&rules, key);
             for seats in [4, 2, 3, 2] {
-                let agents = || -> Vec<_> { (0..seats).map(|_| RandomAgent::default()).collect() };
-                let (mut alone, mut again) = (Fingerprinter::default(), Fingerprinter::default());
-                let expected = play_match(&Pairing { rules, seats, key }, &mut agents(), &mut alone).unwrap();
-                assert_eq!(deal.play(seats, &mut agents(), &mut again).unwrap(), expected);
-                assert_eq!(again.of_match(), alone.of_match(), "{name} at {seats} seats");
+                let agents = || (0..seats).map(|_| RandomAgent::default());
+                let mut alone = Fingerprinter::default();
+                let pairing = Pairing { rules, seats, key };
+                let expected = play_match(&pairing, &mut agents().collect::<Vec<_>>(), &mut alone).unwrap();
+                let mut again =
+                    Referee::new(Deal::new(&rules, Key::new(3, 4)), Players::all(agents()), Fingerprinter::default())
+                        .unwrap();
+                again.run().unwrap();
+                for _ in 0..2 {
+                    *again.observer_mut() = Fingerprinter::default();
+                    again.restart(key).unwrap();
+                    again.run().unwrap();
+                    assert_eq!(again.playing().result().unwrap(), expected);
+                    assert_eq!(again.observer().of_match(), alone.of_match(), "{name} at {seats} seats");
+                }
             }
+            let mut deal = Deal::new(&rules, key);
             let mut deck = rules.deck().to_vec();
             key.stream(Purpose::Deck, 2).shuffle(&mut deck);
             assert_eq!(deal.deck(2), deck);
+        }
+    }
+
+    /// However a match is stepped, agents and observers get the same.
+    #[test]
+    fn a_match_is_the_same_by_decisions_by_turns_with_agents_taken_out_and_with_decisions_of_the_caller() {
+        let rules = Rules::preset("faessler").unwrap();
+        let start = |players: Players<RandomAgent>| {
+            Referee::new(Deal::new(&rules, Key::new(8, 1)), players, Fingerprinter::default()).unwrap()
+        };
+        let all = || Players::all((0..3).map(|_| RandomAgent::default()));
+        let mut whole = start(all());
+        whole.run().unwrap();
+
+        let mut by_turns = start(all());
+        let mut turns = 0;
+        while by_turns.finish_turn().unwrap() != Stepped::Over {
+            turns += 1;
+        }
+        assert!(turns > 10 && turns < whole.playing().decisions());
+
+        let mut taken_out = start(all());
+        while let Some(mut thinker) = taken_out.take_out() {
+            assert_eq!(taken_out.step().unwrap(), Stepped::Waiting(thinker.seat()));
+            let action = thinker.decide().unwrap();
+            taken_out.put_back(thinker);
+            taken_out.act(action).unwrap();
+        }
+
+        let mut advised = start(all());
+        let mut partly = start(Players::only(RandomAgent::default(), Seat::B, 3));
+        while let Some(action) = advised.ask().unwrap() {
+            advised.act(action).unwrap();
+            match partly.ask().unwrap() {
+                Some(own) => assert_eq!(own, action.canonical()),
+                None => assert_ne!(partly.turn().unwrap().seat, Seat::B),
+            }
+            partly.act(action).unwrap();
+        }
+        for other in [&by_turns, &taken_out, &advised, &partly] {
+            assert_eq!(other.playing().actions(), whole.playing().actions());
+            assert_eq!(other.observer().of_match(), whole.observer().of_match());
         }
     }
 }

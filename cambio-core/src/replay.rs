@@ -235,8 +235,8 @@ fn replay_round<W: Observer>(
         stocks: Vec::new(),
         flaw: None,
     };
-    let mut steps =
-        Round::begin(&setup, &deck, &mut script, &mut observer).map_err(|error| Flaw::new(error.to_string()))?;
+    let mut steps = Round::begin(&game.standing(), &deck, &mut script, &mut observer)
+        .map_err(|error| Flaw::new(error.to_string()))?;
     let trace = Trace::read(filled)?;
     trace.check(0, observer.0, String::new)?;
     for (number, text) in round.decisions.iter().enumerate() {

@@ -3,7 +3,7 @@
 use crate::chance::{Chance, Race, RaceOrder};
 use crate::observer::{Heard, Observer};
 use crate::state::DealError;
-use crate::{Action, Card, IllegalAction, RoundResult, Setup, State};
+use crate::{Action, Card, IllegalAction, RoundResult, Standing, State};
 
 /// A round that is played one decision at a time; an observer is told everything.
 #[derive(Clone, Debug)]
@@ -21,26 +21,39 @@ pub(crate) trait Outcomes: Chance {
 impl Round {
     /// Deals a round and plays on to its first decision.
     pub(crate) fn begin<C: Chance, W: Observer>(
-        setup: &Setup,
+        standing: &Standing<'_>,
         deck: &[Card],
         chance: &mut C,
         observer: &mut W,
     ) -> Result<Round, DealError> {
-        observer.round_begins(setup, deck);
-        Ok(Round { state: State::deal(setup, deck, chance, &mut Heard(observer))?, decisions: 0 })
+        observer.round_begins(standing, deck);
+        let state = State::deal(&standing.setup, deck, chance, &mut Heard(observer))?;
+        let round = Round { state, decisions: 0 };
+        round.announce(observer);
+        Ok(round)
     }
 
     /// Deals another round into the same memory, and plays on to its first decision.
     pub(crate) fn again<C: Chance, W: Observer>(
         &mut self,
-        setup: &Setup,
+        standing: &Standing<'_>,
         deck: &[Card],
         chance: &mut C,
         observer: &mut W,
     ) -> Result<(), DealError> {
-        observer.round_begins(setup, deck);
+        observer.round_begins(standing, deck);
         self.decisions = 0;
-        self.state.redeal(setup, deck, chance, &mut Heard(observer))
+        self.state.redeal(&standing.setup, deck, chance, &mut Heard(observer))?;
+        self.announce(observer);
+        Ok(())
+    }
+
+    /// Announces the next decision.
+    #[inline]
+    fn announce<W: Observer>(&self, observer: &mut W) {
+        if let Some(seat) = self.state.actor() {
+            observer.asks(&self.state, seat);
+        }
     }
 
     /// The state of the round.
@@ -66,6 +79,7 @@ impl Round {
         self.state.carry_out(action, chance, &mut Heard(observer));
         self.decisions += 1;
         chance.tell(observer);
+        self.announce(observer);
         Ok(())
     }
 
