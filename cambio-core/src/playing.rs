@@ -81,19 +81,23 @@ pub enum RestoreError {
     Flaw(#[from] Flaw),
 }
 
-/// Keeps the events since the previous decision.
-struct Log<'a>(&'a mut Vec<Event<Card>>);
+/// Keeps every decision, and the events since the last one.
+struct Log<'a> {
+    actions: &'a mut Vec<Action>,
+    events: &'a mut Vec<Event<Card>>,
+}
 
 impl Observer for Log<'_> {
     #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
-        self.0.push(*event);
+        self.events.push(*event);
     }
 
     /// Only legal decisions come here: an illegal one leaves the events of the last legal one.
-    fn decides(&mut self, _: &State, _: Seat, _: Action) {
-        self.0.clear();
+    fn decides(&mut self, _: &State, _: Seat, action: Action) {
+        self.actions.push(action);
+        self.events.clear();
     }
 }
 
@@ -138,11 +142,11 @@ impl Playing {
     pub fn observed<W: Observer>(mut deal: Deal, seats: usize, observer: &mut W) -> Result<Playing, RulesError> {
         let rules = *deal.rules();
         let game = Match::new(&rules, seats, Match::first_starter(&rules, seats, deal.key()))?;
-        let mut events = Vec::new();
+        let (mut actions, mut events) = (Vec::new(), Vec::new());
         let (deck, chance) = deal.round(0);
-        let mut observers = (Log(&mut events), observer);
+        let mut observers = (Log { actions: &mut actions, events: &mut events }, observer);
         let round = Round::begin(&game.standing(), deck, &mut Drawn::new(chance), &mut observers).expect(DEALS);
-        Ok(Playing { deal, game, round, actions: Vec::new(), events, last_round: None })
+        Ok(Playing { deal, game, round, actions, events, last_round: None })
     }
 
     /// Begins the match of another deal, under the same rules and at the same table, in the memory of this one. It saves
@@ -178,7 +182,7 @@ impl Playing {
         actions.clear();
         events.clear();
         *last_round = None;
-        next_round(round, deal, game, &mut (Log(events), observer));
+        next_round(round, deal, game, &mut (Log { actions, events }, observer));
     }
 
     /// How many races the round has had so far: windows in which two or more seats snapped.
@@ -240,9 +244,8 @@ impl Playing {
         observer: &mut W,
     ) -> Result<&[Event<Card>], IllegalAction> {
         let Playing { deal, game, round, actions, events, last_round } = self;
-        let mut observers = (Log(events), observer);
+        let mut observers = (Log { actions, events }, observer);
         round.act(action, &mut Drawn::new(deal.chance(game.rounds())), &mut observers)?;
-        actions.push(action.canonical());
         if let Some(result) = round.end(&mut observers) {
             game.add(&result);
             *last_round = Some(result);

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::guard::Watched;
+use cambio_core::Agent;
+
 use crate::plan::{Block, PlayablePlan};
 
 /// The most agents of one spec that wait. Of a lineup that meets alone each of its agents has as many as there are
@@ -22,7 +23,7 @@ pub(super) struct Bench {
 struct Waiting {
     /// The last deal that it had. It had all its deals in ascending order.
     deal: u64,
-    agent: Watched,
+    agent: Box<dyn Agent>,
 }
 
 impl Bench {
@@ -31,7 +32,7 @@ impl Bench {
     }
 
     /// An agent of the plan that has not had the block's deal; `None` where it has to be made.
-    pub(super) fn take(&mut self, agent: usize, block: &Block<'_>) -> Option<Watched> {
+    pub(super) fn take(&mut self, agent: usize, block: &Block<'_>) -> Option<Box<dyn Agent>> {
         if self.cell != block.place {
             self.cell = block.place;
             self.waiting.iter_mut().for_each(VecDeque::clear);
@@ -49,7 +50,7 @@ impl Bench {
     }
 
     /// Lets an agent wait that has had the block's deal.
-    pub(super) fn put(&mut self, agent: usize, watched: Watched, block: &Block<'_>) {
-        self.waiting[agent].push_back(Waiting { deal: block.deal, agent: watched });
+    pub(super) fn put(&mut self, agent: usize, seated: Box<dyn Agent>, block: &Block<'_>) {
+        self.waiting[agent].push_back(Waiting { deal: block.deal, agent: seated });
     }
 }
