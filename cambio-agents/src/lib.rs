@@ -39,6 +39,7 @@ mod card_model;
 mod explain;
 mod external;
 mod greedy;
+mod guarded;
 mod heuristic;
 mod inference;
 mod ismcts;
@@ -67,6 +68,7 @@ pub use external::{
     CommandError, External, ExternalParams, PROTOCOL, adopt_orphans, end_orphans, interrupt, is_interrupted,
 };
 pub use greedy::{Greedy, GreedyParams};
+pub use guarded::{Guarded, panic_message};
 pub use heuristic::{Heuristic, HeuristicParams, Preset};
 pub use inference::{Draw, Inference};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};

@@ -6,7 +6,8 @@ use cambio_core::{Agent, Deal, MatchError, Phase, Rules, Seat};
 use cambio_stats::{Interval, Moments, Support};
 
 use crate::plan::Unit;
-use crate::play::{Executor, Guarded, Stopped, Worker};
+use cambio_agents::Guarded;
+use cambio_exec::{Executor, Stopped, Worker};
 
 /// Rounds between an agent in one seat and a policy in all others. Each deal is played in every seat.
 ///

@@ -6,11 +6,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use cambio_agents::panic_message;
 use cambio_core::{Deal, MAX_SEATS, MatchError, Observer, Recorder, Seat, State, Trouble};
 
 use super::bench::Bench;
 use super::fault::{AgentFault, Script, fault};
-use super::guard::{Asked, Watched, message};
+use super::guard::{Asked, Watched};
 use super::rows::{BlockRows, Ending, write_rows};
 use super::tally::Tally;
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
@@ -169,7 +170,7 @@ impl<'p> Arena<'p> {
             let Some((seat, asked)) = culprit else { resume_unwind(panic) };
             let (round, decided) = tally.place();
             let decision = decided + usize::from(asked == Asked::Decision);
-            let trouble = Trouble { seat, round, decision, reason: message(&*panic) };
+            let trouble = Trouble { seat, round, decision, reason: panic_message(&*panic) };
             Err(MatchError::Trouble(Box::new(trouble)))
         });
         let labels = || -> Vec<&str> {

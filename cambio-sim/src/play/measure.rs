@@ -2,9 +2,9 @@
 
 use cambio_agents::Halt;
 
-use super::executor::Stopped;
 use super::fault::AgentFault;
 use crate::plan::PlanError;
+use cambio_exec::Stopped;
 
 /// Why agents cannot be measured.
 #[derive(Debug, thiserror::Error)]
