@@ -38,6 +38,7 @@ mod bits;
 mod card_model;
 mod external;
 mod greedy;
+mod guarded;
 mod heuristic;
 mod inference;
 mod ismcts;
@@ -64,6 +65,7 @@ pub use external::{
     CommandError, External, ExternalParams, PROTOCOL, adopt_orphans, end_orphans, interrupt, is_interrupted,
 };
 pub use greedy::{Greedy, GreedyParams};
+pub use guarded::{Guarded, panic_message};
 pub use heuristic::{Heuristic, HeuristicParams, Preset};
 pub use inference::{Draw, Inference};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};

@@ -8,8 +8,8 @@ use std::time::Duration;
 use cambio_core::{
     Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, Standing, shown,
 };
-use cambio_report::{KindView, Narrator, cards_in_short, rules_in_short, scores_in_words};
-use cambio_sim::CancelToken;
+use cambio_exec::CancelToken;
+use cambio_view::{KindView, Narrator, cards_in_short, rules_in_short, scores_in_words};
 
 use crate::say::next_line;
 

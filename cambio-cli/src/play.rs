@@ -3,11 +3,13 @@
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
+use cambio_agents::Guarded;
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Playing, Recorder, Seat};
-use cambio_serve::{Invitation, Sitting};
-use cambio_sim::{CancelToken, Guarded, Unit, fresh_seed, read_rules, read_seed};
+use cambio_exec::CancelToken;
+use cambio_sim::{Unit, fresh_seed, read_rules, read_seed};
+use cambio_view::{Invitation, Sitting};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::Output;

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use cambio_core::{Action, Card, Event, Flaw, Observer, Record, RoundResult, Seat, Setup, State, replay};
-use cambio_report::{Film, Narrator};
+use cambio_view::{Film, Narrator};
 use serde_json::{Value, json};
 
 use crate::exit::{CliResult, Exit};

@@ -3,11 +3,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use cambio_exec::read_text;
+use cambio_exec::write_whole;
 use cambio_report::PAGES;
 use cambio_report::{Tuning, of_tuning};
 use cambio_sim::tune::{Point, TuningResult};
-use cambio_sim::write_whole;
-use cambio_sim::{Extent, RunError, StoredRun, against_baseline, derive, read_text};
+use cambio_sim::{Extent, RunError, StoredRun, against_baseline, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::{plain_lines, say};

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::rng::Seed;
+use cambio_exec::{CancelToken, Executor, MOST_THREADS};
 use cambio_report::PAGES;
 use cambio_sim::{
-    CancelToken, Executor, Experiment, MOST_THREADS, PlanError, PlayablePlan, Progress, Report, RunError, RunFolder,
-    RunOutcome, Runner, Secret, Shard, StoredRun, keep_fault,
+    Experiment, PlanError, PlayablePlan, Progress, Report, RunError, RunFolder, RunOutcome, Runner, Secret, Shard,
+    StoredRun, keep_fault,
 };
 
 use crate::exit::{CliResult, Exit};

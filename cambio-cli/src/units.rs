@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
+use cambio_exec::Executor;
 use cambio_report::PAGES;
 use cambio_sim::{
-    Executor, Plan, PlayablePlan, RunError, Shard, UnitError, UnitStore, WorkUnit, merge_units, play_unit, replay_unit,
+    Plan, PlayablePlan, RunError, Shard, UnitError, UnitStore, WorkUnit, merge_units, play_unit, replay_unit,
 };
 use clap::Subcommand;
 

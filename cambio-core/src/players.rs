@@ -21,7 +21,7 @@ pub struct Failure {
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "seat {} cannot continue: {} ", self.seat, self.error)?;
+        write!(f, "seat {} cannot go on: {} ", self.seat, self.error)?;
         match self.round {
             0 => f.write_str("(before round 1)"),
             round => write!(f, "(round {round}, decision {})", self.decision),

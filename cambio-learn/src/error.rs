@@ -2,7 +2,7 @@
 
 use cambio_agents::NetworkError;
 use cambio_core::MatchError;
-use cambio_sim::{RunError, ThreadsError};
+use cambio_exec::{FileError, ThreadsError};
 
 use crate::recipe::RecipeError;
 
@@ -24,7 +24,7 @@ pub enum LearnError {
     Checkpoint(#[from] CheckpointError),
     /// A file cannot be read or written.
     #[error(transparent)]
-    Disk(#[from] RunError),
+    Disk(#[from] FileError),
     /// A network cannot be gone on from.
     #[error("the network to go on from: {0}")]
     Network(#[from] NetworkError),

@@ -1,9 +1,10 @@
 //! How a network fares against an agent.
 
+use cambio_agents::Guarded;
 use cambio_agents::{AgentSpec, Learned, Network};
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, MatchError};
-use cambio_sim::{Executor, Guarded, Stopped, Worker};
+use cambio_exec::{Executor, Stopped, Worker};
 use cambio_stats::{Interval, Moments, Support};
 
 /// What a network won against one agent in every other seat.

@@ -2,7 +2,7 @@
 
 use cambio_agents::{Inputs, MatchStanding, Network, Weighing};
 use cambio_core::{Action, Card, Event, History, Match, Observer, Record, RoundResult, Seat, Setup, State, replay};
-use cambio_sim::{Executor, Stopped};
+use cambio_exec::{Executor, Stopped};
 use cambio_stats::{Interval, Moments, Support};
 
 use crate::error::LearnError;

@@ -4,7 +4,7 @@ use std::thread;
 
 use cambio_agents::{AgentSpec, Floats, Inputs, Network, Roster};
 use cambio_core::Rules;
-use cambio_sim::{CancelToken, Executor, Stopped, ThreadsError};
+use cambio_exec::{CancelToken, Executor, Stopped, ThreadsError};
 
 use crate::error::LearnError;
 use crate::evaluate::{Judgement, judge};
@@ -79,7 +79,7 @@ impl Crew {
 /// use cambio_agents::roster;
 /// use cambio_core::Rules;
 /// use cambio_learn::{Crew, Learner, Recipe};
-/// use cambio_sim::CancelToken;
+/// use cambio_exec::CancelToken;
 ///
 /// let recipe = Recipe { rules: "mini-m1".into(), matches: 200, generation: 50, ..Recipe::default() };
 /// let rules = Rules::preset("mini-m1")?;

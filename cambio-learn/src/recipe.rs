@@ -23,7 +23,7 @@ pub struct Recipe {
     /// A preset, a mini game, or the path of a rule file.
     pub rules: String,
     /// The number of seats, or several numbers, which matches then have in turn: one network for several tables.
-    #[serde(deserialize_with = "cambio_sim::one_or_many")]
+    #[serde(deserialize_with = "cambio_exec::one_or_many")]
     pub seats: Vec<usize>,
     /// The seed of everything.
     pub seed: u64,

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use cambio_agents::{Network, roster};
 use cambio_core::rng::Key;
 use cambio_core::{Pairing, Recorder, Rules, play_match};
+use cambio_exec::{CancelToken, Executor};
 use cambio_learn::{Bound, Crew, Evaluation, LearnError, LearnFolder, Recipe, Training, judge};
-use cambio_sim::{CancelToken, Executor};
 
 fn recipe() -> Recipe {
     Recipe {

@@ -1,6 +1,11 @@
 //! The page of a network that learned.
 
-use cambio_learn::{AgreedRow, CurveRow, JudgedRow, Recipe};
+use std::path::Path;
+
+use cambio_exec::read_text;
+use cambio_sim::RunError;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, plus_minus};
@@ -10,43 +15,108 @@ use crate::plot::{Curve, Figure, Sample, Standing};
 /// The most points of the curve of the loss; of more, every second, third and so on is drawn.
 const MOST_POINTS: usize = 60;
 
-/// What a learner has written down so far.
-///
-/// ```
-/// use cambio_learn::{JudgedRow, Recipe};
-/// use cambio_report::{Learning, of_learning};
-///
-/// let recipe = Recipe::default();
-/// let row = |matches, level, share| JudgedRow {
-///     matches,
-///     level,
-///     against: "sharp".into(),
-///     seats: 2,
-///     share,
-///     low: Some(share - 0.01),
-///     high: Some(share + 0.01),
-///     deals: 2000,
-/// };
-/// let judged = [row(500_000, 1, 0.52), row(1_000_000, 2, 0.56)];
-/// let page = of_learning(Learning { recipe: &recipe, curve: &[], judged: &judged, agreed: &[], bound: &[] });
-/// assert!(page.contains("56.0 ± 1.0 %"));
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Learning<'a> {
-    /// The recipe.
-    pub recipe: &'a Recipe,
-    /// The rows of `curve.csv`.
-    pub curve: &'a [CurveRow],
-    /// The rows of `judged.csv`.
-    pub judged: &'a [JudgedRow],
-    /// The rows of `agreed.csv`.
-    pub agreed: &'a [AgreedRow],
-    /// The rows of `bound.csv`.
-    pub bound: &'a [JudgedRow],
+/// What the page tells of `recipe.toml`.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Recipe {
+    rules: String,
+    seats: Vec<usize>,
+    matches: u64,
+    evaluation: Evaluation,
+    bound: Option<toml::Table>,
+    imitate: Option<Imitation>,
 }
 
-/// Makes the page of a network that learned, or is learning.
-pub fn of_learning(learning: Learning<'_>) -> String {
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Evaluation {
+    against: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Imitation {
+    agent: String,
+}
+
+/// A row of `curve.csv`.
+#[derive(Deserialize)]
+struct CurveRow {
+    matches: u64,
+    rounds: u64,
+    loss: f64,
+}
+
+/// A row of `judged.csv` or `bound.csv`.
+#[derive(Deserialize)]
+struct JudgedRow {
+    matches: u64,
+    level: u64,
+    against: String,
+    seats: usize,
+    share: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    deals: u64,
+}
+
+/// A row of `agreed.csv`.
+#[derive(Deserialize)]
+struct AgreedRow {
+    matches: u64,
+    agent: String,
+    share: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    by_chance: f64,
+    decisions: u64,
+    deals: u64,
+}
+
+/// What a learner has written down so far.
+#[derive(Clone, Copy)]
+struct Learning<'a> {
+    recipe: &'a Recipe,
+    curve: &'a [CurveRow],
+    judged: &'a [JudgedRow],
+    agreed: &'a [AgreedRow],
+    bound: &'a [JudgedRow],
+}
+
+/// The rows of a file, none if it is not there.
+fn rows<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, RunError> {
+    if !file.exists() {
+        return Ok(Vec::new());
+    }
+    let text = read_text(file).map_err(RunError::unreadable(file))?;
+    let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<_, _>>();
+    rows.map_err(|error| RunError::damaged(file, error.to_string()))
+}
+
+/// Makes the page of a network that learned, or is learning, from the recipe and the tables in its folder.
+///
+/// # Errors
+/// If the folder has no recipe, or a file of it cannot be read.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("cambio-learned-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// let judged = "matches,level,against,seats,share,low,high,deals\n500000,1,sharp,2,0.56,0.55,0.57,2000\n";
+/// std::fs::write(folder.join("recipe.toml"), "rules = 'classic'\nseats = [2]\nmatches = 1000000\n")?;
+/// std::fs::write(folder.join("judged.csv"), judged)?;
+/// assert!(cambio_report::of_learning(&folder)?.contains("56.0 ± 1.0 %"));
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn of_learning(folder: &Path) -> Result<String, RunError> {
+    let file = folder.join("recipe.toml");
+    let text = read_text(&file).map_err(RunError::unreadable(&file))?;
+    let recipe = &toml::from_str(&text).map_err(|error| RunError::damaged(&file, error.to_string()))?;
+    let (curve, agreed) = (&rows(&folder.join("curve.csv"))?[..], &rows(&folder.join("agreed.csv"))?[..]);
+    let (judged, bound) = (&rows(&folder.join("judged.csv"))?[..], &rows(&folder.join("bound.csv"))?[..]);
+    Ok(page(Learning { recipe, curve, judged, agreed, bound }, text))
+}
+
+fn page(learning: Learning<'_>, recipe_text: String) -> String {
     let Learning { recipe, curve, judged, agreed, .. } = learning;
     let mut rivals: Vec<(usize, &str)> = judged.iter().map(|row| (row.seats, row.against.as_str())).collect();
     rivals.sort_unstable();
@@ -76,7 +146,7 @@ pub fn of_learning(learning: Learning<'_>) -> String {
                 .say(" have all figures, and ")
                 .code("levels")
                 .say(" the network at each evaluation."),
-            command: recipe.to_toml(),
+            command: recipe_text,
         }
         .html()
 }

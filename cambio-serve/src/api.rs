@@ -13,8 +13,8 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
 use cambio_core::rng::Key;
 use cambio_core::{MAX_SEATS, PRESETS, Playing, Record, Rules, Seat};
-use cambio_report::rules_in_short;
 use cambio_sim::{Unit, fresh_seed, read_seed};
+use cambio_view::{MEDIANS, inquire, rules_in_short, view_of};
 use futures_util::stream::{self, Stream};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -22,11 +22,9 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{Answer, Problem, json, show};
 use crate::assets;
 use crate::desk::Desk;
-use crate::inquiry::{inquire, view_of};
 use crate::matches;
-use crate::reaction::MEDIANS;
 use crate::runs;
-use crate::sitting::{Invitation, Refusal, Sitting, hint};
+use cambio_view::{Invitation, Refusal, Sitting, hint};
 
 /// The most bytes of a request's body, and of one that brings a record.
 const BODY: usize = 64 * 1024;

@@ -14,7 +14,7 @@ use crate::api;
 use crate::desk::Desk;
 use crate::gate::{Gate, HEADERS, POLICY};
 use crate::settings::Settings;
-use crate::sitting::{Refusal, Sitting};
+use cambio_view::{Refusal, Sitting};
 
 /// How long an answer may take, the reading of the request's body included. What takes longer thinks in the background.
 const ANSWER: Duration = Duration::from_secs(60);

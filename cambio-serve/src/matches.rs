@@ -10,13 +10,13 @@ use axum::Router;
 use axum::extract::{Query, State};
 use axum::routing::get;
 use cambio_core::{Action, Card, Observer, Record, Seat, Setup, replay};
-use cambio_sim::{PlayablePlan, StoredRun, play_block};
+use cambio_sim::{PlayablePlan, StoredMatch, StoredRun, play_block};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answer::{Answer, Problem, json};
 use crate::desk::Desk;
-use crate::runs::{StoredMatch, aside, block_of, folder, may_start};
+use crate::runs::{aside, folder, may_start};
 
 /// How many matches a list has.
 const LISTED: usize = 50;
@@ -248,7 +248,7 @@ impl Records {
         match self {
             Records::Stored { own, .. } => Ok(own.take().and_then(|line| Record::read(&line).ok())),
             Records::Played { plan, block } => {
-                let Some(number) = block_of(plan, &place.stored()) else { return Ok(None) };
+                let Some(number) = place.stored().block(plan) else { return Ok(None) };
                 if block.as_ref().is_none_or(|(own, _)| *own != number) {
                     let rows = play_block(plan, &plan.block(number)).map_err(|fault| Problem::bad(&fault.what))?;
                     *block = Some((number, rows.records));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, watch};
 
-use crate::sitting::{Refusal, Sitting};
+use cambio_view::{Refusal, Sitting};
 
 /// One table.
 #[derive(Debug)]

@@ -13,7 +13,8 @@ use asking::{Page, amount, get, post, read, run};
 use cambio_agents::roster;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{Action, Agent, Briefing, Card, Deal, Observation, PRESETS, Phase, Playing, Rules, Seat, Sighting};
-use cambio_serve::{App, Invitation, ReactionTimes, Settings, Sitting};
+use cambio_serve::{App, Settings};
+use cambio_view::{Invitation, ReactionTimes, Sitting};
 
 /// Takes the decisions of its seat from a script.
 struct Scripted {

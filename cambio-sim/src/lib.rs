@@ -38,27 +38,23 @@ mod run;
 pub mod schedule;
 pub mod sprt;
 mod store;
-mod text;
 pub mod tune;
 
 pub use advantage::{AdvantageError, Advantages, AskedWorth, Worth};
+pub use cambio_exec::{CancelToken, Executor, MOST_THREADS, Stopped, ThreadsError, Worker};
 pub use digest::{BaselineRow, Derived, FaultRow, Page, PairRow, PooledRow, RatingRow, SeatRow, Source, SummaryRow};
-pub use disk::{Claim, PartsError, RunError, write_whole};
+pub use disk::{PartsError, RunError};
 pub use exploit::{LowerBound, LowerBoundError, Won};
 pub use plan::{
     Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan,
     PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Secret, Shard, Unit, fresh_seed, read_rules, read_seed,
 };
-pub use play::{
-    AgentFault, BlockRows, CancelToken, Executor, Guarded, MOST_THREADS, MeasureError, RoundTally, Stopped, Tally,
-    ThreadsError, Worker, play_block,
-};
+pub use play::{AgentFault, BlockRows, MeasureError, RoundTally, Tally, play_block};
 pub use rows::BehaviourRow;
 pub use run::{
-    Findings, PlayedUnit, Progress, Replay, Report, RunOutcome, Runner, UnitError, against_baseline, derive,
-    keep_fault, merge, merge_units, play_unit, replay_unit, verify,
+    AgainError, Findings, PlayedUnit, Progress, Replay, Report, RunOutcome, Runner, StoredMatch, UnitError,
+    against_baseline, derive, keep_fault, merge, merge_units, play_unit, replay_unit, verify,
 };
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;
 pub use store::{Blobs, FolderBlobs, LineupCost, RunFolder, StoredRun, UnitStore, WorkUnit};
-pub use text::{one_or_many, read_text};

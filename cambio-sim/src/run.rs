@@ -1,5 +1,6 @@
 //! Whole runs: plays a plan into a folder, reads it back, checks it, and merges shards.
 
+mod again;
 mod batch;
 mod committer;
 mod merge;
@@ -9,6 +10,7 @@ mod runner;
 mod units;
 mod verify;
 
+pub use again::{AgainError, StoredMatch};
 pub use merge::merge;
 pub use outcome::{Progress, Report, RunOutcome};
 pub(crate) use read::for_each_block_of;

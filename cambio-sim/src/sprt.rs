@@ -10,9 +10,10 @@ use cambio_stats::stopping::{Estimate, Stopped as StoppedTest};
 use cambio_stats::{Moments, Support};
 
 use crate::plan::{Block, Cell, Experiment, Lineup, PlanError, PlayablePlan};
-use crate::play::{AgentFault, Executor, MeasureError, Stopped, Worker, play_block};
+use crate::play::{AgentFault, MeasureError, play_block};
 use crate::rows::PlayerRow;
 use crate::tune::Setting;
+use cambio_exec::{Executor, Stopped, Worker};
 
 pub use stored::{DuelError, StoredAnswer, StoredDuel};
 

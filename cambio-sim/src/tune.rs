@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::resampling;
 use crate::plan::{Block, Experiment, Focal, Lineups, Payoff, PlanError, PlayablePlan, Unit};
-use crate::play::{AgentFault, Executor, MeasureError, play_block};
+use crate::play::{AgentFault, MeasureError, play_block};
+use cambio_exec::Executor;
 
 pub use result::{AgainstField, AgainstItself, Comparison, Found, MethodName, TuningResult, Validation};
 pub use task::{FieldScores, MOST_DEALS, Method, Opponents, Step, Task, TuneError, Tuned};

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use cambio_agents::roster;
+use cambio_agents::{Guarded, roster};
 use cambio_core::testing::{Effort, check_agent};
 use cambio_core::{Action, Agent, Briefing, Observation, replay};
-use cambio_sim::{AgentFault, Experiment, Guarded, play_block};
+use cambio_sim::{AgentFault, Experiment, play_block};
 
 /// Passes and draws until its third turn, then does what it is made for.
 struct Rogue {

@@ -1,7 +1,7 @@
 //! Texts over the whole page: the rules in short, what the cards are worth, the keys.
 
 use cambio_core::Rules;
-use cambio_report::{KindView, cards_in_short, rules_in_short};
+use cambio_view::{KindView, cards_in_short, rules_in_short};
 use ratatui::text::Line;
 
 use super::wrapped;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use cambio_agents::AgentSpec;
 use cambio_core::{Rules, Spot};
-use cambio_report::KindView;
-use cambio_serve::{Done, Sitting, Step, hint};
+use cambio_view::KindView;
+use cambio_view::{Done, Sitting, Step, hint};
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Stylize as _;
 use ratatui::text::{Line, Span};

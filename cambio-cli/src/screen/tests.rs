@@ -1,7 +1,7 @@
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::{PRESETS, Playing, Record, Rules, replay};
-use cambio_report::Film;
-use cambio_serve::Invitation;
+use cambio_view::Film;
+use cambio_view::Invitation;
 
 use super::reel::Reel;
 use super::sit::Seat;
@@ -29,7 +29,7 @@ fn seated(rules: &str, opponents: &[&str], seed: u64, notes: bool) -> Seat {
     let person = cambio_core::Seat::A;
     let adviser = Some(roster.parse("greedy").unwrap());
     let invitation = Invitation { start, person, opponents, notes, practice: true, reaction: None };
-    Seat::new(cambio_serve::Sitting::new(invitation), adviser)
+    Seat::new(cambio_view::Sitting::new(invitation), adviser)
 }
 
 /// Lets the agents decide until the person is asked.

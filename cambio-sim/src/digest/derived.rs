@@ -13,9 +13,10 @@ use super::cell::CellDigest;
 use super::resampling::resampling;
 use super::sums::Digest;
 use super::tables::{FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
-use crate::disk::{RunError, write_whole};
+use crate::disk::RunError;
 use crate::plan::{Extent, Payoff, Plan};
 use crate::rows::{BehaviourRow, ratio};
+use cambio_exec::write_whole;
 
 fn fault_row(line: &str) -> Option<FaultRow> {
     let record: Value = serde_json::from_str(line).ok()?;
@@ -137,7 +138,7 @@ impl Derived {
     /// # Errors
     /// If one cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), RunError> {
-        self.files().into_iter().try_for_each(|(name, text)| write_whole(&folder.join(name), text.as_bytes()))
+        Ok(self.files().into_iter().try_for_each(|(name, text)| write_whole(&folder.join(name), text.as_bytes()))?)
     }
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::seeds;
-use crate::text::{one_or_many, read_text};
+use cambio_exec::{one_or_many, read_text};
 
 /// An experiment, as a file describes it.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]

@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use cambio_agents::{is_interrupted, panic_message};
 use cambio_core::rng::Key;
 use cambio_core::{
-    Action, Agent, AgentError, Card, Deal, Event, Failure, Match, MatchError, MatchResult, Observer, Players, RaceOrder,
-    Recorder, Referee, RoundResult, Rules, Seat, Standing, State, Stepped,
+    Action, Agent, AgentError, Card, Deal, Event, Failure, MAX_SEATS, Match, MatchError, MatchResult, Observer,
+    Players, RaceOrder, Recorder, Referee, RoundResult, Rules, Seat, Standing, State, Stepped,
 };
 
 use super::bench::Bench;
@@ -206,8 +206,10 @@ impl<'p> Arena<'p> {
             (0..seats).map(|seat| plan.agents[block.agent(seat, rotation)].label.as_str()).collect();
         match outcome {
             Ok(result) => {
-                let lapses: Vec<Option<u32>> =
-                    referee.players().agents().iter().map(|agent| agent.as_ref().and_then(|agent| agent.lapses())).collect();
+                let mut lapses = [None; MAX_SEATS];
+                for (lapses, agent) in lapses.iter_mut().zip(referee.players().agents().iter().flatten()) {
+                    *lapses = agent.lapses();
+                }
                 let Notes { tally, recorder, watchers } = referee.observer_mut();
                 let record = recorder
                     .take()
@@ -239,10 +241,7 @@ impl<'p> Arena<'p> {
 }
 
 /// Plays the match of a key with the agents at the table.
-fn play_out<W: Observer>(
-    referee: &mut Referee<Box<dyn Agent>, W>,
-    key: Key,
-) -> Result<MatchResult, MatchError> {
+fn play_out<W: Observer>(referee: &mut Referee<Box<dyn Agent>, W>, key: Key) -> Result<MatchResult, MatchError> {
     referee.restart(key)?;
     while let Stepped::Decided(seat, _) = referee.step()? {
         if is_interrupted() {

@@ -1,10 +1,10 @@
 //! Errors of measurements that play, look at the results and play on.
 
-use cambio_agents::Halt;
+use cambio_core::AgentError;
 
-use super::executor::Stopped;
 use super::fault::AgentFault;
 use crate::plan::PlanError;
+use cambio_exec::Stopped;
 
 /// Why agents cannot be measured.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,7 @@ impl From<Box<AgentFault>> for MeasureError {
     fn from(fault: Box<AgentFault>) -> MeasureError {
         match fault.halt {
             None => MeasureError::Fault(fault),
-            Some(Halt::Interrupted) => MeasureError::Interrupted,
+            Some(AgentError::Interrupted) => MeasureError::Interrupted,
             Some(_) => MeasureError::Halted(fault.what),
         }
     }

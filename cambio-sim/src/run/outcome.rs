@@ -1,6 +1,6 @@
 //! The progress and the outcome of a run.
 
-use cambio_agents::Halt;
+use cambio_core::AgentError;
 
 use crate::digest::{Derived, Digest};
 use crate::disk::RunError;
@@ -27,7 +27,7 @@ impl RunOutcome {
     pub(super) fn of(fault: Box<AgentFault>) -> RunOutcome {
         match fault.halt {
             None => RunOutcome::Fault(fault),
-            Some(Halt::Interrupted) => RunOutcome::Interrupted,
+            Some(AgentError::Interrupted) => RunOutcome::Interrupted,
             Some(_) => RunOutcome::Halted(fault.what),
         }
     }

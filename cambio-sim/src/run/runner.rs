@@ -9,11 +9,13 @@ use super::committer::Committer;
 use super::outcome::{Progress, Report, RunOutcome};
 use super::read::Reading;
 use crate::digest::{Derived, Page, Source};
-use crate::disk::{RunError, write_whole};
+use crate::disk::RunError;
 use crate::plan::{Plan, PlayablePlan};
-use crate::play::{AgentFault, Arena, Executor, Stopped, Worker};
+use crate::play::{AgentFault, Arena};
 use crate::store::{RunFolder, StoredRun};
-use crate::text::read_text;
+use cambio_exec::read_text;
+use cambio_exec::write_whole;
+use cambio_exec::{Executor, Stopped, Worker};
 
 /// Plays plans into folders.
 ///
@@ -160,7 +162,7 @@ pub(super) fn write_timing(folder: &Path, threads: usize, matches: u64, time: Du
         Err(error) => return Err(RunError::unreadable(&path)(error)),
     };
     text.extend([format!("{threads},{matches},{:.3}\n", time.as_secs_f64())]);
-    write_whole(&path, text.as_bytes())
+    Ok(write_whole(&path, text.as_bytes())?)
 }
 
 /// Writes the record of a match that a fault stopped to `fault.jsonl`, and returns its path.

@@ -15,10 +15,11 @@ use super::runner::write_timing;
 use crate::digest::{Derived, Digest, Extract, Page, Source};
 use crate::disk::{PartsError, RunError, build_aside};
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
-use crate::play::{AgentFault, Arena, Executor, Stopped, Worker};
+use crate::play::{AgentFault, Arena};
 use crate::store::{
     BatchEntry, LineupCost, RunFolder, StoredBatch, StoredRun, UnitStore, UnitWriter, WorkUnit, unpacked_all,
 };
+use cambio_exec::{Executor, Stopped, Worker};
 
 /// So many batches are read before they are written, at most.
 const AHEAD: usize = 4;

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::stored::StoredRun;
-use crate::disk::{RunError, build_aside, create_folder};
+use crate::disk::{RunError, build_aside};
 use crate::rows::parquet::ParquetTable;
 use crate::rows::{MatchRow, PlayerRow, RoundRow};
+use cambio_exec::create_folder;
 
 /// Writes `matches.parquet`, `rounds.parquet` and `players.parquet` into a new folder. They hold the rows that the ledger covers,
 /// checked against it.

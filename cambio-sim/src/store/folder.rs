@@ -13,8 +13,9 @@ use super::programs::Programs;
 use super::secret::SECRET_FILE;
 use super::stored::StoredRun;
 use super::units::Begun;
-use crate::disk::{Claim, RunError, create_folder, lock, write_whole};
+use crate::disk::RunError;
 use crate::plan::{Extent, Plan, PlanError, PlayablePlan, Secret, Shard};
+use cambio_exec::{Claim, FileError, create_folder, lock, write_whole};
 
 /// The most pairs of agents of all tables together: for each, a run keeps sums that take about 150 bytes.
 const MOST_PAIRS: usize = 10_000_000;
@@ -294,7 +295,7 @@ impl RunFolder {
             spec: blake3::hash(self.spec.as_bytes()).to_string(),
             programs: &self.programs,
         };
-        write_whole(&self.path.join("manifest.json"), manifest.to_text().as_bytes())
+        Ok(write_whole(&self.path.join("manifest.json"), manifest.to_text().as_bytes())?)
     }
 }
 
@@ -312,7 +313,7 @@ fn remove_unbegun(path: &Path, spec: &str, plan: &PlayablePlan) -> Result<(), Ru
     if !path.is_dir() {
         return Ok(());
     }
-    let exists = || RunError::Exists(path.display().to_string());
+    let exists = || RunError::from(FileError::Exists(path.display().to_string()));
     let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
     let rows = row_files(plan);
     let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];

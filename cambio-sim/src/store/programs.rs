@@ -7,7 +7,7 @@ use cambio_agents::AgentSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::text::open_regular;
+use cambio_exec::open_regular;
 
 /// The BLAKE3 of each file that a bot's command names.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]

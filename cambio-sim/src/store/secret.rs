@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::disk::RunError;
 use crate::plan::Secret;
-use crate::text::read_text;
+use cambio_exec::read_text;
 
 /// The file in which it lies. While the run is played only its owner may read it.
 pub(super) const SECRET_FILE: &str = "secret";

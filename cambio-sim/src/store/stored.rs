@@ -12,7 +12,7 @@ use super::manifest::{self, Build};
 use super::programs::Programs;
 use crate::disk::RunError;
 use crate::plan::{Extent, Plan, PlayablePlan, Secret, Shard, lock_differences};
-use crate::text::{open_regular, read_up_to};
+use cambio_exec::{open_regular, read_up_to};
 
 /// A run on disk, as its folder describes it.
 ///

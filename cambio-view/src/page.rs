@@ -7,8 +7,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use cambio_core::{Event, Motion, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting};
-use cambio_report::{KindView, Move, Narrator, Scene, rules_in_short, scores_in_words};
 use serde::Serialize;
+
+use crate::narrator::Narrator;
+use crate::scene::{KindView, Move, Scene};
+use crate::words::{rules_in_short, scores_in_words};
 
 /// How many steps a page that fell behind can still catch up on one by one.
 const KEPT: usize = 64;
@@ -188,7 +191,7 @@ impl Step {
 
 /// The steps of a match, written out for any number of pages.
 #[derive(Debug)]
-pub(crate) struct Feed {
+pub struct Feed {
     setting: Setting,
     next: u64,
     /// The lines of the round.
@@ -203,7 +206,7 @@ impl Feed {
     }
 
     /// The number of the last step.
-    pub(crate) fn last(&self) -> u64 {
+    pub fn last(&self) -> u64 {
         self.next.saturating_sub(1)
     }
 
@@ -234,7 +237,10 @@ impl Feed {
     }
 
     /// What a page needs to begin: the setting, the lines of the round so far and the last step.
-    pub(crate) fn hello(&self) -> String {
+    ///
+    /// # Panics
+    /// Never: they are plain data.
+    pub fn hello(&self) -> String {
         let setting = serde_json::to_string(&self.setting).expect("a setting is plain data");
         let lines = serde_json::to_string(&self.lines).expect("lines are texts");
         let step = self.recent.back().map_or("null", |step| step);
@@ -242,7 +248,7 @@ impl Feed {
     }
 
     /// The steps from one on; `None` if some of them are no longer kept.
-    pub(crate) fn since(&self, from: u64) -> Option<Vec<Arc<str>>> {
+    pub fn since(&self, from: u64) -> Option<Vec<Arc<str>>> {
         let behind = usize::try_from(self.next.saturating_sub(from)).ok()?;
         (behind <= self.recent.len()).then(|| self.recent.iter().skip(self.recent.len() - behind).cloned().collect())
     }

@@ -24,7 +24,7 @@ impl Line {
     /// The words for one seat, or for somebody who may see every card.
     ///
     /// ```
-    /// use cambio_report::Line;
+    /// use cambio_view::Line;
     ///
     /// let line = Line::Private("a draws Kd".to_owned(), 'a', "a draws a card".to_owned());
     /// assert_eq!([line.told(None), line.told(Some('a')), line.told(Some('b'))], ["a draws Kd", "a draws Kd", "a draws a card"]);
@@ -63,7 +63,7 @@ impl Frame {
     /// let mut recorder = Recorder::new(&pairing.rules);
     /// let mut agents = [RandomAgent::default(), RandomAgent::default()];
     /// let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
-    /// let film = cambio_report::Film::of(&recorder.finish(pairing.key, 0, &["ann", "bob"], &result)).unwrap();
+    /// let film = cambio_view::Film::of(&recorder.finish(pairing.key, 0, &["ann", "bob"], &result)).unwrap();
     /// let frames = &film.rounds[0].frames;
     /// assert_eq!(frames[0].decided(None), "the deal");
     /// let secret = frames.iter().find(|frame| frame.secret && frame.by == Some('a')).unwrap();
@@ -121,7 +121,7 @@ impl Film {
     /// # Examples
     /// ```
     /// use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
-    /// use cambio_report::Film;
+    /// use cambio_view::Film;
     ///
     /// let rules = Rules::preset("classic").unwrap();
     /// let pairing = Pairing { rules, seats: 2, key: Key::new(42, 7) };
@@ -176,16 +176,17 @@ impl Film {
     /// # Panics
     /// Never: a film is plain data.
     pub fn page(&self) -> String {
-        #[derive(Serialize)]
-        struct View<'a> {
-            title: &'a str,
-            script: String,
-            style: &'static str,
-            film: String,
-        }
         // `<` would let a name in a record end the element that holds it.
         let film = serde_json::to_string(self).expect("a film is plain data").replace('<', "\\u003c");
-        crate::template::page("match.html", View { title: &self.title, script: script(), style: VIEWER_CSS, film })
+        let (title, script) = (quoted(&self.title), script());
+        let parts = include_str!("../viewer/page.html").split("{{").map(|part| match part.split_once("}}") {
+            Some(("title", rest)) => [&title, rest],
+            Some(("style", rest)) => [VIEWER_CSS, rest],
+            Some(("script", rest)) => [&script, rest],
+            Some((_, rest)) => [&film, rest],
+            None => ["", part],
+        });
+        parts.flatten().collect()
     }
 
     /// The film as an element of somebody else's page, such as a notebook: a frame that holds [`Film::page`] and can reach nothing
@@ -193,7 +194,7 @@ impl Film {
     ///
     /// ```
     /// use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
-    /// use cambio_report::Film;
+    /// use cambio_view::Film;
     ///
     /// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(42, 7) };
     /// let mut recorder = Recorder::new(&pairing.rules);
@@ -203,7 +204,6 @@ impl Film {
     /// assert!(film.widget().starts_with("<iframe title=\"ann against &quot;bob&quot;\" sandbox=\"allow-scripts\""));
     /// ```
     pub fn widget(&self) -> String {
-        let quoted = |text: &str| text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
         let (title, page) = (quoted(&self.title), quoted(&self.page()));
         let style = "width: 100%; height: 760px; border: 0";
         format!("<iframe title=\"{title}\" sandbox=\"allow-scripts\" style=\"{style}\" srcdoc=\"{page}\"></iframe>")
@@ -216,6 +216,11 @@ pub const VIEWER_CSS: &str = include_str!("../viewer/viewer.css");
 pub const TABLE_JS: &str = include_str!("../viewer/table.js");
 /// The module that steps through a film.
 pub const WATCH_JS: &str = include_str!("../viewer/watch.js");
+
+/// A text as part of a page.
+fn quoted(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
+}
 
 /// Both modules as one script, which needs no other file.
 fn script() -> String {

@@ -3,7 +3,7 @@
 use cambio_agents::roster;
 use cambio_core::rng::Key;
 use cambio_core::{Playing, Record, Rules, Seat, replay};
-use cambio_serve::{Invitation, Sitting, hint};
+use cambio_view::{Invitation, Sitting, hint};
 
 /// A match in seat b against three random players, in which the person snaps whenever it is asked and takes `time` for it; with
 /// `again`, it takes some decisions back and makes them anew.

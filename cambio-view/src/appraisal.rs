@@ -1,24 +1,10 @@
-//! How the seats stood over a round of a match that is over, and what the decisions cost: worked out in the background, once a round.
-
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+//! How the seats stood over a round of a match that is over, and what the decisions cost.
 
 use cambio_agents::{Appraisal, Appraiser, Estimate, Regret};
 use cambio_core::{
     Action, Card, Event, Match, Observer, Record, RoundResult, Seat, Setup, Standing, State, replay, shown,
 };
 use serde::Serialize;
-use tokio::sync::Semaphore;
-
-use crate::sitting::Refusal;
-
-/// By so many playouts a chance is measured.
-const PLAYOUTS: u32 = 200;
-/// The most rounds whose appraisals are kept.
-const KEPT: usize = 64;
-/// After how long an appraisal that no page asks about stops.
-const UNWATCHED: Duration = Duration::from_secs(20);
 
 /// A mean, and half of its 95 % interval.
 #[derive(Serialize, Clone, Copy, PartialEq, Debug)]
@@ -60,7 +46,7 @@ struct Decided {
 
 /// How far the appraisal of a round is.
 #[derive(Serialize, Clone, PartialEq, Debug)]
-pub(crate) struct Progress {
+pub struct Progress {
     decisions: Vec<Decided>,
     /// The chance of each seat at the table after each decision, that after the deal first. After the last decision it is what the round
     /// gave.
@@ -73,12 +59,15 @@ pub(crate) struct Progress {
     one_round: bool,
     /// What a blunder costs at least.
     least: f64,
-    over: bool,
-    trouble: Option<String>,
+    /// Whether nothing more is to come.
+    pub over: bool,
+    /// What is wrong with the record, if something is.
+    pub trouble: Option<String>,
 }
 
 impl Progress {
-    fn new(of: usize, playouts: u32) -> Progress {
+    /// Of a round with so many decisions, before the first, with so many playouts for a chance.
+    pub fn new(of: usize, playouts: u32) -> Progress {
         Progress {
             decisions: Vec::new(),
             chances: Vec::new(),
@@ -170,8 +159,16 @@ impl Observer for Watcher<'_> {
 }
 
 /// Appraises a round of a record, counted from 1. `tell` hears of it after each decision, and says whether to go on. What is wrong with
-/// the record ends the appraisal, and is told in it.
-fn appraise(record: &Record, round: usize, playouts: u32, tell: &mut dyn FnMut(&Progress) -> bool) -> Option<Progress> {
+/// the record ends the appraisal, and is told in it. `None` if `tell` stopped it.
+///
+/// # Panics
+/// If the record has no such round.
+pub fn appraise(
+    record: &Record,
+    round: usize,
+    playouts: u32,
+    tell: &mut dyn FnMut(&Progress) -> bool,
+) -> Option<Progress> {
     let of = record.rounds[round - 1].decisions.len();
     let progress = Progress::new(of, playouts);
     let (game, appraiser) = (None, None);
@@ -182,114 +179,6 @@ fn appraise(record: &Record, round: usize, playouts: u32, tell: &mut dyn FnMut(&
     progress.trouble = flaw.map(|flaw| shown(&flaw.to_string()).up_to(500).to_string());
     progress.over = true;
     (!stopped).then_some(progress)
-}
-
-/// Which round of which record.
-type RoundOf = (blake3::Hash, usize);
-
-/// The appraisal of a round.
-#[derive(Debug)]
-pub(crate) struct Job {
-    number: u64,
-    of: RoundOf,
-    progress: Mutex<Progress>,
-    /// When a page asked last.
-    asked: Mutex<Instant>,
-    /// Whether somebody works on it, or will.
-    runs: Mutex<bool>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Job {
-    fn is_watched(&self) -> bool {
-        locked(&self.asked).elapsed() < UNWATCHED
-    }
-}
-
-/// The appraisals of the rounds that were asked for last. One is worked out at a time.
-#[derive(Debug)]
-pub(crate) struct Appraisals {
-    jobs: Mutex<(u64, VecDeque<Arc<Job>>)>,
-    worker: Arc<Semaphore>,
-}
-
-impl Appraisals {
-    pub(crate) fn new() -> Appraisals {
-        Appraisals { jobs: Mutex::default(), worker: Arc::new(Semaphore::new(1)) }
-    }
-
-    /// Begins the appraisal of a round, counted from 1, unless it is there already. Returns its number.
-    ///
-    /// # Errors
-    /// If the record has no such round.
-    pub(crate) fn begin(&self, record: Record, round: usize) -> Result<u64, Refusal> {
-        let Some(decisions) = record.rounds.get(round.wrapping_sub(1)).map(|round| round.decisions.len()) else {
-            return Err(Refusal(format!("the match has no round {round}")));
-        };
-        let of = (blake3::hash(record.to_json().as_bytes()), round);
-        let job = {
-            let (last, jobs) = &mut *locked(&self.jobs);
-            if let Some(job) = jobs.iter().find(|job| job.of == of) {
-                Arc::clone(job)
-            } else {
-                *last += 1;
-                let progress = Mutex::new(Progress::new(decisions, PLAYOUTS));
-                let (asked, runs) = (Mutex::new(Instant::now()), Mutex::new(false));
-                let job = Arc::new(Job { number: *last, of, progress, asked, runs });
-                jobs.truncate(KEPT - 1);
-                jobs.push_front(Arc::clone(&job));
-                job
-            }
-        };
-        *locked(&job.asked) = Instant::now();
-        let number = job.number;
-        let is_due = !locked(&job.progress).over && !std::mem::replace(&mut *locked(&job.runs), true);
-        if is_due {
-            tokio::spawn(work(Arc::clone(&self.worker), job, Arc::new(record)));
-        }
-        Ok(number)
-    }
-
-    /// How far an appraisal is; `None` if there is none of this number.
-    pub(crate) fn progress(&self, number: u64) -> Option<Progress> {
-        let job = locked(&self.jobs).1.iter().find(|job| job.number == number).map(Arc::clone)?;
-        *locked(&job.asked) = Instant::now();
-        let progress = locked(&job.progress).clone();
-        Some(progress)
-    }
-}
-
-/// Works an appraisal out when its turn comes, as long as a page asks about it.
-async fn work(worker: Arc<Semaphore>, job: Arc<Job>, record: Arc<Record>) {
-    let Ok(_turn) = worker.acquire().await else { return };
-    loop {
-        let (own, record) = (Arc::clone(&job), Arc::clone(&record));
-        let done = tokio::task::spawn_blocking(move || {
-            let mut tell = |progress: &Progress| {
-                locked(&own.progress).clone_from(progress);
-                own.is_watched()
-            };
-            if own.is_watched() { appraise(&record, own.of.1, PLAYOUTS, &mut tell) } else { None }
-        });
-        match done.await {
-            Ok(Some(progress)) => *locked(&job.progress) = progress,
-            Ok(None) => {}
-            Err(_) => {
-                let progress = &mut *locked(&job.progress);
-                progress.trouble = Some("the appraisal panicked; this is a bug in cambio".to_owned());
-                progress.over = true;
-            }
-        }
-        *locked(&job.runs) = false;
-        // A page may have come back meanwhile.
-        let is_due = !locked(&job.progress).over && job.is_watched();
-        if !is_due || std::mem::replace(&mut *locked(&job.runs), true) {
-            return;
-        }
-    }
 }
 
 #[cfg(test)]

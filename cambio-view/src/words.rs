@@ -11,7 +11,7 @@ use cambio_core::{RoundResult, Rules, Score, Seat};
 /// ```
 /// use cambio_core::Rules;
 ///
-/// let [aim, turn, snap] = cambio_report::rules_in_short(&Rules::preset("classic").unwrap());
+/// let [aim, turn, snap] = cambio_view::rules_in_short(&Rules::preset("classic").unwrap());
 /// assert!(aim.starts_with("Have the fewest points when the round ends."), "{aim}");
 /// assert!(turn.contains("draw a card, or take the open card"), "{turn}");
 /// assert!(snap.contains("the same rank"), "{snap}");
@@ -127,7 +127,7 @@ const SUITS: [&[(&str, &str)]; 2] = [
 /// ```
 /// use cambio_core::Rules;
 ///
-/// let told = cambio_report::cards_in_short(&Rules::preset("classic").unwrap());
+/// let told = cambio_view::cards_in_short(&Rules::preset("classic").unwrap());
 /// assert_eq!(told, "10h is the 10 of hearts; the letters are c clubs, d diamonds, h hearts, s spades; JK is a joker.");
 /// ```
 pub fn cards_in_short(rules: &Rules) -> String {
@@ -157,7 +157,7 @@ pub fn cards_in_short(rules: &Rules) -> String {
 ///
 /// ```
 /// use cambio_core::{Playing, Rules, rng::Key};
-/// use cambio_report::scores_in_words;
+/// use cambio_view::scores_in_words;
 ///
 /// let rules = Rules::preset("original").unwrap();
 /// let mut playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();

@@ -13,7 +13,7 @@ const SPREAD: f64 = 1.35;
 /// Nobody reacts faster, milliseconds: whoever seems to has guessed (the limit of athletics for a false start).
 const FASTEST: u32 = 100;
 /// The medians that may be chosen, milliseconds.
-pub(crate) const MEDIANS: std::ops::RangeInclusive<u32> = 200..=5000;
+pub const MEDIANS: std::ops::RangeInclusive<u32> = 200..=5000;
 
 /// The times of everybody in one race, where speed decides it.
 ///
@@ -23,7 +23,7 @@ pub(crate) const MEDIANS: std::ops::RangeInclusive<u32> = 200..=5000;
 ///
 /// ```
 /// use cambio_core::{Seat, rng::Key};
-/// use cambio_serve::ReactionTimes;
+/// use cambio_view::ReactionTimes;
 ///
 /// let times = ReactionTimes::draw(Key::new(42, 0), 0, 0, 800).with(Seat::B, Some(150));
 /// assert_eq!(times.order().seats().next(), Some(Seat::B));

@@ -22,8 +22,8 @@ impl KindView {
     /// The label for people who also write decisions: one that is a word, such as `swap`, has brackets.
     ///
     /// ```
-    /// let kinds = cambio_report::KindView::all(&cambio_core::Rules::preset("original").unwrap());
-    /// let spoken: Vec<String> = kinds[9..].iter().map(cambio_report::KindView::spoken).collect();
+    /// let kinds = cambio_view::KindView::all(&cambio_core::Rules::preset("original").unwrap());
+    /// let spoken: Vec<String> = kinds[9..].iter().map(cambio_view::KindView::spoken).collect();
     /// assert_eq!(spoken, ["9", "[look]", "[spy]", "[swap]", "[energy]", "KR", "KB"]);
     /// ```
     pub fn spoken(&self) -> String {
@@ -35,7 +35,7 @@ impl KindView {
     ///
     /// ```
     /// let rules = cambio_core::Rules::preset("classic").unwrap();
-    /// assert_eq!(cambio_report::KindView::all(&rules).len(), rules.kinds().len());
+    /// assert_eq!(cambio_view::KindView::all(&rules).len(), rules.kinds().len());
     /// ```
     pub fn all(rules: &Rules) -> Vec<KindView> {
         let view = |kind: &cambio_core::Kind| KindView {
@@ -71,7 +71,7 @@ pub struct Held {
 ///
 /// ```
 /// use cambio_core::{Playing, Rules, Seat, rng::Key};
-/// use cambio_report::Scene;
+/// use cambio_view::Scene;
 ///
 /// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
 /// let seen = Scene::seen(&playing.state().observe(Seat::A), 1, playing.totals(), true);
@@ -166,7 +166,7 @@ impl Scene {
     ///
     /// ```
     /// use cambio_core::{Playing, Rules, Seat, rng::Key};
-    /// use cambio_report::Scene;
+    /// use cambio_view::Scene;
     ///
     /// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
     /// let b1 = "b1".parse().unwrap();
@@ -211,7 +211,7 @@ impl Move {
     ///
     /// ```
     /// use cambio_core::{Card, Event};
-    /// use cambio_report::Move;
+    /// use cambio_view::Move;
     ///
     /// let swap: Event<Card> =
     ///     Event::Swapped { seat: cambio_core::Seat::A, one: "a1".parse().unwrap(), other: "b2".parse().unwrap() };

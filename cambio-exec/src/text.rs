@@ -22,9 +22,9 @@ const MOST: u64 = 1 << 24;
 /// ```
 /// use std::path::Path;
 ///
-/// let text = cambio_sim::read_text(Path::new("../experiments/quickstart.toml"))?;
+/// let text = cambio_exec::read_text(Path::new("../experiments/quickstart.toml"))?;
 /// assert!(text.contains("seats"));
-/// let error = cambio_sim::read_text(Path::new(".")).unwrap_err();
+/// let error = cambio_exec::read_text(Path::new(".")).unwrap_err();
 /// assert_eq!(error.to_string(), "it is a folder; allowed is a file");
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -33,7 +33,10 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 }
 
 /// As [`read_text`], with another bound in bytes.
-pub(crate) fn read_up_to(path: &Path, most: u64) -> io::Result<String> {
+///
+/// # Errors
+/// As [`read_text`].
+pub fn read_up_to(path: &Path, most: u64) -> io::Result<String> {
     let file = open_regular(path)?;
     let mut bytes = Vec::new();
     let too_long =
@@ -53,7 +56,10 @@ pub(crate) fn read_up_to(path: &Path, most: u64) -> io::Result<String> {
 }
 
 /// Opens a regular file, or what a link says is one.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+///
+/// # Errors
+/// If it cannot be opened or is no regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
     let kind = std::fs::metadata(path)?.file_type();
     if kind.is_file() {
         return File::open(path);
@@ -70,7 +76,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 /// ```
 /// #[derive(serde::Deserialize)]
 /// struct Tables {
-///     #[serde(deserialize_with = "cambio_sim::one_or_many")]
+///     #[serde(deserialize_with = "cambio_exec::one_or_many")]
 ///     seats: Vec<usize>,
 /// }
 ///

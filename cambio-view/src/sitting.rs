@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use cambio_agents::{AgentSpec, Explanation};
+use cambio_agents::{AgentSpec, Explanation, Guarded};
 use cambio_core::{
     Action, Agent, Card, Event, Observer, Playing, RaceOrder, Record, RoundResult, Seat, Setup, Sighting, State,
 };
-use cambio_report::Narrator;
-use cambio_sim::Guarded;
 
+use crate::narrator::Narrator;
 use crate::page::{Feed, RoundEnd, Setting, Step};
 use crate::reaction::ReactionTimes;
 
@@ -36,7 +35,7 @@ pub struct Invitation {
 /// Why a request of a person is refused: a sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Refusal(pub(crate) String);
+pub struct Refusal(pub String);
 
 /// A person's match against agents.
 ///
@@ -44,7 +43,7 @@ pub struct Refusal(pub(crate) String);
 ///
 /// ```
 /// use cambio_core::{Playing, Rules, Seat, rng::Key};
-/// use cambio_serve::{Invitation, Sitting};
+/// use cambio_view::{Invitation, Sitting};
 ///
 /// let start = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
 /// let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
@@ -221,7 +220,8 @@ impl Sitting {
         sitting
     }
 
-    pub(crate) fn feed(&self) -> &Feed {
+    /// Its steps, written out for pages.
+    pub fn feed(&self) -> &Feed {
         &self.feed
     }
 

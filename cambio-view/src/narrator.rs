@@ -8,7 +8,7 @@ use crate::scene::KindView;
 ///
 /// ```
 /// use cambio_core::{Event, Playing, Rules, Seat, rng::Key};
-/// use cambio_report::Narrator;
+/// use cambio_view::Narrator;
 ///
 /// let rules = Rules::preset("classic").unwrap();
 /// let mut playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
@@ -39,7 +39,7 @@ impl Narrator {
     ///
     /// let rules = Rules::preset("original").unwrap();
     /// let swap = rules.deck().iter().copied().find(|card| rules.kinds()[card.kind()].label == "swap").unwrap();
-    /// assert_eq!(cambio_report::Narrator::for_players(&rules).label(swap), "[swap]");
+    /// assert_eq!(cambio_view::Narrator::for_players(&rules).label(swap), "[swap]");
     /// ```
     pub fn for_players(rules: &Rules) -> Narrator {
         Narrator { labels: KindView::all(rules).iter().map(KindView::spoken).collect() }

@@ -29,7 +29,7 @@ const IDLE: Duration = Duration::from_millis(1);
 /// A switch that stops work. Clones are the same switch.
 ///
 /// ```
-/// use cambio_sim::CancelToken;
+/// use cambio_exec::CancelToken;
 ///
 /// let token = CancelToken::new();
 /// let other = token.clone();
@@ -85,7 +85,7 @@ pub enum Stopped<E> {
 ///
 /// ```
 /// use std::convert::Infallible;
-/// use cambio_sim::Executor;
+/// use cambio_exec::Executor;
 ///
 /// let executor = Executor::new(2)?;
 /// let mut squares = Vec::new();
@@ -106,7 +106,7 @@ pub enum Stopped<E> {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use cambio_sim::{CancelToken, Executor, Stopped};
+/// use cambio_exec::{CancelToken, Executor, Stopped};
 ///
 /// let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build()?);
 /// let request = CancelToken::new();
@@ -202,7 +202,7 @@ impl Executor {
     ///
     /// ```
     /// use std::convert::Infallible;
-    /// use cambio_sim::Executor;
+    /// use cambio_exec::Executor;
     ///
     /// let executor = Executor::new(2)?;
     /// assert_eq!(executor.threads(), 2);

@@ -12,7 +12,7 @@ use crate::sitting::Refusal;
 
 /// A decision that was considered.
 #[derive(Serialize, Clone, Debug)]
-pub(crate) struct ConsideredView {
+pub struct ConsideredView {
     action: String,
     value: f64,
     /// Half of the 95 % interval of the value.
@@ -21,7 +21,7 @@ pub(crate) struct ConsideredView {
 }
 
 /// What an agent considered, the best first.
-pub(crate) fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
+pub fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
     let view = |one: &cambio_agents::Considered| ConsideredView {
         action: one.action.to_string(),
         value: one.value,
@@ -36,7 +36,7 @@ pub(crate) fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str
 
 /// What came of asking an agent in the place of a seat.
 #[derive(Serialize, Clone, Debug)]
-pub(crate) struct Finding {
+pub struct Finding {
     agent: String,
     seat: char,
     /// What the agent decides, and what was decided in the match.
@@ -153,11 +153,7 @@ impl Observer for Inquiry {
 ///
 /// # Errors
 /// If the record has no such decision or is flawed before it, or the agent cannot play there.
-pub(crate) fn inquire(
-    record: &Record,
-    (round, decision): (usize, usize),
-    agent: &AgentSpec,
-) -> Result<Finding, Refusal> {
+pub fn inquire(record: &Record, (round, decision): (usize, usize), agent: &AgentSpec) -> Result<Finding, Refusal> {
     let missing = || Refusal(format!("the match has no decision {decision} in round {round}"));
     let text = record.rounds.get(round.wrapping_sub(1)).and_then(|round| round.decisions.get(decision.wrapping_sub(1)));
     let seat = text.and_then(|text| Seat::from_letter(text.chars().next()?)).ok_or_else(missing)?;
@@ -195,7 +191,8 @@ pub(crate) fn inquire(
 #[cfg(test)]
 mod tests {
     use cambio_agents::roster;
-    use cambio_core::{PRESETS, Recorder, Rules, play_match};
+    use cambio_core::knob::MatchEnd;
+    use cambio_core::{PRESETS, Recorder, Rules, RulesSpec, play_match};
 
     use super::*;
 
@@ -208,7 +205,9 @@ mod tests {
         {
             let spec = roster.parse(agent).unwrap();
             for (preset, name) in PRESETS.into_iter().enumerate().filter(|(place, _)| [0, 4, 5].contains(place)) {
-                let rules = cambio_sim::Unit::Rounds.of(Rules::preset(name).unwrap());
+                let one_round =
+                    RulesSpec { match_end: MatchEnd::Rounds(1), ..Rules::preset(name).unwrap().spec().clone() };
+                let rules = one_round.validate().unwrap();
                 let pairing = cambio_core::Pairing { rules, seats: 2, key: Key::new(number as u64, preset as u64) };
                 let mut recorder = Recorder::new(&rules);
                 let mut agents = [spec.make(), spec.make()];

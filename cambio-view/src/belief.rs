@@ -12,7 +12,7 @@ const WORLDS: usize = 600;
 
 /// The cards that a seat does not see. Cards of one rank and of the same points are one class.
 #[derive(Serialize, Clone, Debug)]
-pub(crate) struct Beliefs {
+pub struct Beliefs {
     /// The classes, those of the fewest points first.
     classes: Vec<String>,
     unseen: Vec<Unseen>,
