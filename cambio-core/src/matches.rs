@@ -123,6 +123,17 @@ fn winners(points: &[i32], callers: SeatSet, succeeded: SeatSet) -> SeatSet {
     others.each().filter(|seat| Some(points[seat.index()]) == fewest).collect()
 }
 
+impl Rules {
+    /// A seat's total after a round that adds this score to it: the sum, or what the rules reset that sum to.
+    pub fn total_after(&self, total: Score, score: Score) -> Score {
+        let sum = total + score;
+        match self.spec().total_reset {
+            Reset::To(from, to) if sum == Score::points(i32::from(from)) => Score::points(i32::from(to)),
+            _ => sum,
+        }
+    }
+}
+
 /// A match: rounds until its end condition holds.
 ///
 /// It holds what carries over from round to round: the starter, the carry-over and the totals.
@@ -234,12 +245,7 @@ impl Match {
         let spec = self.rules.spec();
         self.rounds += 1;
         for (total, &score) in self.totals.iter_mut().zip(result.scores()) {
-            *total = *total + score;
-            if let Reset::To(from, to) = spec.total_reset
-                && *total == Score::points(i32::from(from))
-            {
-                *total = Score::points(i32::from(to));
-            }
+            *total = self.rules.total_after(*total, score);
         }
         if spec.carry_over {
             self.carry = Carry { extra_peek: result.succeeded, extra_card: result.callers.without(result.succeeded) };

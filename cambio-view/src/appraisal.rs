@@ -1,9 +1,7 @@
 //! How the seats stood over a round of a match that is over, and what the decisions cost.
 
 use cambio_agents::{Appraisal, Appraiser, Estimate, Regret};
-use cambio_core::{
-    Action, Card, Event, Match, Observer, Record, RoundResult, Seat, Setup, Standing, State, replay, shown,
-};
+use cambio_core::{Action, Card, Event, Observer, Record, RoundResult, Seat, Standing, State, replay, shown};
 use serde::Serialize;
 
 /// A mean, and half of its 95 % interval.
@@ -87,7 +85,6 @@ struct Watcher<'a> {
     round: usize,
     playouts: u32,
     at: usize,
-    game: Option<Match>,
     appraiser: Option<Appraiser>,
     progress: Progress,
     /// Is told after each decision, and says whether to go on.
@@ -102,20 +99,16 @@ impl Watcher<'_> {
 }
 
 impl Observer for Watcher<'_> {
-    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
         self.at += 1;
         if self.is_done() {
             return;
         }
-        if self.game.is_none() {
-            self.game = Match::new(&setup.rules, setup.seats, setup.starter).ok();
-        }
-        let playouts = self.playouts;
+        let (setup, playouts) = (standing.setup, self.playouts);
         let appraiser = self.appraiser.get_or_insert_with(|| Appraiser::new(&setup.rules, setup.seats, playouts));
-        let totals = self.game.as_ref().map_or(&[][..], Match::totals);
         // What other rounds tell is gone when a round is dealt.
         if self.at == self.round {
-            appraiser.round_begins(&Standing { round: self.at - 1, setup: *setup, totals });
+            appraiser.round_begins(standing);
             self.progress.player = appraiser.player();
             self.progress.one_round = appraiser.is_of_a_round();
             self.progress.least = appraiser.blunder();
@@ -147,10 +140,7 @@ impl Observer for Watcher<'_> {
         self.stopped = !(self.tell)(&self.progress);
     }
 
-    fn round_ends(&mut self, state: &State, result: &RoundResult) {
-        if let Some(game) = &mut self.game {
-            game.add(result);
-        }
+    fn round_ends(&mut self, state: &State, _: &RoundResult) {
         if let Some(appraiser) = self.appraiser.as_ref().filter(|_| self.at == self.round && !self.stopped) {
             let last = appraiser.outcome(state).into_iter().map(|mean| Measured { mean, half: 0.0 });
             self.progress.chances.push(last.collect());
@@ -171,8 +161,7 @@ pub fn appraise(
 ) -> Option<Progress> {
     let of = record.rounds[round - 1].decisions.len();
     let progress = Progress::new(of, playouts);
-    let (game, appraiser) = (None, None);
-    let mut watcher = Watcher { round, playouts, at: 0, game, appraiser, progress, tell, stopped: false };
+    let mut watcher = Watcher { round, playouts, at: 0, appraiser: None, progress, tell, stopped: false };
     // A flaw of a later round is none of this one.
     let flaw = replay(record, &mut watcher).err().filter(|_| watcher.progress.decisions.len() < of);
     let Watcher { mut progress, stopped, .. } = watcher;

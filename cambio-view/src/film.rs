@@ -1,7 +1,7 @@
 //! A match that is over, as frames that a page steps through.
 
 use cambio_core::{
-    Action, Card, Event, Flaw, Match, Observer, Record, RoundResult, Rules, Score, Seat, Setup, State, replay,
+    Action, Card, Event, Flaw, Observer, Record, RoundResult, Rules, Score, Seat, Setup, Standing, State, replay,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -237,7 +237,7 @@ struct Stage {
     rules: Rules,
     seats: usize,
     narrator: Narrator,
-    game: Match,
+    totals: Vec<Score>,
 }
 
 /// Makes the frames while a record is replayed.
@@ -274,22 +274,17 @@ impl Camera {
     }
 
     fn scene(&self, state: &State) -> Scene {
-        let totals = self.stage.as_ref().map_or(&[][..], |stage| stage.game.totals());
+        let totals = self.stage.as_ref().map_or(&[][..], |stage| &stage.totals);
         Scene::of_state(state, self.rounds.len(), totals)
     }
 }
 
 impl Observer for Camera {
-    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
-        if self.stage.is_none() {
-            let game = Match::new(&setup.rules, setup.seats, setup.starter).ok();
-            self.stage = game.map(|game| Stage {
-                rules: setup.rules,
-                seats: setup.seats,
-                narrator: Narrator::new(&setup.rules),
-                game,
-            });
-        }
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        let Setup { rules, seats, .. } = standing.setup;
+        let narrator = || Narrator::new(&rules);
+        let stage = self.stage.get_or_insert_with(|| Stage { rules, seats, narrator: narrator(), totals: Vec::new() });
+        stage.totals = standing.totals.to_vec();
         self.rounds.push(RoundFilm::default());
     }
 
@@ -318,9 +313,11 @@ impl Observer for Camera {
         let scene = self.scene(state);
         self.frame(scene);
         if let (Some(stage), Some(round)) = (&mut self.stage, self.rounds.last_mut()) {
-            stage.game.add(result);
+            for (total, &score) in stage.totals.iter_mut().zip(result.scores()) {
+                *total = stage.rules.total_after(*total, score);
+            }
             round.scores = scores_in_words(&stage.rules, result);
-            round.totals = stage.game.totals().iter().map(Score::to_string).collect();
+            round.totals = stage.totals.iter().map(Score::to_string).collect();
         }
     }
 }

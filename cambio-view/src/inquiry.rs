@@ -1,9 +1,10 @@
 //! What an agent considers at a decision of a match that is over.
 
-use cambio_agents::{AgentSpec, Explanation, Player};
+use cambio_agents::AgentSpec;
 use cambio_core::rng::{Key, Seed};
 use cambio_core::{
-    Action, Briefing, Card, Event, Match, Observer, Playing, Record, RoundResult, Seat, Setup, Standing, State, replay,
+    Action, Agent, Briefing, Card, Considered, Event, Explanation, Observer, Players, Record, RoundResult, Seat,
+    Standing, State, replay,
 };
 use serde::Serialize;
 
@@ -22,7 +23,7 @@ pub struct ConsideredView {
 
 /// What an agent considered, the best first.
 pub fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
-    let view = |one: &cambio_agents::Considered| ConsideredView {
+    let view = |one: &Considered| ConsideredView {
         action: one.action.to_string(),
         value: one.value,
         half: one.error.map(|error| 1.96 * error),
@@ -47,105 +48,105 @@ pub struct Finding {
     beliefs: Option<Beliefs>,
 }
 
-/// An agent in the place of a seat. It is told what the seat perceived, is asked whenever the seat was, and the match goes on as it
-/// did.
-struct Inquiry {
-    player: Player,
-    believer: Option<Believer>,
-    name: String,
+/// An agent in the place of a seat: it perceives what the seat perceived and is asked whenever the seat decided, and the match
+/// goes on as it did.
+struct Inquiry<'a> {
+    agent: &'a AgentSpec,
     seat: Seat,
     key: Key,
     round: usize,
     decision: usize,
     /// How far the match is: rounds that began, decisions of this one.
     at: (usize, usize),
-    game: Option<Match>,
-    finding: Option<Finding>,
-    trouble: Option<String>,
+    /// The agent and what follows the seat's beliefs, from the first round on.
+    seated: Option<(Players<Box<dyn Agent>>, Believer)>,
+    /// What was found, or why nothing was.
+    found: Option<Result<Finding, String>>,
 }
 
-impl Inquiry {
-    fn is_done(&self) -> bool {
-        self.finding.is_some() || self.trouble.is_some()
+impl Inquiry<'_> {
+    /// Briefs the agent.
+    fn begin(&mut self, standing: &Standing<'_>) -> Result<(), String> {
+        let (rules, seats, seat) = (&standing.setup.rules, standing.setup.seats, self.seat);
+        let briefing = Briefing { rules, seats, seat, stream: &self.key.agent(seat) };
+        let mut players = Players::only(self.agent.make(), seat, seats);
+        players.brief(&briefing).map_err(|failure| failure.error.to_string())?;
+        self.seated = Some((players, Believer::new(&briefing)));
+        Ok(())
+    }
+
+    /// Asks the agent, and keeps what it says at the decision in question.
+    fn ask(&mut self, state: &State, action: Action) -> Result<(), String> {
+        let Some((players, believer)) = &mut self.seated else { return Ok(()) };
+        let view = state.observe(self.seat);
+        let asked = players.ask(&view).expect("the agent sits there");
+        let decided = asked.map_err(|failure| failure.error.to_string())?;
+        if self.at == (self.round, self.decision) {
+            let explanation = players.agent(self.seat).and_then(|agent| agent.explain(&view, decided));
+            let (unit, considered) = view_of(explanation.as_ref());
+            self.found = Some(Ok(Finding {
+                agent: self.agent.to_string(),
+                seat: self.seat.letter(),
+                decided: decided.to_string(),
+                played: action.to_string(),
+                unit,
+                considered,
+                beliefs: Some(believer.believe(&view, state)),
+            }));
+        }
+        Ok(())
     }
 }
 
-impl Observer for Inquiry {
-    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
-        if self.is_done() {
+impl Observer for Inquiry<'_> {
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        if self.found.is_some() {
             return;
         }
         self.at = (self.at.0 + 1, 0);
-        if self.game.is_none() {
-            self.game = Match::new(&setup.rules, setup.seats, setup.starter).ok();
-            // A match of the same key has the same streams.
-            if let Ok(mut playing) = Playing::new(&setup.rules, setup.seats, self.key) {
-                let Briefing { stream, .. } = playing.briefing(self.seat);
-                let stream = stream.clone();
-                let briefing = Briefing { rules: &setup.rules, seats: setup.seats, seat: self.seat, stream: &stream };
-                self.player.agent().begin(&briefing);
-                self.believer = Some(Believer::new(&briefing));
-                self.trouble = self.player.agent().trouble();
-            }
+        if self.seated.is_none()
+            && let Err(error) = self.begin(standing)
+        {
+            self.found = Some(Err(error));
         }
-        let totals = self.game.as_ref().map_or(&[][..], Match::totals);
-        let standing = Standing { round: self.at.0 - 1, setup: *setup, totals };
-        self.player.agent().round_begins(&standing);
-        if let Some(believer) = &mut self.believer {
-            believer.round_begins(&standing);
+        if let Some((players, believer)) = &mut self.seated {
+            players.round_begins(standing, deck);
+            believer.round_begins(standing);
         }
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        if !self.is_done() {
-            let sighting = event.seen_from(self.seat);
-            self.player.agent().notice(&sighting);
-            if let Some(believer) = &mut self.believer {
-                believer.notice(&sighting);
+        if let Some((players, believer)) = self.seated.as_mut().filter(|_| self.found.is_none()) {
+            players.event(event);
+            believer.notice(&event.seen_from(self.seat));
+        }
+    }
+
+    fn asks(&mut self, state: &State, seat: Seat) {
+        if let Some((players, believer)) = self.seated.as_mut().filter(|_| self.found.is_none()) {
+            players.asks(state, seat);
+            if seat != self.seat {
+                believer.spectate(state.table());
             }
         }
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        if self.is_done() {
+        if self.found.is_some() {
             return;
         }
         self.at.1 += 1;
-        if seat != self.seat {
-            if self.player.spectates() {
-                self.player.agent().spectate(state.table());
-            }
-            if let Some(believer) = &mut self.believer {
-                believer.spectate(state.table());
-            }
-            return;
-        }
-        let view = state.observe(seat);
-        let decided = self.player.agent().decide(&view);
-        self.trouble = self.player.agent().trouble();
-        if self.at == (self.round, self.decision) && self.trouble.is_none() {
-            let explanation = self.player.explain(&view, decided);
-            let (unit, considered) = view_of(explanation.as_ref());
-            self.finding = Some(Finding {
-                agent: self.name.clone(),
-                seat: seat.letter(),
-                decided: decided.to_string(),
-                played: action.to_string(),
-                unit,
-                considered,
-                beliefs: self.believer.as_mut().map(|believer| believer.believe(&view, state)),
-            });
+        if seat == self.seat
+            && let Err(error) = self.ask(state, action)
+        {
+            self.found = Some(Err(error));
         }
     }
 
-    fn round_ends(&mut self, _: &State, result: &RoundResult) {
-        if self.is_done() {
-            return;
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
+        if let Some((players, _)) = self.seated.as_mut().filter(|_| self.found.is_none()) {
+            players.round_ends(state, result);
         }
-        if let Some(game) = &mut self.game {
-            game.add(result);
-        }
-        self.player.agent().round_ends(result);
     }
 }
 
@@ -164,25 +165,10 @@ pub fn inquire(record: &Record, (round, decision): (usize, usize), agent: &Agent
         agents: field("agent_seed").unwrap_or(Seed::AGENTS),
         deal,
     };
-    let mut inquiry = Inquiry {
-        player: agent.player(),
-        believer: None,
-        name: agent.to_string(),
-        seat,
-        key,
-        round,
-        decision,
-        at: (0, 0),
-        game: None,
-        finding: None,
-        trouble: None,
-    };
+    let mut inquiry = Inquiry { agent, seat, key, round, decision, at: (0, 0), seated: None, found: None };
     let replayed = replay(record, &mut inquiry);
-    if let Some(trouble) = inquiry.trouble {
-        return Err(Refusal(format!("{agent} cannot say: {trouble}")));
-    }
-    match (inquiry.finding, replayed) {
-        (Some(finding), _) => Ok(finding),
+    match (inquiry.found, replayed) {
+        (Some(found), _) => found.map_err(|error| Refusal(format!("{agent} cannot say: {error}"))),
         (None, Err(flaw)) => Err(Refusal(flaw.to_string())),
         (None, Ok(_)) => Err(missing()),
     }

@@ -2,23 +2,24 @@
 
 use std::fmt;
 
-use cambio_agents::{AgentSpec, Explanation, Guarded};
+use cambio_agents::{AgentSpec, Guarded};
 use cambio_core::{
-    Action, Agent, Card, Event, Observer, Playing, RaceOrder, Record, RoundResult, Seat, Setup, Sighting, State,
+    Action, Agent, AgentError, Card, Deal, Event, Explanation, MatchError, Observer, Players, Playing, RaceOrder,
+    Record, Referee, RoundResult, Seat, Sighting, State, Thinker,
 };
 
 use crate::narrator::Narrator;
 use crate::page::{Feed, RoundEnd, Setting, Step};
 use crate::reaction::ReactionTimes;
 
-/// An agent at the table; its panics are trouble of its seat.
+/// An agent at the table; its panics do not unwind.
 type Opponent = Guarded<Box<dyn Agent>>;
 
 /// What a person wants to play.
 #[derive(Clone, Debug)]
 pub struct Invitation {
-    /// The match at its beginning.
-    pub start: Playing,
+    /// The deal. Its rules have to allow the number of seats: the opponents and the person.
+    pub deal: Deal,
     /// The person's seat.
     pub person: Seat,
     /// The agents of the other seats, in order.
@@ -42,12 +43,12 @@ pub struct Refusal(pub String);
 /// Whoever owns it runs the jobs that it names, on any thread, and hands back what came of them; between them the person decides.
 ///
 /// ```
-/// use cambio_core::{Playing, Rules, Seat, rng::Key};
+/// use cambio_core::{Deal, Rules, Seat, rng::Key};
 /// use cambio_view::{Invitation, Sitting};
 ///
-/// let start = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
+/// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));
 /// let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
-/// let mut sitting = Sitting::new(Invitation { start, person: Seat::A, opponents, notes: true, practice: false, reaction: None });
+/// let mut sitting = Sitting::new(Invitation { deal, person: Seat::A, opponents, notes: true, practice: false, reaction: None });
 /// while sitting.latest().end.is_none() {
 ///     if let Some(job) = sitting.job() {
 ///         sitting.finish(job.run());
@@ -63,9 +64,8 @@ pub struct Refusal(pub String);
 pub struct Sitting {
     invitation: Invitation,
     narrator: Narrator,
-    playing: Playing,
-    /// The agents by seat; `None` for the person, and while an agent thinks.
-    opponents: Vec<Option<Opponent>>,
+    /// The match. No agent sits in the person's seat.
+    referee: Referee<Opponent, Heard>,
     decisions: Vec<Decision>,
     /// How long the person took for its last decision, milliseconds, if its page said so.
     time: Option<u32>,
@@ -92,7 +92,7 @@ pub struct Job(Task);
 
 enum Task {
     /// An agent decides.
-    Decide { seat: Seat, opponent: Opponent, state: Box<State> },
+    Decide(Thinker<Opponent>),
     /// The match is played again up to an earlier decision.
     Rewind { invitation: Box<Invitation>, decisions: Vec<Decision> },
 }
@@ -101,7 +101,7 @@ enum Task {
 pub struct Done(Outcome);
 
 enum Outcome {
-    Decided { seat: Seat, opponent: Opponent, action: Action },
+    Decided(Thinker<Opponent>, Result<Action, AgentError>),
     Rewound(Box<Sitting>),
 }
 
@@ -121,9 +121,9 @@ impl Job {
     /// Does it. It may take as long as an agent thinks.
     pub fn run(self) -> Done {
         Done(match self.0 {
-            Task::Decide { seat, mut opponent, state } => {
-                let action = opponent.decide(&state.observe(seat));
-                Outcome::Decided { seat, opponent, action }
+            Task::Decide(mut thinker) => {
+                let decision = thinker.decide();
+                Outcome::Decided(thinker, decision)
             }
             Task::Rewind { invitation, decisions } => {
                 let mut sitting = Sitting::new(*invitation);
@@ -145,8 +145,6 @@ struct Heard {
 }
 
 impl Observer for Heard {
-    fn round_begins(&mut self, _: &Setup, _: &[Card]) {}
-
     fn event(&mut self, event: &Event<Card>) {
         if self.ended.is_some() { self.after.push(*event) } else { self.before.push(*event) }
     }
@@ -164,60 +162,47 @@ fn seen(events: &[Event<Card>], seat: Seat) -> Vec<Sighting> {
     events.iter().map(|event| event.seen_from(seat)).collect()
 }
 
-/// Tells every agent what it perceives of some events.
-fn tell(opponents: &mut [Option<Opponent>], events: &[Event<Card>]) {
-    for event in events {
-        for (opponent, seat) in opponents.iter_mut().zip(Seat::ALL) {
-            if let Some(opponent) = opponent {
-                opponent.notice(&event.seen_from(seat));
-            }
-        }
-    }
-}
-
 impl Sitting {
     /// Sits everybody down. Nobody has decided yet.
     ///
     /// # Panics
-    /// If the person's seat is not at the table, or there is not one agent for each other seat.
+    /// If the person's seat is not at the table, or the rules do not allow the number of seats.
     pub fn new(invitation: Invitation) -> Sitting {
-        let mut playing = invitation.start.clone();
-        let seats = playing.seats();
-        assert_eq!(invitation.opponents.len() + 1, seats, "one agent for each other seat");
+        let seats = invitation.opponents.len() + 1;
         let mut names: Vec<String> = invitation.opponents.iter().map(ToString::to_string).collect();
         names.insert(invitation.person.index(), "person".to_owned());
-        let mut specs = invitation.opponents.iter();
-        let mut opponents: Vec<Option<Opponent>> = Seat::ALL[..seats]
-            .iter()
-            .map(|&seat| if seat == invitation.person { None } else { specs.next().map(|s| Guarded::new(s.make())) })
-            .collect();
-        for (opponent, seat) in opponents.iter_mut().zip(Seat::ALL) {
-            if let Some(opponent) = opponent {
-                opponent.begin(&playing.briefing(seat));
-                opponent.round_begins(&playing.standing());
+        let mut opponents: Vec<Option<Opponent>> =
+            invitation.opponents.iter().map(|spec| Some(Guarded::new(spec.make()))).collect();
+        opponents.insert(invitation.person.index(), None);
+        let begin = |opponents: Vec<_>| Referee::new(invitation.deal.clone(), opponents.into(), Heard::default());
+        let (referee, trouble) = match begin(opponents) {
+            Ok(referee) => (referee, None),
+            Err(error) => {
+                let nobody = begin((0..seats).map(|_| None).collect());
+                (nobody.expect("the rules allow the number of seats"), Some(trouble_of(&error, &names)))
             }
-        }
-        tell(&mut opponents, playing.events());
+        };
         let Invitation { person, notes, practice, reaction, .. } = invitation;
-        let shown = Setting::new(playing.rules(), names, person, notes, practice, reaction);
+        let rules = referee.playing().rules();
         let mut sitting = Sitting {
-            narrator: Narrator::for_players(playing.rules()),
-            opponents,
+            narrator: Narrator::for_players(rules),
             decisions: Vec::new(),
             time: None,
-            feed: Feed::new(shown),
+            feed: Feed::new(Setting::new(rules, names, person, notes, practice, reaction)),
             recess: None,
-            trouble: None,
+            trouble,
             rewind: None,
             is_busy: false,
-            playing,
+            referee,
             invitation,
         };
-        sitting.look_for_trouble();
-        let sightings = seen(sitting.playing.events(), person);
-        let step = sitting.step(&sightings);
+        let step = sitting.step(&seen(sitting.playing().events(), person));
         sitting.feed.push(step);
         sitting
+    }
+
+    fn playing(&self) -> &Playing {
+        self.referee.playing()
     }
 
     /// Its steps, written out for pages.
@@ -242,30 +227,21 @@ impl Sitting {
 
     /// The step that shows what the person perceived, and the table as it is now.
     fn step(&self, sightings: &[Sighting]) -> Step {
-        let view = self.playing.state().observe(self.invitation.person);
-        let (round, totals) = (self.playing.rounds() + 1, self.playing.totals());
+        let playing = self.playing();
+        let view = playing.state().observe(self.invitation.person);
+        let (round, totals) = (playing.rounds() + 1, playing.totals());
         let step = Step::new(&self.narrator, sightings, &view, round, totals, self.invitation.notes);
         step.in_trouble(self.trouble.clone())
     }
 
-    /// Why an agent cannot go on, if one cannot.
-    fn look_for_trouble(&mut self) {
-        for (opponent, seat) in self.opponents.iter_mut().zip(Seat::ALL) {
-            if let Some(reason) = opponent.as_mut().and_then(Agent::trouble) {
-                let name = &self.feed.setting().names[seat.index()];
-                self.trouble.get_or_insert(format!("{name} in seat {seat} cannot go on: {reason}"));
-            }
-        }
-    }
-
     /// The times of the next race, by which its order is laid, if speed decides; those of the window that is open, or of the next.
     fn lay_race(&mut self) -> Option<ReactionTimes> {
-        let Invitation { reaction, person, start, .. } = &mut self.invitation;
-        let (round, race) = (self.playing.rounds(), self.playing.races());
-        let times = ReactionTimes::draw(self.playing.key(), round, race, (*reaction)?).with(*person, self.time);
-        for playing in [&mut self.playing, start] {
-            playing.lay_race(round, race, times.order());
-        }
+        let playing = self.referee.playing();
+        let Invitation { reaction, person, deal, .. } = &mut self.invitation;
+        let (round, race) = (playing.rounds(), playing.races());
+        let times = ReactionTimes::draw(playing.key(), round, race, (*reaction)?).with(*person, self.time);
+        self.referee.lay_race(round, race, times.order());
+        deal.lay_race(round, race, times.order());
         Some(times)
     }
 
@@ -275,47 +251,28 @@ impl Sitting {
         if is_persons {
             self.time = time;
         }
-        let asked = self.playing.state().actor();
-        for (opponent, seat) in self.opponents.iter_mut().zip(Seat::ALL) {
-            if let Some(opponent) = opponent
-                && asked != Some(seat)
-                && opponent.spectates()
-            {
-                opponent.spectate(self.playing.state().table());
-            }
-        }
         let times = self.lay_race();
-        let mut heard = Heard::default();
-        self.playing.act_observed(action, &mut heard).expect("the decision was just found legal");
+        *self.referee.observer_mut() = Heard::default();
+        self.referee.act(action).expect("the decision was just found legal");
+        let heard = std::mem::take(self.referee.observer_mut());
         self.decisions.push(decision);
         let speeds = heard.race.zip(times).map(|(order, times)| times.in_words(order));
-        tell(&mut self.opponents, &heard.before);
         let person = self.invitation.person;
         let Some((state, result)) = heard.ended else {
-            self.look_for_trouble();
             let step = self.step(&seen(&heard.before, person)).adding(speeds);
             if step.is_worth_showing() {
                 self.feed.push(step);
             }
             return;
         };
-        for opponent in self.opponents.iter_mut().flatten() {
-            opponent.round_ends(&result);
-            if self.playing.is_over() {
-                opponent.match_ends(self.playing.totals());
-            } else {
-                opponent.round_begins(&self.playing.standing());
-            }
-        }
-        tell(&mut self.opponents, &heard.after);
-        self.look_for_trouble();
-        let (rounds, totals) = (self.playing.rounds(), self.playing.totals());
-        let ranks = self.playing.result().map(|result| result.ranks);
-        let end = RoundEnd::new(self.playing.rules(), &result, totals, ranks);
+        let playing = self.referee.playing();
+        let (rounds, totals) = (playing.rounds(), playing.totals());
+        let ranks = playing.result().map(|result| result.ranks);
+        let end = RoundEnd::new(playing.rules(), &result, totals, ranks);
         let sightings = seen(&heard.before, person);
         let last = Step::new(&self.narrator, &sightings, &state.observe(person), rounds, totals, self.invitation.notes);
         self.feed.push(last.adding(speeds).ending(end, &sightings));
-        if !self.playing.is_over() {
+        if !self.playing().is_over() {
             self.recess = Some(self.step(&seen(&heard.after, person)));
         }
     }
@@ -323,7 +280,7 @@ impl Sitting {
     /// Whether nobody is asked now, or nobody may act now.
     fn check_open(&self, at: u64) -> Result<(), Refusal> {
         let refuse = |why: &str| Err(Refusal(why.to_owned()));
-        if self.playing.is_over() && self.rewind.is_none() {
+        if self.playing().is_over() && self.rewind.is_none() {
             return refuse("the match is over");
         }
         if let Some(trouble) = &self.trouble {
@@ -342,7 +299,7 @@ impl Sitting {
     /// If the person is not asked, or the decision is not one of those offered.
     pub fn act(&mut self, at: u64, text: &str, time: Option<u32>) -> Result<(), Refusal> {
         self.check_open(at)?;
-        let turn = self.playing.turn().filter(|turn| turn.seat == self.invitation.person && self.recess.is_none());
+        let turn = self.referee.turn().filter(|turn| turn.seat == self.invitation.person && self.recess.is_none());
         let Some(turn) = turn else { return Err(Refusal("it is not your turn to decide".to_owned())) };
         let choices = turn.view.choices();
         let action = text.parse::<Action>().map_err(|error| Refusal(error.to_string()))?;
@@ -387,11 +344,9 @@ impl Sitting {
     /// were then; what was decided counts.
     fn follow(&mut self, decisions: &[Decision]) {
         for &decision in decisions {
-            let Some(turn) = self.playing.turn() else { return };
-            if let Some(opponent) = &mut self.opponents[turn.seat.index()] {
-                opponent.decide(&turn.view);
-            }
-            if !turn.view.allows(decision.action) {
+            // What the agent decides now does not count, nor does its failure.
+            let _ = self.referee.ask();
+            if !self.playing().state().allows(decision.action) {
                 return;
             }
             if self.recess.take().is_some() {
@@ -413,36 +368,38 @@ impl Sitting {
         if self.recess.is_some() || self.trouble.is_some() {
             return None;
         }
-        let seat = self.playing.state().actor()?;
-        let opponent = self.opponents[seat.index()].take()?;
+        let thinker = self.referee.take_out()?;
         self.is_busy = true;
-        Some(Job(Task::Decide { seat, opponent, state: Box::new(self.playing.state().clone()) }))
+        Some(Job(Task::Decide(thinker)))
     }
 
     /// Takes the result of a job.
     pub fn finish(&mut self, done: Done) {
         self.is_busy = false;
         match done.0 {
-            Outcome::Decided { seat, opponent, action } => {
-                self.opponents[seat.index()] = Some(opponent);
+            Outcome::Decided(thinker, decision) => {
+                let seat = thinker.seat();
+                self.referee.put_back(thinker);
                 if self.rewind.is_some() {
                     return;
                 }
-                self.look_for_trouble();
-                if self.trouble.is_none() && !self.playing.state().allows(action) {
-                    let name = &self.feed.setting().names[seat.index()];
-                    self.trouble = Some(format!("{name} in seat {seat} decided `{action}`, which is illegal"));
+                let name = &self.feed.setting().names[seat.index()];
+                match decision {
+                    Ok(action) if self.playing().state().allows(action) => {
+                        self.carry_out(Decision { action, is_persons: false, time: None });
+                        return;
+                    }
+                    Ok(action) => {
+                        self.trouble = Some(format!("{name} in seat {seat} decided `{action}`, which is illegal"));
+                    }
+                    Err(error) => self.trouble = Some(format!("{name} in seat {seat} cannot go on: {error}")),
                 }
-                if self.trouble.is_some() {
-                    let step = self.step(&[]);
-                    self.feed.push(step);
-                } else {
-                    self.carry_out(Decision { action, is_persons: false, time: None });
-                }
+                let step = self.step(&[]);
+                self.feed.push(step);
             }
             Outcome::Rewound(other) => {
-                let Sitting { playing, opponents, decisions, recess, trouble, .. } = *other;
-                (self.playing, self.opponents, self.decisions) = (playing, opponents, decisions);
+                let Sitting { referee, decisions, recess, trouble, .. } = *other;
+                (self.referee, self.decisions) = (referee, decisions);
                 (self.recess, self.trouble, self.rewind) = (recess, trouble, None);
                 let step = self.step(&[]).saying("you take your decision back");
                 self.feed.push(step);
@@ -468,14 +425,14 @@ impl Sitting {
     /// # Errors
     /// While the match goes on: its record tells every card.
     pub fn record(&self) -> Result<Record, Refusal> {
-        if !self.playing.is_over() && self.trouble.is_none() {
+        if !self.playing().is_over() && self.trouble.is_none() {
             return Err(Refusal(
                 "the match is in progress, and its record tells every card; it can be had when the match is over"
                     .to_owned(),
             ));
         }
         let names: Vec<&str> = self.feed.setting().names.iter().map(String::as_str).collect();
-        Ok(self.playing.save(&names))
+        Ok(self.playing().save(&names))
     }
 }
 
@@ -485,11 +442,22 @@ impl fmt::Debug for Sitting {
     }
 }
 
-/// What an agent would do in the person's place: it is told what the person perceived, decision by decision, and asked at the
-/// end. It also says what it considered, if it can.
+/// Why an agent could not begin.
+fn trouble_of(error: &MatchError, names: &[String]) -> String {
+    match error {
+        MatchError::Failed(failure) => {
+            let (seat, error) = (failure.seat, &failure.error);
+            format!("{} in seat {seat} cannot go on: {error}", names[seat.index()])
+        }
+        other => other.to_string(),
+    }
+}
+
+/// What an agent would do in the person's place, and what it considered, if it can say. The agent perceives what the person
+/// perceived and is asked at each decision of the person, so that its stream is where it would be at a table.
 ///
 /// # Errors
-/// If it is not the person who is asked, or the agent cannot go on.
+/// If it is not the person's turn to decide, or the agent cannot go on.
 ///
 /// # Panics
 /// Only if the agent does.
@@ -498,34 +466,23 @@ pub fn hint(
     actions: &[Action],
     adviser: &AgentSpec,
 ) -> Result<(Action, Option<Explanation>), Refusal> {
-    let person = invitation.person;
-    let mut playing = invitation.start.clone();
-    let mut player = adviser.player();
-    let agent = player.agent();
-    agent.begin(&playing.briefing(person));
-    agent.round_begins(&playing.standing());
-    for sighting in playing.sightings(person) {
-        agent.notice(&sighting);
-    }
+    let failed = |error: MatchError| {
+        Refusal(match error {
+            MatchError::Fault(fault) => format!("{adviser} would decide `{}`, which is illegal", fault.action),
+            MatchError::Failed(failure) => format!("{adviser} cannot say: {}", failure.error),
+            other => other.to_string(),
+        })
+    };
+    let (person, seats) = (invitation.person, invitation.opponents.len() + 1);
+    let players = Players::only(adviser.make(), person, seats);
+    let mut referee = Referee::new(invitation.deal.clone(), players, ()).map_err(failed)?;
     for &action in actions {
-        if playing.state().actor() != Some(person) && agent.spectates() {
-            agent.spectate(playing.state().table());
-        }
-        let mut heard = Heard::default();
-        playing.act_observed(action, &mut heard).map_err(|illegal| Refusal(illegal.to_string()))?;
-        heard.before.iter().for_each(|event| agent.notice(&event.seen_from(person)));
-        if let Some((_, result)) = heard.ended {
-            agent.round_ends(&result);
-            agent.round_begins(&playing.standing());
-        }
-        heard.after.iter().for_each(|event| agent.notice(&event.seen_from(person)));
+        referee.ask().map_err(failed)?;
+        referee.act(action).map_err(|illegal| Refusal(illegal.to_string()))?;
     }
-    let turn = playing.turn().filter(|turn| turn.seat == person);
-    let turn = turn.ok_or_else(|| Refusal("it is not your turn to decide".to_owned()))?;
-    let action = agent.decide(&turn.view);
-    match agent.trouble() {
-        None if turn.view.allows(action) => Ok((action, player.explain(&turn.view, action))),
-        None => Err(Refusal(format!("{adviser} would decide `{action}`, which is illegal"))),
-        Some(reason) => Err(Refusal(format!("{adviser} cannot say: {reason}"))),
-    }
+    let action = referee.ask().map_err(failed)?;
+    let action = action.ok_or_else(|| Refusal("it is not your turn to decide".to_owned()))?;
+    let turn = referee.turn().expect("an agent was asked");
+    let explanation = referee.players().agent(person).and_then(|agent| agent.explain(&turn.view, action));
+    Ok((action, explanation))
 }

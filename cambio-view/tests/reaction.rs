@@ -2,15 +2,15 @@
 
 use cambio_agents::roster;
 use cambio_core::rng::Key;
-use cambio_core::{Playing, Record, Rules, Seat, replay};
+use cambio_core::{Deal, Record, Rules, Seat, replay};
 use cambio_view::{Invitation, Sitting, hint};
 
 /// A match in seat b against three random players, in which the person snaps whenever it is asked and takes `time` for it; with
 /// `again`, it takes some decisions back and makes them anew.
 fn played(deal: u64, time: Option<u32>, again: bool) -> Record {
-    let start = Playing::new(&Rules::preset("classic").unwrap(), 4, Key::new(8, deal)).unwrap();
+    let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(8, deal));
     let opponents = vec![roster().parse("random").unwrap(); 3];
-    let invitation = Invitation { start, person: Seat::B, opponents, notes: true, practice: true, reaction: Some(700) };
+    let invitation = Invitation { deal, person: Seat::B, opponents, notes: true, practice: true, reaction: Some(700) };
     let mut sitting = Sitting::new(invitation);
     let mut asked = 0;
     while sitting.latest().end.is_none() {
@@ -63,9 +63,9 @@ fn a_match_with_decisions_taken_back_has_the_races_of_one_without_and_its_record
 
 #[test]
 fn a_hint_after_a_race_sees_the_table_as_it_is() {
-    let start = Playing::new(&Rules::preset("classic").unwrap(), 4, Key::new(8, 3)).unwrap();
+    let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(8, 3));
     let opponents = vec![roster().parse("random").unwrap(); 3];
-    let invitation = Invitation { start, person: Seat::B, opponents, notes: true, practice: true, reaction: Some(700) };
+    let invitation = Invitation { deal, person: Seat::B, opponents, notes: true, practice: true, reaction: Some(700) };
     let mut sitting = Sitting::new(invitation);
     let adviser = roster().parse("greedy").unwrap();
     let mut hints = 0;
