@@ -48,6 +48,9 @@ pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, 
             None => stopped = true,
         }
     }
+    if game.is_over() {
+        observer.match_ends(&game);
+    }
     let ranks: Vec<usize> = game.ranks().collect();
     check_scores(&mut filled.fields, "totals", game.totals(), game.is_over())?;
     check(&mut filled.fields, "ranks", &Value::from(ranks), game.is_over())?;

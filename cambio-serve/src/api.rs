@@ -163,13 +163,14 @@ async fn open(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
     let opponents = wish.opponents.iter().map(|spec| desk.agent(spec)).collect::<Result<Vec<_>, _>>()?;
     let seed = wish.seed.filter(|seed| !seed.is_empty()).unwrap_or_else(fresh_seed);
     let key = Key::new(read_seed(&seed).map_err(|what| Problem::bad(format!("the seed is `{seed}`; {what}")))?, 0);
-    let start = Playing::new(&rules, seats, key).map_err(Problem::bad)?;
+    rules.covers(seats).map_err(Problem::bad)?;
+    let deal = Deal::new(&rules, key);
     let reaction = wish.reaction;
     if let Some(median) = reaction.filter(|median| !MEDIANS.contains(median)) {
         let (from, to) = (MEDIANS.start(), MEDIANS.end());
         return Err(Problem::bad(format!("the reaction time is {median} ms; allowed are {from} to {to} ms")));
     }
-    let invitation = Invitation { start, person, opponents, notes: wish.notes, practice: wish.practice, reaction };
+    let invitation = Invitation { deal, person, opponents, notes: wish.notes, practice: wish.practice, reaction };
     // Agents may read a network.
     let sitting = tokio::task::spawn_blocking(move || Sitting::new(invitation)).await;
     let sitting =

@@ -267,7 +267,7 @@ fn first_guess(record: &Record) -> Option<(usize, usize)> {
         first: Option<(usize, usize)>,
     }
     impl Observer for Guesses {
-        fn round_begins(&mut self, _: &Setup, _: &[Card]) {
+        fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
             self.at = (self.at.0 + 1, 0);
         }
 

@@ -66,7 +66,7 @@ pub(super) struct Seat {
 impl Seat {
     pub(super) fn new(sitting: Sitting, adviser: Option<AgentSpec>) -> Seat {
         let invitation = sitting.invitation();
-        let rules = *invitation.start.rules();
+        let rules = *invitation.deal.rules();
         let mut names: Vec<String> = invitation.opponents.iter().map(ToString::to_string).collect();
         names.insert(invitation.person.index(), "you".to_owned());
         let mut seat = Seat {

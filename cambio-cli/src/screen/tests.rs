@@ -25,10 +25,10 @@ fn shown(page: &impl Page) -> String {
 fn seated(rules: &str, opponents: &[&str], seed: u64, notes: bool) -> Seat {
     let roster = cambio_agents::roster();
     let opponents: Vec<_> = opponents.iter().map(|spec| roster.parse(spec).unwrap()).collect();
-    let start = Playing::new(&Rules::preset(rules).unwrap(), opponents.len() + 1, Key::new(seed, 0)).unwrap();
+    let deal = Deal::new(&Rules::preset(rules).unwrap(), Key::new(seed, 0));
     let person = cambio_core::Seat::A;
     let adviser = Some(roster.parse("greedy").unwrap());
-    let invitation = Invitation { start, person, opponents, notes, practice: true, reaction: None };
+    let invitation = Invitation { deal, person, opponents, notes, practice: true, reaction: None };
     Seat::new(cambio_view::Sitting::new(invitation), adviser)
 }
 
