@@ -1,9 +1,11 @@
 //! Records: one match as one line of JSON, with every outcome of chance (RULES §10).
 
+pub(crate) mod replay;
+
 use serde_json::{Map, Value};
 
-use crate::chance::RaceOrder;
-use crate::observer::Observer;
+use crate::engine::chance::RaceOrder;
+use crate::play::observer::Observer;
 use crate::shown::shown;
 use crate::{Action, Card, RoundResult, Rules, Score, Seat, Spot, Standing, State};
 

@@ -1,8 +1,11 @@
 //! What a test of an agent needs: a random player, and the conformance suite that anyone can run on a bot.
 
-use crate::knob::MatchEnd;
-pub use crate::relabel::Relabelling;
+mod relabel;
+
+pub use relabel::Relabelling;
+
 use crate::rng::{Bounded as _, Key, Purpose, Seed, Stream};
+use crate::rules::knob::MatchEnd;
 use crate::{
     Action, Agent, AgentError, Briefing, Card, Event, Failure, Fault, Knowledge, Match, MatchError, MatchResult,
     Notice, Observation, Observer, PRESETS, Pairing, Players, RoundResult, Rules, Score, Seat, Setup, Sighting,

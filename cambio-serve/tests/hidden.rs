@@ -12,7 +12,9 @@ use std::sync::Arc;
 use asking::{Page, amount, get, post, read, run};
 use cambio_agents::roster;
 use cambio_core::rng::{Bounded as _, Key, Stream};
-use cambio_core::{Action, Agent, AgentError, Briefing, Card, Deal, Observation, PRESETS, Phase, Playing, Rules, Seat, Sighting};
+use cambio_core::{
+    Action, Agent, AgentError, Briefing, Card, Deal, Observation, PRESETS, Phase, Playing, Rules, Seat, Sighting,
+};
 use cambio_serve::{App, Settings};
 use cambio_view::{Invitation, ReactionTimes, Sitting};
 
