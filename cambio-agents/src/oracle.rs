@@ -1,8 +1,8 @@
-//! An analyst that sees every card. It is a ceiling to measure players against, and no player.
+//! An analyst that sees every card. It is a ceiling to measure players against, and not a player.
 //!
 //! Agents never receive a state, so an oracle has two parts. The [`Oracle`] sits at the table like any agent. Its
-//! [observer](Extensions::observer) sees the state before each decision and searches there; whoever plays the match has to
-//! let it watch. Without it the oracle is in trouble at its first decision, so that nobody enters one by mistake.
+//! [observer](Agent::observer) sees the state before each decision and searches there; the program that runs the match must
+//! add it. Without it the oracle fails at its first decision, so that no player is an oracle by mistake.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,10 +27,10 @@ params! {
     }
 }
 
-/// An analyst that decides what its [observer](Extensions::observer) has found best.
+/// An analyst that decides what its [observer](Agent::observer) has found best.
 ///
 /// ```
-/// use cambio_agents::{Extensions as _, Oracle, OracleParams, roster};
+/// use cambio_agents::{Oracle, OracleParams, roster};
 /// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
 ///
 /// let oracle = Oracle::new(&OracleParams { iterations: 50, ..OracleParams::default() });
@@ -38,7 +38,7 @@ params! {
 /// let mut agents: [Box<dyn Agent>; 2] = [Box::new(oracle), roster().parse("greedy").unwrap().make()];
 /// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
 /// assert!(play_match(&pairing, &mut agents, &mut ()).is_err(), "nobody shows it the cards");
-/// play_match(&pairing, &mut agents, &mut (&mut *observer, &mut ())).unwrap();
+/// play_match(&pairing, &mut agents, &mut observer).unwrap();
 /// ```
 #[derive(Clone, Debug)]
 pub struct Oracle {
