@@ -10,7 +10,7 @@ use cambio_agents::{is_interrupted, panic_message};
 use cambio_core::rng::Key;
 use cambio_core::{
     Action, Agent, AgentError, Card, Deal, Event, Failure, MAX_SEATS, Match, MatchError, MatchResult, Observer,
-    Players, RaceOrder, Recorder, Referee, RoundResult, Rules, Seat, Standing, State, Stepped,
+    RaceOrder, Recorder, Referee, RoundResult, Seat, Standing, State, Stepped,
 };
 
 use super::bench::Bench;
@@ -157,9 +157,14 @@ impl<'p> Arena<'p> {
         Ok(())
     }
 
-    /// The table of a block, at which the agents of a rotation sit.
-    fn seat(&mut self, block: &Block<'p>, rotation: usize) -> &mut Referee<Box<dyn Agent>, Notes> {
-        let Arena { plan, referee, bench, .. } = self;
+    /// Seats the agents of a rotation at the table of the block.
+    fn seat<'a>(
+        plan: &PlayablePlan,
+        referee: &'a mut Option<Referee<Box<dyn Agent>, Notes>>,
+        bench: &mut Bench,
+        block: &Block<'p>,
+        rotation: usize,
+    ) -> &'a mut Referee<Box<dyn Agent>, Notes> {
         let (rules, seats) = (&block.cell.rules, block.cell.seats);
         if referee.as_ref().is_none_or(|old| old.playing().rules() != rules || old.playing().seats() != seats) {
             // Only rounds that ended have rows.
@@ -192,9 +197,9 @@ impl<'p> Arena<'p> {
         rotation: usize,
         rows: &mut BlockRows<'p>,
     ) -> Result<(), Box<AgentFault>> {
-        let plan = self.plan;
-        let (rules, seats) = (&block.cell.rules, block.cell.seats);
-        let referee = self.seat(block, rotation);
+        let Arena { plan, referee, bench, .. } = self;
+        let seats = block.cell.seats;
+        let referee = Arena::seat(plan, referee, bench, block, rotation);
         let outcome = catch_unwind(AssertUnwindSafe(|| play_out(referee, plan.key(block.deal))));
         let is_broken = outcome.is_err();
         let outcome = outcome.unwrap_or_else(|panic| {
@@ -219,7 +224,7 @@ impl<'p> Arena<'p> {
                 // The observer of an analysis tool belongs to one agent.
                 if watchers.is_empty() {
                     for (seat, agent) in referee.players_mut().agents_mut().iter_mut().enumerate() {
-                        self.bench.put(block.agent(seat, rotation), agent.take().expect("it played"), block);
+                        bench.put(block.agent(seat, rotation), agent.take().expect("it played"), block);
                     }
                 }
                 Ok(())
