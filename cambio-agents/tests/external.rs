@@ -150,7 +150,7 @@ fn stops(bot: External) -> String {
 /// Expects a bot to be at fault for a reason that begins like this.
 fn faults(bot: External, reason: &str) {
     let told = stops(bot);
-    let found = told.strip_prefix("seat b cannot continue: the bot ").unwrap_or_else(|| panic!("{told}"));
+    let found = told.strip_prefix("seat b cannot go on: the bot ").unwrap_or_else(|| panic!("{told}"));
     assert!(found.starts_with(reason), "{told}");
     assert!(told.ends_with(')') && told.contains(" (round 1, decision ") || told.contains("before round 1"), "{told}");
     assert_eq!(told.lines().count(), 1, "{told}");

@@ -19,6 +19,16 @@ pub enum LearnError {
     /// A match of an evaluation could not be played.
     #[error("the evaluation: {0}")]
     Match(MatchError),
+    /// A match of self-play could not be played.
+    #[error("match {number} against {against}: {error}")]
+    SelfPlay {
+        /// The number of the match.
+        number: u64,
+        /// The opponent.
+        against: String,
+        /// Why.
+        error: MatchError,
+    },
     /// A checkpoint cannot be taken up.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),

@@ -172,7 +172,7 @@ impl Learner {
     /// Learns from the next generation; `None` if there is none.
     ///
     /// # Errors
-    /// If a match of an evaluation cannot be played, or the token was cancelled; the learner is then of no more use, but a
+    /// If a match cannot be played, or the token was cancelled; the learner is then of no more use, but a
     /// checkpoint is.
     pub fn step(&mut self, crew: &Crew) -> Result<Option<Progress>, LearnError> {
         if self.done == self.generations() {
@@ -311,7 +311,7 @@ impl Source<'_> {
         let &Source { recipe, league, records, network, inputs } = self;
         match records {
             None => {
-                let play = |matches| Ok(league.play(network, recipe.seed, matches));
+                let play = |matches| league.play(network, recipe.seed, matches);
                 let (samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
                 Ok((Lessons::Values(samples), tally))
             }

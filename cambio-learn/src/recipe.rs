@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cambio_agents::{AgentSpec, ExternalParams, NetworkFacts, Roster};
 use cambio_core::rng::Key;
-use cambio_core::{Playing, Rules, Seat};
+use cambio_core::{Deal, Players, Rules, Seat};
 use serde::{Deserialize, Serialize};
 
 /// What to learn, as a TOML file says it.
@@ -424,13 +424,9 @@ impl Recipe {
             return Err(refuse(format!("`{agent}` decides by the clock; allowed are agents without a budget of time")));
         }
         for &seats in &self.seats {
-            let playing = Playing::new(rules, seats, Key::new(self.seed, 0));
-            let mut playing = playing.map_err(|error| RecipeError::Form(error.to_string()))?;
-            let mut player = agent.make();
-            player.begin(&playing.briefing(Seat::A));
-            if let Some(trouble) = player.trouble() {
-                return Err(refuse(format!("`{agent}` cannot play here: {trouble}")));
-            }
+            let begun =
+                Players::only(agent.make(), Seat::A, seats).begin(&mut Deal::new(rules, Key::new(self.seed, 0)));
+            begun.map_err(|failure| refuse(format!("`{agent}` cannot play here: {}", failure.error)))?;
         }
         Ok(agent)
     }

@@ -247,7 +247,7 @@ pub enum SolveError {
         choices: usize,
     },
     /// An agent could not continue.
-    #[error("seat {seat} cannot continue: {error}")]
+    #[error("seat {seat} cannot go on: {error}")]
     Failed {
         /// The seat.
         seat: Seat,

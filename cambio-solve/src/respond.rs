@@ -138,8 +138,8 @@ fn ask(players: &mut One, view: &Observation<'_>, own: Seat) -> Result<Action, A
 fn whose(Failure { seat, error, .. }: Failure, own: Seat) -> AgentError {
     let who = if seat == own { "its blueprint" } else { "its copy of the target" };
     match error {
-        AgentError::Failed(reason) => AgentError::Failed(format!("{who} cannot continue: {reason}")),
-        AgentError::Machine(reason) => AgentError::Machine(format!("{who} cannot continue: {reason}")),
+        AgentError::Failed(reason) => AgentError::Failed(format!("{who} cannot go on: {reason}")),
+        AgentError::Machine(reason) => AgentError::Machine(format!("{who} cannot go on: {reason}")),
         other => other,
     }
 }
