@@ -12,7 +12,7 @@ use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
 use cambio_core::rng::Key;
-use cambio_core::{MAX_SEATS, PRESETS, Playing, Record, Rules, Seat};
+use cambio_core::{Deal, MAX_SEATS, PRESETS, Record, Rules, Seat};
 use cambio_sim::{Unit, fresh_seed, read_seed};
 use cambio_view::{MEDIANS, inquire, rules_in_short, view_of};
 use futures_util::stream::{self, Stream};

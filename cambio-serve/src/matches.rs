@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::extract::{Query, State};
 use axum::routing::get;
-use cambio_core::{Action, Card, Observer, Record, Seat, Setup, replay};
+use cambio_core::{Action, Card, Observer, Record, Seat, Standing, replay};
 use cambio_sim::{PlayablePlan, StoredMatch, StoredRun, play_block};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
