@@ -5,9 +5,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use cambio_core::{
-    Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, Standing, shown,
-};
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Phase, RoundResult, Rules, Seat, shown};
 use cambio_exec::CancelToken;
 use cambio_view::{KindView, Narrator, cards_in_short, rules_in_short, scores_in_words};
 

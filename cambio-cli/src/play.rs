@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cambio_agents::Guarded;
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Playing, Recorder, Seat};
+use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Pairing, Recorder, Seat, play_match};
 use cambio_exec::CancelToken;
 use cambio_sim::{Unit, fresh_seed, read_rules, read_seed};
 use cambio_view::{Invitation, Sitting};

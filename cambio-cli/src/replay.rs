@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use cambio_core::{Action, Card, Event, Flaw, Observer, Record, RoundResult, Seat, Setup, State, replay};
+use cambio_core::{Action, Card, Event, Flaw, Observer, Record, RoundResult, Seat, Setup, Standing, State, replay};
 use cambio_view::{Film, Narrator};
 use serde_json::{Value, json};
 

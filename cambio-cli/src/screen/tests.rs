@@ -1,5 +1,5 @@
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{PRESETS, Playing, Record, Rules, replay};
+use cambio_core::{Deal, PRESETS, Record, Rules, replay};
 use cambio_view::Film;
 use cambio_view::Invitation;
 
