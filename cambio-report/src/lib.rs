@@ -4,10 +4,8 @@
 //! path. This crate makes the words and the coordinates; the templates in `templates/` lay them out, and the template engine
 //! escapes every text.
 //!
-//! The plots are SVG templates too. `plotters`, which draws the figures of the book, writes SVG without title, description
-//! or role, and puts a font, a colour and a size in pixels on every element. A reader's colour scheme and a printer could
-//! not change them, and the width of text is guessed. The plots here are forests, strips of bars and one curve, which need
-//! little geometry (`plot`).
+//! The plots are SVG templates too, because a plot needs a title, a description and a role for screen readers, and takes its
+//! colours and fonts from the page. They are forests, strips of bars and one curve, which need little geometry (`plot`).
 
 mod cell_report;
 mod curves;

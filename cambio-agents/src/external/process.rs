@@ -36,6 +36,8 @@ impl Process {
         });
         #[cfg(unix)]
         command.wrap(process_wrap::std::ProcessGroup::leader());
+        #[cfg(windows)]
+        command.wrap(process_wrap::std::JobObject);
         let failed = |error: std::io::Error| {
             let what = format!("the bot `{}` cannot be started: {error}", words[0]);
             if is_ours(&error) {

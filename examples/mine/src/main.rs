@@ -31,3 +31,13 @@ impl Agent for Mine {
 fn main() -> ExitCode {
     cambio_cli::main(cambio_agents::roster().with("mine", "A bot of my own.", || Mine))
 }
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::testing::{Effort, check_agent};
+
+    #[test]
+    fn mine_conforms() {
+        check_agent(|| super::Mine, &Effort { matches: 1, ..Effort::default() }).unwrap();
+    }
+}
