@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CRATES = ["core", "agents", "solve", "stats", "sim", "learn", "report", "serve"]
+CRATES = ["core", "agents", "view", "solve", "stats", "exec", "sim", "learn", "report", "serve"]
 LEAST = 40
 
 RUN = re.compile(r"^(rust|no_run|should_panic|compile_fail|edition\d+|E\d+)?$")

@@ -1,7 +1,6 @@
 //! How a network fares against an agent.
 
-use cambio_agents::Guarded;
-use cambio_agents::{AgentSpec, Learned, Network};
+use cambio_agents::{AgentSpec, Guarded, Learned, Network};
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, MatchError};
 use cambio_exec::{Executor, Stopped, Worker};

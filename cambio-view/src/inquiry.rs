@@ -1,5 +1,7 @@
 //! What an agent considers at a decision of a match that is over.
 
+use std::fmt;
+
 use cambio_agents::{AgentSpec, Explanation, Player};
 use cambio_core::rng::{Key, Seed};
 use cambio_core::{
@@ -8,11 +10,11 @@ use cambio_core::{
 use serde::Serialize;
 
 use crate::belief::{Beliefs, Believer};
-use crate::sitting::Refusal;
+use crate::sitting::{Heard, Invitation, Refusal};
 
 /// A decision that was considered.
 #[derive(Serialize, Clone, Debug)]
-pub struct ConsideredView {
+struct ConsideredView {
     action: String,
     value: f64,
     /// Half of the 95 % interval of the value.
@@ -21,7 +23,7 @@ pub struct ConsideredView {
 }
 
 /// What an agent considered, the best first.
-pub fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
+fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
     let view = |one: &cambio_agents::Considered| ConsideredView {
         action: one.action.to_string(),
         value: one.value,
@@ -32,6 +34,69 @@ pub fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<
         explanation.into_iter().flat_map(|told| &told.considered).map(view).collect();
     considered.sort_by(|one, other| other.visits.cmp(&one.visits).then(other.value.total_cmp(&one.value)));
     (explanation.map(|told| told.unit), considered)
+}
+
+/// The decision of an agent in a person's place, and what it considered.
+#[derive(Serialize, Clone, Debug)]
+pub struct Hint {
+    agent: String,
+    /// The decision.
+    pub action: String,
+    unit: Option<&'static str>,
+    considered: Vec<ConsideredView>,
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} would: {}", self.agent, self.action)?;
+        let some: Vec<String> =
+            self.considered.iter().take(4).map(|one| format!("{} {:.2}", one.action, one.value)).collect();
+        if some.len() > 1 { write!(f, " (it values {})", some.join(", ")) } else { Ok(()) }
+    }
+}
+
+/// What an agent would do in the person's place: it is told what the person perceived, decision by decision, and asked at the
+/// end. It also says what it considered, if it can.
+///
+/// # Errors
+/// If it is not the person who is asked, or the agent cannot go on.
+///
+/// # Panics
+/// Only if the agent does.
+pub fn hint(invitation: &Invitation, actions: &[Action], adviser: &AgentSpec) -> Result<Hint, Refusal> {
+    let person = invitation.person;
+    let mut playing = invitation.start.clone();
+    let mut player = adviser.player();
+    let agent = player.agent();
+    agent.begin(&playing.briefing(person));
+    agent.round_begins(&playing.standing());
+    for sighting in playing.sightings(person) {
+        agent.notice(&sighting);
+    }
+    for &action in actions {
+        if playing.state().actor() != Some(person) && agent.spectates() {
+            agent.spectate(playing.state().table());
+        }
+        let mut heard = Heard::default();
+        playing.act_observed(action, &mut heard).map_err(|illegal| Refusal(illegal.to_string()))?;
+        heard.before.iter().for_each(|event| agent.notice(&event.seen_from(person)));
+        if let Some((_, result)) = heard.ended {
+            agent.round_ends(&result);
+            agent.round_begins(&playing.standing());
+        }
+        heard.after.iter().for_each(|event| agent.notice(&event.seen_from(person)));
+    }
+    let turn = playing.turn().filter(|turn| turn.seat == person);
+    let turn = turn.ok_or_else(|| Refusal("it is not your turn to decide".to_owned()))?;
+    let action = agent.decide(&turn.view);
+    match agent.trouble() {
+        None if turn.view.allows(action) => {
+            let (unit, considered) = view_of(player.explain(&turn.view, action).as_ref());
+            Ok(Hint { agent: adviser.to_string(), action: action.to_string(), unit, considered })
+        }
+        None => Err(Refusal(format!("{adviser} would decide `{action}`, which is illegal"))),
+        Some(reason) => Err(Refusal(format!("{adviser} cannot say: {reason}"))),
+    }
 }
 
 /// What came of asking an agent in the place of a seat.

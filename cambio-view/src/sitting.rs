@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cambio_agents::{AgentSpec, Explanation, Guarded};
+use cambio_agents::{AgentSpec, Guarded};
 use cambio_core::{
     Action, Agent, Card, Event, Observer, Playing, RaceOrder, Record, RoundResult, Seat, Setup, Sighting, State,
 };
@@ -136,11 +136,11 @@ impl Job {
 
 /// What was heard of one decision.
 #[derive(Default)]
-struct Heard {
-    before: Vec<Event<Card>>,
+pub(crate) struct Heard {
+    pub(crate) before: Vec<Event<Card>>,
     /// The end of a round, and the events of the next one's beginning.
-    ended: Option<(Box<State>, RoundResult)>,
-    after: Vec<Event<Card>>,
+    pub(crate) ended: Option<(Box<State>, RoundResult)>,
+    pub(crate) after: Vec<Event<Card>>,
     race: Option<RaceOrder>,
 }
 
@@ -482,50 +482,5 @@ impl Sitting {
 impl fmt::Debug for Sitting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sitting").field("feed", &self.feed).finish_non_exhaustive()
-    }
-}
-
-/// What an agent would do in the person's place: it is told what the person perceived, decision by decision, and asked at the
-/// end. It also says what it considered, if it can.
-///
-/// # Errors
-/// If it is not the person who is asked, or the agent cannot go on.
-///
-/// # Panics
-/// Only if the agent does.
-pub fn hint(
-    invitation: &Invitation,
-    actions: &[Action],
-    adviser: &AgentSpec,
-) -> Result<(Action, Option<Explanation>), Refusal> {
-    let person = invitation.person;
-    let mut playing = invitation.start.clone();
-    let mut player = adviser.player();
-    let agent = player.agent();
-    agent.begin(&playing.briefing(person));
-    agent.round_begins(&playing.standing());
-    for sighting in playing.sightings(person) {
-        agent.notice(&sighting);
-    }
-    for &action in actions {
-        if playing.state().actor() != Some(person) && agent.spectates() {
-            agent.spectate(playing.state().table());
-        }
-        let mut heard = Heard::default();
-        playing.act_observed(action, &mut heard).map_err(|illegal| Refusal(illegal.to_string()))?;
-        heard.before.iter().for_each(|event| agent.notice(&event.seen_from(person)));
-        if let Some((_, result)) = heard.ended {
-            agent.round_ends(&result);
-            agent.round_begins(&playing.standing());
-        }
-        heard.after.iter().for_each(|event| agent.notice(&event.seen_from(person)));
-    }
-    let turn = playing.turn().filter(|turn| turn.seat == person);
-    let turn = turn.ok_or_else(|| Refusal("it is not your turn to decide".to_owned()))?;
-    let action = agent.decide(&turn.view);
-    match agent.trouble() {
-        None if turn.view.allows(action) => Ok((action, player.explain(&turn.view, action))),
-        None => Err(Refusal(format!("{adviser} would decide `{action}`, which is illegal"))),
-        Some(reason) => Err(Refusal(format!("{adviser} cannot say: {reason}"))),
     }
 }
