@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use cambio_agents::Guarded;
-use cambio_agents::{Entry, Roster};
+use cambio_agents::{Entry, Guarded, Roster};
 use cambio_core::PRESETS;
 use cambio_core::testing::{Effort, check_agent};
 use cambio_sim::{fresh_seed, read_seed};

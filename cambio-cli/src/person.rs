@@ -1,13 +1,12 @@
 //! A person at the table, who reads what the seat perceives and answers at a prompt.
 
-use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Phase, RoundResult, Rules, Seat, shown};
 use cambio_exec::CancelToken;
-use cambio_view::{KindView, Narrator, cards_in_short, rules_in_short, scores_in_words};
+use cambio_view::{Narrator, Worth, cards_in_short, rules_in_short, scores_in_words};
 
 use crate::say::next_line;
 
@@ -176,7 +175,11 @@ impl<O: Write + Send> Person<O> {
                 }
                 "?" | "help" => self.say(HELP),
                 "table" => self.say(&self.board(view)),
-                "deck" => self.say(&deck(view.rules())),
+                "deck" => {
+                    let options = textwrap::Options::new(80).subsequent_indent("             ");
+                    let worth = Worth::all(view.rules());
+                    worth.iter().for_each(|worth| self.say(&textwrap::fill(&worth.to_string(), &options)));
+                }
                 "" if self.doubts(view) => {}
                 answer => match understand(answer, &choices) {
                     Ok(action) => return Some(action),
@@ -315,21 +318,6 @@ fn understand(answer: &str, choices: &[Action]) -> Result<Action, String> {
         [] => Err(format!("`{}` is not offered; one of: {} (? helps)", shown(answer), offer(choices))),
         several => Err(format!("`{answer}` could be {}", offer(several))),
     }
-}
-
-/// The points and powers of the kinds of cards, equal ones on one line.
-fn deck(rules: &Rules) -> String {
-    let mut alike: BTreeMap<(i32, String), Vec<String>> = BTreeMap::new();
-    for kind in KindView::all(rules) {
-        alike.entry((i32::from(kind.points), kind.power.clone())).or_default().push(kind.spoken());
-    }
-    let lines = alike.into_iter().map(|((points, power), labels)| {
-        let power = if power.is_empty() { power } else { format!("  {power}") };
-        let head = format!("{points:>4} points  ");
-        let options = textwrap::Options::new(80).initial_indent(&head).subsequent_indent("             ");
-        textwrap::fill(&format!("{}{power}", labels.join(" ")), options)
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
-use cambio_agents::Guarded;
-use cambio_agents::{AgentSpec, Roster};
+use cambio_agents::{AgentSpec, Guarded, Roster};
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Pairing, Recorder, Seat, play_match};
 use cambio_exec::CancelToken;

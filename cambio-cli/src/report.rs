@@ -3,8 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cambio_exec::read_text;
-use cambio_exec::write_whole;
+use cambio_exec::{read_text, write_whole};
 use cambio_report::PAGES;
 use cambio_report::{Tuning, of_tuning};
 use cambio_sim::tune::{Point, TuningResult};

@@ -74,6 +74,7 @@ pub fn create_folder(path: &Path) -> Result<(), FileError> {
 pub struct Claim {
     path: PathBuf,
     file: File,
+    /// Whether a process was killed while it built `NAME.new`.
     is_left_building: bool,
 }
 
@@ -96,7 +97,7 @@ impl Claim {
             let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
             let file = opened.map_err(FileError::unwritable(&path))?;
             lock(&folder, &file)?;
-            // Whoever had the lock before has removed the file: then this is the lock of a file that is gone.
+            // The previous holder of the lock removes the file: then this is the lock of a file that is gone.
             if is_at(&path, &file) {
                 let mut said = Vec::new();
                 (&file).take(64).read_to_end(&mut said).map_err(FileError::unreadable(&path))?;
@@ -105,16 +106,8 @@ impl Claim {
         }
     }
 
-    /// Whether a process was killed while it built `NAME.new`.
-    pub fn is_left_building(&self) -> bool {
-        self.is_left_building
-    }
-
-    /// Notes that `NAME.new` is built from now on, for whoever finds it after a kill.
-    ///
-    /// # Errors
-    /// If the file of the claim cannot be written.
-    pub fn note_building(&self) -> Result<(), FileError> {
+    /// Notes that `NAME.new` is being built, in case this process is killed.
+    fn note_building(&self) -> Result<(), FileError> {
         let write = || {
             let mut file = &self.file;
             file.set_len(0)?;
@@ -127,7 +120,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // While the file is locked: nobody else has locked it by this name. If it stays, the next process takes it over.
+        // The file is still locked, so no other process has locked it under this name. If it stays, the next process takes it over.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -159,13 +152,46 @@ pub fn lock(folder: &Path, file: &File) -> Result<(), FileError> {
 }
 
 /// The path with this ending after its name.
-///
-/// # Errors
-/// If the path has no name, as `..` has none.
-pub fn beside(path: &Path, ending: &str) -> Result<PathBuf, FileError> {
+fn beside(path: &Path, ending: &str) -> Result<PathBuf, FileError> {
     let mut name = path.file_name().ok_or_else(|| FileError::Exists(path.display().to_string()))?.to_owned();
     name.push(ending);
     Ok(path.with_file_name(name))
+}
+
+/// Builds a folder under the name `NAME.new` and renames it once it is whole. `build` fills the folder, which is there. After a
+/// failure nothing is left; what a killed process has left under that name is removed.
+///
+/// # Errors
+/// If there is something at either path, or the folder cannot be built.
+///
+/// ```
+/// use cambio_exec::{FileError, build_aside, write_whole};
+///
+/// let path = std::env::temp_dir().join(format!("cambio-aside-{}", std::process::id()));
+/// build_aside(&path, |new| write_whole(&new.join("plan.toml"), b"deals = 10\n"))?;
+/// assert_eq!(std::fs::read(path.join("plan.toml"))?, b"deals = 10\n");
+/// assert!(matches!(build_aside(&path, |_| Ok(())), Err(FileError::Exists(_))));
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn build_aside<E: From<FileError>>(out: &Path, build: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
+    let new = beside(out, ".new")?;
+    let claim = Claim::on(out)?;
+    if out.symlink_metadata().is_ok() {
+        return Err(FileError::Exists(out.display().to_string()).into());
+    }
+    if claim.is_left_building && new.symlink_metadata().is_ok() {
+        std::fs::remove_dir_all(&new).map_err(FileError::unwritable(&new))?;
+    }
+    claim.note_building()?;
+    // Fails if the user has a folder of that name.
+    create_folder(&new)?;
+    let made = build(&new).and_then(|()| Ok(std::fs::rename(&new, out).map_err(FileError::unwritable(out))?));
+    if made.is_err() {
+        // If it cannot be removed either, the first error is the one to report.
+        let _ = std::fs::remove_dir_all(&new);
+    }
+    made
 }
 
 /// Writes a file as a whole or not at all: it is written under another name, synced and renamed.

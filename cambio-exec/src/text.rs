@@ -58,7 +58,7 @@ pub fn read_up_to(path: &Path, most: u64) -> io::Result<String> {
 /// Opens a regular file, or what a link says is one.
 ///
 /// # Errors
-/// If it cannot be opened or is no regular file.
+/// If it cannot be opened or is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let kind = std::fs::metadata(path)?.file_type();
     if kind.is_file() {

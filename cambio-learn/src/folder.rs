@@ -233,16 +233,6 @@ impl LearnFolder {
         &self.path
     }
 
-    /// The curve so far.
-    pub fn curve(&self) -> &[CurveRow] {
-        &self.curve
-    }
-
-    /// How the network fared in each evaluation.
-    pub fn judged(&self) -> &[JudgedRow] {
-        &self.judged
-    }
-
     /// How often a clone decided as the agent that it imitates, in each evaluation.
     pub fn agreed(&self) -> &[AgreedRow] {
         &self.agreed

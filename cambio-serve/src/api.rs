@@ -14,7 +14,7 @@ use axum::routing::{get, post};
 use cambio_core::rng::Key;
 use cambio_core::{Deal, MAX_SEATS, PRESETS, Record, Rules, Seat};
 use cambio_sim::{Unit, fresh_seed, read_seed};
-use cambio_view::{MEDIANS, inquire, rules_in_short, view_of};
+use cambio_view::{Invitation, MEDIANS, Refusal, Sitting, hint, inquire, rules_in_short};
 use futures_util::stream::{self, Stream};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,6 @@ use crate::assets;
 use crate::desk::Desk;
 use crate::matches;
 use crate::runs;
-use cambio_view::{Invitation, Refusal, Sitting, hint};
 
 /// The most bytes of a request's body, and of one that brings a record.
 const BODY: usize = 64 * 1024;
@@ -282,12 +281,8 @@ async fn advise(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, 
         }
         (sitting.invitation().clone(), sitting.actions())
     };
-    let name = adviser.to_string();
     let thought = tokio::task::spawn_blocking(move || hint(&invitation, &actions, &adviser)).await;
-    let (action, explanation) = thought.map_err(|_| Problem::bad("the agent cannot say: it panicked"))??;
-    let (unit, considered) = view_of(explanation.as_ref());
-    let action = action.to_string();
-    Ok(json(&serde_json::json!({ "agent": name, "action": action, "unit": unit, "considered": considered })))
+    Ok(json(&thought.map_err(|_| Problem::bad("the agent cannot say: it panicked"))??))
 }
 
 async fn close(State(desk): Desks, Path(table): Path<u64>) -> Answer {

@@ -1,14 +1,16 @@
 //! The appraisals of rounds, worked out in the background, once a round.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cambio_core::Record;
 use cambio_view::{Progress, Refusal, appraise};
 use tokio::sync::Semaphore;
 
-/// By so many playouts a chance is measured.
+use crate::rooms::locked;
+
+/// The number of playouts for each chance.
 const PLAYOUTS: u32 = 200;
 /// The most rounds whose appraisals are kept.
 const KEPT: usize = 64;
@@ -26,12 +28,8 @@ pub(crate) struct Job {
     progress: Mutex<Progress>,
     /// When a page asked last.
     asked: Mutex<Instant>,
-    /// Whether somebody works on it, or will.
+    /// Whether a worker has it or is going to take it.
     runs: Mutex<bool>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Job {

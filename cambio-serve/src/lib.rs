@@ -4,8 +4,8 @@
 //! without a network.
 //!
 //! # What a browser may know
-//! A page on which somebody plays is sent the steps of a [`Sitting`](cambio_view::Sitting), made of observations, sightings and what
-//! is public. The state of the match stays here. `tests/hidden.rs` plays matches again from decks that differ only where the seat cannot look, and compares
+//! A page for a player is sent the steps of a [`Sitting`](cambio_view::Sitting), made of observations, sightings and public
+//! information. The state of the match stays here. `tests/hidden.rs` plays matches again from decks that differ only where the seat cannot look, and compares
 //! every byte. A match can be watched when it is over.
 //!
 //! # Who may ask

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::Request;
 use cambio_agents::{Roster, roster};
 use cambio_core::rng::{Bounded as _, Key, Stream};
-use cambio_core::{Action, Agent, Briefing, Observation, Seat};
+use cambio_core::{Action, Agent, AgentError, Observation, Seat};
 use cambio_serve::{App, Settings};
 
 fn app_with(roster: Roster) -> App {

@@ -1,13 +1,12 @@
 //! What an agent's decisions are worth, against those of a policy in every other seat.
 
-use cambio_agents::{Advantage, AgentSpec, Blueprint, Plays};
+use cambio_agents::{Advantage, AgentSpec, Blueprint, Guarded, Plays};
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::{Agent, MatchError, Pairing, Phase, Rules, Seat, play_match};
+use cambio_exec::{Executor, Stopped, Worker};
 use cambio_stats::{Interval, Moments, Support};
 
 use crate::plan::Unit;
-use cambio_agents::Guarded;
-use cambio_exec::{Executor, Stopped, Worker};
 
 /// Rounds between an agent in one seat and a policy in all others. Each deal is played in every seat.
 ///

@@ -1,8 +1,8 @@
-//! The errors of run folders, and folders that are built aside.
+//! The errors of run folders.
 
 use std::path::Path;
 
-use cambio_exec::{Claim, FileError, beside};
+use cambio_exec::FileError;
 
 use crate::plan::PlanError;
 
@@ -141,29 +141,4 @@ impl RunError {
     pub fn damaged(path: &Path, what: impl Into<String>) -> RunError {
         RunError::Damaged { path: path.display().to_string(), what: what.into() }
     }
-}
-
-/// Builds a folder under the name `NAME.new` and renames it once it is whole. After a failure nothing is left; what a killed
-/// process has left under that name is removed. `build` gets the path and has to make the folder with [`create_folder`].
-pub(crate) fn build_aside(out: &Path, build: impl FnOnce(&Path) -> Result<(), RunError>) -> Result<(), RunError> {
-    let new = beside(out, ".new")?;
-    let claim = Claim::on(out)?;
-    if out.symlink_metadata().is_ok() {
-        return Err(FileError::Exists(out.display().to_string()).into());
-    }
-    if new.symlink_metadata().is_ok() {
-        // Somebody's own folder of that name is left alone.
-        if !claim.is_left_building() {
-            return Err(FileError::Exists(new.display().to_string()).into());
-        }
-        std::fs::remove_dir_all(&new).map_err(RunError::unwritable(&new))?;
-    }
-    claim.note_building()?;
-    let made = build(&new).and_then(|()| std::fs::rename(&new, out).map_err(RunError::unwritable(out)));
-    // Leave alone what somebody else made in the meantime.
-    if made.as_ref().is_err_and(|error| !matches!(error, RunError::File(FileError::Exists(_)))) {
-        // If it cannot be removed either, the first error is the one to report.
-        let _ = std::fs::remove_dir_all(&new);
-    }
-    made
 }

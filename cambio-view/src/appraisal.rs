@@ -59,12 +59,12 @@ pub struct Progress {
     least: f64,
     /// Whether nothing more is to come.
     pub over: bool,
-    /// What is wrong with the record, if something is.
+    /// The flaw of the record, if it has one.
     pub trouble: Option<String>,
 }
 
 impl Progress {
-    /// Of a round with so many decisions, before the first, with so many playouts for a chance.
+    /// The progress before the first of `of` decisions, with `playouts` playouts for each chance.
     pub fn new(of: usize, playouts: u32) -> Progress {
         Progress {
             decisions: Vec::new(),
@@ -148,8 +148,8 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// Appraises a round of a record, counted from 1. `tell` hears of it after each decision, and says whether to go on. What is wrong with
-/// the record ends the appraisal, and is told in it. `None` if `tell` stopped it.
+/// Appraises a round of a record, counted from 1. `tell` gets the progress after each decision, and returns whether to go on; `None` if
+/// it stopped the appraisal. A flaw of the record ends the appraisal, which reports it.
 ///
 /// # Panics
 /// If the record has no such round.

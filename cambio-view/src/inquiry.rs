@@ -1,19 +1,21 @@
 //! What an agent considers at a decision of a match that is over.
 
+use std::fmt;
+
 use cambio_agents::AgentSpec;
 use cambio_core::rng::{Key, Seed};
 use cambio_core::{
-    Action, Agent, Briefing, Card, Considered, Event, Explanation, Observer, Players, Record, RoundResult, Seat,
-    Standing, State, replay,
+    Action, Agent, Briefing, Card, Considered, Event, Explanation, MatchError, Observer, Players, Record, Referee,
+    RoundResult, Seat, Standing, State, replay,
 };
 use serde::Serialize;
 
 use crate::belief::{Beliefs, Believer};
-use crate::sitting::Refusal;
+use crate::sitting::{Invitation, Refusal};
 
 /// A decision that was considered.
 #[derive(Serialize, Clone, Debug)]
-pub struct ConsideredView {
+struct ConsideredView {
     action: String,
     value: f64,
     /// Half of the 95 % interval of the value.
@@ -22,7 +24,7 @@ pub struct ConsideredView {
 }
 
 /// What an agent considered, the best first.
-pub fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
+fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
     let view = |one: &Considered| ConsideredView {
         action: one.action.to_string(),
         value: one.value,
@@ -33,6 +35,56 @@ pub fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<
         explanation.into_iter().flat_map(|told| &told.considered).map(view).collect();
     considered.sort_by(|one, other| other.visits.cmp(&one.visits).then(other.value.total_cmp(&one.value)));
     (explanation.map(|told| told.unit), considered)
+}
+
+/// The decision of an agent in a person's place, and what it considered.
+#[derive(Serialize, Clone, Debug)]
+pub struct Hint {
+    agent: String,
+    /// The decision.
+    pub action: String,
+    unit: Option<&'static str>,
+    considered: Vec<ConsideredView>,
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} would: {}", self.agent, self.action)?;
+        let some: Vec<String> =
+            self.considered.iter().take(4).map(|one| format!("{} {:.2}", one.action, one.value)).collect();
+        if some.len() > 1 { write!(f, " (it values {})", some.join(", ")) } else { Ok(()) }
+    }
+}
+
+/// What an agent would do in the person's place, and what it considered, if it can say. The agent perceives what the person
+/// perceived and is asked at each decision of the person, so that its stream is where it would be at a table.
+///
+/// # Errors
+/// If it is not the person's turn to decide, or the agent cannot go on.
+///
+/// # Panics
+/// Only if the agent does.
+pub fn hint(invitation: &Invitation, actions: &[Action], adviser: &AgentSpec) -> Result<Hint, Refusal> {
+    let failed = |error: MatchError| {
+        Refusal(match error {
+            MatchError::Fault(fault) => format!("{adviser} would decide `{}`, which is illegal", fault.action),
+            MatchError::Failed(failure) => format!("{adviser} cannot say: {}", failure.error),
+            other => other.to_string(),
+        })
+    };
+    let (person, seats) = (invitation.person, invitation.opponents.len() + 1);
+    let players = Players::only(adviser.make(), person, seats);
+    let mut referee = Referee::new(invitation.deal.clone(), players, ()).map_err(failed)?;
+    for &action in actions {
+        referee.ask().map_err(failed)?;
+        referee.act(action).map_err(|illegal| Refusal(illegal.to_string()))?;
+    }
+    let action = referee.ask().map_err(failed)?;
+    let action = action.ok_or_else(|| Refusal("it is not your turn to decide".to_owned()))?;
+    let turn = referee.turn().expect("an agent was asked");
+    let explanation = referee.players().agent(person).and_then(|agent| agent.explain(&turn.view, action));
+    let (unit, considered) = view_of(explanation.as_ref());
+    Ok(Hint { agent: adviser.to_string(), action: action.to_string(), unit, considered })
 }
 
 /// What came of asking an agent in the place of a seat.

@@ -10,7 +10,7 @@ use cambio_core::{Event, Motion, Observation, Phase, RoundResult, Rules, Score, 
 use serde::Serialize;
 
 use crate::narrator::Narrator;
-use crate::scene::{KindView, Move, Scene};
+use crate::scene::{KindView, Move, Scene, Worth};
 use crate::words::{rules_in_short, scores_in_words};
 
 /// How many steps a page that fell behind can still catch up on one by one.
@@ -24,6 +24,7 @@ pub(crate) struct Setting {
     pub(crate) rules: &'static str,
     in_short: [String; 3],
     kinds: Vec<KindView>,
+    worth: Vec<Worth>,
     /// Whether snap windows ask this seat at all.
     snaps: bool,
     pub(crate) names: Vec<String>,
@@ -49,6 +50,7 @@ impl Setting {
             rules: rules.name(),
             in_short: rules_in_short(rules),
             kinds: KindView::all(rules),
+            worth: Worth::all(rules),
             snaps: rules.spec().window != cambio_core::knob::Window::None,
             names,
             seat: seat.letter(),

@@ -1,5 +1,7 @@
 //! What a page shows of a table at one moment.
 
+use std::fmt;
+
 use cambio_core::{Card, Motion, Observation, Phase, Rules, Score, Seat, SeatSet, Source, Spot, State, Table};
 use serde::Serialize;
 
@@ -16,6 +18,52 @@ pub struct KindView {
     pub points: i16,
     /// What it can do when it was drawn, in words; empty if nothing.
     pub power: String,
+}
+
+/// Points and power, and the cards that have both. A rank whose suits are all alike is listed once, without its suits.
+#[derive(Serialize, Clone, Debug)]
+pub struct Worth {
+    /// The points.
+    pub points: i16,
+    /// The power of a drawn card, in words; empty if there is none.
+    pub power: String,
+    /// The names of the cards.
+    pub cards: Vec<String>,
+}
+
+impl Worth {
+    /// The cards of these rules, those with the fewest points first.
+    ///
+    /// ```
+    /// let worth = cambio_view::Worth::all(&cambio_core::Rules::preset("classic").unwrap());
+    /// assert_eq!(worth[0].to_string(), "  -3 points  6h");
+    /// ```
+    pub fn all(rules: &Rules) -> Vec<Worth> {
+        let kinds = KindView::all(rules);
+        let mut worth: Vec<Worth> = Vec::new();
+        for kind in &kinds {
+            let is_alike = |other: &&KindView| other.points == kind.points && other.power == kind.power;
+            let (alike, all) = kinds
+                .iter()
+                .filter(|other| other.rank == kind.rank)
+                .fold((0, 0), |(alike, all), other| (alike + usize::from(is_alike(&other)), all + 1));
+            let name = if alike == all && all > 1 { kind.rank.clone() } else { kind.spoken() };
+            match worth.iter_mut().find(|worth| worth.points == kind.points && worth.power == kind.power) {
+                Some(worth) if worth.cards.contains(&name) => {}
+                Some(worth) => worth.cards.push(name),
+                None => worth.push(Worth { points: kind.points, power: kind.power.clone(), cards: vec![name] }),
+            }
+        }
+        worth.sort_by_key(|worth| worth.points);
+        worth
+    }
+}
+
+impl fmt::Display for Worth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>4} points  {}", self.points, self.cards.join(" "))?;
+        if self.power.is_empty() { Ok(()) } else { write!(f, "  power: {}", self.power) }
+    }
 }
 
 impl KindView {

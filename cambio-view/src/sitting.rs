@@ -4,8 +4,8 @@ use std::fmt;
 
 use cambio_agents::{AgentSpec, Guarded};
 use cambio_core::{
-    Action, Agent, AgentError, Card, Deal, Event, Explanation, MatchError, Observer, Players, Playing, RaceOrder,
-    Record, Referee, RoundResult, Seat, Sighting, State, Thinker,
+    Action, Agent, AgentError, Card, Deal, Event, MatchError, Observer, Playing, RaceOrder, Record, Referee,
+    RoundResult, Seat, Sighting, State, Thinker,
 };
 
 use crate::narrator::Narrator;
@@ -136,11 +136,11 @@ impl Job {
 
 /// What was heard of one decision.
 #[derive(Default)]
-struct Heard {
-    before: Vec<Event<Card>>,
+pub(crate) struct Heard {
+    pub(crate) before: Vec<Event<Card>>,
     /// The end of a round, and the events of the next one's beginning.
-    ended: Option<(Box<State>, RoundResult)>,
-    after: Vec<Event<Card>>,
+    pub(crate) ended: Option<(Box<State>, RoundResult)>,
+    pub(crate) after: Vec<Event<Card>>,
     race: Option<RaceOrder>,
 }
 
@@ -451,38 +451,4 @@ fn trouble_of(error: &MatchError, names: &[String]) -> String {
         }
         other => other.to_string(),
     }
-}
-
-/// What an agent would do in the person's place, and what it considered, if it can say. The agent perceives what the person
-/// perceived and is asked at each decision of the person, so that its stream is where it would be at a table.
-///
-/// # Errors
-/// If it is not the person's turn to decide, or the agent cannot go on.
-///
-/// # Panics
-/// Only if the agent does.
-pub fn hint(
-    invitation: &Invitation,
-    actions: &[Action],
-    adviser: &AgentSpec,
-) -> Result<(Action, Option<Explanation>), Refusal> {
-    let failed = |error: MatchError| {
-        Refusal(match error {
-            MatchError::Fault(fault) => format!("{adviser} would decide `{}`, which is illegal", fault.action),
-            MatchError::Failed(failure) => format!("{adviser} cannot say: {}", failure.error),
-            other => other.to_string(),
-        })
-    };
-    let (person, seats) = (invitation.person, invitation.opponents.len() + 1);
-    let players = Players::only(adviser.make(), person, seats);
-    let mut referee = Referee::new(invitation.deal.clone(), players, ()).map_err(failed)?;
-    for &action in actions {
-        referee.ask().map_err(failed)?;
-        referee.act(action).map_err(|illegal| Refusal(illegal.to_string()))?;
-    }
-    let action = referee.ask().map_err(failed)?;
-    let action = action.ok_or_else(|| Refusal("it is not your turn to decide".to_owned()))?;
-    let turn = referee.turn().expect("an agent was asked");
-    let explanation = referee.players().agent(person).and_then(|agent| agent.explain(&turn.view, action));
-    Ok((action, explanation))
 }

@@ -1,7 +1,6 @@
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::{Deal, PRESETS, Record, Rules, replay};
-use cambio_view::Film;
-use cambio_view::Invitation;
+use cambio_view::{Film, Invitation};
 
 use super::reel::Reel;
 use super::sit::Seat;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cambio_exec::write_whole;
 use cambio_stats::ratings::{Pooled, PositionEffects, Rankings, Strengths, fit, pool};
 use cambio_stats::simultaneous::{Contrasts, Together};
 use cambio_stats::sprt::elo_of_score;
@@ -16,7 +17,6 @@ use super::tables::{FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow
 use crate::disk::RunError;
 use crate::plan::{Extent, Payoff, Plan};
 use crate::rows::{BehaviourRow, ratio};
-use cambio_exec::write_whole;
 
 fn fault_row(line: &str) -> Option<FaultRow> {
     let record: Value = serde_json::from_str(line).ok()?;

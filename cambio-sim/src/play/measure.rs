@@ -1,10 +1,10 @@
 //! Errors of measurements that play, look at the results and play on.
 
 use cambio_core::AgentError;
+use cambio_exec::Stopped;
 
 use super::fault::AgentFault;
 use crate::plan::PlanError;
-use cambio_exec::Stopped;
 
 /// Why agents cannot be measured.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,6 @@ use cambio_agents::Roster;
 use cambio_core::Record;
 use serde::Deserialize;
 
-use crate::disk::RunError;
 use crate::plan::Plan;
 use crate::play::play_block;
 use crate::store::StoredRun;
@@ -26,18 +25,8 @@ pub struct StoredMatch {
 
 /// Why a match of a run cannot be played again: one sentence.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AgainError {
-    /// The run cannot be played.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The run has no such match.
-    #[error("the run has no such match")]
-    Missing,
-    /// An agent failed.
-    #[error("{0}")]
-    Fault(String),
-}
+#[error("{0}")]
+pub struct AgainError(String);
 
 impl StoredMatch {
     /// Plays the match again from its key, and gives its record.
@@ -56,10 +45,11 @@ impl StoredMatch {
     /// ```
     pub fn play(&self, mut run: StoredRun, roster: &Roster) -> Result<Record, AgainError> {
         run.plan.records = true;
-        let plan = run.playable(roster)?;
-        let block = self.block(&plan).ok_or(AgainError::Missing)?;
-        let rows = play_block(&plan, &plan.block(block)).map_err(|fault| AgainError::Fault(fault.what.clone()))?;
-        rows.records.into_iter().nth(self.rotation).ok_or(AgainError::Missing)
+        let plan = run.playable(roster).map_err(|error| AgainError(error.to_string()))?;
+        let missing = || AgainError("the run has no such match".to_owned());
+        let block = self.block(&plan).ok_or_else(missing)?;
+        let rows = play_block(&plan, &plan.block(block)).map_err(|fault| AgainError(fault.what.clone()))?;
+        rows.records.into_iter().nth(self.rotation).ok_or_else(missing)
     }
 
     /// The number of the block that has this match.

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use cambio_exec::build_aside;
+
 use super::read::Reading;
 use crate::digest::{Derived, Page, Source};
-use crate::disk::{PartsError, RunError, build_aside};
+use crate::disk::{PartsError, RunError};
 use crate::store::{RunFolder, StoredRun, packed};
 
 /// Merges the shards of a run into a new folder. It has the same bytes as a run in one piece. Returns the run and its tables.
@@ -49,7 +51,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, pages: &[Page]) -> Result<(StoredR
     let mut derived = Derived::default();
     build_aside(out, |new| {
         derived = merge_into(&parts, new, pages)?;
-        Ok(())
+        Ok::<_, RunError>(())
     })?;
     Ok((StoredRun::open(out)?, derived))
 }

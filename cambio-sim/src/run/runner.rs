@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use cambio_exec::{Executor, Stopped, Worker, read_text, write_whole};
+
 use super::batch::{SpareBuffers, play_batch};
 use super::committer::Committer;
 use super::outcome::{Progress, Report, RunOutcome};
@@ -13,9 +15,6 @@ use crate::disk::RunError;
 use crate::plan::{Plan, PlayablePlan};
 use crate::play::{AgentFault, Arena};
 use crate::store::{RunFolder, StoredRun};
-use cambio_exec::read_text;
-use cambio_exec::write_whole;
-use cambio_exec::{Executor, Stopped, Worker};
 
 /// Plays plans into folders.
 ///

@@ -8,18 +8,19 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use cambio_exec::{Executor, Stopped, Worker, build_aside};
+
 use super::batch::{PlayedBatch, SpareBuffers, play_batch};
 use super::outcome::RunOutcome;
 use super::read::faults_in;
 use super::runner::write_timing;
 use crate::digest::{Derived, Digest, Extract, Page, Source};
-use crate::disk::{PartsError, RunError, build_aside};
+use crate::disk::{PartsError, RunError};
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 use crate::play::{AgentFault, Arena};
 use crate::store::{
     BatchEntry, LineupCost, RunFolder, StoredBatch, StoredRun, UnitStore, UnitWriter, WorkUnit, unpacked_all,
 };
-use cambio_exec::{Executor, Stopped, Worker};
 
 /// So many batches are read before they are written, at most.
 const AHEAD: usize = 4;

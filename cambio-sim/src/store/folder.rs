@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use cambio_exec::{Claim, FileError, create_folder, lock, write_whole};
+
 use super::ledger::{BatchEntry, file_name, packed, row_files};
 use super::manifest::{Build, Facts, Manifest};
 use super::programs::Programs;
@@ -15,7 +17,6 @@ use super::stored::StoredRun;
 use super::units::Begun;
 use crate::disk::RunError;
 use crate::plan::{Extent, Plan, PlanError, PlayablePlan, Secret, Shard};
-use cambio_exec::{Claim, FileError, create_folder, lock, write_whole};
 
 /// The most pairs of agents of all tables together: for each, a run keeps sums that take about 150 bytes.
 const MOST_PAIRS: usize = 10_000_000;
@@ -81,17 +82,18 @@ impl RunFolder {
             let allowed = format!("at most {most} here, for a run keeps sums for each pair of them at each table");
             return Err(PlanError::value("agents", found, allowed).into());
         }
+        create_folder(path)?;
         let players = (Programs::of(plan.specs()), Build::this());
         RunFolder::create_with(path, spec, (plan, plan.secret()), shard, players)
     }
 
-    /// Makes the folder of the whole run of which `part` is a shard, with the same program and bots.
+    /// Fills the folder of the whole run of which `part` is a shard, with the same program and bots.
     pub(crate) fn create_for_parts(path: &Path, part: &StoredRun) -> Result<RunFolder, RunError> {
         let players = (part.programs.clone(), part.build());
         RunFolder::create_with(path, &part.spec, (&part.plan, None), None, players)
     }
 
-    /// Makes the folder of a run whose units are in a store, with the same program and bots.
+    /// Fills the folder of a run whose units are in a store, with the same program and bots.
     pub(crate) fn create_for_units(path: &Path, begun: &Begun) -> Result<RunFolder, RunError> {
         let players = (begun.programs.clone(), begun.build.clone());
         RunFolder::create_with(path, &begun.spec, (&begun.plan, None), None, players)
@@ -104,7 +106,6 @@ impl RunFolder {
         shard: Option<Shard>,
         (programs, build): (Programs, Build),
     ) -> Result<RunFolder, RunError> {
-        create_folder(path)?;
         write_whole(&path.join("spec.toml"), spec.as_bytes())?;
         // Without its secret nobody can make the lock again.
         secret.map_or(Ok(()), |secret| secret.write(path))?;

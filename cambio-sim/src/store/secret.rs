@@ -4,9 +4,10 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
+use cambio_exec::read_text;
+
 use crate::disk::RunError;
 use crate::plan::Secret;
-use cambio_exec::read_text;
 
 /// The file in which it lies. While the run is played only its owner may read it.
 pub(super) const SECRET_FILE: &str = "secret";

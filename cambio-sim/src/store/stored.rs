@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
+use cambio_exec::{open_regular, read_up_to};
 use serde_json::Value;
 
 use super::ledger::{BatchEntry, RowFile, file_name, packed, row_files, unpacked};
@@ -12,7 +13,6 @@ use super::manifest::{self, Build};
 use super::programs::Programs;
 use crate::disk::RunError;
 use crate::plan::{Extent, Plan, PlayablePlan, Secret, Shard, lock_differences};
-use cambio_exec::{open_regular, read_up_to};
 
 /// A run on disk, as its folder describes it.
 ///
