@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use cambio_agents::roster;
 use cambio_core::rng::Bounded as _;
-use cambio_core::{Action, Agent, Briefing, Observation};
+use cambio_core::{Action, Agent, AgentError, Briefing, Observation};
 use cambio_sim::{
     Blobs, Executor, Experiment, FaultPolicy, FolderBlobs, PlayablePlan, RunFolder, Runner, Shard, UnitStore, WorkUnit,
     derive, merge_units, play_unit, replay_unit,
@@ -196,13 +196,13 @@ struct Careless {
 }
 
 impl Agent for Careless {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.is_wrong = briefing.stream.clone().below(3) == 0;
-        self.random.begin(briefing);
+        self.random.begin(briefing)
     }
 
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        if self.is_wrong { Action::Call } else { self.random.decide(view) }
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        if self.is_wrong { Ok(Action::Call) } else { self.random.decide(view) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use cambio_agents::roster;
 use cambio_core::rng::Key;
-use cambio_core::{Deal, Record, Rules, Seat, replay};
+use cambio_core::{Deal, Playing, Record, Rules, Seat, replay};
 use cambio_view::{Invitation, Sitting, hint};
 
 /// A match in seat b against three random players, in which the person snaps whenever it is asked and takes `time` for it; with
