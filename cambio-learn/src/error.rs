@@ -20,11 +20,11 @@ pub enum LearnError {
     #[error("the evaluation: {0}")]
     Match(MatchError),
     /// A match of self-play could not be played.
-    #[error("match {number} against {against}: {error}")]
+    #[error("match {number} against `{against}`: {error}")]
     SelfPlay {
         /// The number of the match.
         number: u64,
-        /// The opponent.
+        /// The rival, as the recipe names it.
         against: String,
         /// Why.
         error: MatchError,

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cambio_agents::{AgentSpec, Guarded, Inputs, Learned, MatchStanding, MatchValues, Network, Weighing};
+use cambio_agents::{Guarded, Inputs, Learned, MatchStanding, MatchValues, Network, Weighing};
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Key;
 use cambio_core::{
-    Action, Agent, Card, Deal, Event, History, MAX_SEATS, MatchError, Observer, Players, Playing, Referee, RoundResult,
-    Rules, Score, Seat, Standing, Stepped,
+    Action, Agent, Card, Deal, Event, History, MAX_SEATS, Observer, Players, Playing, Referee, RoundResult, Rules,
+    Score, Seat, Standing, Stepped,
 };
 
 use crate::chance::Chance;
@@ -58,35 +58,6 @@ pub(crate) struct League {
     pub(crate) rivals: Vec<(Rival, f64)>,
     /// What totals are worth, by the number of seats; not where one round is the match.
     pub(crate) values: BTreeMap<usize, Arc<MatchValues>>,
-}
-
-/// Who sits in the other seats of a match.
-#[derive(Clone, Copy)]
-enum Opponent<'a> {
-    Itself,
-    Past(&'a Network),
-    Agent(&'a AgentSpec),
-}
-
-impl Opponent<'_> {
-    /// An agent of the opponent; `None` if the network that learns decides for the seat.
-    fn make(self) -> Option<Guarded<Box<dyn Agent>>> {
-        match self {
-            Opponent::Itself => None,
-            Opponent::Past(network) => Some(Guarded::new(Box::new(Learned::new(network.clone())))),
-            Opponent::Agent(spec) => Some(Guarded::new(spec.make())),
-        }
-    }
-}
-
-impl std::fmt::Display for Opponent<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Opponent::Itself => f.write_str("itself"),
-            Opponent::Past(_) => f.write_str("an earlier network"),
-            Opponent::Agent(spec) => write!(f, "`{spec}`"),
-        }
-    }
 }
 
 /// A decision of the network that is learned from.
@@ -137,21 +108,9 @@ impl League {
     ) -> Result<(Samples, Tally), LearnError> {
         let (mut samples, mut tally, mut desk) = (Samples::default(), Tally::default(), Desk::default());
         for number in matches {
-            let mut chance = Chance::of_match(seed, number);
-            let opponent = self.opponent(&mut chance);
-            self.play_one(network, opponent, Key::new(seed, number), chance, &mut desk, &mut samples, &mut tally)
-                .map_err(|error| LearnError::SelfPlay { number, against: opponent.to_string(), error })?;
+            self.play_one(network, seed, number, &mut desk, &mut samples, &mut tally)?;
         }
         Ok((samples, tally))
-    }
-
-    /// The opponent in the other seats, by the shares.
-    fn opponent(&self, chance: &mut Chance) -> Opponent<'_> {
-        match self.draw(chance) {
-            Rival::Past if !self.past.is_empty() => Opponent::Past(&self.past[chance.below(self.past.len())]),
-            Rival::Itself | Rival::Past => Opponent::Itself,
-            Rival::Agent(spec) => Opponent::Agent(spec),
-        }
     }
 
     fn draw(&self, chance: &mut Chance) -> &Rival {
@@ -166,30 +125,39 @@ impl League {
         &self.rivals.last().expect("a table has rivals").0
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the last three are memory and sums of the caller")]
     fn play_one(
         &self,
         network: &Network,
-        opponent: Opponent<'_>,
-        key: Key,
-        mut chance: Chance,
+        seed: u64,
+        number: u64,
         desk: &mut Desk,
         samples: &mut Samples,
         tally: &mut Tally,
-    ) -> Result<(), MatchError> {
-        let seats = self.seats[(key.deal % self.seats.len() as u64) as usize];
+    ) -> Result<(), LearnError> {
+        let seats = self.seats[(number % self.seats.len() as u64) as usize];
+        let mut chance = Chance::of_match(seed, number);
+        let rival = self.draw(&mut chance);
+        let past = (matches!(rival, Rival::Past) && !self.past.is_empty())
+            .then(|| Learned::new(self.past[chance.below(self.past.len())].clone()));
         let focal = Seat::ALL[chance.below(seats)];
-        let agents = Seat::ALL[..seats].iter().map(|&seat| if seat == focal { None } else { opponent.make() });
+        // The network decides for the seats without an agent.
+        let agents = Seat::ALL[..seats].iter().map(|&seat| match (rival, &past) {
+            _ if seat == focal => None,
+            (Rival::Agent(spec), _) => Some(Guarded::new(spec.make())),
+            (_, past) => past.clone().map(|past| Guarded::new(Box::new(past) as Box<dyn Agent>)),
+        });
         let players = Players::from(agents.collect::<Vec<_>>());
+        let failed = |error| LearnError::SelfPlay { number, against: rival.to_string(), error };
         let has_rival = players.agents().iter().any(Option::is_some);
-        let mut referee = Referee::new(Deal::new(&self.rules, key), players, Course::new(network.inputs()))?;
-        let temperature = self.play.temperature_after(key.deal as f32 / self.of as f32);
+        let deal = Deal::new(&self.rules, Key::new(seed, number));
+        let mut referee = Referee::new(deal, players, Course::new(network.inputs())).map_err(failed)?;
+        let temperature = self.play.temperature_after(number as f32 / self.of as f32);
         let mut round = Round::begin(self, temperature, &mut chance);
         desk.decisions.clear();
         desk.on.clear();
         loop {
             let rounds = referee.playing().rounds();
-            match referee.step()? {
+            match referee.step().map_err(failed)? {
                 Stepped::Over => return Ok(()),
                 Stepped::Decided(..) => {}
                 Stepped::Waiting(seat) => {

@@ -206,6 +206,16 @@ pub(crate) enum Rival {
     Agent(Box<AgentSpec>),
 }
 
+impl std::fmt::Display for Rival {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Rival::Itself => f.write_str("self"),
+            Rival::Past => f.write_str("past"),
+            Rival::Agent(spec) => spec.fmt(f),
+        }
+    }
+}
+
 /// Why a recipe is refused.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
