@@ -32,6 +32,15 @@ pub struct Invitation {
     pub reaction: Option<u32>,
 }
 
+impl Invitation {
+    /// The names of the players, seat a first, where `person` stands for the person.
+    pub fn names(&self, person: &str) -> Vec<String> {
+        let mut names: Vec<String> = self.opponents.iter().map(ToString::to_string).collect();
+        names.insert(self.person.index(), person.to_owned());
+        names
+    }
+}
+
 /// Why a request of a person is refused: a sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
@@ -184,8 +193,7 @@ impl Sitting {
         let mut playing = invitation.start.clone();
         let seats = playing.seats();
         assert_eq!(invitation.opponents.len() + 1, seats, "one agent for each other seat");
-        let mut names: Vec<String> = invitation.opponents.iter().map(ToString::to_string).collect();
-        names.insert(invitation.person.index(), "person".to_owned());
+        let names = invitation.names("person");
         let mut specs = invitation.opponents.iter();
         let mut opponents: Vec<Option<Opponent>> = Seat::ALL[..seats]
             .iter()
