@@ -98,6 +98,21 @@ impl RoundEnd {
     }
 }
 
+impl RoundEnd {
+    /// The winners in words: "a wins the round".
+    pub fn winners_in_words(&self) -> String {
+        let winners: Vec<String> = self.winners.chars().map(String::from).collect();
+        format!("{} {} the round", winners.join(" and "), if winners.len() == 1 { "wins" } else { "share" })
+    }
+
+    /// The totals with their seats: "a 3, b 0".
+    pub fn totals_in_words(&self) -> String {
+        let totals: Vec<String> =
+            self.totals.iter().zip('a'..).map(|(total, seat)| format!("{seat} {total}")).collect();
+        totals.join(", ")
+    }
+}
+
 /// One step of the match as a seat perceives it.
 #[derive(Serialize, Clone, Debug)]
 pub struct Step {

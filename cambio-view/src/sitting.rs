@@ -33,6 +33,15 @@ pub struct Invitation {
     pub reaction: Option<u32>,
 }
 
+impl Invitation {
+    /// The names of the players, seat a first, where `person` stands for the person.
+    pub fn names(&self, person: &str) -> Vec<String> {
+        let mut names: Vec<String> = self.opponents.iter().map(ToString::to_string).collect();
+        names.insert(self.person.index(), person.to_owned());
+        names
+    }
+}
+
 /// Why a request of a person is refused: a sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
@@ -169,8 +178,7 @@ impl Sitting {
     /// If the person's seat is not at the table, or the rules do not allow the number of seats.
     pub fn new(invitation: Invitation) -> Sitting {
         let seats = invitation.opponents.len() + 1;
-        let mut names: Vec<String> = invitation.opponents.iter().map(ToString::to_string).collect();
-        names.insert(invitation.person.index(), "person".to_owned());
+        let names = invitation.names("person");
         let mut opponents: Vec<Option<Opponent>> =
             invitation.opponents.iter().map(|spec| Some(Guarded::new(spec.make()))).collect();
         opponents.insert(invitation.person.index(), None);

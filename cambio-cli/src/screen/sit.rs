@@ -66,13 +66,11 @@ impl Seat {
     pub(super) fn new(sitting: Sitting, adviser: Option<AgentSpec>) -> Seat {
         let invitation = sitting.invitation();
         let rules = *invitation.deal.rules();
-        let mut names: Vec<String> = invitation.opponents.iter().map(ToString::to_string).collect();
-        names.insert(invitation.person.index(), "you".to_owned());
         let mut seat = Seat {
             own: invitation.person.letter(),
             adviser: adviser.filter(|_| invitation.practice),
             kinds: KindView::all(&rules),
-            names,
+            names: invitation.names("you"),
             rules,
             step: sitting.latest().clone(),
             log: Vec::new(),
@@ -363,11 +361,7 @@ impl Seat {
                 None if end.winners.contains(self.own) => {
                     ("You win the round.".to_owned(), "Enter: next round".to_owned())
                 }
-                None => {
-                    let winners: Vec<String> = end.winners.chars().map(String::from).collect();
-                    let verb = if winners.len() == 1 { "wins" } else { "share" };
-                    (format!("{} {verb} the round.", winners.join(" and ")), "Enter: next round".to_owned())
-                }
+                None => (format!("{}.", end.winners_in_words()), "Enter: next round".to_owned()),
             };
         }
         let Some(ask) = &self.step.ask else {
@@ -444,9 +438,7 @@ impl Page for Seat {
         }
         if let Some(end) = &self.step.end {
             told.extend(end.scores.iter().map(|line| Line::from(format!("   {line}")).bold()));
-            let totals: Vec<String> =
-                end.totals.iter().zip('a'..).map(|(total, seat)| format!("{seat} {total}")).collect();
-            told.push(Line::from(format!("   totals: {}", totals.join(", "))));
+            told.push(Line::from(format!("   totals: {}", end.totals_in_words())));
         }
         let room = rows.saturating_sub(lines.len() + foot.len());
         let skipped = told.len().saturating_sub(room);
@@ -464,8 +456,8 @@ impl Page for Seat {
 pub(crate) enum Ending {
     /// It is over: the sitting, with its record.
     Over(Box<Sitting>),
-    /// The person has left.
-    Left,
+    /// The person has left: why.
+    Left(String),
     /// An agent cannot go on: why.
     Trouble(String),
 }
@@ -484,7 +476,7 @@ pub(crate) fn sit(sitting: Sitting, adviser: Option<AgentSpec>, is_over: impl Fn
             return Ok(match seat.step.trouble {
                 Some(trouble) => Ending::Trouble(trouble),
                 None if is_done => Ending::Over(Box::new(seat.sitting)),
-                None => Ending::Left,
+                None => Ending::Left("the player has left".to_owned()),
             });
         }
         match thought.as_ref().map(Receiver::try_recv) {
