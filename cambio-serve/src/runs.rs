@@ -11,6 +11,7 @@ use axum::response::IntoResponse as _;
 use axum::routing::get;
 use cambio_agents::Roster;
 use cambio_core::Record;
+use cambio_sim::rows::MatchKey;
 use cambio_sim::{Plan, StoredRun, play_block};
 use serde::{Deserialize, Serialize};
 
@@ -129,7 +130,7 @@ async fn report(State(desk): Desks, Query(name): Query<Name>) -> Answer {
 }
 
 /// Which match of a run.
-#[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
+#[derive(Deserialize, Serialize, Clone, PartialEq, Eq, Debug)]
 pub struct StoredMatch {
     /// The name of the rules.
     pub rules: String,
@@ -141,6 +142,12 @@ pub struct StoredMatch {
     pub deal: u64,
     /// The number of the rotation.
     pub rotation: usize,
+}
+
+impl From<MatchKey<'_>> for StoredMatch {
+    fn from(MatchKey { rules, seats, lineup, deal, rotation }: MatchKey<'_>) -> StoredMatch {
+        StoredMatch { rules: rules.to_owned(), seats, lineup: lineup.to_owned(), deal, rotation }
+    }
 }
 
 /// What a run folder names is not started unasked.
@@ -187,7 +194,7 @@ pub fn play_again(mut run: StoredRun, roster: &Roster, which: &StoredMatch) -> R
 }
 
 /// The number of the block that has this match.
-pub(crate) fn block_of(plan: &Plan, which: &StoredMatch) -> Option<u64> {
+fn block_of(plan: &Plan, which: &StoredMatch) -> Option<u64> {
     let mut before = 0;
     for cell in &plan.cells {
         let lineups = cell.lineups.len() as u64;
