@@ -234,6 +234,11 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
+    /// The fingerprint with this number.
+    pub const fn from_value(value: u64) -> Fingerprint {
+        Fingerprint(value)
+    }
+
     /// The fingerprint as a number.
     pub const fn value(self) -> u64 {
         self.0

@@ -13,7 +13,6 @@ mod verify;
 pub use again::{AgainError, StoredMatch};
 pub use merge::merge;
 pub use outcome::{Progress, Report, RunOutcome};
-pub(crate) use read::for_each_block_of;
 pub use read::{against_baseline, derive};
 pub use runner::{Runner, keep_fault};
 pub use units::{PlayedUnit, UnitError, merge_units, play_unit, replay_unit};

@@ -302,7 +302,7 @@ fn halves(plan: &PlayablePlan, deal: u64, worker: &Worker<'_>) -> Result<Option<
 fn score(block: &Block<'_>, players: &[PlayerRow<'_>], agents: [usize; 2]) -> usize {
     let mut halves = 0;
     for table in players.chunks_exact(block.cell.seats) {
-        let of = |agent| table.iter().filter(move |row| block.agent(row.seat.index(), row.rotation) == agent);
+        let of = |agent| table.iter().filter(move |row| block.agent(row.seat.index(), row.key.rotation) == agent);
         for one in of(agents[0]) {
             for other in of(agents[1]) {
                 halves += match one.rank.cmp(&other.rank) {

@@ -8,21 +8,22 @@
 mod blobs;
 #[cfg(feature = "cloud")]
 mod cloud;
-#[cfg(feature = "parquet")]
-mod export;
 mod folder;
 mod ledger;
 mod manifest;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod programs;
 mod secret;
 mod stored;
 mod units;
 
-pub use blobs::{Blobs, FolderBlobs};
 #[cfg(feature = "parquet")]
-pub use export::write_parquet;
+pub use self::parquet::write_parquet;
+pub use blobs::{Blobs, FolderBlobs};
 pub use folder::RunFolder;
 pub(crate) use ledger::{BatchEntry, packed, row_files, unpacked_all};
+pub(crate) use stored::ReadBatch;
 pub use stored::StoredRun;
 pub use units::{LineupCost, UnitStore, WorkUnit};
 pub(crate) use units::{StoredBatch, UnitWriter};

@@ -38,12 +38,12 @@ impl CellBehaviour {
 
     pub(super) fn add_round(&mut self, block: &Block<'_>, row: &RoundRow<'_>) {
         self.rounds += 1;
-        for (seat, &points) in row.points.as_slice().iter().take(block.cell.seats).enumerate() {
-            self.of(block.agent(seat, row.rotation)).points.add(i64::from(points));
+        for (seat, &points) in row.points.iter().enumerate() {
+            self.of(block.agent(seat, row.key.rotation)).points.add(i64::from(points));
         }
         if let (Some(caller), Some(turn)) = (row.callers.first(), row.call_turn) {
             self.called += 1;
-            self.of(block.agent(caller.index(), row.rotation)).call_turns.add(i64::from(turn));
+            self.of(block.agent(caller.index(), row.key.rotation)).call_turns.add(i64::from(turn));
         }
     }
 

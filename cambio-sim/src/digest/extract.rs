@@ -10,13 +10,13 @@ impl Payoff {
     /// The payoff of a row as a whole number of a unit; `None` of a margin in a match that was forfeited.
     pub(crate) fn units(self, row: &PlayerRow<'_>) -> Option<i64> {
         let value = match self {
-            Payoff::Points => return Some(row.points),
+            Payoff::Points => return Some(row.counts.points),
             Payoff::RankPoints => row.rank_points,
             Payoff::Win => row.win,
-            Payoff::Margin => row.margin?,
+            Payoff::Margin => row.counts.margin?,
         };
         // It differs from a whole number by rounding alone.
-        let units = value * self.scale(row.seats);
+        let units = value * self.scale(row.key.seats);
         Some((units + 0.5_f64.copysign(units)) as i64)
     }
 }
@@ -67,7 +67,7 @@ impl Extract {
         }
         for (row, table) in matches.iter().zip(players.chunks_exact(block.cell.seats)) {
             for (seat, player) in table.iter().enumerate() {
-                behaviour.of(block.agent(seat, row.rotation)).sums.add(player, row.turns);
+                behaviour.of(block.agent(seat, row.key.rotation)).sums.add(player, row.turns);
                 let payoffs = Payoff::ALL.map(|payoff| payoff.units(player));
                 self.outcomes.push(Outcome { rank: player.rank, payoffs });
             }

@@ -4,7 +4,7 @@ use cambio_core::{
     Action, Card, Event, Fingerprinter, MAX_SEATS, Observer, RaceOrder, RoundResult, Rules, Seat, Standing, State,
 };
 
-use crate::rows::{Context, Counts, RoundEnd};
+use crate::rows::{Context, Counts};
 
 /// The result and the counts of one round.
 #[derive(Clone, PartialEq, Debug)]
@@ -136,9 +136,8 @@ impl Observer for Tally {
 
     fn round_ends(&mut self, state: &State, result: &RoundResult) {
         self.fingerprinter.round_ends(state, result);
-        let end = RoundEnd { state, result };
         for (counts, seat) in self.seats.iter_mut().zip(Seat::ALL).take(result.seats) {
-            counts.round(&end, seat);
+            counts.round(state, result, seat);
         }
         let reshuffles = state.table().reshuffles();
         let (decisions, call_turn) = (self.decisions, self.call_turn);

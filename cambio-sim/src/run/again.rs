@@ -2,14 +2,15 @@
 
 use cambio_agents::Roster;
 use cambio_core::Record;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::plan::Plan;
 use crate::play::play_block;
+use crate::rows::MatchKey;
 use crate::store::StoredRun;
 
 /// Which match of a run.
-#[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
+#[derive(Deserialize, Serialize, Clone, PartialEq, Eq, Debug)]
 pub struct StoredMatch {
     /// The name of the rules.
     pub rules: String,
@@ -21,6 +22,12 @@ pub struct StoredMatch {
     pub deal: u64,
     /// The number of the rotation.
     pub rotation: usize,
+}
+
+impl From<MatchKey<'_>> for StoredMatch {
+    fn from(MatchKey { rules, seats, lineup, deal, rotation }: MatchKey<'_>) -> StoredMatch {
+        StoredMatch { rules: rules.to_owned(), seats, lineup: lineup.to_owned(), deal, rotation }
+    }
 }
 
 /// Why a match of a run cannot be played again: one sentence.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::digest::Extract;
 use crate::plan::{Block, FaultPolicy, PlayablePlan};
 use crate::play::{AgentFault, Arena, BlockRows};
-use crate::rows::{RowKey, RowWriter};
+use crate::rows::RowWriter;
 use crate::store::{BatchEntry, packed};
 
 /// A played batch.
@@ -56,7 +56,9 @@ pub(super) fn play_batch<'p>(
     took.clear();
     extract.clear();
     faults.clear();
-    let mut writer = BatchWriter::over(files);
+    let mut used = files.drain(..).map(|(bytes, _)| bytes);
+    let mut writers = [0; 3].map(|_| RowWriter::over(used.next().unwrap_or_default()));
+    drop(used);
     let mut records = Lines::default();
     let plan = arena.plan();
     let mut rows = BlockRows::default();
@@ -69,7 +71,7 @@ pub(super) fn play_batch<'p>(
         if let Err(fault) = arena.play(&block, &mut rows) {
             return Some(Err(fault));
         }
-        writer.put(&block, &rows);
+        rows.write(&mut writers);
         extract.add(&block, &rows.matches, &rows.rounds, &rows.players);
         rows.records.iter().for_each(|record| records.put(&record.to_json()));
         faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
@@ -77,7 +79,7 @@ pub(super) fn play_batch<'p>(
         took.push(begun.elapsed());
         count(block.cell.seatings.len() as u64);
     }
-    files.extend([writer.matches, writer.rounds, writer.players].map(RowWriter::into_bytes));
+    files.extend(writers.map(RowWriter::into_bytes));
     if plan.records {
         files.push((records.bytes, records.count));
     }
@@ -108,46 +110,6 @@ impl Lines {
         self.bytes.extend_from_slice(line.as_bytes());
         self.bytes.push(b'\n');
         self.count += 1;
-    }
-}
-
-/// Writes the rows of a batch: one writer for each CSV file.
-struct BatchWriter {
-    matches: RowWriter,
-    rounds: RowWriter,
-    players: RowWriter,
-    key: RowKey,
-    /// The cell and the lineup whose cells the key holds.
-    lineup: Option<(usize, usize)>,
-}
-
-impl BatchWriter {
-    /// A writer without rows that uses the memory of these files again.
-    fn over(files: &mut Vec<(Vec<u8>, u64)>) -> BatchWriter {
-        let mut used = files.drain(..).map(|(bytes, _)| bytes);
-        let mut file = || RowWriter::over(used.next().unwrap_or_default());
-        let (matches, rounds, players) = (file(), file(), file());
-        BatchWriter { matches, rounds, players, key: RowKey::default(), lineup: None }
-    }
-
-    /// Writes the rows of a block.
-    fn put(&mut self, block: &Block<'_>, rows: &BlockRows<'_>) {
-        let (mut rounds, mut players) = (&rows.rounds[..], &rows.players[..]);
-        let lineup = Some((block.place, block.lineup_place));
-        if self.lineup != lineup {
-            self.key.set_lineup(block.cell.rules.name(), block.cell.seats, block.lineup.label());
-            self.lineup = lineup;
-        }
-        for row in &rows.matches {
-            let key = self.key.of_match(row.deal, row.rotation);
-            self.matches.put(key, row);
-            for row in rounds.split_off(..row.rounds).expect("a match has a row for each round") {
-                self.rounds.put(key, row);
-            }
-            for row in players.split_off(..row.seats).expect("a match has a row for each seat") {
-                self.players.put(key, row);
-            }
-        }
     }
 }
 

@@ -112,13 +112,14 @@ fn merge_into(parts: &[StoredRun], out: &Path, pages: &[Page]) -> Result<Derived
     let mut folder = RunFolder::create_for_parts(out, &parts[0])?;
     let mut reading = Reading::new(&parts[0].plan);
     for part in parts {
-        part.for_each_batch(|entry, rows| {
+        for batch in part.read_batches()? {
+            let (entry, rows) = batch?;
             reading.add(&part.path, entry.clone(), rows.clone())?;
             let counted = rows.into_iter().zip(&entry.segments);
             let files: Vec<(Vec<u8>, u64)> =
                 counted.map(|(rows, segment)| (packed(&part.plan, rows), segment.rows)).collect();
-            folder.append(entry.clone(), &files)
-        })?;
+            folder.append(entry.clone(), &files)?;
+        }
     }
     folder.commit()?;
     let (mut digest, faults) = reading.end()?;

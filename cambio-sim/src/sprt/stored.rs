@@ -5,7 +5,6 @@ use cambio_agents::Roster;
 use super::{Answer, Question, Reading, pairs_a_deal, score};
 use crate::disk::RunError;
 use crate::plan::{Cell, Lineup, Plan};
-use crate::run::for_each_block_of;
 use crate::store::StoredRun;
 
 /// The deals of a stored run on which two agents met with nobody else at their table.
@@ -209,12 +208,14 @@ impl Question {
         let (mut last_deal, mut void_deals) = (None, 0);
         // Of the deal that is being read: its score so far, unless a block is void.
         let mut halves = Some(0);
-        for_each_block_of(duel.stored, |block, _, _, players| {
+        for stored in duel.stored.blocks()? {
+            let (block, rows) = stored?;
             let is_read = block.place == duel.place && duel.lineups.contains(&block.lineup_place);
             if !is_read || block.deal >= most || reading.is_decided() {
-                return;
+                continue;
             }
-            halves = halves.filter(|_| !players.is_empty()).map(|halves| halves + score(block, players, duel.agents));
+            let players = &rows.players;
+            halves = halves.filter(|_| !players.is_empty()).map(|halves| halves + score(&block, players, duel.agents));
             if Some(&block.lineup_place) == duel.lineups.last() {
                 last_deal = Some(block.deal);
                 match halves {
@@ -223,7 +224,7 @@ impl Question {
                 }
                 halves = Some(0);
             }
-        })?;
+        }
         let matches = duel.lineups.len() * cell.seatings.len();
         let answer = reading.answer(self, matches as u64);
         Ok(StoredAnswer { answer, last_deal, of_deals: duel.stored.plan.deals, void_deals })

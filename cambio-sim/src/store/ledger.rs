@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{FaultPolicy, Plan};
-use crate::rows::{MatchRow, PlayerRow, RoundRow, header};
+use crate::rows::{FILES, header};
 
-/// A file of rows: its name without `.zst`, and its header.
+/// A file of a run to which each batch appends: its name without `.zst`, and its header.
 pub(crate) struct RowFile {
     pub(crate) name: &'static str,
     pub(crate) header: Vec<u8>,
@@ -13,11 +13,7 @@ pub(crate) struct RowFile {
 
 /// The files of rows in the folder of a plan, in the order of the ledger.
 pub(crate) fn row_files(plan: &Plan) -> Vec<RowFile> {
-    let mut files = vec![
-        RowFile { name: "matches.csv", header: header::<MatchRow<'_>>() },
-        RowFile { name: "rounds.csv", header: header::<RoundRow<'_>>() },
-        RowFile { name: "players.csv", header: header::<PlayerRow<'_>>() },
-    ];
+    let mut files = Vec::from(FILES.map(|file| RowFile { name: file.name, header: header(&(file.columns)()) }));
     if plan.records {
         files.push(RowFile { name: "records.jsonl", header: Vec::new() });
     }

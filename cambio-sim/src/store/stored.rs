@@ -63,6 +63,9 @@ pub struct StoredRun {
     manifest: Value,
 }
 
+/// A batch that was read: its entry, and the rows of each file.
+pub(crate) type ReadBatch<'s> = (&'s BatchEntry, Vec<Vec<u8>>);
+
 impl StoredRun {
     /// Reads the experiment, the lock, the manifest and the ledger of a folder, but not its rows.
     ///
@@ -198,10 +201,7 @@ impl StoredRun {
     ///
     /// # Errors
     /// If a file cannot be read or does not agree with the ledger.
-    pub(crate) fn for_each_batch(
-        &self,
-        mut take: impl FnMut(&BatchEntry, Vec<Vec<u8>>) -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
+    pub(crate) fn read_batches(&self) -> Result<impl Iterator<Item = Result<ReadBatch<'_>, RunError>>, RunError> {
         let mut files = Vec::new();
         for file in row_files(&self.plan) {
             let path = self.path.join(file_name(&self.plan, file.name));
@@ -213,25 +213,25 @@ impl StoredRun {
             }
             files.push((path, reader, header.len() as u64));
         }
-        for entry in &self.entries {
-            let mut rows = Vec::new();
-            for ((path, reader, at), segment) in files.iter_mut().zip(&entry.segments) {
-                let mut bytes = Vec::new();
-                reader.take(segment.bytes).read_to_end(&mut bytes).map_err(RunError::unreadable(path))?;
-                let place = format!("bytes {at} to {}, batch {}", *at + segment.bytes, entry.batch);
-                if bytes.len() as u64 != segment.bytes {
-                    let what = format!("it ends after byte {}; {place} should be there", *at + bytes.len() as u64);
-                    return Err(RunError::damaged(path, what));
-                }
-                if blake3::hash(&bytes).to_hex().as_str() != segment.hash {
-                    return Err(RunError::damaged(path, format!("{place} are not those of the ledger")));
-                }
-                *at += segment.bytes;
-                rows.push(unpacked(&self.plan, bytes).map_err(RunError::unreadable(path))?);
+        let mut read = move |entry: &BatchEntry, place: usize| {
+            let ((path, reader, at), segment) = (&mut files[place], &entry.segments[place]);
+            let mut bytes = Vec::new();
+            reader.take(segment.bytes).read_to_end(&mut bytes).map_err(RunError::unreadable(path))?;
+            let place = format!("bytes {at} to {}, batch {}", *at + segment.bytes, entry.batch);
+            if bytes.len() as u64 != segment.bytes {
+                let what = format!("it ends after byte {}; {place} should be there", *at + bytes.len() as u64);
+                return Err(RunError::damaged(path, what));
             }
-            take(entry, rows)?;
-        }
-        Ok(())
+            if blake3::hash(&bytes).to_hex().as_str() != segment.hash {
+                return Err(RunError::damaged(path, format!("{place} are not those of the ledger")));
+            }
+            *at += segment.bytes;
+            unpacked(&self.plan, bytes).map_err(RunError::unreadable(path))
+        };
+        Ok(self.entries.iter().map(move |entry| {
+            let files = (0..entry.segments.len()).map(|place| read(entry, place)).collect::<Result<_, _>>()?;
+            Ok((entry, files))
+        }))
     }
 
     /// The number of bytes of each file that the ledger covers, header included.

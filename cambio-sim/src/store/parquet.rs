@@ -1,7 +1,7 @@
 //! Rows as columns: a run's CSV files written again as Parquet.
 //!
 //! The columns and their types are those that the rows declare. Words have a dictionary, numbers by seat are lists, and an
-//! empty cell is null. Rows are read batch by batch, gathered by column, and written as soon as they fill a row group. The
+//! empty field is null. Rows are read batch by batch, gathered by column, and written as soon as they fill a row group. The
 //! memory in use is therefore one batch and one row group of each file, however long the run is. Only the ledger and the
 //! footers, a few kilobytes for each row group, grow with the run.
 
@@ -10,6 +10,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use csv::StringRecord;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -19,16 +20,51 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use super::cell::{Field as _, Kind};
-use super::schema::{Column, Row};
-use crate::disk::RunError;
+use super::stored::StoredRun;
+use crate::disk::{RunError, build_aside, create_folder};
+use crate::rows::{Column, CsvFile, FILES, Kind, RowReader};
 
 /// How many rows a row group has: enough for a reader's work in parallel, few enough for memory.
 const GROUP: usize = 1 << 16;
 
+/// Writes `matches.parquet`, `rounds.parquet` and `players.parquet` into a new folder. They hold the rows that the ledger covers,
+/// checked against it.
+///
+/// Each file holds the run id under the key `cambio.run_id`. The folder has the name `NAME.new` until all three files are on
+/// disk.
+///
+/// # Errors
+/// If there is something at either path, the rows cannot be read or are not what the ledger says, or the files cannot
+/// be written.
+pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
+    build_aside(out, |new| {
+        create_folder(new)?;
+        let run = stored.plan.run_id();
+        let create = |file: CsvFile| Table::create(file.name, (file.columns)(), &run, new);
+        let mut tables = FILES.into_iter().map(create).collect::<Result<Vec<_>, _>>()?;
+        for batch in stored.read_batches()? {
+            let (entry, files) = batch?;
+            for (table, rows) in tables.iter_mut().zip(&files) {
+                let source = stored.path.join(table.source);
+                let bad = |what: String| RunError::damaged(&source, format!("batch {}: {what}", entry.batch));
+                let mut reader = RowReader::new(rows).map_err(bad)?;
+                while let Some(row) = reader.next() {
+                    table.gather(row).map_err(|column| bad(format!("a row without a good `{column}`")))?;
+                    if table.rows == GROUP {
+                        table.write_group()?;
+                    }
+                    reader.advance().map_err(bad)?;
+                }
+            }
+        }
+        tables.into_iter().try_for_each(Table::finish)
+    })
+}
+
 /// A file that is being written.
-pub(crate) struct ParquetTable {
-    pub(crate) name: &'static str,
+struct Table {
+    /// The name of the CSV file with the same rows.
+    source: &'static str,
     path: PathBuf,
     writer: SerializedFileWriter<File>,
     columns: Vec<Gathered>,
@@ -36,15 +72,12 @@ pub(crate) struct ParquetTable {
     rows: usize,
 }
 
-impl ParquetTable {
+impl Table {
     /// A file of rows of a run, in a folder.
-    pub(crate) fn create<'a, R: Row<'a>>(
-        name: &'static str,
-        run: &str,
-        folder: &Path,
-    ) -> Result<ParquetTable, RunError> {
+    fn create(source: &'static str, columns: Vec<Column>, run: &str, folder: &Path) -> Result<Table, RunError> {
+        let name = source.trim_end_matches(".csv");
         let path = folder.join(format!("{name}.parquet"));
-        let fields: String = R::COLUMNS.iter().map(schema).collect();
+        let fields: String = columns.iter().map(schema).collect();
         let schema = parse_message_type(&format!("message {name} {{ {fields} }}")).expect("the schema is well-formed");
         let compression =
             if cfg!(feature = "zstd") { Compression::ZSTD(ZstdLevel::default()) } else { Compression::SNAPPY };
@@ -52,37 +85,30 @@ impl ParquetTable {
             .set_compression(compression)
             .set_max_row_group_row_count(Some(GROUP))
             .set_key_value_metadata(Some(vec![KeyValue::new("cambio.run_id".to_owned(), run.to_owned())]));
-        for column in R::COLUMNS.iter().filter(|column| column.kind == Kind::Print) {
+        for column in columns.iter().filter(|column| column.kind == Kind::Print) {
             properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.name), false);
         }
         let file = File::create_new(&path).map_err(RunError::unwritable(&path))?;
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()));
-        Ok(ParquetTable {
-            name,
-            writer: writer.map_err(|error| not_written(&path, error))?,
-            path,
-            columns: R::COLUMNS.iter().map(Gathered::new).collect(),
-            rows: 0,
-        })
+        let writer = writer.map_err(|error| not_written(&path, error))?;
+        Ok(Table { source, writer, path, columns: columns.into_iter().map(Gathered::new).collect(), rows: 0 })
     }
 
-    /// Takes a row; or the name of the field that is missing or is not what it should be.
-    pub(crate) fn gather(&mut self, cells: &csv::StringRecord) -> Result<(), &'static str> {
-        let mut cells = cells.iter();
+    /// Takes a row.
+    ///
+    /// # Errors
+    /// The name of the column whose field is missing or malformed.
+    fn gather(&mut self, row: &StringRecord) -> Result<(), &'static str> {
+        let mut fields = row.iter();
         for gathered in &mut self.columns {
-            cells.next().and_then(|cell| gathered.take(cell)).ok_or(gathered.column.name)?;
+            fields.next().and_then(|field| gathered.take(field)).ok_or(gathered.column.name)?;
         }
         self.rows += 1;
-        if cells.next().is_some() { Err("the end of the row") } else { Ok(()) }
-    }
-
-    /// Whether there are enough rows for a row group.
-    pub(crate) fn is_full(&self) -> bool {
-        self.rows == GROUP
+        if fields.next().is_some() { Err("the end of the row") } else { Ok(()) }
     }
 
     /// Writes what is gathered.
-    pub(crate) fn write_group(&mut self) -> Result<(), RunError> {
+    fn write_group(&mut self) -> Result<(), RunError> {
         self.rows = 0;
         let columns = &mut self.columns;
         let write = || {
@@ -97,7 +123,7 @@ impl ParquetTable {
     }
 
     /// Writes the rest.
-    pub(crate) fn finish(mut self) -> Result<(), RunError> {
+    fn finish(mut self) -> Result<(), RunError> {
         if self.rows > 0 {
             self.write_group()?;
         }
@@ -133,7 +159,7 @@ fn schema(column: &Column) -> String {
 
 /// The cells of a column that make a row group.
 struct Gathered {
-    column: &'static Column,
+    column: Column,
     /// Those that are not empty.
     values: Values,
     /// Of each value and each empty cell, whether it is a value: Parquet's definition levels.
@@ -154,7 +180,7 @@ enum Values {
 }
 
 impl Gathered {
-    fn new(column: &'static Column) -> Gathered {
+    fn new(column: Column) -> Gathered {
         let values = match column.kind {
             Kind::Word | Kind::Print => Values::Texts(Vec::new()),
             Kind::U32 | Kind::I32BySeat => Values::Words32(Vec::new()),
@@ -195,12 +221,16 @@ impl Gathered {
                 }
                 texts.push(self.words[text].clone());
             }
-            Values::Words32(words) if self.column.kind == Kind::U32 => words.push(u32::read(text)?.cast_signed()),
+            Values::Words32(words) if self.column.kind == Kind::U32 => {
+                words.push(text.parse::<u32>().ok()?.cast_signed());
+            }
             Values::Words32(words) => words.push(text.parse().ok()?),
-            Values::Words64(words) if self.column.kind == Kind::U64 => words.push(u64::read(text)?.cast_signed()),
-            Values::Words64(words) => words.push(i64::read(text)?),
-            Values::Doubles(numbers) => numbers.push(f64::read(text)?),
-            Values::Truths(truths) => truths.push(bool::read(text)?),
+            Values::Words64(words) if self.column.kind == Kind::U64 => {
+                words.push(text.parse::<u64>().ok()?.cast_signed());
+            }
+            Values::Words64(words) => words.push(text.parse().ok()?),
+            Values::Doubles(numbers) => numbers.push(text.parse().ok().filter(|number: &f64| number.is_finite())?),
+            Values::Truths(truths) => truths.push(text.parse().ok()?),
         }
         Some(())
     }
