@@ -10,7 +10,7 @@ use cambio_stats::stopping::{Estimate, Stopped as StoppedTest};
 use cambio_stats::{Moments, Support};
 
 use crate::plan::{Block, Cell, Experiment, Lineup, PlanError, PlayablePlan};
-use crate::play::{AgentFault, Executor, MeasureError, Stopped, Worker, play_block};
+use crate::play::{AgentFault, Executor, PlayError, Stopped, Worker, play_block};
 use crate::rows::PlayerRow;
 use crate::tune::Setting;
 
@@ -157,7 +157,7 @@ impl Question {
         executor: &Executor,
         agents: [&str; 2],
         mut progress: impl FnMut(u64, f64),
-    ) -> Result<Answer, MeasureError> {
+    ) -> Result<Answer, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let cell = &plan.cells[0];
         let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
@@ -174,7 +174,7 @@ impl Question {
         match executor.run_watched(0..self.most_deals, &mut reading, work, commit, look) {
             Ok(()) | Err(Stopped::Failed(End::Decided)) => {}
             Err(Stopped::Failed(End::Fault(fault))) => return Err(fault.into()),
-            Err(Stopped::Cancelled) => return Err(MeasureError::Interrupted),
+            Err(Stopped::Cancelled) => return Err(PlayError::Interrupted),
         }
         Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
     }
@@ -225,7 +225,7 @@ impl Question {
         executor: &Executor,
         agents: [&str; 2],
         deals: Range<u64>,
-    ) -> Result<Vec<usize>, MeasureError> {
+    ) -> Result<Vec<usize>, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let mut found = Vec::new();
         let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
@@ -250,7 +250,7 @@ impl Question {
         roster: &Roster,
         agents: [&str; 2],
         halves: impl IntoIterator<Item = usize>,
-    ) -> Result<Answer, MeasureError> {
+    ) -> Result<Answer, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let cell = &plan.cells[0];
         let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
