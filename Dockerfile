@@ -11,11 +11,11 @@ ARG FEATURES=
 WORKDIR /cambio
 COPY . .
 # The versions of the lock file, and no others.
-RUN cargo build --release --locked --package cambio-cli --bin cambio --features "$FEATURES" \
-    && strip target/release/cambio
+RUN cargo build --profile dist --locked --package cambio-cli --bin cambio --features "$FEATURES" \
+    && strip target/dist/cambio
 
 FROM debian:trixie-slim
-COPY --from=build /cambio/target/release/cambio /usr/local/bin/cambio
+COPY --from=build /cambio/target/dist/cambio /usr/local/bin/cambio
 COPY --from=build /cambio/LICENSE-APACHE /cambio/LICENSE-MIT /usr/share/doc/cambio/
 # A number, so that a cluster that asks for one that is not root's can tell.
 USER 10001:10001

@@ -3,11 +3,10 @@
 
     scripts/pair.py OLD NEW [--rounds N] [--only NAME]... [--no-counts | --counts-only] [--csv FILE]
 
-OLD and NEW are `cambio` binaries, or release folders of cargo (`target/release`, or the `target/pgo` of
-scripts/release.sh). A folder that holds `examples/count` and `examples/think` is measured on the bare engine, on searches
-and on tensors as well:
+OLD and NEW are `cambio` binaries, or folders of cargo (`target/dist`). A folder that holds `examples/count` and `examples/think`
+is measured on the bare engine, on searches and on tensors as well:
 
-    cargo build --release && cargo build --release -p cambio-benches --examples
+    cargo build --profile dist && cargo build --profile dist -p cambio-benches --examples
 
 Times are CPU seconds of the process (user and system), which other work on the machine disturbs least. The table gives
 the median of OLD / NEW over the pairs, with the least and the greatest: above 1 the new build is faster. The last column

@@ -501,29 +501,6 @@ def benchmarks(run, options):
     return markdown(["benchmark", "table", "time each", "95 %", "a second"], rows)
 
 
-def pairs(run, options):
-    """`pairs run= files="FILE=LABEL;…"`: how many times as fast builds are as an old one, and the ratio of instructions."""
-    parts = [part.split("=", 1) for part in options["files"].split(";")]
-    cells = {}
-    for file, _ in parts:
-        for row in run.rows(file):
-            old, new = number(row["old_instructions"]), number(row["new_instructions"])
-            shown = [
-                f"{rounded(number(row['times_as_fast']), 2)} ({rounded(number(row['least']), 2)} to {rounded(number(row['greatest']), 2)})",
-                rounded(old and old / new, 2),
-            ]
-            cells.setdefault(row["workload"], {})[file] = shown
-    heading = ["workload"] + [text for _, label in parts for text in (label, "by instructions")]
-    return markdown(heading, [[name] + [text for file, _ in parts for text in row.get(file, ["", ""])] for name, row in cells.items()])
-
-
-def saved(run, options):
-    """`saved run= group= by= instead= whole=A;B`: how much less one benchmark takes than another, in percent of all of `whole`."""
-    medians = {row["function"]: row["median"][0] for row in json.loads(run.text("criterion.json")) if row["group"] == options["group"]}
-    saving = medians[options["instead"]] - medians[options["by"]]
-    return rounded(saving / sum(medians[name] for name in options["whole"].split(";")), 1, percent=True)
-
-
 def nanoseconds(value):
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if value >= size:
@@ -566,7 +543,7 @@ def plot_iterations(run, options):
     return plots.iterations(lines, options)
 
 
-TABLES = {f.__name__: f for f in (agents, pivot, matrix, extremes, seats, thresholds, curve, printed, coverage, exploitability, benchmarks, saved, pairs)}
+TABLES = {f.__name__: f for f in (agents, pivot, matrix, extremes, seats, thresholds, curve, printed, coverage, exploitability, benchmarks)}
 PLOTS = {"curves": plot_curves, "intervals": plot_intervals, "iterations": plot_iterations}
 
 

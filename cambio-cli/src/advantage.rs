@@ -6,7 +6,8 @@ use std::path::Path;
 use cambio_agents::{BlueprintName, Roster, Words as _};
 use cambio_core::Rules;
 use cambio_core::rng::Seed;
-use cambio_sim::{AdvantageError, Advantages, Executor, Worth, read_rules};
+use cambio_exec::Executor;
+use cambio_sim::{AdvantageError, Advantages, Worth, read_rules};
 use cambio_stats::Interval;
 use serde_json::json;
 

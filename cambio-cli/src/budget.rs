@@ -33,7 +33,7 @@ const MERGE_RATE: f64 = 50e6;
 /// What a run says about the time and size of a match.
 fn measured(stored: &StoredRun) -> Result<(f64, f64), Box<dyn std::error::Error>> {
     let path = stored.path.join("timing.csv");
-    let text = cambio_sim::read_text(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let text = cambio_exec::read_text(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let (mut seconds, mut matches) = (0.0, 0.0);
     for line in text.lines().skip(1) {
         let row: Vec<f64> = line.split(',').filter_map(|cell| cell.parse().ok()).collect();

@@ -47,5 +47,5 @@ fn parquet(stored: &StoredRun, out: &Path) -> Result<(), cambio_sim::RunError> {
 #[cfg(not(feature = "parquet"))]
 fn parquet(_: &StoredRun, _: &Path) -> Result<(), &'static str> {
     Err("this program was built without the feature `parquet`; \
-         `cargo install --path cambio-cli --features parquet` builds one that has it")
+         `cargo install --profile dist --path cambio-cli --features parquet` builds one that has it")
 }

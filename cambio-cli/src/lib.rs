@@ -26,6 +26,7 @@ mod run;
 mod run_progress;
 mod say;
 mod screen;
+#[cfg(feature = "serve")]
 mod serve;
 mod setting;
 mod shell;
@@ -118,6 +119,7 @@ enum Command {
     #[command(
         after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --with 'external(\"python3 bot.py\")'"
     )]
+    #[cfg(feature = "serve")]
     Serve(serve::Args),
     /// Check records of matches: replay every decision, outcome of chance and result
     #[command(
@@ -204,6 +206,7 @@ fn run(roster: &Roster) -> Exit {
         Command::Learn(args) => learn::run(&args, roster),
         Command::Play(args) => play::run(&args, roster),
         Command::Watch(args) => watch::run(&args, roster),
+        #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
         Command::Rules(args) => rules::run(&args),

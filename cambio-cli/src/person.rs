@@ -1,15 +1,12 @@
 //! A person at the table, who reads what the seat perceives and answers at a prompt.
 
-use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use cambio_core::{
-    Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, Standing, shown,
-};
-use cambio_report::{KindView, Narrator, cards_in_short, rules_in_short, scores_in_words};
-use cambio_sim::CancelToken;
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Phase, RoundResult, Rules, Seat, shown};
+use cambio_exec::CancelToken;
+use cambio_view::{Narrator, Worth, cards_in_short, rules_in_short, scores_in_words};
 
 use crate::say::next_line;
 
@@ -178,7 +175,11 @@ impl<O: Write + Send> Person<O> {
                 }
                 "?" | "help" => self.say(HELP),
                 "table" => self.say(&self.board(view)),
-                "deck" => self.say(&deck(view.rules())),
+                "deck" => {
+                    let options = textwrap::Options::new(80).subsequent_indent("             ");
+                    let worth = Worth::all(view.rules());
+                    worth.iter().for_each(|worth| self.say(&textwrap::fill(&worth.to_string(), &options)));
+                }
                 "" if self.doubts(view) => {}
                 answer => match understand(answer, &choices) {
                     Ok(action) => return Some(action),
@@ -189,42 +190,8 @@ impl<O: Write + Send> Person<O> {
     }
 }
 
-impl<O: Write + Send> Agent for Person<O> {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.seat = briefing.seat;
-        self.left = None;
-        self.rules = Some(*briefing.rules);
-        for line in rules_in_short(briefing.rules).into_iter().chain([cards_in_short(briefing.rules)]) {
-            if !line.is_empty() {
-                self.say(&textwrap::fill(&line, textwrap::Options::new(80).subsequent_indent("  ")));
-            }
-        }
-    }
-
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.is_board_due = true;
-        self.say(&format!("\nround {}: seat {} starts", standing.round + 1, standing.setup.starter));
-    }
-
-    fn notice(&mut self, sighting: &Sighting) {
-        if let Some(line) = self.narrator.line(sighting, |face| face) {
-            self.say(&line);
-        }
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        if std::mem::take(&mut self.is_board_due) || view.table().phase() == Phase::Start {
-            self.say(&self.board(view));
-        }
-        // A person who has left is in trouble, so the decision is ignored.
-        self.ask(view).unwrap_or(Action::Pass)
-    }
-
-    fn trouble(&mut self) -> Option<String> {
-        self.left.clone()
-    }
-
-    fn round_ends(&mut self, result: &RoundResult) {
+impl<O: Write + Send> Person<O> {
+    fn show_result(&mut self, result: &RoundResult) {
         let winners: Vec<String> = result.winners.iter_from(result.starter).map(|seat| seat.to_string()).collect();
         let verb = if winners.len() == 1 { "wins" } else { "share" };
         let told = self.rules.map_or(Vec::new(), |rules| scores_in_words(&rules, result));
@@ -234,9 +201,49 @@ impl<O: Write + Send> Agent for Person<O> {
         self.say(&format!("  {} {verb} the round", winners.join(" and ")));
         self.say(&format!("  it adds to the totals: {}", by_seat(result.scores())));
     }
+}
 
-    fn match_ends(&mut self, totals: &[Score]) {
-        self.say(&format!("\nthe match is over, totals: {}", by_seat(totals)));
+impl<O: Write + Send> Agent for Person<O> {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        self.seat = briefing.seat;
+        self.left = None;
+        self.rules = Some(*briefing.rules);
+        for line in rules_in_short(briefing.rules).into_iter().chain([cards_in_short(briefing.rules)]) {
+            if !line.is_empty() {
+                self.say(&textwrap::fill(&line, textwrap::Options::new(80).subsequent_indent("  ")));
+            }
+        }
+        self.left.clone().map_or(Ok(()), |reason| Err(reason.into()))
+    }
+
+    fn notice(&mut self, notice: Notice<'_>) {
+        match notice {
+            Notice::RoundBegins(standing) => {
+                self.is_board_due = true;
+                self.say(&format!("\nround {}: seat {} starts", standing.round + 1, standing.setup.starter));
+            }
+            Notice::Event(sighting) => {
+                if let Some(line) = self.narrator.line(sighting, |face| face) {
+                    self.say(&line);
+                }
+            }
+            Notice::Table(_) => {}
+            Notice::RoundEnds(result) => self.show_result(result),
+            Notice::MatchEnds(result) => {
+                self.say(&format!("\nthe match is over, totals: {}", by_seat(&result.totals)));
+            }
+        }
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        if std::mem::take(&mut self.is_board_due) || view.table().phase() == Phase::Start {
+            self.say(&self.board(view));
+        }
+        let decided = self.ask(view);
+        match &self.left {
+            Some(reason) => Err(reason.clone().into()),
+            None => decided.ok_or_else(|| "the player has left".into()),
+        }
     }
 }
 
@@ -313,21 +320,6 @@ fn understand(answer: &str, choices: &[Action]) -> Result<Action, String> {
     }
 }
 
-/// The points and powers of the kinds of cards, equal ones on one line.
-fn deck(rules: &Rules) -> String {
-    let mut alike: BTreeMap<(i32, String), Vec<String>> = BTreeMap::new();
-    for kind in KindView::all(rules) {
-        alike.entry((i32::from(kind.points), kind.power.clone())).or_default().push(kind.spoken());
-    }
-    let lines = alike.into_iter().map(|((points, power), labels)| {
-        let power = if power.is_empty() { power } else { format!("  {power}") };
-        let head = format!("{points:>4} points  ");
-        let options = textwrap::Options::new(80).initial_indent(&head).subsequent_indent("             ");
-        textwrap::fill(&format!("{}{power}", labels.join(" ")), options)
-    });
-    lines.collect::<Vec<_>>().join("\n")
-}
-
 #[cfg(test)]
 mod tests {
     use cambio_core::rng::{Bounded as _, Key, Purpose};
@@ -388,12 +380,10 @@ mod tests {
     fn played(input: &'static str, notes: bool) -> (String, Option<String>) {
         struct Idle;
         impl Agent for Idle {
-            fn begin(&mut self, _: &Briefing<'_>) {}
-
-            fn decide(&mut self, view: &Observation<'_>) -> Action {
+            fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
                 let choices = view.choices();
                 let idle = [Action::Pass, Action::Drop, Action::Skip, Action::End, Action::Draw];
-                idle.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap()
+                Ok(idle.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap())
             }
         }
 

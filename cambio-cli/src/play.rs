@@ -3,11 +3,12 @@
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{AgentSpec, Roster};
+use cambio_agents::{AgentSpec, Guarded, Roster};
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Playing, Recorder, Seat};
-use cambio_serve::{Invitation, Sitting};
-use cambio_sim::{CancelToken, Guarded, Unit, fresh_seed, read_rules, read_seed};
+use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Pairing, Recorder, Seat, play_match};
+use cambio_exec::CancelToken;
+use cambio_sim::{Unit, fresh_seed, read_rules, read_seed};
+use cambio_view::{Invitation, Sitting};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::Output;
@@ -77,9 +78,10 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     // Bots end with the match, however it ends.
     let interrupt = stop_on_signal(Exit::Failed)?;
     if !args.plain && screen::is_there() {
-        let start = Playing::new(&rules, seats, Key::new(read_seed(&seed)?, 0))?;
+        rules.covers(seats)?;
+        let deal = Deal::new(&rules, Key::new(read_seed(&seed)?, 0));
         let (person, notes, practice) = (args.seat, !args.no_notes, args.practice);
-        let invitation = Invitation { start, person, opponents: others, notes, practice, reaction: None };
+        let invitation = Invitation { deal, person, opponents: others, notes, practice, reaction: None };
         let adviser = if practice { Some(player(roster, "--hints", &args.hints)?) } else { None };
         return on_screen(invitation, adviser, &seed, record, &interrupt);
     }
@@ -96,17 +98,17 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     agents.insert(args.seat.index(), Box::new(person));
     let key = Key::new(read_seed(&seed)?, 0);
     let mut recorder = Recorder::new(&rules);
-    let result = match Deal::new(&rules, key).play(seats, &mut agents, &mut recorder) {
+    let result = match play_match(&Pairing { rules, seats, key }, &mut agents, &mut recorder) {
         Ok(result) => result,
-        Err(MatchError::Trouble(trouble)) if trouble.seat == args.seat => {
-            writeln!(out, "{}; --seed {seed} deals the same cards again", trouble.reason)?;
+        Err(MatchError::Failed(failure)) if failure.seat == args.seat => {
+            writeln!(out, "{}; --seed {seed} deals the same cards again", failure.error)?;
             return Ok(Exit::Done);
         }
-        Err(MatchError::Trouble(_)) if interrupt.is_cancelled() => {
+        Err(MatchError::Failed(_)) if interrupt.is_cancelled() => {
             writeln!(out, "the player has left; --seed {seed} deals the same cards again")?;
             return Ok(Exit::Done);
         }
-        Err(error @ (MatchError::Trouble(_) | MatchError::Fault(_))) => {
+        Err(error @ (MatchError::Failed(_) | MatchError::Fault(_))) => {
             say!("fault: {error}");
             return Ok(Exit::Fault);
         }
@@ -130,7 +132,7 @@ fn on_screen(
     record: Option<Output>,
     interrupt: &CancelToken,
 ) -> CliResult {
-    let (person, seats) = (invitation.person, invitation.start.seats());
+    let (person, seats) = (invitation.person, invitation.opponents.len() + 1);
     let ending = screen::sit(Sitting::new(invitation), adviser, || interrupt.is_cancelled())?;
     // Nobody waits for an agent that still thinks.
     cambio_agents::interrupt();

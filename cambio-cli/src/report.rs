@@ -3,10 +3,10 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use cambio_exec::{read_text, write_whole};
 use cambio_report::{Run, Tuning, of_tuning};
 use cambio_sim::tune::{Point, TuningResult};
-use cambio_sim::write_whole;
-use cambio_sim::{Extent, RunError, StoredRun, derive, read_text};
+use cambio_sim::{Extent, RunError, StoredRun, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::{plain_lines, say};

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::rng::Seed;
+use cambio_exec::{CancelToken, Executor, MOST_THREADS};
 use cambio_report::Run;
 use cambio_sim::{
-    CancelToken, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, Progress, Report, RunFolder,
-    Runner, Secret, StoredRun,
+    Experiment, PlanError, PlayError, PlayablePlan, Progress, Report, RunFolder, Runner, Secret, StoredRun,
 };
 
 use crate::exit::{CliResult, Exit};

@@ -7,9 +7,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
+use cambio_exec::Executor;
 use cambio_report::Run;
 use cambio_sim::units::{UnitStore, WorkUnit, merge_units, play_unit, replay_unit};
-use cambio_sim::{Executor, Plan, PlayError, RunError};
+use cambio_sim::{Plan, PlayError, RunError};
 use clap::Subcommand;
 
 use crate::exit::{CliResult, Exit};

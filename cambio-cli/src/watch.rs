@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::Record;
-use cambio_report::Film;
-use cambio_serve::{StoredMatch, play_again};
-use cambio_sim::StoredRun;
+use cambio_sim::{StoredMatch, StoredRun};
+use cambio_view::Film;
 
 use crate::exit::{CliResult, Exit};
 use crate::replay::{LINE, read};
@@ -71,5 +70,5 @@ fn of_run(folder: &Path, number: u64, roster: &Roster) -> Result<Record, Box<dyn
     let matches = run.matches();
     let row = row.ok_or_else(|| format!("{} has {matches} matches; there is no match {number}", folder.display()))?;
     let which = row.map_err(|error| format!("{}, row {number}: {error}", rows.display()))?;
-    Ok(play_again(run, roster, &which)?)
+    Ok(which.play(run, roster)?)
 }

@@ -37,7 +37,11 @@ fn a_program_without_the_feature_says_how_to_get_it_and_writes_nothing() {
     let folder = with_a_run("without");
     let output = cambio(&folder, "export run --out columns");
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("`cargo install --path cambio-cli --features parquet`"), "{}", said(&output));
+    assert!(
+        said(&output).contains("`cargo install --profile dist --path cambio-cli --features parquet`"),
+        "{}",
+        said(&output)
+    );
     assert!(!folder.join("columns").exists());
 }
 

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use cambio_core::{Rules, Seat};
-use cambio_sim::{Executor, LowerBound};
+use cambio_exec::Executor;
+use cambio_sim::LowerBound;
 use cambio_solve::{Asked, Effort, Game, Limits};
 use folder::folder;
 use serde_json::Value;

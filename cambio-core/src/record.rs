@@ -1,11 +1,13 @@
 //! Records: one match as one line of JSON, with every outcome of chance (RULES §10).
 
+pub(crate) mod replay;
+
 use serde_json::{Map, Value};
 
-use crate::chance::RaceOrder;
-use crate::observer::Observer;
+use crate::engine::chance::RaceOrder;
+use crate::play::observer::Observer;
 use crate::shown::shown;
-use crate::{Action, Card, RoundResult, Rules, Score, Seat, Setup, Spot, State};
+use crate::{Action, Card, RoundResult, Rules, Score, Seat, Spot, Standing, State};
 
 /// The format's name and version.
 pub const FORMAT: &str = "cambio-record/1";
@@ -293,7 +295,7 @@ impl Fingerprinter {
 }
 
 impl Observer for Fingerprinter {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
+    fn round_begins(&mut self, &Standing { setup, .. }: &Standing<'_>, deck: &[Card]) {
         self.round = Fingerprint::default();
         self.round.add((setup.seats as u64) << 8 | setup.starter.index() as u64);
         self.round.add_cards(1, deck);
@@ -397,10 +399,10 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        self.fingerprinter.round_begins(setup, deck);
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        self.fingerprinter.round_begins(standing, deck);
         self.trace.clear();
-        let starter = Some(setup.starter.to_string());
+        let starter = Some(standing.setup.starter.to_string());
         self.rounds.push(RoundRecord { starter, deck: self.labels(deck.iter()), ..RoundRecord::default() });
     }
 

@@ -4,6 +4,8 @@
 //! bounded integers and the shuffle are ours and pinned by value tests, so that a new version of `rand` cannot
 //! move results.
 
+mod seed;
+
 use rand::rand_core::block::Generator as _;
 use rand::rand_core::utils::{fill_bytes_via_next_word, next_u64_via_u32};
 use rand::{Rng, SeedableRng, TryRng};
@@ -11,7 +13,7 @@ use rand_chacha::ChaCha8Core;
 use std::convert::Infallible;
 
 use crate::Seat;
-pub use crate::seed::{Seed, SeedError};
+pub use seed::{Seed, SeedError};
 
 /// The purpose of a random stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

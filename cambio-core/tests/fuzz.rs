@@ -1,10 +1,12 @@
 //! Arbitrary bytes: as records, which are refused with a sentence or accepted, and as decisions; nothing panics.
 //!
-//! The same bodies are the targets of the `fuzz` crate. What its fuzzer kept lies in `corpus` and is played here.
+//! The same bodies are the targets of the `fuzz` crate. The archives in `corpus` hold the inputs that its fuzzer kept.
 
 #[path = "play/bytes.rs"]
 mod bytes;
 mod play;
+
+use std::io::Read as _;
 
 use bytes::{Lines, decisions, records, rules};
 use cambio_core::knob::MatchEnd;
@@ -249,8 +251,12 @@ fn what_the_fuzzer_kept_is_answered() {
     let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let (mut lines, mut made, mut read) = (Lines::default(), 0, 0);
     let each = |target: &str, play: &mut dyn FnMut(&[u8])| {
-        let files = std::fs::read_dir(corpus.join(target)).unwrap().map(|entry| std::fs::read(entry.unwrap().path()));
-        files.for_each(|bytes| play(&bytes.unwrap()));
+        let file = std::fs::File::open(corpus.join(target).with_extension("tar")).unwrap();
+        for entry in tar::Archive::new(file).entries().unwrap() {
+            let mut bytes = Vec::new();
+            entry.unwrap().read_to_end(&mut bytes).unwrap();
+            play(&bytes);
+        }
     };
     each("record", &mut |bytes| {
         let Lines { unread, refused, accepted } = records(bytes);

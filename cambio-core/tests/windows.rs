@@ -5,7 +5,7 @@ mod play;
 
 use cambio_core::knob::Window;
 use cambio_core::{
-    Action, Card, Event, Observer, Phase, RoundResult, Rules, Seat, SeatSet, Setup, SnapRights, State, WindowSign,
+    Action, Card, Event, Observer, Phase, RoundResult, Rules, Seat, SeatSet, SnapRights, Standing, State, WindowSign,
 };
 use play::{Game, amount, games, odd_games};
 
@@ -20,7 +20,7 @@ struct Follower {
 }
 
 impl Observer for Follower {
-    fn round_begins(&mut self, _: &Setup, _: &[Card]) {
+    fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
         assert_eq!(self.window, None, "a round ends with its windows closed");
     }
 

@@ -67,7 +67,7 @@ impl PyRecord {
     #[staticmethod]
     fn read(path: std::path::PathBuf) -> PyResult<Vec<PyRecord>> {
         let refused = |what: String| error::RecordError::new_err(format!("`{}` {what}", path.display()));
-        let text = cambio_sim::read_text(&path).map_err(|what| refused(format!("cannot be read: {what}")))?;
+        let text = cambio_exec::read_text(&path).map_err(|what| refused(format!("cannot be read: {what}")))?;
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let read = |(number, line)| {
             let record = Record::read(line).map_err(|flaw| refused(format!("line {}: {flaw}", number + 1)))?;
@@ -123,7 +123,7 @@ impl PyRecord {
 
     /// What a notebook shows of the record: the viewer of `cambio replay --html`, in a frame. `None` if nothing of it can be shown.
     fn _repr_html_(&self) -> Option<String> {
-        cambio_report::Film::of(&self.record).ok().map(|film| film.widget())
+        cambio_view::Film::of(&self.record).ok().map(|film| film.widget())
     }
 
     fn __repr__(&self) -> String {

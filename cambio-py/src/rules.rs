@@ -70,7 +70,7 @@ impl PyRules {
     /// The rules of a TOML file.
     #[staticmethod]
     fn read(path: std::path::PathBuf) -> PyResult<PyRules> {
-        let text = cambio_sim::read_text(&path)
+        let text = cambio_exec::read_text(&path)
             .map_err(|what| error::RulesError::new_err(format!("`{}` cannot be read: {what}", path.display())))?;
         PyRules::from_toml(&text)
     }

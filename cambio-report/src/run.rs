@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use cambio_sim::{
-    Derived, Experiment, Extent, FaultPolicy, Plan, PlannedAgent, PooledRow, RunError, StoredRun, write_whole,
-};
+use cambio_exec::write_whole;
+use cambio_sim::{Derived, Experiment, Extent, FaultPolicy, Plan, PlannedAgent, PooledRow, RunError, StoredRun};
 use cambio_stats::ratings::Fit;
 use serde::Serialize;
 
@@ -62,7 +61,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// If it cannot be written.
     pub fn write(self, folder: &Path) -> Result<(), RunError> {
-        write_whole(&folder.join("report.html"), of_run(self).as_bytes())
+        Ok(write_whole(&folder.join("report.html"), of_run(self).as_bytes())?)
     }
 }
 

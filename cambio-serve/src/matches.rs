@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::extract::{Query, State};
 use axum::routing::get;
-use cambio_core::{Action, Card, Observer, Record, Seat, Setup, replay};
-use cambio_sim::{PlayablePlan, StoredRun, play_block};
+use cambio_core::{Action, Card, Observer, Record, Seat, Standing, replay};
+use cambio_sim::{PlayablePlan, StoredMatch, StoredRun, play_block};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answer::{Answer, Problem, json};
 use crate::desk::Desk;
-use crate::runs::{StoredMatch, aside, block_of, folder, may_start};
+use crate::runs::{aside, folder, may_start};
 
 /// How many matches a list has.
 const LISTED: usize = 50;
@@ -249,7 +249,7 @@ impl Records {
         match self {
             Records::Stored { own, .. } => Ok(own.take().and_then(|line| Record::read(&line).ok())),
             Records::Played { plan, block } => {
-                let Some(number) = block_of(plan, &place.stored()) else { return Ok(None) };
+                let Some(number) = place.stored().block(plan) else { return Ok(None) };
                 if block.as_ref().is_none_or(|(own, _)| *own != number) {
                     let rows = play_block(plan, &plan.block(number)).map_err(|fault| Problem::bad(&fault.what))?;
                     *block = Some((number, rows.records));
@@ -268,7 +268,7 @@ fn first_guess(record: &Record) -> Option<(usize, usize)> {
         first: Option<(usize, usize)>,
     }
     impl Observer for Guesses {
-        fn round_begins(&mut self, _: &Setup, _: &[Card]) {
+        fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
             self.at = (self.at.0 + 1, 0);
         }
 

@@ -1,12 +1,12 @@
 //! What an agent's decisions are worth, against those of a policy in every other seat.
 
-use cambio_agents::{Advantage, AgentSpec, Blueprint, Plays};
+use cambio_agents::{Advantage, AgentSpec, Blueprint, Guarded, Plays};
 use cambio_core::rng::{Key, Purpose};
-use cambio_core::{Agent, Deal, MatchError, Phase, Rules, Seat};
+use cambio_core::{Agent, MatchError, Pairing, Phase, Rules, Seat, play_match};
+use cambio_exec::{Executor, Stopped, Worker};
 use cambio_stats::{Interval, Moments, Support};
 
 use crate::plan::Unit;
-use crate::play::{Executor, Guarded, Stopped, Worker};
 
 /// Rounds between an agent in one seat and a policy in all others. Each deal is played in every seat.
 ///
@@ -225,9 +225,12 @@ impl Advantages<'_> {
                 Box::new(Plays::new(self.over.clone()))
             }));
         }
-        let result = Deal::new(rules, key)
-            .play(self.seats, &mut agents, &mut advantage)
-            .map_err(|source| AdvantageError::Round { deal, seat, source })?;
+        let pairing = Pairing { rules: *rules, seats: self.seats, key };
+        let result = play_match(&pairing, &mut agents, &mut advantage).map_err(|source| AdvantageError::Round {
+            deal,
+            seat,
+            source,
+        })?;
         let winners = result.ranks.iter().filter(|&&rank| rank == 1).count();
         let share = if result.ranks[seat.index()] == 1 { 1.0 / winners as f64 } else { 0.0 };
         sums.results += units(share - 1.0 / self.seats as f64);

@@ -34,25 +34,21 @@ pub mod rows;
 mod run;
 pub mod sprt;
 mod store;
-mod text;
 pub mod tune;
 pub mod units;
 
 pub use advantage::{AdvantageError, Advantages, AskedWorth, Worth};
+pub use cambio_exec::{CancelToken, Executor, MOST_THREADS, Stopped, ThreadsError, Worker};
 pub use digest::{BaselineRow, Derived, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
-pub use disk::{Claim, PartsError, RunError, write_whole};
+pub use disk::{PartsError, RunError};
 pub use exploit::{LowerBound, LowerBoundError, Won};
 pub use plan::{
     Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan,
     PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Secret, Unit, fresh_seed, read_rules, read_seed,
 };
-pub use play::{
-    AgentFault, BlockRows, CancelToken, Executor, Guarded, MOST_THREADS, PlayError, RoundTally, Stopped, Tally,
-    ThreadsError, Worker, play_block,
-};
+pub use play::{AgentFault, BlockRows, PlayError, RoundTally, Tally, play_block};
 pub use rows::BehaviourRow;
-pub use run::{Findings, Progress, Replay, Report, Runner, derive, verify};
+pub use run::{AgainError, Findings, Progress, Replay, Report, Runner, StoredMatch, derive, verify};
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;
 pub use store::{RunFolder, StoredRun};
-pub use text::{one_or_many, read_text};

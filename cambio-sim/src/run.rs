@@ -1,5 +1,6 @@
 //! Whole runs: plays a plan into a folder or into memory, reads a folder back, and checks it.
 
+mod again;
 mod batch;
 mod read;
 mod verify;
@@ -7,13 +8,15 @@ mod verify;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::digest::{Derived, Digest};
-use crate::disk::{RunError, write_whole};
-use crate::plan::PlayablePlan;
-use crate::play::{Executor, PlayError};
-use crate::store::{RunFolder, StoredRun};
-use crate::text::read_text;
+use cambio_exec::{Executor, read_text, write_whole};
 
+use crate::digest::{Derived, Digest};
+use crate::disk::RunError;
+use crate::plan::PlayablePlan;
+use crate::play::PlayError;
+use crate::store::{RunFolder, StoredRun};
+
+pub use again::{AgainError, StoredMatch};
 pub(crate) use batch::{Output, PlayedBatch, play_batches};
 use read::Reading;
 pub use read::derive;
@@ -211,5 +214,5 @@ pub(crate) fn write_timing(folder: &Path, threads: usize, matches: u64, time: Du
         Err(error) => return Err(RunError::unreadable(&path)(error)),
     };
     text.extend([format!("{threads},{matches},{:.3}\n", time.as_secs_f64())]);
-    write_whole(&path, text.as_bytes())
+    Ok(write_whole(&path, text.as_bytes())?)
 }

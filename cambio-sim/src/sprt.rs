@@ -5,12 +5,13 @@ mod stored;
 use std::ops::Range;
 
 use cambio_agents::Roster;
+use cambio_exec::{Executor, Stopped, Worker};
 use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
 use cambio_stats::stopping::{Estimate, Stopped as StoppedTest};
 use cambio_stats::{Moments, Support};
 
 use crate::plan::{Block, Cell, Experiment, Lineup, PlanError, PlayablePlan};
-use crate::play::{AgentFault, Executor, PlayError, Stopped, Worker, play_block};
+use crate::play::{AgentFault, PlayError, play_block};
 use crate::rows::PlayerRow;
 use crate::tune::Setting;
 

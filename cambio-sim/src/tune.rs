@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 use cambio_agents::Roster;
 use cambio_core::rng::{Seed, Stream};
+use cambio_exec::Executor;
 use cambio_stats::Interval;
 use cambio_stats::curve::{Estimate, estimates};
 use cambio_stats::search::Search;
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::resampling;
 use crate::plan::{Block, Experiment, Focal, Lineups, Payoff, PlanError, PlayablePlan, Unit};
-use crate::play::{AgentFault, Executor, PlayError, play_block};
+use crate::play::{AgentFault, PlayError, play_block};
 
 pub use result::{AgainstField, AgainstItself, Comparison, Found, MethodName, TuningResult, Validation};
 pub use task::{FieldScores, MOST_DEALS, Method, Opponents, Step, Task, TuneError, Tuned};

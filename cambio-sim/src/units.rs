@@ -16,10 +16,12 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use cambio_exec::{Executor, build_aside};
+
 use crate::digest::{Derived, Digest, Extract};
-use crate::disk::{PartsError, RunError, build_aside};
+use crate::disk::{PartsError, RunError};
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
-use crate::play::{Executor, PlayError};
+use crate::play::PlayError;
 use crate::run::{Output, PlayedBatch, faults_in, play_batches, write_timing};
 use crate::store::{BatchEntry, RunFolder, StoredRun, unpacked_all};
 use queue::summed;
@@ -201,7 +203,7 @@ pub fn merge_units(
     let units = store.units()?;
     let derived = build_aside(out, |new| {
         let players = (about.programs.clone(), about.build.clone());
-        let folder = RunFolder::create_played_by(new, plan, (&about.spec, None), players)?;
+        let folder = RunFolder::fill(new, plan, (&about.spec, None), players)?;
         let mut together = Together { store, units: &units, plan, folder, digest: Digest::new(plan), seen: Vec::new() };
         thread::scope(|scope| {
             // One thread reads while this one writes.
@@ -223,7 +225,7 @@ pub fn merge_units(
         let seconds: f64 = costs.iter().map(|cost| cost.seconds).sum();
         write_timing(new, 1, matches, Duration::from_secs_f64(seconds))?;
         folder.write_manifest("complete")?;
-        Ok(derived)
+        Ok::<_, RunError>(derived)
     })?;
     store.tidy();
     Ok((StoredRun::open(out)?, derived))

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use cambio_agents::roster;
 use cambio_core::rng::Bounded as _;
-use cambio_core::{Action, Agent, Briefing, Observation};
+use cambio_core::{Action, Agent, AgentError, Briefing, Observation};
 use cambio_sim::units::{Blobs, FolderBlobs, UnitStore, WorkUnit, merge_units, play_unit, replay_unit};
 use cambio_sim::{Executor, Experiment, FaultPolicy, PlayablePlan, RunFolder, Runner, derive};
 
@@ -189,13 +189,13 @@ struct Careless {
 }
 
 impl Agent for Careless {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.is_wrong = briefing.stream.clone().below(3) == 0;
-        self.random.begin(briefing);
+        self.random.begin(briefing)
     }
 
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        if self.is_wrong { Action::Call } else { self.random.decide(view) }
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        if self.is_wrong { Ok(Action::Call) } else { self.random.decide(view) }
     }
 }
 

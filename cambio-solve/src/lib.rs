@@ -129,7 +129,7 @@ pub use mccfr::Mccfr;
 pub use respond::{Effort, Maker, Responder};
 pub use strategy::{BestResponse, STRATEGY_FORMAT, Strategy, StrategyError};
 
-use cambio_core::{Action, Choices, Rules, Seat};
+use cambio_core::{Action, AgentError, Choices, Rules, Seat};
 
 /// When a solver stops: at whichever of the two comes first.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -246,13 +246,13 @@ pub enum SolveError {
         /// How many choices there are.
         choices: usize,
     },
-    /// An agent could not go on.
-    #[error("seat {seat} cannot go on: {reason}")]
-    Trouble {
+    /// An agent could not continue.
+    #[error("seat {seat} cannot go on: {error}")]
+    Failed {
         /// The seat.
         seat: Seat,
         /// Why.
-        reason: String,
+        error: AgentError,
     },
     /// The tree could not be written.
     #[error("cannot write the game tree: {0}")]

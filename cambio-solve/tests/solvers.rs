@@ -1,7 +1,7 @@
 //! The solvers agree; strategies survive the disk; what does not fit is refused; agents are asked and measured.
 
 use cambio_core::testing::RandomAgent;
-use cambio_core::{Action, Agent, Briefing, Observation, Rules, RulesSpec, Seat};
+use cambio_core::{Action, Agent, AgentError, Observation, Rules, RulesSpec, Seat};
 use cambio_solve::{Asked, Cfr, Game, Limits, Mccfr, Method, Moment, SolveError, Strategy, StrategyError, Until};
 
 const SEATS: [Seat; 2] = [Seat::A, Seat::B];
@@ -176,10 +176,8 @@ fn a_random_agent_asked_often_is_nearly_uniform() {
 struct Fixed(Option<Action>);
 
 impl Agent for Fixed {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        self.0.unwrap_or_else(|| view.choices().nth(0).unwrap())
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        Ok(self.0.unwrap_or_else(|| view.choices().nth(0).unwrap()))
     }
 }
 

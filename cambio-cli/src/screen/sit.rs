@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use cambio_agents::AgentSpec;
 use cambio_core::{Rules, Spot};
-use cambio_report::KindView;
-use cambio_serve::{Done, Sitting, Step, hint};
+use cambio_view::{Done, KindView, Sitting, Step, hint};
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Stylize as _;
 use ratatui::text::{Line, Span};
@@ -59,14 +58,14 @@ pub(super) struct Seat {
     /// What is said below the question: a hint, or why something cannot be.
     pub(super) said: String,
     pub(super) glimpses: Vec<(String, usize, Instant)>,
-    pub(super) advice: Option<Receiver<Result<String, String>>>,
+    pub(super) advice: Option<Receiver<String>>,
     pub(super) is_left: bool,
 }
 
 impl Seat {
     pub(super) fn new(sitting: Sitting, adviser: Option<AgentSpec>) -> Seat {
         let invitation = sitting.invitation();
-        let rules = *invitation.start.rules();
+        let rules = *invitation.deal.rules();
         let mut names: Vec<String> = invitation.opponents.iter().map(ToString::to_string).collect();
         names.insert(invitation.person.index(), "you".to_owned());
         let mut seat = Seat {
@@ -307,16 +306,9 @@ impl Seat {
         let (invitation, actions) = (self.sitting.invitation().clone(), self.sitting.actions());
         let (tell, advice) = channel();
         std::thread::spawn(move || {
-            let told = hint(&invitation, &actions, &adviser).map(|(action, explanation)| {
-                let mut considered = explanation.map_or(Vec::new(), |told| told.considered);
-                considered.sort_by(|one, other| other.value.total_cmp(&one.value));
-                let some: Vec<String> =
-                    considered.iter().take(4).map(|one| format!("{} {:.2}", one.action, one.value)).collect();
-                let why = if some.len() > 1 { format!(" (it values {})", some.join(", ")) } else { String::new() };
-                format!("{adviser} would: {action}{why}")
-            });
+            let told = hint(&invitation, &actions, &adviser);
             // The table may be gone.
-            let _ = tell.send(told.map_err(|refusal| refusal.to_string()));
+            let _ = tell.send(told.map_or_else(|refusal| refusal.to_string(), |hint| hint.to_string()));
         });
         self.advice = Some(advice);
         "thinking of a hint…".clone_into(&mut self.said);
@@ -329,7 +321,7 @@ impl Seat {
         let told = self.advice.as_ref().map(Receiver::try_recv);
         match told {
             None | Some(Err(TryRecvError::Empty)) => {}
-            Some(Ok(Ok(text) | Err(text))) => (self.said, self.advice) = (text, None),
+            Some(Ok(text)) => (self.said, self.advice) = (text, None),
             Some(Err(TryRecvError::Disconnected)) => {
                 (self.said, self.advice) = ("the adviser cannot say".to_owned(), None);
             }
@@ -429,7 +421,7 @@ impl Page for Seat {
         let mut lines = vec![Line::from(format!("{:<room$}{keys}", cut(&head, room))).reversed()];
         if let Some(leaf) = self.leaf {
             lines.push(Line::from(""));
-            let mut text = leaf.lines(&self.rules, &self.kinds, columns);
+            let mut text = leaf.lines(&self.rules, columns);
             text.truncate(rows - 4);
             lines.extend(text);
             lines.resize(rows - 1, Line::from(""));

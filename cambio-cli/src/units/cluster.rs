@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_sim::{Experiment, write_whole};
+use cambio_exec::write_whole;
+use cambio_sim::Experiment;
 use clap::Subcommand;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, context};
@@ -155,7 +156,7 @@ fn kubernetes(args: &KubernetesArgs, roster: &Roster) -> CliResult {
         if rules.contains('/') {
             return Err(format!("`{rules}` is in another folder; allowed are rule files beside the experiment").into());
         }
-        files.push((rules.clone(), text_of(&cambio_sim::read_text(&base.join(rules))?)));
+        files.push((rules.clone(), text_of(&cambio_exec::read_text(&base.join(rules))?)));
     }
     let store = args.store.clone().unwrap_or_else(|| format!("/data/{name}.units"));
     let out = args.out.clone().unwrap_or_else(|| format!("/data/{name}"));

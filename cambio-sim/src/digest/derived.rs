@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cambio_exec::write_whole;
 use cambio_stats::ratings::{Pooled, PositionEffects, Rankings, Strengths, fit, pool};
 use cambio_stats::simultaneous::{Contrasts, Together};
 use cambio_stats::sprt::elo_of_score;
@@ -11,7 +12,7 @@ use serde::Serialize;
 use super::cell::CellDigest;
 use super::tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use super::{Digest, resampling};
-use crate::disk::{RunError, write_whole};
+use crate::disk::RunError;
 use crate::plan::{Payoff, Plan};
 use crate::rows::{BehaviourRow, ratio};
 
@@ -118,7 +119,7 @@ impl Derived {
     /// # Errors
     /// If one cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), RunError> {
-        self.files().into_iter().try_for_each(|(name, text)| write_whole(&folder.join(name), text.as_bytes()))
+        Ok(self.files().into_iter().try_for_each(|(name, text)| write_whole(&folder.join(name), text.as_bytes()))?)
     }
 }
 

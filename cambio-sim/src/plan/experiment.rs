@@ -7,13 +7,13 @@ use std::path::Path;
 use cambio_agents::SpecError;
 use cambio_core::rng::Seed;
 use cambio_core::{Rules, RulesError, RulesSpec, did_you_mean, shown};
+use cambio_exec::{one_or_many, read_text};
 use cambio_stats::Support;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::seeds;
-use crate::text::{one_or_many, read_text};
 
 /// An experiment, as a file describes it.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize, JsonSchema)]

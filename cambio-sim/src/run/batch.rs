@@ -4,10 +4,12 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use cambio_exec::{Executor, Worker};
+
 use crate::digest::Extract;
 use crate::disk::RunError;
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
-use crate::play::{AgentFault, Arena, BlockRows, Executor, PlayError, Worker};
+use crate::play::{AgentFault, Arena, BlockRows, PlayError};
 use crate::rows::{RowKey, RowWriter};
 use crate::store::{BatchEntry, packed};
 

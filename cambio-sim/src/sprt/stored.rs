@@ -230,11 +230,11 @@ mod tests {
 
     use super::*;
     use crate::plan::{Experiment, Payoff, Unit};
-    use crate::play::Executor;
     use crate::run::Runner;
     use crate::sprt::Scale;
     use crate::store::RunFolder;
     use crate::tune::Setting;
+    use cambio_exec::Executor;
 
     /// Plays an experiment into a folder of its own.
     fn run(name: &str, experiment: &Experiment) -> StoredRun {

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use cambio_exec::build_aside;
+
 use super::stored::StoredRun;
-use crate::disk::{RunError, build_aside, create_folder};
+use crate::disk::RunError;
 use crate::rows::parquet::ParquetTable;
 use crate::rows::{MatchRow, PlayerRow, RoundRow};
 
@@ -17,10 +19,7 @@ use crate::rows::{MatchRow, PlayerRow, RoundRow};
 /// If there is something at either path, the rows cannot be read or are not what the ledger says, or the files cannot
 /// be written.
 pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
-    build_aside(out, |new| {
-        create_folder(new)?;
-        write_files(stored, new)
-    })
+    build_aside(out, |new| write_files(stored, new))
 }
 
 fn write_files(stored: &StoredRun, folder: &Path) -> Result<(), RunError> {

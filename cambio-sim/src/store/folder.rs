@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use cambio_exec::{Claim, FileError, create_folder, lock, read_text, write_whole};
+
 use super::ledger::{BatchEntry, file_name, packed, row_files};
 use super::manifest::{Build, Facts, Manifest, Programs, refuse_other};
 use super::stored::StoredRun;
-use crate::disk::{Claim, RunError, create_folder, lock, write_whole};
+use crate::disk::RunError;
 use crate::plan::{Extent, Plan, PlanError, PlayablePlan, Secret};
-use crate::text::read_text;
 
 /// The most pairs of agents of all tables together: for each, a run keeps sums that take about 150 bytes.
 const MOST_PAIRS: usize = 10_000_000;
@@ -75,22 +76,18 @@ impl RunFolder {
             let allowed = format!("at most {most} here, for a run keeps sums for each pair of them at each table");
             return Err(PlanError::value("agents", found, allowed).into());
         }
-        RunFolder::create_played_by(
-            path,
-            plan,
-            (plan.toml(), plan.secret()),
-            (Programs::of(plan.specs()), Build::this()),
-        )
+        create_folder(path)?;
+        let players = (Programs::of(plan.specs()), Build::this());
+        RunFolder::fill(path, plan, (plan.toml(), plan.secret()), players)
     }
 
-    /// Makes a folder for rows that were played by these bots and this program.
-    pub(crate) fn create_played_by(
+    /// Fills a folder for rows that these bots and this program have played.
+    pub(crate) fn fill(
         path: &Path,
         plan: &Plan,
         (spec, secret): (&str, Option<&Secret>),
         (programs, build): (Programs, Build),
     ) -> Result<RunFolder, RunError> {
-        create_folder(path)?;
         write_whole(&path.join("spec.toml"), spec.as_bytes())?;
         // Without its secret nobody can make the lock again.
         secret.map_or(Ok(()), |secret| secret.write(path))?;
@@ -273,7 +270,7 @@ impl RunFolder {
             spec: blake3::hash(self.spec.as_bytes()).to_string(),
             programs: &self.programs,
         };
-        write_whole(&self.path.join("manifest.json"), manifest.to_text().as_bytes())
+        Ok(write_whole(&self.path.join("manifest.json"), manifest.to_text().as_bytes())?)
     }
 }
 
@@ -291,7 +288,7 @@ fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
     if !path.is_dir() {
         return Ok(());
     }
-    let exists = || RunError::Exists(path.display().to_string());
+    let exists = || RunError::from(FileError::Exists(path.display().to_string()));
     let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
     let rows = row_files(plan);
     let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use cambio_agents::AgentSpec;
+use cambio_exec::open_regular;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::disk::RunError;
 use crate::plan::{Cell, Lineup, Plan, PlayablePlan, Rotations, Secret, lock_differences};
-use crate::text::open_regular;
 
 /// The format of run folders.
 pub(crate) const FORMAT: &str = "cambio-run/2";

@@ -4,13 +4,13 @@ use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
+use cambio_exec::{open_regular, read_up_to};
 use serde_json::Value;
 
 use super::ledger::{BatchEntry, RowFile, file_name, packed, row_files, unpacked};
 use super::manifest::{self, Build, Programs};
 use crate::disk::RunError;
 use crate::plan::{Extent, Plan, PlayablePlan, Secret};
-use crate::text::{open_regular, read_up_to};
 
 /// A run on disk, as its folder describes it.
 ///

@@ -301,8 +301,8 @@ fn negate(point: &mut Point) {
 mod tests {
     use super::*;
     use crate::plan::Unit;
-    use crate::play::Executor;
     use crate::tune::Setting;
+    use cambio_exec::Executor;
     use cambio_stats::race::Race;
 
     #[test]

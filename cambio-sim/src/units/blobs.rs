@@ -132,7 +132,7 @@ impl Blobs for FolderBlobs {
 
     fn open(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
         let path = self.root.join(name);
-        Ok(Box::new(crate::text::open_regular(&path)?))
+        Ok(Box::new(cambio_exec::open_regular(&path)?))
     }
 
     fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {

@@ -132,7 +132,7 @@ impl UnitStore {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(place: &str) -> Result<UnitStore, RunError> {
-        let unwritable = |error: io::Error| RunError::Unwritable { path: place.to_owned(), what: error.to_string() };
+        let unwritable = RunError::unwritable(Path::new(place));
         let Some((scheme, _)) = place.split_once("://") else {
             let blobs = FolderBlobs::at(Path::new(place)).map_err(unwritable)?;
             return Ok(UnitStore::on(Box::new(blobs), place));
@@ -164,13 +164,11 @@ impl UnitStore {
     }
 
     fn unreadable(&self, name: &str) -> impl Fn(io::Error) -> RunError {
-        let path = self.path(name);
-        move |error| RunError::Unreadable { path: path.clone(), what: error.to_string() }
+        RunError::unreadable(Path::new(&self.path(name)))
     }
 
     fn unwritable(&self, name: &str) -> impl Fn(io::Error) -> RunError {
-        let path = self.path(name);
-        move |error| RunError::Unwritable { path: path.clone(), what: error.to_string() }
+        RunError::unwritable(Path::new(&self.path(name)))
     }
 
     fn damaged(&self, name: &str, what: impl Into<String>) -> RunError {

@@ -2,18 +2,18 @@
 
 use std::process::ExitCode;
 
-use cambio_core::{Action, Agent, Briefing, Observation, Phase};
+use cambio_core::{Action, Agent, AgentError, Observation, Phase};
 
 struct Mine;
 
 impl Agent for Mine {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let (choices, own) = (view.choices(), view.table().layout(view.seat()));
         let points = |spot| view.face(spot).map_or(6, |card| view.rules().points(card));
         let wish = match view.table().phase() {
-            Phase::Start | Phase::Close if own.iter_from(view.seat()).map(points).sum::<i32>() <= 8 => Some(Action::Call),
+            Phase::Start | Phase::Close if own.iter_from(view.seat()).map(points).sum::<i32>() <= 8 => {
+                Some(Action::Call)
+            }
             Phase::Window => view.known_matches().intersection(own).first_from(view.seat()).map(Action::Snap),
             Phase::Held(_) => {
                 let worst = own.iter_from(view.seat()).max_by_key(|&spot| points(spot));
@@ -24,10 +24,20 @@ impl Agent for Mine {
         };
         let idle = [Action::Draw, Action::Drop, Action::Pass, Action::End, Action::Skip];
         let mut wishes = wish.into_iter().chain(idle).filter(|&action| choices.contains(action));
-        wishes.next().or(choices.nth(0)).expect("who is asked has a choice")
+        wishes.next().or(choices.nth(0)).ok_or_else(|| "there is no legal decision".into())
     }
 }
 
 fn main() -> ExitCode {
     cambio_cli::main(cambio_agents::roster().with("mine", "A bot of my own.", || Mine))
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::testing::{Effort, check_agent};
+
+    #[test]
+    fn mine_conforms() {
+        check_agent(|| super::Mine, &Effort { matches: 1, ..Effort::default() }).unwrap();
+    }
 }
