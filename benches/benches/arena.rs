@@ -37,7 +37,7 @@ fn alone_on(threads: u64, lineup: [&str; SEATS], deals: u64) {
 }
 
 fn run(plan: &PlayablePlan, folder: &Path, threads: usize) {
-    let mut folder = RunFolder::create(folder, "", plan, None).expect("the folder can be written");
+    let mut folder = RunFolder::create(folder, plan).expect("the folder can be written");
     let executor = Executor::new(threads).expect("threads");
     let report = Runner::new(&executor).run(plan, &mut folder).expect("the plan can be played");
     assert_eq!(report.matches, plan.matches());

@@ -174,7 +174,7 @@ fn beside(path: &Path, ending: &str) -> Result<PathBuf, FileError> {
 /// # std::fs::remove_dir_all(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn build_aside<E: From<FileError>>(out: &Path, build: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
+pub fn build_aside<T, E: From<FileError>>(out: &Path, build: impl FnOnce(&Path) -> Result<T, E>) -> Result<T, E> {
     let new = beside(out, ".new")?;
     let claim = Claim::on(out)?;
     if out.symlink_metadata().is_ok() {
@@ -186,7 +186,10 @@ pub fn build_aside<E: From<FileError>>(out: &Path, build: impl FnOnce(&Path) -> 
     claim.note_building()?;
     // Fails if the user has a folder of that name.
     create_folder(&new)?;
-    let made = build(&new).and_then(|()| Ok(std::fs::rename(&new, out).map_err(FileError::unwritable(out))?));
+    let made = build(&new).and_then(|made| {
+        std::fs::rename(&new, out).map_err(FileError::unwritable(out))?;
+        Ok(made)
+    });
     if made.is_err() {
         // If it cannot be removed either, the first error is the one to report.
         let _ = std::fs::remove_dir_all(&new);

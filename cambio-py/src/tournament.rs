@@ -9,9 +9,9 @@ use cambio_core::{
     Action, ActionSpace, Agent, Briefing, Observation, OwnedObservation, RoundResult, Rules, Score, Seat, Sighting,
     Standing,
 };
-use cambio_report::PAGES;
+use cambio_report::{Run, of_run};
 use cambio_sim::{
-    Derived, Executor, Experiment, MOST_THREADS, RunFolder, RunOutcome, Runner, StoredRun, derive, keep_fault,
+    Derived, Executor, Experiment, MOST_THREADS, PlanError, PlayError, RunError, RunFolder, Runner, StoredRun, derive,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,6 +20,7 @@ use crate::action::decision;
 use crate::desk::Desk;
 use crate::observation::PyObservation;
 use crate::rules::PyRules;
+use crate::units::{failed, refused};
 use crate::{args, error};
 
 /// An agent that Python makes: an object with a method `decide(observation)`, or `decide_batch(observations)`.
@@ -183,39 +184,17 @@ pub(crate) fn _run(
 ) -> PyResult<Py<PyDict>> {
     let threads = args::whole(threads, "threads", 0, MOST_THREADS as u64)? as usize;
     let roster = roster_with(py, &agents)?;
-    let report = py.detach(|| play(&spec, &out, &roster, threads))?;
+    let (stored, derived) = py.detach(|| play(&spec, &out, &roster, threads))?;
     py.check_signals()?;
-    match report.outcome {
-        RunOutcome::Complete => {
-            let stored = StoredRun::open(&out).map_err(|error| error::RunError::new_err(error.to_string()))?;
-            Ok(about(py, &stored, &report.derived)?.unbind())
-        }
-        RunOutcome::Interrupted => {
-            Err(error::RunError::new_err("the run was interrupted; the same call goes on with it"))
-        }
-        RunOutcome::Fault(fault) => {
-            let kept = keep_fault(&out, &fault).map_err(|error| error::RunError::new_err(error.to_string()))?;
-            let (place, what, kept) = (&fault.place, &fault.what, kept.display());
-            Err(error::AgentFault::new_err(format!("{place}: {what}; the match up to the fault is in {kept}")))
-        }
-        RunOutcome::Halted(what) => Err(error::RunError::new_err(what)),
-        RunOutcome::Unwritable(what) => Err(error::RunError::new_err(what.to_string())),
-    }
+    Ok(about(py, &stored, &derived)?.unbind())
 }
 
-fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<cambio_sim::Report> {
-    let refused = |what: String| error::RunError::new_err(what);
-    let (experiment, text) =
-        Experiment::read(spec).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
+fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<(StoredRun, Derived)> {
+    let unplanned = |error: PlanError| error::ExperimentError::new_err(error.to_string());
+    let (experiment, text) = Experiment::read(spec).map_err(unplanned)?;
     let folder = spec.parent().unwrap_or(Path::new("."));
-    let plan = experiment.plan(roster, folder).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
-    let made = if out.join("spec.lock.json").exists() {
-        RunFolder::reopen(out, &text, &plan, None)
-    } else {
-        RunFolder::create(out, &text, &plan, None)
-    };
-    let mut made = made.map_err(|error| refused(error.to_string()))?;
-    let executor = Executor::new(threads).map_err(|error| refused(error.to_string()))?;
+    let plan = experiment.plan(roster, folder).map_err(unplanned)?.with_toml(text);
+    let executor = Executor::new(threads).map_err(refused)?;
     let token = executor.cancel_token();
     // Called about ten times a second: so Ctrl-C stops a run, which can be resumed.
     let look = |_: &cambio_sim::Progress<'_>| {
@@ -223,21 +202,29 @@ fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<ca
             token.cancel();
         }
     };
-    let report = Runner::new(&executor).with_pages(PAGES).with_progress(&look).run(&plan, &mut made);
-    report.map_err(|error| refused(error.to_string()))
+    let played = || {
+        let is_begun = out.join("spec.lock.json").exists();
+        let mut folder = if is_begun { RunFolder::reopen(out, &plan)? } else { RunFolder::create(out, &plan)? };
+        let report = Runner::new(&executor).with_progress(&look).run(&plan, &mut folder)?;
+        let stored = StoredRun::open(out)?;
+        Run::stored(&stored, &report.derived).write(out)?;
+        report.outcome.map(|()| (stored, report.derived))
+    };
+    played().map_err(|error| match error {
+        PlayError::Interrupted => refused("the run was interrupted; the same call goes on with it"),
+        error => failed(error),
+    })
 }
 
 /// What a run folder says of itself, and its derived files by name, made from its rows.
 #[pyfunction]
 pub(crate) fn _open(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let refused = |what: String| error::RunError::new_err(what);
-    let (stored, derived) = py
-        .detach(|| {
-            let stored = StoredRun::open(&folder)?;
-            let derived = derive(&stored, PAGES)?;
-            Ok((stored, derived))
-        })
-        .map_err(|error: cambio_sim::RunError| refused(error.to_string()))?;
+    let read = || {
+        let stored = StoredRun::open(&folder)?;
+        let derived = derive(&stored)?;
+        Ok((stored, derived))
+    };
+    let (stored, derived) = py.detach(read).map_err(|error: RunError| refused(error))?;
     about(py, &stored, &derived)
 }
 
@@ -249,6 +236,7 @@ pub(crate) fn about<'py>(py: Python<'py>, stored: &StoredRun, derived: &Derived)
     about.set_item("is_complete", stored.is_complete())?;
     about.set_item("matches", stored.matches())?;
     about.set_item("spec", &stored.spec)?;
-    about.set_item("files", derived.files().into_iter().collect::<std::collections::BTreeMap<_, _>>())?;
+    let page = ("report.html", of_run(Run::stored(stored, derived)));
+    about.set_item("files", derived.files().into_iter().chain([page]).collect::<std::collections::BTreeMap<_, _>>())?;
     Ok(about)
 }

@@ -18,11 +18,7 @@ mod template;
 mod tuning;
 mod verdict;
 
-use cambio_sim::Page;
-
 pub use learning::of_learning;
 pub use numbers::is_even;
+pub use run::{Run, of_run};
 pub use tuning::{Tuning, of_tuning, write_tuning};
-
-/// The pages of a run, `report.html` alone. Pass it to whatever plays, checks or merges runs.
-pub const PAGES: &[Page] = &[Page { file: "report.html", make: run::of_run }];

@@ -166,7 +166,7 @@ async fn list(State(desk): State<Arc<Desk>>, Query(wanted): Query<Wanted>) -> An
 /// The records of a run: those that it stored, in the order of its rows, else made by playing again.
 enum Records {
     Stored { lines: Lines<BufReader<File>>, next: Option<String>, own: Option<String> },
-    Played { plan: PlayablePlan, block: Option<(u64, Vec<Record>)> },
+    Played { plan: Box<PlayablePlan>, block: Option<(u64, Vec<Record>)> },
 }
 
 /// What of a record tells which match it is.
@@ -187,7 +187,8 @@ impl Records {
         let mut run = StoredRun::open(path).map_err(Problem::bad)?;
         may_start(desk, &run)?;
         run.plan.records = true;
-        Ok(Records::Played { plan: run.playable(&desk.settings.roster).map_err(Problem::bad)?, block: None })
+        let plan = Box::new(run.playable(&desk.settings.roster).map_err(Problem::bad)?);
+        Ok(Records::Played { plan, block: None })
     }
 
     /// Goes on to the record of this row. It has to be told of every row in order; one that was at fault may have no record.

@@ -86,7 +86,7 @@ async fn list(State(desk): Desks) -> Answer {
                 agents: run.plan.agents.iter().map(|agent| agent.label.clone()).collect(),
                 rules: run.plan.cells.iter().map(|cell| format!("{} at {}", cell.rules.name(), cell.seats)).collect(),
                 matches: run.matches(),
-                of: if run.shard.is_some() { run.matches() } else { run.plan.matches() },
+                of: run.plan.matches(),
                 report: path.join("report.html").is_file(),
                 problem: None,
                 name,

@@ -23,7 +23,7 @@ fn play(path: &Path, records: bool) {
         ..Experiment::default()
     };
     let plan = experiment.plan(&roster(), Path::new(".")).unwrap();
-    let mut folder = RunFolder::create(path, "", &plan, None).unwrap();
+    let mut folder = RunFolder::create(path, &plan).unwrap();
     Runner::new(&Executor::new(1).unwrap()).run(&plan, &mut folder).unwrap();
 }
 

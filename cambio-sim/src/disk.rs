@@ -48,58 +48,15 @@ pub enum RunError {
     /// The plan of the folder cannot be played.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The folders cannot be merged.
+    /// The units cannot be merged.
     #[error(transparent)]
     Parts(#[from] PartsError),
 }
 
-/// Why folders cannot be merged: one sentence.
+/// Why units cannot be merged: one sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartsError {
-    /// No folder was given.
-    #[error("there is nothing to merge; name the folders of a run's shards")]
-    Nothing,
-    /// A folder is of another run than the first.
-    #[error("{path} is of run {found}, {first} of run {run_id}; they do not go together")]
-    OtherRun {
-        /// The folder.
-        path: String,
-        /// Its run id.
-        found: String,
-        /// The first folder.
-        first: String,
-        /// The run id of the first.
-        run_id: String,
-    },
-    /// A folder was played by another program than the first.
-    #[error("{first} was played by revision {revision}, {path} by {found}; they do not go together")]
-    OtherRevision {
-        /// The folder.
-        path: String,
-        /// The revision that played it.
-        found: String,
-        /// The first folder.
-        first: String,
-        /// The revision that played the first.
-        revision: String,
-    },
-    /// A folder was played with another bot than the first.
-    #[error("{first} and {path} do not go together: {change}")]
-    OtherBot {
-        /// The folder.
-        path: String,
-        /// The first folder.
-        first: String,
-        /// Which file of a bot differs.
-        change: String,
-    },
-    /// A folder was not played to its end.
-    #[error("{0} is not complete; finish it with --resume")]
-    Unfinished(String),
-    /// Two folders have the same batches.
-    #[error("{0} and {1} overlap; each shard may be given once")]
-    Overlap(String, String),
     /// Two files have other bytes for the same batches.
     #[error(
         "batches {from} to {last} were played twice and gave other bytes: {one} and {other}; an agent does not decide the same each time, or a machine is at fault"

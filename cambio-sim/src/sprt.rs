@@ -11,7 +11,7 @@ use cambio_stats::stopping::{Estimate, Stopped as StoppedTest};
 use cambio_stats::{Moments, Support};
 
 use crate::plan::{Block, Cell, Experiment, Lineup, PlanError, PlayablePlan};
-use crate::play::{AgentFault, MeasureError, play_block};
+use crate::play::{AgentFault, PlayError, play_block};
 use crate::rows::PlayerRow;
 use crate::tune::Setting;
 
@@ -158,7 +158,7 @@ impl Question {
         executor: &Executor,
         agents: [&str; 2],
         mut progress: impl FnMut(u64, f64),
-    ) -> Result<Answer, MeasureError> {
+    ) -> Result<Answer, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let cell = &plan.cells[0];
         let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
@@ -175,7 +175,7 @@ impl Question {
         match executor.run_watched(0..self.most_deals, &mut reading, work, commit, look) {
             Ok(()) | Err(Stopped::Failed(End::Decided)) => {}
             Err(Stopped::Failed(End::Fault(fault))) => return Err(fault.into()),
-            Err(Stopped::Cancelled) => return Err(MeasureError::Interrupted),
+            Err(Stopped::Cancelled) => return Err(PlayError::Interrupted),
         }
         Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
     }
@@ -226,7 +226,7 @@ impl Question {
         executor: &Executor,
         agents: [&str; 2],
         deals: Range<u64>,
-    ) -> Result<Vec<usize>, MeasureError> {
+    ) -> Result<Vec<usize>, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let mut found = Vec::new();
         let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
@@ -251,7 +251,7 @@ impl Question {
         roster: &Roster,
         agents: [&str; 2],
         halves: impl IntoIterator<Item = usize>,
-    ) -> Result<Answer, MeasureError> {
+    ) -> Result<Answer, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let cell = &plan.cells[0];
         let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));

@@ -5,25 +5,17 @@
 //! nothing, and a resumed run cuts it off. An interruption therefore loses only unfinished batches, and a damaged row is never
 //! taken for a good one.
 
-mod blobs;
-#[cfg(feature = "cloud")]
-mod cloud;
 mod folder;
 mod ledger;
 mod manifest;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod programs;
-mod secret;
 mod stored;
-mod units;
 
 #[cfg(feature = "parquet")]
 pub use self::parquet::write_parquet;
-pub use blobs::{Blobs, FolderBlobs};
 pub use folder::RunFolder;
 pub(crate) use ledger::{BatchEntry, packed, row_files, unpacked_all};
+pub(crate) use manifest::{Build, Programs, refuse_other};
 pub(crate) use stored::ReadBatch;
 pub use stored::StoredRun;
-pub use units::{LineupCost, UnitStore, WorkUnit};
-pub(crate) use units::{StoredBatch, UnitWriter};

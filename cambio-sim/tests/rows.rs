@@ -42,7 +42,7 @@ fn the_rows_of_a_stored_run_are_those_that_were_played() {
         let roster = roster().with("faulty", "Decides illegally.", || Faulty);
         let plan = experiment.plan(&roster, Path::new(".")).unwrap();
         let path = std::env::temp_dir().join(format!("cambio-rows-{}-{number}", std::process::id()));
-        let mut folder = RunFolder::create(&path, "", &plan, None).unwrap();
+        let mut folder = RunFolder::create(&path, &plan).unwrap();
         Runner::new(&Executor::new(2).unwrap()).run(&plan, &mut folder).unwrap();
         let stored = StoredRun::open(&path).unwrap();
         let mut blocks = stored.blocks().unwrap();

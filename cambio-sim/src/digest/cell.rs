@@ -6,8 +6,7 @@ use cambio_stats::hotelling::{self, Test};
 use cambio_stats::ratings::{Ranking, Rankings};
 use cambio_stats::{Interval, Joint, Matrix, Moments};
 
-use super::behaviour::{Behaviour, CellBehaviour};
-use super::extract::Outcome;
+use super::extract::{Behaviour, CellBehaviour, Outcome};
 use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
 
 /// The pairwise score of one agent against another, over the matches in which both sat at the table.

@@ -4,6 +4,7 @@
 //! seat the same agents in the same seats. Such rotations are one match: it is played once, and its rows are written for
 //! each rotation. `cambio verify` plays all of them.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use cambio_agents::{is_interrupted, panic_message};
@@ -13,7 +14,6 @@ use cambio_core::{
     RaceOrder, Recorder, Referee, RoundResult, Seat, Standing, State, Stepped,
 };
 
-use super::bench::Bench;
 use super::fault::{AgentFault, fault};
 use super::rows::{BlockRows, Ending, write_rows};
 use super::tally::Tally;
@@ -92,6 +92,55 @@ impl Observer for Notes {
 
     fn match_ends(&mut self, game: &Match) {
         self.each(|observer| observer.match_ends(game));
+    }
+}
+
+/// The most agents of one spec that wait. Of a lineup that meets alone each of its agents has as many as there are
+/// rotations; a bot is a process of its own.
+const MOST_WAITING: usize = 16;
+
+/// Where agents wait for their next match. None gets a deal that it had before, be it in another seat or against others: it
+/// would know the cards of all. If all waiting agents had the deal, another one is made.
+struct Bench {
+    /// By the agent's place in the plan, who waits longest first.
+    waiting: Vec<VecDeque<Waiting>>,
+    /// The cell of which the agents have had deals. In another cell a deal may have the same cards.
+    cell: usize,
+}
+
+/// An agent that waits.
+struct Waiting {
+    /// The last deal that it had. It had all its deals in ascending order.
+    deal: u64,
+    agent: Box<dyn Agent>,
+}
+
+impl Bench {
+    fn new(plan: &PlayablePlan) -> Bench {
+        Bench { waiting: plan.agents.iter().map(|_| VecDeque::new()).collect(), cell: 0 }
+    }
+
+    /// An agent of the plan that has not had the block's deal; `None` where it has to be made.
+    fn take(&mut self, agent: usize, block: &Block<'_>) -> Option<Box<dyn Agent>> {
+        if self.cell != block.place {
+            self.cell = block.place;
+            self.waiting.iter_mut().for_each(VecDeque::clear);
+        }
+        let waiting = &mut self.waiting[agent];
+        // Who waits longest had the lowest deal.
+        let is_fresh = waiting.front().is_some_and(|first| first.deal < block.deal);
+        if is_fresh {
+            return waiting.pop_front().map(|first| first.agent);
+        }
+        if waiting.len() >= MOST_WAITING {
+            waiting.pop_front();
+        }
+        None
+    }
+
+    /// Lets an agent wait that has had the block's deal.
+    fn put(&mut self, agent: usize, seated: Box<dyn Agent>, block: &Block<'_>) {
+        self.waiting[agent].push_back(Waiting { deal: block.deal, agent: seated });
     }
 }
 

@@ -1,8 +1,12 @@
-//! Faults of agents, with the record of the match up to the fault.
+//! Why play ends before its end: faults of agents, with the record of the match up to the fault, and the rest.
+
+use std::fmt;
 
 use cambio_core::{Action, AgentError, Deal, MatchError, Playing, Record, Recorder, Seat};
+use cambio_exec::Stopped;
 
-use crate::plan::{Block, Plan, PlayablePlan};
+use crate::disk::RunError;
+use crate::plan::{Block, Plan, PlanError, PlayablePlan};
 
 /// A fault of an agent: it decided illegally, could not go on, or panicked.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,6 +25,58 @@ pub struct AgentFault {
     pub record: Record,
     /// The error, if the agent is not at fault: then the run stops, whatever the policy.
     pub halt: Option<AgentError>,
+    /// Where the record was written, if it was.
+    pub kept: Option<String>,
+}
+
+impl fmt::Display for AgentFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)?;
+        self.kept.as_ref().map_or(Ok(()), |kept| write!(f, "; the match up to the fault is in {kept}"))
+    }
+}
+
+/// Why play ended before its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlayError {
+    /// The setting or an agent is not allowed.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// An agent was at fault. The match is the same whenever it is played, if its agents are reproducible.
+    #[error("fault: {0}")]
+    Fault(Box<AgentFault>),
+    /// The machine has no more of what an agent needs; the sentence says what. No agent is at fault, and play can go on later.
+    #[error("{0}")]
+    Halted(String),
+    /// The executor was cancelled.
+    #[error("interrupted")]
+    Interrupted,
+    /// A run folder or a store cannot be read or written.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl<E> From<Stopped<E>> for PlayError
+where
+    PlayError: From<E>,
+{
+    fn from(stopped: Stopped<E>) -> PlayError {
+        match stopped {
+            Stopped::Cancelled => PlayError::Interrupted,
+            Stopped::Failed(error) => error.into(),
+        }
+    }
+}
+
+impl From<Box<AgentFault>> for PlayError {
+    fn from(fault: Box<AgentFault>) -> PlayError {
+        match fault.halt {
+            None => PlayError::Fault(fault),
+            Some(AgentError::Interrupted) => PlayError::Interrupted,
+            Some(_) => PlayError::Halted(fault.what),
+        }
+    }
 }
 
 impl AgentFault {
@@ -71,5 +127,5 @@ pub(super) fn fault(
     let mut record = recorder.stop(plan.public_key(deal), rotation, labels, illegal);
     record.fields.insert("x-fault".to_owned(), error.to_string().into());
     let halt = cause.filter(|error| !error.is_fault()).cloned();
-    Box::new(AgentFault { place, seat, round, decision, what: error.to_string(), record, halt })
+    Box::new(AgentFault { place, seat, round, decision, what: error.to_string(), record, halt, kept: None })
 }

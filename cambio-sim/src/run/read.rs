@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::digest::{BaselineRow, Derived, Digest, Extract, Page, Source, against};
+use crate::digest::{Derived, Digest, Extract};
 use crate::disk::RunError;
 use crate::plan::{Block, Plan};
 use crate::play::BlockRows;
@@ -20,7 +20,6 @@ pub(crate) struct Reading<'p> {
     plan: &'p Plan,
     waiting: Vec<Waiting>,
     digest: Digest,
-    faults: Vec<String>,
 }
 
 /// A batch that is not read yet.
@@ -39,7 +38,7 @@ struct Found<'p> {
 
 impl<'p> Reading<'p> {
     pub(crate) fn new(plan: &'p Plan) -> Reading<'p> {
-        Reading { plan, waiting: Vec::new(), digest: Digest::new(plan), faults: Vec::new() }
+        Reading { plan, waiting: Vec::new(), digest: Digest::new(plan) }
     }
 
     /// Takes the next batch; its rows are not compressed. An error may be that of a batch before it.
@@ -63,16 +62,15 @@ impl<'p> Reading<'p> {
         self.waiting.clear();
         for found in found {
             let Found { blocks, extract, faults } = found?;
-            self.digest.add_extract(&blocks, &extract);
-            self.faults.extend(faults);
+            self.digest.add(&blocks, &extract, &faults);
         }
         Ok(())
     }
 
-    /// The sums so far, to which rows can be added, and the faults.
-    pub(crate) fn end(mut self) -> Result<(Digest, Vec<String>), RunError> {
+    /// The sums so far, to which rows can be added.
+    pub(crate) fn end(mut self) -> Result<Digest, RunError> {
         self.read()?;
-        Ok((self.digest, self.faults))
+        Ok(self.digest)
     }
 }
 
@@ -90,7 +88,7 @@ impl Waiting {
 }
 
 /// The faults of a batch, as lines of JSON; `files` are not compressed.
-pub(super) fn faults_in(
+pub(crate) fn faults_in(
     (plan, place): (&Plan, &Path),
     entry: &BatchEntry,
     files: &[Vec<u8>],
@@ -137,11 +135,11 @@ impl StoredRun {
     /// use std::path::Path;
     /// use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredRun, play_block};
     ///
-    /// let (experiment, text) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
+    /// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
     /// let experiment = Experiment { deals: 3, ..experiment };
     /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
     /// # let path = std::env::temp_dir().join(format!("cambio-blocks-{}", std::process::id()));
-    /// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, &text, &plan, None)?)?;
+    /// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, &plan)?)?;
     ///
     /// for stored in StoredRun::open(&path)?.blocks()? {
     ///     let (block, rows) = stored?;
@@ -162,30 +160,12 @@ impl StoredRun {
     }
 }
 
-/// Makes the derived tables and pages of a run from its rows.
+/// Makes the derived tables of a run from its rows.
 ///
 /// # Errors
 /// If a file cannot be read or does not agree with the ledger.
-pub fn derive(stored: &StoredRun, pages: &[Page]) -> Result<Derived, RunError> {
-    let (digest, faults) = digest(stored)?;
-    let source = Source { plan: &stored.plan, spec: &stored.spec, extent: stored.extent() };
-    Ok(Derived::new(&source, &digest, &faults, pages))
-}
-
-/// Compares every agent of a run with one, by its place in the plan, table by table (Dunnett 1955). The intervals of a table
-/// hold together; they are narrower than those of all pairs.
-///
-/// # Errors
-/// If something cannot be read or is not what the ledger says.
-pub fn against_baseline(stored: &StoredRun, baseline: usize) -> Result<Vec<BaselineRow>, RunError> {
-    Ok(against(&stored.plan, &digest(stored)?.0, baseline))
-}
-
-/// The sums of a run's rows, and its faults.
-fn digest(stored: &StoredRun) -> Result<(Digest, Vec<String>), RunError> {
+pub fn derive(stored: &StoredRun) -> Result<Derived, RunError> {
     let mut reading = Reading::new(&stored.plan);
     reading.add_all(stored)?;
-    let (mut digest, faults) = reading.end()?;
-    digest.finish();
-    Ok((digest, faults))
+    Ok(Derived::new(&stored.plan, reading.end()?))
 }

@@ -26,7 +26,7 @@ use crate::store::StoredRun;
 /// };
 /// let plan = experiment.plan(&roster, Path::new("."))?;
 /// # let path = std::env::temp_dir().join(format!("cambio-duel-{}", std::process::id()));
-/// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, "", &plan, None)?)?;
+/// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, &plan)?)?;
 ///
 /// let stored = StoredRun::open(&path)?;
 /// let duel = StoredDuel::find(&stored, &roster, ["greedy", "random"], None, None)?;
@@ -50,9 +50,6 @@ pub struct StoredDuel<'r> {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DuelError {
-    /// The folder has one part of the run.
-    #[error("{0} is one part of a run; put the parts together with `merge`")]
-    Shard(String),
     /// The run was not played to its end.
     #[error("{path} is not complete: it has {found} of {of} batches; finish it with --resume")]
     Incomplete {
@@ -111,9 +108,6 @@ impl<'r> StoredDuel<'r> {
         seats: Option<usize>,
     ) -> Result<StoredDuel<'r>, DuelError> {
         let path = || stored.path.display().to_string();
-        if stored.shard.is_some() {
-            return Err(DuelError::Shard(path()));
-        }
         if !stored.is_complete() {
             let extent = stored.extent();
             return Err(DuelError::Incomplete { path: path(), found: extent.batches, of: extent.of });
@@ -248,7 +242,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("cambio-stored-duel-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
-        let mut folder = RunFolder::create(&path, "", &plan, None).unwrap();
+        let mut folder = RunFolder::create(&path, &plan).unwrap();
         Runner::new(&Executor::new(2).unwrap()).run(&plan, &mut folder).unwrap();
         StoredRun::open(&path).unwrap()
     }

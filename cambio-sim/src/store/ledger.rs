@@ -65,7 +65,7 @@ pub(crate) struct Segment {
 }
 
 /// The ledger's entry for a batch: one line.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct BatchEntry {
     pub(crate) batch: u64,
     /// The segment of each of [`row_files`].
@@ -107,7 +107,7 @@ impl BatchEntry {
         BatchEntry { batch, segments: files.iter().map(segment).collect() }
     }
 
-    pub(super) fn to_text(&self, plan: &Plan) -> String {
+    pub(crate) fn to_text(&self, plan: &Plan) -> String {
         let blocks = plan.batch(self.batch);
         let mut segments = self.segments.iter().cloned();
         let mut next = || segments.next().expect("an entry has a segment for each file");
@@ -123,7 +123,7 @@ impl BatchEntry {
     }
 
     /// Reads a line. It must be exactly as this program would write it.
-    pub(super) fn read(text: &str, plan: &Plan) -> Option<BatchEntry> {
+    pub(crate) fn read(text: &str, plan: &Plan) -> Option<BatchEntry> {
         let Line { batch, files, .. } = serde_json::from_str(text).ok()?;
         let Segments { matches, rounds, players, records, faults } = files;
         let segments: Vec<Segment> = [matches, rounds, players].into_iter().chain(records).chain(faults).collect();

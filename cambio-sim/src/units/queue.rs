@@ -1,18 +1,14 @@
-//! What is played next, and how long it takes: the queue of a run on many machines, and a simulation of it.
+//! The queue of units of a run on many machines.
 //!
 //! The queue hands out units of neighbouring batches. It begins with what takes longest for each batch, and units get smaller towards
 //! the end (guided self-scheduling, Polychronopoulos and Kuck 1987), so that all workers end at about the same time. It knows no
-//! clock and no network: whoever drives it, Ray or the [simulation](simulate), tells what units took.
-
-mod simulation;
+//! clock and no network: its driver, Ray or the simulation in `examples/forecast.rs`, reports the seconds of each unit.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::store::LineupCost;
 use crate::plan::{Cell, Plan};
-use crate::store::LineupCost;
-
-pub use simulation::{Cluster, Forecast, Task, simulate};
 
 /// The seconds that a unit should take: long enough to be worth a commit, short enough to lose little when a machine ends.
 pub const SECONDS: (f64, f64) = (1.0, 60.0);
@@ -25,7 +21,7 @@ const UNITS_LEFT: f64 = 2.0;
 /// ```
 /// use std::path::Path;
 /// use cambio_sim::Experiment;
-/// use cambio_sim::schedule::Queue;
+/// use cambio_sim::units::Queue;
 ///
 /// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
@@ -197,7 +193,7 @@ impl Queue {
 }
 
 /// Sums the costs of many units by lineup.
-pub fn summed(costs: impl IntoIterator<Item = LineupCost>) -> Vec<LineupCost> {
+pub(super) fn summed(costs: impl IntoIterator<Item = LineupCost>) -> Vec<LineupCost> {
     let mut sums = BTreeMap::<(usize, usize), LineupCost>::new();
     for cost in costs {
         let zero = LineupCost { blocks: 0, matches: 0, seconds: 0.0, ..cost };

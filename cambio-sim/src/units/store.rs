@@ -24,11 +24,10 @@ use cambio_agents::Roster;
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{Blobs, FolderBlobs};
-use super::ledger::{BatchEntry, row_files};
-use super::manifest::Build;
-use super::programs::Programs;
+use super::queue::summed;
 use crate::disk::{PartsError, RunError};
 use crate::plan::{Plan, PlanError, PlayablePlan};
+use crate::store::{BatchEntry, Build, Programs, refuse_other, row_files};
 
 /// The format of stores.
 const FORMAT: &str = "cambio-units/2";
@@ -107,23 +106,14 @@ pub struct LineupCost {
 }
 
 /// What `plan.json` says.
-#[derive(Deserialize, Serialize)]
-struct About {
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct About {
     format: String,
     run_id: String,
     lock: String,
-    spec: String,
-    build: Build,
-    programs: Programs,
-}
-
-/// What a store says of its run.
-#[derive(Debug)]
-pub(crate) struct Begun {
-    pub(crate) plan: Plan,
-    pub(crate) spec: String,
-    pub(crate) build: Build,
-    pub(crate) programs: Programs,
+    pub(super) spec: String,
+    pub(super) build: Build,
+    pub(super) programs: Programs,
 }
 
 impl UnitStore {
@@ -135,9 +125,9 @@ impl UnitStore {
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("cambio-units-{}", std::process::id()));
-    /// let store = cambio_sim::UnitStore::open(path.to_str().unwrap())?;
+    /// let store = cambio_sim::units::UnitStore::open(path.to_str().unwrap())?;
     /// assert!(store.units()?.is_empty());
-    /// assert!(cambio_sim::UnitStore::open("ftp://there").is_err());
+    /// assert!(cambio_sim::units::UnitStore::open("ftp://there").is_err());
     /// # std::fs::remove_dir_all(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -193,14 +183,13 @@ impl UnitStore {
     ///
     /// # Panics
     /// Never: what is written is text and numbers.
-    pub fn begin(&self, spec: &str, plan: &PlayablePlan) -> Result<(), RunError> {
+    pub fn begin(&self, plan: &PlayablePlan) -> Result<(), RunError> {
         if plan.secret {
             let allowed = "a seed, which all machines know";
             return Err(PlanError::value("secret", "true", allowed).into());
         }
-        let (lock, run_id) = (plan.lock(), plan.run_id());
-        let (build, programs) = (Build::this(), Programs::of(plan.specs()));
-        let about = About { format: FORMAT.to_owned(), run_id, lock, spec: spec.to_owned(), build, programs };
+        let (format, lock, run_id, spec) = (FORMAT.to_owned(), plan.lock(), plan.run_id(), plan.toml().to_owned());
+        let about = About { format, run_id, lock, spec, build: Build::this(), programs: Programs::of(plan.specs()) };
         let text = serde_json::to_string_pretty(&about).expect("it is text and numbers") + "\n";
         match patient(|| self.blobs.create(PLAN, text.as_bytes())) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(self.unwritable(PLAN)(error)),
@@ -209,17 +198,10 @@ impl UnitStore {
     }
 
     /// Refuses a plan, a program or a bot that is not that of the store's run.
-    fn refuse_other(&self, begun: &Begun, plan: &PlayablePlan) -> Result<(), RunError> {
-        let mut fields = crate::plan::lock_differences(&begun.plan.lock(), &plan.lock());
-        let revisions = [&begun.build, &Build::this()].map(|build| build.revision().to_owned());
-        if revisions[0] != revisions[1] {
-            fields.push(format!("the program was of revision {} and is now of {}", revisions[0], revisions[1]));
-        }
-        fields.extend(begun.programs.changes(&Programs::of(plan.specs())));
-        if fields.is_empty() {
-            return Ok(());
-        }
-        Err(RunError::Changed { path: self.place.clone(), fields: fields.join(", ") })
+    fn refuse_other(&self, (begun, about): &(Plan, About), plan: &PlayablePlan) -> Result<(), RunError> {
+        let [was, is] = [&about.build, &Build::this()].map(|build| build.revision().to_owned());
+        let revision = (was != is).then(|| format!("the program was of revision {was} and is now of {is}"));
+        refuse_other(&self.place, (begun, &about.programs), plan, revision)
     }
 
     /// The plan of the run.
@@ -227,7 +209,7 @@ impl UnitStore {
     /// # Errors
     /// If there is none, or the store cannot be read.
     pub fn plan(&self) -> Result<Plan, RunError> {
-        Ok(self.begun()?.plan)
+        Ok(self.begun()?.0)
     }
 
     /// The plan of the run, to be played.
@@ -236,18 +218,14 @@ impl UnitStore {
     /// As [`UnitStore::begin`], and if the roster does not know an agent.
     pub fn playable(&self, roster: &Roster) -> Result<PlayablePlan, RunError> {
         let begun = self.begun()?;
-        let plan = begun.plan.clone().with_agents(roster)?;
+        let plan = begun.0.clone().with_agents(roster)?.with_toml(&*begun.1.spec);
         self.refuse_other(&begun, &plan)?;
         Ok(plan)
     }
 
-    pub(crate) fn begun(&self) -> Result<Begun, RunError> {
-        let text = patient(|| {
-            let mut text = String::new();
-            self.blobs.open(PLAN)?.read_to_string(&mut text)?;
-            Ok(text)
-        });
-        let text = text.map_err(|error| match error.kind() {
+    /// The plan of the run, and what else the store says of it.
+    pub(super) fn begun(&self) -> Result<(Plan, About), RunError> {
+        let text = self.text(PLAN).map_err(|error| match error.kind() {
             ErrorKind::NotFound => RunError::NotBegun(self.place.clone()),
             _ => self.unreadable(PLAN)(error),
         })?;
@@ -260,7 +238,15 @@ impl UnitStore {
         if plan.run_id() != about.run_id {
             return Err(bad(format!("its run id is {}, that of its lock {}", about.run_id, plan.run_id())));
         }
-        Ok(Begun { plan, spec: about.spec, build: about.build, programs: about.programs })
+        Ok((plan, about))
+    }
+
+    fn text(&self, name: &str) -> io::Result<String> {
+        patient(|| {
+            let mut text = String::new();
+            self.blobs.open(name)?.read_to_string(&mut text)?;
+            Ok(text)
+        })
     }
 
     /// The units that were committed, in the order of their batches.
@@ -279,7 +265,7 @@ impl UnitStore {
     }
 
     /// What was committed for exactly these batches.
-    pub(crate) fn committed(&self, batches: &Range<u64>) -> Result<Vec<WorkUnit>, RunError> {
+    pub(super) fn committed(&self, batches: &Range<u64>) -> Result<Vec<WorkUnit>, RunError> {
         self.units_in(&folder("units", batches))
     }
 
@@ -304,16 +290,16 @@ impl UnitStore {
 
     /// Removes what killed machines left aside: what nobody has touched for an hour. A unit that is played writes each of its
     /// batches. Nothing depends on it, so that a failure needs no report.
-    pub(crate) fn tidy(&self) {
+    pub(super) fn tidy(&self) {
         let _ = self.blobs.tidy(FORGOTTEN);
     }
 
     /// Begins to write a unit, aside.
-    pub(crate) fn write(&self, batches: Range<u64>) -> Result<UnitWriter, RunError> {
+    pub(super) fn write(&self, batches: Range<u64>) -> Result<UnitWriter, RunError> {
         let name = folder("units", &batches);
         let aside = patient(|| self.blobs.aside()).map_err(self.unwritable(&name))?;
         let file = File::create_new(&aside).map_err(self.unwritable(&name))?;
-        Ok(UnitWriter { batches, file: BufWriter::new(file), aside: Some(aside), hasher: blake3::Hasher::new() })
+        Ok(UnitWriter { batches, file: BufWriter::new(file), aside, hasher: blake3::Hasher::new() })
     }
 
     /// Commits a unit that was written aside, and returns it. `is_repeatable` says whether its agents decide the same each
@@ -321,15 +307,14 @@ impl UnitStore {
     ///
     /// # Errors
     /// [`PartsError::Conflict`] if the store has other bytes for these batches; or if the store cannot be used.
-    pub(crate) fn commit(&self, mut writer: UnitWriter, is_repeatable: bool) -> Result<WorkUnit, RunError> {
+    pub(super) fn commit(&self, mut writer: UnitWriter, is_repeatable: bool) -> Result<WorkUnit, RunError> {
         let unit = writer.unit();
         let name = unit.name();
         writer.file.flush().map_err(self.unwritable(&name))?;
         if !is_repeatable && let Some(first) = self.committed(&unit.batches())?.into_iter().next() {
             return Ok(first);
         }
-        let aside = writer.aside.as_deref().expect("it is there until the writer is dropped");
-        patient(|| match self.blobs.commit(aside, &name) {
+        patient(|| match self.blobs.commit(&writer.aside, &name) {
             // The first of two tries may have succeeded and said that it failed.
             Err(error) if error.kind() == ErrorKind::NotFound && self.blobs.open(&name).is_ok() => Ok(()),
             committed => committed,
@@ -343,14 +328,14 @@ impl UnitStore {
     }
 
     /// The error for two units that do not agree on some batches.
-    pub(crate) fn conflict(&self, batches: &Range<u64>, one: &WorkUnit, other: &WorkUnit) -> RunError {
+    pub(super) fn conflict(&self, batches: &Range<u64>, one: &WorkUnit, other: &WorkUnit) -> RunError {
         let (from, last) = (batches.start, batches.end - 1);
         let [one, other] = [one, other].map(|unit| self.path(&unit.name()));
         PartsError::Conflict { from, last, one, other }.into()
     }
 
     /// Opens a unit, to read its batches in order.
-    pub(crate) fn read<'s>(&'s self, unit: &'s WorkUnit) -> Result<UnitReader<'s>, RunError> {
+    pub(super) fn read<'s>(&'s self, unit: &'s WorkUnit) -> Result<UnitReader<'s>, RunError> {
         let name = unit.name();
         let input = patient(|| self.blobs.open(&name)).map_err(self.unreadable(&name))?;
         let input = BufReader::with_capacity(1 << 18, input);
@@ -358,13 +343,13 @@ impl UnitStore {
     }
 
     /// Writes what the lineups of a unit cost. Nothing depends on it but the order in which the rest is played.
-    pub(crate) fn write_costs(&self, batches: &Range<u64>, costs: &[LineupCost]) -> Result<(), RunError> {
+    pub(super) fn write_costs(&self, batches: &Range<u64>, costs: &[LineupCost]) -> Result<(), RunError> {
         let text = serde_json::to_string(costs).expect("they are numbers") + "\n";
         self.write_small(&(folder("costs", batches) + ".json"), &text)
     }
 
     /// Keeps the record of the match up to a fault that stopped a unit.
-    pub(crate) fn write_fault(&self, batches: &Range<u64>, record: &str) -> Result<String, RunError> {
+    pub(super) fn write_fault(&self, batches: &Range<u64>, record: &str) -> Result<String, RunError> {
         let name = folder("faults", batches) + ".json";
         self.write_small(&name, &format!("{record}\n"))?;
         Ok(self.path(&name))
@@ -385,29 +370,14 @@ impl UnitStore {
     /// If the store cannot be read.
     pub fn costs(&self) -> Result<Vec<LineupCost>, RunError> {
         let names = patient(|| self.blobs.list("costs")).map_err(self.unreadable("costs"))?;
-        let mut sums = std::collections::BTreeMap::<(usize, usize), LineupCost>::new();
+        let mut all = Vec::new();
         for name in names {
-            let text = patient(|| {
-                let mut text = String::new();
-                self.blobs.open(&name)?.read_to_string(&mut text)?;
-                Ok(text)
-            });
-            let text = text.map_err(self.unreadable(&name))?;
+            let text = self.text(&name).map_err(self.unreadable(&name))?;
             let found: Vec<LineupCost> =
                 serde_json::from_str(&text).map_err(|error| self.damaged(&name, error.to_string()))?;
-            for cost in found {
-                let sum = sums.entry((cost.cell, cost.lineup)).or_insert_with(|| LineupCost {
-                    blocks: 0,
-                    matches: 0,
-                    seconds: 0.0,
-                    ..cost
-                });
-                sum.blocks += cost.blocks;
-                sum.matches += cost.matches;
-                sum.seconds += cost.seconds;
-            }
+            all.extend(found);
         }
-        Ok(sums.into_values().collect())
+        Ok(summed(all))
     }
 
     /// The matches up to the faults that stopped units: where each is, and its batches.
@@ -454,16 +424,16 @@ fn may_pass(kind: ErrorKind) -> bool {
 
 /// A unit while it is written aside. What was not committed is removed when it is dropped.
 #[derive(Debug)]
-pub(crate) struct UnitWriter {
+pub(super) struct UnitWriter {
     batches: Range<u64>,
     file: BufWriter<File>,
-    aside: Option<PathBuf>,
+    aside: PathBuf,
     hasher: blake3::Hasher,
 }
 
 impl UnitWriter {
     /// Appends a batch: its entry, its rows, and what the tables need of them.
-    pub(crate) fn append(
+    pub(super) fn append(
         &mut self,
         plan: &Plan,
         entry: &BatchEntry,
@@ -474,14 +444,13 @@ impl UnitWriter {
         let rows = files.iter().map(|(bytes, _)| &bytes[..]);
         for part in [line.as_bytes()].into_iter().chain(rows).chain([length.as_bytes(), sums]) {
             self.hasher.update(part);
-            let place = self.aside.as_deref().unwrap_or(Path::new("a unit"));
-            self.file.write_all(part).map_err(RunError::unwritable(place))?;
+            self.file.write_all(part).map_err(RunError::unwritable(&self.aside))?;
         }
         Ok(())
     }
 
     /// The unit that was written.
-    pub(crate) fn unit(&self) -> WorkUnit {
+    pub(super) fn unit(&self) -> WorkUnit {
         let hash = self.hasher.finalize().to_hex().to_string();
         WorkUnit { from: self.batches.start, to: self.batches.end, hash }
     }
@@ -490,23 +459,21 @@ impl UnitWriter {
 impl Drop for UnitWriter {
     fn drop(&mut self) {
         // It was renamed, or is of no use. A failure to remove it needs no report.
-        if let Some(aside) = &self.aside {
-            let _ = std::fs::remove_file(aside);
-        }
+        let _ = std::fs::remove_file(&self.aside);
     }
 }
 
 /// A batch as a unit has it.
-pub(crate) struct StoredBatch {
-    pub(crate) entry: BatchEntry,
+pub(super) struct StoredBatch {
+    pub(super) entry: BatchEntry,
     /// Its bytes in each file.
-    pub(crate) files: Vec<Vec<u8>>,
+    pub(super) files: Vec<Vec<u8>>,
     /// What the tables need of its rows.
-    pub(crate) sums: Vec<u8>,
+    pub(super) sums: Vec<u8>,
 }
 
 /// A unit while it is read.
-pub(crate) struct UnitReader<'s> {
+pub(super) struct UnitReader<'s> {
     store: &'s UnitStore,
     unit: &'s WorkUnit,
     name: String,
@@ -517,7 +484,7 @@ pub(crate) struct UnitReader<'s> {
 
 impl UnitReader<'_> {
     /// The next batch with its rows; `None` behind the last, once the whole file is known to be the one of its name.
-    pub(crate) fn next(&mut self, plan: &Plan) -> Result<Option<StoredBatch>, RunError> {
+    pub(super) fn next(&mut self, plan: &Plan) -> Result<Option<StoredBatch>, RunError> {
         let batch = self.next;
         if batch == self.unit.to {
             let rest = self.input.fill_buf().map_err(self.store.unreadable(&self.name))?;

@@ -63,7 +63,7 @@ pub(super) fn fresh_name() -> io::Result<String> {
 /// A folder that all machines see: of this machine, or of a network file system.
 ///
 /// ```
-/// use cambio_sim::{Blobs, FolderBlobs};
+/// use cambio_sim::units::{Blobs, FolderBlobs};
 ///
 /// # let path = std::env::temp_dir().join(format!("cambio-blobs-{}", std::process::id()));
 /// let store = FolderBlobs::at(&path)?;

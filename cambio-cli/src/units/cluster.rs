@@ -13,7 +13,7 @@ use crate::exit::{CliResult, Exit};
 use crate::say::say;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(subcommand)]
     kind: Kind,
 }
@@ -74,7 +74,7 @@ struct KubernetesArgs {
     out: Option<String>,
 }
 
-pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+pub(crate) fn run(args: &Args, roster: &Roster) -> CliResult {
     match &args.kind {
         Kind::Slurm(args) => slurm(args, roster),
         Kind::K8s(args) => kubernetes(args, roster),
@@ -138,9 +138,9 @@ fn slurm(args: &SlurmArgs, roster: &Roster) -> CliResult {
         store => quoted(&absolute(&args.store)?)?,
         out => quoted(&absolute(&args.out.display().to_string())?)?,
     };
-    write(&work.into, "play.sbatch", &filled(include_str!("../templates/play.sbatch"), view.clone()))?;
-    write(&work.into, "merge.sbatch", &filled(include_str!("../templates/merge.sbatch"), view.clone()))?;
-    write(&work.into, "submit.sh", &filled(include_str!("../templates/submit.sh"), view))?;
+    write(&work.into, "play.sbatch", &filled(include_str!("../../templates/play.sbatch"), view.clone()))?;
+    write(&work.into, "merge.sbatch", &filled(include_str!("../../templates/merge.sbatch"), view.clone()))?;
+    write(&work.into, "submit.sh", &filled(include_str!("../../templates/submit.sh"), view))?;
     say!("submit it with: sh {}", work.into.join("submit.sh").display());
     Ok(Exit::Done)
 }
@@ -171,7 +171,7 @@ fn kubernetes(args: &KubernetesArgs, roster: &Roster) -> CliResult {
         store => text_of(&store),
         out => text_of(&out),
     };
-    write(&work.into, "job.yaml", &filled(include_str!("../templates/job.yaml"), view))?;
+    write(&work.into, "job.yaml", &filled(include_str!("../../templates/job.yaml"), view))?;
     say!("start it with: kubectl apply -f {}", work.into.join("job.yaml").display());
     Ok(Exit::Done)
 }

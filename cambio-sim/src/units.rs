@@ -1,6 +1,14 @@
-//! Plays the units of a run that many machines share, checks them, and puts them together.
+//! One run on many machines: units of it are played wherever there is room, and put together in a run folder.
+//!
+//! A [`UnitStore`] lies where all machines reach it. [`play_unit`] plays a range of batches and commits it, [`merge_units`] makes the
+//! run folder, and a [`Queue`] chooses the next unit.
 
-use std::collections::BTreeMap;
+mod blobs;
+#[cfg(feature = "cloud")]
+mod cloud;
+mod queue;
+mod store;
+
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -8,19 +16,20 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use cambio_exec::{Executor, Stopped, Worker, build_aside};
+use cambio_exec::{Executor, build_aside};
 
-use super::batch::{PlayedBatch, SpareBuffers, play_batch};
-use super::outcome::RunOutcome;
-use super::read::faults_in;
-use super::runner::write_timing;
-use crate::digest::{Derived, Digest, Extract, Page, Source};
+use crate::digest::{Derived, Digest, Extract};
 use crate::disk::{PartsError, RunError};
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
-use crate::play::{AgentFault, Arena};
-use crate::store::{
-    BatchEntry, LineupCost, RunFolder, StoredBatch, StoredRun, UnitStore, UnitWriter, WorkUnit, unpacked_all,
-};
+use crate::play::PlayError;
+use crate::run::{Output, PlayedBatch, faults_in, play_batches, write_timing};
+use crate::store::{BatchEntry, RunFolder, StoredRun, unpacked_all};
+use queue::summed;
+use store::{StoredBatch, UnitWriter};
+
+pub use blobs::{Blobs, FolderBlobs};
+pub use queue::{Queue, SECONDS};
+pub use store::{LineupCost, UnitStore, WorkUnit};
 
 /// So many batches are read before they are written, at most.
 const AHEAD: usize = 4;
@@ -36,58 +45,11 @@ pub struct PlayedUnit {
     pub costs: Vec<LineupCost>,
 }
 
-/// Why a unit was not played to its end.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum UnitError {
-    /// An agent was at fault. To play the unit again gives the same fault, if the agent decides the same each time.
-    #[error("{}: {}; the match up to the fault is in {kept}", fault.place, fault.what)]
-    Fault {
-        /// The fault.
-        fault: Box<AgentFault>,
-        /// Where its record is.
-        kept: String,
-    },
-    /// It was interrupted.
-    #[error("the unit was interrupted; nothing of it is kept, and whoever plays it next begins it anew")]
-    Interrupted,
-    /// The machine has no more of what an agent needs.
-    #[error("{0}")]
-    Halted(String),
-    /// The store or the disk failed, or the store has other bytes for the unit.
-    #[error(transparent)]
-    Store(#[from] RunError),
-}
-
-/// How a unit ends before its last batch.
-enum Early {
-    Fault(Box<AgentFault>),
-    Unwritable(RunError),
-}
-
 /// A unit while it is played.
-struct Sheet<'p> {
-    plan: &'p Plan,
+struct Sheet {
     writer: UnitWriter,
     matches: u64,
-    costs: BTreeMap<(usize, usize), LineupCost>,
-}
-
-impl Sheet<'_> {
-    fn add(&mut self, played: &PlayedBatch<'_>) -> Result<(), RunError> {
-        let buffers = &played.buffers;
-        self.writer.append(self.plan, &played.entry, &buffers.files, &buffers.extract.to_bytes())?;
-        self.matches += played.entry.segments[0].rows;
-        for (block, took) in buffers.blocks.iter().zip(&buffers.took) {
-            let (cell, lineup) = (block.place, block.lineup_place);
-            let cost = LineupCost { cell, lineup, blocks: 0, matches: 0, seconds: 0.0 };
-            let sum = self.costs.entry((cell, lineup)).or_insert(cost);
-            sum.blocks += 1;
-            sum.matches += block.cell.seatings.len() as u64;
-            sum.seconds += took.as_secs_f64();
-        }
-        Ok(())
-    }
+    costs: Vec<LineupCost>,
 }
 
 /// Plays the batches of a unit and commits it to a store. `progress` gets the number of matches that were played, now and then.
@@ -95,7 +57,7 @@ impl Sheet<'_> {
 /// A unit that the store has already is played and compared: the same bytes change nothing.
 ///
 /// # Errors
-/// [`UnitError::Fault`] with the place of the match, [`PartsError::Conflict`] if the store has other bytes for these batches,
+/// [`PlayError::Fault`], whose record is kept in the store, [`PartsError::Conflict`] if the store has other bytes for these batches,
 /// or that it was interrupted or the store cannot be used.
 ///
 /// # Determinism
@@ -103,7 +65,8 @@ impl Sheet<'_> {
 ///
 /// ```
 /// use std::path::Path;
-/// use cambio_sim::{Executor, Experiment, UnitStore, merge_units, play_unit};
+/// use cambio_sim::units::{UnitStore, merge_units, play_unit};
+/// use cambio_sim::{Executor, Experiment};
 ///
 /// let experiment = Experiment {
 ///     seed: Some(0.into()),
@@ -116,7 +79,7 @@ impl Sheet<'_> {
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// # let place = std::env::temp_dir().join(format!("cambio-play-unit-{}", std::process::id()));
 /// let store = UnitStore::open(place.join("store").to_str().unwrap())?;
-/// store.begin("", &plan)?;
+/// store.begin(&plan)?;
 ///
 /// // Two machines, one unit each.
 /// let executor = Executor::new(1)?;
@@ -127,7 +90,7 @@ impl Sheet<'_> {
 /// let again = play_unit(&executor, &plan, 0..middle, &store, |_| ())?;
 /// assert_eq!(again.unit, first.unit, "the same bytes change nothing");
 ///
-/// let (run, _) = merge_units(&store, &place.join("run"), &[], |_, _| ())?;
+/// let (run, _) = merge_units(&store, &place.join("run"), |_, _| ())?;
 /// assert_eq!(run.matches(), 80);
 /// # std::fs::remove_dir_all(&place)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -138,12 +101,12 @@ pub fn play_unit(
     batches: Range<u64>,
     store: &UnitStore,
     progress: impl FnMut(u64),
-) -> Result<PlayedUnit, UnitError> {
-    let sheet = play(executor, plan, &batches, store, progress)?;
-    let unit = store.commit(sheet.writer, is_repeatable(plan, &batches))?;
-    let costs: Vec<LineupCost> = sheet.costs.into_values().collect();
+) -> Result<PlayedUnit, PlayError> {
+    let Sheet { writer, matches, costs } = play(executor, plan, &batches, store, progress)?;
+    let unit = store.commit(writer, is_repeatable(plan, &batches))?;
+    let costs = summed(costs);
     store.write_costs(&batches, &costs)?;
-    Ok(PlayedUnit { unit, matches: sheet.matches, costs })
+    Ok(PlayedUnit { unit, matches, costs })
 }
 
 /// Plays a unit of a store again and compares its bytes. Returns the unit as it was found now, and `None` if its agents do not
@@ -156,7 +119,7 @@ pub fn replay_unit(
     plan: &PlayablePlan,
     unit: &WorkUnit,
     store: &UnitStore,
-) -> Result<Option<WorkUnit>, UnitError> {
+) -> Result<Option<WorkUnit>, PlayError> {
     let batches = unit.batches();
     if !is_repeatable(plan, &batches) {
         return Ok(None);
@@ -168,41 +131,37 @@ pub fn replay_unit(
     Ok(Some(again))
 }
 
-fn play<'p>(
+fn play(
     executor: &Executor,
-    plan: &'p PlayablePlan,
+    plan: &PlayablePlan,
     batches: &Range<u64>,
     store: &UnitStore,
     mut progress: impl FnMut(u64),
-) -> Result<Sheet<'p>, UnitError> {
-    let writer = store.write(batches.clone())?;
-    let mut sheet = Sheet { plan, writer, matches: 0, costs: BTreeMap::new() };
-    let spare = SpareBuffers::default();
-    let work = |batch, worker: &Worker<'_>| {
-        play_batch(Arena::new(plan), batch, spare.take(), || worker.is_stopped(), |matches| worker.count(matches))
-    };
-    let commit = |sheet: &mut Sheet<'_>, _, played: Result<PlayedBatch<'p>, Box<AgentFault>>| {
-        let played = played.map_err(Early::Fault)?;
-        sheet.add(&played).map_err(Early::Unwritable)?;
-        spare.give(played.buffers);
+) -> Result<Sheet, PlayError> {
+    let mut sheet = Sheet { writer: store.write(batches.clone())?, matches: 0, costs: Vec::new() };
+    let commit = |sheet: &mut Sheet, played: &mut PlayedBatch<'_>| {
+        sheet.writer.append(plan, &played.entry, &played.files, &played.extract.to_bytes())?;
+        sheet.matches += played.matches;
+        sheet.costs.extend(played.blocks.iter().zip(&played.took).map(|(block, took)| LineupCost {
+            cell: block.place,
+            lineup: block.lineup_place,
+            blocks: 1,
+            matches: block.cell.seatings.len() as u64,
+            seconds: took.as_secs_f64(),
+        }));
         Ok(())
     };
-    let look = |_: &mut Sheet<'_>, played| {
+    let look = |_: &mut Sheet, played| {
         progress(played);
         Ok(())
     };
-    match executor.run_watched(batches.clone(), &mut sheet, work, commit, look) {
-        Ok(()) => Ok(sheet),
-        Err(Stopped::Cancelled) => Err(UnitError::Interrupted),
-        Err(Stopped::Failed(Early::Unwritable(error))) => Err(error.into()),
-        Err(Stopped::Failed(Early::Fault(fault))) => Err(match RunOutcome::of(fault) {
-            RunOutcome::Fault(fault) => {
-                let kept = store.write_fault(batches, &fault.record.to_json())?;
-                UnitError::Fault { fault, kept }
-            }
-            RunOutcome::Halted(what) => UnitError::Halted(what),
-            _ => UnitError::Interrupted,
-        }),
+    let played = play_batches(executor, plan, batches.clone(), Output::Rows, &mut sheet, commit, look);
+    match played {
+        Err(PlayError::Fault(mut fault)) => {
+            fault.kept = Some(store.write_fault(batches, &fault.record.to_json())?);
+            Err(PlayError::Fault(fault))
+        }
+        played => played.map(|()| sheet),
     }
 }
 
@@ -223,11 +182,10 @@ fn is_repeatable(plan: &Plan, batches: &Range<u64>) -> bool {
 pub fn merge_units(
     store: &UnitStore,
     out: &Path,
-    pages: &[Page],
     mut progress: impl FnMut(u64, u64),
 ) -> Result<(StoredRun, Derived), RunError> {
-    let begun = store.begun()?;
-    let all = begun.plan.batch_count();
+    let (plan, about) = &store.begun()?;
+    let all = plan.batch_count();
     let missing = store.missing(0..all)?;
     if !missing.is_empty() {
         let mut missing: Vec<String> = missing
@@ -243,10 +201,10 @@ pub fn merge_units(
         return Err(PartsError::Missing { missing, of: all }.into());
     }
     let units = store.units()?;
-    let plan = &begun.plan;
-    let mut derived = Derived::default();
-    build_aside(out, |new| {
-        let mut together = Together::new(store, &units, plan, RunFolder::create_for_units(new, &begun)?);
+    let derived = build_aside(out, |new| {
+        let players = (about.programs.clone(), about.build.clone());
+        let folder = RunFolder::fill(new, plan, (&about.spec, None), players)?;
+        let mut together = Together { store, units: &units, plan, folder, digest: Digest::new(plan), seen: Vec::new() };
         thread::scope(|scope| {
             // One thread reads while this one writes.
             let (sender, batches) = mpsc::sync_channel(AHEAD);
@@ -258,17 +216,16 @@ pub fn merge_units(
             }
             reader.join().unwrap_or_else(|panic| resume_unwind(panic))
         })?;
-        let Together { mut folder, mut digest, faults, .. } = together;
+        let Together { mut folder, digest, .. } = together;
         folder.commit()?;
-        digest.finish();
-        let source = Source { plan, spec: &begun.spec, extent: folder.extent() };
-        derived = Derived::new(&source, &digest, &faults, pages);
+        let derived = Derived::new(plan, digest);
         derived.write(new)?;
         let costs = store.costs()?;
         let matches = costs.iter().map(|cost| cost.matches).sum();
         let seconds: f64 = costs.iter().map(|cost| cost.seconds).sum();
         write_timing(new, 1, matches, Duration::from_secs_f64(seconds))?;
-        folder.write_manifest("complete")
+        folder.write_manifest("complete")?;
+        Ok::<_, RunError>(derived)
     })?;
     store.tidy();
     Ok((StoredRun::open(out)?, derived))
@@ -304,16 +261,11 @@ struct Together<'s> {
     plan: &'s Plan,
     folder: RunFolder,
     digest: Digest,
-    faults: Vec<String>,
     /// The entry of each batch so far, and the place of the unit that it came from.
     seen: Vec<(BatchEntry, usize)>,
 }
 
-impl<'s> Together<'s> {
-    fn new(store: &'s UnitStore, units: &'s [WorkUnit], plan: &'s Plan, folder: RunFolder) -> Together<'s> {
-        Together { store, units, plan, folder, digest: Digest::new(plan), faults: Vec::new(), seen: Vec::new() }
-    }
-
+impl Together<'_> {
     /// Adds the next batch of the unit at a place, or compares it with the one that is there already.
     fn add(&mut self, place: usize, batch: StoredBatch) -> Result<(), RunError> {
         let (store, plan, unit) = (self.store, self.plan, &self.units[place]);
@@ -329,11 +281,12 @@ impl<'s> Together<'s> {
         let blocks: Vec<Block<'_>> = plan.batch(number).map(|number| plan.block(number)).collect();
         let extract = Extract::read(&sums, plan, &blocks)
             .ok_or_else(|| RunError::damaged(&at, format!("the sums of batch {number} are not those of its blocks")))?;
-        self.digest.add_extract(&blocks, &extract);
+        let mut faults = Vec::new();
         if plan.faults != FaultPolicy::Stop {
             let unpacked = unpacked_all(plan, files.clone()).map_err(RunError::unreadable(&at))?;
-            self.faults.extend(faults_in((plan, &at), &entry, &unpacked)?);
+            faults = faults_in((plan, &at), &entry, &unpacked)?;
         }
+        self.digest.add(&blocks, &extract, &faults);
         let files: Vec<(Vec<u8>, u64)> =
             files.into_iter().zip(entry.segments.iter().map(|segment| segment.rows)).collect();
         self.seen.push((entry.clone(), place));
