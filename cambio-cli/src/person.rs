@@ -106,7 +106,7 @@ impl<O: Write> Person<O> {
             self.say(&format!("\nround {}: seat {} starts", step.scene.round, step.scene.turn));
         }
         for line in &step.lines {
-            let is_lead = is_new || ["turn of ", "the round ends"].iter().any(|start| line.starts_with(start));
+            let is_lead = is_new || ["turn of ", " peeks at ", "the round ends"].iter().any(|part| line.contains(part));
             let indent = if is_lead { "  " } else { "    " };
             self.say(&format!("{indent}{line}"));
         }

@@ -92,9 +92,10 @@ pub fn hint(invitation: &Invitation, actions: &[Action], adviser: &AgentSpec) ->
 pub struct Finding {
     agent: String,
     seat: char,
-    /// What the agent decides, and what was decided in the match.
-    pub(crate) decided: String,
-    pub(crate) played: String,
+    /// The decision of the agent.
+    pub decided: String,
+    /// The decision in the match.
+    pub played: String,
     unit: Option<&'static str>,
     considered: Vec<ConsideredView>,
     beliefs: Option<Beliefs>,

@@ -6,7 +6,28 @@
 //!
 //! # What a person may know
 //! The steps of a sitting are made of observations, sightings and public information. A film, an inquiry and an appraisal are made of a
-//! record, so only of a match that is over.
+//! record, so only of a match that is over:
+//!
+//! ```
+//! use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key};
+//! use cambio_view::{Film, appraise, inquire};
+//!
+//! let greedy = cambio_agents::roster().parse("greedy").unwrap();
+//! let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(42, 0) };
+//! let mut recorder = Recorder::new(&pairing.rules);
+//! let result = play_match(&pairing, &mut [greedy.make(), greedy.make()], &mut recorder).unwrap();
+//! let record = recorder.finish(pairing.key, 0, &["greedy", "greedy"], &result);
+//!
+//! assert_eq!(Film::of(&record).unwrap().decisions(), record.rounds[0].decisions.len());
+//! let found = inquire(&record, (1, 1), &greedy).unwrap();
+//! assert_eq!(found.decided, found.played);
+//! let mut decisions = 0;
+//! appraise(&record, 1, 8, &mut |_| {
+//!     decisions += 1;
+//!     decisions < 3
+//! });
+//! assert_eq!(decisions, 3);
+//! ```
 
 mod appraisal;
 mod belief;

@@ -1,9 +1,4 @@
 //! Who is first in a snap window, where speed decides and not chance.
-//!
-//! A person's time is that from the moment at which its page shows the window to its snap. An agent decides at once, so its time is
-//! drawn: the logarithm of a time is normally distributed, as that of people in reaction tasks nearly is (Luce 1986, "Response
-//! Times", skewed to the right); half of the times are below a median that is chosen, and two of three between it divided and
-//! multiplied by [`SPREAD`]. The draws come from the race stream of the deal, so a match that is played again has the same.
 
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::{MAX_SEATS, RaceOrder, Seat};
@@ -18,8 +13,9 @@ pub const MEDIANS: std::ops::RangeInclusive<u32> = 200..=5000;
 /// The times of everybody in one race, where speed decides it.
 ///
 /// A person's time is that from the moment at which its page shows the window to its snap. An agent decides at once, so its time is
-/// drawn: the logarithm of a time is normally distributed, half of the times are below a median that is chosen, and two of three lie
-/// between it divided and multiplied by 1.35. Nobody takes less than 100 ms.
+/// drawn: the logarithm of a time is normally distributed, as it nearly is for people in reaction tasks (Luce 1986, "Response Times").
+/// Half of the times are below a chosen median, two of three lie between it divided and multiplied by 1.35, and none is below 100 ms.
+/// The draws come from the race stream of the deal, so a match that is played again has the same.
 ///
 /// ```
 /// use cambio_core::{Seat, rng::Key};
