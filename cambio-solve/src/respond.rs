@@ -98,7 +98,7 @@ type One = Players<Box<dyn Agent>>;
 struct Line {
     state: State,
     target: One,
-    /// In the responder's seat, beyond the tree.
+    /// The blueprint plays in the responder's seat beyond the tree.
     blueprint: Option<One>,
     heard: Vec<Sighting>,
     key: Key,
