@@ -66,8 +66,8 @@ fn losses(rules: &Rules, specs: &[&str], rounds: u64) -> (f64, f64) {
             let prior = candidates.iter().filter(|&&card| alike(card)).count() as f64 / candidates.len() as f64;
             let hits = worlds.iter().filter(|world| world.face(spot).is_some_and(alike)).count() as f64;
             // One imagined world of the prior, so that no card is ever impossible.
-            believed -= ((hits + prior) / (WORLDS as f64 + 1.0)).ln();
-            counted -= prior.ln();
+            believed -= libm::log((hits + prior) / (WORLDS as f64 + 1.0));
+            counted -= libm::log(prior);
             cards += 1.0;
         }
     });

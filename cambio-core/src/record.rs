@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::chance::RaceOrder;
 use crate::play::observer::Observer;
+use crate::rng::mix;
 use crate::shown::shown;
 use crate::{Action, Card, RoundResult, Rules, Score, Seat, Spot, Standing, State};
 
@@ -244,12 +245,9 @@ impl Fingerprint {
         self.0
     }
 
-    /// Mixes in one word: the finaliser of `SplitMix64` (Steele, Lea, Flood 2014) over the running value.
+    /// Mixes one word into the running value.
     pub(crate) fn add(&mut self, word: u64) {
-        let mut mixed = self.0.rotate_left(23) ^ word;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        self.0 = mixed ^ mixed >> 31;
+        self.0 = mix(self.0.rotate_left(23) ^ word);
     }
 
     fn add_cards(&mut self, tag: u64, cards: &[Card]) {

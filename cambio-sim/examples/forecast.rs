@@ -92,7 +92,7 @@ fn simulate(plan: &Plan, workers: usize) {
         };
         driver = driver.max(now) + DISPATCH;
         let takes = queue.seconds(&unit).unwrap_or(0.0) * slowness[worker] + COMMIT;
-        let fails = -share().ln() * LOST.0;
+        let fails = -libm::log(share()) * LOST.0;
         let ends = driver + takes;
         let entry = running.entry(unit.start).or_insert((unit.end, ends, 0));
         (entry.1, entry.2) = (entry.1.min(ends), entry.2 + 1);

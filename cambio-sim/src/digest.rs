@@ -66,7 +66,7 @@ pub(crate) fn resampling(seed: impl Into<Seed>, name: u32) -> Stream {
 /// # Panics
 /// If there are fewer than two agents.
 pub fn pairs_of_equals(agents: usize) -> Together {
-    let together = Together::new(&Matrix::identity(agents), Contrasts::Pairs, &mut resampling(0_u64, EQUALS));
+    let together = Together::new(&Matrix::identity(agents, agents), Contrasts::Pairs, &mut resampling(0_u64, EQUALS));
     together.expect("two agents are a pair")
 }
 

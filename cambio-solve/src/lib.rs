@@ -197,7 +197,7 @@ pub enum SolveError {
     /// The information sets of the sampling solver have reached the limit.
     #[error(
         "after {iterations} iterations the information sets take {}, and may double at once; allowed is {}",
-        estimate::bytes((*.bytes as f64).log10()), estimate::bytes((.limits.memory as f64).log10())
+        estimate::bytes(libm::log10(*.bytes as f64)), estimate::bytes(libm::log10(.limits.memory as f64))
     )]
     Sampled {
         /// Iterations made.
@@ -278,13 +278,13 @@ impl SolveError {
 }
 
 fn too_large(name: &str, estimate: &Estimate, limits: &Limits, walked: Option<(u64, u64)>) -> String {
-    let memory = estimate::bytes((limits.memory as f64).log10());
+    let memory = estimate::bytes(libm::log10(limits.memory as f64));
     let allowed = format!("allowed are {} histories and {memory}", limits.histories);
     match walked {
         None => format!("`{name}` is too large to be solved exactly: {estimate}; {allowed}"),
         Some((histories, bytes)) => format!(
             "`{name}` is too large to be solved exactly: after {histories} histories it may take up to {} (estimated: {estimate}); {allowed}",
-            estimate::bytes((bytes as f64).log10())
+            estimate::bytes(libm::log10(bytes as f64))
         ),
     }
 }

@@ -215,7 +215,7 @@ impl Tree {
             return untried;
         }
         let visits: u32 = branches.iter().map(|branch| branch.visits).sum();
-        let (log, scale) = (f64::from(visits).ln(), (self.high - self.low).max(1e-9));
+        let (log, scale) = (libm::log(f64::from(visits)), (self.high - self.low).max(1e-9));
         let bound = |branch: &Branch| {
             let mean = branch.sum / f64::from(branch.visits);
             (mean - self.low) / scale + EXPLORATION * (log / f64::from(branch.visits)).sqrt()

@@ -11,6 +11,8 @@
 
 use std::f64::consts::PI;
 
+use libm::{exp, expm1, log, sin};
+
 /// A test that has stopped.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stopped {
@@ -132,7 +134,7 @@ impl Walk {
             let far = at.abs();
             let term = |sign: f64| {
                 let shift = self.drift * self.above / self.variance - sign * drift * far / self.variance;
-                (shift + ln_normal_cdf((sign * drift * time - far) / spread)).exp()
+                exp(shift + ln_normal_cdf((sign * drift * time - far) / spread))
             };
             at.signum() * (term(1.0) + term(-1.0))
         };
@@ -144,7 +146,7 @@ impl Walk {
         let scale = self.variance * time;
         let normal = |centre: f64| {
             let off = at - centre - self.drift * time;
-            (self.drift * centre / self.variance - off * off / (2.0 * scale)).exp() / (2.0 * PI * scale).sqrt()
+            exp(self.drift * centre / self.variance - off * off / (2.0 * scale)) / (2.0 * PI * scale).sqrt()
         };
         let image = |k: i32| {
             let centre = 2.0 * f64::from(k) * self.width();
@@ -170,13 +172,13 @@ impl Walk {
         let ever = if (push * width).abs() < 1e-9 {
             self.below / width
         } else if push > 0.0 {
-            (-push * self.below).exp_m1() / (-push * width).exp_m1()
+            expm1(-push * self.below) / expm1(-push * width)
         } else {
-            (push * self.above).exp() * (push * self.below).exp_m1() / (push * width).exp_m1()
+            exp(push * self.above) * expm1(push * self.below) / expm1(push * width)
         };
         let part = |n: f64| {
             let rate = self.rate(n);
-            n * (n * PI * self.above / width).sin() * (push / 2.0 * self.above - rate * time).exp() / rate
+            n * sin(n * PI * self.above / width) * exp(push / 2.0 * self.above - rate * time) / rate
         };
         let later = PI * self.variance / (width * width) * self.parts(time).map(part).sum::<f64>();
         ever - later
@@ -191,8 +193,8 @@ impl Walk {
                 return self.density_by_images(at, time);
             }
             let part = |n: f64| {
-                let waves = (n * PI * self.below / width).sin() * (n * PI * (at + self.below) / width).sin();
-                waves * (self.drift * at / self.variance - self.rate(n) * time).exp()
+                let waves = sin(n * PI * self.below / width) * sin(n * PI * (at + self.below) / width);
+                waves * exp(self.drift * at / self.variance - self.rate(n) * time)
             };
             2.0 / width * self.parts(time).map(part).sum::<f64>()
         };
@@ -208,7 +210,7 @@ impl Walk {
 
 /// The logarithm of the standard normal distribution function, also where that is smaller than any number.
 fn ln_normal_cdf(at: f64) -> f64 {
-    if at > -30.0 { crate::normal_cdf(at).ln() } else { -at * at / 2.0 - (-at * (2.0 * PI).sqrt()).ln() }
+    if at > -30.0 { log(crate::normal_cdf(at)) } else { -at * at / 2.0 - log(-at * (2.0 * PI).sqrt()) }
 }
 
 #[cfg(test)]

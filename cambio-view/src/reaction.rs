@@ -31,7 +31,7 @@ pub struct ReactionTimes([u32; MAX_SEATS]);
 fn normal(stream: &mut Stream) -> f64 {
     let mut uniform = || (f64::from(stream.below(u32::MAX)) + 0.5) / f64::from(u32::MAX);
     let (radius, angle) = (uniform(), uniform());
-    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+    (-2.0 * libm::log(radius)).sqrt() * libm::cos(std::f64::consts::TAU * angle)
 }
 
 impl ReactionTimes {
@@ -42,7 +42,7 @@ impl ReactionTimes {
         for _ in 0..=race {
             for time in &mut times {
                 // A time of at most a few minutes.
-                *time = (f64::from(median) * SPREAD.powf(normal(&mut stream))).round() as u32;
+                *time = (f64::from(median) * libm::pow(SPREAD, normal(&mut stream))).round() as u32;
                 *time = (*time).max(FASTEST);
             }
         }

@@ -271,7 +271,7 @@ impl CellSums<'_> {
         let score = duel.scores.interval(2.0, Support::Share);
         let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
         // Whoever else is at the table: of two Plackett and Luce's model puts one first with these odds.
-        let odds = |strengths: &Strengths| (strengths.strengths[other] - strengths.strengths[one]).exp();
+        let odds = |strengths: &Strengths| libm::exp(strengths.strengths[other] - strengths.strengths[one]);
         let score_fitted =
             strengths.filter(|fit| fit.positions.is_empty()).map(|strengths| 1.0 / (1.0 + odds(strengths)));
         let score_fitted = score_fitted.filter(|_| score.is_some());
@@ -335,7 +335,8 @@ impl CellSums<'_> {
             let mut rng = resampling(self.plan.seed, RATINGS + self.place as u32);
             // The anchor is 0 by definition and no comparison.
             let free: Vec<usize> = present.iter().copied().filter(|&agent| Some(agent) != self.plan.anchor).collect();
-            Together::new(&strengths.covariance.select(&free), Contrasts::Single, &mut rng)
+            let covariance = strengths.covariance.select_rows(&free).select_columns(&free);
+            Together::new(&covariance, Contrasts::Single, &mut rng)
         });
         let shares = self.shares();
         let row = |&agent: &usize| {
