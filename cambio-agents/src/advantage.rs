@@ -2,7 +2,8 @@
 
 use cambio_core::rng::Stream;
 use cambio_core::{
-    Action, Card, Dice, Event, History, Observer, Phase, RoundResult, Rules, Seat, Setup, Spot, Standing, State, View,
+    Action, Card, CardHistory, Dice, Event, Observer, Phase, RoundResult, Rules, Seat, Setup, Spot, Standing, State,
+    View,
 };
 use rand::Rng as _;
 
@@ -16,7 +17,7 @@ use crate::policy::{Follow, Past as _, Policy};
 /// *advantage*. If the policy plays in all other seats, the advantages of a round add up, in expectation, to what the seat wins
 /// more than the policy would win in it (the performance difference lemma: Kakade and Langford 2002), without most of the luck
 /// of the cards, which makes the noise of results. Decisions that differ only in cards that the seat cannot
-/// tell apart ([`History::are_alike`]) count as the same.
+/// tell apart ([`CardHistory::are_alike`]) count as the same.
 ///
 /// It is for rounds: of a match it measures each round by its own win.
 ///
@@ -36,7 +37,7 @@ use crate::policy::{Follow, Past as _, Policy};
 pub struct Advantage<P: Policy> {
     policy: P,
     past: P::Past,
-    history: History,
+    history: CardHistory,
     seat: Seat,
     playouts: u32,
     stream: Stream,
@@ -73,7 +74,7 @@ impl<P: Policy> Advantage<P> {
         stream: Stream,
     ) -> Result<Advantage<P>, String> {
         let past = policy.begin(rules, seats)?;
-        let history = History::new(rules, seats);
+        let history = CardHistory::new(rules, seats);
         Ok(Advantage { policy, past, history, seat, playouts, stream, decided: Vec::new() })
     }
 
@@ -111,7 +112,7 @@ impl<P: Policy> Observer for Advantage<P> {
         let Setup { rules, seats, .. } = standing.setup;
         self.past = self.policy.begin(&rules, seats).expect("it could play there before");
         self.policy.round_begins(standing);
-        self.history = History::new(&rules, seats);
+        self.history = CardHistory::new(&rules, seats);
     }
 
     fn event(&mut self, event: &Event<Card>) {

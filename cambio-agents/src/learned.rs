@@ -11,7 +11,9 @@ mod vectors;
 mod weighing;
 
 use cambio_core::rng::Stream;
-use cambio_core::{Action, Agent, AgentError, Briefing, Considered, Explanation, History, Notice, Observation, Seat};
+use cambio_core::{
+    Action, Agent, AgentError, Briefing, CardHistory, Considered, Explanation, Notice, Observation, Seat,
+};
 
 use crate::params;
 pub(crate) use file::NETWORK;
@@ -68,7 +70,7 @@ pub struct Learned {
 struct Seated {
     network: Network,
     seat: Seat,
-    history: History,
+    history: CardHistory,
     standing: MatchStanding,
     stream: Stream,
 }
@@ -102,7 +104,7 @@ impl Agent for Learned {
         let network = Network::for_match(self.own.as_ref(), briefing.rules, briefing.seats)?;
         self.seated = Some(Seated {
             seat: briefing.seat,
-            history: History::new(briefing.rules, briefing.seats),
+            history: CardHistory::new(briefing.rules, briefing.seats),
             standing: network.inputs().standing(&[], briefing.seat),
             stream: briefing.stream.clone(),
             network,

@@ -43,7 +43,7 @@
 //! decision, and which programs in other languages can read and write.
 //!
 //! **Learning code** finds dense indices and masks in [`ActionSpace`], and observation tensors in [`TensorSpace`]. A
-//! [`Chronicle`] keeps what tensors tell of the past.
+//! [`RoundHistory`] keeps what tensors tell of the past.
 //!
 //! This crate has no threads, no clock, no files and no entropy, and its play has no floating-point number.
 
@@ -84,7 +84,7 @@ pub use rules::score::Score;
 pub use rules::seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, Seat, SeatSet, Spot, SpotIter, SpotSet};
 pub use rules::{Deck, KNOBS, KnobDoc, MINI_GAMES, PRESETS, Rules, RulesError, RulesSpec};
 pub use shown::{Shown, did_you_mean, shown};
-pub use view::chronicle::{Chronicle, Happening};
-pub use view::history::{History, Origin, Trace};
+pub use view::card_history::{CardHistory, Origin, Trace};
 pub use view::knowledge::Knowledge;
 pub use view::observation::{Observation, OwnedObservation, Tally, View};
+pub use view::round_history::{PublicEvent, RoundHistory};

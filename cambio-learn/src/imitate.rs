@@ -1,7 +1,7 @@
 //! Imitation: the decisions of an agent in its records, as lessons and as a measure.
 
 use cambio_agents::{Inputs, MatchStanding, Network, Weighing};
-use cambio_core::{Action, Card, Event, History, Observer, Record, RoundResult, Seat, Standing, State, replay};
+use cambio_core::{Action, Card, CardHistory, Event, Observer, Record, RoundResult, Seat, Standing, State, replay};
 use cambio_exec::{Executor, Stopped};
 use cambio_stats::{Interval, Moments, Support};
 
@@ -27,7 +27,7 @@ pub struct Agreement {
 /// A decision of the agent, as a network sees it.
 struct Taken<'a> {
     view: cambio_core::StateView<'a>,
-    history: &'a History,
+    history: &'a CardHistory,
     standing: &'a MatchStanding,
     action: Action,
 }

@@ -11,7 +11,7 @@ use cambio_agents::{Guarded, Inputs, Learned, MatchStanding, MatchValues, Networ
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Key;
 use cambio_core::{
-    Action, Agent, Card, Deal, Event, History, MAX_SEATS, Observer, Players, Playing, Referee, RoundResult, Rules,
+    Action, Agent, Card, CardHistory, Deal, Event, MAX_SEATS, Observer, Players, Playing, Referee, RoundResult, Rules,
     Score, Seat, Standing, Stepped,
 };
 
@@ -255,7 +255,7 @@ fn around(number: f32) -> impl Iterator<Item = (i32, f32)> {
 /// The course of a match as networks see it: the public history of the round, and the standing of each seat.
 pub(crate) struct Course<'a> {
     inputs: &'a Inputs,
-    round: Option<(History, Vec<MatchStanding>)>,
+    round: Option<(CardHistory, Vec<MatchStanding>)>,
 }
 
 impl<'a> Course<'a> {
@@ -265,7 +265,7 @@ impl<'a> Course<'a> {
     }
 
     /// The history of the round, and the standing of a seat.
-    pub(crate) fn seen_by(&self, seat: Seat) -> (&History, &MatchStanding) {
+    pub(crate) fn seen_by(&self, seat: Seat) -> (&CardHistory, &MatchStanding) {
         let (history, standings) = self.round.as_ref().expect("a round has begun");
         (history, &standings[seat.index()])
     }
@@ -275,7 +275,7 @@ impl Observer for Course<'_> {
     fn round_begins(&mut self, &Standing { setup, totals, .. }: &Standing<'_>, _: &[Card]) {
         let standing = |&seat: &Seat| self.inputs.standing(totals, seat);
         let standings = Seat::ALL[..setup.seats].iter().map(standing).collect();
-        self.round = Some((History::new(&setup.rules, setup.seats), standings));
+        self.round = Some((CardHistory::new(&setup.rules, setup.seats), standings));
     }
 
     fn event(&mut self, event: &Event<Card>) {

@@ -5,7 +5,7 @@ mod write;
 use crate::Rules;
 use crate::engine::table::Phase;
 use crate::rules::card::{Card, MAX_KINDS};
-use crate::view::chronicle::{Chronicle, Happening};
+use crate::view::round_history::{PublicEvent, RoundHistory};
 
 /// A named block of an observation tensor.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -129,14 +129,14 @@ const BLOCKS: usize = 28;
 /// | `moves` | seats, slots | counts | how often the card went from one seat to another |
 /// | `hints` | seats, slots, 4 | counts | what owners did over the card, as [`Trace`](crate::Trace) has it: replaced, outlived, passed, spent; a bound of points less the fewest points of a card, plus 1; 0 is no hint |
 /// | `recent` | 8, w | flags | the last things that happened at the table, newest first |
-/// | `last` | seats, 4, 19 | flags | the last things that each seat did or met, newest first, one-hot by [`Happening::code`] |
+/// | `last` | seats, 4, 19 | flags | the last things that each seat did or met, newest first, one-hot by [`PublicEvent::code`] |
 /// | `last_card` | seats, classes | flags | the card of the newest of them that showed one, one-hot |
 ///
-/// A row of `recent` has w = 19 + seats + 2 · (seats + slots) + classes flags: what happened ([`Happening::code`]), who, two
+/// A row of `recent` has w = 19 + seats + 2 · (seats + slots) + classes flags: what happened ([`PublicEvent::code`]), who, two
 /// spots (each whose and which slot), the card that everybody saw. What the row does not name is 0.
 ///
 /// # What a tensor does not tell
-/// Labels of cards that differ in nothing else; public happenings longer ago than `recent` and `last` reach, beyond what the
+/// Labels of cards that differ in nothing else; public events longer ago than `recent` and `last` reach, beyond what the
 /// other blocks keep of them; which of the unseen cards lay hidden before a reshuffle
 /// ([`Knowledge`](crate::Knowledge) keeps these epochs apart); fractions of totals, and totals below zero; in bytes, what is
 /// above 255. So no observation can be made from a tensor.
@@ -146,19 +146,19 @@ const BLOCKS: usize = 28;
 /// An agent writes its observation, here as `f32`. Code that plays the games itself writes bytes straight from a state
 /// and a seat, and copies no observation.
 /// ```
-/// use cambio_core::{Chronicle, Dice, Rules, Seat, Setup, State, TensorSpace};
+/// use cambio_core::{RoundHistory, Dice, Rules, Seat, Setup, State, TensorSpace};
 /// use cambio_core::rng::{Key, Purpose};
 ///
 /// let rules = Rules::preset("classic").unwrap();
 /// let space = TensorSpace::new(&rules, 2);
-/// let mut chronicle = Chronicle::new(&rules, 2);
+/// let mut history = RoundHistory::new(&rules, 2);
 /// let mut dice = Dice(Key::new(1, 0).stream(Purpose::Race, 0));
-/// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut chronicle).unwrap();
+/// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut history).unwrap();
 ///
 /// let mut floats = vec![0.0_f32; space.len()];
-/// space.write(&state.observe(Seat::B), &chronicle, &mut floats);
+/// space.write(&state.observe(Seat::B), &history, &mut floats);
 /// let mut bytes = vec![0_u8; space.len()];
-/// space.write(&state.view(Seat::B), &chronicle, &mut bytes);
+/// space.write(&state.view(Seat::B), &history, &mut bytes);
 ///
 /// let occupied = space.block("occupied").unwrap();
 /// assert_eq!(bytes[occupied.offset..][..occupied.len()].iter().sum::<u8>(), 8);
@@ -214,7 +214,7 @@ impl TensorSpace {
             copies[rules.class(card)] += 1;
         }
         let mut offset = 0;
-        let row = Happening::COUNT + seats + 2 * (seats + slots) + classes;
+        let row = PublicEvent::COUNT + seats + 2 * (seats + slots) + classes;
         let blocks = [
             ("phase", Flags, vec![Phase::COUNT]),
             ("step", Flags, vec![5]),
@@ -241,8 +241,8 @@ impl TensorSpace {
             ("age", Counts, vec![seats, slots]),
             ("moves", Counts, vec![seats, slots]),
             ("hints", Counts, vec![seats, slots, 4]),
-            ("recent", Flags, vec![Chronicle::RECENT, row]),
-            ("last", Flags, vec![seats, Chronicle::LAST, Happening::COUNT]),
+            ("recent", Flags, vec![RoundHistory::RECENT, row]),
+            ("last", Flags, vec![seats, RoundHistory::LAST, PublicEvent::COUNT]),
             ("last_card", Flags, vec![seats, classes]),
         ]
         .map(|(name, values, shape)| {

@@ -6,9 +6,9 @@ use crate::engine::table::{Phase, Source};
 use crate::rules::card::Card;
 use crate::rules::score::Score;
 use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, Seat, SeatSet, SpotSet};
-use crate::view::chronicle::{Chronicle, Happening};
-use crate::view::history::{NEVER, Row, Trace};
+use crate::view::card_history::{NEVER, Row, Trace};
 use crate::view::observation::View;
+use crate::view::round_history::{PublicEvent, RoundHistory};
 
 /// The `SEATS` seats of a table as one of them counts them.
 struct Circle<const SEATS: usize> {
@@ -60,11 +60,11 @@ fn chunk<N, const LEN: usize>(tensor: &mut [N], at: usize) -> &mut [N; LEN] {
 
 impl TensorSpace {
     /// Writes what a seat may know: an [`Observation`](crate::Observation), or the [`StateView`](crate::StateView) of a state
-    /// and a seat, with the chronicle of its round. Both give the same numbers; the latter is faster.
+    /// and a seat, with the history of its round. Both give the same numbers; the latter is faster.
     ///
     /// # Panics
     /// If `tensor` has another length than [`TensorSpace::len`], or the view is of other rules or another number of seats.
-    pub fn write<N: TensorNumber>(&self, view: &impl View, chronicle: &Chronicle, tensor: &mut [N]) {
+    pub fn write<N: TensorNumber>(&self, view: &impl View, history: &RoundHistory, tensor: &mut [N]) {
         assert_eq!(tensor.len(), self.len, "a tensor has the length of its space");
         assert!(
             view.table().seats() == self.seats && *view.rules() == self.rules,
@@ -72,29 +72,29 @@ impl TensorSpace {
         );
         // Loops over a number of seats that is known are no loops.
         match self.seats {
-            2 => self.write_for::<N, 2>(view, chronicle, tensor),
-            3 => self.write_for::<N, 3>(view, chronicle, tensor),
-            4 => self.write_for::<N, 4>(view, chronicle, tensor),
-            5 => self.write_for::<N, 5>(view, chronicle, tensor),
-            6 => self.write_for::<N, 6>(view, chronicle, tensor),
-            7 => self.write_for::<N, 7>(view, chronicle, tensor),
-            _ => self.write_for::<N, MAX_SEATS>(view, chronicle, tensor),
+            2 => self.write_for::<N, 2>(view, history, tensor),
+            3 => self.write_for::<N, 3>(view, history, tensor),
+            4 => self.write_for::<N, 4>(view, history, tensor),
+            5 => self.write_for::<N, 5>(view, history, tensor),
+            6 => self.write_for::<N, 6>(view, history, tensor),
+            7 => self.write_for::<N, 7>(view, history, tensor),
+            _ => self.write_for::<N, MAX_SEATS>(view, history, tensor),
         }
     }
 
     fn write_for<N: TensorNumber, const SEATS: usize>(
         &self,
         view: &impl View,
-        chronicle: &Chronicle,
+        history: &RoundHistory,
         tensor: &mut [N],
     ) {
         tensor.fill(N::ZERO);
         let circle = Circle::<SEATS>::new(view.seat());
         self.write_table(view, &circle, tensor);
-        self.write_match(chronicle, &circle, tensor);
-        self.write_spots(view, chronicle, &circle, tensor);
-        self.write_recent(chronicle, &circle, tensor);
-        self.write_last(chronicle, &circle, tensor);
+        self.write_match(history, &circle, tensor);
+        self.write_spots(view, history, &circle, tensor);
+        self.write_recent(history, &circle, tensor);
+        self.write_last(history, &circle, tensor);
     }
 
     #[inline]
@@ -137,14 +137,14 @@ impl TensorSpace {
     #[inline]
     fn write_match<N: TensorNumber, const SEATS: usize>(
         &self,
-        chronicle: &Chronicle,
+        history: &RoundHistory,
         circle: &Circle<SEATS>,
         tensor: &mut [N],
     ) {
-        tensor[self.at.standing] = N::from_count(chronicle.rounds());
+        tensor[self.at.standing] = N::from_count(history.rounds());
         let totals: &mut [N; SEATS] = chunk(tensor, self.at.standing + 1);
         for (total, &seat) in totals.iter_mut().zip(&circle.seats) {
-            let points = (chronicle.total(seat).units().max(0) / Score::UNITS) as u32;
+            let points = (history.total(seat).units().max(0) / Score::UNITS) as u32;
             *total = N::from_count(points.min(u16::MAX.into()) as u16);
         }
     }
@@ -154,13 +154,13 @@ impl TensorSpace {
     fn write_spots<N: TensorNumber, const SEATS: usize>(
         &self,
         view: &impl View,
-        chronicle: &Chronicle,
+        history: &RoundHistory,
         circle: &Circle<SEATS>,
         tensor: &mut [N],
     ) {
         let (table, at) = (view.table(), &self.at);
-        let history = chronicle.history();
-        let now = chronicle.turns().saturating_add(1);
+        let cards = history.cards();
+        let now = history.turns().saturating_add(1);
         let age = |turn: u16| N::from_count(now.saturating_sub(turn));
         // Rows come in the order of the tensor, and what they have beyond the slots of the rules is 0: what follows is not yet
         // written, or is the next row.
@@ -169,9 +169,9 @@ impl TensorSpace {
         if let Some(spot) = table.gap() {
             tensor[at.gap + circle.place(spot.seat()) * self.slots + spot.number() - 1] = N::ONE;
         }
-        self.write_stamps(chronicle, circle, |turn| N::from_flag(turn != NEVER), at.seen_by, tensor);
+        self.write_stamps(history, circle, |turn| N::from_flag(turn != NEVER), at.seen_by, tensor);
         // How many cards of each class the seat sees on the pile, in layouts and in its hand.
-        let mut seen = *chronicle.pile();
+        let mut seen = *history.pile();
         let held = view.held();
         seen[self.rules.class_here(held)] += u8::from(held.is_some());
         for (distance, &owner) in circle.seats.iter().enumerate() {
@@ -182,19 +182,19 @@ impl TensorSpace {
                 seen[class] += 1;
             }
         }
-        self.write_stamps(chronicle, circle, age, at.seen_for, tensor);
-        let origins = circle.seats.map(|owner| history.origins_of(owner));
+        self.write_stamps(history, circle, age, at.seen_for, tensor);
+        let origins = circle.seats.map(|owner| cards.origins_of(owner));
         self.write_rows(origins, |bit| N::from_count(bit.into()), at.origin, tensor);
-        self.write_rows(circle.seats.map(|owner| history.turns_of(owner)), age, at.age, tensor);
-        let moves = circle.seats.map(|owner| history.moves_of(owner));
+        self.write_rows(circle.seats.map(|owner| cards.turns_of(owner)), age, at.age, tensor);
+        let moves = circle.seats.map(|owner| cards.moves_of(owner));
         self.write_rows(moves, |moves| N::from_count(moves.into()), at.moves, tensor);
         let hint = |points: i16| {
             let hint = points.wrapping_sub(self.fewest).wrapping_add(1) as u16;
             N::from_count(if points == Trace::NONE { 0 } else { hint })
         };
-        self.write_rows(circle.seats.map(|owner| history.bounds_of(owner)), hint, at.hints, tensor);
+        self.write_rows(circle.seats.map(|owner| cards.bounds_of(owner)), hint, at.hints, tensor);
         let (pile, unseen) = tensor[at.pile..][..2 * self.classes].split_at_mut(self.classes);
-        let counts = self.copies.iter().zip(chronicle.pile()).zip(&seen);
+        let counts = self.copies.iter().zip(history.pile()).zip(&seen);
         for ((pile, unseen), ((&copies, &on_pile), &seen)) in pile.iter_mut().zip(unseen).zip(counts) {
             *pile = N::from_count(on_pile.into());
             *unseen = N::from_count(copies.saturating_sub(seen.into()));
@@ -230,14 +230,14 @@ impl TensorSpace {
     #[inline]
     fn write_stamps<N: TensorNumber, const SEATS: usize>(
         &self,
-        chronicle: &Chronicle,
+        history: &RoundHistory,
         circle: &Circle<SEATS>,
         number: impl Fn(u16) -> N,
         block: usize,
         tensor: &mut [N],
     ) {
         for (distance, &owner) in circle.seats.iter().enumerate() {
-            let saw = circle.seats.map(|seat| chronicle.stamps_of(owner, seat));
+            let saw = circle.seats.map(|seat| history.stamps_of(owner, seat));
             let (numbers, _) = tensor[block + distance * self.slots * SEATS..].as_chunks_mut::<SEATS>();
             let numbers: &mut [[N; SEATS]; MAX_SLOTS] = chunk(numbers, 0);
             for (slot, numbers) in numbers.iter_mut().enumerate() {
@@ -269,50 +269,50 @@ impl TensorSpace {
     #[inline]
     fn write_recent<N: TensorNumber, const SEATS: usize>(
         &self,
-        chronicle: &Chronicle,
+        history: &RoundHistory,
         circle: &Circle<SEATS>,
         tensor: &mut [N],
     ) {
         let spot_width = SEATS + self.slots;
-        let width = Happening::COUNT + SEATS + 2 * spot_width + self.classes;
-        let rows = tensor[self.at.recent..][..Chronicle::RECENT * width].chunks_exact_mut(width);
+        let width = PublicEvent::COUNT + SEATS + 2 * spot_width + self.classes;
+        let rows = tensor[self.at.recent..][..RoundHistory::RECENT * width].chunks_exact_mut(width);
         for (back, row) in rows.enumerate() {
-            let Some(happening) = chronicle.recent(back) else { break };
-            row[usize::from(happening.code())] = N::ONE;
-            let mut offset = Happening::COUNT;
-            row[offset + circle.place(happening.seat)] = N::ONE;
+            let Some(event) = history.recent(back) else { break };
+            row[usize::from(event.code())] = N::ONE;
+            let mut offset = PublicEvent::COUNT;
+            row[offset + circle.place(event.seat)] = N::ONE;
             offset += SEATS;
-            let [first, second] = happening.spots;
+            let [first, second] = event.spots;
             let (seat, slot) = first.map_or((0, 0), |spot| (circle.place(spot.seat()), spot.number() - 1));
             let is_there = N::from_flag(first.is_some());
             row[offset + seat] = is_there;
             row[offset + SEATS + slot] = is_there;
             offset += spot_width;
-            // Few happenings name two spots.
+            // Few public events name two spots.
             if let Some(spot) = second {
                 row[offset + circle.place(spot.seat())] = N::ONE;
                 row[offset + SEATS + spot.number() - 1] = N::ONE;
             }
             offset += spot_width;
-            self.write_card(happening.card, offset, row);
+            self.write_card(event.card, offset, row);
         }
     }
 
     #[inline]
     fn write_last<N: TensorNumber, const SEATS: usize>(
         &self,
-        chronicle: &Chronicle,
+        history: &RoundHistory,
         circle: &Circle<SEATS>,
         tensor: &mut [N],
     ) {
         let at = &self.at;
         for (place, &seat) in circle.seats.iter().enumerate() {
             let mut card: Option<Card> = None;
-            for back in 0..Chronicle::LAST {
-                let Some(happening) = chronicle.last_of(seat, back) else { break };
-                let entry = (place * Chronicle::LAST + back) * Happening::COUNT + usize::from(happening.code());
+            for back in 0..RoundHistory::LAST {
+                let Some(event) = history.last_of(seat, back) else { break };
+                let entry = (place * RoundHistory::LAST + back) * PublicEvent::COUNT + usize::from(event.code());
                 tensor[at.last + entry] = N::ONE;
-                card = card.or(happening.card);
+                card = card.or(event.card);
             }
             self.write_card(card, at.last_card + place * self.classes, tensor);
         }

@@ -1,4 +1,4 @@
-//! The public course of a round for learners: who saw which card when, and what happened last.
+//! The public history of a round: the history of each card, who saw which card when, and the last public events.
 
 use crate::Rules;
 use crate::engine::event::{Event, Sink, Verdict};
@@ -8,23 +8,23 @@ use crate::play::observer::Observer;
 use crate::rules::card::{Card, MAX_KINDS};
 use crate::rules::score::Score;
 use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, Seat, Spot};
-use crate::view::history::{History, NEVER};
+use crate::view::card_history::{CardHistory, NEVER};
 
 /// A thing that happened, as everybody perceived it: what, who, where, and the face that all saw.
 ///
-/// [`Chronicle::recent`] and [`Chronicle::last_of`] return them.
+/// [`RoundHistory::recent`] and [`RoundHistory::last_of`] return them.
 ///
 /// ```
-/// use cambio_core::{Chronicle, Event, Rules, Seat};
+/// use cambio_core::{RoundHistory, Event, Rules, Seat};
 ///
-/// let mut chronicle = Chronicle::new(&Rules::preset("classic").unwrap(), 2);
-/// chronicle.notice(&Event::<()>::Drew { seat: Seat::A, face: () });
-/// let happening = chronicle.recent(0).unwrap();
-/// assert_eq!((happening.name(), happening.seat), ("drew", Seat::A));
-/// assert_eq!(happening.card, None);
+/// let mut history = RoundHistory::new(&Rules::preset("classic").unwrap(), 2);
+/// history.notice(&Event::<()>::Drew { seat: Seat::A, face: () });
+/// let event = history.recent(0).unwrap();
+/// assert_eq!((event.name(), event.seat), ("drew", Seat::A));
+/// assert_eq!(event.card, None);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Happening {
+pub struct PublicEvent {
     code: u8,
     /// Who did it, or to whom it happened; for a card that a power reveals, whose turn it is.
     pub seat: Seat,
@@ -34,8 +34,8 @@ pub struct Happening {
     pub card: Option<Card>,
 }
 
-/// The names of happenings by [`Happening::code`].
-const NAMES: [&str; Happening::COUNT] = [
+/// The names of public events by [`PublicEvent::code`].
+const NAMES: [&str; PublicEvent::COUNT] = [
     "peeked",
     "drew",
     "took",
@@ -57,11 +57,11 @@ const NAMES: [&str; Happening::COUNT] = [
     "became safe",
 ];
 
-impl Happening {
+impl PublicEvent {
     /// How many codes there are.
     pub const COUNT: usize = 19;
 
-    /// The number of what happened, below [`Happening::COUNT`]. Numbers never change; a new event gets the next.
+    /// The number of what happened, below [`PublicEvent::COUNT`]. Numbers never change; a new event gets the next.
     #[inline]
     pub const fn code(&self) -> u8 {
         self.code
@@ -72,15 +72,15 @@ impl Happening {
         NAMES[self.code as usize]
     }
 
-    /// What happened in words, by [`Happening::code`].
-    pub const fn names() -> &'static [&'static str; Happening::COUNT] {
+    /// What happened in words, by [`PublicEvent::code`].
+    pub const fn names() -> &'static [&'static str; PublicEvent::COUNT] {
         &NAMES
     }
 
     /// The public part of an event that a seat caused or met; `None` for what the table does by itself.
     #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
     #[inline(always)]
-    fn of<Face: Copy>(event: &Event<Face>, turn: Seat) -> Option<Happening> {
+    fn of<Face: Copy>(event: &Event<Face>, turn: Seat) -> Option<PublicEvent> {
         let (code, seat, spots, card) = match *event {
             Event::Peeked { seat, spot, .. } => (0, seat, [Some(spot), None], None),
             Event::Drew { seat, .. } => (1, seat, [None; 2], None),
@@ -113,27 +113,27 @@ impl Happening {
             | Event::Ended { .. }
             | Event::TurnedUp { .. } => return None,
         };
-        Some(Happening { code, seat, spots, card })
+        Some(PublicEvent { code, seat, spots, card })
     }
 }
 
 /// The last `N` of a kind, newest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Last<const N: usize> {
-    items: [Option<Happening>; N],
+    items: [Option<PublicEvent>; N],
 }
 
 impl<const N: usize> Last<N> {
     const EMPTY: Last<N> = Last { items: [None; N] };
 
     #[inline]
-    fn push(&mut self, item: Happening) {
+    fn push(&mut self, item: PublicEvent) {
         self.items.copy_within(..N - 1, 1);
         self.items[0] = Some(item);
     }
 
     #[inline]
-    fn get(&self, back: usize) -> Option<&Happening> {
+    fn get(&self, back: usize) -> Option<&PublicEvent> {
         self.items.get(back)?.as_ref()
     }
 }
@@ -192,31 +192,31 @@ impl Stamps {
     }
 }
 
-/// What everybody perceived of a round, as far as observation tensors tell it: the [`History`] of each card, when each seat
-/// saw it, the last happenings, and how the match stands.
+/// Everything public about a round that observation tensors contain: the [`CardHistory`], when each seat saw each card, the last
+/// public events, and the standing of the match.
 ///
 /// Feed it every event or sighting of a round, from the deal on, or let it observe the match; the referee's events, the sightings
-/// of any seat and [`Event::public`] give the same chronicle. It forgets a round when the next is dealt. Clones allocate nothing.
+/// of any seat and [`Event::public`] give the same history. It forgets a round when the next is dealt. Clones allocate nothing.
 ///
 /// ```
-/// use cambio_core::{Chronicle, Playing, Rules, Seat, TensorSpace, rng::Key};
+/// use cambio_core::{RoundHistory, Playing, Rules, Seat, TensorSpace, rng::Key};
 ///
 /// let rules = Rules::preset("classic").unwrap();
 /// let mut playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
-/// let mut chronicle = Chronicle::new(&rules, 2);
-/// playing.events().iter().for_each(|event| chronicle.notice(event));
+/// let mut history = RoundHistory::new(&rules, 2);
+/// playing.events().iter().for_each(|event| history.notice(event));
 /// for decision in ["draw", "keep a1"] {
-///     playing.act_observed(decision.parse().unwrap(), &mut chronicle).unwrap();
+///     playing.act_observed(decision.parse().unwrap(), &mut history).unwrap();
 /// }
-/// assert_eq!(chronicle.recent(0).unwrap().name(), "kept");
-/// assert_eq!(chronicle.last_of(Seat::A, 1).unwrap().name(), "drew");
+/// assert_eq!(history.recent(0).unwrap().name(), "kept");
+/// assert_eq!(history.last_of(Seat::A, 1).unwrap().name(), "drew");
 /// // Seat a saw its new card in turn 1, and seat b has not seen it.
-/// assert_eq!(chronicle.seen_in("a1".parse().unwrap(), Seat::A), Some(1));
-/// assert_eq!(chronicle.seen_in("a1".parse().unwrap(), Seat::B), None);
+/// assert_eq!(history.seen_in("a1".parse().unwrap(), Seat::A), Some(1));
+/// assert_eq!(history.seen_in("a1".parse().unwrap(), Seat::B), None);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Chronicle {
-    history: History,
+pub struct RoundHistory {
+    cards: CardHistory,
     seats: u8,
     turn: u16,
     turn_of: Seat,
@@ -226,22 +226,22 @@ pub struct Chronicle {
     top: Option<Card>,
     /// In which turn each seat last saw the card that lies here; [`NEVER`] where it has not seen it.
     stamps: Stamps,
-    recent: Last<{ Chronicle::RECENT }>,
-    last: [Last<{ Chronicle::LAST }>; MAX_SEATS],
+    recent: Last<{ RoundHistory::RECENT }>,
+    last: [Last<{ RoundHistory::LAST }>; MAX_SEATS],
     rounds: u16,
     totals: [Score; MAX_SEATS],
 }
 
-impl Chronicle {
-    /// How many happenings of the whole table are kept.
+impl RoundHistory {
+    /// How many public events of the whole table are kept.
     pub const RECENT: usize = 8;
-    /// How many happenings of each seat are kept.
+    /// How many public events of each seat are kept.
     pub const LAST: usize = 4;
 
-    /// The chronicle before a match begins, at a table of `seats` seats.
-    pub fn new(rules: &Rules, seats: usize) -> Chronicle {
-        Chronicle {
-            history: History::new(rules, seats),
+    /// The history before a match begins, at a table of `seats` seats.
+    pub fn new(rules: &Rules, seats: usize) -> RoundHistory {
+        RoundHistory {
+            cards: CardHistory::new(rules, seats),
             seats: seats as u8,
             turn: 0,
             turn_of: Seat::A,
@@ -258,13 +258,13 @@ impl Chronicle {
     /// Takes in how the match stands when a round begins.
     ///
     /// ```
-    /// use cambio_core::{Chronicle, Playing, Rules, Seat, rng::Key};
+    /// use cambio_core::{RoundHistory, Playing, Rules, Seat, rng::Key};
     ///
     /// let rules = Rules::preset("original").unwrap();
     /// let playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
-    /// let mut chronicle = Chronicle::new(&rules, 2);
-    /// chronicle.stands(&playing.standing());
-    /// assert_eq!((chronicle.rounds(), chronicle.total(Seat::B).units()), (0, 0));
+    /// let mut history = RoundHistory::new(&rules, 2);
+    /// history.stands(&playing.standing());
+    /// assert_eq!((history.rounds(), history.total(Seat::B).units()), (0, 0));
     /// ```
     pub fn stands(&mut self, standing: &Standing<'_>) {
         self.rounds = u16::try_from(standing.round).unwrap_or(u16::MAX);
@@ -273,10 +273,10 @@ impl Chronicle {
         }
     }
 
-    /// The public history of the cards on the table.
+    /// The history of each card on the table.
     #[inline]
-    pub fn history(&self) -> &History {
-        &self.history
+    pub fn cards(&self) -> &CardHistory {
+        &self.cards
     }
 
     /// How many turns have begun.
@@ -316,15 +316,15 @@ impl Chronicle {
         self.stamps.of(owner, seat)
     }
 
-    /// What happened last at the table: 0 is the newest; `None` beyond [`Chronicle::RECENT`] or the round's beginning.
+    /// What happened last at the table: 0 is the newest; `None` beyond [`RoundHistory::RECENT`] or the round's beginning.
     #[inline]
-    pub fn recent(&self, back: usize) -> Option<&Happening> {
+    pub fn recent(&self, back: usize) -> Option<&PublicEvent> {
         self.recent.get(back)
     }
 
-    /// What a seat did or met last: 0 is the newest; `None` beyond [`Chronicle::LAST`] or the round's beginning.
+    /// What a seat did or met last: 0 is the newest; `None` beyond [`RoundHistory::LAST`] or the round's beginning.
     #[inline]
-    pub fn last_of(&self, seat: Seat, back: usize) -> Option<&Happening> {
+    pub fn last_of(&self, seat: Seat, back: usize) -> Option<&PublicEvent> {
         self.last[seat.index()].get(back)
     }
 
@@ -340,16 +340,16 @@ impl Chronicle {
             }
             _ => {}
         }
-        self.history.notice(event);
+        self.cards.notice(event);
         match event.motion() {
             Motion::Seen { seat, spot, .. } => self.stamps.set(spot, seat, self.turn),
-            // The table keeps who had seen the card when play stopped, and so do we; `History::seen` does not.
+            // The table keeps who had seen the card when play stopped, and so do we; `CardHistory::seen` does not.
             Motion::Shown { spot, .. } if matches!(event, Event::TurnedUp { .. }) => {
                 self.stamps.renew(spot, self.seats, self.turn);
             }
             Motion::Shown { spot, .. } => self.stamps.set_all(spot, self.seats, self.turn),
             Motion::Kept { spot, replaced } => {
-                self.stamps.set_all(spot, self.seats, if self.history.holds_public() { self.turn } else { NEVER });
+                self.stamps.set_all(spot, self.seats, if self.cards.holds_public() { self.turn } else { NEVER });
                 self.stamps.set(spot, spot.seat(), self.turn);
                 self.land(replaced);
             }
@@ -359,7 +359,7 @@ impl Chronicle {
             }
             Motion::Added { spot } => self.stamps.set_all(spot, self.seats, NEVER),
             Motion::Flipped { card } | Motion::Dropped { card } => self.land(card),
-            Motion::Taken { card } => self.pile[self.history.rules().class(card)] -= 1,
+            Motion::Taken { card } => self.pile[self.cards.rules().class(card)] -= 1,
             Motion::Reshuffled { .. } => {
                 self.pile = [0; MAX_KINDS];
                 if let Some(top) = self.top {
@@ -373,16 +373,16 @@ impl Chronicle {
             }
             _ => {}
         }
-        if let Some(happening) = Happening::of(event, self.turn_of) {
-            self.recent.push(happening);
-            self.last[happening.seat.index()].push(happening);
+        if let Some(event) = PublicEvent::of(event, self.turn_of) {
+            self.recent.push(event);
+            self.last[event.seat.index()].push(event);
         }
     }
 
     /// A card comes onto the pile.
     #[inline]
     fn land(&mut self, card: Card) {
-        self.pile[self.history.rules().class(card)] += 1;
+        self.pile[self.cards.rules().class(card)] += 1;
         self.top = Some(card);
     }
 
@@ -396,8 +396,8 @@ impl Chronicle {
     }
 }
 
-/// The referee's events give the same chronicle as any seat's sightings.
-impl Sink for Chronicle {
+/// The referee's events give the same history as any seat's sightings.
+impl Sink for RoundHistory {
     #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
@@ -405,8 +405,7 @@ impl Sink for Chronicle {
     }
 }
 
-/// It hears every event; how the match stands is told by [`Chronicle::stands`].
-impl Observer for Chronicle {
+impl Observer for RoundHistory {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
         self.stands(standing);
     }

@@ -1,4 +1,4 @@
-//! The public history of a round: how each card came to lie where it lies, and what its owner did meanwhile.
+//! The public history of each card on the table: how it came to lie where it lies, and what its owner did meanwhile.
 
 use crate::Rules;
 use crate::engine::event::{Event, Sink};
@@ -163,11 +163,11 @@ fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> 
 ///
 /// ```
 /// use cambio_core::rng::{Key, Purpose};
-/// use cambio_core::{Dice, History, Origin, Rules, Seat, Setup, State};
+/// use cambio_core::{Dice, CardHistory, Origin, Rules, Seat, Setup, State};
 ///
 /// let rules = Rules::preset("classic").unwrap();
 /// let mut dice = Dice(Key::new(42, 0).stream(Purpose::Deck, 0));
-/// let mut history = History::new(&rules, 2);
+/// let mut history = CardHistory::new(&rules, 2);
 /// let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut history).unwrap();
 /// for decision in ["draw", "keep a1"] {
 ///     state.apply(decision.parse().unwrap(), &mut dice, &mut history).unwrap();
@@ -179,7 +179,7 @@ fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> 
 /// assert!(!history.are_alike(&state.view(Seat::B), "a1".parse().unwrap(), "a2".parse().unwrap()));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct History {
+pub struct CardHistory {
     rules: Rules,
     seats: u8,
     turn: u16,
@@ -190,10 +190,10 @@ pub struct History {
     traces: Traces,
 }
 
-impl History {
+impl CardHistory {
     /// The history before a round is dealt, at a table of `seats` seats.
-    pub fn new(rules: &Rules, seats: usize) -> History {
-        History {
+    pub fn new(rules: &Rules, seats: usize) -> CardHistory {
+        CardHistory {
             rules: *rules,
             seats: seats as u8,
             turn: 0,
@@ -403,7 +403,7 @@ impl History {
 }
 
 /// The referee's events give the same history as any seat's sightings.
-impl Sink for History {
+impl Sink for CardHistory {
     #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
