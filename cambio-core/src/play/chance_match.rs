@@ -136,9 +136,13 @@ impl ChanceMatch {
 
     /// The seat whose turn it is to decide, and what it may see; `None` at a chance node and when the match is over.
     pub fn turn(&self) -> Option<Turn<'_>> {
-        let state = self.state().filter(|_| self.outcomes.is_empty())?;
-        let seat = state.actor()?;
-        Some(Turn { seat, view: state.observe(seat) })
+        let seat = self.actor()?;
+        Some(Turn { seat, view: self.state()?.observe(seat) })
+    }
+
+    /// The seat whose turn it is to decide; `None` at a chance node and when the match is over.
+    pub fn actor(&self) -> Option<Seat> {
+        self.state().filter(|_| self.outcomes.is_empty())?.actor()
     }
 
     /// The state of the round that was dealt last, with latent faces; `None` before the first.
