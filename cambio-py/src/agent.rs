@@ -114,7 +114,9 @@ impl PyAgent {
             minds.push(mind);
             Ok(action)
         });
-        decided.map(PyAction).map_err(|error: MatchError| error::AgentFault::new_err(format!("agent `{spec}`: {error}")))
+        decided
+            .map(PyAction)
+            .map_err(|error: MatchError| error::AgentFault::new_err(format!("agent `{spec}`: {error}")))
     }
 
     fn __repr__(&self) -> String {

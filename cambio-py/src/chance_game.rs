@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cambio_core::{
-    Action, ActionSpace, ChanceMatch, Choices, Chronicle, IllegalAction, MAX_SEATS, Outcome, RoundLog, Rules, Score,
-    Seat, Standing, State, TensorSpace,
+    Action, ActionSpace, ChanceMatch, Choices, Chronicle, MAX_SEATS, Outcome, RoundLog, Rules, Score, Seat, Standing,
+    State, TensorSpace,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use pyo3::types::PyTuple;
 use crate::action::{PyAction, decision};
 use crate::episode::score_reward;
 use crate::game::shared_methods;
-use crate::rules::{PyRules, hash_of, tensor_space};
+use crate::rules::{hash_of, tensor_space};
 use crate::{args, error};
 
 /// A match whose chance the caller plays, for trees, solvers and `OpenSpiel`.

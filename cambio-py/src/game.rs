@@ -189,7 +189,7 @@ pub(crate) fn array<'py, N: Element + Default + Copy>(
     };
     let refused = |what: &str| {
         let shape = out.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
-        let found = out.getattr("dtype").map_or_else(|_| args::type_of(out), |dtype| dtype.to_string());
+        let found = out.getattr("dtype").map_or_else(|_| args::type_of(&out), |dtype| dtype.to_string());
         error::ArrayError::new_err(format!(
             "`out` {what}: its shape is {shape}, its dtype {found}; allowed is a contiguous, writable array of {len} of {dtype}"
         ))

@@ -90,13 +90,7 @@ impl PartialEq for PyObservation {
 }
 
 impl PyObservation {
-    pub(crate) fn new(
-        state: &State,
-        seat: Seat,
-        rounds: usize,
-        totals: &[Score],
-        log: &RoundLog,
-    ) -> PyObservation {
+    pub(crate) fn new(state: &State, seat: Seat, rounds: usize, totals: &[Score], log: &RoundLog) -> PyObservation {
         PyObservation {
             view: OwnedObservation::from(&state.observe(seat)),
             sightings: log.sightings(seat).collect(),

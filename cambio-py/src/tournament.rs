@@ -52,7 +52,11 @@ impl Bot {
         if object.bind(py).hasattr("begin")? {
             let mut stream: Stream = briefing.stream.clone();
             let seed = u64::from(stream.below(1 << 31)) << 31 | u64::from(stream.below(1 << 31));
-            object.call_method1(py, "begin", (PyRules(*briefing.rules), briefing.seats, briefing.seat.index(), seed))?;
+            object.call_method1(
+                py,
+                "begin",
+                (PyRules(*briefing.rules), briefing.seats, briefing.seat.index(), seed),
+            )?;
         }
         self.object = Some(object);
         Ok(())
@@ -102,8 +106,7 @@ impl Agent for Bot {
             }
             Notice::Event(sighting) => self.sightings.push(*sighting),
             Notice::RoundEnds(result) => {
-                let ended =
-                    Python::attach(|py| self.round_ends(py, result).map_err(|error| error::told(&error, py)));
+                let ended = Python::attach(|py| self.round_ends(py, result).map_err(|error| error::told(&error, py)));
                 self.failed = self.failed.take().or(ended.err());
             }
             Notice::Table(_) | Notice::MatchEnds(_) => {}
