@@ -1,6 +1,7 @@
 //! Matches: rounds that follow each other, the chance of a deal, the agents at the table and the referee.
 
 pub(crate) mod agent;
+pub(crate) mod chance_match;
 pub(crate) mod deal;
 pub(crate) mod matches;
 pub(crate) mod observer;

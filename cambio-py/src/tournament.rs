@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cambio_agents::{Entry, Extensions, NoParams, Player, Roster, roster};
+use cambio_agents::{Entry, NoParams, Roster, roster};
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{
-    Action, ActionSpace, Agent, Briefing, Observation, OwnedObservation, RoundResult, Rules, Score, Seat, Sighting,
-    Standing,
+    Action, ActionSpace, Agent, AgentError, Briefing, Notice, Observation, RoundResult, Score, Sighting,
 };
 use cambio_report::{Run, of_run};
 use cambio_sim::{
@@ -30,53 +29,54 @@ struct Bot {
     /// Where its matches wait, if it decides for many at once. All players share it then.
     desk: Option<Arc<Desk>>,
     object: Option<Py<PyAny>>,
-    table: Option<(Rules, usize, Seat)>,
+    /// What it raised at the end of a round; it fails at its next decision then.
+    failed: Option<String>,
     rounds: usize,
     totals: Vec<Score>,
     sightings: Vec<Sighting>,
     decided: Vec<Action>,
-    trouble: Option<String>,
 }
 
 impl Bot {
     fn new(factory: Py<PyAny>, desk: Option<Arc<Desk>>) -> Bot {
-        Bot {
-            factory,
-            desk,
-            object: None,
-            table: None,
-            rounds: 0,
-            totals: Vec::new(),
-            sightings: Vec::new(),
-            decided: Vec::new(),
-            trouble: None,
-        }
+        let (sightings, decided) = (Vec::new(), Vec::new());
+        Bot { factory, desk, object: None, failed: None, rounds: 0, totals: Vec::new(), sightings, decided }
     }
 
-    /// Makes the object if there is none, and tells it that a match begins.
-    fn start(&mut self, py: Python<'_>, seed: u64) -> PyResult<()> {
-        let Some((rules, seats, seat)) = self.table else { return Ok(()) };
+    /// Makes the object if there is none, and begins a match with it.
+    fn start(&mut self, py: Python<'_>, briefing: &Briefing<'_>) -> PyResult<()> {
         let object = match &self.object {
             Some(object) => object.clone_ref(py),
             None => self.factory.call0(py)?,
         };
         if object.bind(py).hasattr("begin")? {
-            object.call_method1(py, "begin", (PyRules(rules), seats, seat.index(), seed))?;
+            let mut stream: Stream = briefing.stream.clone();
+            let seed = u64::from(stream.below(1 << 31)) << 31 | u64::from(stream.below(1 << 31));
+            object.call_method1(
+                py,
+                "begin",
+                (PyRules(*briefing.rules), briefing.seats, briefing.seat.index(), seed),
+            )?;
         }
         self.object = Some(object);
         Ok(())
     }
 
-    /// What the seat knows, as Python gets it.
-    fn seen(&self, view: &Observation<'_>) -> PyObservation {
-        let owned = OwnedObservation::from(view);
-        let (sightings, decided) = (self.sightings.clone(), self.decided.clone());
-        PyObservation::of_parts(owned, sightings, decided, self.rounds, self.totals.clone())
+    fn round_ends(&self, py: Python<'_>, result: &RoundResult) -> PyResult<()> {
+        let Some(object) = &self.object else { return Ok(()) };
+        if object.bind(py).hasattr("round_ends")? {
+            object.call_method1(py, "round_ends", (result.points().to_vec(),))?;
+        }
+        Ok(())
     }
 
     fn ask(&self, view: &Observation<'_>) -> Result<Action, String> {
-        let (seen, seat) = (self.seen(view), view.seat());
-        let space = ActionSpace::new(view.rules(), view.table().seats());
+        if let Some(reason) = &self.failed {
+            return Err(reason.clone());
+        }
+        let (sightings, decided) = (self.sightings.clone(), self.decided.clone());
+        let seen = PyObservation::of_parts(view.into(), sightings, decided, self.rounds, self.totals.clone());
+        let (space, seat) = (ActionSpace::new(view.rules(), view.table().seats()), view.seat());
         if let Some(desk) = &self.desk {
             return desk.ask(seen, space, seat);
         }
@@ -89,64 +89,36 @@ impl Bot {
 }
 
 impl Agent for Bot {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        let seat = briefing.seat;
-        self.table = Some((*briefing.rules, briefing.seats, seat));
-        (self.rounds, self.trouble) = (0, None);
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        self.failed = None;
         if self.desk.is_some() {
-            return;
+            return Ok(());
         }
-        let mut stream: Stream = briefing.stream.clone();
-        let seed = u64::from(stream.below(1 << 31)) << 31 | u64::from(stream.below(1 << 31));
-        if let Err(error) = Python::attach(|py| self.start(py, seed).map_err(|error| error::told(&error, py))) {
-            self.trouble = Some(error);
-        }
+        Ok(Python::attach(|py| self.start(py, briefing).map_err(|error| error::told(&error, py)))?)
     }
 
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.rounds = standing.round;
-        self.totals = standing.totals.to_vec();
-        self.sightings.clear();
-        self.decided.clear();
-    }
-
-    fn notice(&mut self, sighting: &Sighting) {
-        self.sightings.push(*sighting);
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        match self.ask(view) {
-            Ok(action) => {
-                self.decided.push(action.canonical());
-                action
+    fn notice(&mut self, notice: Notice<'_>) {
+        match notice {
+            Notice::RoundBegins(standing) => {
+                (self.rounds, self.totals) = (standing.round, standing.totals.to_vec());
+                self.sightings.clear();
+                self.decided.clear();
             }
-            Err(reason) => {
-                self.trouble = Some(reason);
-                Action::Pass
+            Notice::Event(sighting) => self.sightings.push(*sighting),
+            Notice::RoundEnds(result) => {
+                let ended = Python::attach(|py| self.round_ends(py, result).map_err(|error| error::told(&error, py)));
+                self.failed = self.failed.take().or(ended.err());
             }
+            Notice::Table(_) | Notice::MatchEnds(_) => {}
         }
     }
 
-    fn trouble(&mut self) -> Option<String> {
-        self.trouble.clone()
-    }
-
-    fn round_ends(&mut self, result: &RoundResult) {
-        let Some(object) = &self.object else { return };
-        let told = Python::attach(|py| -> PyResult<()> {
-            let object = object.bind(py);
-            if object.hasattr("round_ends")? {
-                object.call_method1("round_ends", (result.points().to_vec(),))?;
-            }
-            Ok(())
-        });
-        if let Err(error) = told {
-            self.trouble = Some(Python::attach(|py| error::told(&error, py)));
-        }
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        let action = self.ask(view)?;
+        self.decided.push(action.canonical());
+        Ok(action)
     }
 }
-
-impl Extensions for Bot {}
 
 /// The library's agents, and those of Python by name.
 pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyResult<Roster> {
@@ -165,7 +137,7 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
         let factory = factory.clone_ref(py);
         let make = move |_: &NoParams| {
             let factory = Python::attach(|py| factory.clone_ref(py));
-            Player::extended(Bot::new(factory, desk.clone()))
+            Bot::new(factory, desk.clone())
         };
         all = all.with_entry(Entry::new(name, "An agent of Python.", make));
     }

@@ -214,10 +214,13 @@ impl<A: Agent, W: Observer> Referee<A, W> {
     /// If the agent cannot continue, or decides illegally. Nothing has been carried out then.
     #[inline]
     pub fn step(&mut self) -> Result<Stepped, MatchError> {
-        let Some(turn) = self.playing.turn() else { return Ok(Stepped::Over) };
-        let seat = turn.seat;
-        let Some(asked) = self.seated.0.ask(&turn.view) else { return Ok(Stepped::Waiting(seat)) };
-        let action = asked?;
+        let (state, players) = (self.playing.state(), &mut self.seated.0);
+        let Some(seat) = state.actor() else { return Ok(Stepped::Over) };
+        // The view is made only if somebody looks at it.
+        if players.agent(seat).is_none() {
+            return Ok(Stepped::Waiting(seat));
+        }
+        let action = players.ask(&state.observe(seat)).expect("an agent sits there")?;
         self.act(action).map_err(|illegal| self.fault(illegal))?;
         Ok(Stepped::Decided(seat, action))
     }

@@ -3,7 +3,7 @@
 use crate::engine::chance::{Chance, Race, RaceOrder};
 use crate::engine::state::DealError;
 use crate::play::observer::{Heard, Observer};
-use crate::{Action, Card, IllegalAction, RoundResult, Standing, State};
+use crate::{Action, Card, Event, IllegalAction, RoundResult, Seat, Sighting, Standing, State};
 
 /// A round that is played one decision at a time; an observer is told everything.
 #[derive(Clone, Debug)]
@@ -28,6 +28,19 @@ impl Round {
     ) -> Result<Round, DealError> {
         observer.round_begins(standing, deck);
         let state = State::deal(&standing.setup, deck, chance, &mut Heard(observer))?;
+        let round = Round { state, decisions: 0 };
+        round.announce(observer);
+        Ok(round)
+    }
+
+    /// Deals a round in which chance decides each face when it is first seen. The observer gets an empty deck.
+    pub(crate) fn begin_latent<C: Chance, W: Observer>(
+        standing: &Standing<'_>,
+        chance: &mut C,
+        observer: &mut W,
+    ) -> Result<Round, DealError> {
+        observer.round_begins(standing, &[]);
+        let state = State::deal_latent(&standing.setup, chance, &mut Heard(observer))?;
         let round = Round { state, decisions: 0 };
         round.announce(observer);
         Ok(round)
@@ -128,5 +141,55 @@ impl<C: Chance> Outcomes for Drawn<C> {
     fn tell<W: Observer>(&mut self, observer: &mut W) {
         self.races.drain(..).for_each(|order| observer.race(&order));
         self.stocks.drain(..).for_each(|stock| observer.reshuffle(&stock));
+    }
+}
+
+/// The events and decisions of the current round: all that observations with perfect recall need.
+///
+/// It is an [`Observer`].
+///
+/// ```
+/// use cambio_core::{Deal, Event, Playing, RoundLog, Rules, Seat, rng::Key};
+///
+/// let mut log = RoundLog::default();
+/// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));
+/// let mut playing = Playing::observed(deal, 2, &mut log).unwrap();
+/// playing.act_observed("draw".parse().unwrap(), &mut log).unwrap();
+/// assert!(matches!(log.sightings(Seat::B).last(), Some(Event::Drew { seat: Seat::A, face: None })));
+/// assert_eq!(log.decisions(Seat::A).count(), 1);
+/// assert_eq!(log.decisions(Seat::B).count(), 0);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct RoundLog {
+    events: Vec<Event<Card>>,
+    decisions: Vec<(Seat, Action)>,
+}
+
+impl RoundLog {
+    /// What a seat has perceived since the deal, oldest first.
+    pub fn sightings(&self, seat: Seat) -> impl Iterator<Item = Sighting> {
+        self.events.iter().map(move |event| event.seen_from(seat))
+    }
+
+    /// The decisions of a seat, oldest first.
+    pub fn decisions(&self, seat: Seat) -> impl Iterator<Item = Action> {
+        self.decisions.iter().filter(move |(who, _)| *who == seat).map(|&(_, action)| action)
+    }
+}
+
+impl Observer for RoundLog {
+    fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
+        self.events.clear();
+        self.decisions.clear();
+    }
+
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn event(&mut self, event: &Event<Card>) {
+        self.events.push(*event);
+    }
+
+    fn decides(&mut self, _: &State, seat: Seat, action: Action) {
+        self.decisions.push((seat, action));
     }
 }

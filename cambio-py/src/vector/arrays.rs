@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyTuple};
 
 use super::Common;
-use super::ask::Ask;
+use super::slot::Ask;
 use crate::{args, error};
 
 /// The arrays into which a batch writes. Those of `bool` are kept with a view of their bytes: memory that Python owns may hold
@@ -231,11 +231,6 @@ impl<'a> Rows<'a> {
             finals: self.finals.split_off_mut(..finals).expect(COUNTED),
             asks: self.asks.split_off_mut(..size).expect(COUNTED),
         }
-    }
-
-    /// Who is asked in each match.
-    pub(super) fn asks(&mut self) -> &mut [Ask] {
-        self.asks
     }
 
     /// The rows of each match.
