@@ -3,8 +3,8 @@
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::testing::RandomAgent;
 use cambio_core::{
-    Agent as _, ChanceMatch, Chronicle, MINI_GAMES, Observer, Outcome, PRESETS, Playing, RoundLog, RoundResult, Rules,
-    RulesSpec, Seat, State,
+    Agent as _, ChanceMatch, MINI_GAMES, Observer, Outcome, PRESETS, Playing, RoundHistory, RoundLog, RoundResult,
+    Rules, RulesSpec, Seat, State,
 };
 
 /// Draws an outcome by its probability, after a check of the probabilities.
@@ -38,7 +38,7 @@ fn observers_get_a_match_of_chance_as_they_get_any_other() {
     for name in PRESETS.iter().chain(&MINI_GAMES) {
         let rules = Rules::preset(name).unwrap();
         let seats = if MINI_GAMES.contains(name) { 2 } else { 3 };
-        let mut observers = (Totals::default(), (RoundLog::default(), Chronicle::new(&rules, seats)));
+        let mut observers = (Totals::default(), (RoundLog::default(), RoundHistory::new(&rules, seats)));
         let mut agents: Vec<RandomAgent> = vec![RandomAgent::default(); seats];
         let mut begun = Playing::new(&rules, seats, Key::new(9, 0)).unwrap();
         for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
@@ -55,11 +55,11 @@ fn observers_get_a_match_of_chance_as_they_get_any_other() {
                 let outcome = draw(game.outcomes(), &mut dice);
                 assert!(game.resolve(outcome, &mut observers));
             }
-            let (_, (log, chronicle)) = &observers;
+            let (_, (log, history)) = &observers;
             let Some(state) = game.state().filter(|_| game.turn().is_some()) else { continue };
             let seat = state.actor().unwrap();
             assert!(log.sightings(seat).eq(game.log().sightings(seat)), "{name}");
-            assert_eq!(usize::from(chronicle.turns()), state.table().turns(), "{name}");
+            assert_eq!(usize::from(history.turns()), state.table().turns(), "{name}");
         }
         assert!(game.outcomes().is_empty() && game.turn().is_none());
         let totals: Vec<i32> = game.standing().totals.iter().map(|total| total.units()).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cambio_core::{
-    Action, ActionSpace, ChanceMatch, Choices, Chronicle, MAX_SEATS, Outcome, RoundLog, Rules, Score, Seat, Standing,
+    Action, ActionSpace, ChanceMatch, Choices, RoundHistory, MAX_SEATS, Outcome, RoundLog, Rules, Score, Seat, Standing,
     State, TensorSpace,
 };
 use numpy::PyArray1;
@@ -27,7 +27,7 @@ use crate::{args, error};
 #[derive(Clone)]
 pub(crate) struct PyChanceGame {
     game: ChanceMatch,
-    chronicle: Chronicle,
+    round_history: RoundHistory,
     history: Vec<i64>,
     /// The totals before the last decision.
     before: [Score; MAX_SEATS],
@@ -39,10 +39,10 @@ shared_methods!(PyChanceGame);
 
 impl PyChanceGame {
     pub(crate) fn of(rules: &Rules, seats: usize) -> PyResult<PyChanceGame> {
-        let mut chronicle = Chronicle::new(rules, seats);
+        let mut round_history = RoundHistory::new(rules, seats);
         Ok(PyChanceGame {
-            game: ChanceMatch::new(rules, seats, &mut chronicle).map_err(error::rules)?,
-            chronicle,
+            game: ChanceMatch::new(rules, seats, &mut round_history).map_err(error::rules)?,
+            round_history,
             history: Vec::new(),
             before: [Score::default(); MAX_SEATS],
             space: ActionSpace::new(rules, seats),
@@ -64,8 +64,8 @@ impl PyChanceGame {
         self.game.actor()
     }
 
-    fn chronicle(&self) -> &Chronicle {
-        &self.chronicle
+    fn round_history(&self) -> &RoundHistory {
+        &self.round_history
     }
 
     fn log(&self) -> &RoundLog {
@@ -93,7 +93,7 @@ impl PyChanceGame {
     fn resolve(&mut self, number: u64) -> PyResult<()> {
         let outcome = self.outcome(number)?;
         self.history.push(number as i64);
-        let is_possible = self.game.resolve(outcome, &mut self.chronicle);
+        let is_possible = self.game.resolve(outcome, &mut self.round_history);
         debug_assert!(is_possible, "it is one of the outcomes");
         Ok(())
     }
@@ -101,7 +101,7 @@ impl PyChanceGame {
     fn decide(&mut self, seat: Seat, action: Action) -> PyResult<()> {
         let mut before = [Score::default(); MAX_SEATS];
         before.iter_mut().zip(self.standing().totals).for_each(|(before, total)| *before = *total);
-        self.game.act(action, &mut self.chronicle).map_err(error::illegal)?;
+        self.game.act(action, &mut self.round_history).map_err(error::illegal)?;
         self.before = before;
         self.history.push(self.space.to_index(action, seat).map_or(-1, |index| index as i64));
         Ok(())

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use cambio_agents::AgentSpec;
 use cambio_core::rng::Key;
 use cambio_core::{
-    Action, Agent, AgentError, Briefing, Chronicle, Deal, IllegalAction, MAX_SEATS, MatchError, Notice, Observation,
-    Observer, Players, Playing, Referee, RoundLog, Rules, Score, Seat, Stepped,
+    Action, Agent, AgentError, Briefing, Deal, IllegalAction, MAX_SEATS, MatchError, Notice, Observation, Observer,
+    Players, Playing, Referee, RoundHistory, RoundLog, Rules, Score, Seat, Stepped,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -192,7 +192,7 @@ impl<A: Agent, W: Observer> Episode<A, W> {
 }
 
 /// The match of a `Game`.
-pub(crate) type GameEpisode = Episode<Nobody, (Chronicle, RoundLog)>;
+pub(crate) type GameEpisode = Episode<Nobody, (RoundHistory, RoundLog)>;
 
 impl GameEpisode {
     /// The match of a key after these decisions.
@@ -203,7 +203,7 @@ impl GameEpisode {
         reward: Reward,
         actions: &[Action],
     ) -> PyResult<GameEpisode> {
-        let observer = (Chronicle::new(rules, seats), RoundLog::default());
+        let observer = (RoundHistory::new(rules, seats), RoundLog::default());
         let mut episode = Episode::new(rules, seats, key, reward, observer);
         for &action in actions {
             episode.act(action).map_err(error::illegal)?;

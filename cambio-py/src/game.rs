@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cambio_core::rng::{Key, Seed};
-use cambio_core::{ActionSpace, Choices, Chronicle, Playing, RoundLog, Seat, Standing, State, TensorSpace};
+use cambio_core::{ActionSpace, Choices, Playing, RoundHistory, RoundLog, Seat, Standing, State, TensorSpace};
 use numpy::prelude::*;
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use crate::rules::{hash_of, tensor_space};
 use crate::{args, error};
 
 /// The methods that `Game` and `ChanceGame` share. The class has the fields `space` and `tensors`, and the methods
-/// `standing`, `dealt`, `actor`, `chronicle` and `log`.
+/// `standing`, `dealt`, `actor`, `round_history` and `log`.
 macro_rules! shared_methods {
     ($class:ident) => {
         impl $class {
@@ -130,7 +130,7 @@ macro_rules! shared_methods {
             ) -> PyResult<Bound<'py, PyAny>> {
                 let view = self.dealt()?.view(self.seat_of(seat)?);
                 $crate::game::array(py, out, self.tensors.len(), "uint8", |tensor: &mut [u8]| {
-                    self.tensors.write(&view, self.chronicle(), tensor);
+                    self.tensors.write(&view, self.round_history(), tensor);
                 })
             }
 
@@ -262,7 +262,7 @@ impl PyGame {
         self.episode.actor()
     }
 
-    fn chronicle(&self) -> &Chronicle {
+    fn round_history(&self) -> &RoundHistory {
         &self.episode.observer().0
     }
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::{
-    Action, ActionSpace, Card, Chronicle, Knowledge, OwnedObservation, Phase, RoundLog, Rules, Score, Seat, Sighting,
-    Source, Spot, Standing, State, View,
+    Action, ActionSpace, Card, Knowledge, OwnedObservation, Phase, RoundHistory, RoundLog, Rules, Score, Seat,
+    Sighting, Source, Spot, Standing, State, View,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -122,12 +122,12 @@ impl PyObservation {
         ActionSpace::new(self.rules_of(), self.seats_of())
     }
 
-    fn chronicle(&self) -> Chronicle {
-        let mut chronicle = Chronicle::new(self.rules_of(), self.seats_of());
+    fn history(&self) -> RoundHistory {
+        let mut history = RoundHistory::new(self.rules_of(), self.seats_of());
         let setup = cambio_core::Setup::new(self.rules_of(), self.seats_of());
-        chronicle.stands(&Standing { round: self.rounds, setup, totals: &self.totals });
-        self.sightings.iter().for_each(|sighting| chronicle.notice(sighting));
-        chronicle
+        history.stands(&Standing { round: self.rounds, setup, totals: &self.totals });
+        self.sightings.iter().for_each(|sighting| history.notice(sighting));
+        history
     }
 
     fn mind(&self) -> Knowledge {
@@ -295,7 +295,7 @@ impl PyObservation {
     fn tensor<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
         let space = tensor_space(self.rules_of(), self.seats_of());
         let mut tensor = vec![0_u8; space.len()];
-        space.write(&self.view, &self.chronicle(), &mut tensor);
+        space.write(&self.view, &self.history(), &mut tensor);
         PyArray1::from_vec(py, tensor)
     }
 

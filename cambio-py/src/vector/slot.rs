@@ -1,7 +1,7 @@
 //! One match of a batch.
 
 use cambio_core::rng::Key;
-use cambio_core::{Action, ActionSpace, Choices, Chronicle, IllegalAction, Seat, View as _};
+use cambio_core::{Action, ActionSpace, Choices, IllegalAction, RoundHistory, Seat, View as _};
 use pyo3::prelude::*;
 
 use super::Common;
@@ -12,7 +12,7 @@ use crate::error;
 
 /// One match of a batch, with the opponents that play inside.
 pub(super) struct Slot {
-    pub(super) episode: Episode<Seated, Chronicle>,
+    pub(super) episode: Episode<Seated, RoundHistory>,
     /// The caller's decisions in this match; kept only if opponents decide too.
     own: Vec<Action>,
 }
@@ -43,7 +43,7 @@ impl Slot {
     /// A match before its opponents sit down.
     pub(super) fn new(common: &Common, deal: u64) -> Slot {
         let (rules, seats, key) = (&common.rules, common.seats, Key { deal, ..common.key });
-        let episode = Episode::new(rules, seats, key, common.reward, Chronicle::new(rules, seats));
+        let episode = Episode::new(rules, seats, key, common.reward, RoundHistory::new(rules, seats));
         Slot { episode, own: Vec::new() }
     }
 
@@ -81,9 +81,9 @@ impl Slot {
         *row.done = is_over.into();
         if is_over {
             if common.finals {
-                let (state, chronicle) = (self.episode.playing().state(), self.episode.observer());
+                let (state, history) = (self.episode.playing().state(), self.episode.observer());
                 for (seat, row) in Seat::ALL.into_iter().zip(row.finals.chunks_exact_mut(common.tensors.len())) {
-                    common.tensors.write(&state.view(seat), chronicle, row);
+                    common.tensors.write(&state.view(seat), history, row);
                 }
             }
             while self.episode.playing().is_over() && self.episode.fault.is_none() {
