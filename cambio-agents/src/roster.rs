@@ -48,13 +48,13 @@ pub fn roster() -> Roster {
         Entry::new(
             "rollout",
             "Searches one ply: samples worlds and plays them out with the heuristic in every seat.",
-            |params| Rollout::new(params),
+            Rollout::new,
         ),
         Entry::new(
             "ismcts",
             "Information set Monte Carlo tree search: the others follow the blueprint, or the textbook's single or \
              multiple observer.",
-            |params| Ismcts::new(params),
+            Ismcts::new,
         ),
         Entry::with_text(
             "external",
@@ -78,7 +78,7 @@ pub fn roster() -> Roster {
         Entry::new(
             "oracle",
             "Sees every card, the stock's order included: a ceiling for analyses, and no player.",
-            |params| Oracle::new(params),
+            Oracle::new,
         )
         .seeing_all(),
     ];

@@ -5,6 +5,7 @@ pub(crate) mod action;
 pub(crate) mod chance;
 pub(crate) mod event;
 pub(crate) mod motion;
+pub(crate) mod observation;
 pub(crate) mod snap;
 pub(crate) mod state;
 pub(crate) mod table;

@@ -1,6 +1,7 @@
 //! Records: one match as one line of JSON, with every outcome of chance (RULES §10).
 
 pub(crate) mod replay;
+pub(crate) mod save;
 
 use serde_json::{Map, Value};
 

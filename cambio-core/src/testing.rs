@@ -260,7 +260,7 @@ fn relive<A: Agent>(
     let seat = relabelling.seat(briefing.seat);
     let mut players = Players::only(agent, seat, briefing.seats);
     players.brief(&Briefing { seat, ..briefing.clone() })?;
-    let is_spectator = players.agent(seat).is_some_and(|agent| agent.is_spectator());
+    let is_spectator = players.agent(seat).is_some_and(Agent::is_spectator);
     for moment in moments {
         match moment {
             Moment::RoundBegins(setup, round, totals) => {

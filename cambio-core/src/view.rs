@@ -1,6 +1,5 @@
-//! What a seat may know: its observation now, what it can deduce, and the public history of the round.
+//! What a seat may know beside its observation: what it can deduce, and the public history of the round.
 
 pub(crate) mod card_history;
 pub(crate) mod knowledge;
-pub(crate) mod observation;
 pub(crate) mod round_history;

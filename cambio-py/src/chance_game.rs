@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cambio_core::{
-    Action, ActionSpace, ChanceMatch, Choices, RoundHistory, MAX_SEATS, Outcome, RoundLog, Rules, Score, Seat, Standing,
-    State, TensorSpace,
+    Action, ActionSpace, ChanceMatch, Choices, MAX_SEATS, Outcome, RoundHistory, RoundLog, Rules, Score, Seat,
+    Standing, State, TensorSpace,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;

@@ -19,8 +19,8 @@ use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of, seeds, text
 use crate::game::PyGame;
 use crate::rules::{PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
-use arrays::{Arrays, Results, Row};
-use slot::{Ask, Slot};
+use arrays::{Arrays, Ask, Results, Row};
+use slot::Slot;
 use threads::Threads;
 
 /// The most matches of one batch, and threads.

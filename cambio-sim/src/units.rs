@@ -24,8 +24,7 @@ use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 use crate::play::PlayError;
 use crate::run::{Output, PlayedBatch, faults_in, play_batches, write_timing};
 use crate::store::{BatchEntry, RunFolder, StoredRun, unpacked_all};
-use queue::summed;
-use store::{StoredBatch, UnitWriter};
+use store::{StoredBatch, UnitWriter, summed};
 
 pub use blobs::{Blobs, FolderBlobs};
 pub use queue::{Queue, SECONDS};

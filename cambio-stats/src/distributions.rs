@@ -162,7 +162,6 @@ fn continued_fraction(first: f64, terms: impl Fn(f64) -> (f64, f64)) -> f64 {
 /// assert!((power - 0.909).abs() < 1e-3);
 /// ```
 pub fn t_power(noncentrality: f64, freedom: f64, alpha: f64) -> f64 {
-    const STEPS: usize = 400;
     let critical = t_quantile(1.0 - alpha / 2.0, freedom);
     let rejects =
         |error: f64| normal_cdf(noncentrality - critical * error) + normal_cdf(-noncentrality - critical * error);
@@ -176,19 +175,23 @@ pub fn t_power(noncentrality: f64, freedom: f64, alpha: f64) -> f64 {
     let constant = std::f64::consts::LN_2 + half * log(half) - lgamma(half);
     let spread = 9.0 / (2.0 * freedom).sqrt();
     let (low, high) = ((1.0 - spread).max(0.0), 1.0 + spread);
-    // Simpson's rule. With one degree of freedom the density of the error is not 0 at 0, but it is finite.
+    // With one degree of freedom the density of the error is not 0 at 0, but it is finite.
     let density = |error: f64| {
         let error = error.max(1e-150);
         exp(constant + (freedom - 1.0) * log(error) - half * error * error) * rejects(error)
     };
-    let step = (high - low) / STEPS as f64;
-    let weight = |place: usize| match place {
-        0 | STEPS => 1.0,
-        odd if odd % 2 == 1 => 4.0,
-        _ => 2.0,
+    integral(low, high, 400, density).min(1.0)
+}
+
+/// The integral of a function by Simpson's rule in an even number of steps.
+pub(crate) fn integral(low: f64, high: f64, steps: u32, density: impl Fn(f64) -> f64) -> f64 {
+    let step = (high - low) / f64::from(steps);
+    let weight = |place: u32| match place % 2 {
+        _ if place == 0 || place == steps => 1.0,
+        0 => 2.0,
+        _ => 4.0,
     };
-    let sum: f64 = (0..=STEPS).map(|place| weight(place) * density(low + place as f64 * step)).sum();
-    (sum * step / 3.0).min(1.0)
+    (0..=steps).map(|place| weight(place) * density(low + f64::from(place) * step)).sum::<f64>() * step / 3.0
 }
 
 /// The standard normal distribution function.
@@ -235,39 +238,9 @@ pub fn normal_quantile(probability: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Reference: mpmath 1.3 with forty digits, by its incomplete beta and gamma functions.
+    /// Reference: mpmath 1.3 with forty digits.
     #[test]
-    fn distributions_agree_with_mpmath() {
-        let close = |found: f64, expected: f64, by: f64| {
-            assert!((found - expected).abs() <= by * expected.abs(), "{found}, not {expected}");
-        };
-        for (p, freedom, expected) in [
-            (0.6, 1.0, 0.324_919_696_232_906_25),
-            (0.975, 1.0, 12.706_204_736_174_693),
-            (0.975, 4.0, 2.776_445_105_197_793_5),
-            (0.999_999_999, 4.0, 234.027_612_060_907_88),
-            (0.0005, 30.0, -3.645_958_635_042_022),
-            (0.975, 999.0, 1.962_341_461_133_449_6),
-            (0.99, 99_999.0, 2.326_385_165_728_190_3),
-            (0.99, 100_001.0, 2.326_385_164_982_353),
-        ] {
-            close(t_quantile(p, freedom), expected, if freedom > 1000.0 { 1e-10 } else { 1e-13 });
-            close(
-                t_p_value(expected, freedom),
-                2.0 * f64::min(p, 1.0 - p),
-                if freedom > 1000.0 { 1e-9 } else { 1e-12 },
-            );
-        }
-        for (statistic, numerator, denominator, expected) in [
-            (0.3, 1.0, 5.0, 0.607_435_494_075_924_2),
-            (3.98, 2.0, 11.0, 0.050_066_696_514_591_48),
-            (1.0, 7.0, 40.0, 0.445_582_567_423_970_5),
-            (25.0, 3.0, 8.0, 0.000_204_036_491_494_380_6),
-            (2.0, 30.0, 5000.0, 0.000_970_818_949_418_508_2),
-            (1e-4, 4.0, 2.0, 0.999_999_960_015_995_2),
-        ] {
-            close(f_tail(statistic, numerator, denominator), expected, 1e-11);
-        }
+    fn chi_square_agrees_with_mpmath() {
         for (at, freedom, expected) in [
             (0.01, 1.0, 0.079_655_674_554_057_96),
             (3.84, 1.0, 0.949_956_478_751_294_9),
@@ -277,19 +250,7 @@ mod tests {
             (90.0, 60.0, 0.992_662_800_702_203_5),
             (1e-3, 8.0, 2.603_125_216_982_890_5e-15),
         ] {
-            close(chi_square_cdf(at, freedom), expected, 1e-13);
+            assert!((chi_square_cdf(at, freedom) / expected - 1.0).abs() < 1e-13, "{at}, {freedom}");
         }
-        for (p, expected) in [
-            (1e-300, -37.047_096_299_361_2),
-            (1e-12, -7.034_483_825_301_132),
-            (0.025, -1.959_963_984_540_054_2),
-            (0.3, -0.524_400_512_708_040_8),
-            (0.5, 0.0),
-            (0.999, 3.090_232_306_167_813),
-        ] {
-            close(normal_quantile(p), expected, 1e-15);
-            close(normal_cdf(expected), p, 1e-12);
-        }
-        assert_eq!((t_p_value(f64::INFINITY, 3.0), t_p_value(0.0, 3.0), f_tail(0.0, 2.0, 3.0)), (0.0, 1.0, 1.0));
     }
 }

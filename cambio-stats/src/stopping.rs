@@ -13,6 +13,8 @@ use std::f64::consts::PI;
 
 use libm::{exp, expm1, log, sin};
 
+use crate::distributions::integral;
+
 /// A test that has stopped.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stopped {
@@ -186,7 +188,6 @@ impl Walk {
 
     /// The probability of being above a height at this time and never having reached a bound.
     fn between(&self, height: f64, time: f64) -> f64 {
-        const STEPS: usize = 200;
         let width = self.width();
         let density = |at: f64| {
             if self.is_early(time) {
@@ -198,13 +199,7 @@ impl Walk {
             };
             2.0 / width * self.parts(time).map(part).sum::<f64>()
         };
-        let step = (self.above - height) / STEPS as f64;
-        let weight = |place: usize| match place {
-            0 | STEPS => 1.0,
-            odd if odd % 2 == 1 => 4.0,
-            _ => 2.0,
-        };
-        (0..=STEPS).map(|place| weight(place) * density(height + place as f64 * step)).sum::<f64>() * step / 3.0
+        integral(height, self.above, 200, density)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::Rules;
 use crate::engine::event::Ending;
+use crate::engine::observation::{OwnedObservation, Private};
 use crate::engine::table::{Carry, Opening, Phase, Source, Table};
 use crate::rules::card::{Card, Power};
 use crate::rules::seat::{Seat, SeatSet, Spot, SpotSet};
-use crate::view::observation::{OwnedObservation, Private};
 
 /// Bytes that are no observation of these rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -6,12 +6,12 @@ mod turn;
 use crate::engine::action::{Action, Choices};
 use crate::engine::chance::Chance;
 use crate::engine::event::{Event, Sink};
+use crate::engine::observation::{Observation, Private, Tally, View, allows, choices};
 use crate::engine::table::{Carry, Opening, Phase, Source, Table};
 use crate::rules::card::{Card, MAX_CARDS, MAX_KINDS, Power};
 use crate::rules::knob::Peek;
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::rules::{Rules, RulesError, copies};
-use crate::view::observation::{Observation, Private, Tally, View, allows, choices};
 use turn::Turn;
 
 /// A round in progress.

@@ -58,7 +58,6 @@ macro_rules! forward {
             $($observer.round_begins(standing, deck);)+
         }
 
-        #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
         #[inline(always)]
         fn event(&mut $self, event: &Event<Card>) {
             $($observer.event(event);)+

@@ -162,7 +162,9 @@ impl<A: Agent> Players<A> {
 
     /// Gives the agent in a seat what the seat perceived, in order.
     pub fn perceive(&mut self, seat: Seat, sightings: &[Sighting]) {
-        sightings.iter().for_each(|sighting| self.notice(seat, Notice::Event(sighting)));
+        for sighting in sightings {
+            self.notice(seat, Notice::Event(sighting));
+        }
     }
 
     fn tell(&mut self, notice: Notice<'_>) {

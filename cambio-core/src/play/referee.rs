@@ -212,6 +212,9 @@ impl<A: Agent, W: Observer> Referee<A, W> {
     ///
     /// # Errors
     /// If the agent cannot continue, or decides illegally. Nothing has been carried out then.
+    ///
+    /// # Panics
+    /// Only if an agent or the observer does.
     #[inline]
     pub fn step(&mut self) -> Result<Stepped, MatchError> {
         let (state, players) = (self.playing.state(), &mut self.seated.0);
@@ -291,6 +294,9 @@ impl<A: Agent> Thinker<A> {
 /// # Errors
 /// If the rules do not allow the number of seats, or an agent decides illegally or cannot continue. The match ends at once
 /// then.
+///
+/// # Panics
+/// Only if an agent or the observer does.
 ///
 /// # Determinism
 /// The match depends only on the pairing and the agents. The decks do not depend on the agents.

@@ -1,8 +1,8 @@
 //! The same game under other letters, to test that nobody is treated by a letter.
 
+use crate::engine::observation::Private;
 use crate::engine::table::{Carry, Table};
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
-use crate::view::observation::Private;
 use crate::{Action, Event, Observation, RoundResult, Setup, State};
 
 /// Moves every letter on by as many places: who sits where stays, and what the seats are called changes.

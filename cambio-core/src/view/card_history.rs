@@ -3,9 +3,9 @@
 use crate::Rules;
 use crate::engine::event::{Event, Sink};
 use crate::engine::motion::Motion;
+use crate::engine::observation::View;
 use crate::rules::card::Card;
 use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotSet};
-use crate::view::observation::View;
 
 /// How a card came to the table. Tensors have a flag for each, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

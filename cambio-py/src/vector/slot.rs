@@ -17,28 +17,6 @@ pub(super) struct Slot {
     own: Vec<Action>,
 }
 
-/// The seat that has to decide in a match, its legal decisions, and the one that the caller chose.
-///
-/// It is kept beside the matches, because a step looks at all of them before it changes any.
-#[derive(Clone, Copy)]
-pub(super) struct Ask {
-    pub(super) legal: Choices,
-    next: Action,
-}
-
-impl Ask {
-    pub(super) const NOBODY: Ask = Ask { legal: Choices::NONE, next: Action::Pass };
-
-    /// Takes the caller's decision; `false` if it is not legal.
-    #[inline]
-    pub(super) fn choose(&mut self, space: &ActionSpace, index: i64) -> bool {
-        let action = usize::try_from(index).ok().and_then(|index| space.from_index(index, self.legal.seat()));
-        let legal = action.filter(|&action| self.legal.contains(action));
-        self.next = legal.unwrap_or(Action::Pass);
-        legal.is_some()
-    }
-}
-
 impl Slot {
     /// A match before its opponents sit down.
     pub(super) fn new(common: &Common, deal: u64) -> Slot {

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cambio_exec::{build_aside, create_folder};
 use csv::StringRecord;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
@@ -21,7 +22,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
 use super::stored::StoredRun;
-use crate::disk::{RunError, build_aside, create_folder};
+use crate::disk::RunError;
 use crate::rows::{Column, CsvFile, FILES, Kind, RowReader};
 
 /// How many rows a row group has: enough for a reader's work in parallel, few enough for memory.

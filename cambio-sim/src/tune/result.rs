@@ -190,13 +190,14 @@ impl TryFrom<Object> for TuningResult {
         fn read<T: DeserializeOwned>(written: &Object, kind: &str) -> Result<T, String> {
             from_value(written.clone().into()).map_err(|error| format!("a result against {kind}: {error}"))
         }
+        let version = field(&written, "version")?;
         let found = match &written.get("field") {
             Some(Value::Array(_)) => Found::AgainstField(read(&written, "a field")?),
             Some(Value::String(word)) if word == "self" => Found::AgainstItself(read(&written, "itself")?),
             _ => return Err("`field` is neither a list of agents nor `self`".to_owned()),
         };
         Ok(TuningResult {
-            version: field(&written, "version")?,
+            version,
             agent: field(&written, "agent")?,
             ranges: field(&written, "ranges")?,
             rules: field(&written, "rules")?,

@@ -49,7 +49,7 @@ impl Bucket {
     }
 
     fn at(&self, name: &str) -> Path {
-        name.split('/').fold(self.root.clone(), |path, part| path.join(part))
+        name.split('/').fold(self.root.clone(), Path::join)
     }
 }
 

@@ -4,7 +4,6 @@
 //! the end (guided self-scheduling, Polychronopoulos and Kuck 1987), so that all workers end at about the same time. It knows no
 //! clock and no network: its driver, Ray or the simulation in `examples/forecast.rs`, reports the seconds of each unit.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::store::LineupCost;
@@ -190,19 +189,6 @@ impl Queue {
         }
         self.left.sort_by_key(|batches| batches.start);
     }
-}
-
-/// Sums the costs of many units by lineup.
-pub(super) fn summed(costs: impl IntoIterator<Item = LineupCost>) -> Vec<LineupCost> {
-    let mut sums = BTreeMap::<(usize, usize), LineupCost>::new();
-    for cost in costs {
-        let zero = LineupCost { blocks: 0, matches: 0, seconds: 0.0, ..cost };
-        let sum = sums.entry((cost.cell, cost.lineup)).or_insert(zero);
-        sum.blocks += cost.blocks;
-        sum.matches += cost.matches;
-        sum.seconds += cost.seconds;
-    }
-    sums.into_values().collect()
 }
 
 #[cfg(test)]

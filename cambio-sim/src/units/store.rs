@@ -14,6 +14,7 @@
 //! So to commit the same unit twice changes nothing, and a unit that gave other bytes the second time is a second name in its
 //! folder. There is no lock, no list and no coordinator: the store says what is there.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::ops::Range;
@@ -24,7 +25,6 @@ use cambio_agents::Roster;
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{Blobs, FolderBlobs};
-use super::queue::summed;
 use crate::disk::{PartsError, RunError};
 use crate::plan::{Plan, PlanError, PlayablePlan};
 use crate::store::{BatchEntry, Build, Programs, refuse_other, row_files};
@@ -534,4 +534,17 @@ impl UnitReader<'_> {
         self.hasher.update(&bytes);
         Ok(bytes)
     }
+}
+
+/// Sums the costs of many units by lineup.
+pub(super) fn summed(costs: impl IntoIterator<Item = LineupCost>) -> Vec<LineupCost> {
+    let mut sums = BTreeMap::<(usize, usize), LineupCost>::new();
+    for cost in costs {
+        let zero = LineupCost { blocks: 0, matches: 0, seconds: 0.0, ..cost };
+        let sum = sums.entry((cost.cell, cost.lineup)).or_insert(zero);
+        sum.blocks += cost.blocks;
+        sum.matches += cost.matches;
+        sum.seconds += cost.seconds;
+    }
+    sums.into_values().collect()
 }

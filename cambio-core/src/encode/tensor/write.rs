@@ -2,12 +2,12 @@
 //! not there is written as 0 where nothing else can lie.
 
 use super::{TensorNumber, TensorSpace};
+use crate::engine::observation::View;
 use crate::engine::table::{Phase, Source};
 use crate::rules::card::Card;
 use crate::rules::score::Score;
 use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, Seat, SeatSet, SpotSet};
 use crate::view::card_history::{NEVER, Row, Trace};
-use crate::view::observation::View;
 use crate::view::round_history::{PublicEvent, RoundHistory};
 
 /// The `SEATS` seats of a table as one of them counts them.

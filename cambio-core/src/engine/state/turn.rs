@@ -9,12 +9,12 @@ mod window;
 
 use crate::engine::chance::Chance;
 use crate::engine::event::{Ending, Event, Sink};
+use crate::engine::observation::may_call;
 use crate::engine::state::{Declared, Order, State};
 use crate::engine::table::{Opening, Phase, Source};
 use crate::rules::card::{Card, Power};
 use crate::rules::knob::{CallWhen, EmptyHand, Flip, Peek, Redrop, StockEmpty};
 use crate::rules::seat::{Seat, Spot, SpotSet};
-use crate::view::observation::may_call;
 use crate::{Action, RulesSpec};
 
 /// The state in the middle of a decision, with the chance and the sink that go with it.

@@ -2,12 +2,12 @@
 
 use crate::engine::chance::Chance;
 use crate::engine::event::{Event, Sink};
+use crate::engine::observation::step_has_target;
 use crate::engine::state::turn::Turn;
 use crate::engine::table::{Opening, Phase};
 use crate::rules::card::Power;
 use crate::rules::knob::Window;
 use crate::rules::seat::{Seat, Spot, SpotSet};
-use crate::view::observation::step_has_target;
 
 impl<C: Chance, S: Sink> Turn<'_, C, S> {
     pub(super) fn begin_power(&mut self) {

@@ -2,12 +2,12 @@
 
 use crate::engine::chance::{Chance, Race, RaceOrder};
 use crate::engine::event::{Ending, Event, Sink, Verdict};
+use crate::engine::observation::{View as _, matches};
 use crate::engine::state::turn::Turn;
 use crate::engine::state::{Declared, State};
 use crate::engine::table::{Opening, Phase};
 use crate::rules::knob::{EmptyHand, EmptyHandFines, Late, Matching};
 use crate::rules::seat::{Seat, SeatSet, Spot, SpotSet};
-use crate::view::observation::{View as _, matches};
 
 impl<C: Chance, S: Sink> Turn<'_, C, S> {
     pub(super) fn open_window(&mut self, opening: Opening) {
