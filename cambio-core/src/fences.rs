@@ -4,18 +4,18 @@
 /// An agent takes sightings. A referee's event tells every face, and does not fit.
 ///
 /// ```
-/// use cambio_core::{Agent, Card, Event, Seat};
+/// use cambio_core::{Agent, Card, Event, Notice, Seat};
 ///
 /// fn tell(agent: &mut dyn Agent, seat: Seat, event: &Event<Card>) {
-///     agent.notice(&event.seen_from(seat));
+///     agent.notice(Notice::Event(&event.seen_from(seat)));
 /// }
 /// ```
 ///
 /// ```compile_fail,E0308
-/// use cambio_core::{Agent, Card, Event, Seat};
+/// use cambio_core::{Agent, Card, Event, Notice, Seat};
 ///
 /// fn tell(agent: &mut dyn Agent, seat: Seat, event: &Event<Card>) {
-///     agent.notice(event);
+///     agent.notice(Notice::Event(event));
 /// }
 /// ```
 ///

@@ -46,7 +46,7 @@ pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
     if probability < 0.5 { -t } else { t }
 }
 
-/// The two-sided p-value of a t statistic.
+/// The two-sided p-value of a t statistic; that of the normal distribution with infinitely many degrees of freedom.
 ///
 /// # Panics
 /// If there is no degree of freedom.
@@ -54,9 +54,13 @@ pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
 /// # Examples
 /// ```
 /// assert!((cambio_stats::t_p_value(-2.776, 4.0) - 0.05).abs() < 1e-4);
+/// assert_eq!(cambio_stats::t_p_value(f64::INFINITY, f64::INFINITY), 0.0);
 /// ```
 pub fn t_p_value(statistic: f64, freedom: f64) -> f64 {
     assert!(freedom > 0.0, "there is a degree of freedom");
+    if freedom.is_infinite() {
+        return 2.0 * normal_cdf(-statistic.abs());
+    }
     let (x, y) = shares(freedom, statistic * statistic);
     beta(freedom / 2.0, 0.5, x, y)
 }
