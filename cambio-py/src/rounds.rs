@@ -13,8 +13,9 @@ use cambio_stats::sprt::Verdict;
 use pyo3::prelude::*;
 
 use crate::error;
+use crate::error::{failed, refused};
 use crate::tournament::roster_with;
-use crate::units::{Bots, failed, refused};
+use crate::units::Bots;
 
 /// The answer of a sequential test: verdict, deals, log likelihood ratio, its bounds, matches.
 type Answer = (&'static str, u64, f64, (f64, f64), u64);

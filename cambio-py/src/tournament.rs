@@ -18,9 +18,9 @@ use pyo3::types::PyDict;
 
 use crate::action::decision;
 use crate::desk::Desk;
+use crate::error::{failed, refused};
 use crate::observation::PyObservation;
 use crate::rules::PyRules;
-use crate::units::{failed, refused};
 use crate::{args, error};
 
 /// An agent that Python makes: an object with a method `decide(observation)`, or `decide_batch(observations)`.

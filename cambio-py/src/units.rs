@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use cambio_report::Run;
 use cambio_sim::units::{LineupCost, Queue, UnitStore, WorkUnit, merge_units, play_unit, replay_unit};
-use cambio_sim::{Executor, Experiment, PlayError};
+use cambio_sim::{Executor, Experiment};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error;
+use crate::error::{self, failed, refused};
 use crate::tournament::{about, roster_with};
 
 /// The agents of Python by name.
@@ -20,19 +20,6 @@ type Told = (u64, u64, String);
 
 /// What a lineup cost: cell, lineup, blocks, matches, seconds.
 type Cost = (usize, usize, u64, u64, f64);
-
-pub(crate) fn refused(error: impl std::fmt::Display) -> PyErr {
-    error::RunError::new_err(error.to_string())
-}
-
-/// The error of Python for what ended play.
-pub(crate) fn failed(error: PlayError) -> PyErr {
-    match error {
-        PlayError::Plan(error) => error::ExperimentError::new_err(error.to_string()),
-        PlayError::Fault(fault) => error::AgentFault::new_err(fault.to_string()),
-        error => refused(error),
-    }
-}
 
 fn told(unit: WorkUnit) -> Told {
     (unit.from, unit.to, unit.hash)

@@ -28,8 +28,8 @@ use queue::summed;
 use store::{StoredBatch, UnitWriter};
 
 pub use blobs::{Blobs, FolderBlobs};
-pub use queue::{Queue, SECONDS};
-pub use store::{LineupCost, UnitStore, WorkUnit};
+pub use queue::{LineupCost, Queue, SECONDS};
+pub use store::{UnitStore, WorkUnit};
 
 /// So many batches are read before they are written, at most.
 const AHEAD: usize = 4;

@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::store::LineupCost;
+use serde::{Deserialize, Serialize};
+
 use crate::plan::{Cell, Plan};
 
 /// The seconds that a unit should take: long enough to be worth a commit, short enough to lose little when a machine ends.
@@ -15,6 +16,21 @@ pub const SECONDS: (f64, f64) = (1.0, 60.0);
 
 /// How many units each worker should still get; with more, units are smaller and the ends are closer together.
 const UNITS_LEFT: f64 = 2.0;
+
+/// The seconds that the blocks of one lineup took.
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+pub struct LineupCost {
+    /// The number of the cell in the plan.
+    pub cell: usize,
+    /// The number of the lineup in the cell.
+    pub lineup: usize,
+    /// The number of blocks.
+    pub blocks: u64,
+    /// The number of matches in them.
+    pub matches: u64,
+    /// The seconds of one core.
+    pub seconds: f64,
+}
 
 /// What is left to play.
 ///

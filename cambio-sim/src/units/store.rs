@@ -24,7 +24,7 @@ use cambio_agents::Roster;
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{Blobs, FolderBlobs};
-use super::queue::summed;
+use super::queue::{LineupCost, summed};
 use crate::disk::{PartsError, RunError};
 use crate::plan::{Plan, PlanError, PlayablePlan};
 use crate::store::{BatchEntry, Build, Programs, refuse_other, row_files};
@@ -88,21 +88,6 @@ impl WorkUnit {
 
 fn folder(kind: &str, batches: &Range<u64>) -> String {
     format!("{kind}/{:010}-{:010}", batches.start, batches.end)
-}
-
-/// The seconds that the blocks of one lineup took.
-#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
-pub struct LineupCost {
-    /// The number of the cell in the plan.
-    pub cell: usize,
-    /// The number of the lineup in the cell.
-    pub lineup: usize,
-    /// The number of blocks.
-    pub blocks: u64,
-    /// The number of matches in them.
-    pub matches: u64,
-    /// The seconds of one core.
-    pub seconds: f64,
 }
 
 /// What `plan.json` says.
