@@ -69,7 +69,7 @@ pub(crate) fn told(error: &PyErr, py: Python<'_>) -> String {
     format!("it raised {name}: {}", cambio_core::shown(&text).up_to(200))
 }
 
-/// The error of Python for a run that cannot be read or written.
+/// The error of Python for a run that cannot be played or read.
 pub(crate) fn refused(error: impl std::fmt::Display) -> PyErr {
     RunError::new_err(error.to_string())
 }

@@ -37,16 +37,16 @@ mod store;
 pub mod tune;
 pub mod units;
 
-pub use advantage::{AdvantageError, Advantages, AskedWorth, Worth};
+pub use advantage::{Advantages, AskedWorth, Worth};
 pub use cambio_exec::{CancelToken, Executor, MOST_THREADS, Stopped, ThreadsError, Worker};
 pub use digest::{BaselineRow, Derived, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 pub use disk::{PartsError, RunError};
-pub use exploit::{LowerBound, LowerBoundError, Won};
+pub use exploit::{LowerBound, Won};
 pub use plan::{
     Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan,
     PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Secret, Unit, fresh_seed, read_rules, read_seed,
 };
-pub use play::{AgentFault, BlockRows, PlayError, RoundTally, Tally, play_block};
+pub use play::{AgentFault, BlockRows, PlayError, RoundError, RoundTally, Tally, play_block};
 pub use rows::BehaviourRow;
 pub use run::{AgainError, Findings, Progress, Replay, Report, Runner, StoredMatch, derive, verify};
 #[cfg(feature = "parquet")]

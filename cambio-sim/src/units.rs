@@ -24,11 +24,12 @@ use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 use crate::play::PlayError;
 use crate::run::{Output, PlayedBatch, faults_in, play_batches, write_timing};
 use crate::store::{BatchEntry, RunFolder, StoredRun, unpacked_all};
-use store::{StoredBatch, UnitWriter, summed};
+use queue::summed;
+use store::{StoredBatch, UnitWriter};
 
 pub use blobs::{Blobs, FolderBlobs};
-pub use queue::{Queue, SECONDS};
-pub use store::{LineupCost, UnitStore, WorkUnit};
+pub use queue::{LineupCost, Queue, SECONDS};
+pub use store::{UnitStore, WorkUnit};
 
 /// So many batches are read before they are written, at most.
 const AHEAD: usize = 4;

@@ -224,16 +224,26 @@ impl RunFolder {
             return Ok(());
         }
         self.await_sync()?;
-        let clone =
-            |(path, file): &(PathBuf, File)| Ok((path.clone(), file.try_clone().map_err(RunError::unwritable(path))?));
-        let files: Vec<(PathBuf, File)> = self.files.iter().map(clone).collect::<Result<_, RunError>>()?;
-        let ledger = clone(&self.ledger)?;
-        let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
-        self.committed = Instant::now();
-        let spawned = std::thread::Builder::new().spawn(move || sync(&files, ledger, &text));
+        let sync = self.sync()?;
+        let spawned = std::thread::Builder::new().spawn(sync);
         self.has_failed = spawned.is_err();
         self.syncing = Some(spawned.map_err(RunError::unwritable(&self.path))?);
         Ok(())
+    }
+
+    /// What commits the appended rows: it syncs them, then appends their lines to the ledger.
+    fn sync(&mut self) -> Result<impl FnOnce() -> Result<(), RunError> + use<>, RunError> {
+        let clone =
+            |(path, file): &(PathBuf, File)| Ok((path.clone(), file.try_clone().map_err(RunError::unwritable(path))?));
+        let files: Vec<(PathBuf, File)> = self.files.iter().map(clone).collect::<Result<_, RunError>>()?;
+        let (path, mut ledger) = clone(&self.ledger)?;
+        let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
+        self.committed = Instant::now();
+        Ok(move || {
+            files.iter().try_for_each(|(path, file)| file.sync_data().map_err(RunError::unwritable(path)))?;
+            ledger.write_all(text.as_bytes()).map_err(RunError::unwritable(&path))?;
+            ledger.sync_data().map_err(RunError::unwritable(&path))
+        })
     }
 
     fn await_sync(&mut self) -> Result<(), RunError> {
@@ -245,14 +255,7 @@ impl RunFolder {
     /// Commits the appended rows and waits until that is done. After a failure nothing is written behind the lost lines.
     pub(crate) fn commit(&mut self) -> Result<(), RunError> {
         self.await_sync()?;
-        if !self.pending.is_empty() && !self.has_failed {
-            let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
-            let (path, file) = &self.ledger;
-            let ledger = (path.clone(), file.try_clone().map_err(RunError::unwritable(path))?);
-            sync(&self.files, ledger, &text)?;
-        }
-        self.committed = Instant::now();
-        Ok(())
+        if self.pending.is_empty() || self.has_failed { Ok(()) } else { self.sync()?() }
     }
 
     /// Writes the manifest: what is played, by which program, and how it ended.
@@ -352,15 +355,6 @@ impl Secret {
         open.write_all(format!("{self}\n").as_bytes()).map_err(RunError::unwritable(&file))?;
         open.sync_all().map_err(RunError::unwritable(&file))
     }
-}
-
-/// Syncs the rows, then appends their lines to the ledger.
-fn sync(files: &[(PathBuf, File)], (path, mut ledger): (PathBuf, File), text: &str) -> Result<(), RunError> {
-    for (path, file) in files {
-        file.sync_data().map_err(RunError::unwritable(path))?;
-    }
-    ledger.write_all(text.as_bytes()).map_err(RunError::unwritable(&path))?;
-    ledger.sync_data().map_err(RunError::unwritable(&path))
 }
 
 #[cfg(test)]

@@ -4,9 +4,11 @@
 //! the end (guided self-scheduling, Polychronopoulos and Kuck 1987), so that all workers end at about the same time. It knows no
 //! clock and no network: its driver, Ray or the simulation in `examples/forecast.rs`, reports the seconds of each unit.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::store::LineupCost;
+use serde::{Deserialize, Serialize};
+
 use crate::plan::{Cell, Plan};
 
 /// The seconds that a unit should take: long enough to be worth a commit, short enough to lose little when a machine ends.
@@ -14,6 +16,21 @@ pub const SECONDS: (f64, f64) = (1.0, 60.0);
 
 /// How many units each worker should still get; with more, units are smaller and the ends are closer together.
 const UNITS_LEFT: f64 = 2.0;
+
+/// The seconds that the blocks of one lineup took.
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+pub struct LineupCost {
+    /// The number of the cell in the plan.
+    pub cell: usize,
+    /// The number of the lineup in the cell.
+    pub lineup: usize,
+    /// The number of blocks.
+    pub blocks: u64,
+    /// The number of matches in them.
+    pub matches: u64,
+    /// The seconds of one core.
+    pub seconds: f64,
+}
 
 /// What is left to play.
 ///
@@ -189,6 +206,19 @@ impl Queue {
         }
         self.left.sort_by_key(|batches| batches.start);
     }
+}
+
+/// Sums the costs of many units by lineup.
+pub(super) fn summed(costs: impl IntoIterator<Item = LineupCost>) -> Vec<LineupCost> {
+    let mut sums = BTreeMap::<(usize, usize), LineupCost>::new();
+    for cost in costs {
+        let zero = LineupCost { blocks: 0, matches: 0, seconds: 0.0, ..cost };
+        let sum = sums.entry((cost.cell, cost.lineup)).or_insert(zero);
+        sum.blocks += cost.blocks;
+        sum.matches += cost.matches;
+        sum.seconds += cost.seconds;
+    }
+    sums.into_values().collect()
 }
 
 #[cfg(test)]

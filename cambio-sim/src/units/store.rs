@@ -14,7 +14,6 @@
 //! So to commit the same unit twice changes nothing, and a unit that gave other bytes the second time is a second name in its
 //! folder. There is no lock, no list and no coordinator: the store says what is there.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::ops::Range;
@@ -25,6 +24,7 @@ use cambio_agents::Roster;
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{Blobs, FolderBlobs};
+use super::queue::{LineupCost, summed};
 use crate::disk::{PartsError, RunError};
 use crate::plan::{Plan, PlanError, PlayablePlan};
 use crate::store::{BatchEntry, Build, Programs, refuse_other, row_files};
@@ -88,21 +88,6 @@ impl WorkUnit {
 
 fn folder(kind: &str, batches: &Range<u64>) -> String {
     format!("{kind}/{:010}-{:010}", batches.start, batches.end)
-}
-
-/// The seconds that the blocks of one lineup took.
-#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
-pub struct LineupCost {
-    /// The number of the cell in the plan.
-    pub cell: usize,
-    /// The number of the lineup in the cell.
-    pub lineup: usize,
-    /// The number of blocks.
-    pub blocks: u64,
-    /// The number of matches in them.
-    pub matches: u64,
-    /// The seconds of one core.
-    pub seconds: f64,
 }
 
 /// What `plan.json` says.
@@ -534,17 +519,4 @@ impl UnitReader<'_> {
         self.hasher.update(&bytes);
         Ok(bytes)
     }
-}
-
-/// Sums the costs of many units by lineup.
-pub(super) fn summed(costs: impl IntoIterator<Item = LineupCost>) -> Vec<LineupCost> {
-    let mut sums = BTreeMap::<(usize, usize), LineupCost>::new();
-    for cost in costs {
-        let zero = LineupCost { blocks: 0, matches: 0, seconds: 0.0, ..cost };
-        let sum = sums.entry((cost.cell, cost.lineup)).or_insert(zero);
-        sum.blocks += cost.blocks;
-        sum.matches += cost.matches;
-        sum.seconds += cost.seconds;
-    }
-    sums.into_values().collect()
 }
