@@ -205,7 +205,11 @@ impl<A: Agent, W: Observer> Referee<A, W> {
     /// # Errors
     /// If the decision is illegal or the match is over. Nothing has changed then.
     pub fn act(&mut self, action: Action) -> Result<(), IllegalAction> {
-        self.playing.act_observed(action, &mut self.seated).map(|_| ())
+        let Referee { playing, seated } = self;
+        if seated.0.agents().iter().all(Option::is_none) {
+            return playing.act_observed(action, &mut seated.1).map(|_| ());
+        }
+        playing.act_observed(action, seated).map(|_| ())
     }
 
     /// Lets the agent whose turn it is decide, and carries its decision out.
