@@ -10,7 +10,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cambio_exec::{build_aside, create_folder};
+use cambio_exec::build_aside;
 use csv::StringRecord;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
@@ -39,7 +39,6 @@ const GROUP: usize = 1 << 16;
 /// be written.
 pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
     build_aside(out, |new| {
-        create_folder(new)?;
         let run = stored.plan.run_id();
         let create = |file: CsvFile| Table::create(file.name, (file.columns)(), &run, new);
         let mut tables = FILES.into_iter().map(create).collect::<Result<Vec<_>, _>>()?;
