@@ -1,12 +1,10 @@
 //! Rows in another format: what `cambio export` writes, and what it leaves alone.
 
-mod folder;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use folder::folder;
+use crate::folder::folder;
 
 fn cambio(folder: &Path, words: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words.split(' ')).output().unwrap()
@@ -37,7 +35,11 @@ fn a_program_without_the_feature_says_how_to_get_it_and_writes_nothing() {
     let folder = with_a_run("without");
     let output = cambio(&folder, "export run --out columns");
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("`cargo install --profile dist --path cambio-cli --features parquet`"), "{}", said(&output));
+    assert!(
+        said(&output).contains("`cargo install --profile dist --path cambio-cli --features parquet`"),
+        "{}",
+        said(&output)
+    );
     assert!(!folder.join("columns").exists());
 }
 

@@ -13,7 +13,9 @@ impl Agent for Mine {
         let (choices, own) = (view.choices(), view.table().layout(view.seat()));
         let points = |spot| view.face(spot).map_or(6, |card| view.rules().points(card));
         let wish = match view.table().phase() {
-            Phase::Start | Phase::Close if own.iter_from(view.seat()).map(points).sum::<i32>() <= 8 => Some(Action::Call),
+            Phase::Start | Phase::Close if own.iter_from(view.seat()).map(points).sum::<i32>() <= 8 => {
+                Some(Action::Call)
+            }
             Phase::Window => view.known_matches().intersection(own).first_from(view.seat()).map(Action::Snap),
             Phase::Held(_) => {
                 let worst = own.iter_from(view.seat()).max_by_key(|&spot| points(spot));
