@@ -230,13 +230,16 @@ def faults(run):
 
 
 def parts(run):
-    """Three shards that are merged give the run in one piece."""
+    """Three units that are merged give the run in one piece."""
     spec = f"seed = 20\ndeals = 50\nrules = ['classic', 'faessler']\nseats = [2, 3]\nagents = {AGENTS}\n"
     run.run("whole", spec, "--records")
-    for index in range(3):
-        run(f"shard whole.toml --out part{index} --index {index} --of 3 --quiet --threads {1 + index % 2} --records")
-    run("merge part2 part0 part1 --out merged")
+    run("units begin whole.toml --store store --records")
+    for index in [2, 0, 1]:
+        run(f"units play --store store --index {index} --of 3 --quiet --threads {1 + index % 2}")
+    run("units merge --store store --out merged --quiet")
     run.must_be_same("whole", "merged")
+    # It names the build, and says how long the units took.
+    shutil.rmtree(run.folder / "store")
 
 
 def resumed(run):

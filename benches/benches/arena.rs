@@ -9,7 +9,7 @@ use std::path::Path;
 
 use cambio_agents::roster;
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Deal, Rules};
+use cambio_core::{Deal, Players, Referee, Rules};
 use cambio_sim::{Executor, Experiment, Lineups, PlayablePlan, RunFolder, Runner};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -17,13 +17,13 @@ const SEATS: usize = 2;
 
 fn alone(lineup: [&str; SEATS], deals: std::ops::Range<u64>) {
     let rules = Rules::preset("classic").expect("a preset");
-    let mut agents: [Box<dyn Agent>; SEATS] = lineup.map(|agent| roster().parse(agent).expect("an agent").make());
-    let mut table = Deal::new(&rules, Key::new(1, deals.start));
+    let players: Players<_> = lineup.map(|agent| roster().parse(agent).expect("an agent").make()).into();
+    let mut referee = Referee::new(Deal::new(&rules, Key::new(1, deals.start)), players, ()).expect("a match");
     for deal in deals {
-        table.set_key(Key::new(1, deal));
         for _ in 0..SEATS {
-            table.play(SEATS, &mut agents, &mut ()).expect("nobody is at fault");
-            agents.rotate_left(1);
+            referee.restart(Key::new(1, deal)).expect("all can play");
+            referee.run().expect("all decide legally");
+            referee.players_mut().agents_mut().rotate_left(1);
         }
     }
 }
@@ -37,7 +37,7 @@ fn alone_on(threads: u64, lineup: [&str; SEATS], deals: u64) {
 }
 
 fn run(plan: &PlayablePlan, folder: &Path, threads: usize) {
-    let mut folder = RunFolder::create(folder, "", plan, None).expect("the folder can be written");
+    let mut folder = RunFolder::create(folder, plan).expect("the folder can be written");
     let executor = Executor::new(threads).expect("threads");
     let report = Runner::new(&executor).run(plan, &mut folder).expect("the plan can be played");
     assert_eq!(report.matches, plan.matches());

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use cambio_benches::{Everyone, Faces, Play};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{Chronicle, Knowledge, Rules, Seat, State, TensorSpace};
+use cambio_core::{Knowledge, RoundHistory, Rules, Seat, State, TensorSpace};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 const TABLES: [(&str, usize); 5] = [("classic", 2), ("classic", 4), ("classic", 8), ("original", 2), ("faessler", 2)];
@@ -70,12 +70,12 @@ fn tensors(criterion: &mut Criterion) {
         let rules = Rules::preset(preset).expect("a preset");
         let space = TensorSpace::new(&rules, seats);
         let mut play = Play::new(&rules, seats, Faces::Dealt);
-        let states: Vec<(State, Seat, Chronicle)> = (0..STATES)
+        let states: Vec<(State, Seat, RoundHistory)> = (0..STATES)
             .map(|number| {
-                let mut chronicle = Chronicle::new(&rules, seats);
-                let state = play.midgame(number % 32, &mut chronicle);
+                let mut history = RoundHistory::new(&rules, seats);
+                let state = play.midgame(number % 32, &mut history);
                 let seat = state.actor().expect("the round is not over");
-                (state, seat, chronicle)
+                (state, seat, history)
             })
             .collect();
         let mut group = criterion.benchmark_group(format!("{preset}/{seats} seats/tensor"));
@@ -83,24 +83,24 @@ fn tensors(criterion: &mut Criterion) {
         let mut numbers = vec![0_i16; space.len()];
         group.bench_function("i16, from an observation", |bencher| {
             bencher.iter(|| {
-                for (state, seat, chronicle) in &states {
-                    space.write(&state.observe(*seat), chronicle, black_box(&mut numbers));
+                for (state, seat, history) in &states {
+                    space.write(&state.observe(*seat), history, black_box(&mut numbers));
                 }
             });
         });
         let mut numbers = vec![0_f32; space.len()];
         group.bench_function("f32, from an observation", |bencher| {
             bencher.iter(|| {
-                for (state, seat, chronicle) in &states {
-                    space.write(&state.observe(*seat), chronicle, black_box(&mut numbers));
+                for (state, seat, history) in &states {
+                    space.write(&state.observe(*seat), history, black_box(&mut numbers));
                 }
             });
         });
         let mut numbers = vec![0_u8; space.len()];
         group.bench_function("u8, from a state", |bencher| {
             bencher.iter(|| {
-                for (state, seat, chronicle) in &states {
-                    space.write(&state.view(*seat), chronicle, black_box(&mut numbers));
+                for (state, seat, history) in &states {
+                    space.write(&state.view(*seat), history, black_box(&mut numbers));
                 }
             });
         });

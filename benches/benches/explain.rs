@@ -1,11 +1,12 @@
-//! What it costs that agents can explain their decisions, one core: the same agent on the same positions of `classic` without extensions,
-//! with them but not asked, and asked after each decision. The three take turns, so that what slows the machine down slows all of them;
-//! what is told is the median of the ratios of neighbours, which a burst of other work hardly moves.
+//! What an explanation after each decision costs, one core: the same agent on the same positions of `classic`, with and without.
+//!
+//! The two take turns, so that a slower machine slows both. Printed is the median of the ratios of neighbours, which a burst of
+//! other work hardly moves.
 
 use std::hint::black_box;
 use std::time::Duration;
 
-use cambio_agents::{Extensions, Learned, Lookahead, LookaheadParams, Player, Rollout, RolloutParams, roster};
+use cambio_agents::{Learned, Lookahead, LookaheadParams, Rollout, RolloutParams, roster};
 use cambio_benches::{Position, positions};
 use cambio_core::{Agent, Rules};
 use criterion::measurement::{Measurement, WallTime};
@@ -14,13 +15,13 @@ const POSITIONS: usize = 24;
 const ROUNDS: usize = 300;
 
 /// Decides in every position, and asks why if `asks`. Gives the time.
-fn time(players: &mut [(Player, cambio_core::State)], asks: bool) -> Duration {
+fn time<A: Agent>(positions: &mut [Position<A>], asks: bool) -> Duration {
     let begun = WallTime.start();
-    for (player, state) in players {
-        let view = state.observe(state.actor().expect("a position asks somebody"));
-        let decided = black_box(player.agent().decide(&view));
+    for Position { agent, state } in positions {
+        let view = state.observe(state.actor().expect("a seat decides in every position"));
+        let decided = black_box(agent.decide(&view).expect("the agent can continue"));
         if asks {
-            black_box(player.explain(&view, decided));
+            black_box(agent.explain(&view, decided));
         }
     }
     WallTime.end(begun)
@@ -33,19 +34,16 @@ fn median(mut values: Vec<f64>) -> [f64; 3] {
     [middle, middle - half, middle + half].map(|place| values[place])
 }
 
-fn compare<A: Agent + Extensions + Clone + 'static>(name: &str, agent: &A) {
+fn compare<A: Agent + Clone>(name: &str, agent: &A) {
     let rules = Rules::preset("classic").expect("a preset");
     let heuristic = || roster().parse("heuristic").expect("a spec").make();
-    let found = || positions(&rules, 2, POSITIONS, &heuristic, agent).into_iter();
-    let plain: fn(Position<A>) -> _ = |Position { agent, state }| (Player::from(agent), state);
-    let extended: fn(Position<A>) -> _ = |Position { agent, state }| (Player::extended(agent), state);
-    // Another plain one shows what noise alone does.
-    let mut all = [plain, plain, extended, extended].map(|make| found().map(make).collect::<Vec<_>>());
-    let mut times = [const { Vec::new() }; 4];
+    // The second shows what noise alone does.
+    let mut all = [(); 3].map(|()| positions(&rules, 2, POSITIONS, &heuristic, agent));
+    let mut times = [const { Vec::new() }; 3];
     for round in 0..=ROUNDS {
-        for turn in 0..4 {
-            let place = (turn + round) % 4;
-            let taken = time(&mut all[place], place == 3);
+        for turn in 0..3 {
+            let place = (turn + round) % 3;
+            let taken = time(&mut all[place], place == 2);
             // The first round warms up.
             if round > 0 {
                 times[place].push(taken.as_secs_f64());
@@ -53,8 +51,8 @@ fn compare<A: Agent + Extensions + Clone + 'static>(name: &str, agent: &A) {
         }
     }
     let micros = median(times[0].clone())[0] / POSITIONS as f64 * 1e6;
-    println!("{name}: {micros:.1} µs a decision without extensions");
-    for (place, what) in [(1, "the same once more"), (2, "can explain, is not asked"), (3, "explains each decision")] {
+    println!("{name}: {micros:.1} µs a decision");
+    for (place, what) in [(1, "the same once more"), (2, "explains each decision")] {
         let ratios: Vec<f64> = times[place].iter().zip(&times[0]).map(|(own, plain)| own / plain).collect();
         let [ratio, low, high] = median(ratios).map(|ratio| 100.0 * (ratio - 1.0));
         println!("  {what}: {ratio:+.2} % ({low:+.2} to {high:+.2})");

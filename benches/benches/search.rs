@@ -6,7 +6,10 @@ use std::hint::black_box;
 use cambio_agents::{Arm, Ismcts, Learned, Rollout, roster};
 use cambio_benches::{Position, positions};
 use cambio_core::rng::Bounded as _;
-use cambio_core::{Action, Agent, Dice, Knowledge, Observation, RoundResult, Rules, Seat, Sighting, State, View as _};
+use cambio_core::{
+    Action, Agent, AgentError, Briefing, Dice, Knowledge, Notice, Observation, RoundResult, Rules, Seat, State,
+    View as _,
+};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use rand::TryRng;
@@ -49,7 +52,7 @@ fn decisions<S: Search>(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules,
         let mut iterations = 0;
         for Position { agent, state } in &mut positions {
             let seat = state.actor().expect("a position asks somebody");
-            black_box(agent.decide(&state.observe(seat)));
+            black_box(agent.decide(&state.observe(seat)).expect("a search can continue"));
             iterations += agent.arms().iter().map(|arm| u64::from(arm.visits)).sum::<u64>();
         }
         iterations
@@ -66,7 +69,7 @@ fn learned(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules, seats: usize
         bencher.iter(|| {
             for Position { agent, state } in &mut positions {
                 let seat = state.actor().expect("a position asks somebody");
-                black_box(agent.decide(&state.observe(seat)));
+                black_box(agent.decide(&state.observe(seat)).expect("a search can continue"));
             }
         });
     });
@@ -119,16 +122,19 @@ fn theirs(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules) {
 struct Witness(Option<Knowledge>);
 
 impl Agent for Witness {
-    fn begin(&mut self, briefing: &cambio_core::Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.0 = Some(Knowledge::new(briefing.rules, briefing.seats, briefing.seat));
+        Ok(())
     }
 
-    fn notice(&mut self, sighting: &Sighting) {
-        self.0.as_mut().expect("a match begins with a briefing").notice(sighting);
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let (Some(knowledge), Notice::Event(sighting)) = (&mut self.0, notice) {
+            knowledge.notice(sighting);
+        }
     }
 
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        view.choices().nth(0).expect("who is asked has a choice")
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        Ok(view.choices().nth(0).expect("a seat that decides has a choice"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the benchmarks play: uniformly random rounds through the public API.
 
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{Agent, Briefing, Card, Dice, Event, Rules, Seat, Setup, Sink, State};
+use cambio_core::{Agent, Briefing, Card, Dice, Event, Observer as _, Players, Rules, Seat, Setup, Sink, State};
 
 /// Where the faces of a round come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -144,45 +144,35 @@ pub fn positions<A: Agent + Clone>(
         deal += 1;
         let streams = Seat::ALL.map(|seat| key.agent(seat));
         let briefing = |seat: Seat| Briefing { rules, seats, seat, stream: &streams[seat.index()] };
-        let mut players: Vec<_> = (0..seats).map(|_| player()).collect();
-        let mut searchers = vec![searcher.clone(); seats];
-        for seat in 0..seats {
-            players[seat].begin(&briefing(Seat::ALL[seat]));
-            searchers[seat].begin(&briefing(Seat::ALL[seat]));
+        let mut seated = (Players::all((0..seats).map(|_| player())), Players::all(vec![searcher.clone(); seats]));
+        for &seat in &Seat::ALL[..seats] {
+            seated.0.brief(&briefing(seat)).expect("players can play here");
+            seated.1.brief(&briefing(seat)).expect("the searcher can play here");
         }
-        let mut heard: Vec<Event<Card>> = Vec::new();
         let mut deck = rules.deck().to_vec();
         key.stream(Purpose::Deck, 0).shuffle(&mut deck);
         let mut dice = Dice(key.stream(Purpose::Race, 0));
         let setup = Setup::new(rules, seats);
-        let mut state = State::deal(&setup, &deck, &mut dice, &mut |e: &Event<Card>| heard.push(*e))
+        let mut state = State::deal(&setup, &deck, &mut dice, &mut |event: &Event<Card>| seated.event(event))
             .expect("the rules fit the seats");
         let mut asked = 0;
-        loop {
-            for event in heard.drain(..) {
-                for seat in 0..seats {
-                    let sighting = event.seen_from(Seat::ALL[seat]);
-                    players[seat].notice(&sighting);
-                    searchers[seat].notice(&sighting);
-                }
-            }
-            let Some(seat) = state.actor() else { break };
+        while let Some(seat) = state.actor() {
             let is_window = state.table().phase() == cambio_core::Phase::Window;
             let choices = state.choices().len();
             // Every fifth question with a choice, windows aside: there mostly nothing is known to match.
             if !is_window && choices > 1 {
                 asked += 1;
                 if asked % 5 == deal as usize % 5 && found.len() < count {
-                    found.push(Position { agent: searchers[seat.index()].clone(), state: state.clone() });
+                    let agent = seated.1.agent(seat).expect("one sits in every seat").clone();
+                    found.push(Position { agent, state: state.clone() });
                 }
             }
-            for (_, other) in searchers.iter_mut().enumerate().filter(|&(other, _)| other != seat.index()) {
-                if other.spectates() {
-                    other.spectate(state.table());
-                }
-            }
-            let action = players[seat.index()].decide(&state.observe(seat));
-            state.apply(action, &mut dice, &mut |e: &Event<Card>| heard.push(*e)).expect("players decide legally");
+            seated.1.asks(&state, seat);
+            let asked = seated.0.ask(&state.observe(seat)).expect("one sits in every seat");
+            let action = asked.expect("players can continue");
+            state
+                .apply(action, &mut dice, &mut |event: &Event<Card>| seated.event(event))
+                .expect("players decide legally");
         }
     }
     found

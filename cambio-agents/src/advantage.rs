@@ -2,7 +2,8 @@
 
 use cambio_core::rng::Stream;
 use cambio_core::{
-    Action, Card, Dice, Event, History, Match, Observer, Phase, RoundResult, Rules, Seat, Setup, Spot, State, View,
+    Action, Card, CardHistory, Dice, Event, Observer, Phase, RoundResult, Rules, Seat, Setup, Spot, Standing, State,
+    View,
 };
 use rand::Rng as _;
 
@@ -16,7 +17,7 @@ use crate::policy::{Follow, Past as _, Policy};
 /// *advantage*. If the policy plays in all other seats, the advantages of a round add up, in expectation, to what the seat wins
 /// more than the policy would win in it (the performance difference lemma: Kakade and Langford 2002), without most of the luck
 /// of the cards, which makes the noise of results. Decisions that differ only in cards that the seat cannot
-/// tell apart ([`History::are_alike`]) count as the same.
+/// tell apart ([`CardHistory::are_alike`]) count as the same.
 ///
 /// It is for rounds: of a match it measures each round by its own win.
 ///
@@ -35,9 +36,8 @@ use crate::policy::{Follow, Past as _, Policy};
 #[derive(Clone, Debug)]
 pub struct Advantage<P: Policy> {
     policy: P,
-    game: Match,
     past: P::Past,
-    history: History,
+    history: CardHistory,
     seat: Seat,
     playouts: u32,
     stream: Stream,
@@ -74,9 +74,8 @@ impl<P: Policy> Advantage<P> {
         stream: Stream,
     ) -> Result<Advantage<P>, String> {
         let past = policy.begin(rules, seats)?;
-        let game = Match::new(rules, seats, Seat::A).map_err(|error| error.to_string())?;
-        let history = History::new(rules, seats);
-        Ok(Advantage { policy, game, past, history, seat, playouts, stream, decided: Vec::new() })
+        let history = CardHistory::new(rules, seats);
+        Ok(Advantage { policy, past, history, seat, playouts, stream, decided: Vec::new() })
     }
 
     /// The decisions of the seat that left it a choice, in order.
@@ -109,10 +108,11 @@ impl<P: Policy> Advantage<P> {
 }
 
 impl<P: Policy> Observer for Advantage<P> {
-    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
-        self.past = self.policy.begin(self.game.rules(), setup.seats).expect("it could play there before");
-        self.policy.round_begins(&self.game.standing());
-        self.history = History::new(self.game.rules(), setup.seats);
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        let Setup { rules, seats, .. } = standing.setup;
+        self.past = self.policy.begin(&rules, seats).expect("it could play there before");
+        self.policy.round_begins(standing);
+        self.history = CardHistory::new(&rules, seats);
     }
 
     fn event(&mut self, event: &Event<Card>) {
@@ -133,10 +133,6 @@ impl<P: Policy> Observer for Advantage<P> {
             advantage = self.worth(state, action, base) - self.worth(state, instead, base);
         }
         self.decided.push(Decided { phase: state.table().phase(), action, instead, differs, advantage });
-    }
-
-    fn round_ends(&mut self, _: &State, result: &RoundResult) {
-        self.game.add(result);
     }
 }
 

@@ -10,12 +10,11 @@ mod process;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cambio_core::{Action, Agent, Briefing, Observation, RoundResult, Rules, Score, Sighting, Standing};
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Rules};
 use serde_json::Value;
 
 use crate::params;
 use crate::params::Text;
-use crate::player::{Extensions, Halt};
 pub use message::PROTOCOL;
 pub use orphans::{adopt_orphans, end_orphans};
 use process::Process;
@@ -30,32 +29,10 @@ params! {
     }
 }
 
-/// Why a bot does not go on.
-enum Stop {
-    /// It is at fault.
-    Bot(String),
-    /// The machine has no more of something.
-    Machine(String),
-    /// The program is interrupted.
-    Interrupted,
-}
-
-impl From<String> for Stop {
-    fn from(reason: String) -> Stop {
-        Stop::Bot(reason)
-    }
-}
-
-impl From<&str> for Stop {
-    fn from(reason: &str) -> Stop {
-        Stop::Bot(reason.to_owned())
-    }
-}
-
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Ends every wait for a bot in this process, now and later: for a program that is interrupted. The bots' trouble is then
-/// [`Halt::Interrupted`].
+/// Ends every wait for a bot in this process, now and later: for a program that is interrupted. The bots then fail with
+/// [`AgentError::Interrupted`].
 pub fn interrupt() {
     INTERRUPTED.store(true, Ordering::Relaxed);
 }
@@ -118,8 +95,8 @@ pub struct External {
     command: Vec<String>,
     params: ExternalParams,
     process: Option<Process>,
-    trouble: Option<String>,
-    halt: Option<Halt>,
+    /// Why it cannot continue this match.
+    failed: Option<AgentError>,
     rules: Option<Rules>,
     round: usize,
     /// The messages since the last question. They are sent with the next one.
@@ -137,8 +114,7 @@ impl External {
             command: split(command)?,
             params: *params,
             process: None,
-            trouble: None,
-            halt: None,
+            failed: None,
             rules: None,
             round: 0,
             unsent: Vec::new(),
@@ -147,18 +123,18 @@ impl External {
 
     /// Adds a message to the next sending.
     fn say(&mut self, message: &Value) {
-        if self.trouble.is_none() {
+        if self.failed.is_none() {
             self.unsent.extend_from_slice(message.to_string().as_bytes());
             self.unsent.push(b'\n');
         }
     }
 
-    fn send(&mut self) -> Result<(), Stop> {
+    fn send(&mut self) -> Result<(), AgentError> {
         let process = self.process.as_mut().ok_or("the bot has not been started")?;
         Ok(process.send(std::mem::take(&mut self.unsent))?)
     }
 
-    fn start(&mut self) -> Result<(), Stop> {
+    fn start(&mut self) -> Result<(), AgentError> {
         if self.process.is_some() {
             return Ok(());
         }
@@ -169,7 +145,7 @@ impl External {
         Ok(message::read_hello(&answer)?)
     }
 
-    fn ask(&mut self, view: &Observation<'_>) -> Result<Action, Stop> {
+    fn ask(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let process = self.process.as_mut().ok_or("the bot has not been started")?;
         process.expect_silence()?;
         self.say(&message::decide(self.round, view));
@@ -179,76 +155,58 @@ impl External {
         Ok(message::read_decision(&answer)?)
     }
 
-    /// Keeps the reason and ends the process at once.
-    fn fail(&mut self, stop: Stop) {
-        let (reason, halt) = match stop {
-            Stop::Bot(reason) => (reason, None),
-            Stop::Machine(reason) => (reason, Some(Halt::Machine)),
-            Stop::Interrupted => ("interrupted".to_owned(), Some(Halt::Interrupted)),
-        };
-        (self.trouble, self.halt) = (Some(reason), halt);
+    /// Keeps the error and ends the process at once.
+    fn fail(&mut self, error: AgentError) -> AgentError {
         self.unsent.clear();
         if let Some(process) = self.process.take() {
             process.kill();
         }
+        self.failed.insert(error).clone()
     }
 }
 
 impl Agent for External {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        (self.trouble, self.halt) = (None, None);
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        self.failed = None;
         self.rules = Some(*briefing.rules);
         self.unsent.clear();
         let begun = self.start().and_then(|()| {
             self.say(&message::begin(briefing));
             self.send()
         });
-        begun.unwrap_or_else(|reason| self.fail(reason));
+        begun.map_err(|error| self.fail(error))
     }
 
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.round = standing.round + 1;
-        self.say(&message::round(standing));
-    }
-
-    fn notice(&mut self, sighting: &Sighting) {
-        if let (None, Some(rules)) = (&self.trouble, &self.rules) {
-            let message = message::event(rules, *sighting);
-            self.say(&message);
+    fn notice(&mut self, notice: Notice<'_>) {
+        if self.failed.is_some() {
+            return;
+        }
+        match notice {
+            Notice::RoundBegins(standing) => {
+                self.round = standing.round + 1;
+                self.say(&message::round(standing));
+            }
+            Notice::Event(sighting) => {
+                if let Some(rules) = &self.rules {
+                    let message = message::event(rules, *sighting);
+                    self.say(&message);
+                }
+            }
+            Notice::Table(_) => {}
+            Notice::RoundEnds(result) => self.say(&message::round_end(result)),
+            Notice::MatchEnds(result) => {
+                self.say(&message::end(&result.totals));
+                if let Err(error) = self.send() {
+                    self.fail(error);
+                }
+            }
         }
     }
 
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        let first = || view.choices().nth(0).expect("who is asked has a choice");
-        if self.trouble.is_some() {
-            return first();
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        match &self.failed {
+            Some(error) => Err(error.clone()),
+            None => self.ask(view).map_err(|error| self.fail(error)),
         }
-        self.ask(view).unwrap_or_else(|reason| {
-            self.fail(reason);
-            first()
-        })
-    }
-
-    fn trouble(&mut self) -> Option<String> {
-        self.trouble.clone()
-    }
-
-    fn round_ends(&mut self, result: &RoundResult) {
-        self.say(&message::round_end(result));
-    }
-
-    fn match_ends(&mut self, totals: &[Score]) {
-        self.say(&message::end(totals));
-        if self.trouble.is_none()
-            && let Err(reason) = self.send()
-        {
-            self.fail(reason);
-        }
-    }
-}
-
-impl Extensions for External {
-    fn halt(&self) -> Option<Halt> {
-        self.halt
     }
 }

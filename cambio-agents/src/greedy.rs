@@ -1,6 +1,6 @@
 //! The greedy memory player.
 
-use cambio_core::{Action, Agent, Briefing, Card, Observation, Phase, Spot, SpotSet};
+use cambio_core::{Action, Agent, AgentError, Card, Observation, Phase, Spot, SpotSet};
 
 use crate::card_model::mean_elsewhere;
 use crate::params;
@@ -61,11 +61,9 @@ impl Greedy {
 }
 
 impl Agent for Greedy {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let estimate = Estimate::new(view);
-        match view.table().phase() {
+        Ok(match view.table().phase() {
             Phase::Start => self.start(&estimate),
             Phase::Close if estimate.own_sum() <= self.call_at && view.choices().contains(Action::Call) => Action::Call,
             Phase::Close => Action::End,
@@ -74,7 +72,7 @@ impl Agent for Greedy {
             Phase::Gift => estimate.give(),
             Phase::Power => estimate.use_power(),
             Phase::Peek | Phase::Show | Phase::Over => estimate.any(),
-        }
+        })
     }
 }
 

@@ -6,10 +6,9 @@ mod preset;
 
 use cambio_core::knob::{Best, MatchEnd, Score as ScoreKnob};
 use cambio_core::rng::Stream;
-use cambio_core::{Action, Agent, Briefing, Observation, Phase, Score, Seat, Sighting, Standing};
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Phase, Score, Seat, Standing};
 
 use crate::memory::Memory;
-use crate::player::Extensions;
 pub(crate) use mind::{Mind, blueprint};
 pub use params::HeuristicParams;
 pub use preset::Preset;
@@ -48,22 +47,25 @@ impl Heuristic {
 }
 
 impl Agent for Heuristic {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.memory = Some(Memory::new(self.params.memory, briefing));
         self.stream = Some(briefing.stream.clone());
         self.current = self.params;
+        Ok(())
     }
 
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        let seat = self.memory.as_ref().expect("a match begins with a briefing").seat();
-        self.current.call_at = self.params.call_at + self.params.chase * behind(standing, seat);
+    fn notice(&mut self, notice: Notice<'_>) {
+        let memory = self.memory.as_mut().expect("a match begins with a briefing");
+        match notice {
+            Notice::Event(sighting) => memory.notice(sighting),
+            Notice::RoundBegins(standing) => {
+                self.current.call_at = self.params.call_at + self.params.chase * behind(standing, memory.seat());
+            }
+            _ => {}
+        }
     }
 
-    fn notice(&mut self, sighting: &Sighting) {
-        self.memory.as_mut().expect("a match begins with a briefing").notice(sighting);
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let memory = self.memory.as_ref().expect("a match begins with a briefing");
         let mind = Mind::new(view, memory, &self.current);
         let action = mind.decide();
@@ -71,13 +73,11 @@ impl Agent for Heuristic {
             && view.table().phase() == Phase::Window
             && let Some(touch) = self.stream.as_mut().and_then(|stream| mind.bluff(stream))
         {
-            return touch;
+            return Ok(touch);
         }
-        action
+        Ok(action)
     }
-}
 
-impl Extensions for Heuristic {
     fn lapses(&self) -> Option<u32> {
         self.memory.as_ref().map(Memory::lapses)
     }

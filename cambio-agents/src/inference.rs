@@ -110,7 +110,7 @@ impl<P: Policy> Inference<P> {
             placed.push((spot, place));
         }
         // Nothing is left to chance: whoever holds a card is the one that is asked.
-        let world = self.knowledge.sample_around(view, &mut Bits::new(0, 0), &placed);
+        let world = self.knowledge.sample_around(view, &mut Bits::new(0, 0_u32), &placed);
         debug_assert!(
             view.table().occupied().iter_from(view.seat()).all(|spot| world.face(spot) == face(spot)),
             "the cards lie as they do"

@@ -5,10 +5,8 @@
 //! others follow a policy inside the tree; a decision gets a node only after some visits; the blueprint plays out; worlds
 //! come from belief; the call is tried outside the tree.
 
-use cambio_core::{Action, Agent, Briefing, Observation, Sighting, Standing, Table};
+use cambio_core::{Action, Agent, AgentError, Briefing, Explanation, Notice, Observation};
 
-use crate::explain::Explanation;
-use crate::player::Extensions;
 use crate::playout::{Twist, ValueOf, value_of};
 use crate::policy::{Blueprint, Policy, Value};
 use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams, explained};
@@ -80,8 +78,8 @@ words! {
 #[derive(Clone, Debug)]
 pub struct Ismcts<P: Policy = Blueprint> {
     searcher: Searcher<P>,
-    /// Where it sits, or why it cannot play there.
-    seated: Result<Seated<P>, String>,
+    /// Its memory of the match; `None` before the first.
+    seated: Option<Seated<P>>,
     arms: Vec<Arm>,
 }
 
@@ -123,7 +121,7 @@ impl<P: Policy> Ismcts<P> {
         searcher.expand = params.expand.unwrap_or(searcher.expand);
         searcher.prior = params.prior.unwrap_or(searcher.prior);
         searcher.calls_apart = params.call.map_or(searcher.calls_apart, |call| call == CallTrial::Apart);
-        Ismcts { searcher, seated: Err("no match has begun".to_owned()), arms: Vec::new() }
+        Ismcts { searcher, seated: None, arms: Vec::new() }
     }
 
     /// The decisions that the last search tried at its root, in the order of the choices. A call that was tried outside the
@@ -133,51 +131,31 @@ impl<P: Policy> Ismcts<P> {
     }
 }
 
-impl<P: Policy> Extensions for Ismcts<P> {
-    fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
-        Some(explained("the utility of the search", &self.arms))
-    }
-}
-
 impl<P: Policy> Agent for Ismcts<P> {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.seated = self.searcher.settings.seat(briefing);
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.arms.clear();
+        self.seated = None;
+        self.seated = Some(self.searcher.settings.seat(briefing)?);
+        Ok(())
     }
 
-    /// A blueprint that cannot play these rules is in trouble.
-    fn trouble(&mut self) -> Option<String> {
-        self.seated.as_ref().err().cloned()
+    fn notice(&mut self, notice: Notice<'_>) {
+        self.searcher.settings.notice(self.seated.as_mut(), notice);
     }
 
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        if let Ok(seated) = &mut self.seated {
-            self.searcher.settings.round_begins(seated, standing);
-        }
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        let seated = self.seated.as_mut().expect("a match begins with a briefing");
+        self.searcher.settings.prepare(seated);
+        Ok(self.searcher.search(view, seated, &mut self.arms, |settings, seated, iteration, bits| {
+            settings.world(seated, view, iteration, bits)
+        }))
     }
 
-    fn notice(&mut self, sighting: &Sighting) {
-        if let Ok(seated) = &mut self.seated {
-            seated.notice(sighting);
-        }
-    }
-
-    fn spectates(&self) -> bool {
+    fn is_spectator(&self) -> bool {
         self.searcher.settings.belief == BeliefKind::Policy
     }
 
-    fn spectate(&mut self, table: &Table) {
-        if let Ok(seated) = &mut self.seated {
-            seated.spectate(table);
-        }
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        // The referee does not ask who is in trouble.
-        let Ok(seated) = &mut self.seated else { return view.choices().nth(0).expect("who is asked has a choice") };
-        self.searcher.settings.prepare(seated);
-        self.searcher.search(view, seated, &mut self.arms, |settings, seated, iteration, bits| {
-            settings.world(seated, view, iteration, bits)
-        })
+    fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
+        Some(explained("the utility of the search", &self.arms))
     }
 }

@@ -11,11 +11,11 @@ mod vectors;
 mod weighing;
 
 use cambio_core::rng::Stream;
-use cambio_core::{Action, Agent, Briefing, History, Observation, Seat, Sighting, Standing};
+use cambio_core::{
+    Action, Agent, AgentError, Briefing, CardHistory, Considered, Explanation, Notice, Observation, Seat,
+};
 
-use crate::explain::{Considered, Explanation};
 use crate::params;
-use crate::player::Extensions;
 pub(crate) use file::NETWORK;
 pub use file::{NetworkError, NetworkFacts, read_network};
 pub use network::Floats;
@@ -60,8 +60,8 @@ pub struct Learned {
     /// Its network; without one, that which comes with the cards.
     own: Option<Network>,
     params: LearnedParams,
-    /// Where it sits, or why it cannot play there.
-    seated: Result<Seated, String>,
+    /// Its memory of the match; `None` before the first.
+    seated: Option<Seated>,
     weighing: Weighing,
 }
 
@@ -70,7 +70,7 @@ pub struct Learned {
 struct Seated {
     network: Network,
     seat: Seat,
-    history: History,
+    history: CardHistory,
     standing: MatchStanding,
     stream: Stream,
 }
@@ -83,12 +83,7 @@ impl Learned {
 
     /// A player by the network that comes with the cards it is given: see [`Network::shipped`].
     pub fn shipped() -> Learned {
-        Learned {
-            own: None,
-            params: LearnedParams::default(),
-            seated: Err("no match has begun".to_owned()),
-            weighing: Weighing::default(),
-        }
+        Learned { own: None, params: LearnedParams::default(), seated: None, weighing: Weighing::default() }
     }
 
     /// The same player with these parameters.
@@ -103,9 +98,43 @@ impl Learned {
     }
 }
 
-impl Extensions for Learned {
+impl Agent for Learned {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        self.seated = None;
+        let network = Network::for_match(self.own.as_ref(), briefing.rules, briefing.seats)?;
+        self.seated = Some(Seated {
+            seat: briefing.seat,
+            history: CardHistory::new(briefing.rules, briefing.seats),
+            standing: network.inputs().standing(&[], briefing.seat),
+            stream: briefing.stream.clone(),
+            network,
+        });
+        Ok(())
+    }
+
+    fn notice(&mut self, notice: Notice<'_>) {
+        let Some(seated) = &mut self.seated else { return };
+        match notice {
+            Notice::Event(sighting) => seated.history.notice(sighting),
+            Notice::RoundBegins(standing) => {
+                seated.standing = seated.network.inputs().standing(standing.totals, seated.seat);
+            }
+            _ => {}
+        }
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        let seated = self.seated.as_mut().expect("a match begins with a briefing");
+        let Seated { network, history, standing, stream, .. } = seated;
+        network.weigh(view, history, standing, &mut self.weighing);
+        Ok(match self.params.temperature() {
+            None => self.weighing.choose(network.inputs(), view),
+            Some(temperature) => self.weighing.draw(network.inputs(), view, temperature, stream),
+        })
+    }
+
     fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
-        let inputs = self.seated.as_ref().ok()?.network.inputs();
+        let inputs = self.seated.as_ref()?.network.inputs();
         let taken = self.weighing.place_of(inputs, view, decided);
         let considered = self.weighing.logits().enumerate().map(|(place, logit)| Considered {
             action: if taken == Some(place) { decided } else { self.weighing.choice_of(inputs, view, place) },
@@ -114,45 +143,5 @@ impl Extensions for Learned {
             visits: None,
         });
         Some(Explanation { unit: "shares of the win", considered: considered.collect() })
-    }
-}
-
-impl Agent for Learned {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.seated = Network::for_match(self.own.as_ref(), briefing.rules, briefing.seats).map(|network| Seated {
-            seat: briefing.seat,
-            history: History::new(briefing.rules, briefing.seats),
-            standing: network.inputs().standing(&[], briefing.seat),
-            stream: briefing.stream.clone(),
-            network,
-        });
-    }
-
-    /// A network that is for other cards cannot play.
-    fn trouble(&mut self) -> Option<String> {
-        self.seated.as_ref().err().cloned()
-    }
-
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        if let Ok(seated) = &mut self.seated {
-            seated.standing = seated.network.inputs().standing(standing.totals, seated.seat);
-        }
-    }
-
-    fn notice(&mut self, sighting: &Sighting) {
-        if let Ok(seated) = &mut self.seated {
-            seated.history.notice(sighting);
-        }
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        // The referee does not ask who is in trouble.
-        let Ok(seated) = &mut self.seated else { return view.choices().nth(0).expect("who is asked has a choice") };
-        let Seated { network, history, standing, stream, .. } = seated;
-        network.weigh(view, history, standing, &mut self.weighing);
-        match self.params.temperature() {
-            None => self.weighing.choose(network.inputs(), view),
-            Some(temperature) => self.weighing.draw(network.inputs(), view, temperature, stream),
-        }
     }
 }

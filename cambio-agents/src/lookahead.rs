@@ -7,15 +7,13 @@
 
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Stream;
-use cambio_core::{Action, Agent, Briefing, Dice, Observation, Seat, Sighting, Standing, State, Table};
+use cambio_core::{Action, Agent, AgentError, Briefing, Dice, Explanation, Notice, Observation, Seat, State};
 use rand::Rng as _;
 
 use crate::bits::Bits;
-use crate::explain::Explanation;
 use crate::inference::{Draw, Inference};
 use crate::learned::Network;
 use crate::params;
-use crate::player::Extensions;
 use crate::policy::{Follow, NetworkPolicy, Policy as _};
 use crate::search::{Arm, explained, strided};
 use crate::value::{Utility, Valuer};
@@ -49,8 +47,7 @@ const VARIANCE: (f64, f64) = (0.15, 8.0);
 
 /// The learned player with a search.
 ///
-/// It has to be shown the table before the others decide ([`Agent::spectate`]); whoever does not show it meets a player that
-/// infers nothing from their decisions.
+/// It is a [spectator](Agent::is_spectator): without [`Notice::Table`] it infers nothing from the decisions of other seats.
 ///
 /// ```
 /// use cambio_agents::{Lookahead, LookaheadParams, roster};
@@ -65,8 +62,8 @@ const VARIANCE: (f64, f64) = (0.15, 8.0);
 pub struct Lookahead {
     params: LookaheadParams,
     policy: NetworkPolicy,
-    /// Where it sits, or why it cannot play there.
-    seated: Result<Seated, String>,
+    /// Its memory of the match; `None` before the first.
+    seated: Option<Seated>,
     arms: Vec<Arm>,
 }
 
@@ -91,7 +88,7 @@ impl Lookahead {
     /// A player by the network that comes with the cards it is given: see [`Network::shipped`].
     pub fn shipped(params: &LookaheadParams) -> Lookahead {
         let policy = NetworkPolicy::shipped().at_temperature(params.temperature);
-        Lookahead { params: *params, policy, seated: Err("no match has begun".to_owned()), arms: Vec::new() }
+        Lookahead { params: *params, policy, seated: None, arms: Vec::new() }
     }
 
     /// The candidates of the last decision that were played out, in the order of the choices, with the sums of what they
@@ -101,56 +98,43 @@ impl Lookahead {
     }
 }
 
-impl Extensions for Lookahead {
-    /// The candidates that were played out; none where the network was sure.
-    fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
-        Some(explained("what it gives more than the network's own choice", &self.arms))
-    }
-}
-
 impl Agent for Lookahead {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.arms.clear();
+        self.seated = None;
         let Briefing { rules, seats, seat, stream } = *briefing;
-        self.seated = self.policy.begin(rules, seats).map(|past| {
-            let utility = if rules.spec().match_end == MatchEnd::Rounds(1) { Utility::Win } else { Utility::Match };
-            let (inference, valuer) = (Inference::new(briefing, past), Valuer::new(utility));
-            Seated { seat, stream: stream.clone(), inference, valuer }
-        });
+        let past = self.policy.begin(rules, seats)?;
+        let utility = if rules.spec().match_end == MatchEnd::Rounds(1) { Utility::Win } else { Utility::Match };
+        let (inference, valuer) = (Inference::new(briefing, past), Valuer::new(utility));
+        self.seated = Some(Seated { seat, stream: stream.clone(), inference, valuer });
+        Ok(())
     }
 
-    /// A network that is for other cards cannot play.
-    fn trouble(&mut self) -> Option<String> {
-        self.seated.as_ref().err().cloned()
-    }
-
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        if let Ok(seated) = &mut self.seated {
-            seated.valuer.round_begins(standing);
-            self.policy.round_begins(standing);
+    fn notice(&mut self, notice: Notice<'_>) {
+        let Some(seated) = &mut self.seated else { return };
+        match notice {
+            Notice::Event(sighting) => seated.inference.notice(sighting),
+            Notice::Table(table) => seated.inference.spectate(table),
+            Notice::RoundBegins(standing) => {
+                seated.valuer.round_begins(standing);
+                self.policy.round_begins(standing);
+            }
+            _ => {}
         }
     }
 
-    fn notice(&mut self, sighting: &Sighting) {
-        if let Ok(seated) = &mut self.seated {
-            seated.inference.notice(sighting);
-        }
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        let seated = self.seated.as_mut().expect("a match begins with a briefing");
+        Ok(seated.decide(view, &self.params, &mut self.policy, &mut self.arms))
     }
 
-    fn spectates(&self) -> bool {
+    fn is_spectator(&self) -> bool {
         self.params.last > 0
     }
 
-    fn spectate(&mut self, table: &Table) {
-        if let Ok(seated) = &mut self.seated {
-            seated.inference.spectate(table);
-        }
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        // The referee does not ask who is in trouble.
-        let Ok(seated) = &mut self.seated else { return view.choices().nth(0).expect("who is asked has a choice") };
-        seated.decide(view, &self.params, &mut self.policy, &mut self.arms)
+    /// The candidates that were played out; none where the network was sure.
+    fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
+        Some(explained("what it gives more than the network's own choice", &self.arms))
     }
 }
 

@@ -1,17 +1,16 @@
-//! An analyst that sees every card. It is a ceiling to measure players against, and no player.
+//! An analyst that sees every card. It is a ceiling to measure players against, and not a player.
 //!
 //! Agents never receive a state, so an oracle has two parts. The [`Oracle`] sits at the table like any agent. Its
-//! [observer](Extensions::observer) sees the state before each decision and searches there; whoever plays the match has to
-//! let it watch. Without it the oracle is in trouble at its first decision, so that nobody enters one by mistake.
+//! [observer](Agent::observer) sees the state before each decision and searches there; the program that runs the match must
+//! add it. Without it the oracle fails at its first decision, so that no player is an oracle by mistake.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cambio_core::{Action, Agent, Briefing, Observation, Observer, Seat, Sighting, Standing, State};
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Observer, Seat, State};
 
 use crate::belief::Likelihood;
 use crate::heuristic::HeuristicParams;
 use crate::params;
-use crate::player::Extensions;
 use crate::playout::Twist;
 use crate::search::{Budget, SearchParams, Seated, Settings, TimeParams};
 use crate::searcher::Searcher;
@@ -28,10 +27,10 @@ params! {
     }
 }
 
-/// An analyst that decides what its [observer](Extensions::observer) has found best.
+/// An analyst that decides what its [observer](Agent::observer) has found best.
 ///
 /// ```
-/// use cambio_agents::{Extensions as _, Oracle, OracleParams, roster};
+/// use cambio_agents::{Oracle, OracleParams, roster};
 /// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
 ///
 /// let oracle = Oracle::new(&OracleParams { iterations: 50, ..OracleParams::default() });
@@ -39,12 +38,11 @@ params! {
 /// let mut agents: [Box<dyn Agent>; 2] = [Box::new(oracle), roster().parse("greedy").unwrap().make()];
 /// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
 /// assert!(play_match(&pairing, &mut agents, &mut ()).is_err(), "nobody shows it the cards");
-/// play_match(&pairing, &mut agents, &mut (&mut *observer, &mut ())).unwrap();
+/// play_match(&pairing, &mut agents, &mut observer).unwrap();
 /// ```
 #[derive(Clone, Debug)]
 pub struct Oracle {
     mind: Arc<Mutex<Mind>>,
-    is_blind: bool,
 }
 
 /// The observer of an [`Oracle`]: sees the state before each of its decisions, and searches.
@@ -78,13 +76,7 @@ impl Oracle {
         searcher.prior = 0.5;
         searcher.sees_all = true;
         let mind = Arc::new(Mutex::new(Mind { searcher, at: None, advice: None }));
-        Oracle { mind, is_blind: false }
-    }
-}
-
-impl Extensions for Oracle {
-    fn observer(&self) -> Option<Box<dyn Observer + Send>> {
-        Some(Box::new(Watcher { mind: Arc::clone(&self.mind) }))
+        Oracle { mind }
     }
 }
 
@@ -102,30 +94,27 @@ impl Observer for Watcher {
 }
 
 impl Agent for Oracle {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         let mind = &mut *lock(&self.mind);
-        let seated = mind.searcher.settings.seat(briefing).expect("the heuristic plays everywhere");
+        let seated = mind.searcher.settings.seat(briefing)?;
         mind.at = Some((briefing.seat, seated));
         mind.advice = None;
-        self.is_blind = false;
+        Ok(())
     }
 
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        let Mind { searcher, at, .. } = &mut *lock(&self.mind);
-        if let Some((_, seated)) = at {
-            searcher.settings.round_begins(seated, standing);
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::RoundBegins(_) = notice {
+            let Mind { searcher, at, .. } = &mut *lock(&self.mind);
+            searcher.settings.notice(at.as_mut().map(|(_, seated)| seated), notice);
         }
     }
 
-    fn notice(&mut self, _: &Sighting) {}
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, _: &Observation<'_>) -> Result<Action, AgentError> {
         let advice = lock(&self.mind).advice.take();
-        self.is_blind = advice.is_none();
-        advice.or_else(|| view.choices().nth(0)).expect("who is asked has a choice")
+        advice.ok_or_else(|| "an oracle sees every card, and this match does not show them to it".into())
     }
 
-    fn trouble(&mut self) -> Option<String> {
-        self.is_blind.then(|| "an oracle sees every card, and nobody shows them to it here".to_owned())
+    fn observer(&self) -> Option<Box<dyn Observer + Send>> {
+        Some(Box::new(Watcher { mind: Arc::clone(&self.mind) }))
     }
 }

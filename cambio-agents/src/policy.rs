@@ -6,7 +6,7 @@ mod plays;
 
 use std::fmt;
 
-use cambio_core::{Action, Card, Chance, Event, History, Rules, Sink, Standing, State, View};
+use cambio_core::{Action, Card, CardHistory, Chance, Event, Rules, Sink, Standing, State, View};
 
 pub use blueprint::{Blueprint, BlueprintPast};
 pub use networked::NetworkPolicy;
@@ -50,7 +50,7 @@ pub use plays::Plays;
 /// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
 /// ```
 pub trait Policy: Clone + fmt::Debug + Send {
-    /// What it has to know of a round besides the view: `()`, or the public [`History`].
+    /// What it has to know of a round besides the view: `()`, or the public [`CardHistory`].
     type Past: Past;
 
     /// A match begins at a table of `seats` seats. Gives the past before the first round.
@@ -126,10 +126,10 @@ impl Past for () {
     fn notice<Face: Copy>(&mut self, _: &Event<Face>) {}
 }
 
-impl Past for History {
+impl Past for CardHistory {
     #[inline]
     fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
-        History::notice(self, event);
+        CardHistory::notice(self, event);
     }
 }
 

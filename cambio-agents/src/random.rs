@@ -1,7 +1,7 @@
 //! The random player.
 
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{Action, Agent, Briefing, Observation, Phase};
+use cambio_core::{Action, Agent, AgentError, Briefing, Observation, Phase};
 
 use crate::params;
 
@@ -43,18 +43,19 @@ impl Random {
 }
 
 impl Agent for Random {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.stream = Some(briefing.stream.clone());
+        Ok(())
     }
 
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let stream = self.stream.as_mut().expect("a match begins with a briefing");
         let choices = view.choices();
         if let (Some(pass), Phase::Window) = (self.pass, view.table().phase())
             && stream.chance(pass, SCALE)
         {
-            return Action::Pass;
+            return Ok(Action::Pass);
         }
-        choices.nth(stream.below(choices.len() as u32) as usize).expect("the number is below the choices")
+        Ok(choices.nth(stream.below(choices.len() as u32) as usize).expect("the number is below the choices"))
     }
 }

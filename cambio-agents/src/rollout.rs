@@ -5,12 +5,10 @@
 //! carries out a decision, and lets every seat play the blueprint from what it knows *in that world*. UCB1 (Auer,
 //! Cesa-Bianchi and Fischer 2002) picks the decision, with a smaller constant.
 
-use cambio_core::{Action, Agent, Briefing, Dice, Observation, Sighting, Standing, Table};
+use cambio_core::{Action, Agent, AgentError, Briefing, Dice, Explanation, Notice, Observation};
 
 use crate::bits::{Bits, logarithm};
-use crate::explain::Explanation;
 use crate::params;
-use crate::player::Extensions;
 use crate::playout::{ValueOf, is_plausible, value_of};
 use crate::policy::{Blueprint, Follow, Policy, Value};
 use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams, choose, explained};
@@ -46,8 +44,8 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Rollout<P: Policy = Blueprint> {
     settings: Settings<P>,
-    /// Where it sits, or why it cannot play there.
-    seated: Result<Seated<P>, String>,
+    /// Its memory of the match; `None` before the first.
+    seated: Option<Seated<P>>,
     arms: Vec<Arm>,
 }
 
@@ -85,7 +83,7 @@ impl<P: Policy> Rollout<P> {
     fn seek(policy: P, values: Option<ValueOf<P>>, params: &RolloutParams) -> Rollout<P> {
         let RolloutParams { n, time, utility, epsilon, search } = *params;
         let settings = Settings::new(policy, values, Budget::new(n, time), utility, epsilon, &search);
-        Rollout { settings, seated: Err("no match has begun".to_owned()), arms: Vec::new() }
+        Rollout { settings, seated: None, arms: Vec::new() }
     }
 
     /// The decisions that the last search tried, in the order of the choices.
@@ -94,7 +92,8 @@ impl<P: Policy> Rollout<P> {
     }
 
     fn search(&mut self, view: &Observation<'_>) -> Action {
-        let Rollout { settings, seated: Ok(seated), arms } = self else { unreachable!("it sits at a table") };
+        let Rollout { settings, seated, arms } = self;
+        let seated = seated.as_mut().expect("a match begins with a briefing");
         let base = seated.base();
         settings.prepare(seated);
         let mut countdown = settings.budget.begin();
@@ -114,52 +113,32 @@ impl<P: Policy> Rollout<P> {
 }
 
 impl<P: Policy> Agent for Rollout<P> {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.seated = self.settings.seat(briefing);
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.arms.clear();
+        self.seated = None;
+        self.seated = Some(self.settings.seat(briefing)?);
+        Ok(())
     }
 
-    /// A blueprint that cannot play these rules is in trouble.
-    fn trouble(&mut self) -> Option<String> {
-        self.seated.as_ref().err().cloned()
+    fn notice(&mut self, notice: Notice<'_>) {
+        self.settings.notice(self.seated.as_mut(), notice);
     }
 
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        if let Ok(seated) = &mut self.seated {
-            self.settings.round_begins(seated, standing);
-        }
-    }
-
-    fn notice(&mut self, sighting: &Sighting) {
-        if let Ok(seated) = &mut self.seated {
-            seated.notice(sighting);
-        }
-    }
-
-    fn spectates(&self) -> bool {
-        self.settings.belief == BeliefKind::Policy
-    }
-
-    fn spectate(&mut self, table: &Table) {
-        if let Ok(seated) = &mut self.seated {
-            seated.spectate(table);
-        }
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        let seated = self.seated.as_ref().expect("a match begins with a briefing");
         let choices = view.choices();
-        // The referee does not ask who is in trouble.
-        let Ok(seated) = &self.seated else { return choices.nth(0).expect("who is asked has a choice") };
         let wish = self.settings.playouts.blueprint.decide(view, &seated.past);
         self.arms.clear();
         let tried =
             choices.iter().filter(|&action| action == wish || is_plausible(view, action, |spot| view.face(spot)));
         self.arms.extend(tried.map(Arm::new));
-        if self.arms.len() == 1 { self.arms[0].action } else { self.search(view) }
+        Ok(if self.arms.len() == 1 { self.arms[0].action } else { self.search(view) })
     }
-}
 
-impl<P: Policy> Extensions for Rollout<P> {
+    fn is_spectator(&self) -> bool {
+        self.settings.belief == BeliefKind::Policy
+    }
+
     fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
         Some(explained("the utility of the search", &self.arms))
     }

@@ -3,6 +3,8 @@
 mod entry;
 mod spec;
 
+use cambio_core::Agent;
+
 use crate::external::{COMMAND, External, ExternalParams};
 use crate::greedy::Greedy;
 use crate::heuristic::{Heuristic, HeuristicParams, Preset};
@@ -11,7 +13,6 @@ use crate::learned::{Learned, LearnedParams, NETWORK, Network, read_network};
 use crate::lookahead::{Lookahead, LookaheadParams};
 use crate::oracle::Oracle;
 use crate::params::{NoParams, Words as _};
-use crate::player::Player;
 use crate::random::Random;
 use crate::rollout::Rollout;
 pub use entry::Entry;
@@ -31,7 +32,7 @@ pub struct Roster {
 
 /// The agents of this crate.
 pub fn roster() -> Roster {
-    let heuristic = |params: &HeuristicParams| Player::extended(Heuristic::new(params));
+    let heuristic = |params: &HeuristicParams| Heuristic::new(params);
     let mut entries = vec![
         Entry::new("random", "Chooses among the legal decisions, each equally likely.", Random::new),
         Entry::new(
@@ -47,13 +48,13 @@ pub fn roster() -> Roster {
         Entry::new(
             "rollout",
             "Searches one ply: samples worlds and plays them out with the heuristic in every seat.",
-            |params| Player::extended(Rollout::new(params)),
+            Rollout::new,
         ),
         Entry::new(
             "ismcts",
             "Information set Monte Carlo tree search: the others follow the blueprint, or the textbook's single or \
              multiple observer.",
-            |params| Player::extended(Ismcts::new(params)),
+            Ismcts::new,
         ),
         Entry::with_text(
             "external",
@@ -77,7 +78,7 @@ pub fn roster() -> Roster {
         Entry::new(
             "oracle",
             "Sees every card, the stock's order included: a ceiling for analyses, and no player.",
-            |params| Player::extended(Oracle::new(params)),
+            Oracle::new,
         )
         .seeing_all(),
     ];
@@ -93,17 +94,16 @@ fn network(path: &str) -> Option<Network> {
     (!path.is_empty()).then(|| read_network(path).expect("a spec's network was read when the spec was read"))
 }
 
-fn learned(path: &str, params: &LearnedParams) -> Player {
-    Player::extended(network(path).map_or_else(Learned::shipped, Learned::new).with_params(params))
+fn learned(path: &str, params: &LearnedParams) -> Learned {
+    network(path).map_or_else(Learned::shipped, Learned::new).with_params(params)
 }
 
-fn lookahead(path: &str, params: &LookaheadParams) -> Player {
-    let player = network(path).map_or_else(|| Lookahead::shipped(params), |own| Lookahead::new(own, params));
-    Player::extended(player)
+fn lookahead(path: &str, params: &LookaheadParams) -> Lookahead {
+    network(path).map_or_else(|| Lookahead::shipped(params), |own| Lookahead::new(own, params))
 }
 
-fn external(command: &str, params: &ExternalParams) -> Player {
-    Player::extended(External::new(command, params).expect("a spec's command was checked when the spec was read"))
+fn external(command: &str, params: &ExternalParams) -> External {
+    External::new(command, params).expect("a spec's command was checked when the spec was read")
 }
 
 impl Roster {
@@ -117,7 +117,7 @@ impl Roster {
     /// assert!(roster.parse("mine").is_ok());
     /// ```
     #[must_use]
-    pub fn with<A: Into<Player>>(
+    pub fn with<A: Agent + 'static>(
         self,
         name: &str,
         about: &str,

@@ -5,7 +5,7 @@ mod budget;
 
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Stream;
-use cambio_core::{Briefing, Dice, MAX_SEATS, Observation, Rules, Seat, Sighting, Standing, State, Table};
+use cambio_core::{Briefing, Dice, MAX_SEATS, Notice, Observation, Rules, Seat, Sighting, Standing, State, Table};
 use rand::Rng as _;
 
 use crate::belief::{Belief, Likelihood};
@@ -230,6 +230,17 @@ impl<P: Policy> Settings<P> {
         expected
     }
 
+    /// Gives a notice to a seated player.
+    pub(crate) fn notice(&mut self, seated: Option<&mut Seated<P>>, notice: Notice<'_>) {
+        let Some(seated) = seated else { return };
+        match notice {
+            Notice::Event(sighting) => seated.notice(sighting),
+            Notice::Table(table) => seated.spectate(table),
+            Notice::RoundBegins(standing) => self.round_begins(seated, standing),
+            _ => {}
+        }
+    }
+
     /// Makes ready to draw the worlds of one decision.
     pub(crate) fn prepare(&mut self, seated: &mut Seated<P>) {
         match &mut seated.worlds {
@@ -284,7 +295,7 @@ impl<P: Policy> Seated<P> {
         self.stream.next_u64()
     }
 
-    pub(crate) fn notice(&mut self, sighting: &Sighting) {
+    fn notice(&mut self, sighting: &Sighting) {
         self.past.notice(sighting);
         match &mut self.worlds {
             Worlds::Evidence(belief) => belief.notice(sighting),
@@ -292,7 +303,7 @@ impl<P: Policy> Seated<P> {
         }
     }
 
-    pub(crate) fn spectate(&mut self, table: &Table) {
+    fn spectate(&mut self, table: &Table) {
         if let Worlds::Policy(inferred) = &mut self.worlds {
             inferred.inference.spectate(table);
         }

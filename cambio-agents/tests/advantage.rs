@@ -2,7 +2,7 @@
 
 use cambio_agents::{Advantage, Blueprint, Plays, Policy, Preset, roster};
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Card, Deal, Dice, Observer, Rules, Seat, Spot, State};
+use cambio_core::{Agent, Card, Dice, Observer, Pairing, Rules, Seat, Spot, State, play_match};
 
 const PLAYOUTS: u32 = 50;
 
@@ -14,7 +14,7 @@ fn play(preset: &str, spec: &str, over: &Blueprint, deals: u64, mut see: impl Fn
         let mut advantage = Advantage::new(over.clone(), &rules, 3, Seat::B, PLAYOUTS, key.agent(Seat::H)).unwrap();
         let others = || Box::new(Plays::new(over.clone())) as Box<dyn Agent>;
         let mut agents = [others(), roster().parse(spec).unwrap().make(), others()];
-        Deal::new(&rules, key).play(3, &mut agents, &mut advantage).unwrap();
+        play_match(&Pairing { rules, seats: 3, key }, &mut agents, &mut advantage).unwrap();
         see(&advantage);
     }
 }
@@ -97,7 +97,7 @@ fn dealing_the_unseen_anew_changes_nothing_that_anybody_has_seen() {
     for (deal, preset) in (0..).zip(["classic", "original", "faessler"].into_iter().cycle().take(12)) {
         let rules = Rules::preset(preset).unwrap();
         let mut agents = [(); 6].map(|()| roster().parse("random(pass=0.6)").unwrap().make());
-        Deal::new(&rules, Key::new(3, deal)).play(6, &mut agents, &mut redeals).unwrap();
+        play_match(&Pairing { rules, seats: 6, key: Key::new(3, deal) }, &mut agents, &mut redeals).unwrap();
     }
     let Redeals { changed, stayed, .. } = redeals;
     assert!(changed > 500 && stayed > 10, "{changed} {stayed}");

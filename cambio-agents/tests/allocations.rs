@@ -6,7 +6,7 @@ mod counting;
 use cambio_agents::{Ismcts, Rollout, roster};
 use cambio_core::rng::Bounded as _;
 use cambio_core::rng::{Key, Purpose};
-use cambio_core::{Agent, Briefing, Dice, Event, Rules, Seat, Setup, State};
+use cambio_core::{Agent, Briefing, Dice, Event, Observer as _, Players, Rules, Seat, Setup, State};
 use counting::allocations;
 
 /// Lets a search decide at each of its questions in a round of heuristics, often; gives how often it had a choice.
@@ -16,39 +16,35 @@ fn decide_often(search: &mut dyn Agent, rules: &Rules, seats: usize, grown: &mut
     let deal = 1;
     let key = Key::new(41, deal);
     let heuristic = roster().parse("heuristic").unwrap();
-    let mut players: Vec<_> = (0..seats).map(|_| heuristic.make()).collect();
+    let mut players = Players::all((0..seats).map(|_| heuristic.make()));
+    let mut searching = Players::only(search, Seat::A, seats);
     let streams = Seat::ALL.map(|seat| key.agent(seat));
     let briefing = |seat: Seat| Briefing { rules, seats, seat, stream: &streams[seat.index()] };
-    players.iter_mut().zip(Seat::ALL).for_each(|(player, seat)| player.begin(&briefing(seat)));
-    search.begin(&briefing(Seat::A));
+    Seat::ALL[..seats].iter().for_each(|&seat| players.brief(&briefing(seat)).unwrap());
+    searching.brief(&briefing(Seat::A)).unwrap();
     let mut deck = rules.deck().to_vec();
     key.stream(Purpose::Deck, 0).shuffle(&mut deck);
     let mut dice = Dice(key.stream(Purpose::Race, 0));
-    let mut heard: Vec<Event<_>> = Vec::new();
     let setup = Setup::new(rules, seats);
-    let mut state = State::deal(&setup, &deck, &mut dice, &mut |e: &Event<_>| heard.push(*e)).unwrap();
+    let mut all = (players, searching);
+    let mut state = State::deal(&setup, &deck, &mut dice, &mut |e: &Event<_>| all.event(e)).unwrap();
     let mut asked = 0;
-    loop {
-        for event in heard.drain(..) {
-            search.notice(&event.seen_from(Seat::A));
-            players.iter_mut().zip(Seat::ALL).for_each(|(player, seat)| player.notice(&event.seen_from(seat)));
-        }
-        let Some(seat) = state.actor() else { break };
+    while let Some(seat) = state.actor() {
         let view = state.observe(seat);
         if seat == Seat::A {
             for _ in 0..8 {
-                search.decide(&view);
+                all.1.ask(&view).unwrap().unwrap();
             }
             let before = allocations();
-            search.decide(&view);
+            all.1.ask(&view).unwrap().unwrap();
             let made = allocations() - before;
             // A tree a little larger than any before it may still make room, once for nodes and once for edges.
             assert!(made <= 2, "{made}: {} {seats} seats, deal {deal}, {}", rules.name(), view.choices());
             *grown += usize::from(made > 0);
             asked += usize::from(view.choices().len() > 1);
         }
-        let action = players[seat.index()].decide(&view);
-        state.apply(action, &mut dice, &mut |e: &Event<_>| heard.push(*e)).unwrap();
+        let action = all.0.ask(&view).unwrap().unwrap();
+        state.apply(action, &mut dice, &mut |e: &Event<_>| all.event(e)).unwrap();
     }
     asked
 }

@@ -4,8 +4,7 @@ use cambio_agents::{Appraisal, Appraiser, roster};
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Key;
 use cambio_core::{
-    Action, Card, Event, Observer, Pairing, RoundResult, Rules, RulesSpec, Score, Seat, Setup, Standing, State,
-    play_match,
+    Action, Card, Event, Observer, Pairing, RoundResult, Rules, RulesSpec, Seat, Standing, State, play_match,
 };
 
 /// Appraises every decision of a match of one round.
@@ -16,12 +15,8 @@ struct Watcher {
 }
 
 impl Observer for Watcher {
-    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
-        self.appraiser.round_begins(&Standing {
-            round: 0,
-            setup: *setup,
-            totals: &[Score::default(); 4][..setup.seats],
-        });
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        self.appraiser.round_begins(standing);
     }
 
     fn event(&mut self, event: &Event<Card>) {

@@ -2,7 +2,9 @@
 
 use cambio_agents::{Belief, Likelihood, roster};
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{Agent, Briefing, Card, Dice, Event, Phase, Rules, RulesSpec, Seat, Setup, Spot, State};
+use cambio_core::{
+    Briefing, Card, Dice, Event, Observer as _, Phase, Players, Rules, RulesSpec, Seat, Setup, Spot, State,
+};
 
 /// Plays rounds of these agents and shows seat a's belief at each of its decisions at the start of a turn.
 fn watch(
@@ -18,27 +20,25 @@ fn watch(
         let mut deck = rules.deck().to_vec();
         key.stream(Purpose::Deck, 0).shuffle(&mut deck);
         let mut stream = key.stream(Purpose::Race, 7);
-        let mut agents: Vec<_> = specs.iter().map(|spec| roster.parse(spec).unwrap().make()).collect();
-        let seats = agents.len();
+        let mut players = Players::all(specs.iter().map(|spec| roster.parse(spec).unwrap().make()));
+        let seats = players.seats();
         let streams = Seat::ALL.map(|seat| key.agent(seat));
         let briefing = |seat: Seat| Briefing { rules, seats, seat, stream: &streams[seat.index()] };
-        agents.iter_mut().zip(Seat::ALL).for_each(|(agent, seat)| agent.begin(&briefing(seat)));
+        Seat::ALL[..seats].iter().for_each(|&seat| players.brief(&briefing(seat)).unwrap());
         let mut belief = Belief::new(&briefing(Seat::A), likelihood);
-        let mut heard: Vec<Event<Card>> = Vec::new();
         let mut dice = Dice(key.stream(Purpose::Race, 0));
-        let mut state =
-            State::deal(&Setup::new(rules, seats), &deck, &mut dice, &mut |e: &Event<_>| heard.push(*e)).unwrap();
-        loop {
-            for event in heard.drain(..) {
-                belief.notice(&event.seen_from(Seat::A));
-                agents.iter_mut().zip(Seat::ALL).for_each(|(agent, seat)| agent.notice(&event.seen_from(seat)));
-            }
-            let Some(seat) = state.actor() else { break };
+        let told = |event: &Event<_>, players: &mut Players<_>, belief: &mut Belief| {
+            players.event(event);
+            belief.notice(&event.seen_from(Seat::A));
+        };
+        let mut sink = |event: &Event<_>| told(event, &mut players, &mut belief);
+        let mut state = State::deal(&Setup::new(rules, seats), &deck, &mut dice, &mut sink).unwrap();
+        while let Some(seat) = state.actor() {
             if seat == Seat::A && state.table().phase() == Phase::Start {
                 each(&mut belief, &state, &mut stream);
             }
-            let action = agents[seat.index()].decide(&state.observe(seat));
-            state.apply(action, &mut dice, &mut |e: &Event<_>| heard.push(*e)).unwrap();
+            let action = players.ask(&state.observe(seat)).unwrap().unwrap();
+            state.apply(action, &mut dice, &mut |event: &Event<_>| told(event, &mut players, &mut belief)).unwrap();
         }
     }
 }
@@ -66,8 +66,8 @@ fn losses(rules: &Rules, specs: &[&str], rounds: u64) -> (f64, f64) {
             let prior = candidates.iter().filter(|&&card| alike(card)).count() as f64 / candidates.len() as f64;
             let hits = worlds.iter().filter(|world| world.face(spot).is_some_and(alike)).count() as f64;
             // One imagined world of the prior, so that no card is ever impossible.
-            believed -= ((hits + prior) / (WORLDS as f64 + 1.0)).ln();
-            counted -= prior.ln();
+            believed -= libm::log((hits + prior) / (WORLDS as f64 + 1.0));
+            counted -= libm::log(prior);
             cards += 1.0;
         }
     });

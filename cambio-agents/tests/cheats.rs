@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cambio_agents::{Greedy, GreedyParams};
 use cambio_core::rng::{Key, Seed};
 use cambio_core::testing::{Effort, Failing, RandomAgent, check_agent};
-use cambio_core::{Action, Agent, Briefing, Card, Deal, Observation, Pairing, Rules, Seat, Sighting, Spot, play_match};
+use cambio_core::{
+    Action, Agent, AgentError, Briefing, Card, Deal, Notice, Observation, Pairing, Rules, Seat, Sighting, Spot,
+    play_match,
+};
 
 fn effort(matches: u64) -> Effort {
     Effort { presets: vec!["classic"], seats: vec![2], matches, ..Effort::default() }
@@ -48,21 +51,21 @@ impl SeedFinder {
 }
 
 impl Agent for SeedFinder {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.briefing = Some((*briefing.rules, briefing.seats, briefing.seat));
         self.seen.clear();
         self.deck = None;
-        self.agent.begin(briefing);
+        self.agent.begin(briefing)
     }
 
-    fn notice(&mut self, sighting: &Sighting) {
-        if let Sighting::Peeked { spot, face: Some(card), .. } = *sighting {
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::Event(&Sighting::Peeked { spot, face: Some(card), .. }) = notice {
             self.seen.push((spot, card));
         }
-        self.agent.notice(sighting);
+        self.agent.notice(notice);
     }
 
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         if self.deck.is_none() && self.seen.len() == 2 && view.table().turns() <= 2 {
             self.search(view.table().starter());
         }
@@ -76,7 +79,7 @@ impl Agent for SeedFinder {
             };
             let lowest_other = Seat::ALL[..seats].iter().filter(|&&other| other != seat).map(|&other| sum(other)).min();
             if choices.contains(Action::Call) && Some(sum(seat)) < lowest_other {
-                return Action::Call;
+                return Ok(Action::Call);
             }
             // Its own cards that it has not seen lie as they were dealt: the highest goes first, unseen or not.
             let own = view.table().layout(seat);
@@ -90,7 +93,7 @@ impl Agent for SeedFinder {
                 && choices.contains(Action::Keep(worst))
                 && points(worst) > rules.points(held)
             {
-                return Action::Keep(worst);
+                return Ok(Action::Keep(worst));
             }
         }
         self.agent.decide(view)
@@ -128,30 +131,31 @@ struct Rememberer {
 }
 
 impl Agent for Rememberer {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         let mut agent = Greedy::new(&GreedyParams::default());
-        agent.begin(briefing);
+        agent.begin(briefing)?;
         self.agent = Some(agent);
         self.seen.clear();
+        Ok(())
     }
 
-    fn notice(&mut self, sighting: &Sighting) {
-        match *sighting {
-            Sighting::TurnedUp { spot, card } => {
+    fn notice(&mut self, notice: Notice<'_>) {
+        match notice {
+            Notice::Event(&Sighting::TurnedUp { spot, card }) => {
                 // What the others had may be its own next time.
                 self.known.push((spot, card));
             }
-            Sighting::Peeked { spot, face: Some(card), .. } => self.seen.push((spot, card)),
+            Notice::Event(&Sighting::Peeked { spot, face: Some(card), .. }) => self.seen.push((spot, card)),
             _ => {}
         }
-        self.agent.as_mut().expect("a match has begun").notice(sighting);
+        self.agent.as_mut().expect("a match has begun").notice(notice);
     }
 
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let is_known = self.seen.iter().any(|seen| self.known.contains(seen));
         let choices = view.choices();
         if is_known && choices.contains(Action::Call) {
-            return Action::Call;
+            return Ok(Action::Call);
         }
         self.agent.as_mut().expect("a match has begun").decide(view)
     }

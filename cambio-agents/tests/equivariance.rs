@@ -4,19 +4,19 @@
 //! streams and the races go with the seats. Every event and every decision has to be that of the first match, but for the
 //! letters. `CAMBIO_FULL=1` plays every agent at every table with every move of the letters.
 
-use cambio_agents::{AgentSpec, Floats, Inputs, Network, Player, roster};
+use cambio_agents::{AgentSpec, Floats, Inputs, Network, roster};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::testing::{Effort, Failing, Relabelling, check_agent};
 use cambio_core::{
-    Action, Agent, Briefing, Card, Event, Match, Observation, Observer, PRESETS, Phase, RoundChance, RoundResult,
-    Rules, Seat, State,
+    Action, Agent, AgentError, Briefing, Card, Event, Match, Observation, Observer, PRESETS, Phase, Players,
+    RoundChance, RoundResult, Rules, Seat, State,
 };
 
 /// One of the two matches.
 struct Side {
     relabelling: Relabelling,
     game: Match,
-    players: Vec<Player>,
+    players: Players<Box<dyn Agent>>,
     eyes: Vec<Option<Box<dyn Observer + Send>>>,
     chance: RoundChance,
 }
@@ -24,12 +24,12 @@ struct Side {
 impl Side {
     fn new(spec: &AgentSpec, rules: &Rules, seats: usize, key: Key, relabelling: Relabelling) -> Side {
         let starter = relabelling.seat(Match::first_starter(rules, seats, key));
-        let mut players: Vec<Player> = (0..seats).map(|_| spec.player()).collect();
-        let eyes = players.iter().map(Player::observer).collect();
+        let mut players = Players::all((0..seats).map(|_| spec.make()));
+        let eyes = players.agents().iter().flatten().map(Agent::observer).collect();
         for seat in Seat::A.round(seats) {
             // The stream goes with the seat, whatever its letter is.
             let (moved, stream) = (relabelling.seat(seat), key.agent(seat));
-            players[moved.index()].agent().begin(&Briefing { rules, seats, seat: moved, stream: &stream });
+            players.brief(&Briefing { rules, seats, seat: moved, stream: &stream }).unwrap();
         }
         let chance = RoundChance::new(key, 0);
         Side { relabelling, game: Match::new(rules, seats, starter).unwrap(), players, eyes, chance }
@@ -37,12 +37,14 @@ impl Side {
 
     fn begin_round(&mut self, deck: &[Card], key: Key) -> (State, Vec<Event<Card>>) {
         let standing = self.game.standing();
-        self.players.iter_mut().for_each(|player| player.agent().round_begins(&standing));
+        self.players.round_begins(&standing, deck);
         self.chance = RoundChance::new(key, self.game.rounds() as u32);
         let mut events = Vec::new();
-        let mut sink = |event: &Event<Card>| events.push(*event);
+        let mut sink = |event: &Event<Card>| {
+            self.players.event(event);
+            events.push(*event);
+        };
         let state = State::deal(&self.game.setup(), deck, &mut self.chance, &mut sink).unwrap();
-        self.tell(&events);
         (state, events)
     }
 
@@ -51,24 +53,19 @@ impl Side {
         if let Some(eye) = &mut self.eyes[seat.index()] {
             eye.asks(state, seat);
         }
-        let action = self.players[seat.index()].agent().decide(&state.observe(seat)).canonical();
+        let action = self.players.ask(&state.observe(seat)).unwrap().unwrap().canonical();
         let mut events = Vec::new();
-        state.apply(action, &mut self.chance, &mut |event: &Event<Card>| events.push(*event)).unwrap();
-        self.tell(&events);
+        let mut sink = |event: &Event<Card>| {
+            self.players.event(event);
+            events.push(*event);
+        };
+        state.apply(action, &mut self.chance, &mut sink).unwrap();
         (seat, action, events)
-    }
-
-    fn tell(&mut self, events: &[Event<Card>]) {
-        for (seat, player) in Seat::ALL.into_iter().zip(&mut self.players) {
-            for event in events {
-                player.agent().notice(&event.seen_from(seat));
-            }
-        }
     }
 
     fn end_round(&mut self, state: &State) -> RoundResult {
         let result = RoundResult::of(state).unwrap();
-        self.players.iter_mut().for_each(|player| player.agent().round_ends(&result));
+        self.players.round_ends(state, &result);
         self.game.add(&result);
         result
     }
@@ -192,20 +189,18 @@ fn a_search_for_the_match_makes_the_same_decisions_under_other_letters() {
 struct Partial;
 
 impl Agent for Partial {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let choices = view.choices();
         if view.table().phase() == Phase::Power {
             let own = view.table().layout(view.seat());
             let (mine, others) = (own.first_from(view.seat()), choices.swappable().without(own));
             let swap = mine.zip(others.first_from(Seat::A)).map(|(mine, theirs)| Action::swap(mine, theirs));
             if let Some(swap) = swap.filter(|&swap| choices.contains(swap)) {
-                return swap;
+                return Ok(swap);
             }
         }
         let idle = [Action::Pass, Action::End, Action::Draw, Action::Drop];
-        idle.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap()
+        Ok(idle.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap())
     }
 }
 

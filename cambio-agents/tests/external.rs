@@ -252,10 +252,9 @@ fn a_bot_that_never_reads_stops_nobody() {
     for deal in 0..200 {
         let key = Key::new(1, deal);
         let seat = cambio_core::Seat::A;
-        bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &key.agent(seat) });
-        bot.match_ends(&[]);
-        if let Some(reason) = bot.trouble() {
-            assert_eq!(reason, "the bot does not read its input");
+        let begun_match = bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &key.agent(seat) });
+        if let Err(error) = begun_match {
+            assert_eq!(error.to_string(), "the bot does not read its input");
             assert!(begun.elapsed() < Duration::from_secs(15));
             return;
         }
@@ -264,10 +263,10 @@ fn a_bot_that_never_reads_stops_nobody() {
 }
 
 #[test]
-fn the_conformance_suite_tells_of_trouble() {
+fn the_conformance_suite_tells_why_a_bot_failed() {
     let effort = Effort { presets: vec!["classic"], seats: vec![2], matches: 1, ..Effort::default() };
     let failing = check_agent(|| answering("exit 9"), &effort).unwrap_err();
-    assert!(matches!(&failing.kind, Failing::Trouble(trouble) if trouble.round == 1), "{failing}");
+    assert!(matches!(&failing.kind, Failing::Failed(failure) if failure.round == 1), "{failing}");
     assert!(failing.to_string().contains("exited instead of answering `decide` (exit status: 9)"), "{failing}");
 }
 
@@ -278,7 +277,7 @@ fn a_bot_after_a_fault_starts_anew_with_the_next_match() {
     for deal in 0..2 {
         let pairing = Pairing { rules, seats: 2, key: Key::new(42, deal) };
         let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
-        assert!(matches!(&error, MatchError::Trouble(trouble) if trouble.round == 1), "{error}");
+        assert!(matches!(&error, MatchError::Failed(failure) if failure.round == 1), "{error}");
     }
 }
 
@@ -323,7 +322,7 @@ fn no_process_of_the_group_survives() {
     let rules = Rules::preset("classic").unwrap();
     let seat = cambio_core::Seat::A;
     let stream = Key::new(1, 0).agent(seat);
-    bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &stream });
+    bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &stream }).unwrap();
     assert!(soon(|| lives(&sleeper)), "the grandchild has started");
     drop(bot);
     assert!(soon(|| !lives(&sleeper)), "it ended with its agent");
@@ -353,7 +352,7 @@ fn a_bot_may_finish_its_work_when_its_input_ends() {
     let rules = Rules::preset("classic").unwrap();
     let seat = cambio_core::Seat::A;
     let stream = Key::new(1, 0).agent(seat);
-    bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &stream });
+    bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &stream }).unwrap();
     drop(bot);
     assert_eq!(std::fs::read_to_string(&diary).unwrap(), "done\n");
 }

@@ -61,12 +61,15 @@ fn a_file_gives_the_same_player() {
 }
 
 #[test]
-fn a_network_for_other_rules_is_in_trouble() {
+fn a_network_for_other_rules_cannot_play() {
     let (classic, original) = (Rules::preset("classic").unwrap(), Rules::preset("original").unwrap());
     let mut agents = [Learned::new(network(&original)), Learned::new(network(&original))];
     let pairing = Pairing { rules: classic, seats: 2, key: Key::new(1, 0) };
     let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
-    assert!(matches!(&error, MatchError::Trouble(trouble) if trouble.reason.contains("`original`")), "{error}");
+    assert!(
+        matches!(&error, MatchError::Failed(failure) if failure.error.to_string().contains("`original`")),
+        "{error}"
+    );
     assert!(matches!(network(&original).fitting(&classic), Err(NetworkError::Rules { .. })));
 }
 

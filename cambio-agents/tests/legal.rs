@@ -2,7 +2,7 @@
 
 use crate::play::{Game, Manner, amount, games, odd_games};
 use cambio_agents::{AgentSpec, Preset, Words as _, roster};
-use cambio_core::{Action, Agent, Briefing, Observation, RoundResult, Score, Sighting, Standing, play_match};
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, play_match};
 
 /// Plays at random, and asks heuristics beside it what they would do.
 struct Advised {
@@ -19,36 +19,24 @@ impl Advised {
 }
 
 impl Agent for Advised {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.player.begin(briefing);
-        self.advisers.iter_mut().for_each(|adviser| adviser.begin(briefing));
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        self.player.begin(briefing)?;
+        self.advisers.iter_mut().try_for_each(|adviser| adviser.begin(briefing))
     }
 
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.advisers.iter_mut().for_each(|adviser| adviser.round_begins(standing));
+    fn notice(&mut self, notice: Notice<'_>) {
+        self.advisers.iter_mut().for_each(|adviser| adviser.notice(notice));
     }
 
-    fn notice(&mut self, sighting: &Sighting) {
-        self.advisers.iter_mut().for_each(|adviser| adviser.notice(sighting));
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let choices = view.choices();
         for adviser in &mut self.advisers {
-            let action = adviser.decide(view);
+            let action = adviser.decide(view)?;
             let phase = view.table().phase();
             assert!(choices.contains(action), "{phase:?}: `{action}` of {choices}; {}", view.rules().spec().to_table());
             self.asked += 1;
         }
         self.player.decide(view)
-    }
-
-    fn round_ends(&mut self, result: &RoundResult) {
-        self.advisers.iter_mut().for_each(|adviser| adviser.round_ends(result));
-    }
-
-    fn match_ends(&mut self, totals: &[Score]) {
-        self.advisers.iter_mut().for_each(|adviser| adviser.match_ends(totals));
     }
 }
 

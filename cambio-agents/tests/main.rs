@@ -6,7 +6,6 @@ mod belief;
 mod cheats;
 mod conformance;
 mod equivariance;
-mod external;
 mod learned;
 mod legal;
 mod oracle;

@@ -3,7 +3,8 @@
 use cambio_agents::{Arm, Ismcts, Rollout, roster};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{
-    Action, Agent, Briefing, Dice, Event, Knowledge, PRESETS, Pairing, Rules, Seat, Setup, Standing, State, play_match,
+    Action, Agent, Briefing, Dice, Event, Knowledge, Observer as _, PRESETS, Pairing, Players, Rules, Seat, Setup,
+    Standing, State, play_match,
 };
 
 /// A search whose root statistics can be looked at.
@@ -45,32 +46,27 @@ fn watch<S: Search>(
     let streams = Seat::ALL.map(|seat| key.agent(seat));
     let briefing = |seat: Seat| Briefing { rules, seats, seat, stream: &streams[seat.index()] };
     let heuristic = roster().parse("heuristic").unwrap();
-    let mut players: Vec<_> = (0..seats).map(|_| heuristic.make()).collect();
-    for (player, seat) in players.iter_mut().zip(Seat::ALL) {
-        player.begin(&briefing(seat));
-    }
-    let mut search = search.clone();
-    search.begin(&briefing(Seat::A));
+    let mut players = Players::all((0..seats).map(|_| heuristic.make()));
+    let mut searching = Players::only(search.clone(), Seat::A, seats);
+    searching.brief(&briefing(Seat::A)).unwrap();
+    Seat::ALL[..seats].iter().for_each(|&seat| players.brief(&briefing(seat)).unwrap());
     let setup = Setup::new(rules, seats);
-    search.round_begins(&Standing { round: 0, setup, totals: &vec![cambio_core::Score::default(); seats] });
+    searching.round_begins(&Standing { round: 0, setup, totals: &vec![cambio_core::Score::default(); seats] }, &deck);
     let mut knowledge = Knowledge::new(rules, seats, Seat::A);
-    let mut heard: Vec<Event<_>> = Vec::new();
     let mut dice = Dice(stream);
-    let mut state = State::deal(&setup, &deck, &mut dice, &mut |e: &Event<_>| heard.push(*e)).unwrap();
-    loop {
-        for event in heard.drain(..) {
-            search.notice(&event.seen_from(Seat::A));
-            knowledge.notice(&event.seen_from(Seat::A));
-            for (player, seat) in players.iter_mut().zip(Seat::ALL) {
-                player.notice(&event.seen_from(seat));
-            }
-        }
-        let Some(seat) = state.actor() else { break };
+    let told = |event: &Event<_>, players: &mut Players<_>, searching: &mut Players<S>, knowledge: &mut Knowledge| {
+        (players, searching).event(event);
+        knowledge.notice(&event.seen_from(Seat::A));
+    };
+    let mut sink = |event: &Event<_>| told(event, &mut players, &mut searching, &mut knowledge);
+    let mut state = State::deal(&setup, &deck, &mut dice, &mut sink).unwrap();
+    while let Some(seat) = state.actor() {
         if seat == Seat::A {
-            each(&mut search, &state, &knowledge);
+            each(searching.agents_mut()[0].as_mut().unwrap(), &state, &knowledge);
         }
-        let action = players[seat.index()].decide(&state.observe(seat));
-        state.apply(action, &mut dice, &mut |e: &Event<_>| heard.push(*e)).unwrap();
+        let action = players.ask(&state.observe(seat)).unwrap().unwrap();
+        let mut sink = |event: &Event<_>| told(event, &mut players, &mut searching, &mut knowledge);
+        state.apply(action, &mut dice, &mut sink).unwrap();
     }
 }
 
@@ -94,7 +90,8 @@ fn is_invariant_in<S: Search>(presets: &[&str], search: &S, states: usize) {
             watch(&rules, 2 + deal as usize % 3, key, search, |search, state, knowledge| {
                 let (mut one, mut other) = (search.clone(), search.clone());
                 let world = knowledge.sample(&state.observe(Seat::A), &mut stream);
-                let decided = (one.decide(&state.observe(Seat::A)), other.decide(&world.observe(Seat::A)));
+                let decided =
+                    (one.decide(&state.observe(Seat::A)).unwrap(), other.decide(&world.observe(Seat::A)).unwrap());
                 assert_eq!(decided.0, decided.1, "{preset}, deal {deal}");
                 assert_eq!(bits(one.arms()), bits(other.arms()), "{preset}, deal {deal}");
                 compared += usize::from(one.arms().iter().any(|arm| arm.visits > 0));
@@ -141,8 +138,8 @@ fn a_search_says_why_it_has_no_values_at_leaves() {
     ] {
         let mut agent = roster().parse(spec).unwrap().make();
         let rules = Rules::preset(preset).unwrap();
-        agent.begin(&Briefing { rules: &rules, seats: 2, seat: Seat::A, stream: &key.agent(Seat::A) });
-        assert_eq!(agent.trouble().as_deref(), Some(why));
+        let briefing = Briefing { rules: &rules, seats: 2, seat: Seat::A, stream: &key.agent(Seat::A) };
+        assert_eq!(agent.begin(&briefing), Err(why.into()));
     }
 }
 
@@ -156,7 +153,7 @@ fn a_leaf_that_is_far_away_changes_nothing() {
     let decided = |search: &Rollout| {
         let mut decided = Vec::new();
         watch(&rules, 2, key, search, |search, state, _| {
-            search.decide(&state.observe(Seat::A));
+            search.decide(&state.observe(Seat::A)).unwrap();
             decided.push(bits(search.arms()));
         });
         decided
@@ -201,7 +198,7 @@ fn root_statistics_are_the_same_on_every_machine_and_in_every_build() {
             watch(rules, 2, key, &rollout(spec), |search, state, _| {
                 asked += 1;
                 if asked % 3 == 0 {
-                    search.decide(&state.observe(Seat::A));
+                    search.decide(&state.observe(Seat::A)).unwrap();
                     note(spec, search.arms());
                 }
             });
@@ -210,7 +207,7 @@ fn root_statistics_are_the_same_on_every_machine_and_in_every_build() {
             watch(rules, 3, key, &ismcts(spec), |search, state, _| {
                 asked += 1;
                 if asked % 4 == 0 {
-                    search.decide(&state.observe(Seat::A));
+                    search.decide(&state.observe(Seat::A)).unwrap();
                     note(spec, search.arms());
                 }
             });
@@ -225,7 +222,7 @@ fn a_call_that_is_tried_apart_gets_an_eighth_of_the_budget_and_is_reported_last(
     let mut tried = 0;
     watch(&rules, 2, Key::new(5, 1), &ismcts("ismcts(iterations=800)"), |search, state, _| {
         if state.choices().contains(Action::Call) {
-            let decided = search.decide(&state.observe(Seat::A));
+            let decided = search.decide(&state.observe(Seat::A)).unwrap();
             let (call, others) = search.arms().split_last().unwrap();
             assert_eq!((call.action, call.visits), (Action::Call, 100));
             assert!(others.iter().all(|arm| arm.action != Action::Call));

@@ -2,7 +2,7 @@
 
 use cambio_agents::{MatchValues, roster};
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Briefing, Observation, Pairing, Rules, Score, Seat, Sighting, Standing, play_match};
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Pairing, Rules, Score, Seat, play_match};
 
 #[test]
 fn chances_add_up_to_one_and_grow_as_the_own_total_falls() {
@@ -33,20 +33,18 @@ struct Noting {
 }
 
 impl Agent for Noting {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.player.begin(briefing);
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        self.player.begin(briefing)
     }
 
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.stood.push((standing.round, standing.totals.to_vec(), standing.setup.starter));
-        self.player.round_begins(standing);
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::RoundBegins(standing) = notice {
+            self.stood.push((standing.round, standing.totals.to_vec(), standing.setup.starter));
+        }
+        self.player.notice(notice);
     }
 
-    fn notice(&mut self, sighting: &Sighting) {
-        self.player.notice(sighting);
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> cambio_core::Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         self.player.decide(view)
     }
 }

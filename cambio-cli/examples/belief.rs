@@ -54,7 +54,7 @@ fn bet(space: &TensorSpace, state: &State, cards: &[Spot], worlds: &[State]) -> 
     let loss = |&spot: &Spot| {
         let truth = class(state, spot);
         let hits = worlds.iter().filter(|world| class(world, spot) == truth).count() as f64;
-        -((hits + 0.5) / (worlds.len() as f64 + 0.5 * space.classes() as f64)).ln()
+        -libm::log((hits + 0.5) / (worlds.len() as f64 + 0.5 * space.classes() as f64))
     };
     cards.iter().map(loss).sum()
 }
@@ -109,7 +109,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("| `{}`, {count} cards | nats | as one of |\n|---|---:|---:|", args.rules);
     for ((name, _), sum) in draws.iter().zip(sums) {
         let nats = sum / count as f64;
-        println!("| {name} | {nats:.3} | {:.1} |", nats.exp());
+        println!("| {name} | {nats:.3} | {:.1} |", libm::exp(nats));
     }
     Ok(())
 }

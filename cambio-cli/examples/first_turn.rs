@@ -15,7 +15,7 @@ use std::path::Path;
 use cambio_agents::AgentSpec;
 use cambio_core::rng::Key;
 use cambio_core::{
-    Action, Agent, Briefing, Card, Observation, Observer, Pairing, Phase, RoundResult, Rules, Seat, State, play_match,
+    Action, Agent, AgentError, Card, Observation, Observer, Pairing, Phase, RoundResult, Rules, Seat, State, play_match,
 };
 use cambio_sim::read_rules;
 use clap::Parser;
@@ -41,11 +41,10 @@ struct Args {
 struct AtOnce;
 
 impl Agent for AtOnce {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let choices = view.choices();
-        if choices.contains(Action::Call) { Action::Call } else { choices.nth(0).expect("who is asked has a choice") }
+        let call = choices.contains(Action::Call).then_some(Action::Call);
+        Ok(call.or(choices.nth(0)).expect("a seat that decides has a choice"))
     }
 }
 
@@ -54,9 +53,7 @@ impl Agent for AtOnce {
 struct Plain;
 
 impl Agent for Plain {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let choices = view.choices();
         let points = |card: Option<Card>| card.map(|card| view.rules().points(card));
         let own = view.known().intersection(view.table().layout(view.seat())).iter_from(view.seat());
@@ -64,7 +61,7 @@ impl Agent for Plain {
         let keep = worst.filter(|&spot| points(view.held()) < points(view.face(spot))).map(Action::Keep);
         let idle = [Action::Draw, Action::Drop, Action::Pass, Action::Skip, Action::End];
         let action = keep.into_iter().chain(idle).find(|&action| choices.contains(action));
-        action.or_else(|| choices.nth(0)).expect("who is asked has a choice")
+        Ok(action.or_else(|| choices.nth(0)).expect("a seat that decides has a choice"))
     }
 }
 

@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use cambio_agents::{Inputs, Weighing};
-use cambio_core::{History, Rules, Score, Seat};
+use cambio_core::{CardHistory, Rules, Score, Seat};
 use cambio_solve::{Abstraction, Game, Limits, Moment, Perceived, Progress, Until};
 use clap::Parser;
 
@@ -26,7 +26,7 @@ struct Args {
 /// What a network perceives: the inputs of each candidate, and which candidate each choice is.
 fn perceive(inputs: &Inputs, moment: &Moment<'_>, weighing: &mut Weighing) -> Perceived<Vec<Vec<u16>>> {
     let (view, standing) = (moment.view, inputs.standing(&[Score::default(); 2], moment.seat));
-    let mut history = History::new(moment.rules, 2);
+    let mut history = CardHistory::new(moment.rules, 2);
     moment.sightings.iter().for_each(|sighting| history.notice(sighting));
     inputs.look(view, &history, &standing, weighing);
     let count = weighing.actions().len();

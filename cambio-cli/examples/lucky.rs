@@ -1,14 +1,12 @@
 //! A bot of one's own in the full command line: `cargo run --release --example lucky -- agents --check lucky`.
 
-use cambio_core::{Action, Agent, Briefing, Observation, Phase};
+use cambio_core::{Action, Agent, AgentError, Observation, Phase};
 
 /// Swaps every drawn card for an unknown one of its own, snaps what it knows to match, calls after six turns.
 struct Lucky;
 
 impl Agent for Lucky {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let choices = view.choices();
         let own = view.table().layout(view.seat());
         let wish = match view.table().phase() {
@@ -22,7 +20,7 @@ impl Agent for Lucky {
         };
         let fallback = [Action::Pass, Action::End, Action::Drop, Action::Skip];
         let legal = wish.into_iter().chain(fallback).find(|&action| choices.contains(action));
-        legal.or_else(|| choices.nth(0)).expect("who is asked has a choice")
+        legal.or_else(|| choices.nth(0)).ok_or_else(|| "there is no legal decision".into())
     }
 }
 

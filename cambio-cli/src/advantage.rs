@@ -6,7 +6,8 @@ use std::path::Path;
 use cambio_agents::{BlueprintName, Roster, Words as _};
 use cambio_core::Rules;
 use cambio_core::rng::Seed;
-use cambio_sim::{AdvantageError, Advantages, Executor, Worth, read_rules};
+use cambio_exec::Executor;
+use cambio_sim::{Advantages, RoundError, Worth, read_rules};
 use cambio_stats::Interval;
 use serde_json::json;
 
@@ -65,7 +66,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     progress.finish();
     let worth = match worth {
         Ok(worth) => worth,
-        Err(error @ AdvantageError::Round { .. }) => {
+        Err(error @ RoundError::Round { .. }) => {
             say!("fault: {agent}: {error}");
             return Ok(Exit::Fault);
         }

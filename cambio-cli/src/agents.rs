@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use cambio_agents::{Entry, Roster};
+use cambio_agents::{Entry, Guarded, Roster};
 use cambio_core::PRESETS;
 use cambio_core::testing::{Effort, check_agent};
-use cambio_sim::{Guarded, fresh_seed, read_seed};
+use cambio_sim::{fresh_seed, read_seed};
 
 use crate::exit::{CliResult, Exit};
 

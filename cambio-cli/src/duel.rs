@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
+use cambio_sim::{Experiment, RunFolder, Unit};
 
 use crate::exit::CliResult;
-use crate::run::run_passing;
+use crate::run::play;
 use crate::setting::SettingArgs;
 use crate::tables::Format;
 
@@ -28,34 +29,25 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let passing = tempfile::Builder::new().prefix("cambio-").tempdir()?;
-    let spec = passing.path().join("match.toml");
-    std::fs::write(&spec, experiment(args)?)?;
-    let (folder, &SettingArgs { threads, quiet, .. }) = (passing.path().join("run"), &args.setting);
-    run_passing(&spec, args.out.as_deref(), &folder, threads, quiet, args.format, roster)
-}
-
-/// The experiment as a file would describe it.
-fn experiment(args: &Args) -> std::io::Result<String> {
-    let SettingArgs { seed, rounds, .. } = &args.setting;
+    let SettingArgs { seed, rounds, threads, quiet, .. } = args.setting;
     let rules = args.setting.rules();
     // A rule file is named from here, and an experiment names it from where it lies.
-    let rules = if Path::new(rules).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
-        std::path::absolute(rules)?.display().to_string()
-    } else {
-        rules.to_owned()
+    let is_file = Path::new(rules).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
+    let rules = if is_file { std::path::absolute(rules)?.display().to_string() } else { rules.to_owned() };
+    let experiment = Experiment {
+        name: args.agents.join(" against "),
+        seed: Some(seed),
+        deals: args.deals,
+        rules: vec![rules],
+        seats: vec![args.setting.seats()],
+        agents: args.agents.clone(),
+        unit: if rounds { Unit::Rounds } else { Unit::Match },
+        ..Experiment::default()
     };
-    // JSON's texts are TOML's, too.
-    let text = |text: &str| serde_json::Value::from(text).to_string();
-    let agents: Vec<String> = args.agents.iter().map(|agent| text(agent)).collect();
-    let unit = if *rounds { "unit = \"rounds\"\n" } else { "" };
-    Ok(format!(
-        "name = {}\nseed = {}\ndeals = {}\nrules = [{}]\nseats = [{}]\nagents = [{}]\n{unit}",
-        text(&args.agents.join(" against ")),
-        text(&seed.to_string()),
-        args.deals,
-        text(&rules),
-        args.setting.seats(),
-        agents.join(", "),
-    ))
+    // Records are asked for beside the experiment, as with `cambio run --records`.
+    let toml = experiment.to_toml();
+    let experiment = Experiment { records: args.out.is_some(), ..experiment };
+    let plan = experiment.plan(roster, Path::new("."))?.with_toml(toml);
+    let folder = args.out.as_ref().map(|out| RunFolder::create(out, &plan)).transpose()?;
+    play(&plan, folder, threads, quiet, args.format)
 }

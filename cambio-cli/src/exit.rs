@@ -1,6 +1,6 @@
 //! How commands end.
 
-use cambio_sim::{MeasureError, PartsError, RunError};
+use cambio_sim::{PartsError, PlayError, RunError};
 
 use crate::say::say;
 
@@ -30,7 +30,7 @@ impl Exit {
         if error.downcast_ref().is_some_and(is_wrong) {
             return Exit::Wrong;
         }
-        if matches!(error.downcast_ref(), Some(MeasureError::Fault(_))) {
+        if matches!(error.downcast_ref(), Some(PlayError::Fault(_))) {
             return Exit::Fault;
         }
         Exit::Failed

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::Rules;
+use cambio_exec::{read_text, write_whole};
 use cambio_learn::{
     AgreedRow, Crew, JudgedRow, LearnError, LearnFolder, Progress as Learned, Recipe, RecipeError, starting_network,
     stored_recipe,
 };
-use cambio_report::{Learning, of_learning};
-use cambio_sim::{RunError, read_rules, read_text, write_whole};
+use cambio_report::of_learning;
+use cambio_sim::{RunError, read_rules};
 
 use crate::exit::{CliResult, Exit};
 use crate::progress::Progress;
@@ -163,14 +164,7 @@ fn percent(share: f64, low: Option<f64>, high: Option<f64>) -> String {
 
 /// Writes the page of what has been learned so far.
 fn write_report(folder: &LearnFolder) -> Result<(), RunError> {
-    let learning = Learning {
-        recipe: folder.learner().recipe(),
-        curve: folder.curve(),
-        judged: folder.judged(),
-        agreed: folder.agreed(),
-        bound: folder.bound(),
-    };
-    write_whole(&folder.path().join(REPORT), of_learning(learning).as_bytes())
+    Ok(write_whole(&folder.path().join(REPORT), of_learning(folder.path())?.as_bytes())?)
 }
 
 /// The recipe that the arguments give, if they give one.

@@ -9,13 +9,11 @@
 mod advantage;
 mod agents;
 mod budget;
-mod cluster;
 mod duel;
 mod exit;
 mod exploit;
 mod export;
 mod learn;
-mod merge;
 mod output;
 mod person;
 mod plan;
@@ -28,6 +26,7 @@ mod run;
 mod run_progress;
 mod say;
 mod screen;
+#[cfg(feature = "serve")]
 mod serve;
 mod setting;
 mod shell;
@@ -66,9 +65,6 @@ enum Command {
         after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200"
     )]
     Match(duel::Args),
-    /// Play one shard of an experiment, for machines that share the work
-    #[command(after_help = "Example:\n  cambio shard experiments/quickstart.toml --index 0 --of 2 --out runs/first")]
-    Shard(run::ShardArgs),
     /// Let many machines play an experiment through a store that all of them reach
     #[command(
         after_help = "Examples:\n  cambio units begin experiments/quickstart.toml --store shared/quickstart\n  cambio units play --store shared/quickstart --index 0 --of 200\n  cambio units show --store shared/quickstart\n  cambio units merge --store shared/quickstart --out runs/quickstart"
@@ -78,10 +74,7 @@ enum Command {
     #[command(
         after_help = "Examples:\n  cambio cluster slurm six.toml --units 200 --store /s/six --out six --into jobs\n  cambio cluster k8s six.toml --units 200 --image registry/cambio:1 --into jobs"
     )]
-    Cluster(cluster::Args),
-    /// Merge the shards of an experiment: the result is the same, byte for byte, as one run
-    #[command(after_help = "Example:\n  cambio merge runs/first runs/second --out runs/whole")]
-    Merge(merge::Args),
+    Cluster(units::cluster::Args),
     /// Print the tables of a run and make them and the report again from its rows; also for a folder of `tune`
     #[command(
         after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md"
@@ -96,7 +89,7 @@ enum Command {
     /// Play two agents until it is decided which is better, with a sequential test
     #[command(after_help = "Example:\n  cambio sprt 'greedy(call_at=7)' greedy --elo1 20")]
     Sprt(sprt::Args),
-    /// Print how many deals a comparison needs, or how long a wish takes on many machines
+    /// Print how many deals a comparison needs, or how long a target precision takes on many machines
     #[command(
         after_help = "Examples:\n  cambio plan --detect 0.01 --run runs/quickstart\n  cambio plan --detect 0.01 --deviation 0.4\n  cambio plan --machines 100 --cost runs/quickstart --within 0.005"
     )]
@@ -126,6 +119,7 @@ enum Command {
     #[command(
         after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --with 'external(\"python3 bot.py\")'"
     )]
+    #[cfg(feature = "serve")]
     Serve(serve::Args),
     /// Check records of matches: replay every decision, outcome of chance and result
     #[command(
@@ -201,10 +195,8 @@ fn run(roster: &Roster) -> Exit {
     let result = match cli.command {
         Command::Run(args) => run::run(&args, roster),
         Command::Match(args) => duel::run(&args, roster),
-        Command::Shard(args) => run::shard(&args, roster),
-        Command::Cluster(args) => cluster::run(&args, roster),
+        Command::Cluster(args) => units::cluster::run(&args, roster),
         Command::Units(args) => units::run(&args, roster),
-        Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Verify(args) => verify::run(&args, roster),
@@ -214,6 +206,7 @@ fn run(roster: &Roster) -> Exit {
         Command::Learn(args) => learn::run(&args, roster),
         Command::Play(args) => play::run(&args, roster),
         Command::Watch(args) => watch::run(&args, roster),
+        #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
         Command::Rules(args) => rules::run(&args),

@@ -1,17 +1,16 @@
-//! A person at the table, who reads what the seat perceives and answers at a prompt.
+//! A person at the table, line by line: reads what the seat perceives and answers at a prompt.
 
-use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use cambio_core::{
-    Action, Agent, Briefing, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting, Standing, shown,
-};
-use cambio_report::{KindView, Narrator, cards_in_short, rules_in_short, scores_in_words};
-use cambio_sim::CancelToken;
+use cambio_core::{Rules, Spot, shown};
+use cambio_exec::CancelToken;
+use cambio_view::{Ask, KindView, Lying, Scene, Sitting, Step, Worth, cards_in_short, rules_in_short};
 
 use crate::say::next_line;
+use crate::screen::Ending;
 
 /// How often the wait for an answer checks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -19,27 +18,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// The most bytes of an answer.
 const LINE: u64 = 4096;
 
-/// An agent that asks the person behind an input and an output. It leaves the table when either of them is closed.
+/// The person behind an input and an output, who leaves the table when either of them is closed.
 pub(super) struct Person<O> {
     /// The typed lines. A thread of its own waits for them, so that an interrupt is noticed.
     lines: Receiver<io::Result<Vec<u8>>>,
     /// Cancelled when the user interrupts.
     interrupt: CancelToken,
     out: O,
-    /// The names of the players, seat a first.
-    names: Vec<String>,
-    /// Whether the board shows the cards that the seat has seen.
-    notes: bool,
-    narrator: Narrator,
-    seat: Seat,
-    /// Whether the board is due before the next question.
-    is_board_due: bool,
     /// Why the person has left, if it has.
     left: Option<String>,
-    /// The rules, once they are known.
-    rules: Option<Rules>,
-    /// Whether Enter has been answered with a question because a card would match.
-    has_doubted: bool,
 }
 
 /// The answer to `?`.
@@ -53,35 +40,87 @@ cheat is to look at an own card for a penalty card, where the rules have it.
   deck    show what the cards are worth and can do
   quit    leave the table";
 
-impl<O: Write + Send> Person<O> {
-    pub(super) fn new(
-        rules: &Rules,
-        mut input: impl BufRead + Send + 'static,
-        out: O,
-        names: Vec<String>,
-        notes: bool,
-        interrupt: CancelToken,
-    ) -> Person<O> {
+impl<O: Write> Person<O> {
+    pub(super) fn new(mut input: impl BufRead + Send + 'static, out: O, interrupt: CancelToken) -> Person<O> {
         let (sender, lines) = sync_channel(1);
         // The thread ends with the receiver, the input or the process.
         std::thread::spawn(move || {
             let lines = std::iter::from_fn(|| next_line(&mut input, LINE).transpose());
             lines.map_while(|line| sender.send(line).ok()).for_each(drop);
         });
-        let narrator = Narrator::for_players(rules);
-        Person {
-            lines,
-            interrupt,
-            out,
-            names,
-            notes,
-            narrator,
-            seat: Seat::A,
-            is_board_due: false,
-            left: None,
-            rules: None,
-            has_doubted: false,
+        Person { lines, interrupt, out, left: None }
+    }
+
+    /// Plays a match to its end.
+    pub(super) fn play(&mut self, mut sitting: Sitting) -> Ending {
+        let rules = *sitting.invitation().deal.rules();
+        let (names, kinds) = (sitting.invitation().names("you"), KindView::all(&rules));
+        let mut texts = Vec::from(rules_in_short(&rules));
+        texts.push(cards_in_short(&rules));
+        for text in texts.iter().filter(|text| !text.is_empty()) {
+            self.say(&filled(text, "  "));
         }
+        let (mut round, mut told, mut is_board_due) = (0, None, false);
+        loop {
+            let step = sitting.latest();
+            let at = step.n;
+            if told.replace(at) != Some(at) {
+                is_board_due |= self.tell(step, round, sitting.invitation().notes, &kinds);
+                round = step.scene.round;
+            }
+            if self.interrupt.is_cancelled() {
+                self.leave();
+            }
+            if let Some(left) = self.left.take() {
+                return Ending::Left(left);
+            }
+            match (&step.trouble, &step.end) {
+                (Some(trouble), _) => return Ending::Trouble(trouble.clone()),
+                (_, Some(end)) if end.ranks.is_some() => return Ending::Over(Box::new(sitting)),
+                (_, Some(_)) => {
+                    sitting.go_on(at).expect("a round has just ended");
+                    continue;
+                }
+                _ => {}
+            }
+            if let Some(job) = sitting.job() {
+                sitting.finish(job.run());
+                continue;
+            }
+            let step = sitting.latest();
+            let Some(ask) = step.ask.as_ref().filter(|_| step.n == at) else { continue };
+            let board = Board { rules: &rules, names: &names, kinds: &kinds, scene: &step.scene };
+            if std::mem::take(&mut is_board_due) || step.scene.phase == "start" {
+                self.say(&board.to_string());
+            }
+            if let Some(action) = self.ask(ask, &board) {
+                sitting.act(at, &action, None).expect("it is offered");
+            }
+        }
+    }
+
+    /// Prints the events of a step, after one of `round`. Returns whether a round has begun.
+    fn tell(&mut self, step: &Step, round: usize, notes: bool, kinds: &[KindView]) -> bool {
+        let is_new = step.scene.round != round;
+        if is_new {
+            self.say(&format!("\nround {}: seat {} starts", step.scene.round, step.scene.turn));
+        }
+        for line in &step.lines {
+            let is_lead = is_new || ["turn of ", " peeks at ", "the round ends"].iter().any(|part| line.contains(part));
+            let indent = if is_lead { "  " } else { "    " };
+            self.say(&format!("{indent}{line}"));
+        }
+        // Without notes the lines do not name the cards that only this seat has seen.
+        for (spot, kind) in step.glimpses.iter().filter(|_| !notes) {
+            self.say(&format!("    you see {} in {spot}", kinds[*kind].spoken()));
+        }
+        if let Some(end) = &step.end {
+            end.scores.iter().for_each(|line| self.say(&format!("  {line}")));
+            self.say(&format!("  {}", end.winners_in_words()));
+            let lead = if end.ranks.is_some() { "\nthe match is over, totals" } else { "  totals" };
+            self.say(&format!("{lead}: {}", end.totals_in_words()));
+        }
+        is_new
     }
 
     fn say(&mut self, line: &str) {
@@ -115,61 +154,12 @@ impl<O: Write + Send> Person<O> {
         }
     }
 
-    fn label(&self, card: cambio_core::Card) -> &str {
-        self.narrator.label(card)
-    }
-
-    /// The table as the seat knows it, one line for each seat.
-    fn board(&self, view: &Observation<'_>) -> String {
-        let table = view.table();
-        let mut lines = Vec::new();
-        for (&seat, name) in Seat::ALL[..table.seats()].iter().zip(&self.names) {
-            let cards: Vec<String> = table
-                .layout(seat)
-                .iter_from(seat)
-                .map(|spot| match view.face(spot).filter(|_| self.notes) {
-                    Some(card) => format!("{spot}={}", self.label(card)),
-                    None => spot.to_string(),
-                })
-                .collect();
-            let mut who = if seat == self.seat { "you".to_owned() } else { name.clone() };
-            if table.callers().contains(seat) {
-                who += ", called";
-            }
-            if table.safe().contains(seat) {
-                who += ", safe";
-            }
-            lines.push(format!("  {:<34}  {who}", cards.join("  ")));
-        }
-        let top = table.top().map_or("nothing lies open".to_owned(), |card| format!("{} lies open", self.label(card)));
-        let (pile, stock) = (table.pile_len(), table.stock_len());
-        let cards = if pile == 1 { "card" } else { "cards" };
-        lines.push(format!("  {top}; {pile} {cards} on the pile, {stock} in the stock"));
-        lines.join("\n")
-    }
-
-    /// Whether Enter alone would throw a known match away for the first time; then it asks.
-    fn doubts(&mut self, view: &Observation<'_>) -> bool {
-        let known = view.known_matches();
-        if !self.notes || known.is_empty() || !view.choices().contains(Action::Pass) || self.has_doubted {
-            return false;
-        }
-        self.has_doubted = true;
-        let known: Vec<String> = known.iter_from(view.seat()).map(|spot| spot.to_string()).collect();
-        self.say(&format!(
-            "{} would match: Enter again passes all the same, snap {} snaps",
-            known.join(" and "),
-            known[0]
-        ));
-        true
-    }
-
     /// Asks until there is a decision; `None` if the person leaves.
-    fn ask(&mut self, view: &Observation<'_>) -> Option<Action> {
-        self.has_doubted = false;
-        let choices: Vec<Action> = view.choices().iter().collect();
-        let question = format!("{}: {}", self.narrator.question(view, self.notes), offer(&choices));
-        self.say(&textwrap::fill(&question, textwrap::Options::new(80).subsequent_indent("  ")));
+    fn ask(&mut self, ask: &Ask, board: &Board<'_>) -> Option<String> {
+        let Ask { question, choices, matches, .. } = ask;
+        // Enter alone does not give away a known match the first time.
+        let mut is_asked_twice = matches.is_empty() || !choices.iter().any(|choice| choice == "pass");
+        self.say(&filled(&format!("{question}: {}", offer(choices)), "  "));
         loop {
             match self.read()?.as_str() {
                 "quit" | "exit" => {
@@ -177,11 +167,18 @@ impl<O: Write + Send> Person<O> {
                     return None;
                 }
                 "?" | "help" => self.say(HELP),
-                "table" => self.say(&self.board(view)),
-                "deck" => self.say(&deck(view.rules())),
-                "" if self.doubts(view) => {}
-                answer => match understand(answer, &choices) {
-                    Ok(action) => return Some(action),
+                "table" => self.say(&board.to_string()),
+                "deck" => {
+                    let worth = Worth::all(board.rules);
+                    worth.iter().map(ToString::to_string).for_each(|worth| self.say(&filled(&worth, "             ")));
+                }
+                "" if !std::mem::replace(&mut is_asked_twice, true) => self.say(&format!(
+                    "{} would match: Enter again passes all the same, snap {} snaps",
+                    matches.join(" and "),
+                    matches[0]
+                )),
+                answer => match understand(answer, choices) {
+                    Ok(action) => return Some(action.to_owned()),
                     Err(sentence) => self.say(&sentence),
                 },
             }
@@ -189,69 +186,43 @@ impl<O: Write + Send> Person<O> {
     }
 }
 
-impl<O: Write + Send> Agent for Person<O> {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.seat = briefing.seat;
-        self.left = None;
-        self.rules = Some(*briefing.rules);
-        for line in rules_in_short(briefing.rules).into_iter().chain([cards_in_short(briefing.rules)]) {
-            if !line.is_empty() {
-                self.say(&textwrap::fill(&line, textwrap::Options::new(80).subsequent_indent("  ")));
-            }
-        }
-    }
-
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.is_board_due = true;
-        self.say(&format!("\nround {}: seat {} starts", standing.round + 1, standing.setup.starter));
-    }
-
-    fn notice(&mut self, sighting: &Sighting) {
-        if let Some(line) = self.narrator.line(sighting, |face| face) {
-            self.say(&line);
-        }
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        if std::mem::take(&mut self.is_board_due) || view.table().phase() == Phase::Start {
-            self.say(&self.board(view));
-        }
-        // A person who has left is in trouble, so the decision is ignored.
-        self.ask(view).unwrap_or(Action::Pass)
-    }
-
-    fn trouble(&mut self) -> Option<String> {
-        self.left.clone()
-    }
-
-    fn round_ends(&mut self, result: &RoundResult) {
-        let winners: Vec<String> = result.winners.iter_from(result.starter).map(|seat| seat.to_string()).collect();
-        let verb = if winners.len() == 1 { "wins" } else { "share" };
-        let told = self.rules.map_or(Vec::new(), |rules| scores_in_words(&rules, result));
-        for line in &told {
-            self.say(&format!("  {line}"));
-        }
-        self.say(&format!("  {} {verb} the round", winners.join(" and ")));
-        self.say(&format!("  it adds to the totals: {}", by_seat(result.scores())));
-    }
-
-    fn match_ends(&mut self, totals: &[Score]) {
-        self.say(&format!("\nthe match is over, totals: {}", by_seat(totals)));
-    }
+fn filled(text: &str, indent: &str) -> String {
+    textwrap::fill(text, textwrap::Options::new(80).subsequent_indent(indent))
 }
 
-/// Numbers with their seats, seat a first.
-fn by_seat<T: std::fmt::Display>(values: &[T]) -> String {
-    let with_seat = Seat::ALL.iter().zip(values).map(|(seat, value)| format!("{seat} {value}"));
-    with_seat.collect::<Vec<_>>().join(", ")
+/// The table as the person knows it, one line for each seat.
+struct Board<'a> {
+    rules: &'a Rules,
+    names: &'a [String],
+    kinds: &'a [KindView],
+    scene: &'a Scene,
+}
+
+impl fmt::Display for Board<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Board { names, kinds, scene, .. } = self;
+        for ((seat, name), layout) in ('a'..).zip(*names).zip(&scene.layouts) {
+            let card = |Lying(slot, kind, _): &Lying| match kind {
+                Some(kind) => format!("{seat}{slot}={}", kinds[*kind].spoken()),
+                None => format!("{seat}{slot}"),
+            };
+            let cards: Vec<String> = layout.iter().map(card).collect();
+            let called = if scene.callers.contains(seat) { ", called" } else { "" };
+            let safe = if scene.safe.contains(seat) { ", safe" } else { "" };
+            writeln!(f, "  {:<34}  {name}{called}{safe}", cards.join("  "))?;
+        }
+        let top =
+            scene.top.map_or("nothing lies open".to_owned(), |kind| format!("{} lies open", kinds[kind].spoken()));
+        let cards = if scene.pile == 1 { "card" } else { "cards" };
+        write!(f, "  {top}; {} {cards} on the pile, {} in the stock", scene.pile, scene.stock)
+    }
 }
 
 /// The list of decisions on offer. Decisions that differ only by their card stand together.
-fn offer(choices: &[Action]) -> String {
+fn offer(choices: &[impl AsRef<str>]) -> String {
     let mut verbs: Vec<(String, Vec<String>)> = Vec::new();
-    for action in choices {
-        let text = action.to_string();
-        let (verb, spots) = text.split_once(' ').unwrap_or((&text, ""));
+    for text in choices.iter().map(AsRef::as_ref) {
+        let (verb, spots) = text.split_once(' ').unwrap_or((text, ""));
         let place = verbs.iter().position(|(known, _)| known == verb).unwrap_or_else(|| {
             verbs.push((verb.to_owned(), Vec::new()));
             verbs.len() - 1
@@ -264,7 +235,7 @@ fn offer(choices: &[Action]) -> String {
     }
     for (_, spots) in &mut verbs {
         // The choices begin with the seat that decides; people look for a card by its name.
-        spots.sort_by_key(|spot| spot.parse().map(|spot: cambio_core::Spot| (spot.seat().index(), spot.number())).ok());
+        spots.sort_by_key(|spot| spot.parse().map(|spot: Spot| (spot.seat().index(), spot.number())).ok());
     }
     let shown = verbs.iter().map(|(verb, spots)| match (verb.as_str(), &spots[..]) {
         (verb, []) => verb.to_owned(),
@@ -279,19 +250,18 @@ fn offer(choices: &[Action]) -> String {
 ///
 /// # Errors
 /// A sentence, if the answer fits none of the choices or several.
-fn understand(answer: &str, choices: &[Action]) -> Result<Action, String> {
+fn understand<'c>(answer: &str, choices: &'c [String]) -> Result<&'c str, String> {
     let mut given: Vec<&str> = answer.split_whitespace().collect();
     if given.is_empty() {
         return match choices {
-            [only] => Ok(*only),
-            choices if choices.contains(&Action::Pass) => Ok(Action::Pass),
+            [only] => Ok(only),
+            choices if choices.iter().any(|choice| choice == "pass") => Ok("pass"),
             _ => Err(format!("one of: {} (? helps)", offer(choices))),
         };
     }
-    let fits_choice = |given: &[&str], action: &Action| {
-        let text = action.to_string();
-        let words: Vec<&str> = text.split(' ').collect();
-        let verb_first = given[0].parse::<cambio_core::Spot>().is_err();
+    let fits_choice = |given: &[&str], choice: &str| {
+        let words: Vec<&str> = choice.split(' ').collect();
+        let verb_first = given[0].parse::<Spot>().is_err();
         let words = if verb_first { &words[..] } else { &words[1..] };
         // A card has to be named in full: a1 does not stand for a10.
         let fits = |(place, (given, word)): (usize, (&&str, &&str))| {
@@ -299,39 +269,28 @@ fn understand(answer: &str, choices: &[Action]) -> Result<Action, String> {
         };
         given.len() == words.len() && given.iter().zip(words).enumerate().all(fits)
     };
-    let mut meant: Vec<Action> = choices.iter().copied().filter(|action| fits_choice(&given, action)).collect();
+    let meaning = |given: &[&str]| -> Vec<&str> {
+        choices.iter().map(String::as_str).filter(|choice| fits_choice(given, choice)).collect()
+    };
+    let mut meant = meaning(&given);
     if meant.is_empty() && given.len() >= 2 {
         // The cards of a swap may come in the other order.
         let last = given.len() - 1;
         given.swap(last - 1, last);
-        meant = choices.iter().copied().filter(|action| fits_choice(&given, action)).collect();
+        meant = meaning(&given);
     }
     match &meant[..] {
-        [only] => Ok(*only),
+        [only] => Ok(only),
         [] => Err(format!("`{}` is not offered; one of: {} (? helps)", shown(answer), offer(choices))),
         several => Err(format!("`{answer}` could be {}", offer(several))),
     }
 }
 
-/// The points and powers of the kinds of cards, equal ones on one line.
-fn deck(rules: &Rules) -> String {
-    let mut alike: BTreeMap<(i32, String), Vec<String>> = BTreeMap::new();
-    for kind in KindView::all(rules) {
-        alike.entry((i32::from(kind.points), kind.power.clone())).or_default().push(kind.spoken());
-    }
-    let lines = alike.into_iter().map(|((points, power), labels)| {
-        let power = if power.is_empty() { power } else { format!("  {power}") };
-        let head = format!("{points:>4} points  ");
-        let options = textwrap::Options::new(80).initial_indent(&head).subsequent_indent("             ");
-        textwrap::fill(&format!("{}{power}", labels.join(" ")), options)
-    });
-    lines.collect::<Vec<_>>().join("\n")
-}
-
 #[cfg(test)]
 mod tests {
     use cambio_core::rng::{Bounded as _, Key, Purpose};
-    use cambio_core::{Dice, PRESETS, Setup, State};
+    use cambio_core::{Deal, Dice, PRESETS, Seat, Setup, State};
+    use cambio_view::Invitation;
 
     use super::*;
 
@@ -349,12 +308,13 @@ mod tests {
                 picks.0.shuffle(&mut deck);
                 let mut state = State::deal(&setup, &deck, &mut chance, &mut ()).unwrap();
                 while state.actor().is_some() {
-                    let choices: Vec<Action> = state.choices().iter().collect();
-                    for &action in &choices {
-                        assert_eq!(understand(&action.to_string(), &choices), Ok(action), "{}", offer(&choices));
+                    let choices: Vec<String> = state.choices().iter().map(|action| action.to_string()).collect();
+                    for action in &choices {
+                        assert_eq!(understand(action, &choices), Ok(action.as_str()), "{}", offer(&choices));
                         offered += 1;
                     }
-                    state.apply(choices[picks.0.below(choices.len() as u32) as usize], &mut chance, &mut ()).unwrap();
+                    let picked = &choices[picks.0.below(choices.len() as u32) as usize];
+                    state.apply(picked.parse().unwrap(), &mut chance, &mut ()).unwrap();
                 }
             }
         }
@@ -363,55 +323,42 @@ mod tests {
 
     #[test]
     fn answers_may_be_short_where_they_mean_one_decision() {
-        let read = |list: &str| list.split(", ").map(|action| action.parse().unwrap()).collect::<Vec<Action>>();
+        let read = |list: &str| list.split(", ").map(str::to_owned).collect::<Vec<String>>();
         let held = read("drop, keep a1, keep a2, keep a10");
-        assert_eq!(understand("d", &held), Ok(Action::Drop));
-        assert_eq!(understand("a1", &held), Ok(held[1]));
-        assert_eq!(understand("k a10", &held), Ok(held[3]));
+        assert_eq!(understand("d", &held), Ok("drop"));
+        assert_eq!(understand("a1", &held), Ok("keep a1"));
+        assert_eq!(understand("k a10", &held), Ok("keep a10"));
         assert_eq!(
             understand("k", &held),
             Err("`k` is not offered; one of: drop, keep a1 a2 a10 (? helps)".to_owned())
         );
         assert_eq!(understand("", &held), Err("one of: drop, keep a1 a2 a10 (? helps)".to_owned()));
         let power = read("skip, swap a1 b1, swap a1 b2, swap b1 b2");
-        assert_eq!(understand("b1 a1", &power), Ok(power[1]));
-        assert_eq!(understand("sw b2 a1", &power), Ok(power[2]));
-        assert_eq!(understand("s", &power), Ok(Action::Skip));
+        assert_eq!(understand("b1 a1", &power), Ok("swap a1 b1"));
+        assert_eq!(understand("sw b2 a1", &power), Ok("swap a1 b2"));
+        assert_eq!(understand("s", &power), Ok("skip"));
         assert_eq!(offer(&power), "skip, swap two of a1 b1 b2");
         let window = read("pass, snap a1, touch a1");
-        assert_eq!(understand("", &window), Ok(Action::Pass));
+        assert_eq!(understand("", &window), Ok("pass"));
         assert_eq!(understand("a1", &window), Err("`a1` could be snap a1, touch a1".to_owned()));
-        assert_eq!(understand("", &read("draw")), Ok(Action::Draw));
+        assert_eq!(understand("", &read("draw")), Ok("draw"));
     }
 
-    /// Plays a round in seat a against an agent that draws and drops. Returns the output.
-    fn played(input: &'static str, notes: bool) -> (String, Option<String>) {
-        struct Idle;
-        impl Agent for Idle {
-            fn begin(&mut self, _: &Briefing<'_>) {}
-
-            fn decide(&mut self, view: &Observation<'_>) -> Action {
-                let choices = view.choices();
-                let idle = [Action::Pass, Action::Drop, Action::Skip, Action::End, Action::Draw];
-                idle.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap()
-            }
-        }
-
+    /// Plays a round in seat a against an agent. Returns the output, and how it ended.
+    fn played(input: &'static str, notes: bool) -> (String, Ending) {
+        let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(5, 0));
+        let opponents = vec![cambio_agents::roster().parse("random(pass=1)").unwrap()];
+        let person = Seat::A;
+        let invitation = Invitation { deal, person, opponents, notes, practice: false, reaction: None };
         let mut out = Vec::new();
-        let rules = Rules::preset("classic").unwrap();
-        let names = vec!["you".to_owned(), "idle".to_owned()];
-        let person = Person::new(&rules, input.as_bytes(), &mut out, names, notes, CancelToken::new());
-        let mut agents: Vec<Box<dyn Agent + '_>> = vec![Box::new(person), Box::new(Idle)];
-        let pairing = cambio_core::Pairing { rules, seats: 2, key: Key::new(5, 0) };
-        let error = cambio_core::play_match(&pairing, &mut agents, &mut ()).err().map(|error| error.to_string());
-        drop(agents);
-        (String::from_utf8(out).unwrap(), error)
+        let ending = Person::new(input.as_bytes(), &mut out, CancelToken::new()).play(Sitting::new(invitation));
+        (String::from_utf8(out).unwrap(), ending)
     }
 
     #[test]
     fn a_person_is_told_what_its_seat_saw_and_nothing_else() {
-        let (told, error) = played("\nk a1\n\n\ncall\n", true);
-        assert_eq!(error, None, "{told}");
+        let (told, ending) = played("\nk a1\n\n\ncall\n", true);
+        assert!(matches!(ending, Ending::Over(_)), "{told}");
         let before_the_end = told.split("the round ends: ").next().unwrap();
         for expected in [
             "a peeks at a3: Ks",
@@ -440,14 +387,7 @@ mod tests {
     #[test]
     fn what_is_no_text_is_asked_again() {
         let mut out = Vec::new();
-        let mut person = Person::new(
-            &Rules::preset("classic").unwrap(),
-            &b"\xe9\n  Draw \n"[..],
-            &mut out,
-            Vec::new(),
-            true,
-            CancelToken::new(),
-        );
+        let mut person = Person::new(&b"\xe9\n  Draw \n"[..], &mut out, CancelToken::new());
         assert_eq!(person.read().as_deref(), Some("\u{fffd}"));
         assert_eq!((person.read().as_deref(), person.read()), (Some("draw"), None));
         assert_eq!(person.left.as_deref(), Some("the player has left"));
@@ -456,12 +396,8 @@ mod tests {
     #[test]
     fn who_leaves_ends_the_match() {
         for input in ["draw\n", "draw\nquit\ndrop\n"] {
-            let (told, error) = played(input, true);
-            assert_eq!(
-                error.as_deref(),
-                Some("seat a cannot go on: the player has left (round 1, decision 2)"),
-                "{told}"
-            );
+            let (told, ending) = played(input, true);
+            assert!(matches!(&ending, Ending::Left(why) if why == "the player has left"), "{told}");
         }
     }
 }

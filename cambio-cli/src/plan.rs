@@ -34,7 +34,7 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 0.8, value_parser = probability)]
     power: f64,
     #[command(flatten)]
-    wish: budget::Wish,
+    target: budget::Target,
 }
 
 /// The most deals that can be planned for.
@@ -51,8 +51,8 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
-    if let Some(folder) = &args.wish.cost {
-        return budget::run(&args.wish, folder);
+    if let Some(folder) = &args.target.cost {
+        return budget::run(&args.target, folder);
     }
     let detect = args.detect.ok_or("--detect is needed")?;
     let mut out = std::io::stdout().lock();
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args) -> CliResult {
             format!("--detect is {}; allowed is less than 1, as {} are from 0 to 1", detect, payoff.unit()).into()
         );
     }
-    let derived = derive(&stored, &[])?;
+    let derived = derive(&stored)?;
     writeln!(out, "{:>10} {:>10} {:>9}  {what}", "alone", "together", "deviation")?;
     for pair in &derived.pairwise {
         let Some(error) = pair.error else { continue };

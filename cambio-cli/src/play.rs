@@ -3,11 +3,11 @@
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{AgentSpec, Roster};
+use cambio_agents::Roster;
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Deal, MAX_SEATS, MatchError, Playing, Recorder, Seat};
-use cambio_serve::{Invitation, Sitting};
-use cambio_sim::{CancelToken, Guarded, Unit, fresh_seed, read_rules, read_seed};
+use cambio_core::{Deal, MAX_SEATS, Seat};
+use cambio_sim::{Unit, fresh_seed, read_rules, read_seed};
+use cambio_view::{Invitation, Sitting};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::Output;
@@ -71,70 +71,29 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     let record = args.record.as_deref().map(Output::reserve).transpose()?;
     let others = args.against.iter().map(|spec| player(roster, "--against", spec)).collect::<Result<Vec<_>, _>>()?;
-    let mut names: Vec<String> = others.iter().map(ToString::to_string).collect();
-    names.insert(args.seat.index(), "person".to_owned());
     let seed = args.seed.clone().unwrap_or_else(fresh_seed);
     // Bots end with the match, however it ends.
     let interrupt = stop_on_signal(Exit::Failed)?;
-    if !args.plain && screen::is_there() {
-        let start = Playing::new(&rules, seats, Key::new(read_seed(&seed)?, 0))?;
-        let (person, notes, practice) = (args.seat, !args.no_notes, args.practice);
-        let invitation = Invitation { start, person, opponents: others, notes, practice, reaction: None };
-        let adviser = if practice { Some(player(roster, "--hints", &args.hints)?) } else { None };
-        return on_screen(invitation, adviser, &seed, record, &interrupt);
-    }
-    if args.practice {
+    let is_plain = args.plain || !screen::is_there();
+    if is_plain && args.practice {
         return Err("--practice needs a terminal of its own; line by line there are no hints".into());
     }
+    rules.covers(seats)?;
+    let deal = Deal::new(&rules, Key::new(read_seed(&seed)?, 0));
+    let (person, notes, practice) = (args.seat, !args.no_notes, args.practice);
+    let invitation = Invitation { deal, person, opponents: others, notes, practice, reaction: None };
     let mut out = std::io::stdout();
-    writeln!(out, "{} at {seats} seats, seed {seed}; you are seat {}, ? helps", rules.name(), args.seat)?;
-
-    let mut agents: Vec<Box<dyn Agent>> =
-        others.iter().map(|spec| Box::new(Guarded::new(spec.make())) as Box<dyn Agent>).collect();
-    let input = BufReader::new(std::io::stdin());
-    let person = Person::new(&rules, input, std::io::stdout(), names.clone(), !args.no_notes, interrupt.clone());
-    agents.insert(args.seat.index(), Box::new(person));
-    let key = Key::new(read_seed(&seed)?, 0);
-    let mut recorder = Recorder::new(&rules);
-    let result = match Deal::new(&rules, key).play(seats, &mut agents, &mut recorder) {
-        Ok(result) => result,
-        Err(MatchError::Trouble(trouble)) if trouble.seat == args.seat => {
-            writeln!(out, "{}; --seed {seed} deals the same cards again", trouble.reason)?;
-            return Ok(Exit::Done);
-        }
-        Err(MatchError::Trouble(_)) if interrupt.is_cancelled() => {
-            writeln!(out, "the player has left; --seed {seed} deals the same cards again")?;
-            return Ok(Exit::Done);
-        }
-        Err(error @ (MatchError::Trouble(_) | MatchError::Fault(_))) => {
-            say!("fault: {error}");
-            return Ok(Exit::Fault);
-        }
-        Err(error) => return Err(error.into()),
+    let ending = if is_plain {
+        writeln!(out, "{} at {seats} seats, seed {seed}; you are seat {person}, ? helps", rules.name())?;
+        let input = BufReader::new(std::io::stdin());
+        Person::new(input, std::io::stdout(), interrupt.clone()).play(Sitting::new(invitation))
+    } else {
+        let adviser = if practice { Some(player(roster, "--hints", &args.hints)?) } else { None };
+        let ending = screen::sit(Sitting::new(invitation), adviser, || interrupt.is_cancelled())?;
+        // Nobody waits for an agent that still thinks.
+        cambio_agents::interrupt();
+        ending
     };
-    let rank = result.ranks[args.seat.index()];
-    if let Some(file) = record {
-        let labels: Vec<&str> = names.iter().map(String::as_str).collect();
-        let record = recorder.finish(key, 0, &labels, &result);
-        file.write(|file| writeln!(file, "{}", record.to_json()))?;
-    }
-    writeln!(out, "you have rank {rank} of {seats}; --seed {seed} deals the same cards again")?;
-    Ok(Exit::Done)
-}
-
-/// Plays in the whole terminal.
-fn on_screen(
-    invitation: Invitation,
-    adviser: Option<AgentSpec>,
-    seed: &str,
-    record: Option<Output>,
-    interrupt: &CancelToken,
-) -> CliResult {
-    let (person, seats) = (invitation.person, invitation.start.seats());
-    let ending = screen::sit(Sitting::new(invitation), adviser, || interrupt.is_cancelled())?;
-    // Nobody waits for an agent that still thinks.
-    cambio_agents::interrupt();
-    let mut out = std::io::stdout();
     match ending {
         Ending::Over(sitting) => {
             let result = sitting.record()?;
@@ -142,13 +101,15 @@ fn on_screen(
                 file.write(|file| writeln!(file, "{}", result.to_json()))?;
             }
             let end = sitting.latest().end.as_ref();
-            end.into_iter().flat_map(|end| &end.scores).try_for_each(|line| writeln!(out, "{line}"))?;
+            // What was drawn is gone; what was printed stays.
+            let scores = end.filter(|_| !is_plain).into_iter().flat_map(|end| &end.scores);
+            scores.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
             let rank = end.and_then(|end| Some(end.ranks.as_ref()?[person.index()])).unwrap_or(seats);
             writeln!(out, "you have rank {rank} of {seats}; --seed {seed} deals the same cards again")?;
             Ok(Exit::Done)
         }
-        Ending::Left => {
-            writeln!(out, "the player has left; --seed {seed} deals the same cards again")?;
+        Ending::Left(why) => {
+            writeln!(out, "{why}; --seed {seed} deals the same cards again")?;
             Ok(Exit::Done)
         }
         Ending::Trouble(trouble) => {

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use cambio_core::{Action, Card, Event, Flaw, Observer, Record, RoundResult, Seat, Setup, State, replay};
-use cambio_report::{Film, Narrator};
+use cambio_core::{Action, Card, Event, Flaw, Observer, Record, RoundResult, Seat, Setup, Standing, State, replay};
+use cambio_view::{Film, Narrator};
 use serde_json::{Value, json};
 
 use crate::exit::{CliResult, Exit};
@@ -161,7 +161,7 @@ struct Legal {
 }
 
 impl Observer for Legal {
-    fn round_begins(&mut self, _: &Setup, _: &[Card]) {
+    fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
         self.rounds.push(Vec::new());
     }
 
@@ -176,7 +176,6 @@ impl Observer for Legal {
 struct Transcript {
     text: String,
     narrator: Option<Narrator>,
-    rounds: usize,
 }
 
 impl Transcript {
@@ -187,10 +186,10 @@ impl Transcript {
 }
 
 impl Observer for Transcript {
-    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
-        self.narrator.get_or_insert_with(|| Narrator::new(&setup.rules));
-        self.rounds += 1;
-        let line = format!("round {}: {} seats, seat {} starts", self.rounds, setup.seats, setup.starter);
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        let Setup { rules, seats, starter, .. } = standing.setup;
+        self.narrator.get_or_insert_with(|| Narrator::new(&rules));
+        let line = format!("round {}: {seats} seats, seat {starter} starts", standing.round + 1);
         self.line(&line);
     }
 

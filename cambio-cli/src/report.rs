@@ -3,11 +3,10 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cambio_report::PAGES;
-use cambio_report::{Tuning, of_tuning};
+use cambio_exec::{read_text, write_whole};
+use cambio_report::{Run, Tuning, of_tuning};
 use cambio_sim::tune::{Point, TuningResult};
-use cambio_sim::write_whole;
-use cambio_sim::{Extent, RunError, StoredRun, against_baseline, derive, read_text};
+use cambio_sim::{Extent, RunError, StoredRun, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::{plain_lines, say};
@@ -34,23 +33,19 @@ pub(super) fn run(args: &Args) -> CliResult {
         return Ok(tuned(args)?);
     }
     let stored = StoredRun::open(&args.folder)?;
-    if stored.shard.is_some() {
-        return Err(
-            format!("{} is one part of a run; put the parts together with `merge`", args.folder.display()).into()
-        );
-    }
     tell_if_partial(&stored)?;
     if let Some(baseline) = &args.baseline {
         let labels: Vec<&str> = stored.plan.agents.iter().map(|agent| agent.label.as_str()).collect();
         let Some(place) = labels.iter().position(|label| label == baseline) else {
             return Err(format!("--baseline is `{baseline}`; allowed is one of {}", labels.join(", ")).into());
         };
-        tables::print_baseline(&stored.plan, &against_baseline(&stored, place)?, args.format)?;
+        tables::print_baseline(&stored.plan, &derive(&stored)?.against(&stored.plan, place), args.format)?;
         return Ok(Exit::Done);
     }
-    let derived = derive(&stored, PAGES)?;
+    let derived = derive(&stored)?;
     if !args.dry {
         derived.write(&args.folder)?;
+        Run::stored(&stored, &derived).write(&args.folder)?;
     }
     tables::print(&stored.plan, &derived, args.format)?;
     Ok(Exit::Done)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cambio_core::knob::MatchEnd;
 use cambio_core::{MINI_GAMES, PRESETS, Rules, RulesSpec};
-use cambio_sim::read_text;
+use cambio_exec::read_text;
 
 use crate::exit::{CliResult, Exit};
 use crate::say::plain;

@@ -1,13 +1,13 @@
-//! `cambio run` and `cambio shard`.
+//! `cambio run`.
 
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::rng::Seed;
-use cambio_report::PAGES;
+use cambio_exec::{CancelToken, Executor, MOST_THREADS};
+use cambio_report::Run;
 use cambio_sim::{
-    CancelToken, Executor, Experiment, MOST_THREADS, PlanError, PlayablePlan, Progress, Report, RunError, RunFolder,
-    RunOutcome, Runner, Secret, Shard, StoredRun, keep_fault,
+    Experiment, PlanError, PlayError, PlayablePlan, Progress, Report, RunFolder, Runner, Secret, StoredRun,
 };
 
 use crate::exit::{CliResult, Exit};
@@ -17,27 +17,6 @@ use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    #[command(flatten)]
-    playing: Playing,
-    /// How the tables are printed
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
-
-#[derive(Debug, clap::Args)]
-pub(super) struct ShardArgs {
-    #[command(flatten)]
-    playing: Playing,
-    /// Which shard, counted from 0
-    #[arg(long, value_name = "I", allow_negative_numbers = true)]
-    index: u64,
-    /// The number of shards
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    of: u64,
-}
-
-#[derive(Debug, clap::Args)]
-struct Playing {
     /// The experiment file
     spec: PathBuf,
     /// The folder for the rows; it must not exist
@@ -54,9 +33,9 @@ struct Playing {
     /// Do not show progress
     #[arg(long, short)]
     quiet: bool,
-    /// Whether the folder goes when the command ends.
-    #[arg(skip)]
-    is_passing: bool,
+    /// How the tables are printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
 }
 
 /// What the command line says of an experiment beside its file.
@@ -110,50 +89,6 @@ pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let (plan, report, exit) = play(&args.playing, None, roster)?;
-    // After a failed write the tables would cover rows that are not on disk.
-    if !matches!(report.outcome, RunOutcome::Unwritable(_)) {
-        tables::print(&plan, &report.derived, args.format)?;
-    }
-    Ok(exit)
-}
-
-/// Plays an experiment and prints its tables. What it writes is kept in `out` if that is given, else in `passing`, which goes.
-pub(super) fn run_passing(
-    spec: &Path,
-    out: Option<&Path>,
-    passing: &Path,
-    threads: usize,
-    quiet: bool,
-    format: Format,
-    roster: &Roster,
-) -> CliResult {
-    let playing = Playing {
-        spec: spec.to_owned(),
-        out: out.unwrap_or(passing).to_owned(),
-        threads,
-        resume: false,
-        changes: Changes { records: out.is_some(), ..Changes::default() },
-        quiet,
-        is_passing: out.is_none(),
-    };
-    run(&Args { playing, format }, roster)
-}
-
-pub(super) fn shard(args: &ShardArgs, roster: &Roster) -> CliResult {
-    if args.index >= args.of {
-        let (index, of) = (args.index, args.of);
-        return Err(format!("--index {index} of {of} parts; allowed is 0 to {}", of - 1).into());
-    }
-    let shard = Shard { index: args.index, of: args.of };
-    Ok(play(&args.playing, Some(shard), roster)?.2)
-}
-
-fn play(
-    args: &Playing,
-    shard: Option<Shard>,
-    roster: &Roster,
-) -> Result<(PlayablePlan, Report, Exit), Box<dyn std::error::Error>> {
     let (experiment, text) = args.changes.read(&args.spec)?;
     let base = args.spec.parent().unwrap_or(Path::new("."));
     let plan = if experiment.secret && args.resume && Secret::is_in(&args.out) {
@@ -161,107 +96,95 @@ fn play(
     } else {
         experiment.plan(roster, base)?
     };
-    if plan.secret && shard.is_some() {
-        return Err("the experiment has `secret = true`; allowed in shards is a seed, which they all know".into());
-    }
-    let mut folder = if args.resume {
-        RunFolder::reopen(&args.out, &text, &plan, shard)?
-    } else {
-        RunFolder::create(&args.out, &text, &plan, shard)?
-    };
+    let plan = plan.with_toml(text);
+    let folder = if args.resume { RunFolder::reopen(&args.out, &plan)? } else { RunFolder::create(&args.out, &plan)? };
     if let Some(other) = folder.other_revision() {
         say!("this run was begun by a program of revision {other}; what this one plays may differ");
     }
-    let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
-    let before = if args.resume { StoredRun::open(folder.path()).map_or(0, |stored| stored.matches()) } else { 0 };
-    let shown = RunProgress::new(&plan, before, args.quiet);
+    play(&plan, Some(folder), args.threads, args.quiet, args.format)
+}
+
+/// Plays a plan, into a folder if there is one, says how that ended, and prints the tables.
+pub(super) fn play(
+    plan: &PlayablePlan,
+    mut folder: Option<RunFolder>,
+    threads: usize,
+    quiet: bool,
+    format: Format,
+) -> CliResult {
+    let executor = Executor::new(threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
+    let shown = RunProgress::new(plan, folder.as_ref().map_or(0, RunFolder::matches), quiet);
     let tell = |progress: &Progress<'_>| shown.show(progress);
-    let report = Runner::new(&executor).with_pages(PAGES).with_progress(&tell).run(&plan, &mut folder)?;
+    let runner = Runner::new(&executor).with_progress(&tell);
+    let mut report = match &mut folder {
+        Some(folder) => runner.run(plan, folder)?,
+        None => runner.play(plan),
+    };
     shown.finish();
-    let exit = tell_outcome(args, &folder, &report)?;
-    Ok((plan, report, exit))
-}
-
-/// Prints on standard error how a run ended whose folder is not kept.
-fn tell_passing(is_quiet: bool, report: &Report) -> Exit {
-    let matches = report.matches;
-    match &report.outcome {
-        RunOutcome::Complete => {
-            if !is_quiet {
-                say!("{matches} matches; --out DIR keeps their rows and a report");
-            }
-            Exit::Done
-        }
-        RunOutcome::Interrupted => {
-            say!("interrupted after {matches} matches");
-            Exit::Interrupted
-        }
-        RunOutcome::Halted(what) => {
-            say!("error: {what}");
-            Exit::Interrupted
-        }
-        RunOutcome::Unwritable(error) => {
-            say!("error: {error}");
-            Exit::Interrupted
-        }
-        RunOutcome::Fault(fault) => {
-            say!("fault: {}: {}; with --out DIR the match up to the fault is kept", fault.place, fault.what);
-            Exit::Fault
+    if let Some(folder) = &folder
+        && !matches!(report.outcome, Err(PlayError::Run(_)))
+    {
+        let page = Run { plan, spec: folder.spec(), extent: folder.extent(), derived: &report.derived };
+        if let Err(error) = page.write(folder.path()) {
+            report.outcome = Err(error.into());
         }
     }
+    let exit = tell_outcome(folder.as_ref().map(RunFolder::path), quiet, &report);
+    // After a failed write the tables would cover rows that are not on disk.
+    if !matches!(report.outcome, Err(PlayError::Run(_))) {
+        tables::print(plan, &report.derived, format)?;
+    }
+    Ok(exit)
 }
 
-/// Prints on standard error how the run ended, and writes the match of a fault to a file.
-fn tell_outcome(args: &Playing, folder: &RunFolder, report: &Report) -> Result<Exit, RunError> {
-    let (out, matches) = (args.out.display(), report.matches);
-    if args.is_passing {
-        return Ok(tell_passing(args.quiet, report));
-    }
-    match &report.outcome {
-        RunOutcome::Complete => {
-            // It may be there from a fault before the run was resumed.
-            let _ = std::fs::remove_file(folder.path().join("fault.jsonl"));
-            let faults = report.derived.faults.len();
-            if faults > 0 {
-                let policy = &report.derived.faults[0].policy;
+/// Prints on standard error how a run ended.
+fn tell_outcome(out: Option<&Path>, is_quiet: bool, report: &Report) -> Exit {
+    let (matches, folder) = (report.matches, out.unwrap_or(Path::new("")).display());
+    let error = match &report.outcome {
+        Ok(()) => {
+            let faults = &report.derived.faults;
+            if let Some(first) = faults.first() {
                 let became =
-                    if policy == "void" { "their deal blocks are void" } else { "their matches are forfeited" };
-                say!(
-                    "agents were at fault {faults} times: {became}; {} has each",
-                    args.out.join("faults.csv").display()
-                );
+                    if first.policy == "void" { "their deal blocks are void" } else { "their matches are forfeited" };
+                say!("agents were at fault {} times: {became}; {folder}/faults.csv has each", faults.len());
             }
-            if !args.quiet {
-                let report =
-                    folder.shard().is_none().then(|| format!("; open {}", args.out.join("report.html").display()));
-                say!("{matches} matches in {out}{}", report.unwrap_or_default());
+            match out {
+                _ if is_quiet => {}
+                Some(out) => say!("{matches} matches in {folder}; open {}", out.join("report.html").display()),
+                None => say!("{matches} matches; --out DIR keeps their rows and a report"),
             }
-            Ok(Exit::Done)
+            return Exit::Done;
         }
-        RunOutcome::Interrupted => {
-            say!("interrupted: {matches} matches are in {out}, whole deal blocks only; --resume plays the rest");
-            Ok(Exit::Interrupted)
-        }
-        RunOutcome::Halted(what) => {
-            say!("error: {what}");
-            say!(
-                "{matches} matches are in {out}; once there is more of it, or with fewer --threads, --resume plays the rest"
-            );
-            Ok(Exit::Interrupted)
-        }
-        RunOutcome::Unwritable(error) => {
-            let kept = StoredRun::open(folder.path()).map_or(0, |stored| stored.matches());
-            say!("error: {error}");
-            say!("{kept} matches are safely in {out}; once it can be written again, --resume plays the rest");
-            Ok(Exit::Interrupted)
-        }
-        RunOutcome::Fault(fault) => {
-            let record = keep_fault(folder.path(), fault)?;
+        Err(PlayError::Fault(fault)) => {
+            let Some(record) = &fault.kept else {
+                say!("fault: {fault}; with --out DIR the match up to the fault is kept");
+                return Exit::Fault;
+            };
             let program = std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string());
             say!("fault: {}: {}", fault.place, fault.what);
-            say!("{matches} matches before it are in {out}; see the match up to the fault with");
-            say!("    {program} replay --events {}", record.display());
-            Ok(Exit::Fault)
+            say!("{matches} matches before it are in {folder}; see the match up to the fault with");
+            say!("    {program} replay --events {record}");
+            return Exit::Fault;
+        }
+        Err(error) => error,
+    };
+    match (error, out) {
+        (PlayError::Interrupted, None) => say!("interrupted after {matches} matches"),
+        (PlayError::Interrupted, _) => {
+            say!("interrupted: {matches} matches are in {folder}, whole deal blocks only; --resume plays the rest");
+        }
+        (_, None) => say!("error: {error}"),
+        (PlayError::Run(_), Some(out)) => {
+            let kept = StoredRun::open(out).map_or(0, |stored| stored.matches());
+            say!("error: {error}");
+            say!("{kept} matches are safely in {folder}; once it can be written again, --resume plays the rest");
+        }
+        _ => {
+            say!("error: {error}");
+            say!(
+                "{matches} matches are in {folder}; once there is more of it, or with fewer --threads, --resume plays the rest"
+            );
         }
     }
+    Exit::Interrupted
 }

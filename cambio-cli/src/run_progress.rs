@@ -44,7 +44,8 @@ impl RunProgress<'_> {
 
     /// The leader of the cell that is being played, with its interval.
     fn leader(&self, run: &cambio_sim::Progress<'_>) -> String {
-        let cell = &run.digest.cells[run.cell];
+        let place = run.digest.last_cell;
+        let cell = &run.digest.cells[place];
         let payoff = self.plan.payoff;
         let of = |agent: usize| cell.payoff(agent, payoff).map(|interval| (agent, interval));
         let worth = |(_, interval): &(usize, Interval)| payoff.sign() * interval.mean;
@@ -56,7 +57,7 @@ impl RunProgress<'_> {
             let half = ends.map(|(low, high)| (interval.mean - low).max(high - interval.mean));
             let half = half.map_or_else(String::new, |half| format!(" ± {half:.3}"));
             let label: String = self.plan.agents[agent].label.chars().take(24).collect();
-            let table = &self.plan.cells[run.cell];
+            let table = &self.plan.cells[place];
             format!(
                 "{:.3}{half} {label}, {} {}, {} deals",
                 interval.mean,

@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
+use cambio_exec::{Executor, write_whole};
+use cambio_sim::StoredRun;
 use cambio_sim::sprt::{Answer, Question, Scale, StoredAnswer, StoredDuel};
-use cambio_sim::{Executor, StoredRun, write_whole};
 use cambio_stats::Support;
 use cambio_stats::sprt::Verdict;
 use serde_json::json;

@@ -5,12 +5,13 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use cambio_agents::Roster;
+use cambio_exec::Executor;
 use cambio_report::write_tuning;
+use cambio_sim::Payoff;
 use cambio_sim::tune::{
     AgainstField, AgainstItself, Found, MOST_DEALS, Method, Opponents, Point, Setting, Task, TuneError, Tuned,
     Validation, Values,
 };
-use cambio_sim::{Executor, Payoff};
 use cambio_stats::race::Race;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::json;

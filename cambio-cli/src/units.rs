@@ -1,14 +1,16 @@
 //! `cambio units`: a run that many machines play through a store that all of them reach.
 
+pub(crate) mod cluster;
+
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_report::PAGES;
-use cambio_sim::{
-    Executor, Plan, PlayablePlan, RunError, Shard, UnitError, UnitStore, WorkUnit, merge_units, play_unit, replay_unit,
-};
+use cambio_exec::Executor;
+use cambio_report::Run;
+use cambio_sim::units::{UnitStore, WorkUnit, merge_units, play_unit, replay_unit};
+use cambio_sim::{Plan, PlayError, RunError};
 use clap::Subcommand;
 
 use crate::exit::{CliResult, Exit};
@@ -134,15 +136,10 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 
 fn begin(args: &BeginArgs, roster: &Roster) -> CliResult {
     let (experiment, text) = args.changes.read(&args.spec)?;
-    let plan = experiment.plan(roster, args.spec.parent().unwrap_or(Path::new(".")))?;
-    UnitStore::open(&args.store.store)?.begin(&text, &plan)?;
+    let plan = experiment.plan(roster, args.spec.parent().unwrap_or(Path::new(".")))?.with_toml(text);
+    UnitStore::open(&args.store.store)?.begin(&plan)?;
     say!("{} matches in {} batches of the ledger, in {}", plan.matches(), plan.batch_count(), args.store.store);
     Ok(Exit::Done)
-}
-
-/// The plan of a store, with its agents, if this program and the bots are those of the store.
-fn playable(store: &UnitStore, roster: &Roster) -> Result<PlayablePlan, Box<dyn std::error::Error>> {
-    Ok(store.playable(roster)?)
 }
 
 /// Which part this process plays: what it was told, or what the array job or the indexed job says.
@@ -166,12 +163,12 @@ fn part(args: &PlayArgs, plan: &Plan) -> Result<Range<u64>, String> {
     if index >= of {
         return Err(format!("part {index} of {of}; allowed is 0 to {}", of - 1));
     }
-    Ok(Shard::batches(Some(Shard { index, of }), plan))
+    Ok(plan.part(index, of))
 }
 
 fn play(args: &PlayArgs, roster: &Roster) -> CliResult {
     let store = UnitStore::open(&args.store.store)?;
-    let plan = playable(&store, roster)?;
+    let plan = store.playable(roster)?;
     let batches = part(args, &plan)?;
     let units = match (batches.is_empty(), args.again) {
         (true, _) => Vec::new(),
@@ -184,7 +181,7 @@ fn play(args: &PlayArgs, roster: &Roster) -> CliResult {
     }
     let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     for unit in units {
-        let of = matches_of(&plan, &unit);
+        let of = plan.matches_of(unit.clone());
         let bar = Progress::matches(of, args.quiet);
         let played = play_unit(&executor, &plan, unit, &store, |played| {
             bar.position(0, played, of);
@@ -199,22 +196,15 @@ fn play(args: &PlayArgs, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-fn matches_of(plan: &Plan, batches: &Range<u64>) -> u64 {
-    let blocks = batches.clone().flat_map(|batch| plan.batch(batch));
-    blocks.map(|number| plan.block(number).cell.seatings.len() as u64).sum()
-}
-
 /// Says why a unit was not played, and returns the exit for it.
-fn tell(error: &UnitError) -> Exit {
+fn tell(error: &PlayError) -> Exit {
     match error {
-        UnitError::Store(error) => return Exit::of(error),
-        UnitError::Fault { .. } => say!("fault: {error}"),
+        PlayError::Run(error) => return Exit::of(error),
+        PlayError::Fault(_) => say!("{error}"),
+        PlayError::Interrupted => say!("interrupted; nothing of this unit is kept"),
         _ => say!("error: {error}"),
     }
-    match error {
-        UnitError::Fault { .. } => Exit::Fault,
-        _ => Exit::Interrupted,
-    }
+    if matches!(error, PlayError::Fault(_)) { Exit::Fault } else { Exit::Interrupted }
 }
 
 fn show(args: &ShowArgs) -> CliResult {
@@ -246,7 +236,7 @@ fn show(args: &ShowArgs) -> CliResult {
 
 fn check(args: &CheckArgs, roster: &Roster) -> CliResult {
     let store = UnitStore::open(&args.store.store)?;
-    let plan = playable(&store, roster)?;
+    let plan = store.playable(roster)?;
     let units = store.units()?;
     let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     let (of, wanted) = (units.len() as u64, args.sample.min(units.len() as u64));
@@ -294,11 +284,12 @@ fn merge(args: &MergeArgs) -> CliResult {
         wait(&store, args.quiet)?;
     }
     let bar = Progress::matches(store.plan()?.batch_count(), args.quiet);
-    let (stored, derived) = merge_units(&store, &args.out, PAGES, |done, of| {
+    let (stored, derived) = merge_units(&store, &args.out, |done, of| {
         bar.position(0, done, of);
         bar.status(|| format!("{done}/{of} batches"));
     })?;
     bar.finish();
+    Run::stored(&stored, &derived).write(&args.out)?;
     tables::print(&stored.plan, &derived, args.format)?;
     Ok(Exit::Done)
 }

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::Record;
-use cambio_report::Film;
-use cambio_serve::{StoredMatch, play_again};
-use cambio_sim::StoredRun;
+use cambio_sim::{StoredMatch, StoredRun};
+use cambio_view::Film;
 
 use crate::exit::{CliResult, Exit};
 use crate::replay::{LINE, read};
@@ -64,12 +63,16 @@ fn of_file(path: &Path, number: u64) -> Result<Record, Box<dyn std::error::Error
 /// A match of a run, played again from its key.
 fn of_run(folder: &Path, number: u64, roster: &Roster) -> Result<Record, Box<dyn std::error::Error>> {
     let run = StoredRun::open(folder)?;
-    let rows = folder.join("matches.csv");
-    let file = csv::Reader::from_path(&rows);
-    let mut file = file.map_err(|_| format!("{} cannot be read; rows that are compressed cannot", rows.display()))?;
-    let row = file.deserialize::<StoredMatch>().nth(usize::try_from(number - 1)?);
-    let matches = run.matches();
-    let row = row.ok_or_else(|| format!("{} has {matches} matches; there is no match {number}", folder.display()))?;
-    let which = row.map_err(|error| format!("{}, row {number}: {error}", rows.display()))?;
-    Ok(play_again(run, roster, &which)?)
+    let (mut left, mut which) = (number as usize - 1, None);
+    for stored in run.blocks()? {
+        let (_, rows) = stored?;
+        if let Some(row) = rows.matches.get(left) {
+            which = Some(StoredMatch::from(row.key));
+            break;
+        }
+        left -= rows.matches.len();
+    }
+    let missing = || format!("{} has {} matches; there is no match {number}", folder.display(), run.matches());
+    let which = which.ok_or_else(missing)?;
+    Ok(which.play(run, roster)?)
 }

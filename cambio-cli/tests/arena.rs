@@ -364,7 +364,7 @@ fn a_fault_stops_forfeits_or_voids() {
         assert!(lost.iter().all(|row| row["turns"] == "0" && row["drawn"] == "0" && row["rounds"] == "0"));
         // The rows are read back as they were counted.
         let stored = StoredRun::open(&out).unwrap();
-        for (name, text) in derive(&stored, cambio_report::PAGES).unwrap().files() {
+        for (name, text) in derive(&stored).unwrap().files() {
             assert_eq!(text, fs::read_to_string(out.join(name)).unwrap(), "{name}");
         }
     }
@@ -403,7 +403,7 @@ esac; done
         assert!(number("low_simultaneous") < number("low") && number("high") < number("high_simultaneous"), "{pair:?}");
     }
     let stored = StoredRun::open(&folder.join("out")).unwrap();
-    for (name, text) in derive(&stored, cambio_report::PAGES).unwrap().files() {
+    for (name, text) in derive(&stored).unwrap().files() {
         assert_eq!(text, fs::read_to_string(folder.join("out").join(name)).unwrap(), "{name}");
     }
 }

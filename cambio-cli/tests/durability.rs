@@ -20,11 +20,12 @@ fn played(name: &str, deals: u32) -> PathBuf {
     folder
 }
 
-/// Plays a part of a run, and gives the name of its folder.
-fn play_part(folder: &Path, index: usize, of: usize) -> String {
-    let part = format!("part{index}");
-    done(folder, &format!("shard spec.toml --out {part} --records --quiet --index {index} --of {of}"));
-    part
+/// Puts the experiment of a folder into a store, and plays it there in `of` parts.
+fn play_units(folder: &Path, of: usize) {
+    done(folder, "units begin spec.toml --store store --records");
+    for index in 0..of {
+        done(folder, &format!("units play --store store --quiet --index {index} --of {of}"));
+    }
 }
 
 #[test]
@@ -83,35 +84,25 @@ fn a_bot_that_has_changed_does_not_go_on_with_a_run() {
                 agents = ['greedy', 'external(\"sh bot.sh\",start_ms=60000,deadline_ms=60000)']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
     write_bot(&folder, "first");
-    let words = |index: u32| format!("shard spec.toml --out part{index} --quiet --index {index} --of 2");
-    for index in [0, 1] {
-        let output = cambio(&folder, &words(index));
-        assert!(output.status.success(), "{}", said(&output));
-    }
-    let manifest = fs::read_to_string(folder.join("part0/manifest.json")).unwrap();
+    done(&folder, "run spec.toml --out whole --quiet");
+    let manifest = fs::read_to_string(folder.join("whole/manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     let hash = blake3::hash(&fs::read(folder.join("bot.sh")).unwrap()).to_string();
     assert_eq!(manifest["programs"], serde_json::json!({ "bot.sh": hash }));
+    done(&folder, "units begin spec.toml --store store");
+    done(&folder, "units play --store store --quiet --index 0 --of 2");
 
     write_bot(&folder, "second");
-    let output = cambio(&folder, &format!("{} --resume", words(0)));
-    assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("the bot's file `bot.sh` is not the same"), "{}", said(&output));
-    fs::remove_dir_all(folder.join("part1")).unwrap();
-    assert!(cambio(&folder, &words(1)).status.success());
-    let output = cambio(&folder, "merge part0 part1 --out merged");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("do not go together: the bot's file `bot.sh` is not the same"), "{}", said(&output));
-
+    for words in ["run spec.toml --out whole --quiet --resume", "units play --store store --quiet --index 1 --of 2"] {
+        let output = cambio(&folder, words);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(said(&output).contains("the bot's file `bot.sh` is not the same"), "{words}: {}", said(&output));
+    }
     write_bot(&folder, "first");
-    fs::remove_dir_all(folder.join("part1")).unwrap();
-    assert!(cambio(&folder, &words(1)).status.success());
-    // Who puts the parts together need not have the bot.
+    done(&folder, "units play --store store --quiet --index 1 --of 2");
+    // Who puts the units together need not have the bot.
     fs::remove_file(folder.join("bot.sh")).unwrap();
-    let output = cambio(&folder, "merge part0 part1 --out merged");
-    assert!(output.status.success(), "{}", said(&output));
-    write_bot(&folder, "first");
-    assert!(cambio(&folder, "run spec.toml --out whole --quiet").status.success());
+    done(&folder, "units merge --store store --out merged --quiet");
     assert_same(&folder.join("whole"), &folder.join("merged"));
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -121,7 +112,7 @@ fn a_folder_is_written_by_one_process_at_a_time() {
     let folder = played("lock", 20);
     let (experiment, text) = Experiment::read(&folder.join("spec.toml")).unwrap();
     let plan = Experiment { records: true, ..experiment }.plan(&cambio_agents::roster(), &folder).unwrap();
-    let held = RunFolder::create(&folder.join("busy"), &text, &plan, None).unwrap();
+    let held = RunFolder::create(&folder.join("busy"), &plan.with_toml(text)).unwrap();
     let resume = "run spec.toml --out busy --records --quiet --resume";
     let output = cambio(&folder, resume);
     assert_eq!(output.status.code(), Some(1));
@@ -174,31 +165,29 @@ fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
 #[cfg(unix)]
 fn what_a_killed_process_leaves_blocks_nobody() {
     let folder = played("remains", 400);
-    for index in 0..2 {
-        play_part(&folder, index, 2);
-    }
+    play_units(&folder, 2);
     // The claim of a process that is gone.
     fs::write(folder.join("killed.lock"), "").unwrap();
     let output = cambio(&folder, "run spec.toml --out killed --records --quiet --resume");
     assert!(output.status.success() && !folder.join("killed.lock").exists(), "{}", said(&output));
     // Somebody's own folder stays.
     fs::create_dir(folder.join("merged.new")).unwrap();
-    let output = cambio(&folder, "merge part0 part1 --out merged");
+    let output = cambio(&folder, "units merge --store store --out merged --quiet");
     assert!(said(&output).contains("merged.new exists"), "{}", said(&output));
     fs::remove_dir(folder.join("merged.new")).unwrap();
     let mut hit = 0;
     for wait in (0..40).map(|step| Duration::from_millis(3 * step)) {
-        let mut child = command(&folder, "merge part0 part1 --out merged").spawn().unwrap();
+        let mut child = command(&folder, "units merge --store store --out merged --quiet").spawn().unwrap();
         std::thread::sleep(wait);
         child.kill().unwrap();
         child.wait_with_output().unwrap();
         hit += usize::from(folder.join("merged.new").exists());
         let _ = fs::remove_dir_all(folder.join("merged"));
     }
-    let output = cambio(&folder, "merge part0 part1 --out merged");
+    let output = cambio(&folder, "units merge --store store --out merged --quiet");
     assert!(output.status.success() && hit > 0, "{hit} kills while it built: {}", said(&output));
     assert_same(&folder.join("whole"), &folder.join("merged"));
-    assert_eq!(names(&folder), ["killed", "merged", "part0", "part1", "spec.toml", "whole"]);
+    assert_eq!(names(&folder), ["killed", "merged", "spec.toml", "store", "whole"]);
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -214,9 +203,6 @@ type Damage<'d> = &'d dyn Fn(&str) -> String;
 #[test]
 fn every_command_finds_a_manifest_and_an_experiment_that_are_not_what_was_written() {
     let folder = played("written", 20);
-    for index in 0..2 {
-        play_part(&folder, index, 2);
-    }
     let swapped = |from: &'static str, to: &'static str| move |text: &str| text.replacen(from, to, 1);
     let again = swapped("  \"share\"", "  \"matches\": 7,\n  \"share\"");
     let damages: [(&str, Damage<'_>, &str); 8] = [
@@ -231,20 +217,16 @@ fn every_command_finds_a_manifest_and_an_experiment_that_are_not_what_was_writte
         ("manifest.json", &|text| text.replacen(": ", ":", 1), "line 2 is not what was written"),
     ];
     for (file, damage, sentence) in damages {
-        let paths = ["whole", "part0"].map(|run| folder.join(run).join(file));
-        let good = paths.each_ref().map(|path| fs::read_to_string(path).unwrap());
-        for (path, good) in paths.iter().zip(&good) {
-            let bad = damage(good);
-            assert_ne!(bad, *good, "{sentence}");
-            fs::write(path, bad).unwrap();
-        }
+        let path = folder.join("whole").join(file);
+        let good = fs::read_to_string(&path).unwrap();
+        let bad = damage(&good);
+        assert_ne!(bad, good, "{sentence}");
+        fs::write(&path, bad).unwrap();
         for words in [
             "run spec.toml --out whole --records --quiet --resume",
-            "shard spec.toml --out part0 --records --quiet --index 0 --of 2 --resume",
             "report whole",
             "report whole --dry",
             "verify whole",
-            "merge part0 part1 --out merged",
             "export whole --out exported",
             "plan --detect 0.01 --run whole",
         ] {
@@ -252,9 +234,7 @@ fn every_command_finds_a_manifest_and_an_experiment_that_are_not_what_was_writte
             assert_eq!(output.status.code(), Some(4), "{file}, {words}: {}", said(&output));
             assert!(said(&output).contains(sentence), "{file}, {words}: {}", said(&output));
         }
-        for (path, good) in paths.iter().zip(&good) {
-            fs::write(path, good).unwrap();
-        }
+        fs::write(&path, good).unwrap();
     }
     assert_eq!(cambio(&folder, "verify whole").status.code(), Some(0));
     fs::remove_dir_all(&folder).unwrap();
@@ -316,44 +296,23 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
 #[test]
 fn a_folder_says_who_began_it_whoever_goes_on() {
     let folder = played("revisions", 20);
-    for index in 0..2 {
-        play_part(&folder, index, 2);
-    }
-    let path = folder.join("part0/manifest.json");
+    let path = folder.join("whole/manifest.json");
     let text = fs::read_to_string(&path).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let other = sealed(&text.replace(manifest["revision"].as_str().unwrap(), "0123abcd"));
+    let revision = manifest["revision"].as_str().unwrap();
+    let other = sealed(&text.replace(revision, "0123abcd"));
     fs::write(&path, &other).unwrap();
-    let output = cambio(&folder, "shard spec.toml --out part0 --records --quiet --index 0 --of 2 --resume");
-    assert!(
-        output.status.success() && said(&output).contains("begun by a program of revision 0123abcd"),
-        "{}",
-        said(&output)
-    );
+    let told = done(&folder, "run spec.toml --out whole --records --quiet --resume");
+    assert!(told.contains("begun by a program of revision 0123abcd"), "{told}");
     assert!(fs::read_to_string(&path).unwrap() == other);
-    let output = cambio(&folder, "merge part0 part1 --out merged");
+    // Units are not played by another program.
+    play_units(&folder, 1);
+    let plan = folder.join("store/plan.json");
+    let text = fs::read_to_string(&plan).unwrap();
+    fs::write(&plan, text.replace(revision, "0123abcd")).unwrap();
+    let output = cambio(&folder, "units play --store store --again");
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("part0 was played by revision 0123abcd, part1 by "), "{}", said(&output));
-    fs::remove_dir_all(&folder).unwrap();
-}
-
-#[test]
-fn nothing_is_left_of_parts_that_do_not_go_together() {
-    let folder = played("damaged", 20);
-    for index in 0..2 {
-        play_part(&folder, index, 2);
-    }
-    let rows = folder.join("part1/players.csv");
-    let good = fs::read(&rows).unwrap();
-    let mut bad = good.clone();
-    let last = bad.len() - 2;
-    bad[last] ^= 1;
-    fs::write(&rows, bad).unwrap();
-    assert_eq!(cambio(&folder, "merge part0 part1 --out merged").status.code(), Some(4));
-    assert!(!folder.join("merged").exists() && !folder.join("merged.new").exists());
-    fs::write(&rows, good).unwrap();
-    assert!(cambio(&folder, "merge part0 part1 --out merged").status.success());
-    assert_same(&folder.join("whole"), &folder.join("merged"));
+    assert!(said(&output).contains("the program was of revision 0123abcd and is now of "), "{}", said(&output));
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -361,42 +320,9 @@ fn nothing_is_left_of_parts_that_do_not_go_together() {
 fn there_may_be_more_parts_than_there_is_to_play() {
     let folder = played("slivers", 2);
     let lines = fs::read_to_string(folder.join("whole/ledger.jsonl")).unwrap().lines().count();
-    let of = lines + 3;
-    let parts: Vec<String> = (0..of).rev().map(|index| play_part(&folder, index, of)).collect();
-    let output = cambio(&folder, &format!("merge {} --out merged", parts.join(" ")));
-    assert!(output.status.success(), "{}", said(&output));
+    play_units(&folder, lines + 3);
+    done(&folder, "units merge --store store --out merged --quiet");
     assert_same(&folder.join("whole"), &folder.join("merged"));
-    fs::remove_dir_all(&folder).unwrap();
-}
-
-#[test]
-fn parts_in_any_order_make_the_whole_and_what_is_missing_is_named() {
-    let folder = played("parts", 60);
-    for index in 0..3 {
-        let words = format!("shard spec.toml --out part{index} --records --quiet --index {index} --of 3");
-        let output = cambio(&folder, &words);
-        assert!(output.status.success() && output.stdout.is_empty(), "{}", said(&output));
-        assert!(!folder.join(format!("part{index}/report.html")).exists());
-    }
-    let output = cambio(&folder, "merge part2 part0 part1 --out merged");
-    assert!(output.status.success(), "{}", said(&output));
-    assert_same(&folder.join("whole"), &folder.join("merged"));
-
-    let refuses = |words: &str, sentence: &str| {
-        let output = cambio(&folder, words);
-        assert_eq!(output.status.code(), Some(1), "{words}: {}", said(&output));
-        assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
-        assert!(!folder.join("none").exists());
-    };
-    refuses("merge part0 part2 --out none", " of the ledger (--index 1) of ");
-    refuses("merge part0 part1 part1 part2 --out none", "part1 and part1 overlap; each shard may be given once");
-    refuses("merge part0 whole --out none", "part0 and whole overlap");
-    let output = cambio(&folder, "shard spec.toml --out other --quiet --index 2 --of 3");
-    assert!(output.status.success());
-    refuses("merge part0 part1 other --out none", " is of run ");
-    refuses("shard spec.toml --out none --index 3 --of 3", "--index 3 of 3 parts; allowed is 0 to 2");
-    refuses("report part0", "part0 is one part of a run; put the parts together with `merge`");
-    refuses("run spec.toml --out part0 --records --resume", "the shard was number 0 of 3 and is now the whole");
     fs::remove_dir_all(&folder).unwrap();
 }
 

@@ -258,7 +258,7 @@ fn what_is_quoted_is_not_obeyed_and_not_quoted_whole() {
             &["run", "spec.toml", "--out", "out", "--deals", foreign],
             &["replay", foreign],
             &["verify", foreign],
-            &["merge", foreign, "--out", foreign],
+            &["units", "show", "--store", foreign],
             &["report", foreign],
             &["sprt", foreign, "greedy"],
             &["tune", "--agent", foreign, "--range", "0..1"],
@@ -360,8 +360,6 @@ fn no_value_of_any_flag_makes_it_panic_or_wait() {
     assert!(output.status.success(), "{}", said(&output));
     let lines = [
         "run spec.toml --out out --quiet",
-        "shard spec.toml --index 0 --of 1 --out out --quiet",
-        "merge run --out out",
         "report run --dry",
         "export run --out out",
         "verify run",
@@ -478,8 +476,6 @@ fn nothing_is_written_where_nothing_may_be_written_and_nothing_is_overwritten() 
         for words in [
             "run spec.toml -q --out",
             "run spec.toml -q --resume --out",
-            "shard spec.toml --index 0 --of 2 -q --out",
-            "merge run --out",
             "export run --out",
             "tune --agent greedy(call_at=?) --range 0..1 --deals 2 --validate 0 -q --out",
             "sprt random random --deals 10 -q --out",

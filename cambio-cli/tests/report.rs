@@ -364,7 +364,7 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     let kept = fs::read_to_string(&file).unwrap();
     for (other, lacks) in [
         ("{}".to_owned(), "missing field `version`"),
-        (kept.replacen("\"blocks\": 3200,", "", 1), "`blocks` is missing; a result against a field has it"),
+        (kept.replacen("\"blocks\": 3200,", "", 1), "a result against a field: missing field `blocks`"),
     ] {
         assert_ne!(other, kept);
         fs::write(&file, other).unwrap();

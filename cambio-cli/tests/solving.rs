@@ -6,7 +6,8 @@ use std::process::{Command, Output};
 
 use crate::folder::folder;
 use cambio_core::{Rules, Seat};
-use cambio_sim::{Executor, LowerBound};
+use cambio_exec::Executor;
+use cambio_sim::LowerBound;
 use cambio_solve::{Asked, Effort, Game, Limits};
 use serde_json::Value;
 

@@ -165,7 +165,10 @@ fn a_wish_is_priced_from_a_run() {
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
     done(&folder, "run spec.toml --out small --quiet");
     let told = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.001");
-    assert!(told.contains("hours of one core") && told.contains("what you asked for"), "{told}");
-    assert_eq!(told, done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.001"));
+    assert!(told.contains("hours of one core") && told.contains("on 1000 cores it takes "), "{told}");
+    // As many batches as cores, and more: each batch is played by one core.
+    let few = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.05");
+    assert!(few.contains("a batch is played by one core: no more than "), "{few}");
+    assert!(!done(&folder, "plan --cores 1 --cost small --within 0.05").contains("a batch is played by"));
     assert!(fails(&folder, "plan --cost small", 1).contains("--within"));
 }

@@ -4,7 +4,7 @@
 //! took. The policy here is a stand-in: weights that chance drew, of which the highest among the legal decisions wins.
 
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{ActionSpace, Chronicle, Playing, Rules, TensorSpace, View as _};
+use cambio_core::{ActionSpace, Playing, RoundHistory, Rules, TensorSpace, View as _};
 
 const SEATS: usize = 2;
 
@@ -35,13 +35,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for deal in 0..matches {
         playing.redeal(Key::new(1, deal));
         // What everybody perceived, for the tensor: it hears every event from the deal on.
-        let mut chronicle = Chronicle::new(&rules, SEATS);
-        chronicle.stands(&playing.standing());
-        playing.events().iter().for_each(|event| chronicle.notice(event));
+        let mut history = RoundHistory::new(&rules, SEATS);
+        history.stands(&playing.standing());
+        playing.events().iter().for_each(|event| history.notice(event));
         while let Some(seat) = playing.state().actor().filter(|_| !playing.is_over()) {
             // A view looks faces up and copies nothing; it has those alone that the seat has seen.
             let view = playing.state().view(seat);
-            tensors.write(&view, &chronicle, &mut tensor);
+            tensors.write(&view, &history, &mut tensor);
             actions.mask(&view.choices(), seat, &mut mask);
 
             likes(&tensor, &weights, &mut scores);
@@ -50,9 +50,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let action = actions.from_index(best, seat).expect("the mask has the indices of the space");
 
             let rounds = playing.rounds();
-            playing.act_observed(action, &mut chronicle)?;
+            playing.act_observed(action, &mut history)?;
             if playing.rounds() != rounds {
-                chronicle.stands(&playing.standing());
+                history.stands(&playing.standing());
             }
             decisions += 1;
         }

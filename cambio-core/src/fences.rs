@@ -4,18 +4,18 @@
 /// An agent takes sightings. A referee's event tells every face, and does not fit.
 ///
 /// ```
-/// use cambio_core::{Agent, Card, Event, Seat};
+/// use cambio_core::{Agent, Card, Event, Notice, Seat};
 ///
 /// fn tell(agent: &mut dyn Agent, seat: Seat, event: &Event<Card>) {
-///     agent.notice(&event.seen_from(seat));
+///     agent.notice(Notice::Event(&event.seen_from(seat)));
 /// }
 /// ```
 ///
 /// ```compile_fail,E0308
-/// use cambio_core::{Agent, Card, Event, Seat};
+/// use cambio_core::{Agent, Card, Event, Notice, Seat};
 ///
 /// fn tell(agent: &mut dyn Agent, seat: Seat, event: &Event<Card>) {
-///     agent.notice(event);
+///     agent.notice(Notice::Event(event));
 /// }
 /// ```
 ///
@@ -149,29 +149,25 @@ struct Observations;
 /// An agent is asked with an observation: one that wants the state is no agent.
 ///
 /// ```
-/// use cambio_core::{Action, Agent, Briefing, Observation};
+/// use cambio_core::{Action, Agent, AgentError, Observation};
 ///
 /// struct Bot;
 ///
 /// impl Agent for Bot {
-///     fn begin(&mut self, _: &Briefing<'_>) {}
-///
-///     fn decide(&mut self, view: &Observation<'_>) -> Action {
-///         view.choices().nth(0).unwrap()
+///     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+///         Ok(view.choices().nth(0).unwrap())
 ///     }
 /// }
 /// ```
 ///
 /// ```compile_fail,E0053
-/// use cambio_core::{Action, Agent, Briefing, State};
+/// use cambio_core::{Action, Agent, AgentError, State};
 ///
 /// struct Bot;
 ///
 /// impl Agent for Bot {
-///     fn begin(&mut self, _: &Briefing<'_>) {}
-///
-///     fn decide(&mut self, state: &State) -> Action {
-///         state.choices().nth(0).unwrap()
+///     fn decide(&mut self, state: &State) -> Result<Action, AgentError> {
+///         Ok(state.choices().nth(0).unwrap())
 ///     }
 /// }
 /// ```
@@ -179,17 +175,17 @@ struct Observations;
 /// And none is handed one.
 ///
 /// ```
-/// use cambio_core::{Action, Agent, Seat, State};
+/// use cambio_core::{Action, Agent, AgentError, Seat, State};
 ///
-/// fn ask(agent: &mut dyn Agent, state: &State) -> Action {
+/// fn ask(agent: &mut dyn Agent, state: &State) -> Result<Action, AgentError> {
 ///     agent.decide(&state.observe(Seat::A))
 /// }
 /// ```
 ///
 /// ```compile_fail,E0308
-/// use cambio_core::{Action, Agent, Seat, State};
+/// use cambio_core::{Action, Agent, AgentError, Seat, State};
 ///
-/// fn ask(agent: &mut dyn Agent, state: &State) -> Action {
+/// fn ask(agent: &mut dyn Agent, state: &State) -> Result<Action, AgentError> {
 ///     agent.decide(state)
 /// }
 /// ```

@@ -43,71 +43,51 @@
 //! decision, and which programs in other languages can read and write.
 //!
 //! **Learning code** finds dense indices and masks in [`ActionSpace`], and observation tensors in [`TensorSpace`]. A
-//! [`Chronicle`] keeps what tensors tell of the past.
+//! [`RoundHistory`] keeps what tensors tell of the past.
 //!
 //! This crate has no threads, no clock, no files and no entropy, and its play has no floating-point number.
 
-mod action;
-mod action_space;
-mod agent;
-mod card;
-mod chance;
-mod chronicle;
-mod code;
-mod deal;
-mod event;
+mod encode;
+mod engine;
 #[cfg(doctest)]
 mod fences;
-mod frozen;
-mod history;
-pub mod knob;
-mod knowledge;
-mod matches;
-mod motion;
-mod observation;
-mod observer;
-mod playing;
+mod play;
 mod record;
-mod referee;
-mod relabel;
-mod replay;
 pub mod rng;
-mod round;
 mod rules;
-mod score;
-mod seat;
-mod seed;
 mod shown;
-mod snap;
-mod state;
-mod table;
-mod tensor;
 pub mod testing;
+mod view;
 
-pub use action::{Action, Choices, ParseActionError};
-pub use action_space::ActionSpace;
-pub use agent::{Agent, Briefing};
-pub use card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power, Step};
-pub use chance::{Chance, Dice, Race, RaceOrder, RoundChance};
-pub use chronicle::{Chronicle, Happening};
-pub use deal::Deal;
-pub use event::{Ending, Event, Sighting, Sink, Verdict};
-pub use frozen::FrozenError;
-pub use history::{History, Origin, Trace};
-pub use knowledge::Knowledge;
-pub use matches::{Match, RoundResult, Standing};
-pub use motion::Motion;
-pub use observation::{Observation, OwnedObservation, Tally, View};
-pub use observer::Observer;
-pub use playing::{Playing, RestoreError, Turn};
+pub use encode::action_space::ActionSpace;
+pub use encode::frozen::FrozenError;
+pub use encode::tensor::{Block, BlockValues, TensorNumber, TensorSpace};
+pub use engine::action::{Action, Choices, ParseActionError};
+pub use engine::chance::{Chance, Dice, Race, RaceOrder, RoundChance};
+pub use engine::event::{Ending, Event, Sighting, Sink, Verdict};
+pub use engine::motion::Motion;
+pub use engine::observation::{Observation, OwnedObservation, Tally, View};
+pub use engine::snap::{SnapRights, WindowSign};
+pub use engine::state::{DealError, IllegalAction, Setup, State, StateView};
+pub use engine::table::{Carry, Phase, Source, Table};
+pub use play::agent::{Agent, AgentError, Briefing, Considered, Explanation, Notice};
+pub use play::chance_match::{ChanceMatch, Outcome};
+pub use play::deal::Deal;
+pub use play::matches::{Match, RoundResult, Standing};
+pub use play::observer::Observer;
+pub use play::players::{Failure, Players};
+pub use play::playing::{Playing, Turn};
+pub use play::referee::{Fault, MatchError, MatchResult, Pairing, Referee, Stepped, Thinker, play_match};
+pub use play::round::RoundLog;
+pub use record::replay::replay;
+pub use record::save::RestoreError;
 pub use record::{FORMAT, Fingerprint, Fingerprinter, Flaw, Record, Recorder, RoundRecord};
-pub use referee::{Fault, MatchError, MatchResult, Pairing, Trouble, play_match};
-pub use replay::replay;
+pub use rules::card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power, Step};
+pub use rules::knob;
+pub use rules::score::Score;
+pub use rules::seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, Seat, SeatSet, Spot, SpotIter, SpotSet};
 pub use rules::{Deck, KNOBS, KnobDoc, MINI_GAMES, PRESETS, Rules, RulesError, RulesSpec};
-pub use score::Score;
-pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, Seat, SeatSet, Spot, SpotIter, SpotSet};
 pub use shown::{Shown, did_you_mean, shown};
-pub use snap::{SnapRights, WindowSign};
-pub use state::{DealError, IllegalAction, Setup, State, StateView};
-pub use table::{Carry, Phase, Source, Table};
-pub use tensor::{Block, BlockValues, TensorNumber, TensorSpace};
+pub use view::card_history::{CardHistory, Origin, Trace};
+pub use view::knowledge::Knowledge;
+pub use view::round_history::{PublicEvent, RoundHistory};

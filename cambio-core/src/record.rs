@@ -1,11 +1,15 @@
 //! Records: one match as one line of JSON, with every outcome of chance (RULES §10).
 
+pub(crate) mod replay;
+pub(crate) mod save;
+
 use serde_json::{Map, Value};
 
-use crate::chance::RaceOrder;
-use crate::observer::Observer;
+use crate::engine::chance::RaceOrder;
+use crate::play::observer::Observer;
+use crate::rng::mix;
 use crate::shown::shown;
-use crate::{Action, Card, RoundResult, Rules, Score, Seat, Setup, Spot, State};
+use crate::{Action, Card, RoundResult, Rules, Score, Seat, Spot, Standing, State};
 
 /// The format's name and version.
 pub const FORMAT: &str = "cambio-record/1";
@@ -232,17 +236,19 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
+    /// The fingerprint with this number.
+    pub const fn from_value(value: u64) -> Fingerprint {
+        Fingerprint(value)
+    }
+
     /// The fingerprint as a number.
     pub const fn value(self) -> u64 {
         self.0
     }
 
-    /// Mixes in one word: the finaliser of `SplitMix64` (Steele, Lea, Flood 2014) over the running value.
+    /// Mixes one word into the running value.
     pub(crate) fn add(&mut self, word: u64) {
-        let mut mixed = self.0.rotate_left(23) ^ word;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        self.0 = mixed ^ mixed >> 31;
+        self.0 = mix(self.0.rotate_left(23) ^ word);
     }
 
     fn add_cards(&mut self, tag: u64, cards: &[Card]) {
@@ -293,7 +299,7 @@ impl Fingerprinter {
 }
 
 impl Observer for Fingerprinter {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
+    fn round_begins(&mut self, &Standing { setup, .. }: &Standing<'_>, deck: &[Card]) {
         self.round = Fingerprint::default();
         self.round.add((setup.seats as u64) << 8 | setup.starter.index() as u64);
         self.round.add_cards(1, deck);
@@ -397,10 +403,10 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        self.fingerprinter.round_begins(setup, deck);
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        self.fingerprinter.round_begins(standing, deck);
         self.trace.clear();
-        let starter = Some(setup.starter.to_string());
+        let starter = Some(standing.setup.starter.to_string());
         self.rounds.push(RoundRecord { starter, deck: self.labels(deck.iter()), ..RoundRecord::default() });
     }
 

@@ -3,16 +3,20 @@
 //! A [`RulesSpec`] is loose: anybody may fill it in. [`Rules`] is what the engine plays by: validated and immutable.
 //! Nothing in the engine asks which system it plays; it asks knobs.
 
+pub(crate) mod card;
 mod check;
 mod deck;
+pub mod knob;
+pub(crate) mod score;
+pub(crate) mod seat;
 mod spec;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power};
-use crate::knob::Matching;
-use crate::seat::{MAX_SEATS, MAX_SLOTS};
+use crate::rules::card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power};
+use crate::rules::knob::Matching;
+use crate::rules::seat::{MAX_SEATS, MAX_SLOTS};
 use crate::shown::{did_you_mean, shown};
 
 pub use deck::Deck;

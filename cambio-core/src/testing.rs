@@ -1,11 +1,15 @@
 //! What a test of an agent needs: a random player, and the conformance suite that anyone can run on a bot.
 
-use crate::knob::MatchEnd;
-pub use crate::relabel::Relabelling;
+mod relabel;
+
+pub use relabel::Relabelling;
+
 use crate::rng::{Bounded as _, Key, Purpose, Seed, Stream};
+use crate::rules::knob::MatchEnd;
 use crate::{
-    Action, Agent, Briefing, Card, Event, Fault, Knowledge, MatchError, Observation, Observer, PRESETS, Pairing,
-    RaceOrder, RoundResult, Rules, Score, Seat, Setup, Sighting, Standing, State, Table, Trouble, play_match,
+    Action, Agent, AgentError, Briefing, Card, Event, Failure, Fault, Knowledge, Match, MatchError, MatchResult,
+    Notice, Observation, Observer, PRESETS, Pairing, Players, RoundResult, Rules, Score, Seat, Setup, Sighting,
+    Standing, State, Table, play_match,
 };
 
 /// Chooses among the legal decisions, each equally likely.
@@ -15,14 +19,15 @@ pub struct RandomAgent {
 }
 
 impl Agent for RandomAgent {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.stream = Some(briefing.stream.clone());
+        Ok(())
     }
 
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let stream = self.stream.as_mut().expect("a match begins with a briefing");
         let choices = view.choices();
-        choices.nth(stream.below(choices.len() as u32) as usize).expect("the number is below the choices")
+        Ok(choices.nth(stream.below(choices.len() as u32) as usize).expect("the number is below the choices"))
     }
 }
 
@@ -81,9 +86,9 @@ pub enum Failing {
     /// It decides what is not legal.
     #[error("{}", MatchError::Fault(Box::new(*.0)))]
     Illegal(Fault),
-    /// It cannot go on.
-    #[error("{0}")]
-    Trouble(Trouble),
+    /// It cannot continue.
+    #[error(transparent)]
+    Failed(Failure),
     /// The same briefing and sightings lead to another decision.
     #[error("seat {seat} decides `{second}` where it decided `{first}` before, on the same briefing and sightings")]
     Unsteady {
@@ -161,25 +166,27 @@ pub enum Failing {
     },
 }
 
-/// What one seat went through in a match, with worlds that it cannot tell from the true one.
+/// What one seat went through in a match: its notices and decisions.
 enum Moment {
     RoundBegins(Setup, usize, Vec<Score>),
-    Sighting(Sighting),
+    Event(Sighting),
     Table(Box<Table>),
-    Decision { truth: Box<State>, other: Box<State>, action: Action, number: usize },
+    /// A decision in the true world, with another world that the seat cannot tell from it.
+    Decision {
+        truth: Box<State>,
+        other: Box<State>,
+        action: Action,
+    },
     RoundEnds(Box<RoundResult>),
+    MatchEnds(MatchResult),
 }
 
 /// Writes down what each seat goes through.
 struct Diary {
     moments: Vec<Vec<Moment>>,
     knowledge: Vec<Knowledge>,
-    totals: Vec<Score>,
-    rounds: usize,
     stream: Stream,
     decisions: u64,
-    /// How many of the decisions were in this round.
-    number: usize,
 }
 
 impl Diary {
@@ -187,29 +194,26 @@ impl Diary {
         Diary {
             moments: (0..seats).map(|_| Vec::new()).collect(),
             knowledge: Seat::ALL[..seats].iter().map(|&seat| Knowledge::new(rules, seats, seat)).collect(),
-            totals: vec![Score::default(); seats],
-            rounds: 0,
             stream: Key::new(u64::MAX, key.deal).stream(Purpose::Deck, 0),
             decisions: 0,
-            number: 0,
         }
+    }
+
+    fn add(&mut self, moment: impl Fn() -> Moment) {
+        self.moments.iter_mut().for_each(|moments| moments.push(moment()));
     }
 }
 
 impl Observer for Diary {
-    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
-        for moments in &mut self.moments {
-            moments.push(Moment::RoundBegins(*setup, self.rounds, self.totals.clone()));
-        }
-        self.rounds += 1;
-        self.number = 0;
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        self.add(|| Moment::RoundBegins(standing.setup, standing.round, standing.totals.to_vec()));
     }
 
     fn event(&mut self, event: &Event<Card>) {
         for ((moments, knowledge), seat) in self.moments.iter_mut().zip(&mut self.knowledge).zip(Seat::ALL) {
             let sighting = event.seen_from(seat);
             knowledge.notice(&sighting);
-            moments.push(Moment::Sighting(sighting));
+            moments.push(Moment::Event(sighting));
         }
     }
 
@@ -218,21 +222,17 @@ impl Observer for Diary {
             moments.push(Moment::Table(Box::new(*state.table())));
         }
         let other = self.knowledge[seat.index()].sample(&state.observe(seat), &mut self.stream);
-        self.number += 1;
         let (truth, other) = (Box::new(state.clone()), Box::new(other));
-        self.moments[seat.index()].push(Moment::Decision { truth, other, action, number: self.number });
+        self.moments[seat.index()].push(Moment::Decision { truth, other, action });
         self.decisions += 1;
     }
 
-    fn race(&mut self, _: &RaceOrder) {}
-
     fn round_ends(&mut self, _: &State, result: &RoundResult) {
-        for moments in &mut self.moments {
-            moments.push(Moment::RoundEnds(Box::new(*result)));
-        }
-        for (total, &score) in self.totals.iter_mut().zip(result.scores()) {
-            *total = *total + score;
-        }
+        self.add(|| Moment::RoundEnds(Box::new(*result)));
+    }
+
+    fn match_ends(&mut self, game: &Match) {
+        self.add(|| Moment::MatchEnds(MatchResult::of(game)));
     }
 }
 
@@ -251,50 +251,50 @@ fn relive<A: Agent>(
     agent: &mut A,
     briefing: &Briefing<'_>,
     moments: &[Moment],
-    totals: &[Score],
     shown: Shown,
-) -> Result<Option<(Action, Action)>, Trouble> {
-    let seat = briefing.seat;
+) -> Result<Option<(Action, Action)>, Failure> {
     let relabelling = match shown {
         Shown::Relabelled(relabelling) => relabelling,
         Shown::Truth | Shown::Other => Relabelling::new(briefing.seats, 0),
     };
-    let ask_after = |agent: &mut A, round, decision| match agent.trouble() {
-        None => Ok(()),
-        Some(reason) => Err(Trouble { seat, round, decision, reason }),
-    };
-    agent.begin(&Briefing { seat: relabelling.seat(seat), ..briefing.clone() });
-    ask_after(agent, 0, 0)?;
-    let mut current = 0;
+    let seat = relabelling.seat(briefing.seat);
+    let mut players = Players::only(agent, seat, briefing.seats);
+    players.brief(&Briefing { seat, ..briefing.clone() })?;
+    let is_spectator = players.agent(seat).is_some_and(Agent::is_spectator);
     for moment in moments {
         match moment {
             Moment::RoundBegins(setup, round, totals) => {
-                current = round + 1;
                 let (setup, totals) = (relabelling.setup(setup), relabelling.by_seat(totals));
-                agent.round_begins(&Standing { round: *round, setup, totals: &totals });
+                players.round_begins(&Standing { round: *round, setup, totals: &totals }, &[]);
             }
-            Moment::Sighting(sighting) => agent.notice(&relabelling.event(sighting)),
-            Moment::Table(table) if agent.spectates() => agent.spectate(&relabelling.table(table)),
+            Moment::Event(sighting) => players.notice(seat, Notice::Event(&relabelling.event(sighting))),
+            Moment::Table(table) if is_spectator => {
+                players.notice(seat, Notice::Table(&relabelling.table(table)));
+            }
             Moment::Table(_) => {}
-            Moment::Decision { truth, other, action, number } => {
+            Moment::Decision { truth, other, action } => {
                 let world = if shown == Shown::Other { other } else { truth };
                 let table = relabelling.table(world.table());
-                let again = agent.decide(&relabelling.observe(world, seat, &table)).canonical();
-                ask_after(agent, current, *number)?;
+                let view = relabelling.observe(world, briefing.seat, &table);
+                let again = players.ask(&view).expect("the agent sits there")?.canonical();
                 if again != relabelling.action(*action) {
                     return Ok(Some((*action, again)));
                 }
+                players.decides(world, seat, again);
             }
-            Moment::RoundEnds(result) => agent.round_ends(&relabelling.result(result)),
+            Moment::RoundEnds(result) => players.notice(seat, Notice::RoundEnds(&relabelling.result(result))),
+            Moment::MatchEnds(MatchResult { rounds, totals, ranks }) => {
+                let (totals, ranks) = (relabelling.by_seat(totals), relabelling.by_seat(ranks));
+                players.notice(seat, Notice::MatchEnds(&MatchResult { rounds: *rounds, totals, ranks }));
+            }
         }
     }
-    agent.match_ends(&relabelling.by_seat(totals));
     Ok(None)
 }
 
 /// Checks an agent, made anew by `make` as often as it is needed.
 ///
-/// - It has to be legal in every match and never be in trouble.
+/// - It has to be legal in every match and never fail.
 /// - The same briefing and sightings have to lead to the same decisions.
 /// - Earlier matches must change nothing, nor must the same deal in another seat.
 /// - The cards that it cannot know must change nothing: at every decision everything hidden from the seat is dealt anew, the
@@ -341,12 +341,12 @@ pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Co
     Ok(found)
 }
 
-/// Plays a match; an agent that is at fault or in trouble fails.
+/// Plays a match; an agent that is at fault or cannot continue does not conform.
 fn play<A: Agent>(pairing: &Pairing, agents: &mut [A], observer: &mut impl Observer) -> Result<(), Failing> {
     match play_match(pairing, agents, observer) {
         Ok(_) => Ok(()),
         Err(MatchError::Fault(fault)) => Err(Failing::Illegal(*fault)),
-        Err(MatchError::Trouble(trouble)) => Err(Failing::Trouble(*trouble)),
+        Err(MatchError::Failed(failure)) => Err(Failing::Failed(*failure)),
         Err(error) => panic!("{error}"),
     }
 }
@@ -414,63 +414,37 @@ enum Guest<A> {
     Patient(Box<RandomAgent>),
 }
 
-impl<A: Agent> Guest<A> {
-    fn agent(&mut self) -> &mut dyn Agent {
-        match self {
-            Guest::Tested(agent) => agent,
-            Guest::Patient(agent) => agent.as_mut(),
-        }
-    }
-
-    fn is_spectator(&self) -> bool {
-        match self {
-            Guest::Tested(agent) => agent.spectates(),
-            Guest::Patient(agent) => agent.spectates(),
-        }
-    }
-}
-
 impl<A: Agent> Agent for Guest<A> {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.agent().begin(briefing);
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        match self {
+            Guest::Tested(agent) => agent.begin(briefing),
+            Guest::Patient(agent) => agent.begin(briefing),
+        }
     }
 
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.agent().round_begins(standing);
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Guest::Tested(agent) = self {
+            agent.notice(notice);
+        }
     }
 
-    fn notice(&mut self, sighting: &Sighting) {
-        self.agent().notice(sighting);
-    }
-
-    fn spectates(&self) -> bool {
-        self.is_spectator()
-    }
-
-    fn spectate(&mut self, table: &Table) {
-        self.agent().spectate(table);
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         match self {
             Guest::Tested(agent) => agent.decide(view),
             Guest::Patient(agent) => {
-                let decided = (0..16).map(|_| agent.decide(view)).find(|action| *action != Action::Call);
-                decided.unwrap_or_else(|| view.choices().nth(0).expect("who is asked has a choice"))
+                for _ in 0..16 {
+                    let action = agent.decide(view)?;
+                    if action != Action::Call {
+                        return Ok(action);
+                    }
+                }
+                Ok(view.choices().nth(0).expect("a seat that decides has a choice"))
             }
         }
     }
 
-    fn trouble(&mut self) -> Option<String> {
-        self.agent().trouble()
-    }
-
-    fn round_ends(&mut self, result: &RoundResult) {
-        self.agent().round_ends(result);
-    }
-
-    fn match_ends(&mut self, totals: &[Score]) {
-        self.agent().match_ends(totals);
+    fn is_spectator(&self) -> bool {
+        matches!(self, Guest::Tested(agent) if agent.is_spectator())
     }
 }
 
@@ -481,8 +455,7 @@ fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pa
     play(pairing, &mut agents, &mut diary)?;
     for ((moments, veteran), seat) in diary.moments.iter().zip(veterans).zip(Seat::ALL) {
         let briefing = Briefing { rules: &rules, seats, seat, stream: &key.agent(seat) };
-        let again =
-            |agent: &mut A, shown| relive(agent, &briefing, moments, &diary.totals, shown).map_err(Failing::Trouble);
+        let again = |agent: &mut A, shown| relive(agent, &briefing, moments, shown).map_err(Failing::Failed);
         if let Some((first, second)) = again(&mut make(), Shown::Truth)? {
             return Err(Failing::Unsteady { seat, first, second });
         }
@@ -496,7 +469,7 @@ fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pa
         let next = seat.next(seats);
         let there = Briefing { rules: &rules, seats, seat: next, stream: &key.agent(next) };
         let seen = &diary.moments[next.index()];
-        relive(&mut elsewhere, &there, seen, &diary.totals, Shown::Truth).map_err(Failing::Trouble)?;
+        relive(&mut elsewhere, &there, seen, Shown::Truth).map_err(Failing::Failed)?;
         if let Some((first, second)) = again(&mut elsewhere, Shown::Truth)? {
             return Err(Failing::Remembering { seat, first, second });
         }

@@ -9,7 +9,7 @@ use crate::play::{Manner, Tally, play};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{
     Action, Card, Chance, Event, Fingerprinter, Observer, PRESETS, Race, RaceOrder, RoundResult, Rules, Seat, SeatSet,
-    Setup, State,
+    Setup, Standing, State,
 };
 
 // Transcripts.
@@ -41,9 +41,9 @@ fn list<T: ToString>(items: &[T]) -> String {
 }
 
 impl Observer for Transcript {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
         let deck = self.cards(deck.iter());
-        self.line(format_args!("round: {} starts", setup.starter));
+        self.line(format_args!("round: {} starts", standing.setup.starter));
         self.line(format_args!("  deck {deck}"));
     }
 

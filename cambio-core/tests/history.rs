@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use crate::play::{Manner, amount};
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::testing::Relabelling;
-use cambio_core::{Action, Card, Dice, Event, History, Origin, PRESETS, Rules, Seat, SeatSet, Setup, Spot, State};
+use cambio_core::{Action, Card, CardHistory, Dice, Event, Origin, PRESETS, Rules, Seat, SeatSet, Setup, Spot, State};
 
 /// One game, and the histories that listen to it.
 struct Listening {
-    referee: History,
-    public: History,
-    seats: Vec<History>,
-    moved: History,
+    referee: CardHistory,
+    public: CardHistory,
+    seats: Vec<CardHistory>,
+    moved: CardHistory,
     relabelling: Relabelling,
 }
 
@@ -63,7 +63,7 @@ fn exchanged(action: Action, one: Spot, other: Spot) -> Action {
 }
 
 /// Exchanging two cards that a seat cannot tell apart changes none of its decisions but their names.
-fn check_alike(state: &State, history: &History) -> usize {
+fn check_alike(state: &State, history: &CardHistory) -> usize {
     let Some(seat) = state.actor() else { return 0 };
     let view = state.view(seat);
     let choices: BTreeSet<String> = state.choices().iter().map(|action| action.to_string()).collect();
@@ -94,7 +94,7 @@ fn every_seat_has_the_same_history_whatever_the_letters() {
             let mut dice = Dice(key.stream(Purpose::Deck, 0));
             let mut stream = key.agent(Seat::A);
             let relabelling = Relabelling::new(seats, 1 + (deal % 3) as usize);
-            let new = || History::new(&rules, seats);
+            let new = || CardHistory::new(&rules, seats);
             let mut listening =
                 Listening { referee: new(), public: new(), seats: vec![new(); seats], moved: new(), relabelling };
             let setup = Setup::new(&rules, seats);
@@ -117,7 +117,7 @@ fn every_seat_has_the_same_history_whatever_the_letters() {
 #[test]
 fn a_bound_goes_with_the_card() {
     let rules = Rules::preset("classic").unwrap();
-    let mut history = History::new(&rules, 2);
+    let mut history = CardHistory::new(&rules, 2);
     let spot = |name: &str| name.parse::<Spot>().unwrap();
     let card = |label| rules.card(label).unwrap();
     let seat = Seat::A;

@@ -1,5 +1,6 @@
 //! The tests of the engine, in one program so that it is linked once.
 
+mod chance_matches;
 mod codes;
 mod decisions;
 mod examples;

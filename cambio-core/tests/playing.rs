@@ -3,8 +3,8 @@
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::testing::RandomAgent;
 use cambio_core::{
-    Action, Agent, Event, MINI_GAMES, PRESETS, Pairing, Playing, RaceOrder, Record, Recorder, RestoreError, Rules,
-    Seat, Verdict, play_match, replay,
+    Action, Event, MINI_GAMES, Notice, PRESETS, Pairing, Players, Playing, RaceOrder, Record, Recorder, RestoreError,
+    Rules, Seat, Verdict, play_match, replay,
 };
 
 const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -40,17 +40,17 @@ fn stepping_agents_gives_the_match_of_the_referee() {
         let expected = recorder.finish(key, 0, &NAMES[..seats], &result);
 
         let mut playing = Playing::new(&rules, seats, key).unwrap();
-        let mut agents = agents();
-        for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
-            agent.begin(&playing.briefing(seat));
-            agent.round_begins(&playing.standing());
-            playing.sightings(seat).for_each(|sighting| agent.notice(&sighting));
+        let mut players = Players::all(agents());
+        for &seat in &Seat::ALL[..seats] {
+            players.brief(&playing.briefing(seat)).unwrap();
+            players.notice(seat, Notice::RoundBegins(&playing.standing()));
+            players.perceive(seat, &playing.sightings(seat).collect::<Vec<_>>());
         }
         while let Some(turn) = playing.turn() {
-            let action = agents[turn.seat.index()].decide(&turn.view);
+            let action = players.ask(&turn.view).unwrap().unwrap();
             playing.act(action).unwrap();
-            for (agent, seat) in agents.iter_mut().zip(Seat::ALL) {
-                playing.sightings(seat).for_each(|sighting| agent.notice(&sighting));
+            for &seat in &Seat::ALL[..seats] {
+                players.perceive(seat, &playing.sightings(seat).collect::<Vec<_>>());
             }
         }
         assert_eq!(playing.result(), Some(result), "{} at {seats} seats", rules.name());

@@ -8,7 +8,7 @@ use cambio_core::knob::Cap;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
     Action, ActionSpace, Card, Dice, Event, Knowledge, Observer, Phase, RaceOrder, RoundResult, Rules, Seat, SeatSet,
-    Setup, Sighting, Sink, Spot, State, Verdict, View as _,
+    Setup, Sighting, Sink, Spot, Standing, State, Verdict, View as _,
 };
 
 /// A state view tells what an observation tells, though it copies nothing and has its sums kept up.
@@ -95,8 +95,8 @@ impl Bookkeeper {
 }
 
 impl Observer for Bookkeeper {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        self.model.round_begins(setup, deck);
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        self.model.round_begins(standing, deck);
     }
 
     fn event(&mut self, event: &Event<Card>) {
@@ -486,10 +486,10 @@ impl Forger {
 }
 
 impl Observer for Forger {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        self.setup = Some(*setup);
-        self.model.round_begins(setup, deck);
-        self.sightings = vec![Vec::new(); setup.seats];
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        self.setup = Some(standing.setup);
+        self.model.round_begins(standing, deck);
+        self.sightings = vec![Vec::new(); standing.setup.seats];
         self.decisions.clear();
         self.races.clear();
     }

@@ -6,7 +6,7 @@ use crate::play::{Game, Manner, amount, games, odd_games};
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
     Action, ActionSpace, Card, Fingerprinter, Flaw, Observer, RaceOrder, Record, Recorder, RoundRecord, Rules,
-    RulesSpec, Seat, State, replay,
+    RulesSpec, Seat, Standing, State, replay,
 };
 use serde_json::{Value, json};
 
@@ -53,34 +53,9 @@ fn sample(seed: u64) -> Vec<(Game, Record)> {
 
 // What was played replays to the same record.
 
-/// The fingerprint of a match as it is played, and as it is replayed.
-struct Both<'a>(&'a mut Recorder, &'a mut Fingerprinter);
-
-impl Observer for Both<'_> {
-    fn round_begins(&mut self, setup: &cambio_core::Setup, deck: &[Card]) {
-        (&mut *self.0, &mut *self.1).round_begins(setup, deck);
-    }
-
-    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        (&mut *self.0, &mut *self.1).decides(state, seat, action);
-    }
-
-    fn race(&mut self, order: &RaceOrder) {
-        (&mut *self.0, &mut *self.1).race(order);
-    }
-
-    fn reshuffle(&mut self, stock: &[Card]) {
-        (&mut *self.0, &mut *self.1).reshuffle(stock);
-    }
-
-    fn round_ends(&mut self, state: &State, result: &cambio_core::RoundResult) {
-        (&mut *self.0, &mut *self.1).round_ends(state, result);
-    }
-}
-
 fn replays_to_itself(game: &Game) {
     let (mut recorder, mut played) = (Recorder::new(&game.rules), Fingerprinter::default());
-    let result = game.play(&mut Both(&mut recorder, &mut played));
+    let result = game.play(&mut (&mut recorder, &mut played));
     let record = recorder.finish(game.key, 0, &vec!["random"; game.seats], &result);
     let line = record.to_json();
     assert!(!line.contains('\n'));
@@ -158,7 +133,7 @@ struct Moment {
 }
 
 impl Observer for Legal {
-    fn round_begins(&mut self, _: &cambio_core::Setup, _: &[Card]) {
+    fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
         self.rounds.push(Vec::new());
         (self.races, self.reshuffles) = (0, 0);
     }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::play::{Game, Manner, amount, games, odd_games};
 use cambio_core::rng::{Key, Stream};
 use cambio_core::{
-    Action, BlockValues, Card, Chronicle, Event, Happening, Knowledge, MINI_GAMES, Observer, OwnedObservation, PRESETS,
-    Phase, RoundResult, Rules, RulesSpec, Seat, Sighting, Source, State, TensorSpace, View,
+    Action, BlockValues, Card, Event, Knowledge, MINI_GAMES, Observer, OwnedObservation, PRESETS, Phase, PublicEvent,
+    RoundHistory, RoundResult, Rules, RulesSpec, Seat, Sighting, Source, State, TensorSpace, View,
 };
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn seats_of(state: &State) -> &'static [Seat] {
 /// Digests the tensors of every seat at every decision and at the end of each round (FNV-1a).
 struct Digest {
     space: TensorSpace,
-    chronicle: Chronicle,
+    history: RoundHistory,
     tensor: Vec<i16>,
     hash: u64,
 }
@@ -25,7 +25,7 @@ struct Digest {
 impl Digest {
     fn add(&mut self, state: &State) {
         for &seat in seats_of(state) {
-            self.space.write(&state.observe(seat), &self.chronicle, &mut self.tensor);
+            self.space.write(&state.observe(seat), &self.history, &mut self.tensor);
             for byte in self.tensor.iter().flat_map(|number| number.to_le_bytes()) {
                 self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }
@@ -35,7 +35,7 @@ impl Digest {
 
 impl Observer for Digest {
     fn event(&mut self, event: &Event<Card>) {
-        self.chronicle.notice(event);
+        self.history.notice(event);
     }
 
     fn decides(&mut self, state: &State, _: Seat, _: Action) {
@@ -51,8 +51,8 @@ impl Observer for Digest {
 fn digest(game: &Game) -> (usize, u64) {
     let space = TensorSpace::new(&game.rules, game.seats);
     let len = space.len();
-    let chronicle = Chronicle::new(&game.rules, game.seats);
-    let mut digest = Digest { tensor: vec![0; len], space, chronicle, hash: 0xcbf2_9ce4_8422_2325 };
+    let history = RoundHistory::new(&game.rules, game.seats);
+    let mut digest = Digest { tensor: vec![0; len], space, history, hash: 0xcbf2_9ce4_8422_2325 };
     game.play(&mut digest);
     (len, digest.hash)
 }
@@ -102,7 +102,7 @@ fn the_layout_is_pinned_by_value() {
 /// Writes each observation in every way and compares.
 struct Ways {
     space: TensorSpace,
-    chronicle: Chronicle,
+    history: RoundHistory,
     phases: Vec<Phase>,
     most_turns: usize,
 }
@@ -114,12 +114,12 @@ impl Ways {
         let (mut bytes, mut floats) = (vec![99_u8; len], vec![0.5_f32; len]);
         for &seat in seats_of(state) {
             let (view, state_view) = (state.observe(seat), state.view(seat));
-            self.space.write(&view, &self.chronicle, &mut exact);
-            self.space.write(&state_view, &self.chronicle, &mut again);
+            self.space.write(&view, &self.history, &mut exact);
+            self.space.write(&state_view, &self.history, &mut again);
             assert_eq!(again, exact);
-            self.space.write(&state_view, &self.chronicle, &mut bytes);
+            self.space.write(&state_view, &self.history, &mut bytes);
             assert!(bytes.iter().zip(&exact).all(|(&byte, &number)| i16::from(byte) == number.min(255)));
-            self.space.write(&view, &self.chronicle, &mut floats);
+            self.space.write(&view, &self.history, &mut floats);
             assert!(floats.iter().zip(&exact).all(|(float, &number)| float.to_bits() == f32::from(number).to_bits()));
             self.check_blocks(&view, &exact);
         }
@@ -156,7 +156,7 @@ impl Ways {
 
 impl Observer for Ways {
     fn event(&mut self, event: &Event<Card>) {
-        self.chronicle.notice(event);
+        self.history.notice(event);
     }
 
     fn decides(&mut self, state: &State, _: Seat, _: Action) {
@@ -169,8 +169,8 @@ impl Observer for Ways {
 }
 
 fn compare(game: &Game) -> Ways {
-    let (space, chronicle) = (TensorSpace::new(&game.rules, game.seats), Chronicle::new(&game.rules, game.seats));
-    let mut ways = Ways { space, chronicle, phases: Vec::new(), most_turns: 0 };
+    let (space, history) = (TensorSpace::new(&game.rules, game.seats), RoundHistory::new(&game.rules, game.seats));
+    let mut ways = Ways { space, history, phases: Vec::new(), most_turns: 0 };
     game.play(&mut ways);
     ways
 }
@@ -203,19 +203,19 @@ fn a_byte_holds_255_for_a_higher_count() {
     assert_eq!(ways.most_turns, 400);
 }
 
-/// Compares the tensor of each seat with that of worlds that the seat cannot tell from the true one. The chronicle of a seat
+/// Compares the tensor of each seat with that of worlds that the seat cannot tell from the true one. The history of a seat
 /// comes from its sightings alone.
 struct Spy {
     space: TensorSpace,
-    minds: Vec<(Knowledge, Chronicle)>,
-    referee: Chronicle,
+    minds: Vec<(Knowledge, RoundHistory)>,
+    referee: RoundHistory,
     stream: Stream,
     worlds: u64,
-    happenings: Vec<&'static str>,
+    happened: Vec<&'static str>,
 }
 
 impl Spy {
-    /// The chronicle has seen what the table has seen.
+    /// The history has seen what the table has seen.
     fn check_sightings(&self, state: &State) {
         for spot in state.table().occupied().iter_from(Seat::A) {
             for &seat in seats_of(state) {
@@ -229,12 +229,12 @@ impl Spy {
     fn check(&mut self, state: &State) {
         let len = self.space.len();
         let (mut truth, mut guess) = (vec![0_u8; len], vec![0_u8; len]);
-        for (mind, chronicle) in &self.minds {
-            assert_eq!(*chronicle, self.referee, "every seat has the same");
+        for (mind, history) in &self.minds {
+            assert_eq!(*history, self.referee, "every seat has the same");
             let view = state.observe(mind.seat());
             self.space.write(&view, &self.referee, &mut truth);
             let world = mind.sample(&view, &mut self.stream);
-            self.space.write(&world.view(mind.seat()), chronicle, &mut guess);
+            self.space.write(&world.view(mind.seat()), history, &mut guess);
             assert_eq!(guess, truth, "seat {}", mind.seat());
             self.worlds += 1;
             let kept = OwnedObservation::from(&view);
@@ -248,16 +248,16 @@ impl Spy {
 impl Observer for Spy {
     fn event(&mut self, event: &Event<Card>) {
         self.referee.notice(event);
-        for (mind, chronicle) in &mut self.minds {
+        for (mind, history) in &mut self.minds {
             let sighting = event.seen_from(mind.seat());
             assert_eq!(Sighting::from_code(sighting.code()), Some(sighting));
             mind.notice(&sighting);
-            chronicle.notice(&sighting);
+            history.notice(&sighting);
         }
-        if let Some(happening) = self.referee.recent(0)
-            && !self.happenings.contains(&happening.name())
+        if let Some(event) = self.referee.recent(0)
+            && !self.happened.contains(&event.name())
         {
-            self.happenings.push(happening.name());
+            self.happened.push(event.name());
         }
     }
 
@@ -273,14 +273,14 @@ impl Observer for Spy {
 
 fn spy(game: &Game) -> Spy {
     let Game { rules, seats, key, .. } = game;
-    let mind = |&seat: &Seat| (Knowledge::new(rules, *seats, seat), Chronicle::new(rules, *seats));
+    let mind = |&seat: &Seat| (Knowledge::new(rules, *seats, seat), RoundHistory::new(rules, *seats));
     let mut spy = Spy {
         space: TensorSpace::new(rules, *seats),
         minds: Seat::ALL[..*seats].iter().map(mind).collect(),
-        referee: Chronicle::new(rules, *seats),
+        referee: RoundHistory::new(rules, *seats),
         stream: key.agent(Seat::H),
         worlds: 0,
-        happenings: Vec::new(),
+        happened: Vec::new(),
     };
     game.play(&mut spy);
     spy
@@ -290,10 +290,10 @@ fn spy(game: &Game) -> Spy {
 fn what_a_seat_cannot_know_changes_no_number_of_its_tensors() {
     let spies: Vec<Spy> = games(114, amount(1, 12)).map(|game| spy(&game)).collect();
     assert!(spies.iter().map(|spy| spy.worlds).sum::<u64>() > 10_000);
-    let mut happenings: Vec<&str> = spies.iter().flat_map(|spy| spy.happenings.clone()).collect();
-    happenings.sort_unstable();
-    happenings.dedup();
-    assert!(happenings.len() >= Happening::COUNT - 3, "{happenings:?}");
+    let mut happened: Vec<&str> = spies.iter().flat_map(|spy| spy.happened.clone()).collect();
+    happened.sort_unstable();
+    happened.dedup();
+    assert!(happened.len() >= PublicEvent::COUNT - 3, "{happened:?}");
 }
 
 #[test]

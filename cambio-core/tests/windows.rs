@@ -4,7 +4,7 @@
 use crate::play::{Game, amount, games, odd_games};
 use cambio_core::knob::Window;
 use cambio_core::{
-    Action, Card, Event, Observer, Phase, RoundResult, Rules, Seat, SeatSet, Setup, SnapRights, State, WindowSign,
+    Action, Card, Event, Observer, Phase, RoundResult, Rules, Seat, SeatSet, SnapRights, Standing, State, WindowSign,
 };
 
 /// Follows windows by what everybody perceives.
@@ -18,7 +18,7 @@ struct Follower {
 }
 
 impl Observer for Follower {
-    fn round_begins(&mut self, _: &Setup, _: &[Card]) {
+    fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
         assert_eq!(self.window, None, "a round ends with its windows closed");
     }
 

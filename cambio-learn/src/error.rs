@@ -2,7 +2,7 @@
 
 use cambio_agents::NetworkError;
 use cambio_core::MatchError;
-use cambio_sim::{RunError, ThreadsError};
+use cambio_exec::{FileError, ThreadsError};
 
 use crate::recipe::RecipeError;
 
@@ -19,12 +19,22 @@ pub enum LearnError {
     /// A match of an evaluation could not be played.
     #[error("the evaluation: {0}")]
     Match(MatchError),
+    /// A match of self-play could not be played.
+    #[error("match {number} against `{against}`: {error}")]
+    SelfPlay {
+        /// The number of the match.
+        number: u64,
+        /// The rival, as the recipe names it.
+        against: String,
+        /// Why.
+        error: MatchError,
+    },
     /// A checkpoint cannot be taken up.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// A file cannot be read or written.
     #[error(transparent)]
-    Disk(#[from] RunError),
+    Disk(#[from] FileError),
     /// A network cannot be gone on from.
     #[error("the network to go on from: {0}")]
     Network(#[from] NetworkError),

@@ -1,9 +1,9 @@
 //! How a network fares against an agent.
 
-use cambio_agents::{AgentSpec, Learned, Network};
+use cambio_agents::{AgentSpec, Guarded, Learned, Network};
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Deal, MatchError};
-use cambio_sim::{Executor, Guarded, Stopped, Worker};
+use cambio_core::{Agent, Deal, MatchError, Players, Referee};
+use cambio_exec::{Executor, Stopped, Worker};
 use cambio_stats::{Interval, Moments, Support};
 
 /// What a network won against one agent in every other seat.
@@ -37,18 +37,28 @@ pub fn judge(
 ) -> Result<Judgement, Option<MatchError>> {
     let rules = network.inputs().rules();
     let work = |deal: u64, worker: &Worker<'_>| {
-        let mut won = 0;
-        let mut played = Deal::new(rules, Key::new(seed, deal));
-        for seat in 0..seats {
-            if worker.is_stopped() {
-                return None;
+        let key = Key::new(seed, deal);
+        let mut agents: Vec<Box<dyn Agent>> = vec![Box::new(Learned::new(network.clone()))];
+        agents.resize_with(seats, || against.make());
+        let play = || -> Result<Option<i64>, MatchError> {
+            let players = Players::all(agents.into_iter().map(Guarded::new));
+            let (mut referee, mut won) = (Referee::new(Deal::new(rules, key), players, ())?, 0);
+            for seat in 0..seats {
+                if worker.is_stopped() {
+                    return Ok(None);
+                }
+                if seat > 0 {
+                    referee.players_mut().agents_mut().rotate_right(1);
+                    referee.restart(key)?;
+                }
+                referee.run()?;
+                let ranks = referee.playing().result().expect("an agent sits in every seat").ranks;
+                let winners = ranks.iter().filter(|&&rank| rank == 1).count() as i64;
+                won += if ranks[seat] == 1 { UNITS / winners } else { 0 };
             }
-            match share(&mut played, network, against, seats, seat) {
-                Ok(share) => won += share,
-                Err(error) => return Some(Err(error)),
-            }
-        }
-        Some(Ok(won))
+            Ok(Some(won))
+        };
+        play().transpose()
     };
     let commit = |moments: &mut Moments, _, won: Result<i64, MatchError>| {
         moments.add(seats as i64, won?);
@@ -61,22 +71,4 @@ pub fn judge(
     })?;
     let share = moments.interval(UNITS as f64, Support::Share).expect("at least one deal was played");
     Ok(Judgement { against: against.to_string(), seats, share })
-}
-
-/// The network's share of the win in a seat, in parts of [`UNITS`].
-fn share(
-    deal: &mut Deal,
-    network: &Network,
-    against: &AgentSpec,
-    seats: usize,
-    seat: usize,
-) -> Result<i64, MatchError> {
-    let mut agents: Vec<Guarded<Box<dyn Agent>>> = Vec::with_capacity(seats);
-    for other in 0..seats {
-        let agent = if other == seat { Box::new(Learned::new(network.clone())) } else { against.make() };
-        agents.push(Guarded::new(agent));
-    }
-    let result = deal.play(seats, &mut agents, &mut ())?;
-    let winners = result.ranks.iter().filter(|&&rank| rank == 1).count() as i64;
-    Ok(if result.ranks[seat] == 1 { UNITS / winners } else { 0 })
 }

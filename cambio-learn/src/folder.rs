@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::{Network, Roster};
 use cambio_core::Rules;
-use cambio_sim::{Claim, RunError, read_text, write_whole};
+use cambio_exec::{Claim, FileError, read_text, write_whole};
 use serde::Serialize;
 
 use crate::error::LearnError;
@@ -170,7 +170,7 @@ impl LearnFolder {
         let from = recipe.from.as_deref().map(|from| starting_network(from, rules, &recipe.seats));
         let from = from.transpose()?.map(|(network, _)| network.floats());
         let learner = Learner::new(recipe, rules, roster, from.as_ref())?;
-        fs::create_dir_all(path.join(LEVELS)).map_err(RunError::unwritable(path))?;
+        fs::create_dir_all(path.join(LEVELS)).map_err(FileError::unwritable(path))?;
         write_whole(&path.join(RECIPE), learner.recipe().to_toml().as_bytes())?;
         let mut folder = LearnFolder {
             path: path.to_owned(),
@@ -208,7 +208,7 @@ impl LearnFolder {
             Err(_) if path.join(NETWORK).exists() => {
                 return Err(LearnError::Folder(format!("{} is complete: {NETWORK} is its network", path.display())));
             }
-            Err(error) => return Err(RunError::unreadable(&file)(error).into()),
+            Err(error) => return Err(FileError::unreadable(&file)(error).into()),
         };
         let learner = Learner::resume(own, rules, roster, &bytes)?;
         let matches = learner.matches();
@@ -231,16 +231,6 @@ impl LearnFolder {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// The curve so far.
-    pub fn curve(&self) -> &[CurveRow] {
-        &self.curve
-    }
-
-    /// How the network fared in each evaluation.
-    pub fn judged(&self) -> &[JudgedRow] {
-        &self.judged
     }
 
     /// How often a clone decided as the agent that it imitates, in each evaluation.
@@ -340,7 +330,7 @@ impl LearnFolder {
             Some(Bound { deals, seed }) => {
                 let (level, matches) = self.best_level();
                 let file = self.path.join(level_file(level));
-                let bytes = fs::read(&file).map_err(RunError::unreadable(&file))?;
+                let bytes = fs::read(&file).map_err(FileError::unreadable(&file))?;
                 let (network, _) = Network::from_bytes(&bytes)?;
                 let judgements = self.learner.judge_on(&network, seed, deals, crew)?;
                 self.bound = judgements.iter().map(|judgement| JudgedRow::of(matches, level, judgement)).collect();
@@ -351,7 +341,7 @@ impl LearnFolder {
         let file = self.path.join(CHECKPOINT);
         match fs::remove_file(&file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(RunError::unwritable(&file)(error).into())
+                Err(FileError::unwritable(&file)(error).into())
             }
             _ => Ok(()),
         }
@@ -390,7 +380,7 @@ fn level_file(level: u64) -> PathBuf {
 /// If the folder has none, or it is refused.
 pub fn stored_recipe(path: &Path) -> Result<Recipe, LearnError> {
     let file = path.join(RECIPE);
-    let text = read_text(&file).map_err(RunError::unreadable(&file))?;
+    let text = read_text(&file).map_err(FileError::unreadable(&file))?;
     Ok(Recipe::from_toml(&text)?)
 }
 

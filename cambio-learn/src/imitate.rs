@@ -1,12 +1,12 @@
 //! Imitation: the decisions of an agent in its records, as lessons and as a measure.
 
 use cambio_agents::{Inputs, MatchStanding, Network, Weighing};
-use cambio_core::{Action, Card, Event, History, Match, Observer, Record, RoundResult, Seat, Setup, State, replay};
-use cambio_sim::{Executor, Stopped};
+use cambio_core::{Action, Card, CardHistory, Event, Observer, Record, RoundResult, Seat, Standing, State, replay};
+use cambio_exec::{Executor, Stopped};
 use cambio_stats::{Interval, Moments, Support};
 
 use crate::error::LearnError;
-use crate::play::Tally;
+use crate::play::{Course, Tally};
 use crate::records::Records;
 use crate::samples::Choices;
 
@@ -27,47 +27,37 @@ pub struct Agreement {
 /// A decision of the agent, as a network sees it.
 struct Taken<'a> {
     view: cambio_core::StateView<'a>,
-    history: &'a History,
+    history: &'a CardHistory,
     standing: &'a MatchStanding,
     action: Action,
 }
 
 /// Follows a match and hands out the decisions of one agent.
 struct Follower<'a, F> {
-    inputs: &'a Inputs,
     /// Whether the agent sits in a seat, seat a first.
     is_agent: Vec<bool>,
-    game: Option<Match>,
-    history: Option<History>,
-    standings: Vec<MatchStanding>,
+    course: Course<'a>,
     tally: Tally,
     each: F,
 }
 
 impl<F: FnMut(&Taken<'_>)> Observer for Follower<'_, F> {
-    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
-        let begin =
-            || Match::new(&setup.rules, setup.seats, setup.starter).expect("the round was set up by these rules");
-        let totals = self.game.get_or_insert_with(begin).totals();
-        self.history = Some(History::new(&setup.rules, setup.seats));
-        let standing = |seat| self.inputs.standing(totals, seat);
-        self.standings = Seat::ALL[..setup.seats].iter().copied().map(standing).collect();
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        self.course.round_begins(standing, deck);
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        self.history.as_mut().expect("a round has begun").notice(event);
+        self.course.event(event);
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         if self.is_agent[seat.index()] {
-            let history = self.history.as_ref().expect("a round has begun");
-            let standing = &self.standings[seat.index()];
+            let (history, standing) = self.course.seen_by(seat);
             (self.each)(&Taken { view: state.view(seat), history, standing, action });
         }
     }
 
     fn round_ends(&mut self, _: &State, result: &RoundResult) {
-        self.game.as_mut().expect("a round has begun").add(result);
         self.tally.rounds += 1;
         self.tally.turns += result.turns as u64;
     }
@@ -77,8 +67,7 @@ impl<F: FnMut(&Taken<'_>)> Observer for Follower<'_, F> {
 fn follow(records: &Records, place: usize, inputs: &Inputs, each: impl FnMut(&Taken<'_>)) -> Result<Tally, LearnError> {
     let record = records.record(place)?;
     let is_agent = seats_of(&record, records.agent());
-    let mut follower =
-        Follower { inputs, is_agent, game: None, history: None, standings: Vec::new(), tally: Tally::default(), each };
+    let mut follower = Follower { is_agent, course: Course::new(inputs), tally: Tally::default(), each };
     replay(&record, &mut follower).map_err(|flaw| records.flaw(place, &flaw))?;
     Ok(follower.tally)
 }

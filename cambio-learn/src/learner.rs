@@ -4,7 +4,7 @@ use std::thread;
 
 use cambio_agents::{AgentSpec, Floats, Inputs, Network, Roster};
 use cambio_core::Rules;
-use cambio_sim::{CancelToken, Executor, Stopped, ThreadsError};
+use cambio_exec::{CancelToken, Executor, Stopped, ThreadsError};
 
 use crate::error::LearnError;
 use crate::evaluate::{Judgement, judge};
@@ -79,7 +79,7 @@ impl Crew {
 /// use cambio_agents::roster;
 /// use cambio_core::Rules;
 /// use cambio_learn::{Crew, Learner, Recipe};
-/// use cambio_sim::CancelToken;
+/// use cambio_exec::CancelToken;
 ///
 /// let recipe = Recipe { rules: "mini-m1".into(), matches: 200, generation: 50, ..Recipe::default() };
 /// let rules = Rules::preset("mini-m1")?;
@@ -172,7 +172,7 @@ impl Learner {
     /// Learns from the next generation; `None` if there is none.
     ///
     /// # Errors
-    /// If a match of an evaluation cannot be played, or the token was cancelled; the learner is then of no more use, but a
+    /// If a match cannot be played, or the token was cancelled; the learner is then of no more use, but a
     /// checkpoint is.
     pub fn step(&mut self, crew: &Crew) -> Result<Option<Progress>, LearnError> {
         if self.done == self.generations() {
@@ -311,7 +311,7 @@ impl Source<'_> {
         let &Source { recipe, league, records, network, inputs } = self;
         match records {
             None => {
-                let play = |matches| Ok(league.play(network, recipe.seed, matches));
+                let play = |matches| league.play(network, recipe.seed, matches);
                 let (samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
                 Ok((Lessons::Values(samples), tally))
             }

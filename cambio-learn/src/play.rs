@@ -7,12 +7,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cambio_agents::{Learned, MatchValues, Network, Weighing};
+use cambio_agents::{Guarded, Inputs, Learned, MatchStanding, MatchValues, Network, Weighing};
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Card, Event, History, MAX_SEATS, Playing, RoundResult, Rules, Score, Seat};
+use cambio_core::{
+    Action, Agent, Card, CardHistory, Deal, Event, MAX_SEATS, Observer, Players, Playing, Referee, RoundResult, Rules,
+    Score, Seat, Standing, Stepped,
+};
 
 use crate::chance::Chance;
+use crate::error::LearnError;
 use crate::recipe::{Play, Recipe, Rival};
 use crate::samples::Samples;
 use crate::trainer::sigmoid;
@@ -92,28 +96,24 @@ impl League {
         self.past.push(network);
     }
 
-    /// Plays the matches of these numbers; what they give depends on nothing but the network, the seed and the numbers.
-    pub(crate) fn play(&self, network: &Network, seed: u64, matches: std::ops::Range<u64>) -> (Samples, Tally) {
+    /// Plays the matches of these numbers. The samples depend only on the network, the seed and the numbers.
+    ///
+    /// # Errors
+    /// If a rival fails or decides illegally.
+    pub(crate) fn play(
+        &self,
+        network: &Network,
+        seed: u64,
+        matches: std::ops::Range<u64>,
+    ) -> Result<(Samples, Tally), LearnError> {
         let (mut samples, mut tally, mut desk) = (Samples::default(), Tally::default(), Desk::default());
         for number in matches {
-            self.play_one(network, seed, number, &mut desk, &mut samples, &mut tally);
+            self.play_one(network, seed, number, &mut desk, &mut samples, &mut tally)?;
         }
-        (samples, tally)
+        Ok((samples, tally))
     }
 
-    /// Whoever sits in the other seats, by the shares; `None` for the network itself.
-    fn rival(&self, chance: &mut Chance) -> Option<Box<dyn Fn() -> Box<dyn Agent> + '_>> {
-        match self.draw(chance) {
-            Rival::Itself => None,
-            Rival::Past if self.past.is_empty() => None,
-            Rival::Past => {
-                let network = &self.past[chance.below(self.past.len())];
-                Some(Box::new(|| Box::new(Learned::new(network.clone()))))
-            }
-            Rival::Agent(spec) => Some(Box::new(|| spec.make())),
-        }
-    }
-
+    /// Draws a rival by the shares.
     fn draw(&self, chance: &mut Chance) -> &Rival {
         let all: f64 = self.rivals.iter().map(|(_, share)| share).sum();
         let mut left = f64::from(chance.share()) * all;
@@ -134,51 +134,44 @@ impl League {
         desk: &mut Desk,
         samples: &mut Samples,
         tally: &mut Tally,
-    ) {
-        let (rules, seats) = (&self.rules, self.seats[(number % self.seats.len() as u64) as usize]);
-        let mut playing =
-            Playing::new(rules, seats, Key::new(seed, number)).expect("the recipe was checked against the rules");
+    ) -> Result<(), LearnError> {
+        let seats = self.seats[(number % self.seats.len() as u64) as usize];
         let mut chance = Chance::of_match(seed, number);
-        let rival = self.rival(&mut chance);
+        let rival = self.draw(&mut chance);
+        let past = (matches!(rival, Rival::Past) && !self.past.is_empty())
+            .then(|| Learned::new(self.past[chance.below(self.past.len())].clone()));
         let focal = Seat::ALL[chance.below(seats)];
-        let mut others: Vec<Option<Box<dyn Agent>>> = Seat::ALL[..seats]
-            .iter()
-            .map(|&seat| rival.as_ref().filter(|_| seat != focal).map(|make| make()))
-            .collect();
-        for (seat, other) in Seat::ALL.into_iter().zip(&mut others) {
-            if let Some(agent) = other {
-                agent.begin(&playing.briefing(seat));
-                agent.round_begins(&playing.standing());
-            }
-        }
+        // The network decides for the seats without an agent.
+        let agents = Seat::ALL[..seats].iter().map(|&seat| match (rival, &past) {
+            _ if seat == focal => None,
+            (Rival::Agent(spec), _) => Some(Guarded::new(spec.make())),
+            (_, past) => past.clone().map(|past| Guarded::new(Box::new(past) as Box<dyn Agent>)),
+        });
+        let players = Players::from(agents.collect::<Vec<_>>());
+        let failed = |error| LearnError::SelfPlay { number, against: rival.to_string(), error };
+        let has_rival = players.agents().iter().any(Option::is_some);
+        let deal = Deal::new(&self.rules, Key::new(seed, number));
+        let mut referee = Referee::new(deal, players, Course::new(network.inputs())).map_err(failed)?;
         let temperature = self.play.temperature_after(number as f32 / self.of as f32);
-        let mut round = Round::begin(self, network, &playing, temperature, &mut chance);
-        let has_rival = others.iter().any(Option::is_some);
+        let mut round = Round::begin(self, temperature, &mut chance);
         desk.decisions.clear();
         desk.on.clear();
-        round.hear(playing.events(), &mut others);
-        while let Some(turn) = playing.turn() {
-            let seat = turn.seat;
-            for (other, agent) in Seat::ALL.into_iter().zip(&mut others) {
-                if let Some(agent) = agent.as_mut().filter(|agent| other != seat && agent.spectates()) {
-                    agent.spectate(turn.view.table());
+        loop {
+            let rounds = referee.playing().rounds();
+            match referee.step().map_err(failed)? {
+                Stepped::Over => return Ok(()),
+                Stepped::Decided(..) => {}
+                Stepped::Waiting(seat) => {
+                    let action = round.decide(self, network, &referee, seat, desk, &mut chance);
+                    referee.act(action).expect("the network decides legally");
                 }
             }
-            let action = match &mut others[seat.index()] {
-                Some(agent) => agent.decide(&turn.view),
-                None => round.decide(self, network, &playing, seat, desk, &mut chance),
-            };
-            let rounds = playing.rounds();
-            playing.act(action).expect("players decide legally");
+            let playing = referee.playing();
             if playing.rounds() == rounds {
-                round.hear(playing.events(), &mut others);
                 continue;
             }
-            let is_deal = |event: &Event<_>| matches!(event, Event::Dealt { .. });
-            let next = playing.events().iter().position(is_deal).unwrap_or(playing.events().len());
-            round.hear(&playing.events()[..next], &mut others);
-            let result = *playing.last_round().expect("a round has ended");
-            let shares = self.shares(&playing, &result);
+            let result = playing.last_round().expect("a round has ended");
+            let shares = self.shares(playing, result);
             tally.rounds += 1;
             tally.turns += result.turns as u64;
             if has_rival && !round.explored {
@@ -186,15 +179,8 @@ impl League {
                 tally.won += f64::from(shares[focal.index()]);
             }
             self.learn(desk, &shares, samples);
-            for agent in others.iter_mut().flatten() {
-                agent.round_ends(&result);
-            }
             if !playing.is_over() {
-                for agent in others.iter_mut().flatten() {
-                    agent.round_begins(&playing.standing());
-                }
-                round = Round::begin(self, network, &playing, temperature, &mut chance);
-                round.hear(&playing.events()[next..], &mut others);
+                round = Round::begin(self, temperature, &mut chance);
             }
         }
     }
@@ -266,10 +252,39 @@ fn around(number: f32) -> impl Iterator<Item = (i32, f32)> {
     [(low as i32, 1.0 - part), (low as i32 + 1, part)].into_iter().filter(|&(_, weight)| weight > 0.0)
 }
 
-/// A round in progress, as those see it that play by the network.
+/// The course of a match as networks see it: the public history of the round, and the standing of each seat.
+pub(crate) struct Course<'a> {
+    inputs: &'a Inputs,
+    round: Option<(CardHistory, Vec<MatchStanding>)>,
+}
+
+impl<'a> Course<'a> {
+    /// The course of a match that has not begun.
+    pub(crate) fn new(inputs: &'a Inputs) -> Course<'a> {
+        Course { inputs, round: None }
+    }
+
+    /// The history of the round, and the standing of a seat.
+    pub(crate) fn seen_by(&self, seat: Seat) -> (&CardHistory, &MatchStanding) {
+        let (history, standings) = self.round.as_ref().expect("a round has begun");
+        (history, &standings[seat.index()])
+    }
+}
+
+impl Observer for Course<'_> {
+    fn round_begins(&mut self, &Standing { setup, totals, .. }: &Standing<'_>, _: &[Card]) {
+        let standing = |&seat: &Seat| self.inputs.standing(totals, seat);
+        let standings = Seat::ALL[..setup.seats].iter().map(standing).collect();
+        self.round = Some((CardHistory::new(&setup.rules, setup.seats), standings));
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        self.round.as_mut().expect("a round has begun").0.notice(event);
+    }
+}
+
+/// The exploration of a round by the network.
 struct Round {
-    history: History,
-    standings: Vec<cambio_agents::MatchStanding>,
     /// By which decisions are drawn; 0 takes the best.
     temperature: f32,
     /// Whether a decision of the round may be exploratory.
@@ -278,42 +293,23 @@ struct Round {
 }
 
 impl Round {
-    fn begin(league: &League, network: &Network, playing: &Playing, temperature: f32, chance: &mut Chance) -> Round {
-        let seats = playing.totals().len();
-        let standing = |seat| network.inputs().standing(playing.totals(), seat);
-        Round {
-            history: History::new(&league.rules, seats),
-            standings: Seat::ALL[..seats].iter().copied().map(standing).collect(),
-            temperature,
-            may_explore: chance.share() < league.play.explore_rounds,
-            explored: false,
-        }
-    }
-
-    /// Tells everybody what has happened.
-    fn hear(&mut self, events: &[Event<Card>], others: &mut [Option<Box<dyn Agent>>]) {
-        for event in events {
-            self.history.notice(event);
-            for (seat, other) in Seat::ALL.into_iter().zip(others.iter_mut()) {
-                if let Some(agent) = other {
-                    agent.notice(&event.seen_from(seat));
-                }
-            }
-        }
+    fn begin(league: &League, temperature: f32, chance: &mut Chance) -> Round {
+        Round { temperature, may_explore: chance.share() < league.play.explore_rounds, explored: false }
     }
 
     fn decide(
         &mut self,
         league: &League,
         network: &Network,
-        playing: &Playing,
+        referee: &Referee<Guarded<Box<dyn Agent>>, Course<'_>>,
         seat: Seat,
         desk: &mut Desk,
         chance: &mut Chance,
-    ) -> cambio_core::Action {
-        let view = playing.state().view(seat);
+    ) -> Action {
+        let state = referee.playing().state();
+        let (view, (history, standing)) = (state.view(seat), referee.observer().seen_by(seat));
         let weighing = &mut desk.weighing;
-        network.weigh(&view, &self.history, &self.standings[seat.index()], weighing);
+        network.weigh(&view, history, standing, weighing);
         let number = weighing.actions().len();
         let mut place = weighing.best();
         if number > 1 {
@@ -326,10 +322,10 @@ impl Round {
             if self.may_explore && !self.explored && chance.share() < league.play.explore {
                 place = explore(weighing, chance);
                 explored = true;
-            } else if league.play.force_call_after.is_some_and(|turns| playing.state().table().turns() > turns)
+            } else if league.play.force_call_after.is_some_and(|turns| state.table().turns() > turns)
                 && !self.explored
                 && chance.share() < league.play.explore
-                && let Some(call) = weighing.actions().position(|action| action == cambio_core::Action::Call)
+                && let Some(call) = weighing.actions().position(|action| action == Action::Call)
             {
                 place = call;
                 explored = true;

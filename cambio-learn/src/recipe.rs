@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cambio_agents::{AgentSpec, ExternalParams, NetworkFacts, Roster};
 use cambio_core::rng::Key;
-use cambio_core::{Playing, Rules, Seat};
+use cambio_core::{Deal, Players, Rules, Seat};
 use serde::{Deserialize, Serialize};
 
 /// What to learn, as a TOML file says it.
@@ -23,7 +23,7 @@ pub struct Recipe {
     /// A preset, a mini game, or the path of a rule file.
     pub rules: String,
     /// The number of seats, or several numbers, which matches then have in turn: one network for several tables.
-    #[serde(deserialize_with = "cambio_sim::one_or_many")]
+    #[serde(deserialize_with = "cambio_exec::one_or_many")]
     pub seats: Vec<usize>,
     /// The seed of everything.
     pub seed: u64,
@@ -204,6 +204,16 @@ pub(crate) enum Rival {
     Past,
     /// Any agent.
     Agent(Box<AgentSpec>),
+}
+
+impl std::fmt::Display for Rival {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Rival::Itself => f.write_str("self"),
+            Rival::Past => f.write_str("past"),
+            Rival::Agent(spec) => spec.fmt(f),
+        }
+    }
 }
 
 /// Why a recipe is refused.
@@ -424,13 +434,9 @@ impl Recipe {
             return Err(refuse(format!("`{agent}` decides by the clock; allowed are agents without a budget of time")));
         }
         for &seats in &self.seats {
-            let playing = Playing::new(rules, seats, Key::new(self.seed, 0));
-            let mut playing = playing.map_err(|error| RecipeError::Form(error.to_string()))?;
-            let mut player = agent.make();
-            player.begin(&playing.briefing(Seat::A));
-            if let Some(trouble) = player.trouble() {
-                return Err(refuse(format!("`{agent}` cannot play here: {trouble}")));
-            }
+            let begun =
+                Players::only(agent.make(), Seat::A, seats).begin(&mut Deal::new(rules, Key::new(self.seed, 0)));
+            begun.map_err(|failure| refuse(format!("`{agent}` cannot play here: {}", failure.error)))?;
         }
         Ok(agent)
     }

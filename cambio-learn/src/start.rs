@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cambio_agents::{Network, NetworkFacts};
 use cambio_core::Rules;
-use cambio_sim::RunError;
+use cambio_exec::FileError;
 
 use crate::error::LearnError;
 use crate::recipe::{Recipe, RecipeError};
@@ -44,11 +44,11 @@ pub fn starting_network(from: &str, rules: &Rules, seats: &[usize]) -> Result<(N
         Network::from_bytes(file)?
     } else {
         let path = Path::new(from);
-        let metadata = std::fs::metadata(path).map_err(RunError::unreadable(path))?;
+        let metadata = std::fs::metadata(path).map_err(FileError::unreadable(path))?;
         if !metadata.is_file() || metadata.len() > MOST {
             return Err(refuse(format!("`{from}`, which is no network"), "a file of at most 64 MiB"));
         }
-        Network::from_bytes(&std::fs::read(path).map_err(RunError::unreadable(path))?)?
+        Network::from_bytes(&std::fs::read(path).map_err(FileError::unreadable(path))?)?
     };
     Ok((network.fitting(rules)?, facts))
 }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::{Network, roster};
 use cambio_core::rng::Key;
-use cambio_core::{Pairing, Recorder, Rules, play_match};
+use cambio_core::{Action, Agent, AgentError, Observation, Pairing, Recorder, Rules, play_match};
+use cambio_exec::{CancelToken, Executor};
 use cambio_learn::{Bound, Crew, Evaluation, LearnError, LearnFolder, Recipe, Training, judge};
-use cambio_sim::{CancelToken, Executor};
 
 fn recipe() -> Recipe {
     Recipe {
@@ -297,4 +297,22 @@ fn the_recipes_of_the_shipped_networks_are_theirs() {
         compared += 1;
     }
     assert_eq!(compared, 6);
+}
+
+#[test]
+fn a_rival_that_fails_stops_learning_with_its_reason() {
+    struct Unfinished;
+
+    impl Agent for Unfinished {
+        fn decide(&mut self, _: &Observation<'_>) -> Result<Action, AgentError> {
+            panic!("out of ideas")
+        }
+    }
+
+    let roster = roster().with("unfinished", "Panics.", || Unfinished);
+    let recipe = Recipe { rivals: [("unfinished".to_owned(), 1.0)].into(), ..recipe() };
+    let mut learner = cambio_learn::Learner::new(recipe, &rules(), &roster, None).unwrap();
+    let error = learner.step(&Crew::new(1, &CancelToken::new()).unwrap()).unwrap_err().to_string();
+    let start = "match 0 against `unfinished`: seat ";
+    assert!(error.starts_with(start) && error.contains(" cannot go on: it panicked: out of ideas (round 1"), "{error}");
 }

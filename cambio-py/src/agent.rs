@@ -1,14 +1,14 @@
 //! Library agents, by spec.
 
 use cambio_agents::{AgentSpec, roster};
-use cambio_core::{Action, Playing, Seat};
+use cambio_core::{Action, Deal, MatchError, Players, Playing, Referee, Seat};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::action::PyAction;
+use crate::episode::Seated;
 use crate::error;
 use crate::game::PyGame;
-use crate::minds::Minds;
 use crate::rules::hash_of;
 
 /// An agent of the library, by its spec: `greedy`, `rollout(n=300)`, `learned`, `external("python3 bot.py")`.
@@ -25,40 +25,32 @@ pub(crate) struct PyAgent {
     minds: Vec<Mind>,
 }
 
-/// The agent in one seat, and the match that it has followed so far.
+/// The agent in one seat of the match that it has followed so far.
 struct Mind {
     seat: Seat,
-    followed: Playing,
-    minds: Minds,
+    followed: Referee<Seated>,
 }
 
 impl Mind {
-    fn new(spec: &AgentSpec, game: &Playing, seat: Seat) -> Mind {
-        let mut followed = Playing::new(game.rules(), game.seats(), game.key())
-            .expect("the match was begun with these rules and seats");
-        let mut minds =
-            Minds::new(Seat::ALL.into_iter().take(game.seats()).map(|other| (other == seat).then_some(spec)));
-        minds.begin(&mut followed);
-        Mind { seat, followed, minds }
+    fn new(spec: &AgentSpec, game: &Playing, seat: Seat) -> Result<Mind, MatchError> {
+        let players = Players::only(Seated::new(spec), seat, game.seats());
+        Ok(Mind { seat, followed: Referee::new(Deal::new(game.rules(), game.key()), players, ())? })
     }
 
     /// Whether the match can have come out of the one that was followed.
     fn has_followed(&self, game: &Playing) -> bool {
-        *self.followed.rules() == *game.rules()
-            && self.followed.seats() == game.seats()
-            && self.followed.key() == game.key()
-            && game.actions().starts_with(self.followed.actions())
+        let followed = self.followed.playing();
+        *followed.rules() == *game.rules()
+            && followed.seats() == game.seats()
+            && followed.key() == game.key()
+            && game.actions().starts_with(followed.actions())
     }
 
-    fn decide(&mut self, game: &Playing) -> Result<Action, String> {
-        for &action in &game.actions()[self.followed.decisions()..] {
-            self.followed.act_observed(action, &mut self.minds).expect("the decision was legal in the match");
+    fn decide(&mut self, game: &Playing) -> Result<Action, MatchError> {
+        for &action in &game.actions()[self.followed.playing().decisions()..] {
+            self.followed.act(action).expect("the decision was legal in the match");
         }
-        match self.minds.decide(&self.followed)? {
-            Some(action) if game.state().allows(action) => Ok(action),
-            Some(action) => Err(format!("it decided `{action}`, which is illegal; legal: {}", game.state().choices())),
-            None => Err("it is not asked".to_owned()),
-        }
+        Ok(self.followed.ask()?.expect("the agent sits in the seat that has to decide"))
     }
 }
 
@@ -109,25 +101,22 @@ impl PyAgent {
     ///
     /// Raises `IllegalAction` if the match is over, `AgentFault` if the agent cannot go on.
     fn decide(&mut self, py: Python<'_>, game: &PyGame) -> PyResult<PyAction> {
-        let playing = &game.course.playing;
-        let Some(seat) = game.course.actor() else {
+        let playing = game.episode.playing();
+        let Some(seat) = game.episode.actor() else {
             return Err(error::IllegalAction::new_err("the match is over: nobody is asked"));
         };
         let place = self.minds.iter().position(|mind| mind.seat == seat);
-        let mind = match place {
-            Some(place) => &mut self.minds[place],
-            None => {
-                self.minds.push(Mind::new(&self.spec, playing, seat));
-                self.minds.last_mut().expect("one was pushed")
-            }
-        };
-        if !mind.has_followed(playing) {
-            *mind = Mind::new(&self.spec, playing, seat);
-        }
-        let spec = &self.spec;
-        py.detach(|| mind.decide(playing)).map(PyAction).map_err(|reason| {
-            error::AgentFault::new_err(format!("agent `{spec}` in seat {seat} cannot go on: {reason}"))
-        })
+        let known = place.map(|place| self.minds.swap_remove(place)).filter(|mind| mind.has_followed(playing));
+        let PyAgent { spec, minds } = self;
+        let decided = py.detach(|| {
+            let mut mind = known.map_or_else(|| Mind::new(spec, playing, seat), Ok)?;
+            let action = mind.decide(playing)?;
+            minds.push(mind);
+            Ok(action)
+        });
+        decided
+            .map(PyAction)
+            .map_err(|error: MatchError| error::AgentFault::new_err(format!("agent `{spec}`: {error}")))
     }
 
     fn __repr__(&self) -> String {

@@ -2,6 +2,7 @@
 
 use cambio_agents::SpecError;
 use cambio_core::{Flaw, IllegalAction as Illegal, ParseActionError, RestoreError, RulesError as BadRules};
+use cambio_sim::PlayError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -66,4 +67,18 @@ pub(crate) fn told(error: &PyErr, py: Python<'_>) -> String {
     let name = error.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
     let text = error.value(py).to_string();
     format!("it raised {name}: {}", cambio_core::shown(&text).up_to(200))
+}
+
+/// The error of Python for a run that cannot be played or read.
+pub(crate) fn refused(error: impl std::fmt::Display) -> PyErr {
+    RunError::new_err(error.to_string())
+}
+
+/// The error of Python for what ended play.
+pub(crate) fn failed(error: PlayError) -> PyErr {
+    match error {
+        PlayError::Plan(error) => ExperimentError::new_err(error.to_string()),
+        PlayError::Fault(fault) => AgentFault::new_err(fault.to_string()),
+        error => refused(error),
+    }
 }

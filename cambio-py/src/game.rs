@@ -1,20 +1,208 @@
-//! A match that is stepped.
+//! A match that is stepped, and what its class shares with that of a match whose chance the caller plays.
 
 use std::sync::Arc;
 
 use cambio_core::rng::{Key, Seed};
-use cambio_core::{ActionSpace, Playing, Seat, TensorSpace};
+use cambio_core::{ActionSpace, Choices, Playing, RoundHistory, RoundLog, Seat, Standing, State, TensorSpace};
 use numpy::prelude::*;
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::action::{PyAction, PyEvent, decision};
-use crate::course::{Course, Reward};
-use crate::observation::{PyObservation, PyWorld, floats, mask_array, render, write_mask};
+use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of};
+use crate::observation::PyWorld;
 use crate::record::PyRecord;
-use crate::rules::{PyLayout, PyRules, hash_of, tensor_space};
+use crate::rules::{hash_of, tensor_space};
 use crate::{args, error};
+
+/// The methods that `Game` and `ChanceGame` share. The class has the fields `space` and `tensors`, and the methods
+/// `standing`, `dealt`, `actor`, `round_history` and `log`.
+macro_rules! shared_methods {
+    ($class:ident) => {
+        impl $class {
+            /// The seat that is meant: the given one, else the one that is asked, else the first.
+            fn seat_of(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<Seat> {
+                match seat {
+                    Some(seat) => args::seat(seat, self.standing().setup.seats),
+                    None => Ok(self.actor().unwrap_or(Seat::A)),
+                }
+            }
+
+            /// The legal decisions of the seat that is asked.
+            fn choices(&self) -> Choices {
+                self.actor().and_then(|_| self.dealt().ok()).map_or(Choices::NONE, State::choices)
+            }
+        }
+
+        #[pymethods]
+        impl $class {
+            /// The rules.
+            #[getter]
+            fn rules(&self) -> $crate::rules::PyRules {
+                $crate::rules::PyRules(self.standing().setup.rules)
+            }
+
+            /// The number of seats.
+            #[getter]
+            fn seats(&self) -> usize {
+                self.standing().setup.seats
+            }
+
+            /// The seat that has to decide, from 0; `None` at a chance node and when the match is over.
+            #[getter]
+            fn seat(&self) -> Option<usize> {
+                self.actor().map(Seat::index)
+            }
+
+            /// How many rounds have ended.
+            #[getter]
+            fn round(&self) -> usize {
+                self.standing().round
+            }
+
+            /// The totals of the rounds that ended, seat 0 first.
+            #[getter]
+            fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                $crate::observation::floats(py, self.standing().totals)
+            }
+
+            /// The layout of observation tensors.
+            #[getter]
+            fn layout(&self) -> $crate::rules::PyLayout {
+                let setup = self.standing().setup;
+                $crate::rules::PyLayout::shared(&setup.rules, setup.seats, &self.tensors)
+            }
+
+            /// The number of indices of decisions.
+            #[getter]
+            fn action_count(&self) -> usize {
+                self.space.action_count()
+            }
+
+            /// What a seat may know now; the seat that has to decide, if none is named.
+            #[pyo3(signature = (seat = None))]
+            fn observe(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<$crate::observation::PyObservation> {
+                let (seat, Standing { round, totals, .. }) = (self.seat_of(seat)?, self.standing());
+                Ok($crate::observation::PyObservation::new(self.dealt()?, seat, round, totals, self.log()))
+            }
+
+            /// The legal decisions of the seat that has to decide; none at a chance node and when the match is over.
+            fn legal_actions(&self) -> Vec<PyAction> {
+                self.choices().iter().map(PyAction).collect()
+            }
+
+            /// The indices of the legal decisions, in the order of `legal_actions`: shape `(n,)`, dtype `int64`.
+            fn legal_indices<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+                let choices = self.choices();
+                let indices = choices.iter().filter_map(|action| self.space.to_index(action, choices.seat()));
+                PyArray1::from_iter(py, indices.map(|index| index as i64))
+            }
+
+            /// A mask over the indices of decisions, all false if the seat does not have to decide: shape
+            /// `(action_count,)`, dtype `bool`.
+            ///
+            /// With `out`, an array of that shape, the mask is written there and nothing is allocated.
+            #[pyo3(signature = (seat = None, *, out = None))]
+            fn mask<'py>(
+                &self,
+                py: Python<'py>,
+                seat: Option<&Bound<'py, PyAny>>,
+                out: Option<Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let seat = self.seat_of(seat)?;
+                let choices = if self.actor() == Some(seat) { self.choices() } else { Choices::NONE };
+                $crate::game::array(py, out, self.space.action_count(), "bool", |mask: &mut [bool]| {
+                    mask.fill(false);
+                    self.space.each(&choices, seat, |index| mask[index] = true);
+                })
+            }
+
+            /// The observation tensor of a seat, as `layout` has it: shape `(layout.size,)`, dtype `uint8`.
+            ///
+            /// With `out`, an array of that shape, the tensor is written there and nothing is allocated.
+            #[pyo3(signature = (seat = None, *, out = None))]
+            fn tensor<'py>(
+                &self,
+                py: Python<'py>,
+                seat: Option<&Bound<'py, PyAny>>,
+                out: Option<Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let view = self.dealt()?.view(self.seat_of(seat)?);
+                $crate::game::array(py, out, self.tensors.len(), "uint8", |tensor: &mut [u8]| {
+                    self.tensors.write(&view, self.round_history(), tensor);
+                })
+            }
+
+            /// The table as a seat sees it, as text; the seat that has to decide, if none is named.
+            #[pyo3(signature = (seat = None))]
+            fn render(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+                let (seat, standing) = (self.seat_of(seat)?, self.standing());
+                Ok(match self.dealt() {
+                    Ok(state) => $crate::observation::render(&state.view(seat), standing.round, standing.totals),
+                    Err(_) => "nothing is dealt yet\n".to_owned(),
+                })
+            }
+
+            /// A copy that continues independently, with the same chance.
+            fn copy(&self) -> $class {
+                self.clone()
+            }
+
+            fn __str__(&self) -> PyResult<String> {
+                self.render(None)
+            }
+
+            fn __copy__(&self) -> $class {
+                self.clone()
+            }
+
+            fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> $class {
+                self.clone()
+            }
+        }
+    };
+}
+
+pub(crate) use shared_methods;
+
+/// A seed as Python has it.
+fn seed_object(py: Python<'_>, seed: Seed) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match seed {
+        Seed::Number(number) => number.into_pyobject(py)?.into_any(),
+        Seed::Key(_) => seed.to_string().into_pyobject(py)?.into_any(),
+    })
+}
+
+/// An array of this length that `write` fills: the one that the caller gave, or a new one.
+pub(crate) fn array<'py, N: Element + Default + Copy>(
+    py: Python<'py>,
+    out: Option<Bound<'py, PyAny>>,
+    len: usize,
+    dtype: &str,
+    write: impl FnOnce(&mut [N]),
+) -> PyResult<Bound<'py, PyAny>> {
+    let Some(out) = out else {
+        let mut new = vec![N::default(); len];
+        write(&mut new);
+        return Ok(PyArray1::from_vec(py, new).into_any());
+    };
+    let refused = |what: &str| {
+        let shape = out.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
+        let found = out.getattr("dtype").map_or_else(|_| args::type_of(&out), |dtype| dtype.to_string());
+        error::ArrayError::new_err(format!(
+            "`out` {what}: its shape is {shape}, its dtype {found}; allowed is a contiguous, writable array of {len} of {dtype}"
+        ))
+    };
+    let array = out.cast::<PyArray1<N>>().map_err(|_| refused("does not fit"))?;
+    if array.len() != len {
+        return Err(refused("does not fit"));
+    }
+    let mut array = array.try_readwrite().map_err(|_| refused("cannot be written"))?;
+    write(array.as_slice_mut().map_err(|_| refused("is not contiguous"))?);
+    drop(array);
+    Ok(out)
+}
 
 /// A match that is stepped: ask whose turn it is, observe, decide; everything else follows by itself.
 ///
@@ -31,69 +219,56 @@ use crate::{args, error};
 #[pyclass(eq, name = "Game", module = "cambio")]
 #[derive(Clone)]
 pub(crate) struct PyGame {
-    pub(crate) course: Course,
+    pub(crate) episode: GameEpisode,
     space: ActionSpace,
     tensors: Arc<TensorSpace>,
 }
 
-impl From<Course> for PyGame {
-    fn from(course: Course) -> PyGame {
-        let (rules, seats) = (*course.rules(), course.seats());
-        let (space, tensors) = (ActionSpace::new(&rules, seats), tensor_space(&rules, seats));
-        PyGame { course, space, tensors }
+impl From<GameEpisode> for PyGame {
+    fn from(episode: GameEpisode) -> PyGame {
+        let (rules, seats) = (*episode.playing().rules(), episode.playing().seats());
+        PyGame { episode, space: ActionSpace::new(&rules, seats), tensors: tensor_space(&rules, seats) }
     }
 }
 
 impl PartialEq for PyGame {
     fn eq(&self, other: &PyGame) -> bool {
-        self.course.is_same(&other.course)
+        let parts = |game: &PyGame| (*game.playing().rules(), game.seats(), game.key(), game.episode.reward());
+        parts(self) == parts(other) && self.playing().actions() == other.playing().actions()
     }
 }
+
+shared_methods!(PyGame);
 
 impl PyGame {
-    /// The seat that is meant: the given one, else the one that is asked, else the first.
-    fn seat_of(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<Seat> {
-        match seat {
-            Some(seat) => args::seat(seat, self.course.seats()),
-            None => Ok(self.course.actor().unwrap_or(Seat::A)),
-        }
+    fn playing(&self) -> &Playing {
+        self.episode.playing()
     }
 
-    /// The key of the match.
     fn key(&self) -> Key {
-        self.course.playing.key()
+        self.playing().key()
     }
-}
 
-/// A seed as Python has it.
-fn seed_object(py: Python<'_>, seed: Seed) -> PyResult<Bound<'_, PyAny>> {
-    Ok(match seed {
-        Seed::Number(number) => number.into_pyobject(py)?.into_any(),
-        Seed::Key(_) => seed.to_string().into_pyobject(py)?.into_any(),
-    })
-}
-
-/// Lets `write` fill an array that a caller gave.
-pub(crate) fn write_into<N: Element>(
-    out: &Bound<'_, PyAny>,
-    len: usize,
-    dtype: &str,
-    write: impl FnOnce(&mut [N]),
-) -> PyResult<()> {
-    let refused = |what: &str| {
-        let shape = out.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
-        let found = out.getattr("dtype").map_or_else(|_| args::type_of(out), |dtype| dtype.to_string());
-        error::ArrayError::new_err(format!(
-            "`out` {what}: its shape is {shape}, its dtype {found}; allowed is a contiguous, writable array of {len} of {dtype}"
-        ))
-    };
-    let array = out.cast::<PyArray1<N>>().map_err(|_| refused("does not fit"))?;
-    if array.len() != len {
-        return Err(refused("does not fit"));
+    fn standing(&self) -> Standing<'_> {
+        self.playing().standing()
     }
-    let mut array = array.try_readwrite().map_err(|_| refused("cannot be written"))?;
-    write(array.as_slice_mut().map_err(|_| refused("is not contiguous"))?);
-    Ok(())
+
+    #[expect(clippy::unnecessary_wraps, reason = "a match of chance has no state before its first deal")]
+    fn dealt(&self) -> PyResult<&State> {
+        Ok(self.playing().state())
+    }
+
+    fn actor(&self) -> Option<Seat> {
+        self.episode.actor()
+    }
+
+    fn round_history(&self) -> &RoundHistory {
+        &self.episode.observer().0
+    }
+
+    fn log(&self) -> &RoundLog {
+        &self.episode.observer().1
+    }
 }
 
 #[pymethods]
@@ -114,7 +289,7 @@ impl PyGame {
         let rules = rules.map_or_else(|| args::preset("classic"), crate::rules::read)?;
         let seats = seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?;
         let key = key(seed, deal, agent_seed)?;
-        Course::new(&rules, seats, key, Reward::read(reward)?).map(PyGame::from).map_err(error::rules)
+        GameEpisode::replayed(&rules, seats, key, Reward::read(reward)?, &[]).map(PyGame::from)
     }
 
     /// The match of a record, after its last decision. The record needs its seed and deal.
@@ -122,19 +297,7 @@ impl PyGame {
     fn restore(record: &PyRecord) -> PyResult<PyGame> {
         let playing = Playing::restore(&record.record).map_err(error::restore)?;
         let (rules, seats, key) = (*playing.rules(), playing.seats(), playing.key());
-        Course::replayed(&rules, seats, key, Reward::Rank, playing.actions()).map(PyGame::from)
-    }
-
-    /// The rules.
-    #[getter]
-    fn rules(&self) -> PyRules {
-        PyRules(*self.course.rules())
-    }
-
-    /// The number of seats.
-    #[getter]
-    fn seats(&self) -> usize {
-        self.course.seats()
+        GameEpisode::replayed(&rules, seats, key, Reward::Rank, playing.actions()).map(PyGame::from)
     }
 
     /// The seed: a number, or 64 hexadecimal digits where a text was given.
@@ -158,123 +321,31 @@ impl PyGame {
     /// What `rewards` returns: "rank" or "score".
     #[getter]
     fn reward(&self) -> &'static str {
-        self.course.reward.word()
-    }
-
-    /// The seat that is asked, from 0; `None` when the match is over.
-    #[getter]
-    fn seat(&self) -> Option<usize> {
-        self.course.actor().map(Seat::index)
+        self.episode.reward().word()
     }
 
     /// Whether the match is over.
     #[getter]
     fn is_over(&self) -> bool {
-        self.course.playing.is_over()
-    }
-
-    /// How many rounds have ended.
-    #[getter]
-    fn round(&self) -> usize {
-        self.course.playing.rounds()
+        self.playing().is_over()
     }
 
     /// How many decisions were made.
     #[getter]
     fn decisions(&self) -> usize {
-        self.course.playing.decisions()
-    }
-
-    /// The totals of the rounds that ended, seat 0 first.
-    #[getter]
-    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        floats(py, self.course.playing.totals())
+        self.playing().decisions()
     }
 
     /// The ranks when the match is over, seat 0 first; equal totals share a rank. `None` before.
     #[getter]
     fn ranks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        self.course.playing.result().map(|result| PyTuple::new(py, result.ranks)).transpose()
+        self.playing().result().map(|result| PyTuple::new(py, result.ranks)).transpose()
     }
 
     /// Every decision so far.
     #[getter]
     fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.course.playing.actions().iter().map(|&action| PyAction(action)))
-    }
-
-    /// The layout of observation tensors.
-    #[getter]
-    fn layout(&self) -> PyLayout {
-        PyLayout::shared(self.course.rules(), self.course.seats(), &self.tensors)
-    }
-
-    /// The number of indices of decisions.
-    #[getter]
-    fn action_count(&self) -> usize {
-        self.space.action_count()
-    }
-
-    /// What a seat may know now; the seat that is asked, if none is named.
-    #[pyo3(signature = (seat = None))]
-    fn observe(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<PyObservation> {
-        let (seat, course) = (self.seat_of(seat)?, &self.course);
-        let standing = course.playing.standing();
-        Ok(PyObservation::new(course.state(), seat, &standing, course.sightings(seat), course.decided(seat)))
-    }
-
-    /// The legal decisions of the seat that is asked; none when the match is over.
-    fn legal_actions(&self) -> Vec<PyAction> {
-        match self.course.actor() {
-            Some(_) => self.course.state().choices().iter().map(PyAction).collect(),
-            None => Vec::new(),
-        }
-    }
-
-    /// The indices of the legal decisions, in the order of `legal_actions`: shape `(n,)`, dtype `int64`.
-    fn legal_indices<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        let Some(seat) = self.course.actor() else { return PyArray1::from_vec(py, Vec::new()) };
-        let choices = self.course.state().choices();
-        let indices = choices.iter().filter_map(|action| self.space.to_index(action, seat));
-        PyArray1::from_iter(py, indices.map(|index| index as i64))
-    }
-
-    /// A mask over the indices of decisions, all false where the seat is not asked: shape `(action_count,)`, dtype `bool`.
-    ///
-    /// With `out`, an array of that shape, it is written there and nothing is allocated.
-    #[pyo3(signature = (seat = None, *, out = None))]
-    fn mask<'py>(
-        &self,
-        py: Python<'py>,
-        seat: Option<&Bound<'py, PyAny>>,
-        out: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let view = self.course.state().view(self.seat_of(seat)?);
-        let Some(out) = out else { return Ok(mask_array(py, &view, &self.space)) };
-        let write = |mask: &mut [bool]| write_mask(&view, &self.space, mask, false, true);
-        write_into(&out, self.space.action_count(), "bool", write)?;
-        Ok(out)
-    }
-
-    /// The observation tensor of a seat, as `layout` has it: shape `(layout.size,)`, dtype `uint8`.
-    ///
-    /// With `out`, an array of that shape, it is written there and nothing is allocated.
-    #[pyo3(signature = (seat = None, *, out = None))]
-    fn tensor<'py>(
-        &self,
-        py: Python<'py>,
-        seat: Option<&Bound<'py, PyAny>>,
-        out: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let view = self.course.state().view(self.seat_of(seat)?);
-        let Some(out) = out else {
-            let mut tensor = vec![0_u8; self.tensors.len()];
-            self.tensors.write(&view, &self.course.chronicle, &mut tensor);
-            return Ok(PyArray1::from_vec(py, tensor).into_any());
-        };
-        let write = |tensor: &mut [u8]| self.tensors.write(&view, &self.course.chronicle, tensor);
-        write_into(&out, self.tensors.len(), "uint8", write)?;
-        Ok(out)
+        PyTuple::new(py, self.playing().actions().iter().map(|&action| PyAction(action)))
     }
 
     /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision.
@@ -282,19 +353,19 @@ impl PyGame {
     /// The decision is an `Action`, its notation or its index. Raises `IllegalAction` if it is not legal, and `ActionError` if
     /// it is no decision; nothing has changed then.
     fn step(&mut self, action: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Some(seat) = self.course.actor() else {
+        let Some(seat) = self.actor() else {
             return Err(error::IllegalAction::new_err("the match is over: nobody is asked"));
         };
         let action = decision(action, &self.space, seat)?;
-        self.course.act(action).map_err(error::illegal)
+        self.episode.act(action).map_err(error::illegal)
     }
 
     /// What happened since the decision before the last, or since the start: as a seat perceived it, or, without a seat, as
     /// the referee sees it, with every face.
     #[pyo3(signature = (seat = None))]
     fn events(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PyEvent>> {
-        let seat = seat.map(|seat| args::seat(seat, self.course.seats())).transpose()?;
-        let (rules, playing) = (self.course.rules(), &self.course.playing);
+        let seat = seat.map(|seat| args::seat(seat, self.seats())).transpose()?;
+        let (rules, playing) = (self.playing().rules(), self.playing());
         Ok(match seat {
             Some(seat) => playing.sightings(seat).map(|sighting| PyEvent::new(rules, sighting)).collect(),
             None => playing.events().iter().map(|event| PyEvent::of_referee(rules, event)).collect(),
@@ -303,18 +374,18 @@ impl PyGame {
 
     /// What the last decision brought each seat, seat 0 first, more being better. See `reward`.
     fn rewards<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.course.rewards())
+        PyTuple::new(py, self.episode.rewards().collect::<Vec<_>>())
     }
 
     /// Where every card lies, for referees and analyses.
     fn world(&self) -> PyWorld {
-        PyWorld::of_game(&self.course)
+        PyWorld::of_game(&self.episode)
     }
 
     /// The record of the match so far. `agents` are the names of the players, seat 0 first.
     #[pyo3(signature = (agents = None))]
     fn record(&self, agents: Option<Vec<String>>) -> PyResult<PyRecord> {
-        let seats = self.course.seats();
+        let seats = self.seats();
         let agents = agents.unwrap_or_else(|| vec![String::new(); seats]);
         if agents.len() != seats {
             let found = agents.len();
@@ -323,49 +394,24 @@ impl PyGame {
             )));
         }
         let names: Vec<&str> = agents.iter().map(String::as_str).collect();
-        Ok(PyRecord { record: self.course.playing.save(&names) })
-    }
-
-    /// The table as a seat sees it, as text; the seat that is asked, if none is named.
-    #[pyo3(signature = (seat = None))]
-    fn render(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
-        let view = self.course.state().view(self.seat_of(seat)?);
-        let standing = self.course.playing.standing();
-        Ok(render(&view, standing.round, standing.totals))
-    }
-
-    /// A copy that goes on by itself, with the same chance.
-    fn copy(&self) -> PyGame {
-        self.clone()
+        Ok(PyRecord { record: self.playing().save(&names) })
     }
 
     fn __repr__(&self) -> String {
-        let (course, key) = (&self.course, self.key());
-        let (name, seats, done) = (course.rules().name(), course.seats(), course.playing.decisions());
-        let asked = course.actor().map_or("over".to_owned(), |seat| format!("seat {} asked", seat.index()));
+        let (playing, key) = (self.playing(), self.key());
+        let (name, seats, done) = (playing.rules().name(), playing.seats(), playing.decisions());
+        let asked = self.actor().map_or("over".to_owned(), |seat| format!("seat {} asked", seat.index()));
         format!("<Game {name:?} at {seats} seats, seed {}, deal {}, {done} decisions, {asked}>", key.seed, key.deal)
-    }
-
-    fn __str__(&self) -> PyResult<String> {
-        self.render(None)
     }
 
     fn __hash__(&self) -> u64 {
         let key = self.key();
-        hash_of(&(self.course.rules().name(), self.course.seats(), key.seed, key.agents, key.deal))
-    }
-
-    fn __copy__(&self) -> PyGame {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyGame {
-        self.clone()
+        hash_of(&(self.playing().rules().name(), self.seats(), key.seed, key.agents, key.deal))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let thaw = py.import("cambio._cambio")?.getattr("_game")?;
-        (thaw, self.course.parts(py)?).into_pyobject(py)
+        (thaw, self.episode.parts(py)?).into_pyobject(py)
     }
 }
 
@@ -374,17 +420,13 @@ impl PyGame {
 pub(crate) fn game(
     rules: &Bound<'_, PyAny>,
     seats: &Bound<'_, PyAny>,
-    seeds: (String, String, u64),
+    seeds: Seeds,
     reward: &str,
     actions: &str,
 ) -> PyResult<PyGame> {
     let rules = crate::rules::read(rules)?;
     let seats = args::seats(seats, &rules)?;
-    let seed = |text: &str| text.parse().map_err(|error| error::CambioError::new_err(format!("a seed: {error}")));
-    let key = Key { seed: seed(&seeds.0)?, agents: seed(&seeds.1)?, deal: seeds.2 };
-    let texts = actions.split(',').filter(|text| !text.is_empty());
-    let actions = texts.map(|text| text.parse().map_err(error::action)).collect::<PyResult<Vec<_>>>()?;
-    Course::replayed(&rules, seats, key, Reward::read(reward)?, &actions).map(PyGame::from)
+    GameEpisode::replayed(&rules, seats, key_of(seeds)?, Reward::read(reward)?, &actions_of(actions)?).map(PyGame::from)
 }
 
 /// The truth of a game from the game's parts, for `pickle`.
@@ -392,7 +434,7 @@ pub(crate) fn game(
 pub(crate) fn world(
     rules: &Bound<'_, PyAny>,
     seats: &Bound<'_, PyAny>,
-    seeds: (String, String, u64),
+    seeds: Seeds,
     reward: &str,
     actions: &str,
 ) -> PyResult<PyWorld> {

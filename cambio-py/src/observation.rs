@@ -4,30 +4,17 @@ use std::fmt::Write as _;
 
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::{
-    Action, ActionSpace, Card, Chronicle, Knowledge, OwnedObservation, Phase, Rules, Score, Seat, Sighting, Source,
-    Spot, Standing, State, View,
+    Action, ActionSpace, Card, Knowledge, OwnedObservation, Phase, RoundHistory, RoundLog, Rules, Score, Seat,
+    Sighting, Source, Spot, Standing, State, View,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
-use crate::course::Course;
+use crate::episode::GameEpisode;
 use crate::rules::{PyRules, counts, hash_of, tensor_space};
 use crate::{args, error};
-
-/// Sets the entries of the legal decisions of an action mask to `one`, the others to `zero`.
-pub(crate) fn write_mask<N: Copy>(view: &impl View, space: &ActionSpace, mask: &mut [N], zero: N, one: N) {
-    mask.fill(zero);
-    space.each(&view.choices(), view.seat(), |index| mask[index] = one);
-}
-
-/// A mask as an array of `bool`.
-pub(crate) fn mask_array<'py>(py: Python<'py>, view: &impl View, space: &ActionSpace) -> Bound<'py, PyAny> {
-    let mut mask = vec![false; space.action_count()];
-    write_mask(view, space, &mut mask, false, true);
-    PyArray1::from_vec(py, mask).into_any()
-}
 
 /// The word for a phase.
 fn phase_word(phase: Phase) -> &'static str {
@@ -103,15 +90,14 @@ impl PartialEq for PyObservation {
 }
 
 impl PyObservation {
-    pub(crate) fn new(
-        state: &State,
-        seat: Seat,
-        standing: &Standing<'_>,
-        sightings: Vec<Sighting>,
-        decided: Vec<Action>,
-    ) -> PyObservation {
-        let view = OwnedObservation::from(&state.observe(seat));
-        PyObservation::of_parts(view, sightings, decided, standing.round, standing.totals.to_vec())
+    pub(crate) fn new(state: &State, seat: Seat, rounds: usize, totals: &[Score], log: &RoundLog) -> PyObservation {
+        PyObservation {
+            view: OwnedObservation::from(&state.observe(seat)),
+            sightings: log.sightings(seat).collect(),
+            decided: log.decisions(seat).collect(),
+            rounds,
+            totals: totals.to_vec(),
+        }
     }
 
     pub(crate) fn of_parts(
@@ -136,12 +122,12 @@ impl PyObservation {
         ActionSpace::new(self.rules_of(), self.seats_of())
     }
 
-    fn chronicle(&self) -> Chronicle {
-        let mut chronicle = Chronicle::new(self.rules_of(), self.seats_of());
+    fn history(&self) -> RoundHistory {
+        let mut history = RoundHistory::new(self.rules_of(), self.seats_of());
         let setup = cambio_core::Setup::new(self.rules_of(), self.seats_of());
-        chronicle.stands(&Standing { round: self.rounds, setup, totals: &self.totals });
-        self.sightings.iter().for_each(|sighting| chronicle.notice(sighting));
-        chronicle
+        history.stands(&Standing { round: self.rounds, setup, totals: &self.totals });
+        self.sightings.iter().for_each(|sighting| history.notice(sighting));
+        history
     }
 
     fn mind(&self) -> Knowledge {
@@ -298,15 +284,18 @@ impl PyObservation {
     }
 
     /// A mask over the indices of decisions: shape `(action_count,)`, dtype `bool`.
-    fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        mask_array(py, &self.view, &self.space())
+    fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
+        let space = self.space();
+        let mut mask = vec![false; space.action_count()];
+        space.each(&self.view.choices(), self.view.seat(), |index| mask[index] = true);
+        PyArray1::from_vec(py, mask)
     }
 
     /// The observation tensor: shape `(layout.size,)`, dtype `uint8`.
     fn tensor<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
         let space = tensor_space(self.rules_of(), self.seats_of());
         let mut tensor = vec![0_u8; space.len()];
-        space.write(&self.view, &self.chronicle(), &mut tensor);
+        space.write(&self.view, &self.history(), &mut tensor);
         PyArray1::from_vec(py, tensor)
     }
 
@@ -490,13 +479,13 @@ pub(crate) struct PyWorld {
 #[derive(Clone)]
 enum Origin {
     Sampled(Box<PyKnowledge>, u64),
-    Game(Box<Course>),
+    Game(Box<GameEpisode>),
 }
 
 impl PyWorld {
     /// The truth of a game.
-    pub(crate) fn of_game(course: &Course) -> PyWorld {
-        PyWorld { state: course.playing.state().clone(), origin: Origin::Game(Box::new(course.clone())) }
+    pub(crate) fn of_game(episode: &GameEpisode) -> PyWorld {
+        PyWorld { state: episode.playing().state().clone(), origin: Origin::Game(Box::new(episode.clone())) }
     }
 
     fn rules_of(&self) -> &Rules {
@@ -574,9 +563,9 @@ impl PyWorld {
                 let sample = Bound::new(py, (**knowledge).clone())?.getattr("sample")?;
                 (sample, (*seed,)).into_pyobject(py)
             }
-            Origin::Game(course) => {
+            Origin::Game(episode) => {
                 let thaw = py.import("cambio._cambio")?.getattr("_world")?;
-                (thaw, course.parts(py)?).into_pyobject(py)
+                (thaw, episode.parts(py)?).into_pyobject(py)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Records of matches.
 
-use cambio_core::{Action, Observer, Record, Seat, State, replay};
+use cambio_core::{Action, Card, Event, Observer, Record, RoundLog, Score, Seat, Standing, State, replay};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use serde_json::Value;
@@ -20,39 +20,28 @@ pub(crate) struct PyRecord {
 }
 
 /// Keeps each decision with what its seat saw.
+#[derive(Default)]
 struct Steps {
     taken: Vec<(PyObservation, PyAction)>,
-    log: Vec<cambio_core::Event<cambio_core::Card>>,
-    decided: Vec<(Seat, Action)>,
-    game: Option<cambio_core::Match>,
+    log: RoundLog,
+    round: usize,
+    totals: Vec<Score>,
 }
 
 impl Observer for Steps {
-    fn round_begins(&mut self, setup: &cambio_core::Setup, _: &[cambio_core::Card]) {
-        self.log.clear();
-        self.decided.clear();
-        if self.game.is_none() {
-            self.game = cambio_core::Match::new(&setup.rules, setup.seats, setup.starter).ok();
-        }
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        self.log.round_begins(standing, deck);
+        (self.round, self.totals) = (standing.round, standing.totals.to_vec());
     }
 
-    fn event(&mut self, event: &cambio_core::Event<cambio_core::Card>) {
-        self.log.push(*event);
+    fn event(&mut self, event: &Event<Card>) {
+        self.log.event(event);
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        let Some(game) = &self.game else { return };
-        let sightings = self.log.iter().map(|event| event.seen_from(seat)).collect();
-        let decided = self.decided.iter().filter(|(who, _)| *who == seat).map(|&(_, action)| action).collect();
-        let seen = PyObservation::new(state, seat, &game.standing(), sightings, decided);
+        let seen = PyObservation::new(state, seat, self.round, &self.totals, &self.log);
         self.taken.push((seen, PyAction(action)));
-        self.decided.push((seat, action));
-    }
-
-    fn round_ends(&mut self, _: &State, result: &cambio_core::RoundResult) {
-        if let Some(game) = &mut self.game {
-            game.add(result);
-        }
+        self.log.decides(state, seat, action);
     }
 }
 
@@ -67,7 +56,7 @@ impl PyRecord {
     #[staticmethod]
     fn read(path: std::path::PathBuf) -> PyResult<Vec<PyRecord>> {
         let refused = |what: String| error::RecordError::new_err(format!("`{}` {what}", path.display()));
-        let text = cambio_sim::read_text(&path).map_err(|what| refused(format!("cannot be read: {what}")))?;
+        let text = cambio_exec::read_text(&path).map_err(|what| refused(format!("cannot be read: {what}")))?;
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let read = |(number, line)| {
             let record = Record::read(line).map_err(|flaw| refused(format!("line {}: {flaw}", number + 1)))?;
@@ -116,14 +105,14 @@ impl PyRecord {
 
     /// Each decision with what its seat saw when it made it, in order. Raises as `verify` does.
     fn replay<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut steps = Steps { taken: Vec::new(), log: Vec::new(), decided: Vec::new(), game: None };
+        let mut steps = Steps::default();
         replay(&self.record, &mut steps).map_err(error::record)?;
         steps.taken.into_pyobject(py)?.call_method0("__iter__")
     }
 
     /// What a notebook shows of the record: the viewer of `cambio replay --html`, in a frame. `None` if nothing of it can be shown.
     fn _repr_html_(&self) -> Option<String> {
-        cambio_report::Film::of(&self.record).ok().map(|film| film.widget())
+        cambio_view::Film::of(&self.record).ok().map(|film| film.widget())
     }
 
     fn __repr__(&self) -> String {

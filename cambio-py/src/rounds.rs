@@ -7,14 +7,14 @@ use cambio_core::rng::Seed;
 use cambio_report::write_tuning;
 use cambio_sim::sprt::{Question, Scale};
 use cambio_sim::tune::{Candidates, Method, Opponents, Scorer, Setting, Task, TuneError};
-use cambio_sim::{Executor, MeasureError, Payoff, Unit, read_seed};
+use cambio_sim::{Executor, Payoff, PlayError, Unit, read_seed};
 use cambio_stats::race::Race;
 use cambio_stats::sprt::Verdict;
 use pyo3::prelude::*;
 
-use crate::error;
+use crate::error::{self, failed, refused};
 use crate::tournament::roster_with;
-use crate::units::{Bots, refused};
+use crate::units::Bots;
 
 /// The answer of a sequential test: verdict, deals, log likelihood ratio, its bounds, matches.
 type Answer = (&'static str, u64, f64, (f64, f64), u64);
@@ -35,14 +35,6 @@ pub(crate) struct PySprt {
     question: Question,
     agents: [String; 2],
     bots: Bots,
-}
-
-fn measured(error: MeasureError) -> PyErr {
-    match error {
-        MeasureError::Plan(error) => error::ExperimentError::new_err(error.to_string()),
-        MeasureError::Fault(_) => error::AgentFault::new_err(error.to_string()),
-        error => refused(error),
-    }
 }
 
 #[pymethods]
@@ -78,7 +70,7 @@ impl PySprt {
         let agents = [&self.agents[0][..], &self.agents[1][..]];
         py.detach(|| {
             let executor = Executor::new(1).map_err(refused)?;
-            self.question.halves(&self.setting, &roster, &executor, agents, first..behind).map_err(measured)
+            self.question.halves(&self.setting, &roster, &executor, agents, first..behind).map_err(failed)
         })
     }
 
@@ -87,7 +79,7 @@ impl PySprt {
     fn answer(&self, py: Python<'_>, halves: Vec<usize>) -> PyResult<Answer> {
         let roster = roster_with(py, &self.bots)?;
         let agents = [&self.agents[0][..], &self.agents[1][..]];
-        let answer = self.question.answer(&self.setting, &roster, agents, halves).map_err(measured)?;
+        let answer = self.question.answer(&self.setting, &roster, agents, halves).map_err(failed)?;
         let verdict = match answer.verdict {
             Verdict::First => "first",
             Verdict::Second => "second",
@@ -117,13 +109,13 @@ impl Scorer for Handed {
         candidates: &Candidates<'_>,
         which: &[usize],
         deals: std::ops::Range<u64>,
-    ) -> Result<Vec<Vec<f64>>, MeasureError> {
+    ) -> Result<Vec<Vec<f64>>, PlayError> {
         let (specs, field) = (candidates.specs().to_vec(), candidates.field().to_vec());
         Python::attach(|py| {
             let found = self.play.call1(py, (specs, field, which.to_vec(), deals.start, deals.end));
             found.and_then(|found| found.extract(py)).map_err(|error| {
                 *self.raised.lock().expect("nobody panics with it") = Some(error);
-                MeasureError::Interrupted
+                PlayError::Interrupted
             })
         })
     }
@@ -131,7 +123,7 @@ impl Scorer for Handed {
 
 fn untuned(error: TuneError) -> PyErr {
     match error {
-        TuneError::Measure(error) => measured(error),
+        TuneError::Measure(error) => failed(error),
         error => error::CambioError::new_err(error.to_string()),
     }
 }
@@ -191,9 +183,8 @@ impl PyTune {
         let roster = roster_with(py, &self.bots)?;
         py.detach(|| {
             let executor = Executor::new(1).map_err(refused)?;
-            let candidates =
-                Candidates::new(&self.task.setting, &roster, &executor, &specs, &field).map_err(measured)?;
-            candidates.scores(&which, first..behind).map_err(measured)
+            let candidates = Candidates::new(&self.task.setting, &roster, &executor, &specs, &field).map_err(failed)?;
+            candidates.scores(&which, first..behind).map_err(failed)
         })
     }
 

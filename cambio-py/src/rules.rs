@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cambio_core::{ActionSpace, Block, BlockValues, Card, Happening, Rules, RulesSpec, TensorSpace};
+use cambio_core::{ActionSpace, Block, BlockValues, Card, PublicEvent, Rules, RulesSpec, TensorSpace};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
@@ -70,7 +70,7 @@ impl PyRules {
     /// The rules of a TOML file.
     #[staticmethod]
     fn read(path: std::path::PathBuf) -> PyResult<PyRules> {
-        let text = cambio_sim::read_text(&path)
+        let text = cambio_exec::read_text(&path)
             .map_err(|what| error::RulesError::new_err(format!("`{}` cannot be read: {what}", path.display())))?;
         PyRules::from_toml(&text)
     }
@@ -351,7 +351,7 @@ impl PyLayout {
     #[getter]
     #[expect(clippy::unused_self, reason = "it is a property for Python")]
     fn happenings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, Happening::names())
+        PyTuple::new(py, PublicEvent::names())
     }
 
     /// The blocks of a tensor, or of an array whose last axis is one, as views by name: shape `(..., *block.shape)`.

@@ -3,21 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cambio_agents::{Entry, Extensions, NoParams, Player, Roster, roster};
+use cambio_agents::{Entry, NoParams, Roster, roster};
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{
-    Action, ActionSpace, Agent, Briefing, Observation, OwnedObservation, RoundResult, Rules, Score, Seat, Sighting,
-    Standing,
+    Action, ActionSpace, Agent, AgentError, Briefing, Notice, Observation, RoundResult, Score, Sighting,
 };
-use cambio_report::PAGES;
+use cambio_report::{Run, of_run};
 use cambio_sim::{
-    Derived, Executor, Experiment, MOST_THREADS, RunFolder, RunOutcome, Runner, StoredRun, derive, keep_fault,
+    Derived, Executor, Experiment, MOST_THREADS, PlanError, PlayError, RunError, RunFolder, Runner, StoredRun, derive,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::action::decision;
 use crate::desk::Desk;
+use crate::error::{failed, refused};
 use crate::observation::PyObservation;
 use crate::rules::PyRules;
 use crate::{args, error};
@@ -29,53 +29,54 @@ struct Bot {
     /// Where its matches wait, if it decides for many at once. All players share it then.
     desk: Option<Arc<Desk>>,
     object: Option<Py<PyAny>>,
-    table: Option<(Rules, usize, Seat)>,
+    /// What it raised at the end of a round; it fails at its next decision then.
+    failed: Option<String>,
     rounds: usize,
     totals: Vec<Score>,
     sightings: Vec<Sighting>,
     decided: Vec<Action>,
-    trouble: Option<String>,
 }
 
 impl Bot {
     fn new(factory: Py<PyAny>, desk: Option<Arc<Desk>>) -> Bot {
-        Bot {
-            factory,
-            desk,
-            object: None,
-            table: None,
-            rounds: 0,
-            totals: Vec::new(),
-            sightings: Vec::new(),
-            decided: Vec::new(),
-            trouble: None,
-        }
+        let (sightings, decided) = (Vec::new(), Vec::new());
+        Bot { factory, desk, object: None, failed: None, rounds: 0, totals: Vec::new(), sightings, decided }
     }
 
-    /// Makes the object if there is none, and tells it that a match begins.
-    fn start(&mut self, py: Python<'_>, seed: u64) -> PyResult<()> {
-        let Some((rules, seats, seat)) = self.table else { return Ok(()) };
+    /// Makes the object if there is none, and begins a match with it.
+    fn start(&mut self, py: Python<'_>, briefing: &Briefing<'_>) -> PyResult<()> {
         let object = match &self.object {
             Some(object) => object.clone_ref(py),
             None => self.factory.call0(py)?,
         };
         if object.bind(py).hasattr("begin")? {
-            object.call_method1(py, "begin", (PyRules(rules), seats, seat.index(), seed))?;
+            let mut stream: Stream = briefing.stream.clone();
+            let seed = u64::from(stream.below(1 << 31)) << 31 | u64::from(stream.below(1 << 31));
+            object.call_method1(
+                py,
+                "begin",
+                (PyRules(*briefing.rules), briefing.seats, briefing.seat.index(), seed),
+            )?;
         }
         self.object = Some(object);
         Ok(())
     }
 
-    /// What the seat knows, as Python gets it.
-    fn seen(&self, view: &Observation<'_>) -> PyObservation {
-        let owned = OwnedObservation::from(view);
-        let (sightings, decided) = (self.sightings.clone(), self.decided.clone());
-        PyObservation::of_parts(owned, sightings, decided, self.rounds, self.totals.clone())
+    fn round_ends(&self, py: Python<'_>, result: &RoundResult) -> PyResult<()> {
+        let Some(object) = &self.object else { return Ok(()) };
+        if object.bind(py).hasattr("round_ends")? {
+            object.call_method1(py, "round_ends", (result.points().to_vec(),))?;
+        }
+        Ok(())
     }
 
     fn ask(&self, view: &Observation<'_>) -> Result<Action, String> {
-        let (seen, seat) = (self.seen(view), view.seat());
-        let space = ActionSpace::new(view.rules(), view.table().seats());
+        if let Some(reason) = &self.failed {
+            return Err(reason.clone());
+        }
+        let (sightings, decided) = (self.sightings.clone(), self.decided.clone());
+        let seen = PyObservation::of_parts(view.into(), sightings, decided, self.rounds, self.totals.clone());
+        let (space, seat) = (ActionSpace::new(view.rules(), view.table().seats()), view.seat());
         if let Some(desk) = &self.desk {
             return desk.ask(seen, space, seat);
         }
@@ -88,64 +89,36 @@ impl Bot {
 }
 
 impl Agent for Bot {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        let seat = briefing.seat;
-        self.table = Some((*briefing.rules, briefing.seats, seat));
-        (self.rounds, self.trouble) = (0, None);
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        self.failed = None;
         if self.desk.is_some() {
-            return;
+            return Ok(());
         }
-        let mut stream: Stream = briefing.stream.clone();
-        let seed = u64::from(stream.below(1 << 31)) << 31 | u64::from(stream.below(1 << 31));
-        if let Err(error) = Python::attach(|py| self.start(py, seed).map_err(|error| error::told(&error, py))) {
-            self.trouble = Some(error);
-        }
+        Ok(Python::attach(|py| self.start(py, briefing).map_err(|error| error::told(&error, py)))?)
     }
 
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.rounds = standing.round;
-        self.totals = standing.totals.to_vec();
-        self.sightings.clear();
-        self.decided.clear();
-    }
-
-    fn notice(&mut self, sighting: &Sighting) {
-        self.sightings.push(*sighting);
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        match self.ask(view) {
-            Ok(action) => {
-                self.decided.push(action.canonical());
-                action
+    fn notice(&mut self, notice: Notice<'_>) {
+        match notice {
+            Notice::RoundBegins(standing) => {
+                (self.rounds, self.totals) = (standing.round, standing.totals.to_vec());
+                self.sightings.clear();
+                self.decided.clear();
             }
-            Err(reason) => {
-                self.trouble = Some(reason);
-                Action::Pass
+            Notice::Event(sighting) => self.sightings.push(*sighting),
+            Notice::RoundEnds(result) => {
+                let ended = Python::attach(|py| self.round_ends(py, result).map_err(|error| error::told(&error, py)));
+                self.failed = self.failed.take().or(ended.err());
             }
+            Notice::Table(_) | Notice::MatchEnds(_) => {}
         }
     }
 
-    fn trouble(&mut self) -> Option<String> {
-        self.trouble.clone()
-    }
-
-    fn round_ends(&mut self, result: &RoundResult) {
-        let Some(object) = &self.object else { return };
-        let told = Python::attach(|py| -> PyResult<()> {
-            let object = object.bind(py);
-            if object.hasattr("round_ends")? {
-                object.call_method1("round_ends", (result.points().to_vec(),))?;
-            }
-            Ok(())
-        });
-        if let Err(error) = told {
-            self.trouble = Some(Python::attach(|py| error::told(&error, py)));
-        }
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        let action = self.ask(view)?;
+        self.decided.push(action.canonical());
+        Ok(action)
     }
 }
-
-impl Extensions for Bot {}
 
 /// The library's agents, and those of Python by name.
 pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyResult<Roster> {
@@ -164,7 +137,7 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
         let factory = factory.clone_ref(py);
         let make = move |_: &NoParams| {
             let factory = Python::attach(|py| factory.clone_ref(py));
-            Player::extended(Bot::new(factory, desk.clone()))
+            Bot::new(factory, desk.clone())
         };
         all = all.with_entry(Entry::new(name, "An agent of Python.", make));
     }
@@ -183,39 +156,17 @@ pub(crate) fn _run(
 ) -> PyResult<Py<PyDict>> {
     let threads = args::whole(threads, "threads", 0, MOST_THREADS as u64)? as usize;
     let roster = roster_with(py, &agents)?;
-    let report = py.detach(|| play(&spec, &out, &roster, threads))?;
+    let (stored, derived) = py.detach(|| play(&spec, &out, &roster, threads))?;
     py.check_signals()?;
-    match report.outcome {
-        RunOutcome::Complete => {
-            let stored = StoredRun::open(&out).map_err(|error| error::RunError::new_err(error.to_string()))?;
-            Ok(about(py, &stored, &report.derived)?.unbind())
-        }
-        RunOutcome::Interrupted => {
-            Err(error::RunError::new_err("the run was interrupted; the same call goes on with it"))
-        }
-        RunOutcome::Fault(fault) => {
-            let kept = keep_fault(&out, &fault).map_err(|error| error::RunError::new_err(error.to_string()))?;
-            let (place, what, kept) = (&fault.place, &fault.what, kept.display());
-            Err(error::AgentFault::new_err(format!("{place}: {what}; the match up to the fault is in {kept}")))
-        }
-        RunOutcome::Halted(what) => Err(error::RunError::new_err(what)),
-        RunOutcome::Unwritable(what) => Err(error::RunError::new_err(what.to_string())),
-    }
+    Ok(about(py, &stored, &derived)?.unbind())
 }
 
-fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<cambio_sim::Report> {
-    let refused = |what: String| error::RunError::new_err(what);
-    let (experiment, text) =
-        Experiment::read(spec).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
+fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<(StoredRun, Derived)> {
+    let unplanned = |error: PlanError| error::ExperimentError::new_err(error.to_string());
+    let (experiment, text) = Experiment::read(spec).map_err(unplanned)?;
     let folder = spec.parent().unwrap_or(Path::new("."));
-    let plan = experiment.plan(roster, folder).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
-    let made = if out.join("spec.lock.json").exists() {
-        RunFolder::reopen(out, &text, &plan, None)
-    } else {
-        RunFolder::create(out, &text, &plan, None)
-    };
-    let mut made = made.map_err(|error| refused(error.to_string()))?;
-    let executor = Executor::new(threads).map_err(|error| refused(error.to_string()))?;
+    let plan = experiment.plan(roster, folder).map_err(unplanned)?.with_toml(text);
+    let executor = Executor::new(threads).map_err(refused)?;
     let token = executor.cancel_token();
     // Called about ten times a second: so Ctrl-C stops a run, which can be resumed.
     let look = |_: &cambio_sim::Progress<'_>| {
@@ -223,21 +174,29 @@ fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<ca
             token.cancel();
         }
     };
-    let report = Runner::new(&executor).with_pages(PAGES).with_progress(&look).run(&plan, &mut made);
-    report.map_err(|error| refused(error.to_string()))
+    let played = || {
+        let is_begun = out.join("spec.lock.json").exists();
+        let mut folder = if is_begun { RunFolder::reopen(out, &plan)? } else { RunFolder::create(out, &plan)? };
+        let report = Runner::new(&executor).with_progress(&look).run(&plan, &mut folder)?;
+        let stored = StoredRun::open(out)?;
+        Run::stored(&stored, &report.derived).write(out)?;
+        report.outcome.map(|()| (stored, report.derived))
+    };
+    played().map_err(|error| match error {
+        PlayError::Interrupted => refused("the run was interrupted; the same call goes on with it"),
+        error => failed(error),
+    })
 }
 
 /// What a run folder says of itself, and its derived files by name, made from its rows.
 #[pyfunction]
 pub(crate) fn _open(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let refused = |what: String| error::RunError::new_err(what);
-    let (stored, derived) = py
-        .detach(|| {
-            let stored = StoredRun::open(&folder)?;
-            let derived = derive(&stored, PAGES)?;
-            Ok((stored, derived))
-        })
-        .map_err(|error: cambio_sim::RunError| refused(error.to_string()))?;
+    let read = || {
+        let stored = StoredRun::open(&folder)?;
+        let derived = derive(&stored)?;
+        Ok((stored, derived))
+    };
+    let (stored, derived) = py.detach(read).map_err(|error: RunError| refused(error))?;
     about(py, &stored, &derived)
 }
 
@@ -249,6 +208,7 @@ pub(crate) fn about<'py>(py: Python<'py>, stored: &StoredRun, derived: &Derived)
     about.set_item("is_complete", stored.is_complete())?;
     about.set_item("matches", stored.matches())?;
     about.set_item("spec", &stored.spec)?;
-    about.set_item("files", derived.files().into_iter().collect::<std::collections::BTreeMap<_, _>>())?;
+    let page = ("report.html", of_run(Run::stored(stored, derived)));
+    about.set_item("files", derived.files().into_iter().chain([page]).collect::<std::collections::BTreeMap<_, _>>())?;
     Ok(about)
 }

@@ -3,15 +3,13 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use cambio_report::PAGES;
-use cambio_sim::schedule::Queue;
-use cambio_sim::{
-    Executor, Experiment, LineupCost, UnitError, UnitStore, WorkUnit, merge_units, play_unit, replay_unit,
-};
+use cambio_report::Run;
+use cambio_sim::units::{LineupCost, Queue, UnitStore, WorkUnit, merge_units, play_unit, replay_unit};
+use cambio_sim::{Executor, Experiment};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error;
+use crate::error::{self, failed, refused};
 use crate::tournament::{about, roster_with};
 
 /// The agents of Python by name.
@@ -22,17 +20,6 @@ type Told = (u64, u64, String);
 
 /// What a lineup cost: cell, lineup, blocks, matches, seconds.
 type Cost = (usize, usize, u64, u64, f64);
-
-pub(crate) fn refused(error: impl std::fmt::Display) -> PyErr {
-    error::RunError::new_err(error.to_string())
-}
-
-fn failed(error: UnitError) -> PyErr {
-    match error {
-        UnitError::Fault { .. } => error::AgentFault::new_err(error.to_string()),
-        error => refused(error),
-    }
-}
 
 fn told(unit: WorkUnit) -> Told {
     (unit.from, unit.to, unit.hash)
@@ -57,7 +44,7 @@ pub(crate) fn _units_begin(py: Python<'_>, spec: PathBuf, store: String, agents:
         let folder = spec.parent().unwrap_or(Path::new("."));
         let plan =
             experiment.plan(&roster, folder).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
-        UnitStore::open(&store).and_then(|store| store.begin(&text, &plan)).map_err(refused)
+        UnitStore::open(&store).and_then(|store| store.begin(&plan.with_toml(text))).map_err(refused)
     })
 }
 
@@ -157,7 +144,11 @@ pub(crate) fn _units_check(py: Python<'_>, store: String, unit: Told, agents: Bo
 /// Puts the units of a store together in a run folder. Returns what is known of the run, as `_open` does.
 #[pyfunction]
 pub(crate) fn _units_merge(py: Python<'_>, store: String, out: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let merge = || merge_units(&UnitStore::open(&store)?, &out, PAGES, |_, _| ());
+    let merge = || {
+        let (stored, derived) = merge_units(&UnitStore::open(&store)?, &out, |_, _| ())?;
+        Run::stored(&stored, &derived).write(&out)?;
+        Ok::<_, cambio_sim::RunError>((stored, derived))
+    };
     let (stored, derived) = py.detach(merge).map_err(refused)?;
     about(py, &stored, &derived)
 }

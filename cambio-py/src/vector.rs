@@ -1,7 +1,6 @@
 //! Many matches that are stepped by one call.
 
 mod arrays;
-mod ask;
 mod slot;
 mod threads;
 
@@ -16,12 +15,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::agent::PyAgent;
-use crate::course::{Course, Reward};
+use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of, seeds, texts};
 use crate::game::PyGame;
 use crate::rules::{PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
-use arrays::{Arrays, Results, Row};
-use ask::Ask;
+use arrays::{Arrays, Ask, Results, Row};
 use slot::Slot;
 use threads::Threads;
 
@@ -105,41 +103,26 @@ impl PyVectorGame {
         Ok(PyVectorGame { common, slots, asks, arrays, threads, is_begun: false })
     }
 
-    /// Plans every match, and then works at every slot with its rows, without the GIL. Where a plan is refused nothing is worked at,
-    /// and the first such match is returned. Raises the first fault.
-    fn with_rows(
-        &mut self,
-        py: Python<'_>,
-        plan: impl Fn(&Common, usize, &mut Ask) -> bool + Sync,
-        work: impl Fn(&Common, &mut Slot, usize, Row<'_>) + Sync,
-    ) -> PyResult<Option<usize>> {
+    /// Works at every slot with its rows, without the GIL. Raises the first fault.
+    fn with_rows(&mut self, py: Python<'_>, work: impl Fn(&Common, &mut Slot, usize, Row<'_>) + Sync) -> PyResult<()> {
         let PyVectorGame { common, slots, asks, arrays, threads, .. } = self;
         let mut held = arrays.hold(py)?;
         let rows = held.rows(common, asks)?;
         let (common, threads) = (&*common, &*threads);
-        let plan = |number: usize, ask: &mut Ask| plan(common, number, ask);
-        let work = |slot: &mut Slot, number: usize, row: Row<'_>| work(common, slot, number, row);
-        let refused = py.detach(|| threads.each(slots, rows, plan, work));
+        py.detach(|| threads.each(slots, rows, |slot, number, row| work(common, slot, number, row)));
         drop(held);
-        if refused.is_some() {
-            return Ok(refused);
-        }
-        let mut first = None;
+        let mut first = Ok(());
         for (number, slot) in self.slots.iter_mut().enumerate() {
-            if let Some(fault) = slot.fault.take() {
-                first.get_or_insert((number, fault));
+            if let (Some(fault), Ok(())) = (slot.episode.fault.take(), &first) {
+                first = Err(error::AgentFault::new_err(format!("match {number}: {fault}")));
             }
         }
-        match first {
-            None => Ok(None),
-            Some((number, fault)) => Err(error::AgentFault::new_err(format!("match {number}: {fault}"))),
-        }
+        first
     }
 
     /// Each match as pickles have it: its deal, and what the caller decided.
     fn courses(&self) -> Vec<(u64, String)> {
-        let texts = |slot: &Slot| slot.own().iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-        self.slots.iter().map(|slot| (slot.deal(), texts(slot))).collect()
+        self.slots.iter().map(|slot| (slot.deal(), texts(slot.own(&self.common)))).collect()
     }
 
     /// A batch at the same point, with arrays of its own.
@@ -150,7 +133,7 @@ impl PyVectorGame {
             tensors: self.common.tensors.clone(),
             ..self.common
         };
-        let own = self.slots.iter().map(|slot| (slot.deal(), slot.own().to_vec())).collect();
+        let own = self.slots.iter().map(|slot| (slot.deal(), slot.own(&self.common).to_vec())).collect();
         let again = restored(py, common, own, self.threads.count(), self.is_begun)?;
         again.arrays.set_results(py, self.arrays.results(py))?;
         Ok(again)
@@ -169,10 +152,10 @@ fn restored(
     for (deal, own) in courses {
         let mut slot = Slot::new(&common, deal);
         if is_begun {
-            slot.begin(&common);
+            slot.restart(&common, deal);
         }
         for action in own {
-            slot.replay(&common, action).map_err(error::illegal)?;
+            slot.act(&common, action).map_err(error::illegal)?;
         }
         slots.push(slot);
     }
@@ -180,7 +163,7 @@ fn restored(
     let mut games = PyVectorGame::of(common, slots, threads, arrays)?;
     games.is_begun = is_begun;
     if is_begun {
-        games.with_rows(py, |_, _, _| true, |common, slot, _, mut row| slot.show(common, &mut row))?;
+        games.with_rows(py, |common, slot, _, mut row| slot.show(common, &mut row))?;
     }
     Ok(games)
 }
@@ -360,8 +343,7 @@ impl PyVectorGame {
             row.clear();
             slot.show(common, &mut row);
         };
-        self.with_rows(py, |_, _, _| true, restart)?;
-        Ok(())
+        self.with_rows(py, restart)
     }
 
     /// Carries out one decision in every match, by index: shape `(batch,)`, dtype `int64` or `int32`.
@@ -370,19 +352,12 @@ impl PyVectorGame {
             return Err(error::IllegalAction::new_err("the matches have not begun; call reset() first"));
         }
         let chosen = read_indices(actions, self.common.batch)?;
-        let refused = self.with_rows(
-            py,
-            |common, number, ask| ask.plan(&common.space, chosen[number]),
-            |common, slot, _, mut row| {
-                row.clear();
-                slot.carry_out(common, &mut row);
-                slot.show(common, &mut row);
-            },
-        )?;
-        match refused {
-            Some(number) => Err(self.slots[number].refusal(&self.common.space, number, chosen[number])),
-            None => Ok(()),
+        let space = &self.common.space;
+        let refused = self.asks.iter_mut().zip(&chosen).position(|(ask, &index)| !ask.choose(space, index));
+        if let Some(number) = refused {
+            return Err(self.slots[number].refusal(space, number, chosen[number]));
         }
+        self.with_rows(py, |common, slot, _, mut row| slot.step(common, &mut row))
     }
 
     /// A legal decision of each match, each equally likely: shape `(batch,)`, dtype `int64`. The same seed gives the same.
@@ -407,9 +382,8 @@ impl PyVectorGame {
             let most = self.slots.len() - 1;
             return Err(PyIndexError::new_err(format!("`index` is {index}; allowed is 0 to {most}")));
         };
-        let (key, actions) = slot.course();
-        let Common { rules, seats, reward, .. } = &self.common;
-        Course::replayed(rules, *seats, key, *reward, actions).map(PyGame::from)
+        let (Common { rules, seats, reward, .. }, playing) = (&self.common, slot.episode.playing());
+        GameEpisode::replayed(rules, *seats, playing.key(), *reward, playing.actions()).map(PyGame::from)
     }
 
     /// A copy that goes on by itself, with arrays of its own.
@@ -446,10 +420,9 @@ impl PyVectorGame {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let thaw = py.import("cambio._cambio")?.getattr("_vector")?;
         let common = &self.common;
-        let seeds = (common.key.seed.to_string(), common.key.agents.to_string(), common.key.deal);
         let specs = common.opponents.iter().map(|spec| spec.as_ref().map(ToString::to_string)).collect::<Vec<_>>();
         let state = (self.threads.count(), self.is_begun, self.courses(), self.arrays.results(py));
-        let parts = (self.rules(), common.seats, seeds, specs, common.rotates, common.reward.word(), state);
+        let parts = (self.rules(), common.seats, seeds(common.key), specs, common.rotates, common.reward.word(), state);
         (thaw, parts).into_pyobject(py)
     }
 }
@@ -464,7 +437,7 @@ pub(crate) fn vector(
     py: Python<'_>,
     rules: &Bound<'_, PyAny>,
     seats: &Bound<'_, PyAny>,
-    seeds: (String, String, u64),
+    seeds: Seeds,
     specs: Vec<Option<String>>,
     rotates: bool,
     reward: &str,
@@ -472,12 +445,11 @@ pub(crate) fn vector(
 ) -> PyResult<PyVectorGame> {
     let rules = crate::rules::read(rules)?;
     let seats = args::seats(seats, &rules)?;
-    let seed = |text: &str| text.parse().map_err(|error| error::CambioError::new_err(format!("a seed: {error}")));
     let (threads, is_begun, courses, results) = state;
     let common = Common {
         rules,
         seats,
-        key: Key { seed: seed(&seeds.0)?, agents: seed(&seeds.1)?, deal: seeds.2 },
+        key: key_of(seeds)?,
         batch: courses.len(),
         opponents: opponents((!specs.is_empty()).then_some(specs), seats)?,
         rotates,
@@ -486,12 +458,8 @@ pub(crate) fn vector(
         space: ActionSpace::new(&rules, seats),
         tensors: tensor_space(&rules, seats),
     };
-    let read = |(deal, texts): (u64, String)| {
-        let texts = texts.split(',').filter(|text| !text.is_empty());
-        let own = texts.map(|text| text.parse().map_err(error::action)).collect::<PyResult<Vec<Action>>>()?;
-        Ok((deal, own))
-    };
-    let courses = courses.into_iter().map(read).collect::<PyResult<Vec<_>>>()?;
+    let courses = courses.into_iter().map(|(deal, texts)| Ok((deal, actions_of(&texts)?)));
+    let courses = courses.collect::<PyResult<Vec<_>>>()?;
     let games = restored(py, common, courses, threads, is_begun)?;
     games.arrays.set_results(py, results)?;
     Ok(games)

@@ -1,6 +1,11 @@
 //! The page of a network that learned.
 
-use cambio_learn::{AgreedRow, CurveRow, JudgedRow, Recipe};
+use std::path::Path;
+
+use cambio_exec::read_text;
+use cambio_sim::RunError;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, plus_minus};
@@ -10,43 +15,112 @@ use crate::plot::{Curve, Figure, Sample, Standing};
 /// The most points of the curve of the loss; of more, every second, third and so on is drawn.
 const MOST_POINTS: usize = 60;
 
-/// What a learner has written down so far.
-///
-/// ```
-/// use cambio_learn::{JudgedRow, Recipe};
-/// use cambio_report::{Learning, of_learning};
-///
-/// let recipe = Recipe::default();
-/// let row = |matches, level, share| JudgedRow {
-///     matches,
-///     level,
-///     against: "sharp".into(),
-///     seats: 2,
-///     share,
-///     low: Some(share - 0.01),
-///     high: Some(share + 0.01),
-///     deals: 2000,
-/// };
-/// let judged = [row(500_000, 1, 0.52), row(1_000_000, 2, 0.56)];
-/// let page = of_learning(Learning { recipe: &recipe, curve: &[], judged: &judged, agreed: &[], bound: &[] });
-/// assert!(page.contains("56.0 ± 1.0 %"));
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Learning<'a> {
-    /// The recipe.
-    pub recipe: &'a Recipe,
-    /// The rows of `curve.csv`.
-    pub curve: &'a [CurveRow],
-    /// The rows of `judged.csv`.
-    pub judged: &'a [JudgedRow],
-    /// The rows of `agreed.csv`.
-    pub agreed: &'a [AgreedRow],
-    /// The rows of `bound.csv`.
-    pub bound: &'a [JudgedRow],
+/// The fields of `recipe.toml` that the page shows.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Recipe {
+    rules: String,
+    seats: Vec<usize>,
+    matches: u64,
+    evaluation: Evaluation,
+    bound: Option<toml::Table>,
+    imitate: Option<Imitation>,
 }
 
-/// Makes the page of a network that learned, or is learning.
-pub fn of_learning(learning: Learning<'_>) -> String {
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Evaluation {
+    against: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Imitation {
+    agent: String,
+}
+
+/// A row of `curve.csv`.
+#[derive(Deserialize)]
+struct CurveRow {
+    matches: u64,
+    rounds: u64,
+    loss: f64,
+}
+
+/// A row of `judged.csv` or `bound.csv`, or of `agreed.csv`.
+#[derive(Deserialize)]
+struct JudgedRow {
+    matches: u64,
+    #[serde(alias = "agent")]
+    against: String,
+    share: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    deals: u64,
+    level: u64,
+    #[serde(default)]
+    seats: usize,
+    #[serde(default)]
+    by_chance: f64,
+    #[serde(default)]
+    decisions: u64,
+}
+
+impl JudgedRow {
+    /// The share in percent, with its interval.
+    fn share(&self) -> String {
+        plus_minus(100.0 * self.share, self.interval(), 1)
+    }
+
+    fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high).map(|(low, high)| (100.0 * low, 100.0 * high))
+    }
+}
+
+/// What a learner has written down so far.
+#[derive(Clone, Copy)]
+struct Learning<'a> {
+    recipe: &'a Recipe,
+    curve: &'a [CurveRow],
+    judged: &'a [JudgedRow],
+    agreed: &'a [JudgedRow],
+    bound: &'a [JudgedRow],
+}
+
+/// The rows of a file, none if it is not there.
+fn rows<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, RunError> {
+    if !file.exists() {
+        return Ok(Vec::new());
+    }
+    let text = read_text(file).map_err(RunError::unreadable(file))?;
+    let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<_, _>>();
+    rows.map_err(|error| RunError::damaged(file, error.to_string()))
+}
+
+/// Makes the page of a network that learned, or is learning, from the recipe and the tables in its folder.
+///
+/// # Errors
+/// If the folder has no recipe, or a file of it cannot be read.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("cambio-learned-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// let judged = "matches,level,against,seats,share,low,high,deals\n500000,1,sharp,2,0.56,0.55,0.57,2000\n";
+/// std::fs::write(folder.join("recipe.toml"), "rules = 'classic'\nseats = [2]\nmatches = 1000000\n")?;
+/// std::fs::write(folder.join("judged.csv"), judged)?;
+/// assert!(cambio_report::of_learning(&folder)?.contains("56.0 ± 1.0 %"));
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn of_learning(folder: &Path) -> Result<String, RunError> {
+    let file = folder.join("recipe.toml");
+    let text = read_text(&file).map_err(RunError::unreadable(&file))?;
+    let recipe = &toml::from_str(&text).map_err(|error| RunError::damaged(&file, error.to_string()))?;
+    let (curve, agreed) = (&rows(&folder.join("curve.csv"))?[..], &rows(&folder.join("agreed.csv"))?[..]);
+    let (judged, bound) = (&rows(&folder.join("judged.csv"))?[..], &rows(&folder.join("bound.csv"))?[..]);
+    Ok(page(Learning { recipe, curve, judged, agreed, bound }, text))
+}
+
+fn page(learning: Learning<'_>, recipe_text: String) -> String {
     let Learning { recipe, curve, judged, agreed, .. } = learning;
     let mut rivals: Vec<(usize, &str)> = judged.iter().map(|row| (row.seats, row.against.as_str())).collect();
     rivals.sort_unstable();
@@ -76,24 +150,32 @@ pub fn of_learning(learning: Learning<'_>) -> String {
                 .say(" have all figures, and ")
                 .code("levels")
                 .say(" the network at each evaluation."),
-            command: recipe.to_toml(),
+            command: recipe_text,
         }
         .html()
-}
-
-/// A share in percent, with its interval.
-fn share(row: &JudgedRow) -> String {
-    percent(row.share, row.low, row.high)
-}
-
-fn percent(share: f64, low: Option<f64>, high: Option<f64>) -> String {
-    let ends = low.zip(high).map(|(low, high)| (100.0 * low, 100.0 * high));
-    plus_minus(100.0 * share, ends, 1)
 }
 
 /// Matches in thousands.
 fn thousands(matches: u64) -> String {
     if matches < 10_000 { number(matches as f64 / 1e3, 1) } else { grouped(matches / 1000) }
+}
+
+/// The curve of shares by matches, and its points in words.
+fn shares<'a>(rows: impl Iterator<Item = &'a JudgedRow>, of: &'static str) -> (Curve, String) {
+    let (mut samples, mut told) = (Vec::new(), Vec::new());
+    for row in rows {
+        samples.push(Sample {
+            label: thousands(row.matches),
+            at: Some(row.matches as f64 / 1e3),
+            mean: 100.0 * row.share,
+            interval: row.interval(),
+            band: None,
+            share: None,
+            standing: Standing::Level,
+        });
+        told.push(format!("{} matches: {} %", grouped(row.matches), row.share()));
+    }
+    (Curve::new(&samples, "thousand matches", of), told.join("; ") + ".")
 }
 
 impl<'a> Learning<'a> {
@@ -115,15 +197,15 @@ impl<'a> Learning<'a> {
         let first = format!("It has learned from {} at {seats} seats{of}{rest}", count(done, "match"));
         let last = self.judged.iter().filter(|row| Some(row.level) == self.judged.last().map(|last| last.level));
         let told = last.map(|row| {
-            Prose::from(format!("It wins {} % against ", share(row))).code(&row.against).say(format!(
+            Prose::from(format!("It wins {} % against ", row.share())).code(&row.against).say(format!(
                 " at {} seats, over {}.",
                 row.seats,
                 count(row.deals, "deal")
             ))
         });
         let agreed = self.agreed.last().map(|row| {
-            Prose::from(format!("It takes {} % of the decisions of ", percent(row.share, row.low, row.high)))
-                .code(&row.agent)
+            Prose::from(format!("It takes {} % of the decisions of ", row.share()))
+                .code(&row.against)
                 .say(format!(
                     " with a choice, of {} over {} that it did not learn from; a draw among the candidates would take {} %.",
                     count(row.decisions, "decision"),
@@ -137,7 +219,7 @@ impl<'a> Learning<'a> {
                  equals win {} %.",
                 row.seats,
                 row.level,
-                share(row),
+                row.share(),
                 count(row.deals, "other deal"),
                 number(100.0 / row.seats as f64, 1)
             ))
@@ -150,51 +232,29 @@ impl<'a> Learning<'a> {
     }
 
     fn wins(&self, place: usize, rival: (usize, &'a str)) -> Figure<Curve> {
-        let rows: Vec<&JudgedRow> = self.of_rival(rival).collect();
-        let sample = |row: &&JudgedRow| Sample {
-            label: thousands(row.matches),
-            at: Some(row.matches as f64 / 1e3),
-            mean: 100.0 * row.share,
-            interval: row.low.zip(row.high).map(|(low, high)| (100.0 * low, 100.0 * high)),
-            band: None,
-            share: None,
-            standing: Standing::Level,
-        };
-        let samples: Vec<Sample> = rows.iter().map(sample).collect();
-        let told = |row: &&JudgedRow| format!("{} matches: {} %", grouped(row.matches), share(row));
+        let (drawing, description) = shares(self.of_rival(rival), "wins in %");
         let (seats, against) = rival;
         Figure {
             id: format!("wins-{}", place + 1),
             title: format!("Wins against {against} at {seats} seats, by matches"),
-            description: rows.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
+            description,
             caption: Prose::from("Against ")
                 .code(against)
                 .say(format!(" in every other seat, {seats} seats; equals win {} %.", number(100.0 / seats as f64, 1))),
-            drawing: Curve::new(&samples, "thousand matches", "wins in %"),
+            drawing,
         }
     }
 
     fn agreement(&self) -> Figure<Curve> {
-        let sample = |row: &AgreedRow| Sample {
-            label: thousands(row.matches),
-            at: Some(row.matches as f64 / 1e3),
-            mean: 100.0 * row.share,
-            interval: row.low.zip(row.high).map(|(low, high)| (100.0 * low, 100.0 * high)),
-            band: None,
-            share: None,
-            standing: Standing::Level,
-        };
-        let samples: Vec<Sample> = self.agreed.iter().map(sample).collect();
-        let told =
-            |row: &AgreedRow| format!("{} matches: {} %", grouped(row.matches), percent(row.share, row.low, row.high));
+        let (drawing, description) = shares(self.agreed.iter(), "decisions in %");
         Figure {
             id: "agreement".to_owned(),
             title: "Decisions that are the agent's too, by matches".to_owned(),
-            description: self.agreed.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
+            description,
             caption: "Of the decisions with a choice in deals that it did not learn from, those in which the network takes the \
                       decision of the record or one that it cannot tell from that."
                 .into(),
-            drawing: Curve::new(&samples, "thousand matches", "decisions in %"),
+            drawing,
         }
     }
 
@@ -229,7 +289,7 @@ impl<'a> Learning<'a> {
         let row = |&(level, matches): &(u64, u64)| {
             let cell = |&rival: &(usize, &'a str)| {
                 let found = self.of_rival(rival).find(|row| row.level == level);
-                TableCell::from(found.map_or_else(|| NONE.to_owned(), share))
+                TableCell::from(found.map_or_else(|| NONE.to_owned(), JudgedRow::share))
             };
             let cells = std::iter::once(TableCell::from(grouped(matches))).chain(rivals.iter().map(cell));
             TableRow { head: format!("levels/{level}.net").into(), cells: cells.collect() }

@@ -9,28 +9,16 @@
 
 mod cell_report;
 mod curves;
-mod film;
 mod learning;
-mod narrator;
 mod numbers;
 mod parts;
 mod plot;
 mod run;
-mod scene;
 mod template;
 mod tuning;
 mod verdict;
-mod words;
 
-use cambio_sim::Page;
-
-pub use film::{Film, Frame, Line, RoundFilm, TABLE_JS, VIEWER_CSS, WATCH_JS};
-pub use learning::{Learning, of_learning};
-pub use narrator::Narrator;
+pub use learning::of_learning;
 pub use numbers::is_even;
-pub use scene::{Held, KindView, Lying, Move, Scene};
+pub use run::{Run, of_run};
 pub use tuning::{Tuning, of_tuning, write_tuning};
-pub use words::{cards_in_short, rules_in_short, scores_in_words};
-
-/// The pages of a run, `report.html` alone. Pass it to whatever plays, checks or merges runs.
-pub const PAGES: &[Page] = &[Page { file: "report.html", make: run::of_run }];

@@ -76,10 +76,10 @@ impl Scale {
     /// Ticks at round numbers, about `wanted` of them.
     fn ticks(self, wanted: f64) -> Vec<Tick> {
         let raw = (self.high - self.low) / wanted;
-        let power = 10_f64.powi(raw.log10().floor() as i32);
+        let power = 10_f64.powi(libm::log10(raw).floor() as i32);
         let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|step| *step >= raw * 0.999);
         let step = step.unwrap_or(10.0 * power);
-        let digits = (-step.log10().floor()).max(0.0) as usize;
+        let digits = (-libm::log10(step).floor()).max(0.0) as usize;
         let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
         let tick = |multiple: i64| {
             let value = multiple as f64 * step;

@@ -1,9 +1,9 @@
 //! The page of a run.
 
-use cambio_sim::Extent;
-use cambio_sim::digest::Digest;
-use cambio_sim::{Derived, Source};
-use cambio_sim::{Experiment, FaultPolicy, Plan, PlannedAgent, PooledRow};
+use std::path::Path;
+
+use cambio_exec::write_whole;
+use cambio_sim::{Derived, Experiment, Extent, FaultPolicy, Plan, PlannedAgent, PooledRow, RunError, StoredRun};
 use cambio_stats::ratings::Fit;
 use serde::Serialize;
 
@@ -15,6 +15,55 @@ use crate::verdict::Ladder;
 
 /// The most faults in the list.
 const MOST_FAULTS: usize = 50;
+
+/// A run and its tables.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_report::{Run, of_run};
+/// use cambio_sim::{Executor, Experiment, Extent, Runner};
+///
+/// let experiment = Experiment {
+///     seed: Some(0.into()),
+///     deals: 20,
+///     rules: vec!["classic".into()],
+///     seats: vec![2],
+///     agents: vec!["random".into(), "greedy".into()],
+///     ..Experiment::default()
+/// };
+/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// let derived = Runner::new(&Executor::new(1)?).play(&plan).derived;
+/// let all = plan.batch_count();
+/// let run = Run { plan: &plan, spec: plan.toml(), extent: Extent { batches: all, of: all }, derived: &derived };
+/// assert!(of_run(run).contains("cambio run spec.toml --out again"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The experiment file.
+    pub spec: &'a str,
+    /// How much of the plan was played.
+    pub extent: Extent,
+    /// The tables.
+    pub derived: &'a Derived,
+}
+
+impl<'a> Run<'a> {
+    /// A run on disk.
+    pub fn stored(stored: &'a StoredRun, derived: &'a Derived) -> Run<'a> {
+        Run { plan: &stored.plan, spec: &stored.spec, extent: stored.extent(), derived }
+    }
+
+    /// Writes the page into the folder of the run.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(self, folder: &Path) -> Result<(), RunError> {
+        Ok(write_whole(&folder.join("report.html"), of_run(self).as_bytes())?)
+    }
+}
 
 #[derive(Serialize)]
 struct Page {
@@ -31,21 +80,20 @@ struct Page {
     spec: String,
 }
 
-/// The page of a run's rows.
-pub(crate) fn of_run(source: &Source<'_>, digest: &Digest, derived: &Derived) -> String {
-    let plan = source.plan;
-    let extent = source.extent;
+/// Makes `report.html`, the page of a run.
+pub fn of_run(run: Run<'_>) -> String {
+    let Run { plan, extent, derived, .. } = run;
     let tables: Vec<CellReport<'_>> = (0..plan.cells.len())
         .map(|place| {
-            let cell = &digest.cells[place];
+            let cell = &derived.digest.cells[place];
             CellReport { plan, place, cell, derived, ladder: Ladder::new(plan, place, cell, derived), extent }
         })
         .collect();
-    let spec = if source.spec.ends_with('\n') { source.spec.to_owned() } else { format!("{}\n", source.spec) };
+    let spec = if run.spec.ends_with('\n') { run.spec.to_owned() } else { format!("{}\n", run.spec) };
     let shown = Page {
         title: if plan.name.is_empty() { "A Cambio experiment".to_owned() } else { plan.name.clone() },
         headline: headline(&tables, extent),
-        notes: notes(source, derived, &tables),
+        notes: notes(run, &tables),
         overview: (tables.len() > 1).then(|| overview(&tables)),
         pooled: (derived.pooled.len() > 1).then(|| pooled(plan, &derived.pooled)),
         sections: tables.iter().map(CellReport::section).collect(),
@@ -57,8 +105,8 @@ pub(crate) fn of_run(source: &Source<'_>, digest: &Digest, derived: &Derived) ->
                 .say("."),
             FaultPolicy::Forfeit | FaultPolicy::Void => "None.".into(),
         },
-        how: how(source),
-        command: command(source),
+        how: how(run),
+        command: command(run),
         spec,
     };
     page("run.html", shown)
@@ -119,14 +167,14 @@ fn headline(tables: &[CellReport<'_>], extent: Extent) -> Prose {
 }
 
 /// The notes that a reader needs before any number.
-fn notes(source: &Source<'_>, derived: &Derived, tables: &[CellReport<'_>]) -> Vec<Prose> {
-    let plan = source.plan;
+fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<Prose> {
+    let Run { plan, derived, .. } = run;
     let mut notes = Vec::new();
-    if !source.extent.is_whole() {
-        let (shards, of) = (grouped(source.extent.batches), grouped(source.extent.of));
+    if !run.extent.is_whole() {
+        let (batches, of) = (grouped(run.extent.batches), grouped(run.extent.of));
         notes.push(
             Prose::from(format!(
-                "This run is not complete: {shards} of {of} shards were played. All numbers are of these alone; "
+                "This run is not complete: {batches} of {of} batches were played. All numbers are of these alone; "
             ))
             .code("cambio run --resume")
             .say(" plays the rest."),
@@ -265,10 +313,10 @@ fn faults(derived: &Derived) -> Table {
 }
 
 /// The command that plays the run again. Options of the command line are found by comparing the plan with the file.
-fn command(source: &Source<'_>) -> String {
-    let plan = source.plan;
+fn command(run: Run<'_>) -> String {
+    let plan = run.plan;
     let mut words = vec!["cambio run spec.toml --out again".to_owned()];
-    if let Ok(experiment) = toml::from_str::<Experiment>(source.spec) {
+    if let Ok(experiment) = toml::from_str::<Experiment>(run.spec) {
         if !plan.secret && experiment.seed != Some(plan.seed) {
             words.push(format!("--seed {}", plan.seed));
         }
@@ -282,8 +330,8 @@ fn command(source: &Source<'_>) -> String {
     words.join(" ")
 }
 
-fn how(source: &Source<'_>) -> Vec<Prose> {
-    let plan = source.plan;
+fn how(run: Run<'_>) -> Vec<Prose> {
+    let plan = run.plan;
     let mut how = vec![
         Prose::from("The same version, ")
             .code(format!("cambio {}", env!("CARGO_PKG_VERSION")))
@@ -297,7 +345,7 @@ fn how(source: &Source<'_>) -> Vec<Prose> {
     if !own.is_empty() {
         how.push(Prose::from("The program has to be one that has the agents ").list(&own).say("."));
     }
-    let named = toml::from_str::<Experiment>(source.spec).map(|experiment| experiment.rules).unwrap_or_default();
+    let named = toml::from_str::<Experiment>(run.spec).map(|experiment| experiment.rules).unwrap_or_default();
     let files: Vec<&str> =
         named.iter().map(String::as_str).filter(|name| cambio_core::Rules::preset(name).is_err()).collect();
     if !files.is_empty() {

@@ -5,10 +5,9 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
-const TEMPLATES: [(&str, &str); 6] = [
+const TEMPLATES: [(&str, &str); 5] = [
     ("curves.html", include_str!("../templates/curves.html")),
     ("frame.html", include_str!("../templates/frame.html")),
-    ("match.html", include_str!("../templates/match.html")),
     ("parts.html", include_str!("../templates/parts.html")),
     ("run.html", include_str!("../templates/run.html")),
     ("style.css", include_str!("../templates/style.css")),

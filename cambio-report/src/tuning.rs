@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use cambio_exec::{FileError, write_whole};
 use cambio_sim::tune::{AgainstField, AgainstItself, FieldScores, Found, Point, Tuned, TuningResult, Validation};
-use cambio_sim::{RunError, write_whole};
 
 use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, percent, plus_minus, signed, spread};
@@ -345,9 +345,9 @@ impl<'a> Tuning<'a> {
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn write_tuning(out: &Path, tuned: &Tuned) -> Result<(), RunError> {
-    std::fs::create_dir_all(out).map_err(RunError::unwritable(out))?;
-    for (name, bytes) in files(tuned).map_err(RunError::unwritable(out))? {
+pub fn write_tuning(out: &Path, tuned: &Tuned) -> Result<(), FileError> {
+    std::fs::create_dir_all(out).map_err(FileError::unwritable(out))?;
+    for (name, bytes) in files(tuned).map_err(FileError::unwritable(out))? {
         write_whole(&out.join(name), &bytes)?;
     }
     Ok(())

@@ -55,15 +55,9 @@ function begin(hello) {
   told.setting = hello.setting;
   const { setting } = hello;
   if (isNew) {
-    const alike = new Map();
-    for (const kind of setting.kinds) {
-      const key = JSON.stringify([kind.points, kind.power]);
-      alike.set(key, [...(alike.get(key) ?? []), kind.label]);
-    }
-    const rows = [...alike].map(([key, labels]) => [...JSON.parse(key), labels]).sort((one, other) => one[0] - other[0]);
     rules.append(...setting.in_short.map((line) => h("p", {}, line)));
     cards.append(h("table", { class: "deck" }, h("thead", {}, h("tr", {}, ...["points", "cards", "power"].map((word) => h("th", { scope: "col" }, word)))),
-      h("tbody", {}, ...rows.map(([points, power, labels]) => h("tr", {}, h("td", {}, points), h("td", {}, labels.join(" ")), h("td", {}, power || "–"))))));
+      h("tbody", {}, ...setting.worth.map(({ points, power, cards }) => h("tr", {}, h("td", {}, points), h("td", {}, cards.join(" ")), h("td", {}, power || "–"))))));
     main.replaceChildren(
       h("h1", {}, `${setting.rules} at ${setting.names.length} seats`),
       h("div", { class: "stage" },

@@ -4,10 +4,8 @@ use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
 use axum::response::IntoResponse;
 use cambio_core::Record;
-use cambio_report::Film;
+use cambio_view::{Film, Refusal};
 use serde::Serialize;
-
-use crate::sitting::Refusal;
 
 /// Why a request is refused: a status and a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]

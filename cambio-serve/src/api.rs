@@ -12,9 +12,9 @@ use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
 use cambio_core::rng::Key;
-use cambio_core::{MAX_SEATS, PRESETS, Playing, Record, Rules, Seat};
-use cambio_report::rules_in_short;
+use cambio_core::{Deal, MAX_SEATS, PRESETS, Record, Rules, Seat};
 use cambio_sim::{Unit, fresh_seed, read_seed};
+use cambio_view::{Invitation, MEDIANS, Refusal, Sitting, hint, inquire, rules_in_short};
 use futures_util::stream::{self, Stream};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -22,11 +22,8 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{Answer, Problem, json, show};
 use crate::assets;
 use crate::desk::Desk;
-use crate::inquiry::{inquire, view_of};
 use crate::matches;
-use crate::reaction::MEDIANS;
 use crate::runs;
-use crate::sitting::{Invitation, Refusal, Sitting, hint};
 
 /// The most bytes of a request's body, and of one that brings a record.
 const BODY: usize = 64 * 1024;
@@ -165,13 +162,14 @@ async fn open(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
     let opponents = wish.opponents.iter().map(|spec| desk.agent(spec)).collect::<Result<Vec<_>, _>>()?;
     let seed = wish.seed.filter(|seed| !seed.is_empty()).unwrap_or_else(fresh_seed);
     let key = Key::new(read_seed(&seed).map_err(|what| Problem::bad(format!("the seed is `{seed}`; {what}")))?, 0);
-    let start = Playing::new(&rules, seats, key).map_err(Problem::bad)?;
+    rules.covers(seats).map_err(Problem::bad)?;
+    let deal = Deal::new(&rules, key);
     let reaction = wish.reaction;
     if let Some(median) = reaction.filter(|median| !MEDIANS.contains(median)) {
         let (from, to) = (MEDIANS.start(), MEDIANS.end());
         return Err(Problem::bad(format!("the reaction time is {median} ms; allowed are {from} to {to} ms")));
     }
-    let invitation = Invitation { start, person, opponents, notes: wish.notes, practice: wish.practice, reaction };
+    let invitation = Invitation { deal, person, opponents, notes: wish.notes, practice: wish.practice, reaction };
     // Agents may read a network.
     let sitting = tokio::task::spawn_blocking(move || Sitting::new(invitation)).await;
     let sitting =
@@ -283,12 +281,8 @@ async fn advise(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, 
         }
         (sitting.invitation().clone(), sitting.actions())
     };
-    let name = adviser.to_string();
     let thought = tokio::task::spawn_blocking(move || hint(&invitation, &actions, &adviser)).await;
-    let (action, explanation) = thought.map_err(|_| Problem::bad("the agent cannot say: it panicked"))??;
-    let (unit, considered) = view_of(explanation.as_ref());
-    let action = action.to_string();
-    Ok(json(&serde_json::json!({ "agent": name, "action": action, "unit": unit, "considered": considered })))
+    Ok(json(&thought.map_err(|_| Problem::bad("the agent cannot say: it panicked"))??))
 }
 
 async fn close(State(desk): Desks, Path(table): Path<u64>) -> Answer {

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response, StatusCode, Uri, header};
 use axum::response::IntoResponse as _;
+use cambio_view::{Refusal, Sitting};
 use tower::ServiceExt as _;
 
 use crate::answer::Problem;
@@ -14,7 +15,6 @@ use crate::api;
 use crate::desk::Desk;
 use crate::gate::{Gate, HEADERS, POLICY};
 use crate::settings::Settings;
-use crate::sitting::{Refusal, Sitting};
 
 /// How long an answer may take, the reading of the request's body included. What takes longer thinks in the background.
 const ANSWER: Duration = Duration::from_secs(60);

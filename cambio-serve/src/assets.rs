@@ -1,6 +1,6 @@
 //! The files of the pages, compiled in.
 
-use cambio_report::{TABLE_JS, VIEWER_CSS, WATCH_JS};
+use cambio_view::{TABLE_JS, VIEWER_CSS, WATCH_JS};
 
 /// A file: its name, its type and its text.
 pub(crate) struct Asset {

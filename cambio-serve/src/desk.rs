@@ -8,7 +8,7 @@ use cambio_agents::AgentSpec;
 use cambio_core::{Rules, RulesSpec};
 
 use crate::answer::Problem;
-use crate::appraisal::Appraisals;
+use crate::appraisals::Appraisals;
 use crate::rooms::{Room, Rooms};
 use crate::settings::Settings;
 

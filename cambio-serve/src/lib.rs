@@ -4,8 +4,8 @@
 //! without a network.
 //!
 //! # What a browser may know
-//! A page on which somebody plays is sent what `page` makes: of observations, sightings and what is public. The state of the
-//! match stays here. `tests/hidden.rs` plays matches again from decks that differ only where the seat cannot look, and compares
+//! A page for a player is sent the steps of a [`Sitting`](cambio_view::Sitting), made of observations, sightings and public
+//! information. The state of the match stays here. `tests/hidden.rs` plays matches again from decks that differ only where the seat cannot look, and compares
 //! every byte. A match can be watched when it is over.
 //!
 //! # Who may ask
@@ -15,25 +15,16 @@
 mod answer;
 mod api;
 mod app;
-mod appraisal;
+mod appraisals;
 mod assets;
-mod belief;
 mod desk;
 mod gate;
-mod inquiry;
 mod matches;
-mod page;
-mod reaction;
 mod rooms;
 mod runs;
 mod server;
 mod settings;
-mod sitting;
 
 pub use app::App;
-pub use page::{Ask, RoundEnd, Step};
-pub use reaction::ReactionTimes;
-pub use runs::{StoredMatch, play_again};
 pub use server::Server;
 pub use settings::Settings;
-pub use sitting::{Done, Invitation, Job, Refusal, Sitting, hint};

@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::extract::{Query, State};
 use axum::routing::get;
-use cambio_core::{Action, Card, Observer, Record, Seat, Setup, replay};
-use cambio_sim::{PlayablePlan, StoredRun, play_block};
+use cambio_core::{Action, Card, Observer, Record, Score, Seat, Standing, replay};
+use cambio_sim::rows::{MatchKey, PlayerRow, RoundRow};
+use cambio_sim::{PlayablePlan, StoredMatch, StoredRun, play_block};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answer::{Answer, Problem, json};
 use crate::desk::Desk;
-use crate::runs::{StoredMatch, aside, block_of, folder, may_start};
+use crate::runs::{aside, folder, may_start};
 
 /// How many matches a list has.
 const LISTED: usize = 50;
@@ -54,63 +55,17 @@ pub(crate) struct Wanted {
     agent: String,
 }
 
-/// What of a row of `matches.csv` tells which match it is.
-#[derive(Deserialize, Serialize, Clone)]
-struct Place {
-    rules: String,
-    seats: usize,
-    lineup: String,
-    deal: u64,
-    rotation: usize,
-    rounds: u64,
-    turns: u64,
-    winners: String,
-}
-
-impl Place {
-    fn stored(&self) -> StoredMatch {
-        let Place { rules, seats, lineup, deal, rotation, .. } = self.clone();
-        StoredMatch { rules, seats, lineup, deal, rotation }
-    }
-}
-
-/// What of a row of `players.csv` lists look at.
-#[derive(Deserialize)]
-struct Player {
-    agent: String,
-    calls: u64,
-    calls_succeeded: u64,
-    snaps_right_own: u64,
-    snaps_right_foreign: u64,
-    snaps_wrong: u64,
-    snaps_late: u64,
-}
-
-/// What of a row of `rounds.csv` lists look at.
-#[derive(Deserialize)]
-struct Round {
-    round: usize,
-    scores: String,
-}
-
-impl Round {
-    /// How far the scores of two seats lie apart.
-    fn swing(&self) -> f64 {
-        let scores = || self.scores.split(' ').filter_map(|score| score.parse::<f64>().ok());
-        (scores().fold(f64::NEG_INFINITY, f64::max) - scores().fold(f64::INFINITY, f64::min)).max(0.0)
-    }
-}
-
 impl Kind {
     /// Whether the rows say that the match fits, or at least that it may.
-    fn fits(self, players: &[Player]) -> bool {
+    fn fits(self, players: &[PlayerRow<'_>]) -> bool {
+        let mut counts = players.iter().map(|player| &player.counts);
         match self {
             Kind::All | Kind::Long | Kind::Swing => true,
-            Kind::Failed => players.iter().any(|player| player.calls > player.calls_succeeded),
-            Kind::Wrong => players.iter().any(|player| player.snaps_wrong > 0),
-            Kind::Foreign => players.iter().any(|player| player.snaps_right_foreign > 0),
-            Kind::Guess => players.iter().any(|player| {
-                player.snaps_right_own + player.snaps_right_foreign + player.snaps_wrong + player.snaps_late > 0
+            Kind::Failed => counts.any(|counts| counts.calls > counts.calls_succeeded),
+            Kind::Wrong => counts.any(|counts| counts.snaps_wrong > 0),
+            Kind::Foreign => counts.any(|counts| counts.snaps_right_foreign > 0),
+            Kind::Guess => counts.any(|counts| {
+                counts.snaps_right_own + counts.snaps_right_foreign + counts.snaps_wrong + counts.snaps_late > 0
             }),
         }
     }
@@ -120,11 +75,20 @@ impl Kind {
 #[derive(Serialize)]
 struct Listed {
     #[serde(flatten)]
-    place: Place,
+    which: StoredMatch,
+    rounds: usize,
+    turns: u32,
+    winners: String,
     players: Vec<String>,
     swing: Option<f64>,
     /// Where in the match to look.
     at: Option<(usize, usize)>,
+}
+
+/// How far the scores of two seats lie apart.
+fn swing(round: &RoundRow<'_>) -> f64 {
+    let units = || round.scores.iter().map(|score| score.units());
+    f64::from(units().max().unwrap_or(0) - units().min().unwrap_or(0)) / f64::from(Score::UNITS)
 }
 
 /// Inserts a match where its key belongs, the highest first, and keeps as many as are listed.
@@ -141,60 +105,57 @@ pub(crate) fn router() -> Router<Arc<Desk>> {
 async fn list(State(desk): State<Arc<Desk>>, Query(wanted): Query<Wanted>) -> Answer {
     let found = aside(move || {
         let path = folder(&desk, &wanted.run)?;
-        let open = |name: &str| {
-            let file = csv::Reader::from_path(path.join(name));
-            file.map_err(|_| Problem::missing("this run has no rows that can be read; rows that are compressed cannot"))
-        };
-        let (mut rows, mut players, mut rounds) = (open("matches.csv")?, open("players.csv")?, open("rounds.csv")?);
-        let (mut players, mut rounds) = (players.deserialize::<Player>(), rounds.deserialize::<Round>());
+        let run = StoredRun::open(&path).map_err(Problem::bad)?;
         let mut records = match wanted.kind {
             Kind::Guess => Some(Records::open(&desk, &path)?),
             _ => None,
         };
         let (begun, mut stopped) = (Instant::now(), false);
         let (mut listed, mut scanned, mut fitting): (Vec<Listed>, u64, u64) = (Vec::new(), 0, 0);
-        for row in rows.deserialize::<Place>() {
-            // The last row of a run in progress may be half written.
-            let Ok(place) = row else { break };
-            let seated: Vec<Player> = players.by_ref().take(place.seats.min(8)).map_while(Result::ok).collect();
-            if seated.len() < place.seats || scanned == SCANNED {
-                break;
-            }
-            let mut at = None;
-            let mut swing = None;
-            if wanted.kind == Kind::Swing {
-                let own = rounds.by_ref().take(place.rounds as usize).map_while(Result::ok);
-                let widest = own.reduce(|widest, round| if round.swing() > widest.swing() { round } else { widest });
-                let Some(widest) = widest else { break };
-                (swing, at) = (Some(widest.swing()), Some((widest.round, 0)));
-            }
-            if records.is_some() && begun.elapsed() > LOOKING {
-                stopped = true;
-                break;
-            }
-            scanned += 1;
-            let plays = wanted.agent.is_empty() || seated.iter().any(|player| player.agent == wanted.agent);
-            let may_fit = plays && wanted.kind.fits(&seated);
-            let agents: Vec<String> = seated.into_iter().map(|player| player.agent).collect();
-            if let Some(records) = &mut records {
-                records.step(&place, &agents);
-            }
-            if !may_fit {
-                continue;
-            }
-            if let Some(records) = &mut records {
-                at = records.read(&place)?.and_then(|record| first_guess(&record));
-                if at.is_none() {
+        'blocks: for stored in run.blocks().map_err(Problem::bad)? {
+            let (block, rows) = stored.map_err(Problem::bad)?;
+            for (row, rounds, players) in rows.by_match() {
+                stopped = records.is_some() && begun.elapsed() > LOOKING;
+                if stopped || scanned == SCANNED {
+                    break 'blocks;
+                }
+                scanned += 1;
+                let agents: Vec<&str> = players.iter().map(|player| player.agent).collect();
+                if let Some(records) = &mut records {
+                    records.step(&row.key, &agents);
+                }
+                let plays = wanted.agent.is_empty() || agents.contains(&&*wanted.agent);
+                if !plays || !wanted.kind.fits(players) {
                     continue;
                 }
-            }
-            fitting += 1;
-            let one = Listed { place, players: agents, swing, at };
-            match wanted.kind {
-                Kind::Long => rank(&mut listed, one, |one| one.place.turns as f64),
-                Kind::Swing => rank(&mut listed, one, |one| one.swing.unwrap_or(0.0)),
-                _ if listed.len() < LISTED => listed.push(one),
-                _ => {}
+                let (mut widest, mut at) = (None, None);
+                if wanted.kind == Kind::Swing {
+                    let first =
+                        rounds.iter().reduce(|widest, round| if swing(round) > swing(widest) { round } else { widest });
+                    (widest, at) = (first.map(swing), first.map(|round| (round.round, 0)));
+                }
+                if let Some(records) = &mut records {
+                    at = records.read(block.number, row.key.rotation)?.and_then(|record| first_guess(&record));
+                    if at.is_none() {
+                        continue;
+                    }
+                }
+                fitting += 1;
+                let one = Listed {
+                    which: row.key.into(),
+                    rounds: row.rounds,
+                    turns: row.turns,
+                    winners: row.winners.iter_from(Seat::A).map(Seat::letter).collect(),
+                    players: agents.into_iter().map(str::to_owned).collect(),
+                    swing: widest,
+                    at,
+                };
+                match wanted.kind {
+                    Kind::Long => rank(&mut listed, one, |one| f64::from(one.turns)),
+                    Kind::Swing => rank(&mut listed, one, |one| one.swing.unwrap_or(0.0)),
+                    _ if listed.len() < LISTED => listed.push(one),
+                    _ => {}
+                }
             }
         }
         Ok(serde_json::json!({ "matches": listed, "fitting": fitting, "scanned": scanned, "stopped": stopped }))
@@ -205,7 +166,7 @@ async fn list(State(desk): State<Arc<Desk>>, Query(wanted): Query<Wanted>) -> An
 /// The records of a run: those that it stored, in the order of its rows, else made by playing again.
 enum Records {
     Stored { lines: Lines<BufReader<File>>, next: Option<String>, own: Option<String> },
-    Played { plan: PlayablePlan, block: Option<(u64, Vec<Record>)> },
+    Played { plan: Box<PlayablePlan>, block: Option<(u64, Vec<Record>)> },
 }
 
 /// What of a record tells which match it is.
@@ -226,34 +187,34 @@ impl Records {
         let mut run = StoredRun::open(path).map_err(Problem::bad)?;
         may_start(desk, &run)?;
         run.plan.records = true;
-        Ok(Records::Played { plan: run.playable(&desk.settings.roster).map_err(Problem::bad)?, block: None })
+        let plan = Box::new(run.playable(&desk.settings.roster).map_err(Problem::bad)?);
+        Ok(Records::Played { plan, block: None })
     }
 
     /// Goes on to the record of this row. It has to be told of every row in order; one that was at fault may have no record.
-    fn step(&mut self, place: &Place, players: &[String]) {
+    fn step(&mut self, key: &MatchKey<'_>, players: &[&str]) {
         let Records::Stored { lines, next, own } = self else { return };
         *next = next.take().or_else(|| lines.next()?.ok());
         let is_it = |head: Head| {
             let rules = head.rules.as_str().or_else(|| head.rules["name"].as_str());
-            rules == Some(&*place.rules)
-                && (head.seats, head.deal, head.rotation) == (place.seats, place.deal, place.rotation)
+            rules == Some(key.rules)
+                && (head.seats, head.deal, head.rotation) == (key.seats, key.deal, key.rotation)
                 && head.agents == players
         };
         let fits = next.as_ref().is_some_and(|line| serde_json::from_str(line).is_ok_and(is_it));
         *own = if fits { next.take() } else { None };
     }
 
-    /// The record of the row that it went on to, if there is one.
-    fn read(&mut self, place: &Place) -> Result<Option<Record>, Problem> {
+    /// The record of the row that it went on to, if there is one. The row is of this block and rotation.
+    fn read(&mut self, number: u64, rotation: usize) -> Result<Option<Record>, Problem> {
         match self {
             Records::Stored { own, .. } => Ok(own.take().and_then(|line| Record::read(&line).ok())),
             Records::Played { plan, block } => {
-                let Some(number) = block_of(plan, &place.stored()) else { return Ok(None) };
                 if block.as_ref().is_none_or(|(own, _)| *own != number) {
                     let rows = play_block(plan, &plan.block(number)).map_err(|fault| Problem::bad(&fault.what))?;
                     *block = Some((number, rows.records));
                 }
-                Ok(block.as_ref().and_then(|(_, records)| records.get(place.rotation).cloned()))
+                Ok(block.as_ref().and_then(|(_, records)| records.get(rotation).cloned()))
             }
         }
     }
@@ -267,7 +228,7 @@ fn first_guess(record: &Record) -> Option<(usize, usize)> {
         first: Option<(usize, usize)>,
     }
     impl Observer for Guesses {
-        fn round_begins(&mut self, _: &Setup, _: &[Card]) {
+        fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
             self.at = (self.at.0 + 1, 0);
         }
 

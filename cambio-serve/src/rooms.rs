@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, watch};
 
-use crate::sitting::{Refusal, Sitting};
+use cambio_view::{Refusal, Sitting};
 
 /// One table.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Room {
 }
 
 /// A lock that a panic elsewhere does not poison: what it guards is whole between calls.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -9,15 +9,12 @@ use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse as _;
 use axum::routing::get;
-use cambio_agents::Roster;
-use cambio_core::Record;
-use cambio_sim::{Plan, StoredRun, play_block};
+use cambio_sim::{StoredMatch, StoredRun};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, Problem, json, show};
 use crate::desk::Desk;
 use crate::gate::STORED_POLICY;
-use crate::sitting::Refusal;
 
 /// How many folders are listed, and how deep below the root they may lie.
 const FOLDERS: usize = 200;
@@ -89,7 +86,7 @@ async fn list(State(desk): Desks) -> Answer {
                 agents: run.plan.agents.iter().map(|agent| agent.label.clone()).collect(),
                 rules: run.plan.cells.iter().map(|cell| format!("{} at {}", cell.rules.name(), cell.seats)).collect(),
                 matches: run.matches(),
-                of: if run.shard.is_some() { run.matches() } else { run.plan.matches() },
+                of: run.plan.matches(),
                 report: path.join("report.html").is_file(),
                 problem: None,
                 name,
@@ -119,28 +116,13 @@ struct Name {
 async fn report(State(desk): Desks, Query(name): Query<Name>) -> Answer {
     let text = aside(move || {
         let path = folder(&desk, &name.run)?.join("report.html");
-        cambio_sim::read_text(&path).map_err(|_| Problem::missing("this run has no report yet"))
+        cambio_exec::read_text(&path).map_err(|_| Problem::missing("this run has no report yet"))
     });
     let head = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8".parse().expect("a type")),
         (header::CONTENT_SECURITY_POLICY, STORED_POLICY),
     ];
     Ok((head, text.await?).into_response())
-}
-
-/// Which match of a run.
-#[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
-pub struct StoredMatch {
-    /// The name of the rules.
-    pub rules: String,
-    /// How many seats.
-    pub seats: usize,
-    /// The lineup, as the rows name it.
-    pub lineup: String,
-    /// The number of the deal.
-    pub deal: u64,
-    /// The number of the rotation.
-    pub rotation: usize,
 }
 
 /// What a run folder names is not started unasked.
@@ -156,48 +138,7 @@ async fn film(State(desk): Desks, Query(name): Query<Name>, Query(which): Query<
     let record = aside(move || {
         let run = StoredRun::open(&folder(&desk, &name.run)?).map_err(Problem::bad)?;
         may_start(&desk, &run)?;
-        play_again(run, &desk.settings.roster, &which).map_err(Problem::bad)
+        which.play(run, &desk.settings.roster).map_err(Problem::bad)
     });
     show(record.await?).await
-}
-
-/// The record of a match of a run, which is played again from its key.
-///
-/// # Errors
-/// If the run has no such match, or an agent of it cannot play.
-///
-/// ```no_run
-/// use cambio_serve::{StoredMatch, play_again};
-/// use cambio_sim::StoredRun;
-///
-/// let run = StoredRun::open("runs/quickstart".as_ref()).unwrap();
-/// let lineup = run.plan.cells[0].lineups[0].label().to_owned();
-/// let which = StoredMatch { rules: "classic".to_owned(), seats: 2, lineup, deal: 0, rotation: 0 };
-/// let record = play_again(run, &cambio_agents::roster(), &which).unwrap();
-/// assert_eq!(record.rounds.len(), 1);
-/// ```
-pub fn play_again(mut run: StoredRun, roster: &Roster, which: &StoredMatch) -> Result<Record, Refusal> {
-    let refuse = |what: String| Refusal(what);
-    run.plan.records = true;
-    let plan = run.playable(roster).map_err(|error| refuse(error.to_string()))?;
-    let missing = || refuse("the run has no such match".to_owned());
-    let number = block_of(&plan, which).ok_or_else(missing)?;
-    let rows = play_block(&plan, &plan.block(number)).map_err(|fault| refuse(fault.what.clone()))?;
-    rows.records.into_iter().nth(which.rotation).ok_or_else(missing)
-}
-
-/// The number of the block that has this match.
-pub(crate) fn block_of(plan: &Plan, which: &StoredMatch) -> Option<u64> {
-    let mut before = 0;
-    for cell in &plan.cells {
-        let lineups = cell.lineups.len() as u64;
-        if cell.rules.name() == which.rules && cell.seats == which.seats && which.deal < plan.deals {
-            let lineup = cell.lineups.iter().position(|lineup| lineup.label() == which.lineup);
-            if let Some(lineup) = lineup {
-                return Some(before + which.deal * lineups + lineup as u64);
-            }
-        }
-        before += lineups * plan.deals;
-    }
-    None
 }

@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::http::Request;
 use cambio_agents::{Roster, roster};
 use cambio_core::rng::{Bounded as _, Key, Stream};
-use cambio_core::{Action, Agent, Briefing, Observation, Seat};
+use cambio_core::{Action, Agent, AgentError, Observation, Seat};
 use cambio_serve::{App, Settings};
 
 fn app_with(roster: Roster) -> App {
@@ -137,11 +137,9 @@ fn a_decision_is_taken_once_by_whoever_is_asked() {
 struct Broken(bool);
 
 impl Agent for Broken {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, _: &Observation<'_>) -> Action {
+    fn decide(&mut self, _: &Observation<'_>) -> Result<Action, AgentError> {
         assert!(!self.0, "the bomb has gone off");
-        Action::Keep("h9".parse().unwrap())
+        Ok(Action::Keep("h9".parse().unwrap()))
     }
 }
 

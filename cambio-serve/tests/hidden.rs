@@ -10,8 +10,11 @@ use std::sync::Arc;
 use crate::asking::{Page, amount, get, post, read, run};
 use cambio_agents::roster;
 use cambio_core::rng::{Bounded as _, Key, Stream};
-use cambio_core::{Action, Agent, Briefing, Card, Deal, Observation, PRESETS, Phase, Playing, Rules, Seat, Sighting};
-use cambio_serve::{App, Invitation, ReactionTimes, Settings, Sitting};
+use cambio_core::{
+    Action, Agent, AgentError, Briefing, Card, Deal, Observation, PRESETS, Phase, Playing, Rules, Seat, Sighting,
+};
+use cambio_serve::{App, Settings};
+use cambio_view::{Invitation, ReactionTimes, Sitting};
 
 /// Takes the decisions of its seat from a script.
 struct Scripted {
@@ -21,14 +24,15 @@ struct Scripted {
 }
 
 impl Agent for Scripted {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         (self.seat, self.at) = (briefing.seat, 0);
+        Ok(())
     }
 
-    fn decide(&mut self, _: &Observation<'_>) -> Action {
+    fn decide(&mut self, _: &Observation<'_>) -> Result<Action, AgentError> {
         let own = self.script.iter().filter(|(seat, _)| *seat == self.seat);
         self.at += 1;
-        own.map(|(_, action)| *action).nth(self.at - 1).expect("nobody is asked beyond the script")
+        Ok(own.map(|(_, action)| *action).nth(self.at - 1).expect("nobody is asked beyond the script"))
     }
 }
 
@@ -74,7 +78,7 @@ impl World {
         let seats = 2 + stream.below(3) as usize;
         let deal = Deal::new(&rules, key);
         let person = Seat::ALL[stream.below(seats as u32) as usize];
-        let mut playing = Playing::dealt(deal.clone(), seats).unwrap();
+        let mut playing = Playing::observed(deal.clone(), seats, &mut ()).unwrap();
         let mut script = Vec::new();
         let least = stream.below(60) as usize;
         let reaction = stream.chance(1, 2).then_some(900);
@@ -92,7 +96,7 @@ impl World {
     /// The match where it stops, and everything that the person perceived; `None` if a decision is not the asked seat's, or not
     /// legal.
     fn perceived(&self) -> Option<(Playing, Vec<Sighting>)> {
-        let mut playing = Playing::dealt(self.deal.clone(), self.seats).unwrap();
+        let mut playing = Playing::observed(self.deal.clone(), self.seats, &mut ()).unwrap();
         let mut sightings: Vec<Sighting> = playing.sightings(self.person).collect();
         for &(seat, action) in &self.script {
             let turn = playing.turn().filter(|turn| turn.seat == seat && turn.view.allows(action));
@@ -164,10 +168,10 @@ impl World {
             at: 0,
         });
         let opponents = vec![roster.parse("scripted").unwrap(); self.seats - 1];
-        let start = Playing::dealt(self.deal.clone(), self.seats).unwrap();
+        let deal = self.deal.clone();
         let app = App::new(Settings::new(roster), crate::asking::TOKEN.to_owned(), 8417);
         let (person, reaction) = (self.person, self.reaction);
-        let table = app.open(Sitting::new(Invitation { start, person, opponents, notes, practice: true, reaction }));
+        let table = app.open(Sitting::new(Invitation { deal, person, opponents, notes, practice: true, reaction }));
         let table = table.unwrap();
         let mut page = Page::of(&app, table).await;
         let mut sent = String::new();

@@ -5,5 +5,3 @@ mod appraisal;
 mod asking;
 mod hidden;
 mod matches;
-mod reaction;
-mod slow;

@@ -6,8 +6,8 @@ use crate::asking::{TOKEN, get, read, run};
 use axum::http::StatusCode;
 use cambio_agents::roster;
 use cambio_core::{Action, Record};
-use cambio_serve::{App, Settings, StoredMatch, play_again};
-use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredRun};
+use cambio_serve::{App, Settings};
+use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredMatch, StoredRun};
 use serde_json::Value;
 
 fn play(path: &Path, records: bool) {
@@ -21,14 +21,14 @@ fn play(path: &Path, records: bool) {
         ..Experiment::default()
     };
     let plan = experiment.plan(&roster(), Path::new(".")).unwrap();
-    let mut folder = RunFolder::create(path, "", &plan, None).unwrap();
+    let mut folder = RunFolder::create(path, &plan).unwrap();
     Runner::new(&Executor::new(1).unwrap()).run(&plan, &mut folder).unwrap();
 }
 
 /// The record of a match of a list.
 fn record_of(path: &Path, listed: &Value) -> Record {
     let which: StoredMatch = serde_json::from_value(listed.clone()).unwrap();
-    play_again(StoredRun::open(path).unwrap(), &roster(), &which).unwrap()
+    which.play(StoredRun::open(path).unwrap(), &roster()).unwrap()
 }
 
 #[test]

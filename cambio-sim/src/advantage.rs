@@ -1,12 +1,13 @@
 //! What an agent's decisions are worth, against those of a policy in every other seat.
 
-use cambio_agents::{Advantage, AgentSpec, Blueprint, Plays};
+use cambio_agents::{Advantage, AgentSpec, Blueprint, Guarded, Plays};
 use cambio_core::rng::{Key, Purpose};
-use cambio_core::{Agent, Deal, MatchError, Phase, Rules, Seat};
+use cambio_core::{Agent, Pairing, Phase, Rules, Seat, play_match};
+use cambio_exec::Executor;
 use cambio_stats::{Interval, Moments, Support};
 
 use crate::plan::Unit;
-use crate::play::{Executor, Guarded, Stopped, Worker};
+use crate::play::{RoundError, play_rounds};
 
 /// Rounds between an agent in one seat and a policy in all others. Each deal is played in every seat.
 ///
@@ -68,28 +69,6 @@ pub struct AskedWorth {
     pub advantage: Interval,
 }
 
-/// Why it cannot be said what decisions are worth.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AdvantageError {
-    /// The policy does not play there.
-    #[error("{0}")]
-    Policy(String),
-    /// A round could not be played.
-    #[error("deal {deal}, the agent in seat {seat}: {source}")]
-    Round {
-        /// The deal.
-        deal: u64,
-        /// The agent's seat.
-        seat: Seat,
-        /// Why.
-        source: MatchError,
-    },
-    /// The executor was cancelled.
-    #[error("interrupted; nothing was measured")]
-    Interrupted,
-}
-
 /// Shares are summed as whole numbers of this fraction of 1.
 const UNITS: f64 = 1e6;
 
@@ -121,7 +100,7 @@ fn place(phase: Phase) -> usize {
     }
 }
 
-/// What a deal adds up to.
+/// What the round of one seat adds up to.
 #[derive(Clone, Copy, Default, Debug)]
 struct Sums {
     results: i64,
@@ -138,13 +117,16 @@ struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, seats: i64, sums: &Sums) {
-        self.results.add(seats, sums.results);
-        self.decisions.add(seats, sums.asked.iter().map(|&(.., worth)| worth).sum());
-        for (total, &(asked, otherwise, worth)) in self.asked.iter_mut().zip(&sums.asked) {
-            total.0 += asked;
-            total.1 += otherwise;
-            total.2.add(seats, worth);
+    /// Adds a deal by the sums of its seats.
+    fn add(&mut self, seats: &[Sums]) {
+        let each = seats.len() as i64;
+        self.results.add(each, seats.iter().map(|sums| sums.results).sum());
+        self.decisions.add(each, seats.iter().flat_map(|sums| &sums.asked).map(|&(.., worth)| worth).sum());
+        for (place, total) in self.asked.iter_mut().enumerate() {
+            let asked = || seats.iter().map(|sums| sums.asked[place]);
+            total.0 += asked().map(|(asked, ..)| asked).sum::<u64>();
+            total.1 += asked().map(|(_, otherwise, _)| otherwise).sum::<u64>();
+            total.2.add(each, asked().map(|(.., worth)| worth).sum());
         }
     }
 
@@ -176,47 +158,22 @@ impl Advantages<'_> {
     ///
     /// # Determinism
     /// The result does not depend on the number of threads.
-    pub fn play(&self, executor: &Executor, mut progress: impl FnMut(u64)) -> Result<Worth, AdvantageError> {
+    pub fn play(&self, executor: &Executor, progress: impl FnMut(u64)) -> Result<Worth, RoundError> {
         let rules = Unit::Rounds.of(*self.rules);
-        let work = |deal, worker: &Worker<'_>| {
-            let mut sums = Sums::default();
-            for seat in Seat::ALL.into_iter().take(self.seats) {
-                if worker.is_stopped() {
-                    return None;
-                }
-                match self.round(&rules, deal, seat, &mut sums) {
-                    Ok(()) => {}
-                    Err(_) if cambio_agents::is_interrupted() => return None,
-                    Err(error) => return Some(Err(error)),
-                }
-            }
-            worker.count(1);
-            Some(Ok(sums))
-        };
-        let commit = |totals: &mut Totals, _, sums: Result<Sums, _>| {
-            totals.add(self.seats as i64, &sums?);
-            Ok(())
-        };
-        let look = |_: &mut _, played| {
-            progress(played);
-            Ok(())
-        };
+        let round = |deal, seat| self.round(&rules, deal, seat);
         let mut totals = Totals::default();
-        executor.run_watched(0..self.deals, &mut totals, work, commit, look).map_err(|stopped| match stopped {
-            Stopped::Cancelled => AdvantageError::Interrupted,
-            Stopped::Failed(error) => error,
-        })?;
+        play_rounds(executor, (self.deals, self.seats), &mut totals, round, Totals::add, progress)?;
         Ok(totals.worth(self.deals * self.seats as u64))
     }
 
     /// Plays a round with the agent in this seat.
-    fn round(&self, rules: &Rules, deal: u64, seat: Seat, sums: &mut Sums) -> Result<(), AdvantageError> {
+    fn round(&self, rules: &Rules, deal: u64, seat: Seat) -> Result<Sums, RoundError> {
         let key = Key::new(self.seed, deal);
         // Keyed by the seed of the cards, which the agents' streams are not.
         let stream = key.stream(Purpose::Agent, seat.index() as u32);
         let over = self.over.clone();
         let mut advantage =
-            Advantage::new(over, rules, self.seats, seat, self.playouts, stream).map_err(AdvantageError::Policy)?;
+            Advantage::new(over, rules, self.seats, seat, self.playouts, stream).map_err(RoundError::Policy)?;
         let mut agents: Vec<Guarded<Box<dyn Agent>>> = Vec::with_capacity(self.seats);
         for other in Seat::ALL.into_iter().take(self.seats) {
             agents.push(Guarded::new(if other == seat {
@@ -225,19 +182,19 @@ impl Advantages<'_> {
                 Box::new(Plays::new(self.over.clone()))
             }));
         }
-        let result = Deal::new(rules, key)
-            .play(self.seats, &mut agents, &mut advantage)
-            .map_err(|source| AdvantageError::Round { deal, seat, source })?;
+        let pairing = Pairing { rules: *rules, seats: self.seats, key };
+        let failed = |source| RoundError::Round { deal, seat, source };
+        let result = play_match(&pairing, &mut agents, &mut advantage).map_err(failed)?;
         let winners = result.ranks.iter().filter(|&&rank| rank == 1).count();
         let share = if result.ranks[seat.index()] == 1 { 1.0 / winners as f64 } else { 0.0 };
-        sums.results += units(share - 1.0 / self.seats as f64);
+        let mut sums = Sums { results: units(share - 1.0 / self.seats as f64), ..Sums::default() };
         for decided in advantage.decided() {
             let (asked, otherwise, worth) = &mut sums.asked[place(decided.phase)];
             *asked += 1;
             *otherwise += u64::from(decided.differs);
             *worth += units(decided.advantage);
         }
-        Ok(())
+        Ok(sums)
     }
 }
 

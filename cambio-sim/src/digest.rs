@@ -3,22 +3,86 @@
 //! A [`Digest`] sums up the rows in canonical order. Its memory does not grow with the number of games. [`Derived`] makes the
 //! derived tables from these sums.
 
-mod baseline;
-mod behaviour;
 mod cell;
 mod derived;
 mod extract;
-mod resampling;
-mod sums;
 mod tables;
 
-pub use baseline::BaselineRow;
-pub(crate) use baseline::against;
-pub use behaviour::{Behaviour, CellBehaviour};
+use cambio_core::rng::{Key, Purpose, Seed, Stream};
+use cambio_stats::Matrix;
+use cambio_stats::simultaneous::{Contrasts, Together};
+
+use crate::plan::{Block, Plan};
+
 pub use cell::{CellDigest, SEAT_DEALS};
-pub use derived::{Derived, Page, Source};
+pub use derived::Derived;
 pub(crate) use extract::Extract;
-pub use resampling::pairs_of_equals;
-pub(crate) use resampling::resampling;
-pub use sums::Digest;
-pub use tables::{FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+pub use extract::{Behaviour, CellBehaviour};
+pub use tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+
+/// The sums of a run.
+#[derive(Clone, Debug)]
+pub struct Digest {
+    /// The sums of each cell, in the order of the plan.
+    pub cells: Vec<CellDigest>,
+    /// The cell of the last block.
+    pub last_cell: usize,
+    /// The faults of agents.
+    faults: Vec<FaultRow>,
+}
+
+impl Digest {
+    /// A digest of no rows.
+    pub(crate) fn new(plan: &Plan) -> Digest {
+        let cells = plan.cells.iter().map(|cell| CellDigest::new(plan, cell)).collect();
+        Digest { cells, last_cell: 0, faults: Vec::new() }
+    }
+
+    /// Adds the extract of these blocks, and their faults, which are lines of JSON. Blocks must come in canonical order.
+    pub(crate) fn add(&mut self, blocks: &[Block<'_>], extract: &Extract, faults: &[String]) {
+        for (place, behaviour) in &extract.behaviour {
+            self.cells[*place].behaviour.merge(behaviour);
+        }
+        for (block, outcomes) in blocks.iter().zip(extract.blocks()) {
+            self.cells[block.place].add(block, outcomes);
+            self.last_cell = block.place;
+        }
+        self.faults.extend(faults.iter().filter_map(|line| FaultRow::read(line)));
+    }
+}
+
+/// The number of the stream for planning. Derived files and tuning use other streams.
+const EQUALS: u32 = 6 << 16;
+
+/// A stream of random numbers for statistics. It belongs to the seed, and no game uses it.
+pub(crate) fn resampling(seed: impl Into<Seed>, name: u32) -> Stream {
+    // No plan has a deal with this number.
+    Key::new(seed, u64::MAX).stream(Purpose::Dealer, name)
+}
+
+/// The joint comparison of all pairs of this many agents whose means are independent and have equal variances: for planning,
+/// before there is a run.
+///
+/// # Panics
+/// If there are fewer than two agents.
+pub fn pairs_of_equals(agents: usize) -> Together {
+    let together = Together::new(&Matrix::identity(agents, agents), Contrasts::Pairs, &mut resampling(0_u64, EQUALS));
+    together.expect("two agents are a pair")
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::rng::Bounded as _;
+    use cambio_stats::Draw as _;
+
+    use super::*;
+
+    /// Old runs get the same intervals again only if the stream stays the same.
+    #[test]
+    fn resampling_draws_what_the_engine_would_draw() {
+        let (mut statistics, mut engine) = (resampling(1, 2), resampling(1, 2));
+        for bound in [1, 2, 3, 1000, 1 << 26, u32::MAX] {
+            assert_eq!(statistics.index(bound as usize) as u32, engine.below(bound));
+        }
+    }
+}

@@ -1,11 +1,8 @@
 //! Tournaments of Cambio agents: planned, played, stored and summed up.
 //!
 //! An [`Experiment`] says what to play. [`Experiment::plan`] checks it and writes it out as a [`Plan`]. A [`Runner`] plays a
-//! plan into a [`RunFolder`] on an [`Executor`], and [`StoredRun`] reads a folder back. [`verify`] checks a run, and [`merge`]
-//! puts shards together. The unit of play is the deal block: one lineup on one deal in all its rotations.
-//!
-//! Many machines play one run through a [`UnitStore`]: [`play_unit`] plays a range of batches and commits it, [`merge_units`] makes
-//! the run folder. [`schedule`] says what is played next and foretells how long it takes.
+//! plan into a [`RunFolder`] on an [`Executor`], or gives its tables alone. [`StoredRun`] reads a folder back, and [`verify`] checks
+//! it. The unit of play is the deal block: one lineup on one deal in all its rotations. Many machines play one run in [`units`].
 //!
 //! [`sprt`], [`tune`], [`LowerBound`] and [`Advantages`] play only as much as an answer needs, and store nothing.
 //!
@@ -35,30 +32,23 @@ mod plan;
 mod play;
 pub mod rows;
 mod run;
-pub mod schedule;
 pub mod sprt;
 mod store;
-mod text;
 pub mod tune;
+pub mod units;
 
-pub use advantage::{AdvantageError, Advantages, AskedWorth, Worth};
-pub use digest::{BaselineRow, Derived, FaultRow, Page, PairRow, PooledRow, RatingRow, SeatRow, Source, SummaryRow};
-pub use disk::{Claim, PartsError, RunError, write_whole};
-pub use exploit::{LowerBound, LowerBoundError, Won};
+pub use advantage::{Advantages, AskedWorth, Worth};
+pub use cambio_exec::{CancelToken, Executor, MOST_THREADS, Stopped, ThreadsError, Worker};
+pub use digest::{BaselineRow, Derived, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+pub use disk::{PartsError, RunError};
+pub use exploit::{LowerBound, Won};
 pub use plan::{
     Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan,
-    PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Secret, Shard, Unit, fresh_seed, read_rules, read_seed,
+    PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Secret, Unit, fresh_seed, read_rules, read_seed,
 };
-pub use play::{
-    AgentFault, BlockRows, CancelToken, Executor, Guarded, MOST_THREADS, MeasureError, RoundTally, Stopped, Tally,
-    ThreadsError, Worker, play_block,
-};
+pub use play::{AgentFault, BlockRows, PlayError, RoundError, RoundTally, Tally, play_block};
 pub use rows::BehaviourRow;
-pub use run::{
-    Findings, PlayedUnit, Progress, Replay, Report, RunOutcome, Runner, UnitError, against_baseline, derive,
-    keep_fault, merge, merge_units, play_unit, replay_unit, verify,
-};
+pub use run::{AgainError, Findings, Progress, Replay, Report, Runner, StoredMatch, derive, verify};
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;
-pub use store::{Blobs, FolderBlobs, LineupCost, RunFolder, StoredRun, UnitStore, WorkUnit};
-pub use text::{one_or_many, read_text};
+pub use store::{RunFolder, StoredRun};

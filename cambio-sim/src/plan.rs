@@ -9,10 +9,9 @@ mod lineups;
 mod lock;
 mod playable;
 mod seeds;
-mod shard;
 mod validate;
 
-pub use blocks::{Block, Cell, Plan, PlannedAgent};
+pub use blocks::{Block, Cell, Extent, Plan, PlannedAgent};
 pub use experiment::{
     Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,
 };
@@ -21,4 +20,3 @@ pub use lock::LockError;
 pub(crate) use lock::lock_differences;
 pub use playable::PlayablePlan;
 pub use seeds::{Secret, fresh_seed, read_seed};
-pub use shard::{Extent, Shard};

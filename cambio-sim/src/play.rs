@@ -1,19 +1,76 @@
-//! Plays deal blocks and makes their rows.
+//! Plays deal blocks and makes their rows; plays single rounds for measurements.
 
-mod bench;
 mod block;
-mod executor;
 mod fault;
-mod guard;
-mod measure;
 mod rows;
 mod tally;
 
+use cambio_core::{MatchError, Seat};
+use cambio_exec::{Executor, Stopped, Worker};
+
 pub(crate) use block::Arena;
 pub use block::play_block;
-pub use executor::{CancelToken, Executor, MOST_THREADS, Stopped, ThreadsError, Worker};
-pub use fault::AgentFault;
-pub use guard::Guarded;
-pub use measure::MeasureError;
+pub use fault::{AgentFault, PlayError};
 pub use rows::BlockRows;
 pub use tally::{RoundTally, Tally};
+
+/// Why rounds cannot be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RoundError {
+    /// A policy does not play by these rules.
+    #[error("{0}")]
+    Policy(String),
+    /// A round could not be played.
+    #[error("deal {deal}, the agent in seat {seat}: {source}")]
+    Round {
+        /// The deal.
+        deal: u64,
+        /// The seat of the agent that is measured.
+        seat: Seat,
+        /// Why.
+        source: MatchError,
+    },
+    /// The executor was cancelled.
+    #[error("interrupted; nothing was measured")]
+    Interrupted,
+}
+
+/// Plays each deal once for every seat, and commits the results of the seats deal by deal. `progress` gets the number of deals
+/// played so far, about ten times a second.
+pub(crate) fn play_rounds<T: Send, S: Send>(
+    executor: &Executor,
+    (deals, seats): (u64, usize),
+    state: &mut S,
+    round: impl Fn(u64, Seat) -> Result<T, RoundError> + Sync,
+    commit: impl Fn(&mut S, &[T]) + Sync,
+    mut progress: impl FnMut(u64),
+) -> Result<(), RoundError> {
+    let work = |deal, worker: &Worker<'_>| {
+        let mut results = Vec::with_capacity(seats);
+        for seat in Seat::ALL.into_iter().take(seats) {
+            if worker.is_stopped() {
+                return None;
+            }
+            match round(deal, seat) {
+                Ok(result) => results.push(result),
+                Err(_) if cambio_agents::is_interrupted() => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        worker.count(1);
+        Some(Ok(results))
+    };
+    let commit = |state: &mut S, _, results: Result<Vec<T>, RoundError>| {
+        commit(state, &results?);
+        Ok(())
+    };
+    let look = |_: &mut S, played| {
+        progress(played);
+        Ok(())
+    };
+    executor.run_watched(0..deals, state, work, commit, look).map_err(|stopped| match stopped {
+        Stopped::Cancelled => RoundError::Interrupted,
+        Stopped::Failed(error) => error,
+    })
+}

@@ -5,12 +5,13 @@ mod stored;
 use std::ops::Range;
 
 use cambio_agents::Roster;
+use cambio_exec::{Executor, Stopped, Worker};
 use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
 use cambio_stats::stopping::{Estimate, Stopped as StoppedTest};
 use cambio_stats::{Moments, Support};
 
 use crate::plan::{Block, Cell, Experiment, Lineup, PlanError, PlayablePlan};
-use crate::play::{AgentFault, Executor, MeasureError, Stopped, Worker, play_block};
+use crate::play::{AgentFault, PlayError, play_block};
 use crate::rows::PlayerRow;
 use crate::tune::Setting;
 
@@ -157,7 +158,7 @@ impl Question {
         executor: &Executor,
         agents: [&str; 2],
         mut progress: impl FnMut(u64, f64),
-    ) -> Result<Answer, MeasureError> {
+    ) -> Result<Answer, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let cell = &plan.cells[0];
         let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
@@ -174,7 +175,7 @@ impl Question {
         match executor.run_watched(0..self.most_deals, &mut reading, work, commit, look) {
             Ok(()) | Err(Stopped::Failed(End::Decided)) => {}
             Err(Stopped::Failed(End::Fault(fault))) => return Err(fault.into()),
-            Err(Stopped::Cancelled) => return Err(MeasureError::Interrupted),
+            Err(Stopped::Cancelled) => return Err(PlayError::Interrupted),
         }
         Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
     }
@@ -225,7 +226,7 @@ impl Question {
         executor: &Executor,
         agents: [&str; 2],
         deals: Range<u64>,
-    ) -> Result<Vec<usize>, MeasureError> {
+    ) -> Result<Vec<usize>, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let mut found = Vec::new();
         let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
@@ -250,7 +251,7 @@ impl Question {
         roster: &Roster,
         agents: [&str; 2],
         halves: impl IntoIterator<Item = usize>,
-    ) -> Result<Answer, MeasureError> {
+    ) -> Result<Answer, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let cell = &plan.cells[0];
         let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
@@ -301,7 +302,7 @@ fn halves(plan: &PlayablePlan, deal: u64, worker: &Worker<'_>) -> Result<Option<
 fn score(block: &Block<'_>, players: &[PlayerRow<'_>], agents: [usize; 2]) -> usize {
     let mut halves = 0;
     for table in players.chunks_exact(block.cell.seats) {
-        let of = |agent| table.iter().filter(move |row| block.agent(row.seat.index(), row.rotation) == agent);
+        let of = |agent| table.iter().filter(move |row| block.agent(row.seat.index(), row.key.rotation) == agent);
         for one in of(agents[0]) {
             for other in of(agents[1]) {
                 halves += match one.rank.cmp(&other.rank) {

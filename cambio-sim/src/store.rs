@@ -5,24 +5,17 @@
 //! nothing, and a resumed run cuts it off. An interruption therefore loses only unfinished batches, and a damaged row is never
 //! taken for a good one.
 
-mod blobs;
-#[cfg(feature = "cloud")]
-mod cloud;
-#[cfg(feature = "parquet")]
-mod export;
 mod folder;
 mod ledger;
 mod manifest;
-mod programs;
-mod secret;
-mod stored;
-mod units;
-
-pub use blobs::{Blobs, FolderBlobs};
 #[cfg(feature = "parquet")]
-pub use export::write_parquet;
+mod parquet;
+mod stored;
+
+#[cfg(feature = "parquet")]
+pub use self::parquet::write_parquet;
 pub use folder::RunFolder;
 pub(crate) use ledger::{BatchEntry, packed, row_files, unpacked_all};
+pub(crate) use manifest::{Build, Programs, refuse_other};
+pub(crate) use stored::ReadBatch;
 pub use stored::StoredRun;
-pub use units::{LineupCost, UnitStore, WorkUnit};
-pub(crate) use units::{StoredBatch, UnitWriter};

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 use cambio_agents::Roster;
 use cambio_core::rng::{Seed, Stream};
+use cambio_exec::Executor;
 use cambio_stats::Interval;
 use cambio_stats::curve::{Estimate, estimates};
 use cambio_stats::search::Search;
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::resampling;
 use crate::plan::{Block, Experiment, Focal, Lineups, Payoff, PlanError, PlayablePlan, Unit};
-use crate::play::{AgentFault, Executor, MeasureError, play_block};
+use crate::play::{AgentFault, PlayError, play_block};
 
 pub use result::{AgainstField, AgainstItself, Comparison, Found, MethodName, TuningResult, Validation};
 pub use task::{FieldScores, MOST_DEALS, Method, Opponents, Step, Task, TuneError, Tuned};
@@ -61,7 +62,7 @@ pub trait Scorer: std::fmt::Debug + Sync {
         candidates: &Candidates<'_>,
         which: &[usize],
         deals: Range<u64>,
-    ) -> Result<Vec<Vec<f64>>, MeasureError>;
+    ) -> Result<Vec<Vec<f64>>, PlayError>;
 }
 
 impl Scorer for Executor {
@@ -70,7 +71,7 @@ impl Scorer for Executor {
         candidates: &Candidates<'_>,
         which: &[usize],
         deals: Range<u64>,
-    ) -> Result<Vec<Vec<f64>>, MeasureError> {
+    ) -> Result<Vec<Vec<f64>>, PlayError> {
         let count = (deals.end - deals.start) as usize;
         let at = |place: u64| {
             let place = place as usize;
@@ -79,7 +80,7 @@ impl Scorer for Executor {
         let mut all = Vec::with_capacity(which.len() * count);
         self.run_ordered(0..(which.len() * count) as u64, at, |_, score| {
             all.push(score?);
-            Ok(())
+            Ok::<(), Box<AgentFault>>(())
         })?;
         Ok(all.chunks(count.max(1)).map(<[f64]>::to_vec).collect())
     }
@@ -132,7 +133,7 @@ impl<'e> Candidates<'e> {
         scorer: &'e dyn Scorer,
         candidates: &[String],
         field: &[String],
-    ) -> Result<Candidates<'e>, MeasureError> {
+    ) -> Result<Candidates<'e>, PlayError> {
         let mut agents: Vec<String> = candidates.to_vec();
         for spec in field {
             let agent = roster.parse(spec).map_err(PlanError::from)?;
@@ -192,7 +193,7 @@ impl<'e> Candidates<'e> {
     ///
     /// # Errors
     /// If an agent is at fault, or play was interrupted.
-    pub fn scores(&self, candidates: &[usize], deals: Range<u64>) -> Result<Vec<Vec<f64>>, MeasureError> {
+    pub fn scores(&self, candidates: &[usize], deals: Range<u64>) -> Result<Vec<Vec<f64>>, PlayError> {
         self.scorer.scores(self, candidates, deals)
     }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use cambio_agents::roster;
+use cambio_agents::{Guarded, roster};
 use cambio_core::testing::{Effort, check_agent};
-use cambio_core::{Action, Agent, Briefing, Observation, replay};
-use cambio_sim::{AgentFault, Experiment, Guarded, play_block};
+use cambio_core::{Action, Agent, AgentError, Observation, replay};
+use cambio_sim::{AgentFault, Experiment, play_block};
 
 /// Passes and draws until its third turn, then does what it is made for.
 struct Rogue {
@@ -13,15 +13,13 @@ struct Rogue {
 }
 
 impl Agent for Rogue {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         if view.table().turns() >= 5 {
-            return (self.deed)();
+            return Ok((self.deed)());
         }
         let idle = [Action::Pass, Action::End, Action::Draw, Action::Drop, Action::Skip];
         let choices = view.choices();
-        idle.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap()
+        Ok(idle.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap())
     }
 }
 

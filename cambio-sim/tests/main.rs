@@ -3,5 +3,6 @@
 mod belief;
 mod faults;
 mod quantities;
+mod rows;
 mod secrets;
 mod units;

@@ -55,7 +55,7 @@ fn known_cards_that_are_swapped_away_are_those_of_the_records() {
             let rules = block.cell.rules;
             let mut losses = Losses { rules, seats, knowledge: Vec::new(), lost: vec![0; seats] };
             replay(record, &mut losses).unwrap();
-            let counted: Vec<u32> = players.iter().map(|row| row.swapped_away).collect();
+            let counted: Vec<u32> = players.iter().map(|row| row.counts.swapped_away).collect();
             assert_eq!(counted, losses.lost, "{}, deal {}", rules.name(), block.deal);
             lost += counted.iter().sum::<u32>();
         }

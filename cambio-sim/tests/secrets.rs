@@ -17,7 +17,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn play(path: &Path, plan: &PlayablePlan) {
-    let mut folder = RunFolder::create(path, "", plan, None).unwrap();
+    let mut folder = RunFolder::create(path, plan).unwrap();
     Runner::new(&Executor::new(1).unwrap()).run(plan, &mut folder).unwrap();
 }
 
@@ -30,7 +30,7 @@ fn a_secret_is_committed_to_and_told_when_all_is_played() {
     let path = folder("told");
     let plan = experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap();
     let secret = plan.secret().unwrap().clone();
-    let begun = RunFolder::create(&path, "", &plan, None).unwrap();
+    let begun = RunFolder::create(&path, &plan).unwrap();
     // What is public from the start: the commitment, and not the secret.
     let commitment = secret.commitment().to_string();
     assert!(read(&path.join("spec.lock.json")).contains(&commitment));
@@ -47,7 +47,7 @@ fn a_secret_is_committed_to_and_told_when_all_is_played() {
     // A run that was stopped goes on with the secret of its folder.
     let again = experiment().plan_with(Secret::read(&path).unwrap(), &cambio_agents::roster(), Path::new(".")).unwrap();
     assert_eq!(again.run_id(), plan.run_id());
-    let mut folder = RunFolder::reopen(&path, "", &again, None).unwrap();
+    let mut folder = RunFolder::reopen(&path, &again).unwrap();
     Runner::new(&Executor::new(1).unwrap()).run(&again, &mut folder).unwrap();
 
     assert!(read(&path.join("manifest.json")).contains(&secret.to_string()));
@@ -64,7 +64,7 @@ fn a_secret_is_committed_to_and_told_when_all_is_played() {
     let error = StoredRun::open(&path).unwrap_err().to_string();
     assert!(error.contains("`secret` is not the one with the commitment"), "{error}");
     std::fs::write(&file, told).unwrap();
-    let found = verify(&stored, &stored.playable(&cambio_agents::roster()).unwrap(), Replay::All, &[]).unwrap();
+    let found = verify(&stored, &stored.playable(&cambio_agents::roster()).unwrap(), Replay::All);
     assert_eq!((found.wrong, found.replayed), (Vec::new(), stored.extent().of));
     std::fs::remove_dir_all(&path).unwrap();
 }

@@ -1,18 +1,15 @@
 //! A store of units holds whatever fails: writes that fail or are late, and machines that do not agree.
 
 use std::io::{self, Read};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use cambio_agents::roster;
 use cambio_core::rng::Bounded as _;
-use cambio_core::{Action, Agent, Briefing, Observation};
-use cambio_sim::{
-    Blobs, Executor, Experiment, FaultPolicy, FolderBlobs, PlayablePlan, RunFolder, Runner, Shard, UnitStore, WorkUnit,
-    derive, merge_units, play_unit, replay_unit,
-};
+use cambio_core::{Action, Agent, AgentError, Briefing, Observation};
+use cambio_sim::units::{Blobs, FolderBlobs, UnitStore, WorkUnit, merge_units, play_unit, replay_unit};
+use cambio_sim::{Executor, Experiment, FaultPolicy, PlayablePlan, RunFolder, Runner, derive};
 
 /// A store that fails one operation in ten and delays one in ten, in an order that is the same each time.
 #[derive(Debug)]
@@ -91,10 +88,6 @@ fn place(name: &str) -> PathBuf {
     place
 }
 
-fn part(plan: &PlayablePlan, index: u64, of: u64) -> Range<u64> {
-    Shard::batches(Some(Shard { index, of }), plan)
-}
-
 /// The rows and every table that is made of them.
 fn assert_same_rows(one: &Path, other: &Path) {
     let names = |folder: &Path| {
@@ -117,17 +110,17 @@ fn assert_same_rows(one: &Path, other: &Path) {
 #[test]
 fn a_store_that_fails_one_time_in_ten_loses_nothing_and_has_nothing_twice() {
     let (place, plan, executor) = (place("flaky"), plan(), Executor::new(2).unwrap());
-    Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.join("one"), "", &plan, None).unwrap()).unwrap();
+    Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.join("one"), &plan).unwrap()).unwrap();
     let failed = std::sync::Arc::new(AtomicU64::new(0));
     let blobs = FolderBlobs::at(&place.join("store")).unwrap();
     let store = UnitStore::on(Box::new(Flaky { blobs, count: AtomicU64::new(0), failed: failed.clone() }), "flaky");
-    store.begin("", &plan).unwrap();
+    store.begin(&plan).unwrap();
     for index in [4, 1, 0, 3, 2, 1] {
-        play_unit(&executor, &plan, part(&plan, index, 5), &store, |_| ()).unwrap();
+        play_unit(&executor, &plan, plan.part(index, 5), &store, |_| ()).unwrap();
     }
     assert_eq!(store.units().unwrap().len(), 5);
     assert!(store.missing(0..plan.batch_count()).unwrap().is_empty());
-    assert_eq!(merge_units(&store, &place.join("many"), &[], |_, _| ()).unwrap().0.matches(), plan.matches());
+    assert_eq!(merge_units(&store, &place.join("many"), |_, _| ()).unwrap().0.matches(), plan.matches());
     assert_same_rows(&place.join("one"), &place.join("many"));
     assert!(failed.load(Ordering::Relaxed) > 5, "it was flaky");
     assert_eq!(std::fs::read_dir(place.join("store/aside")).unwrap().count(), 0, "nothing is left aside");
@@ -137,28 +130,28 @@ fn a_store_that_fails_one_time_in_ten_loses_nothing_and_has_nothing_twice() {
 fn what_a_killed_machine_left_aside_is_removed_and_what_is_written_stays() {
     let (place, plan, executor) = (place("aside"), plan(), Executor::new(1).unwrap());
     let store = UnitStore::open(place.join("store").to_str().unwrap()).unwrap();
-    store.begin("", &plan).unwrap();
+    store.begin(&plan).unwrap();
     play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap();
     let (left, written) = (place.join("store/aside/left"), place.join("store/aside/written"));
     for (path, minutes) in [(&left, 61), (&written, 59)] {
         let file = std::fs::File::create_new(path).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(60 * minutes)).unwrap();
     }
-    merge_units(&store, &place.join("run"), &[], |_, _| ()).unwrap();
+    merge_units(&store, &place.join("run"), |_, _| ()).unwrap();
     assert!(!left.exists() && written.exists());
 }
 
 #[test]
 fn units_that_overlap_are_compared_batch_by_batch() {
     let (place, plan, executor) = (place("overlap"), plan(), Executor::new(1).unwrap());
-    Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.join("one"), "", &plan, None).unwrap()).unwrap();
+    Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.join("one"), &plan).unwrap()).unwrap();
     let store = UnitStore::open(place.join("store").to_str().unwrap()).unwrap();
-    store.begin("", &plan).unwrap();
+    store.begin(&plan).unwrap();
     let all = plan.batch_count();
     for unit in [0..all / 2, all / 3..all, all / 4..all / 4 + 1] {
         play_unit(&executor, &plan, unit, &store, |_| ()).unwrap();
     }
-    merge_units(&store, &place.join("many"), &[], |_, _| ()).unwrap();
+    merge_units(&store, &place.join("many"), |_, _| ()).unwrap();
     assert_same_rows(&place.join("one"), &place.join("many"));
 }
 
@@ -167,7 +160,7 @@ fn other_bytes_for_the_same_batches_stop_and_both_files_are_named() {
     let (place, plan, executor) = (place("other"), plan(), Executor::new(1).unwrap());
     let path = place.join("store");
     let store = UnitStore::open(path.to_str().unwrap()).unwrap();
-    store.begin("", &plan).unwrap();
+    store.begin(&plan).unwrap();
     let unit = play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap().unit;
     // A machine whose memory flips a digit: its file is whole and bears its own hash, but it is another file.
     let mut bytes = std::fs::read(path.join(unit.name())).unwrap();
@@ -179,7 +172,7 @@ fn other_bytes_for_the_same_batches_stop_and_both_files_are_named() {
     std::fs::write(folder.join(&other), &bytes).unwrap();
     let error = play_unit(&executor, &plan, unit.batches(), &store, |_| ()).unwrap_err().to_string();
     assert!(error.contains("gave other bytes") && error.contains(&other) && error.contains(&unit.hash), "{error}");
-    let error = merge_units(&store, &place.join("run"), &[], |_, _| ()).unwrap_err().to_string();
+    let error = merge_units(&store, &place.join("run"), |_, _| ()).unwrap_err().to_string();
     assert!(error.contains("the entry of batch 0 is not there") || error.contains("other bytes"), "{error}");
     assert!(!place.join("run").exists());
     // Found by playing again, too.
@@ -196,18 +189,18 @@ struct Careless {
 }
 
 impl Agent for Careless {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.is_wrong = briefing.stream.clone().below(3) == 0;
-        self.random.begin(briefing);
+        self.random.begin(briefing)
     }
 
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        if self.is_wrong { Action::Call } else { self.random.decide(view) }
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        if self.is_wrong { Ok(Action::Call) } else { self.random.decide(view) }
     }
 }
 
 #[test]
-fn the_sums_beside_the_rows_make_the_tables_that_the_rows_make() {
+fn tables_are_the_same_from_memory_from_the_rows_and_from_the_sums_beside_the_rows() {
     let careless = || Careless { is_wrong: false, random: roster().parse("random").unwrap().make() };
     let roster = roster().with("careless", "Does wrong now and then.", careless);
     let mut voided = 0;
@@ -224,16 +217,16 @@ fn the_sums_beside_the_rows_make_the_tables_that_the_rows_make() {
             ..Experiment::default()
         };
         let plan = experiment.plan(&roster, Path::new(".")).unwrap();
-        Runner::new(&executor)
-            .run(&plan, &mut RunFolder::create(&place.join("one"), "", &plan, None).unwrap())
-            .unwrap();
+        Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.join("one"), &plan).unwrap()).unwrap();
         let store = UnitStore::open(place.join("store").to_str().unwrap()).unwrap();
-        store.begin("", &plan).unwrap();
-        (0..3).for_each(|index| drop(play_unit(&executor, &plan, part(&plan, index, 3), &store, |_| ()).unwrap()));
-        let (merged, derived) = merge_units(&store, &place.join("many"), &[], |_, _| ()).unwrap();
+        store.begin(&plan).unwrap();
+        (0..3).for_each(|index| drop(play_unit(&executor, &plan, plan.part(index, 3), &store, |_| ()).unwrap()));
+        let (merged, derived) = merge_units(&store, &place.join("many"), |_, _| ()).unwrap();
         voided += plan.matches() - merged.matches();
         assert_same_rows(&place.join("one"), &place.join("many"));
-        assert!(derive(&merged, &[]).unwrap() == derived, "read from the rows again");
+        assert_eq!(derive(&merged).unwrap().files(), derived.files(), "read from the rows again");
+        let played = Runner::new(&executor).play(&plan);
+        assert_eq!((played.derived.files(), played.matches), (derived.files(), merged.matches()), "played in memory");
     }
     assert!(voided > 0, "no block was voided");
 }
@@ -243,7 +236,7 @@ fn sums_that_cannot_be_those_of_the_blocks_are_refused() {
     let (place, plan, executor) = (place("foreign"), plan(), Executor::new(1).unwrap());
     let path = place.join("store");
     let store = UnitStore::open(path.to_str().unwrap()).unwrap();
-    store.begin("", &plan).unwrap();
+    store.begin(&plan).unwrap();
     let unit = play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap().unit;
     // The same rows, with a last block that begins behind the last outcome: a whole file under its own hash.
     let mut bytes = std::fs::read(path.join(unit.name())).unwrap();
@@ -251,7 +244,7 @@ fn sums_that_cannot_be_those_of_the_blocks_are_refused() {
     *bytes.last_mut().unwrap() = 127;
     let other = WorkUnit { hash: blake3::hash(&bytes).to_hex().to_string(), ..unit };
     std::fs::write(path.join(other.name()), &bytes).unwrap();
-    let error = merge_units(&store, &place.join("run"), &[], |_, _| ()).unwrap_err().to_string();
+    let error = merge_units(&store, &place.join("run"), |_, _| ()).unwrap_err().to_string();
     assert!(error.contains("the sums of batch") && error.contains(&other.hash), "{error}");
     assert!(!place.join("run").exists());
 }

@@ -2,7 +2,8 @@
 
 use cambio_core::rng::Key as StreamKey;
 use cambio_core::{
-    Action, Agent, Briefing, Card, Choices, Event, Observation, Rules, Score, Seat, Setup, Sighting, Standing,
+    Action, Agent, Briefing, Card, Choices, Event, Failure, Observation, Observer as _, Players, Rules, Score, Seat,
+    Setup, Sighting, Standing,
 };
 
 use crate::game::Game;
@@ -62,23 +63,15 @@ impl<A: Agent, F: FnMut() -> A> Asked<F> {
         Asked { make, seed, streams: streams.max(1) }
     }
 
-    fn decide(&mut self, moment: &Moment<'_>, deal: u64) -> Result<Action, SolveError> {
+    fn decide(&mut self, moment: &Moment<'_>, deal: u64) -> Result<Action, Failure> {
         let Moment { rules, seat, sightings, view, .. } = *moment;
-        let trouble = |agent: &mut A| match agent.trouble() {
-            Some(reason) => Err(SolveError::Trouble { seat, reason }),
-            None => Ok(()),
-        };
-        let mut agent = (self.make)();
+        let mut players = Players::only((self.make)(), seat, SEATS);
         let stream = StreamKey::new(self.seed, deal).with_agents(self.seed).agent(seat);
-        agent.begin(&Briefing { rules, seats: SEATS, seat, stream: &stream });
-        trouble(&mut agent)?;
-        agent.round_begins(&Standing { round: 0, setup: Setup::new(rules, SEATS), totals: &[Score::default(); SEATS] });
-        for sighting in sightings {
-            agent.notice(sighting);
-        }
-        let action = agent.decide(view).canonical();
-        trouble(&mut agent)?;
-        Ok(action)
+        players.brief(&Briefing { rules, seats: SEATS, seat, stream: &stream })?;
+        let setup = Setup::new(rules, SEATS);
+        players.round_begins(&Standing { round: 0, setup, totals: &[Score::default(); SEATS] }, &[]);
+        players.perceive(seat, sightings);
+        Ok(players.ask(view).expect("the agent sits there")?.canonical())
     }
 }
 
@@ -88,7 +81,8 @@ impl<A: Agent, F: FnMut() -> A> Policy for Asked<F> {
         let mut probabilities = vec![0.0; choices.len()];
         for stream in 0..self.streams {
             let deal = moment.set as u64 * u64::from(self.streams) + u64::from(stream);
-            let action = self.decide(moment, deal)?;
+            let decided = self.decide(moment, deal);
+            let action = decided.map_err(|Failure { seat, error, .. }| SolveError::Failed { seat, error })?;
             let place = choices.iter().position(|choice| choice == action);
             let illegal = SolveError::Illegal { seat: moment.seat, action, legal: Box::new(choices) };
             probabilities[place.ok_or(illegal)?] += 1.0 / f64::from(self.streams);

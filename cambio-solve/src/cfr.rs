@@ -108,7 +108,7 @@ impl Learner {
     fn learn(&mut self, tree: &Tree, worth: &mut [f64], method: Method, iteration: f64) {
         let (positive, negative) = match method {
             Method::Discounted { alpha, beta, .. } => {
-                let discount = |power: f64| iteration.powf(power) / (iteration.powf(power) + 1.0);
+                let discount = |power: f64| libm::pow(iteration, power) / (libm::pow(iteration, power) + 1.0);
                 (discount(alpha), discount(beta))
             }
             Method::Plus => (1.0, 0.0),
@@ -147,7 +147,7 @@ impl<'g> Cfr<'g> {
         self.iterations += 1;
         let iteration = self.iterations as f64;
         let weight = match self.method {
-            Method::Discounted { gamma, .. } => iteration.powf(gamma),
+            Method::Discounted { gamma, .. } => libm::pow(iteration, gamma),
             Method::Plus => iteration,
         };
         for seat in [Seat::A, Seat::B] {

@@ -2,6 +2,7 @@
 
 use cambio_core::rng::{Bounded as _, Key as StreamKey, Purpose, Stream};
 use cambio_core::{Card, Chance, Race, RaceOrder, Rules, Setup, State};
+use libm::{exp, exp10, log, log10};
 
 use crate::SolveError;
 use crate::walk::SEATS;
@@ -74,24 +75,24 @@ impl Estimate {
                 let len = choices.len();
                 if len > 1 {
                     walk.histories.add(walk.log);
-                    bytes.add(walk.log + (SET + CHOICE * len as f64).ln());
-                    walk.log += (len as f64).ln();
+                    bytes.add(walk.log + log(SET + CHOICE * len as f64));
+                    walk.log += log(len as f64);
                 }
                 let chosen = walk.stream.below(len as u32) as usize;
                 let action = choices.nth(chosen).expect("the number is below the choices");
                 state.apply(action, &mut walk, &mut ()).expect("a choice is legal");
             }
             walk.histories.add(walk.log);
-            bytes.add(walk.log + END.ln());
+            bytes.add(walk.log + log(END));
         }
-        let log = |sum: &LogSum| (sum.ln() - (PROBES as f64).ln()) / std::f64::consts::LN_10;
-        Ok(Estimate { log_histories: log(&histories), log_bytes: log(&bytes) })
+        let decimal = |sum: &LogSum| (sum.ln() - log(PROBES as f64)) / std::f64::consts::LN_10;
+        Ok(Estimate { log_histories: decimal(&histories), log_bytes: decimal(&bytes) })
     }
 
     /// Refuses a game that is too large by far.
     pub(crate) fn fits(&self, rules: &Rules, limits: &Limits) -> Result<(), SolveError> {
-        let too_many = self.log_histories > (limits.histories as f64).log10() + SLACK;
-        if too_many || self.log_bytes > (limits.memory as f64).log10() + SLACK {
+        let too_many = self.log_histories > log10(limits.histories as f64) + SLACK;
+        if too_many || self.log_bytes > log10(limits.memory as f64) + SLACK {
             let name = rules.name().to_owned();
             return Err(SolveError::TooLarge { name, estimate: *self, limits: *limits, walked: None });
         }
@@ -108,8 +109,8 @@ impl std::fmt::Display for Estimate {
 /// A number by its decimal logarithm, to two digits.
 fn count(log: f64) -> String {
     match log {
-        _ if log < 6.0 => format!("{:.0}", 10_f64.powf(log)),
-        _ if log < 9.0 => format!("{:.1} million", 10_f64.powf(log - 6.0)),
+        _ if log < 6.0 => format!("{:.0}", exp10(log)),
+        _ if log < 9.0 => format!("{:.1} million", exp10(log - 6.0)),
         _ => format!("10^{log:.0}"),
     }
 }
@@ -121,7 +122,7 @@ pub(crate) fn bytes(log: f64) -> String {
         return format!("10^{log:.0} bytes");
     }
     let (unit, power) = UNITS.into_iter().rev().find(|(_, power)| log >= f64::from(*power)).unwrap_or(UNITS[0]);
-    format!("{:.1} {unit}", 10_f64.powf(log - f64::from(power)))
+    format!("{:.1} {unit}", exp10(log - f64::from(power)))
 }
 
 /// A sum of which only the logarithm is kept.
@@ -137,15 +138,15 @@ impl LogSum {
         if self.sum == 0.0 {
             (self.top, self.sum) = (log, 1.0);
         } else if log <= self.top {
-            self.sum += (log - self.top).exp();
+            self.sum += exp(log - self.top);
         } else {
-            self.sum = self.sum * (self.top - log).exp() + 1.0;
+            self.sum = self.sum * exp(self.top - log) + 1.0;
             self.top = log;
         }
     }
 
     fn ln(&self) -> f64 {
-        self.top + self.sum.ln()
+        self.top + log(self.sum)
     }
 }
 
@@ -164,7 +165,7 @@ impl Chance for Probe<'_> {
         self.histories.add(self.log);
         let is_first = |place: &usize| !pool[..*place].contains(&pool[*place]);
         let kinds = (0..pool.len()).filter(is_first).count();
-        self.log += (kinds as f64).ln();
+        self.log += log(kinds as f64);
         let chosen = self.stream.below(kinds as u32) as usize;
         (0..pool.len()).filter(is_first).nth(chosen).expect("the number is below the kinds")
     }
@@ -175,7 +176,7 @@ impl Chance for Probe<'_> {
 
     fn race(&mut self, race: &Race<'_>) -> RaceOrder {
         self.histories.add(self.log);
-        self.log += 2_f64.ln();
+        self.log += std::f64::consts::LN_2;
         race.draw(&mut self.stream)
     }
 }

@@ -129,7 +129,7 @@ pub use mccfr::Mccfr;
 pub use respond::{Effort, Maker, Responder};
 pub use strategy::{BestResponse, STRATEGY_FORMAT, Strategy, StrategyError};
 
-use cambio_core::{Action, Choices, Rules, Seat};
+use cambio_core::{Action, AgentError, Choices, Rules, Seat};
 
 /// When a solver stops: at whichever of the two comes first.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -197,7 +197,7 @@ pub enum SolveError {
     /// The information sets of the sampling solver have reached the limit.
     #[error(
         "after {iterations} iterations the information sets take {}, and may double at once; allowed is {}",
-        estimate::bytes((*.bytes as f64).log10()), estimate::bytes((.limits.memory as f64).log10())
+        estimate::bytes(libm::log10(*.bytes as f64)), estimate::bytes(libm::log10(.limits.memory as f64))
     )]
     Sampled {
         /// Iterations made.
@@ -246,13 +246,13 @@ pub enum SolveError {
         /// How many choices there are.
         choices: usize,
     },
-    /// An agent could not go on.
-    #[error("seat {seat} cannot go on: {reason}")]
-    Trouble {
+    /// An agent could not continue.
+    #[error("seat {seat} cannot go on: {error}")]
+    Failed {
         /// The seat.
         seat: Seat,
         /// Why.
-        reason: String,
+        error: AgentError,
     },
     /// The tree could not be written.
     #[error("cannot write the game tree: {0}")]
@@ -278,13 +278,13 @@ impl SolveError {
 }
 
 fn too_large(name: &str, estimate: &Estimate, limits: &Limits, walked: Option<(u64, u64)>) -> String {
-    let memory = estimate::bytes((limits.memory as f64).log10());
+    let memory = estimate::bytes(libm::log10(limits.memory as f64));
     let allowed = format!("allowed are {} histories and {memory}", limits.histories);
     match walked {
         None => format!("`{name}` is too large to be solved exactly: {estimate}; {allowed}"),
         Some((histories, bytes)) => format!(
             "`{name}` is too large to be solved exactly: after {histories} histories it may take up to {} (estimated: {estimate}); {allowed}",
-            estimate::bytes((bytes as f64).log10())
+            estimate::bytes(libm::log10(bytes as f64))
         ),
     }
 }

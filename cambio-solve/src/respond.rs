@@ -8,13 +8,13 @@
 
 mod trace;
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use cambio_core::knob::Best;
 use cambio_core::rng::Stream;
 use cambio_core::{
-    Action, Agent, Briefing, Card, Event, Observation, Rules, Score, Seat, Setup, Sighting, Standing, State,
+    Action, Agent, AgentError, Briefing, Card, Event, Failure, Notice, Observation, Observer as _, Players, Rules,
+    Score, Seat, Setup, Sighting, Standing, State,
 };
 
 use crate::game::payoff;
@@ -67,8 +67,6 @@ pub struct Responder {
     blueprint: Maker,
     effort: Effort,
     seated: Option<Seated>,
-    /// Why it cannot go on, for instance because an agent in its search cannot.
-    trouble: RefCell<Option<String>>,
 }
 
 /// The state of a responder at a table.
@@ -81,16 +79,27 @@ struct Seated {
     trace: Trace,
 }
 
+impl Seated {
+    fn setup(&self) -> Setup {
+        Setup { starter: self.starter, ..Setup::new(&self.rules, SEATS) }
+    }
+}
+
 impl std::fmt::Debug for Responder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Responder").field("effort", &self.effort).finish_non_exhaustive()
     }
 }
 
-/// A deal in a search: the state, the target with its sightings there, and the responder's own sightings.
+/// The target or the blueprint, in its seat.
+type One = Players<Box<dyn Agent>>;
+
+/// A deal in a search: the state, the agents with their sightings there, and the responder's own sightings.
 struct Line {
     state: State,
-    target: Box<dyn Agent>,
+    target: One,
+    /// The blueprint plays in the responder's seat beyond the tree.
+    blueprint: Option<One>,
     heard: Vec<Sighting>,
     key: Key,
     seat: Seat,
@@ -99,16 +108,39 @@ struct Line {
 impl Line {
     /// Carries out a decision. Races have the orders of `trace`, as far as it goes.
     fn apply(&mut self, action: Action, trace: &Trace, stream: &mut Stream) -> bool {
-        let Line { state, target, heard, key, seat } = self;
-        let other = other(*seat);
+        let Line { state, target, blueprint, heard, key, seat } = self;
         let mut chance = Replayed { trace, at: heard.len(), stream };
         let mut sink = |event: &Event<Card>| {
-            target.notice(&event.seen_from(other));
+            target.event(event);
+            if let Some(blueprint) = blueprint {
+                blueprint.event(event);
+            }
             let own = event.seen_from(*seat);
             heard.push(own);
             key.perceive(own);
         };
         state.apply(action, &mut chance, &mut sink).is_ok()
+    }
+
+    /// The decision of the target.
+    fn ask_target(&mut self) -> Result<Action, AgentError> {
+        ask(&mut self.target, &self.state.observe(other(self.seat)), self.seat)
+    }
+}
+
+/// The decision of an agent in the search of the responder in seat `own`.
+fn ask(players: &mut One, view: &Observation<'_>, own: Seat) -> Result<Action, AgentError> {
+    let action = players.ask(view).expect("an agent sits there");
+    action.map(Action::canonical).map_err(|failure| whose(failure, own))
+}
+
+/// Why the responder in seat `own` cannot continue, if an agent in its search cannot.
+fn whose(Failure { seat, error, .. }: Failure, own: Seat) -> AgentError {
+    let who = if seat == own { "its blueprint" } else { "its copy of the target" };
+    match error {
+        AgentError::Failed(reason) => AgentError::Failed(format!("{who} cannot go on: {reason}")),
+        AgentError::Machine(reason) => AgentError::Machine(format!("{who} cannot go on: {reason}")),
+        other => other,
     }
 }
 
@@ -183,7 +215,7 @@ impl Tree {
             return untried;
         }
         let visits: u32 = branches.iter().map(|branch| branch.visits).sum();
-        let (log, scale) = (f64::from(visits).ln(), (self.high - self.low).max(1e-9));
+        let (log, scale) = (libm::log(f64::from(visits)), (self.high - self.low).max(1e-9));
         let bound = |branch: &Branch| {
             let mean = branch.sum / f64::from(branch.visits);
             (mean - self.low) / scale + EXPLORATION * (log / f64::from(branch.visits)).sqrt()
@@ -213,118 +245,113 @@ impl Tree {
 impl Responder {
     /// A responder to the agents that `target` makes. Beyond its tree it plays like the agents that `blueprint` makes.
     pub fn new(target: Maker, blueprint: Maker, effort: Effort) -> Responder {
-        Responder { target, blueprint, effort, seated: None, trouble: RefCell::default() }
+        Responder { target, blueprint, effort, seated: None }
     }
 
-    /// Notes the trouble of an agent in the search.
-    fn ask_after(&self, agent: &mut dyn Agent, is_target: bool) {
-        if let Some(reason) = agent.trouble() {
-            let who = if is_target { "its copy of the target" } else { "its blueprint" };
-            self.trouble.borrow_mut().get_or_insert(format!("{who} cannot go on: {reason}"));
-        }
+    /// Makes an agent for a seat of the round: the blueprint for the responder's own, else the target.
+    fn seat(&self, seated: &Seated, seat: Seat, stream: &mut Stream) -> Result<One, AgentError> {
+        let make = if seat == seated.seat { &self.blueprint } else { &self.target };
+        let mut one = Players::only(make(), seat, SEATS);
+        let briefing = Briefing { rules: &seated.rules, seats: SEATS, seat, stream: &stream.fork() };
+        one.brief(&briefing).map_err(|failure| whose(failure, seated.seat))?;
+        one.round_begins(&Standing { round: 0, setup: seated.setup(), totals: &[Score::default(); SEATS] }, &[]);
+        Ok(one)
     }
 
-    /// Asks an agent in the search for its decision.
-    fn decided(&self, agent: &mut dyn Agent, is_target: bool, view: &Observation<'_>) -> Action {
-        let action = agent.decide(view).canonical();
-        self.ask_after(agent, is_target);
-        action
-    }
-
-    /// Makes an agent for a seat of the round.
-    fn seat(&self, seated: &Seated, seat: Seat, stream: &mut Stream) -> Box<dyn Agent> {
-        let is_target = seat != seated.seat;
-        let mut agent = if is_target { (self.target)() } else { (self.blueprint)() };
-        agent.begin(&Briefing { rules: &seated.rules, seats: SEATS, seat, stream: &stream.fork() });
-        let setup = Setup { starter: seated.starter, ..Setup::new(&seated.rules, SEATS) };
-        self.ask_after(agent.as_mut(), is_target);
-        agent.round_begins(&Standing { round: 0, setup, totals: &[Score::default(); SEATS] });
-        agent
+    /// Makes a blueprint that has perceived this.
+    fn blueprint(&self, seated: &Seated, sightings: &[Sighting], stream: &mut Stream) -> Result<One, AgentError> {
+        let mut one = self.seat(seated, seated.seat, stream)?;
+        one.perceive(seated.seat, sightings);
+        Ok(one)
     }
 
     /// Deals a deck, up to the first decision.
-    fn deal(&self, seated: &Seated, deck: &[Card], stream: &mut Stream) -> Option<Line> {
+    fn deal(&self, seated: &Seated, deck: &[Card], stream: &mut Stream) -> Result<Option<Line>, AgentError> {
         let seat = seated.seat;
-        let mut target = self.seat(seated, other(seat), stream);
+        let mut target = self.seat(seated, other(seat), stream)?;
         let (mut heard, mut key) = (Vec::new(), Key::START);
         let mut sink = |event: &Event<Card>| {
-            target.notice(&event.seen_from(other(seat)));
+            target.event(event);
             heard.push(event.seen_from(seat));
             key.perceive(event.seen_from(seat));
         };
-        let setup = Setup { starter: seated.starter, ..Setup::new(&seated.rules, SEATS) };
         let mut chance = Replayed { trace: &seated.trace, at: 0, stream };
-        let state = State::deal(&setup, deck, &mut chance, &mut sink).ok()?;
-        Some(Line { state, target, heard, key, seat })
+        let state = State::deal(&seated.setup(), deck, &mut chance, &mut sink).ok();
+        Ok(state.map(|state| Line { state, target, blueprint: None, heard, key, seat }))
     }
 
-    /// Replays the round in a deal up to the responder's decision. Returns the likelihood of the target's decisions; `None` if
-    /// the deal is impossible.
+    /// Replays the round in a deal up to the responder's decision, with the likelihood of the target's decisions; `None` if the
+    /// deal is impossible.
     fn replay(
         &self,
         seated: &Seated,
         deck: &[Card],
         (view, weigh): (&Observation<'_>, bool),
         stream: &mut Stream,
-    ) -> Option<(Line, f64)> {
-        let (mut line, mut likelihood) = (self.deal(seated, deck, stream)?, 1.0);
-        let trace = &seated.trace;
-        loop {
-            let actor = line.state.actor()?;
+    ) -> Result<Option<(Line, f64)>, AgentError> {
+        let Some(mut line) = self.deal(seated, deck, stream)? else { return Ok(None) };
+        let (trace, mut likelihood) = (&seated.trace, 1.0);
+        while let Some(actor) = line.state.actor() {
             let at = line.heard.len();
             if actor == seated.seat && at == trace.sightings.len() && is_now(&line.state, view) {
-                return (line.heard == trace.sightings).then_some((line, likelihood));
+                return Ok((line.heard == trace.sightings).then_some((line, likelihood)));
             }
             if at > trace.sightings.len() {
                 // In this deal something else happens than at the table.
-                return None;
+                break;
             }
             let choices = line.state.choices();
             let told = trace.decision(&line.state, actor, at);
             let action = if choices.len() == 1 {
-                choices.nth(0)?
+                choices.nth(0).expect("there is one choice")
             } else if actor == seated.seat {
                 // Nothing happened, so it passed.
                 told.unwrap_or(Action::Pass)
             } else if let Some(told) = told {
                 if weigh {
-                    let view = line.state.observe(actor);
                     let asks = self.effort.asks.max(1);
-                    let agree = (0..asks).filter(|_| self.decided(line.target.as_mut(), true, &view) == told).count();
-                    let share = agree as f64 / f64::from(asks);
+                    let mut agree = 0;
+                    for _ in 0..asks {
+                        agree += u32::from(line.ask_target()? == told);
+                    }
+                    let share = f64::from(agree) / f64::from(asks);
                     likelihood *= self.effort.doubt / choices.len() as f64 + (1.0 - self.effort.doubt) * share;
                 }
                 told
             } else {
-                self.decided(line.target.as_mut(), true, &line.state.observe(actor))
+                line.ask_target()?
             };
             if !line.apply(action, trace, stream) {
-                return None;
+                break;
             }
         }
+        Ok(None)
     }
 
     /// Plays a round on from the decision that is due: in the tree, then by the blueprint.
-    fn play_on(&self, seated: &Seated, mut line: Line, tree: &mut Tree, stream: &mut Stream, best: Best) {
+    fn play_on(
+        &self,
+        seated: &Seated,
+        mut line: Line,
+        tree: &mut Tree,
+        stream: &mut Stream,
+        best: Best,
+    ) -> Result<(), AgentError> {
         let mut path: Vec<(usize, usize)> = Vec::new();
-        let mut blueprint: Option<(Box<dyn Agent>, usize)> = None;
         line.key = Key::START;
         while let Some(actor) = line.state.actor() {
             let choices = line.state.choices();
             let action = if actor != seated.seat {
-                self.decided(line.target.as_mut(), true, &line.state.observe(actor))
+                line.ask_target()?
             } else if choices.len() == 1 {
                 choices.nth(0).expect("there is one choice")
-            } else if let Some((agent, told)) = &mut blueprint {
-                self.follow(agent.as_mut(), told, &line)
+            } else if let Some(blueprint) = &mut line.blueprint {
+                ask(blueprint, &line.state.observe(actor), actor)?
             } else {
                 let node = tree.come_to(line.key, choices.len());
                 let action = if tree.nodes[node].1.is_empty() {
-                    let mut agent = self.seat(seated, actor, stream);
-                    let mut told = 0;
-                    let wish = self.follow(agent.as_mut(), &mut told, &line);
-                    blueprint = Some((agent, told));
-                    wish
+                    let blueprint = line.blueprint.insert(self.blueprint(seated, &line.heard, stream)?);
+                    ask(blueprint, &line.state.observe(actor), actor)?
                 } else {
                     let chosen = tree.pick(node);
                     path.push((node, chosen));
@@ -334,23 +361,27 @@ impl Responder {
                 action
             };
             if !line.apply(action, &seated.trace, stream) {
-                // The agent is at fault: the round is not counted here, and the referee will find the fault.
-                return;
+                // The decision is illegal: the round is not counted here, and the referee will find the fault.
+                return Ok(());
             }
         }
         let worth = payoff(&line.state, best);
         tree.back(&path, if seated.seat == Seat::A { worth } else { -worth });
+        Ok(())
     }
 
-    fn search(&self, seated: &Seated, view: &Observation<'_>, stream: &mut Stream) -> Option<Action> {
+    /// Searches a decision; `None` if no deal fits what was seen.
+    fn search(
+        &self,
+        seated: &Seated,
+        view: &Observation<'_>,
+        stream: &mut Stream,
+    ) -> Result<Option<Action>, AgentError> {
         let mut deals = Vec::new();
         let mut total = 0.0;
         for _ in 0..self.effort.candidates.max(1) {
-            if self.trouble.borrow().is_some() {
-                return None;
-            }
             let deck = seated.trace.deck(&seated.rules, stream);
-            if let Some((_, likelihood)) = self.replay(seated, &deck, (view, true), stream) {
+            if let Some((_, likelihood)) = self.replay(seated, &deck, (view, true), stream)? {
                 total += likelihood;
                 deals.push((total, deck));
             }
@@ -358,47 +389,32 @@ impl Responder {
         let mut tree = Tree::new();
         let best = seated.rules.spec().best;
         for iteration in 0..self.effort.iterations {
-            if self.trouble.borrow().is_some() {
-                return None;
-            }
             // Systematic sampling: the deals in proportion to their weights, spread evenly.
             let turn = (f64::from(iteration) * 0.618_033_988_749_894_9).fract() * total;
-            let place = deals.partition_point(|(upto, _)| *upto <= turn).min(deals.len().checked_sub(1)?);
-            if let Some((line, _)) = self.replay(seated, &deals[place].1, (view, false), stream) {
-                self.play_on(seated, line, &mut tree, stream, best);
+            let place = deals.partition_point(|(upto, _)| *upto <= turn);
+            let Some((_, deck)) = deals.get(place).or(deals.last()) else { break };
+            if let Some((line, _)) = self.replay(seated, deck, (view, false), stream)? {
+                self.play_on(seated, line, &mut tree, stream, best)?;
             }
         }
-        let (_, branches) = tree.nodes.first()?;
-        let most = branches.iter().map(|branch| branch.visits).max()?;
-        let found = branches.iter().position(|branch| branch.visits == most)?;
+        let Some((_, branches)) = tree.nodes.first() else { return Ok(None) };
+        let Some(most) = branches.iter().map(|branch| branch.visits).max() else { return Ok(None) };
+        let found = branches.iter().position(|branch| branch.visits == most).expect("one has the most visits");
         // Where the search cannot tell the two apart, the blueprint has thought of more than one round's outcome.
-        let wish = self.wish(seated, view, stream);
-        let planned = view.choices().iter().position(|choice| choice == wish)?;
+        let wish = self.wish(seated, view, stream)?;
+        let Some(planned) = view.choices().iter().position(|choice| choice == wish) else { return Ok(Some(wish)) };
         // Of what was not tried twice nothing is clear. A search of some length tries everything twice.
         if self.effort.clear > 0.0 && [found, planned].iter().any(|&branch| branches[branch].visits < FEWEST) {
-            return Some(wish);
+            return Ok(Some(wish));
         }
         let lead = branches[found].mean() - branches[planned].mean();
         let is_clear = lead > self.effort.clear * (branches[found].error() + branches[planned].error()).sqrt();
-        if is_clear { view.choices().nth(found) } else { Some(wish) }
+        Ok(if is_clear { view.choices().nth(found) } else { Some(wish) })
     }
 
     /// What the blueprint does.
-    fn wish(&self, seated: &Seated, view: &Observation<'_>, stream: &mut Stream) -> Action {
-        let mut agent = self.seat(seated, seated.seat, stream);
-        for sighting in &seated.trace.sightings {
-            agent.notice(sighting);
-        }
-        self.decided(agent.as_mut(), false, view)
-    }
-
-    /// Tells a blueprint what it has not been told yet, and asks it.
-    fn follow(&self, agent: &mut dyn Agent, told: &mut usize, line: &Line) -> Action {
-        for sighting in &line.heard[*told..] {
-            agent.notice(sighting);
-        }
-        *told = line.heard.len();
-        self.decided(agent, false, &line.state.observe(line.seat))
+    fn wish(&self, seated: &Seated, view: &Observation<'_>, stream: &mut Stream) -> Result<Action, AgentError> {
+        ask(&mut self.blueprint(seated, &seated.trace.sightings, stream)?, view, seated.seat)
     }
 }
 
@@ -409,10 +425,10 @@ fn is_now(state: &State, view: &Observation<'_>) -> bool {
 }
 
 impl Agent for Responder {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        let is_fit = briefing.seats == SEATS;
-        let trouble = (!is_fit).then(|| format!("a responder plays at 2 seats, not at {}", briefing.seats));
-        self.trouble = RefCell::new(trouble);
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        if briefing.seats != SEATS {
+            return Err(format!("a responder plays at 2 seats, not at {}", briefing.seats).into());
+        }
         self.seated = Some(Seated {
             rules: *briefing.rules,
             seat: briefing.seat,
@@ -420,36 +436,32 @@ impl Agent for Responder {
             stream: briefing.stream.clone(),
             trace: Trace::default(),
         });
+        Ok(())
     }
 
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        let seated = self.seated.as_mut().expect("a match begins with a briefing");
-        seated.starter = standing.setup.starter;
+    fn notice(&mut self, notice: Notice<'_>) {
+        let Some(Seated { rules, starter, trace, .. }) = &mut self.seated else { return };
+        match notice {
+            Notice::RoundBegins(standing) => *starter = standing.setup.starter,
+            Notice::Event(sighting) => trace.notice(*sighting, rules),
+            Notice::Table(_) | Notice::RoundEnds(_) | Notice::MatchEnds(_) => {}
+        }
     }
 
-    fn notice(&mut self, sighting: &Sighting) {
-        let Seated { rules, trace, .. } = self.seated.as_mut().expect("a match begins with a briefing");
-        trace.notice(*sighting, rules);
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let choices = view.choices();
-        let first = choices.nth(0).expect("who is asked has a choice");
         if choices.len() == 1 {
-            return first;
+            return Ok(choices.nth(0).expect("there is one choice"));
         }
         let mut seated = self.seated.take().expect("a match begins with a briefing");
         let mut stream = seated.stream.fork();
-        let found = if seated.trace.lost { None } else { self.search(&seated, view, &mut stream) };
-        // In trouble what is decided counts for nothing.
-        let is_in_trouble = self.trouble.borrow().is_some();
-        let action = found.unwrap_or_else(|| if is_in_trouble { first } else { self.wish(&seated, view, &mut stream) });
+        let found = if seated.trace.lost { Ok(None) } else { self.search(&seated, view, &mut stream) };
+        let action = found.and_then(|found| match found {
+            Some(action) => Ok(action),
+            None => self.wish(&seated, view, &mut stream),
+        });
         seated.stream = stream.fork();
         self.seated = Some(seated);
         action
-    }
-
-    fn trouble(&mut self) -> Option<String> {
-        self.trouble.get_mut().clone()
     }
 }

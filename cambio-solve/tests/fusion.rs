@@ -78,7 +78,7 @@ fn search(moment: &Moment<'_>, named: Named, iterations: u32, stream: &mut Strea
                     let nth = stream.below(untried as u32) as usize;
                     (0..edges.len()).filter(|&place| edges[place].visits == 0.0).nth(nth).unwrap()
                 } else {
-                    let bound = |edge: &Edge| edge.sum / edge.visits + 0.7 * (all.ln() / edge.visits).sqrt();
+                    let bound = |edge: &Edge| edge.sum / edge.visits + 0.7 * (libm::log(all) / edge.visits).sqrt();
                     (0..edges.len()).fold(0, |best, at| if bound(&edges[at]) > bound(&edges[best]) { at } else { best })
                 };
                 path.push((seat, name, chosen));

@@ -72,13 +72,12 @@ fn deal(strengths: &[f64], rng: &mut ChaCha8Rng) -> Vec<i64> {
 /// The factor of simultaneous intervals as it is in most packages: a t with one common error (Hothorn, Bretz and Westfall
 /// 2008), here from 10,000 draws.
 fn common_error(covariance: &Matrix, freedom: f64, rng: &mut ChaCha8Rng) -> f64 {
-    let size = covariance.rows();
-    let eigen = covariance.symmetric_eigen();
-    let roots: Vec<f64> = eigen.values.iter().map(|value| value.max(0.0).sqrt()).collect();
-    let root = &eigen.vectors * &Matrix::diagonal(&roots);
+    let size = covariance.nrows();
+    let eigen = covariance.clone().symmetric_eigen();
+    let root = eigen.eigenvectors * Matrix::from_diagonal(&eigen.eigenvalues.map(|value| value.max(0.0).sqrt()));
     let mut largest: Vec<f64> = (0..10_000)
         .map(|_| {
-            let drawn = root.times(&(0..size).map(|_| rng.normal()).collect::<Vec<f64>>());
+            let drawn = &root * Matrix::from_fn(size, 1, |_, _| rng.normal());
             // Chi-square over its freedom (Wilson and Hilferty 1931).
             let part = 2.0 / (9.0 * freedom);
             let chi = (1.0 - part + rng.normal() * part.sqrt()).powi(3).max(1e-9);
@@ -175,8 +174,8 @@ fn repeat(field: &Field, truths: &[f64], deals: u64, repetitions: u32, seed: u64
             of_seats[(i + 1, j + 1)] - of_seats[(i + 1, 0)] - of_seats[(0, j + 1)] + of_seats[(0, 0)]
         });
         counts.hotelling += u32::from(hotelling::test(&effects, &spread, deals).is_some_and(|test| test.p < 0.05));
-        let product = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
-        let wald = spread.cholesky().map_or(0.0, |root| product(&effects, &root.solve(&effects)));
+        let column = Matrix::from_column_slice(seats - 1, 1, &effects);
+        let wald = spread.cholesky().map_or(0.0, |root| column.dot(&root.solve(&column)));
         let freedom = seats as f64 - 1.0;
         counts.chi_square += u32::from(f_tail(wald / freedom, freedom, 1e9) < 0.05);
     }

@@ -1,5 +1,7 @@
 //! Intervals for who looks while results come in.
 
+use libm::log;
+
 /// The number of clusters at which the intervals are as narrow as they can be.
 const TARGET: f64 = 1000.0;
 
@@ -19,10 +21,10 @@ const TARGET: f64 = 1000.0;
 /// ```
 pub fn factor(clusters: u64) -> f64 {
     let alpha = 1.0 - crate::LEVEL;
-    let bound = -2.0 * alpha.ln();
-    let square = (bound + bound.ln() + 1.0) / TARGET;
+    let bound = -2.0 * log(alpha);
+    let square = (bound + log(bound) + 1.0) / TARGET;
     let spent = clusters as f64 * square + 1.0;
-    (2.0 * spent / (spent - 1.0) * (spent.sqrt() / alpha).ln()).sqrt()
+    (2.0 * spent / (spent - 1.0) * log(spent.sqrt() / alpha)).sqrt()
 }
 
 #[cfg(test)]

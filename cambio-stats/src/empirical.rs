@@ -6,7 +6,7 @@
 
 use rand::Rng;
 
-use crate::matrix::{Matrix, add_scaled, largest, norm};
+use crate::matrix::{Matrix, Vector};
 use crate::resampling::Draw as _;
 
 /// How many groups of clusters are kept for resampling; beyond, neighbouring clusters share one.
@@ -159,7 +159,7 @@ impl GameSums {
 /// use cambio_stats::empirical::Game;
 ///
 /// // Rock, paper, scissors: a win is 1, a loss 0, a tie ½.
-/// let game = Game::of_matrix(&Matrix::from_rows(&[[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]]));
+/// let game = Game::of_matrix(&Matrix::from_row_slice(3, 3, &[0.5, 0.0, 1.0, 1.0, 0.5, 0.0, 0.0, 1.0, 0.5]));
 /// let mixture = game.nash().unwrap();
 /// assert!(mixture.iter().all(|share| (share - 1.0 / 3.0).abs() < 1e-6));
 /// assert!(game.regret(&mixture) < 1e-6 && game.regret(&[1.0, 0.0, 0.0]) > 0.4);
@@ -174,7 +174,7 @@ pub struct Game {
 impl Game {
     /// A game of two players from its matrix: row i, column j is what i gets against j.
     pub fn of_matrix(matrix: &Matrix) -> Game {
-        let strategies = matrix.rows();
+        let strategies = matrix.nrows();
         let mut payoffs = Vec::new();
         for i in 0..strategies {
             for j in i + 1..strategies {
@@ -286,14 +286,13 @@ impl Game {
         const REGRET: f64 = 1e-6;
         if let Some(matrix) = self.matrix() {
             // Exactly antisymmetric, so that the value is 0.
-            let game = &(&matrix - &matrix.transpose()) * 0.5;
-            return self.logit_limit(|p| (game.times(p), game.clone()));
+            let game = (&matrix - matrix.transpose()) * 0.5;
+            return self.logit_limit(|p| (&game * p, game.clone()));
         }
-        let payoffs = |p: &[f64]| {
-            let slopes = self.slopes(p);
+        let payoffs = |p: &Vector| {
+            let slopes = self.slopes(p.as_slice());
             // Payoffs are homogeneous in the shares (Euler's theorem).
-            let values = slopes.times(p).into_iter().map(|value| value / (self.players as f64 - 1.0));
-            (values.collect(), slopes)
+            (&slopes * p / (self.players as f64 - 1.0), slopes)
         };
         let found = self.logit_limit(payoffs).filter(|shares| self.regret(shares) < REGRET);
         found.or_else(|| Some(self.replicator(2000.0)).filter(|shares| self.regret(shares) < 1e-3))
@@ -306,10 +305,10 @@ impl Game {
     /// interpretation of the logistic quantal response equilibrium correspondence"). A step along the tangent is corrected by
     /// Newton's method. In a game of two players and constant sum the slope of x − u / τ has no eigenvalue but 1 plus something
     /// imaginary, so that the path never turns back.
-    fn logit_limit(&self, payoffs: impl Fn(&[f64]) -> (Vec<f64>, Matrix)) -> Option<Vec<f64>> {
+    fn logit_limit(&self, payoffs: impl Fn(&Vector) -> (Vector, Matrix)) -> Option<Vec<f64>> {
         const COLDEST: f64 = 1e-7;
         const WIDEST: f64 = 0.5;
-        let mut at = Logits { logits: vec![0.0; self.strategies], temperature: 1.0 }.corrected(&payoffs)?;
+        let mut at = Logits { logits: Vector::zeros(self.strategies), temperature: 1.0 }.corrected(&payoffs)?;
         let mut ratio = WIDEST;
         while at.temperature > COLDEST {
             if let Some(next) = at.ahead(ratio, &payoffs).and_then(|next| next.corrected(&payoffs)) {
@@ -320,7 +319,7 @@ impl Game {
                 (ratio < 0.999).then_some(())?;
             }
         }
-        Some(softmax(at.logits))
+        Some(softmax(at.logits).data.into())
     }
 
     /// The α-rank of a single population (Omidshafiei and others 2019, "α-Rank: Multi-agent evaluation by evolution", eq. 3
@@ -420,26 +419,24 @@ fn choose(of: u32, count: usize) -> f64 {
 /// A place on or near the path of logit equilibria.
 #[derive(Clone)]
 struct Logits {
-    logits: Vec<f64>,
+    logits: Vector,
     temperature: f64,
 }
 
 /// How far logits are from an equilibrium, and the slope of that.
 struct Gap {
-    payoffs: Vec<f64>,
-    distance: Vec<f64>,
+    payoffs: Vector,
+    distance: Vector,
     slope: Matrix,
 }
 
 impl Logits {
-    fn gap(&self, payoffs: &impl Fn(&[f64]) -> (Vec<f64>, Matrix)) -> Gap {
+    fn gap(&self, payoffs: &impl Fn(&Vector) -> (Vector, Matrix)) -> Gap {
         let shares = softmax(self.logits.clone());
         let (mut values, slopes) = payoffs(&shares);
-        for value in &mut values {
-            *value /= self.temperature;
-        }
-        let distance = self.logits.iter().zip(&values).map(|(logit, value)| logit - value).collect();
-        let mean = slopes.times(&shares);
+        values /= self.temperature;
+        let distance = &self.logits - &values;
+        let mean = &slopes * &shares;
         let slope = Matrix::from_fn(shares.len(), shares.len(), |i, j| {
             let own = if i == j { 1.0 } else { 0.0 };
             own - (slopes[(i, j)] - mean[i]) * shares[j] / self.temperature
@@ -448,20 +445,20 @@ impl Logits {
     }
 
     /// The equilibrium at this temperature, by Newton's method; `None` if none is near.
-    fn corrected(mut self, payoffs: &impl Fn(&[f64]) -> (Vec<f64>, Matrix)) -> Option<Logits> {
+    fn corrected(mut self, payoffs: &impl Fn(&Vector) -> (Vector, Matrix)) -> Option<Logits> {
         let mut now = self.gap(payoffs);
         for _ in 0..50 {
             // Payoffs are known to the last digit or two of a double, and are divided by the temperature.
-            if largest(&now.distance) <= 1e-12 + 1e-15 / self.temperature {
+            if now.distance.amax() <= 1e-12 + 1e-15 / self.temperature {
                 return Some(self);
             }
-            let step = now.slope.solve(&now.distance)?;
+            let step = now.slope.lu().solve(&now.distance)?;
             let mut share = 1.0;
             now = loop {
                 let mut next = self.clone();
-                add_scaled(&mut next.logits, -share, &step);
+                next.logits -= share * &step;
                 let there = next.gap(payoffs);
-                if norm(&there.distance) <= (1.0 - 0.1 * share) * norm(&now.distance) {
+                if there.distance.norm() <= (1.0 - 0.1 * share) * now.distance.norm() {
                     self = next;
                     break there;
                 }
@@ -473,25 +470,18 @@ impl Logits {
     }
 
     /// A step along the tangent to a temperature so many times as high.
-    fn ahead(&self, ratio: f64, payoffs: &impl Fn(&[f64]) -> (Vec<f64>, Matrix)) -> Option<Logits> {
+    fn ahead(&self, ratio: f64, payoffs: &impl Fn(&Vector) -> (Vector, Matrix)) -> Option<Logits> {
         let now = self.gap(payoffs);
-        let tangent = now.slope.solve(&now.payoffs)?;
-        let mut next = Logits { temperature: self.temperature * ratio, ..self.clone() };
-        add_scaled(&mut next.logits, 1.0 / ratio - 1.0, &tangent);
-        Some(next)
+        let tangent = now.slope.lu().solve(&now.payoffs)?;
+        Some(Logits { logits: &self.logits + (1.0 / ratio - 1.0) * tangent, temperature: self.temperature * ratio })
     }
 }
 
-fn softmax(mut values: Vec<f64>) -> Vec<f64> {
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    for value in &mut values {
-        *value = (*value - most).exp();
-    }
-    let sum: f64 = values.iter().sum();
-    for value in &mut values {
-        *value /= sum;
-    }
-    values
+fn softmax(mut values: Vector) -> Vector {
+    let most = values.max();
+    values.apply(|value| *value = libm::exp(*value - most));
+    let sum = values.sum();
+    values / sum
 }
 
 /// The probability that one mutant takes over, by how much fitter mutants are where there is one, two and so on:
@@ -504,13 +494,13 @@ fn fixation(gains: impl Iterator<Item = f64>) -> f64 {
         sum
     }));
     let most = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (-most).exp() / exponents.iter().map(|exponent| (exponent - most).exp()).sum::<f64>()
+    libm::exp(-most) / exponents.iter().map(|exponent| libm::exp(exponent - most)).sum::<f64>()
 }
 
 /// The stationary distribution of a chain (Grassmann, Taksar and Heyman 1985: elimination without subtraction, so that
 /// probabilities of very different size stay accurate).
 fn stationary(moves: &Matrix) -> Option<Vec<f64>> {
-    let size = moves.rows();
+    let size = moves.nrows();
     // Where nothing leads on, a hundredth of the smallest number keeps the chain in one piece.
     let mut p = Matrix::from_fn(size, size, |from, to| moves[(from, to)].max(1e-300));
     for last in (1..size).rev() {
@@ -649,7 +639,7 @@ mod tests {
         assert!((fixation([0.0; 49].into_iter()) - 0.02).abs() < 1e-15);
         // (1 − e^−u) / (1 − e^−mu) where the gain is the same throughout.
         for gain in [0.3_f64, -0.3, 20.0, -20.0] {
-            let expected = -(-gain).exp_m1() / -(-50.0 * gain).exp_m1();
+            let expected = libm::expm1(-gain) / libm::expm1(-50.0 * gain);
             let found = fixation([gain; 49].into_iter());
             assert!((found - expected).abs() <= 1e-12 * expected, "{gain}: {found} {expected}");
         }

@@ -1,7 +1,7 @@
 //! Hotelling's test that several means are all 0.
 
 use crate::distributions::f_tail;
-use crate::matrix::{Matrix, dot};
+use crate::matrix::{Matrix, Vector};
 
 /// How a test came out.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -28,7 +28,7 @@ pub struct Test {
 /// use cambio_stats::hotelling::test;
 ///
 /// // One mean: the t test, whose square is F.
-/// let found = test(&[2.0], &Matrix::diagonal(&[0.64]), 12).unwrap();
+/// let found = test(&[2.0], &Matrix::from_element(1, 1, 0.64), 12).unwrap();
 /// assert!((found.f - 6.25).abs() < 1e-12 && (found.p - 0.0295).abs() < 1e-4);
 /// ```
 pub fn test(means: &[f64], covariance: &Matrix, clusters: u64) -> Option<Test> {
@@ -37,7 +37,8 @@ pub fn test(means: &[f64], covariance: &Matrix, clusters: u64) -> Option<Test> {
     if means.is_empty() || freedom.1 < 1.0 {
         return None;
     }
-    let wald = dot(means, &covariance.cholesky()?.solve(means));
+    let means = Vector::from_column_slice(means);
+    let wald = means.dot(&covariance.clone().cholesky()?.solve(&means));
     let f = wald * freedom.1 / (q * (clusters - 1.0));
     f.is_finite().then(|| Test { f, freedom, p: f_tail(f, freedom.0, freedom.1) })
 }
@@ -56,11 +57,10 @@ mod tests {
             let mut rejected = 0;
             for _ in 0..runs {
                 let drawn = Matrix::from_fn(clusters, q, |_, _| rng.normal());
-                let means: Vec<f64> =
-                    (0..q).map(|column| drawn.column(column).sum::<f64>() / clusters as f64).collect();
+                let means: Vec<f64> = (0..q).map(|column| drawn.column(column).sum() / clusters as f64).collect();
                 let centred = Matrix::from_fn(clusters, q, |row, column| drawn[(row, column)] - means[column]);
                 let count = clusters as f64;
-                let covariance = &(&centred.transpose() * &centred) * (1.0 / (count * (count - 1.0)));
+                let covariance = centred.transpose() * &centred / (count * (count - 1.0));
                 rejected += u32::from(test(&means, &covariance, clusters as u64).unwrap().p < 0.05);
             }
             let share = f64::from(rejected) / f64::from(runs);

@@ -10,6 +10,8 @@
 //! says how many it takes, [`anytime`] is for who looks before the end, [`search`] looks for the best of many parameters.
 //! Covariances are of type [`Matrix`]. Whatever draws random numbers draws them from a generator of yours ([`Draw`]).
 //!
+//! Every function gives the same bits on every CPU: logarithms and the like come from `libm`, not from the platform.
+//!
 //! ```
 //! use cambio_stats::{Joint, Support};
 //!
@@ -32,7 +34,7 @@ pub mod histogram;
 pub mod hotelling;
 mod interval;
 mod joint;
-pub mod matrix;
+mod matrix;
 mod moments;
 pub mod planning;
 pub mod race;

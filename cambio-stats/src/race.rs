@@ -62,7 +62,7 @@ impl Race {
         let mut scores = ask(&alive, 0..self.first)?;
         let mut spent = candidates as u64 * self.first;
         let freedom = self.first as f64 - 1.0;
-        let eta = 0.5 * ((2.0 * self.alpha / (candidates as f64 - 1.0).max(1.0)).powf(-2.0 / freedom) - 1.0);
+        let eta = 0.5 * (libm::pow(2.0 * self.alpha / (candidates as f64 - 1.0).max(1.0), -2.0 / freedom) - 1.0);
         let h2 = 2.0 * eta * freedom;
         let mut variances = vec![vec![0.0; candidates]; candidates];
         for i in 0..candidates {

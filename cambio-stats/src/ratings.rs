@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 pub use pooled::{Pooled, pool};
 
-use crate::matrix::{Matrix, add_scaled, largest};
+use crate::matrix::{Matrix, Vector};
 
 /// The most players in one ranking.
 pub const MAX_ENTRIES: usize = 8;
@@ -252,7 +252,7 @@ fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Part {
     let n = entries.len();
     let natural: Vec<f64> = (0..n).map(&strengths).collect();
     let most = natural.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = natural.iter().map(|strength| (strength - most).exp()).collect();
+    let weights: Vec<f64> = natural.iter().map(|strength| libm::exp(strength - most)).collect();
     let mut part = Part { likelihood: 0.0, score: [0.0; MAX_ENTRIES], hessian: [[0.0; MAX_ENTRIES]; MAX_ENTRIES] };
     for rank in 1..=n {
         let tied: Vec<bool> = entries.iter().map(|player| player.1 == rank).collect();
@@ -265,7 +265,7 @@ fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Part {
                 _ => weights[player],
             };
             let sum: f64 = (0..n).map(left).sum();
-            part.likelihood -= sum.ln() + most;
+            part.likelihood -= libm::log(sum) + most;
             let shares: Vec<f64> = (0..n).map(|player| left(player) / sum).collect();
             for one in 0..n {
                 part.score[one] -= shares[one];
@@ -324,7 +324,7 @@ struct Model<'a> {
 /// The maximum: a number for each player and position.
 struct Maximum {
     fit: Fit,
-    at: Vec<f64>,
+    at: Vector,
     covariance: Matrix,
     clusters: u64,
     likelihood: f64,
@@ -352,7 +352,7 @@ impl Model<'_> {
         if fit == Fit::Likelihood { self.players - 1 } else { self.players }
     }
 
-    fn parts(&self, fit: Fit, at: &[f64]) -> Vec<Part> {
+    fn parts(&self, fit: Fit, at: &Vector) -> Vec<Part> {
         let strength = |player, position| self.places(fit, player, position).map(|place| at[place]).sum();
         self.games.iter().map(|entries| part(entries, |position| strength(entries[position].0, position))).collect()
     }
@@ -362,7 +362,7 @@ impl Model<'_> {
     }
 
     /// Adds what a ranking that came so many times gives to the score and the negative Hessian.
-    fn add(&self, fit: Fit, game: usize, part: &Part, count: f64, score: &mut [f64], hessian: &mut Matrix) {
+    fn add(&self, fit: Fit, game: usize, part: &Part, count: f64, score: &mut Vector, hessian: &mut Matrix) {
         let entries = &self.games[game];
         for (one, &(player, _)) in entries.iter().enumerate() {
             for place in self.places(fit, player, one) {
@@ -381,17 +381,17 @@ impl Model<'_> {
         let size = self.free(fit) + self.positions;
         let has_prior = fit == Fit::Regularised;
         // Of one number the log density θ − 2 ln(1 + e^θ), its slope and its curvature.
-        let prior = |value: f64| -value.abs() - 2.0 * (-value.abs()).exp().ln_1p();
-        let share = |value: f64| 1.0 / (1.0 + (-value).exp());
-        let goal = |parts: &[Part], at: &[f64]| {
+        let prior = |value: f64| -value.abs() - 2.0 * libm::log1p(libm::exp(-value.abs()));
+        let share = |value: f64| 1.0 / (1.0 + libm::exp(-value));
+        let goal = |parts: &[Part], at: &Vector| {
             let extra = if has_prior { at.iter().map(|value| prior(*value)).sum() } else { 0.0 };
             self.likelihood(parts) + extra
         };
-        let mut at = vec![0.0; size];
+        let mut at = Vector::zeros(size);
         let mut now = self.parts(fit, &at);
         let mut inverse = Matrix::zeros(size, size);
         for _ in 0..100 {
-            let mut score = vec![0.0; size];
+            let mut score = Vector::zeros(size);
             let mut hessian = Matrix::zeros(size, size);
             for ((game, part), &count) in now.iter().enumerate().zip(&self.rankings.counts) {
                 self.add(fit, game, part, count as f64, &mut score, &mut hessian);
@@ -402,12 +402,11 @@ impl Model<'_> {
                 hessian[(place, place)] += 2.0 * won * (1.0 - won);
             }
             inverse = hessian.cholesky()?.inverse();
-            let step = inverse.times(&score);
+            let step = &inverse * score;
             let before = goal(&now, &at);
             let mut share = 1.0;
             loop {
-                let mut next = at.clone();
-                add_scaled(&mut next, share, &step);
+                let next = &at + share * &step;
                 let there = self.parts(fit, &next);
                 if goal(&there, &next) >= before - 1e-12 * before.abs() || share < 1e-6 {
                     (at, now) = (next, there);
@@ -415,19 +414,19 @@ impl Model<'_> {
                 }
                 share /= 2.0;
             }
-            if largest(&step) < 1e-12 {
+            if step.amax() < 1e-12 {
                 break;
             }
-            if largest(&at) > 50.0 {
+            if at.amax() > 50.0 {
                 return None;
             }
         }
         let (meat, clusters) = self.meat(fit, &now);
         let factor = if clusters > 1 { clusters as f64 / (clusters as f64 - 1.0) } else { f64::NAN };
         let covariance = if has_prior && clusters > 1 {
-            larger(&inverse, &(&meat * factor))?
+            larger(inverse, &(meat * factor))?
         } else {
-            &(&(&inverse * &meat) * &inverse) * factor
+            &inverse * meat * &inverse * factor
         };
         Some(Maximum { fit, likelihood: self.likelihood(&now), at, covariance, clusters })
     }
@@ -438,7 +437,7 @@ impl Model<'_> {
         let mut meat = Matrix::zeros(size, size);
         let mut clusters = 0_u64;
         for cluster in self.rankings.all_clusters() {
-            let mut score = vec![0.0; size];
+            let mut score = Vector::zeros(size);
             for &(number, count) in &cluster.counts {
                 for (position, &(player, _)) in self.games[number as usize].iter().enumerate() {
                     for place in self.places(fit, player, position) {
@@ -446,7 +445,7 @@ impl Model<'_> {
                     }
                 }
             }
-            meat.add_outer(1.0, &score, &score);
+            meat.ger(1.0, &score, &score, 1.0);
             clusters += 1;
         }
         (meat, clusters)
@@ -461,16 +460,15 @@ impl Model<'_> {
     }
 
     /// The strengths of what was fitted.
-    fn shifted(&self, fit: Fit, at: &[f64], anchor: Option<usize>) -> Vec<f64> {
-        let strengths = self.change(fit, anchor).times(&at[..self.free(fit)]);
+    fn shifted(&self, fit: Fit, at: &Vector, anchor: Option<usize>) -> Vec<f64> {
         // Adding 0 makes an anchor of −0 one of 0.
-        strengths.into_iter().map(|strength| strength + 0.0).collect()
+        (self.change(fit, anchor) * at.rows(0, self.free(fit))).iter().map(|strength| strength + 0.0).collect()
     }
 
     fn strengths(&self, found: &Maximum, anchor: Option<usize>) -> Strengths {
         let free = self.free(found.fit);
         let change = self.change(found.fit, anchor);
-        let of_players = found.covariance.select(&(0..free).collect::<Vec<_>>());
+        let of_players = found.covariance.view((0, 0), (free, free));
         let position = |position: usize| {
             let place = free + position;
             (found.at[place], (found.clusters > 1).then(|| found.covariance[(place, place)].max(0.0).sqrt()))
@@ -478,7 +476,7 @@ impl Model<'_> {
         Strengths {
             fit: found.fit,
             strengths: self.shifted(found.fit, &found.at, anchor),
-            covariance: &(&change * &of_players) * &change.transpose(),
+            covariance: &change * of_players * change.transpose(),
             positions: (0..self.positions).map(position).collect(),
             clusters: found.clusters,
             likelihood: found.likelihood,
@@ -487,12 +485,11 @@ impl Model<'_> {
 }
 
 /// The sandwich of an inverse Hessian H⁻¹ = L Lᵀ, or that inverse where it is larger, direction by direction: L max(1, Lᵀ M L) Lᵀ.
-fn larger(inverse: &Matrix, meat: &Matrix) -> Option<Matrix> {
-    let found = inverse.cholesky()?;
-    let root = found.factor();
-    let between = &(&root.transpose() * meat) * root;
-    let wider = between.symmetric_eigen().map(|value| value.max(1.0));
-    Some(&(root * &wider) * &root.transpose())
+fn larger(inverse: Matrix, meat: &Matrix) -> Option<Matrix> {
+    let root = inverse.cholesky()?.unpack();
+    let mut wider = (root.transpose() * meat * &root).symmetric_eigen();
+    wider.eigenvalues.apply(|value| *value = value.max(1.0));
+    Some(&root * wider.recompose() * root.transpose())
 }
 
 #[cfg(test)]
@@ -514,7 +511,7 @@ mod tests {
         let loss: &[(usize, usize)] = &[(0, 2), (1, 1)];
         let tie: &[(usize, usize)] = &[(0, 1), (1, 1)];
         let fitted = fit(&rankings(&[win, win, win, loss, tie, tie]), 2, Some(1), PositionEffects::Ignored).unwrap();
-        assert!((fitted.strengths[0] - (5.0_f64 / 3.0).ln()).abs() < 1e-12 && fitted.strengths[1].abs() < 1e-15);
+        assert!((fitted.strengths[0] - libm::log(5.0 / 3.0)).abs() < 1e-12 && fitted.strengths[1].abs() < 1e-15);
         // With p = 5/8 the scores are 3/8, −5/8 and −2/8, and H is 15/64 a comparison, two in a tie.
         let squares = (3.0 * 9.0 + 25.0 + 2.0 * 4.0) / 64.0;
         let variance = 6.0 / 5.0 * squares / (8.0_f64 * 15.0 / 64.0).powi(2);
@@ -537,10 +534,10 @@ mod tests {
         let fitted = fit(&rankings(&[win; 80]), 2, Some(1), PositionEffects::Ignored).unwrap();
         // The slope of the prior and of the likelihood cancel: 80 / (1 + e^Δ) = 2 / (1 + e^(−Δ/2)) − 1.
         let gap = fitted.strengths[0];
-        let (games, prior) = (80.0 / (1.0 + gap.exp()), 2.0 / (1.0 + (-gap / 2.0).exp()) - 1.0);
+        let (games, prior) = (80.0 / (1.0 + libm::exp(gap)), 2.0 / (1.0 + libm::exp(-gap / 2.0)) - 1.0);
         assert!((games - prior).abs() < 1e-9, "{gap}");
         // The curvature of both: the sandwich of games without variance would be much less.
-        let (lost, half) = (1.0 / (1.0 + gap.exp()), 1.0 / (1.0 + (-gap / 2.0).exp()));
+        let (lost, half) = (1.0 / (1.0 + libm::exp(gap)), 1.0 / (1.0 + libm::exp(-gap / 2.0)));
         let curvature = 80.0 * lost * (1.0 - lost) + half * (1.0 - half);
         assert!((fitted.covariance[(0, 0)] - 1.0 / curvature).abs() < 1e-9, "{}", fitted.covariance[(0, 0)]);
         let more = fit(&rankings(&[win; 400]), 2, Some(1), PositionEffects::Ignored).unwrap();

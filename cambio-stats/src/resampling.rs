@@ -40,7 +40,7 @@ pub trait Draw: Rng {
 
     /// A standard normal number (Box and Muller 1958).
     fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+        (-2.0 * libm::log(self.uniform())).sqrt() * libm::cos(std::f64::consts::TAU * self.uniform())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use crate::matrix::{Matrix, add_scaled, norm};
+use crate::matrix::{Matrix, Vector};
 use crate::resampling::Draw as _;
 
 /// A search in the unit cube for the point of largest score (Hansen 2016, "The CMA evolution strategy: a tutorial",
@@ -25,11 +25,11 @@ use crate::resampling::Draw as _;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Search<R> {
-    mean: Vec<f64>,
+    mean: Vector,
     sigma: f64,
     covariance: Matrix,
-    path: Vec<f64>,
-    path_sigma: Vec<f64>,
+    path: Vector,
+    path_sigma: Vector,
     generation: u32,
     rng: R,
 }
@@ -38,11 +38,11 @@ impl<R: Rng> Search<R> {
     /// A search in so many dimensions, from the middle.
     pub fn new(dimensions: usize, rng: R) -> Search<R> {
         Search {
-            mean: vec![0.5; dimensions],
+            mean: Vector::repeat(dimensions, 0.5),
             sigma: 0.3,
-            covariance: Matrix::identity(dimensions),
-            path: vec![0.0; dimensions],
-            path_sigma: vec![0.0; dimensions],
+            covariance: Matrix::identity(dimensions, dimensions),
+            path: Vector::zeros(dimensions),
+            path_sigma: Vector::zeros(dimensions),
             generation: 0,
             rng,
         }
@@ -50,7 +50,7 @@ impl<R: Rng> Search<R> {
 
     /// How many points a generation has.
     pub fn population(&self) -> usize {
-        4 + (3.0 * (self.mean.len() as f64).ln()).floor() as usize
+        4 + (3.0 * libm::log(self.mean.len() as f64)).floor() as usize
     }
 
     /// Where the search stands, inside the cube.
@@ -60,7 +60,7 @@ impl<R: Rng> Search<R> {
 
     /// How far points are spread.
     pub fn spread(&self) -> f64 {
-        self.sigma * self.covariance.diagonal_cells().fold(0.0, f64::max).sqrt()
+        self.sigma * self.covariance.diagonal().max().sqrt()
     }
 
     /// One generation: draws points, has them scored, and moves on.
@@ -71,8 +71,8 @@ impl<R: Rng> Search<R> {
         let n = self.mean.len() as f64;
         let population = self.population();
         let parents = population / 2;
-        let raw: Vec<f64> =
-            (0..parents).map(|place| f64::midpoint(population as f64, 1.0).ln() - (place as f64 + 1.0).ln()).collect();
+        let middle = libm::log(f64::midpoint(population as f64, 1.0));
+        let raw: Vec<f64> = (1..=parents).map(|place| middle - libm::log(place as f64)).collect();
         let sum: f64 = raw.iter().sum();
         let weights: Vec<f64> = raw.iter().map(|weight| weight / sum).collect();
         let effective = 1.0 / weights.iter().map(|weight| weight * weight).sum::<f64>();
@@ -83,46 +83,39 @@ impl<R: Rng> Search<R> {
         let c_mu = (1.0 - c_one).min(2.0 * (effective - 2.0 + 1.0 / effective) / ((n + 2.0).powi(2) + effective));
         let chi = n.sqrt() * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n));
 
-        let eigen = self.covariance.symmetric_eigen();
-        let roots: Vec<f64> = eigen.values.iter().map(|value| value.max(1e-20).sqrt()).collect();
-        let root = &eigen.vectors * &Matrix::diagonal(&roots);
-        let inverse_root = eigen.map(|value| 1.0 / value.max(1e-20).sqrt());
+        let mut eigen = self.covariance.clone().symmetric_eigen();
+        eigen.eigenvalues.apply(|value| *value = value.max(1e-20).sqrt());
+        let root = &eigen.eigenvectors * Matrix::from_diagonal(&eigen.eigenvalues);
+        eigen.eigenvalues.apply(|value| *value = 1.0 / *value);
+        let inverse_root = eigen.recompose();
         let (rng, mean, sigma) = (&mut self.rng, &self.mean, self.sigma);
-        let steps: Vec<Vec<f64>> = (0..population)
+        let steps: Vec<Vector> = (0..population)
             .map(|_| {
-                let normal: Vec<f64> = mean.iter().map(|_| rng.normal()).collect();
-                let inside = |(place, step): (&f64, f64)| ((place + step * sigma).clamp(0.0, 1.0) - place) / sigma;
-                mean.iter().zip(root.times(&normal)).map(inside).collect()
+                let step = &root * Vector::from_fn(mean.len(), |_, _| rng.normal());
+                mean.zip_map(&step, |place, step| ((place + step * sigma).clamp(0.0, 1.0) - place) / sigma)
             })
             .collect();
-        let moved_by = |step: &Vec<f64>| mean.iter().zip(step).map(|(place, step)| place + step * sigma).collect();
-        let points: Vec<Vec<f64>> = steps.iter().map(moved_by).collect();
+        let points: Vec<Vec<f64>> = steps.iter().map(|step| (mean + step * sigma).data.into()).collect();
         let scores = score(&points)?;
         let mut order: Vec<usize> = (0..population).collect();
         order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then(one.cmp(&other)));
 
-        let mut moved = vec![0.0; self.mean.len()];
-        for (weight, &place) in weights.iter().zip(&order) {
-            add_scaled(&mut moved, *weight, &steps[place]);
-        }
-        add_scaled(&mut self.mean, self.sigma, &moved);
+        let moved: Vector = weights.iter().zip(&order).map(|(weight, &place)| &steps[place] * *weight).sum();
+        self.mean += &moved * self.sigma;
         self.generation += 1;
-        self.path_sigma.iter_mut().for_each(|place| *place *= 1.0 - c_sigma);
-        let whitened = inverse_root.times(&moved);
-        add_scaled(&mut self.path_sigma, (c_sigma * (2.0 - c_sigma) * effective).sqrt(), &whitened);
-        let norm = norm(&self.path_sigma);
+        let turn = (c_sigma * (2.0 - c_sigma) * effective).sqrt();
+        self.path_sigma = &self.path_sigma * (1.0 - c_sigma) + inverse_root * &moved * turn;
+        let norm = self.path_sigma.norm();
         let expected = (1.0 - (1.0 - c_sigma).powi(2 * self.generation as i32)).sqrt();
         let stalled = norm / expected / chi >= 1.4 + 2.0 / (n + 1.0);
         let pull = if stalled { 0.0 } else { (c_path * (2.0 - c_path) * effective).sqrt() };
-        self.path.iter_mut().for_each(|place| *place *= 1.0 - c_path);
-        add_scaled(&mut self.path, pull, &moved);
+        self.path = &self.path * (1.0 - c_path) + moved * pull;
         let lost = if stalled { c_one * c_path * (2.0 - c_path) } else { 0.0 };
-        self.covariance = &self.covariance * (1.0 - c_one - c_mu + lost);
-        self.covariance.add_outer(c_one, &self.path, &self.path);
+        self.covariance.ger(c_one, &self.path, &self.path, 1.0 - c_one - c_mu + lost);
         for (weight, &place) in weights.iter().zip(&order) {
-            self.covariance.add_outer(c_mu * weight, &steps[place], &steps[place]);
+            self.covariance.ger(c_mu * weight, &steps[place], &steps[place], 1.0);
         }
-        self.sigma *= (c_sigma / damping * (norm / chi - 1.0)).exp();
+        self.sigma *= libm::exp(c_sigma / damping * (norm / chi - 1.0));
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::distributions::{chi_square_cdf, normal_quantile, t_quantile};
-use crate::matrix::{Matrix, add_scaled, largest, norm};
+use crate::matrix::{Matrix, Vector};
 use crate::resampling::Draw as _;
 
 /// How many directions are drawn.
@@ -24,25 +24,19 @@ pub enum Contrasts {
 }
 
 /// Directions of the joint normal distribution of estimates, as many numbers as estimates each; its rank.
-fn directions(covariance: &Matrix, rng: &mut impl Rng, mut take: impl FnMut(&[f64])) -> usize {
-    let eigen = covariance.symmetric_eigen();
-    let most = largest(&eigen.values);
-    let kept: Vec<usize> = (0..covariance.rows()).filter(|&at| eigen.values[at] > 1e-12 * most).collect();
-    // Each eigenvector by the root of its eigenvalue, as a row.
-    let roots = Matrix::from_fn(kept.len(), covariance.rows(), |row, column| {
-        eigen.vectors[(column, kept[row])] * eigen.values[kept[row]].sqrt()
+fn directions(covariance: &Matrix, rng: &mut impl Rng, mut take: impl FnMut(&Vector)) -> usize {
+    let eigen = covariance.clone().symmetric_eigen();
+    let least = 1e-12 * eigen.eigenvalues.amax();
+    let kept: Vec<usize> = (0..covariance.nrows()).filter(|&at| eigen.eigenvalues[at] > least).collect();
+    // Each eigenvector by the root of its eigenvalue.
+    let roots = Matrix::from_fn(covariance.nrows(), kept.len(), |row, column| {
+        eigen.eigenvectors[(row, kept[column])] * eigen.eigenvalues[kept[column]].sqrt()
     });
-    let mut normal = vec![0.0; kept.len()];
-    let mut drawn = vec![0.0; covariance.rows()];
+    let mut normal = Vector::zeros(kept.len());
+    let mut drawn = Vector::zeros(covariance.nrows());
     for _ in 0..DRAWS {
-        for number in &mut normal {
-            *number = rng.normal();
-        }
-        let length = norm(&normal);
-        drawn.fill(0.0);
-        for (row, number) in normal.iter().enumerate() {
-            add_scaled(&mut drawn, number / length, roots.row(row));
-        }
+        normal.apply(|number| *number = rng.normal());
+        drawn.gemv(1.0 / normal.norm(), &roots, &normal, 0.0);
         take(&drawn);
     }
     kept.len()
@@ -123,7 +117,7 @@ impl Largest {
 ///
 /// // All differences of three independent means: Tukey's 3.314 / √2 with infinitely many degrees of freedom.
 /// let mut rng = ChaCha8Rng::seed_from_u64(1);
-/// let together = Together::new(&Matrix::identity(3), Contrasts::Pairs, &mut rng).unwrap();
+/// let together = Together::new(&Matrix::identity(3, 3), Contrasts::Pairs, &mut rng).unwrap();
 /// assert!((together.factor(1e9) - 2.344).abs() < 0.01);
 /// // A p-value of a comparison alone is corrected for all three.
 /// assert!((together.p(0.05) - 0.122).abs() < 0.005);
@@ -139,7 +133,7 @@ impl Together {
     /// The comparisons of estimates with this covariance; `None` if there are none. Those without variance count as
     /// independent of the others.
     pub fn new(covariance: &Matrix, contrasts: Contrasts, rng: &mut impl Rng) -> Option<Together> {
-        let size = covariance.rows();
+        let size = covariance.nrows();
         let pairs: Vec<(usize, Option<usize>)> = match contrasts {
             Contrasts::Single => (0..size).map(|one| (one, None)).collect(),
             Contrasts::Pairs => {
@@ -236,18 +230,21 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
 ///
 /// // Three means whose standard errors are 0.1: the second is close to the best, the third is not.
-/// let covariance = Matrix::diagonal(&[0.01; 3]);
+/// let covariance = Matrix::identity(3, 3) * 0.01;
 /// let best = best_set(&[1.0, 0.95, 0.2], &covariance, 100.0, 0.95, &mut ChaCha8Rng::seed_from_u64(1));
 /// assert_eq!(best, [true, true, false]);
 /// ```
 pub fn best_set(means: &[f64], covariance: &Matrix, freedom: f64, level: f64, rng: &mut impl Rng) -> Vec<bool> {
     let size = means.len();
+    if size < 2 {
+        return vec![true; size];
+    }
     let deviation = |i: usize, l: usize| {
         let variance: f64 = covariance[(i, i)] + covariance[(l, l)] - 2.0 * covariance[(i, l)];
         variance.max(0.0).sqrt()
     };
     let mut samples = Vec::with_capacity(DRAWS);
-    let rank = directions(covariance, rng, |sample| samples.push(sample.to_vec()));
+    let rank = directions(covariance, rng, |sample| samples.push(sample.clone()));
     let is_in = |i: usize| {
         let rivals: Vec<(usize, f64)> = (0..size).filter(|&l| l != i).map(|l| (l, deviation(i, l))).collect();
         let (varying, fixed): (Vec<_>, Vec<_>) = rivals.into_iter().partition(|rival| rival.1 > 1e-150);
@@ -257,7 +254,7 @@ pub fn best_set(means: &[f64], covariance: &Matrix, freedom: f64, level: f64, rn
         if varying.is_empty() {
             return true;
         }
-        let largest = |sample: &Vec<f64>| {
+        let largest = |sample: &Vector| {
             varying.iter().map(|&(l, deviation)| (sample[l] - sample[i]) / deviation).fold(f64::NEG_INFINITY, f64::max)
         };
         let quantile = Largest::new(samples.iter().map(largest).collect(), rank, 0).quantile(level);
@@ -286,9 +283,9 @@ mod tests {
     #[test]
     fn one_comparison_has_the_quantile_of_t_and_several_have_those_of_the_tables() {
         let factor = |size: usize, contrasts| {
-            Together::new(&Matrix::identity(size), contrasts, &mut stream(1, 1)).unwrap().factor(1e9)
+            Together::new(&Matrix::identity(size, size), contrasts, &mut stream(1, 1)).unwrap().factor(1e9)
         };
-        let one = Together::new(&Matrix::diagonal(&[4.0]), Contrasts::Single, &mut stream(1, 1)).unwrap();
+        let one = Together::new(&Matrix::from_element(1, 1, 4.0), Contrasts::Single, &mut stream(1, 1)).unwrap();
         assert!((one.factor(10.0) - 2.228_139).abs() < 1e-6 && (one.p(0.03) - 0.03).abs() < 1e-9);
         // Šidák: the normal quantile at 0.95^(1/5).
         assert!((factor(5, Contrasts::Single) - 2.569).abs() < 0.01);
@@ -303,7 +300,7 @@ mod tests {
     fn no_interval_is_narrower_than_alone_whatever_is_drawn() {
         for seed in 0..40 {
             // Two agents that share all there is: one comparison, which is that of both.
-            let pair = Matrix::from_rows(&[[1.0, -1.0], [-1.0, 1.0]]);
+            let pair = Matrix::from_row_slice(2, 2, &[1.0, -1.0, -1.0, 1.0]);
             for contrasts in [Contrasts::Single, Contrasts::Pairs] {
                 let together = Together::new(&pair, contrasts, &mut stream(seed, 3)).unwrap();
                 for freedom in [4.0, 11.0, 79.0, 1e6] {

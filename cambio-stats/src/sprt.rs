@@ -55,7 +55,7 @@ impl Sprt {
     /// A test on a grid of `cells` values from 0 to 1, with error probabilities alpha and beta.
     pub fn new(hypotheses: Hypotheses, cells: usize, alpha: f64, beta: f64) -> Sprt {
         // Wald 1945, eq. 3:27 and 3:28.
-        let (lower, upper) = ((beta / (1.0 - alpha)).ln(), ((1.0 - beta) / alpha).ln());
+        let (lower, upper) = (libm::log(beta / (1.0 - alpha)), libm::log((1.0 - beta) / alpha));
         Sprt { hypotheses, lower, upper, counts: vec![0; cells] }
     }
 
@@ -112,7 +112,7 @@ pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
     };
     match (first, second) {
         (Some(first), Some(second)) => {
-            let each = grid.iter().zip(first.iter().zip(&second)).map(|((_, p), (q0, q1))| p * (q1 / q0).ln());
+            let each = grid.iter().zip(first.iter().zip(&second)).map(|((_, p), (q0, q1))| p * libm::log(q1 / q0));
             total * each.sum::<f64>()
         }
         // What no frequencies allow is not the case.
@@ -220,7 +220,7 @@ fn moments(grid: &[(f64, f64)], frequencies: &[f64]) -> (f64, f64) {
 /// assert_eq!(cambio_stats::sprt::score_of_elo(400.0), 10.0 / 11.0);
 /// ```
 pub fn score_of_elo(elo: f64) -> f64 {
-    1.0 / (1.0 + 10_f64.powf(-elo / 400.0))
+    1.0 / (1.0 + libm::pow(10.0, -elo / 400.0))
 }
 
 /// The Elo difference of an expected score; `None` at 0 and 1, where there is none.
@@ -233,7 +233,7 @@ pub fn score_of_elo(elo: f64) -> f64 {
 /// assert_eq!(elo_of_score(1.0), None);
 /// ```
 pub fn elo_of_score(score: f64) -> Option<f64> {
-    (score > 0.0 && score < 1.0).then(|| -400.0 * (1.0 / score - 1.0).log10())
+    (score > 0.0 && score < 1.0).then(|| -400.0 * libm::log10(1.0 / score - 1.0))
 }
 
 /// The t value of a cluster mean for a difference in normalized Elo, with so many games in a cluster.
@@ -244,8 +244,8 @@ pub fn t_of_normalized_elo(elo: f64, games: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resampling::Draw as _;
-    use crate::resampling::stream;
+    use crate::distributions::beta;
+    use crate::resampling::{Draw as _, stream};
 
     #[test]
     fn frequencies_under_a_hypothesis_have_its_mean_or_t_value() {
@@ -322,9 +322,8 @@ mod tests {
 
     /// The largest count that `runs` trials of this probability exceed with a probability below 0.0005.
     fn limit(runs: u64, probability: f64) -> u64 {
-        use statrs::distribution::{Binomial, DiscreteCDF as _};
-        let binomial = Binomial::new(probability, runs).unwrap();
-        (0..=runs).find(|&count| binomial.cdf(count) > 0.9995).unwrap()
+        let at_most = |count: u64| beta((runs - count) as f64, count as f64 + 1.0, 1.0 - probability, probability);
+        (0..runs).find(|&count| at_most(count) > 0.9995).unwrap()
     }
 
     #[test]

@@ -11,6 +11,10 @@
 
 use std::f64::consts::PI;
 
+use libm::{exp, expm1, log, sin};
+
+use crate::distributions::integral;
+
 /// A test that has stopped.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stopped {
@@ -132,7 +136,7 @@ impl Walk {
             let far = at.abs();
             let term = |sign: f64| {
                 let shift = self.drift * self.above / self.variance - sign * drift * far / self.variance;
-                (shift + ln_normal_cdf((sign * drift * time - far) / spread)).exp()
+                exp(shift + ln_normal_cdf((sign * drift * time - far) / spread))
             };
             at.signum() * (term(1.0) + term(-1.0))
         };
@@ -144,7 +148,7 @@ impl Walk {
         let scale = self.variance * time;
         let normal = |centre: f64| {
             let off = at - centre - self.drift * time;
-            (self.drift * centre / self.variance - off * off / (2.0 * scale)).exp() / (2.0 * PI * scale).sqrt()
+            exp(self.drift * centre / self.variance - off * off / (2.0 * scale)) / (2.0 * PI * scale).sqrt()
         };
         let image = |k: i32| {
             let centre = 2.0 * f64::from(k) * self.width();
@@ -170,13 +174,13 @@ impl Walk {
         let ever = if (push * width).abs() < 1e-9 {
             self.below / width
         } else if push > 0.0 {
-            (-push * self.below).exp_m1() / (-push * width).exp_m1()
+            expm1(-push * self.below) / expm1(-push * width)
         } else {
-            (push * self.above).exp() * (push * self.below).exp_m1() / (push * width).exp_m1()
+            exp(push * self.above) * expm1(push * self.below) / expm1(push * width)
         };
         let part = |n: f64| {
             let rate = self.rate(n);
-            n * (n * PI * self.above / width).sin() * (push / 2.0 * self.above - rate * time).exp() / rate
+            n * sin(n * PI * self.above / width) * exp(push / 2.0 * self.above - rate * time) / rate
         };
         let later = PI * self.variance / (width * width) * self.parts(time).map(part).sum::<f64>();
         ever - later
@@ -184,31 +188,24 @@ impl Walk {
 
     /// The probability of being above a height at this time and never having reached a bound.
     fn between(&self, height: f64, time: f64) -> f64 {
-        const STEPS: usize = 200;
         let width = self.width();
         let density = |at: f64| {
             if self.is_early(time) {
                 return self.density_by_images(at, time);
             }
             let part = |n: f64| {
-                let waves = (n * PI * self.below / width).sin() * (n * PI * (at + self.below) / width).sin();
-                waves * (self.drift * at / self.variance - self.rate(n) * time).exp()
+                let waves = sin(n * PI * self.below / width) * sin(n * PI * (at + self.below) / width);
+                waves * exp(self.drift * at / self.variance - self.rate(n) * time)
             };
             2.0 / width * self.parts(time).map(part).sum::<f64>()
         };
-        let step = (self.above - height) / STEPS as f64;
-        let weight = |place: usize| match place {
-            0 | STEPS => 1.0,
-            odd if odd % 2 == 1 => 4.0,
-            _ => 2.0,
-        };
-        (0..=STEPS).map(|place| weight(place) * density(height + place as f64 * step)).sum::<f64>() * step / 3.0
+        integral(height, self.above, 200, density)
     }
 }
 
 /// The logarithm of the standard normal distribution function, also where that is smaller than any number.
 fn ln_normal_cdf(at: f64) -> f64 {
-    if at > -30.0 { crate::normal_cdf(at).ln() } else { -at * at / 2.0 - (-at * (2.0 * PI).sqrt()).ln() }
+    if at > -30.0 { log(crate::normal_cdf(at)) } else { -at * at / 2.0 - log(-at * (2.0 * PI).sqrt()) }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{ActionSpace, Chronicle, Playing, Rules, TensorSpace, View as _};
+use cambio_core::{ActionSpace, Playing, RoundHistory, Rules, TensorSpace, View as _};
 
 /// How many decisions each pass makes in all.
 const STEPS: usize = 400_000;
@@ -23,7 +23,7 @@ enum Reads {
 }
 
 struct Batch {
-    slots: Vec<(Playing, Chronicle)>,
+    slots: Vec<(Playing, RoundHistory)>,
     space: ActionSpace,
     tensors: TensorSpace,
     masks: Vec<u8>,
@@ -35,7 +35,7 @@ impl Batch {
         let (space, tensors) = (ActionSpace::new(rules, seats), TensorSpace::new(rules, seats));
         let slots = (0..matches as u64).map(|deal| {
             let playing = Playing::new(rules, seats, Key::new(1, deal)).expect("the rules fit the seats");
-            (playing, Chronicle::new(rules, seats))
+            (playing, RoundHistory::new(rules, seats))
         });
         Batch {
             slots: slots.collect(),
@@ -48,15 +48,15 @@ impl Batch {
 
     /// Deals every match anew.
     fn reset(&mut self) {
-        for (number, (playing, chronicle)) in self.slots.iter_mut().enumerate() {
-            redeal(playing, chronicle, number as u64);
+        for (number, (playing, history)) in self.slots.iter_mut().enumerate() {
+            redeal(playing, history, number as u64);
         }
     }
 
     /// A legal decision of each match, by index.
     fn draw(&self, call: u64) -> Vec<i64> {
         let mut stream = Key::new(2, call).stream(Purpose::Agent, 0);
-        let index = |(playing, _): &(Playing, Chronicle)| {
+        let index = |(playing, _): &(Playing, RoundHistory)| {
             let (state, seat) = (playing.state(), playing.state().actor().expect("a match that goes on"));
             let legal = state.choices();
             let action = legal.nth(stream.below(legal.len() as u32) as usize).expect("one of them");
@@ -69,15 +69,15 @@ impl Batch {
         let matches = self.slots.len() as u64;
         let rows = self.masks.chunks_exact_mut(self.space.action_count());
         let rows = rows.zip(self.numbers.chunks_exact_mut(self.tensors.len()));
-        for (((playing, chronicle), &index), (mask, numbers)) in self.slots.iter_mut().zip(actions).zip(rows) {
+        for (((playing, history), &index), (mask, numbers)) in self.slots.iter_mut().zip(actions).zip(rows) {
             let seat = playing.state().actor().expect("a match that goes on");
             let action = self.space.from_index(index as usize, seat).expect("an index of the space");
             let rounds = playing.rounds();
-            playing.act_observed(action, chronicle).expect("a legal decision");
+            playing.act_observed(action, history).expect("a legal decision");
             if playing.is_over() {
-                redeal(playing, chronicle, playing.key().deal.wrapping_add(matches));
+                redeal(playing, history, playing.key().deal.wrapping_add(matches));
             } else if playing.rounds() != rounds {
-                chronicle.stands(&playing.standing());
+                history.stands(&playing.standing());
             }
             let seat = playing.state().actor().expect("a match that goes on");
             let view = playing.state().view(seat);
@@ -86,17 +86,17 @@ impl Batch {
                 self.space.each(&view.choices(), seat, |index| mask[index] = 1);
             }
             if reads == Reads::Tensor {
-                self.tensors.write(&view, chronicle, numbers);
+                self.tensors.write(&view, history, numbers);
             }
         }
         black_box((&self.masks, &self.numbers));
     }
 }
 
-fn redeal(playing: &mut Playing, chronicle: &mut Chronicle, deal: u64) {
+fn redeal(playing: &mut Playing, history: &mut RoundHistory, deal: u64) {
     playing.redeal(Key::new(1, deal));
-    chronicle.stands(&playing.standing());
-    playing.events().iter().for_each(|event| chronicle.notice(event));
+    history.stands(&playing.standing());
+    playing.events().iter().for_each(|event| history.notice(event));
 }
 
 fn main() {

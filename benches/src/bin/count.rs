@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use cambio_benches::{Everyone, Faces, Play};
-use cambio_core::{Chronicle, Rules, TensorSpace};
+use cambio_core::{RoundHistory, Rules, TensorSpace};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -33,14 +33,14 @@ fn main() {
 fn tensors(rules: &Rules, seats: usize, play: &mut Play, count: u64) {
     let space = TensorSpace::new(rules, seats);
     let position = |decisions: usize| {
-        let mut chronicle = Chronicle::new(rules, seats);
-        (play.midgame(decisions % 32, &mut chronicle), chronicle)
+        let mut history = RoundHistory::new(rules, seats);
+        (play.midgame(decisions % 32, &mut history), history)
     };
     let states: Vec<_> = (0..64).map(position).collect();
     let mut numbers = vec![0_u8; space.len()];
-    for (state, chronicle) in states.iter().cycle().take(count as usize) {
+    for (state, history) in states.iter().cycle().take(count as usize) {
         let seat = state.actor().expect("a position asks somebody");
-        space.write(&state.view(seat), chronicle, black_box(&mut numbers));
+        space.write(&state.view(seat), history, black_box(&mut numbers));
     }
     println!("{count} tensors of {} numbers", numbers.len());
 }

@@ -41,7 +41,7 @@ fn time<A: Agent + Clone>(positions: &[Position<A>], arms: impl Fn(&A) -> &[Arm]
         (decisions, iterations) = (0, 0);
         for (agent, position) in agents.iter_mut().zip(positions) {
             let seat = position.state.actor().expect("a position asks somebody");
-            agent.decide(&position.state.observe(seat));
+            agent.decide(&position.state.observe(seat)).expect("a search can continue");
             decisions += usize::from(!arms(agent).is_empty());
             iterations += arms(agent).iter().map(|arm| u64::from(arm.visits)).sum::<u64>();
         }

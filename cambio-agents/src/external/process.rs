@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
-use super::Stop;
 use super::orphans::{self, Mark};
 use super::pipes::{Pipes, Received};
+use cambio_core::AgentError;
 
 /// The longest line that a bot may write, in bytes.
 pub(super) const LINE: usize = 1 << 16;
@@ -28,7 +28,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    pub(super) fn start(words: &[String]) -> Result<Process, Stop> {
+    pub(super) fn start(words: &[String]) -> Result<Process, AgentError> {
         let mark = Mark::new();
         let mut command = CommandWrap::with_new(&words[0], |command| {
             command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -41,9 +41,9 @@ impl Process {
         let failed = |error: std::io::Error| {
             let what = format!("the bot `{}` cannot be started: {error}", words[0]);
             if is_ours(&error) {
-                Stop::Machine(format!("{what}; this is no fault of the bot"))
+                AgentError::Machine(format!("{what}; this is no fault of the bot"))
             } else {
-                Stop::Bot(what)
+                AgentError::Failed(what)
             }
         };
         let mut child = orphans::spawn(&mut command).map_err(failed)?;
@@ -54,7 +54,7 @@ impl Process {
             Ok(pipes) => Ok(Process { child, mark, pipes, received: Vec::new(), is_over: false }),
             Err(error) => {
                 end(child.as_mut(), &mark);
-                Err(Stop::Machine(format!("the pipes of the bot `{}` cannot be used: {error}", words[0])))
+                Err(AgentError::Machine(format!("the pipes of the bot `{}` cannot be used: {error}", words[0])))
             }
         }
     }
@@ -78,7 +78,7 @@ impl Process {
     }
 
     /// Waits for the answer to a question, and returns it without its line break.
-    pub(super) fn answer(&mut self, question: &str, deadline_ms: u32) -> Result<Vec<u8>, Stop> {
+    pub(super) fn answer(&mut self, question: &str, deadline_ms: u32) -> Result<Vec<u8>, AgentError> {
         let end = Instant::now() + Duration::from_millis(deadline_ms.into());
         let mut searched = 0;
         loop {
@@ -97,7 +97,7 @@ impl Process {
             let step = end.min(Instant::now() + Duration::from_millis(50));
             match self.pipes.receive(step) {
                 Received::Piece(piece) => self.received.extend_from_slice(&piece),
-                Received::Nothing if super::is_interrupted() => return Err(Stop::Interrupted),
+                Received::Nothing if super::is_interrupted() => return Err(AgentError::Interrupted),
                 Received::Nothing if Instant::now() < end => {}
                 Received::Nothing if self.received.is_empty() => {
                     return Err(format!("the bot gave no answer to `{question}` within {deadline_ms} ms").into());

@@ -1,7 +1,7 @@
 //! What a learned player sees: the layouts, the pile, whose turn it is, and how each candidate decision changes them.
 
 use cambio_core::{
-    Action, Card, History, MAX_KINDS, MAX_SEATS, MAX_SLOTS, Phase, Score, Seat, Source, Spot, SpotSet, Table, View,
+    Action, Card, CardHistory, MAX_KINDS, MAX_SEATS, MAX_SLOTS, Phase, Score, Seat, Source, Spot, SpotSet, Table, View,
 };
 
 use super::card::{Deck, Seen, UNKNOWN};
@@ -188,7 +188,7 @@ impl Scene {
 
     /// Becomes what a seat sees.
     #[inline]
-    pub(super) fn read(&mut self, deck: &Deck, view: &impl View, history: &History) {
+    pub(super) fn read(&mut self, deck: &Deck, view: &impl View, history: &CardHistory) {
         let (table, seat) = (view.table(), view.seat());
         let seats = table.seats();
         let mut seen = [SpotSet::EMPTY; MAX_SEATS];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{Action, History, MAX_SEATS, Rules, Score, Seat, View};
+use cambio_core::{Action, CardHistory, MAX_SEATS, Rules, Score, Seat, View};
 
 use super::candidates::{Candidate, Key, candidates, only_candidate};
 use super::features::{Features, Summary};
@@ -68,7 +68,7 @@ impl Inputs {
 
     /// Looks at a decision: the candidates, and what they lead to. The view has to be of the seat that is asked.
     #[inline]
-    pub fn look(&self, view: &impl View, history: &History, standing: &MatchStanding, weighing: &mut Weighing) {
+    pub fn look(&self, view: &impl View, history: &CardHistory, standing: &MatchStanding, weighing: &mut Weighing) {
         weighing.values.clear();
         weighing.standing = *standing;
         if let Some(only) = only_candidate(view) {
@@ -259,7 +259,7 @@ impl Network {
 
     /// Weighs the candidates of a decision. The view has to be of the seat that is asked.
     #[inline]
-    pub fn weigh(&self, view: &impl View, history: &History, standing: &MatchStanding, weighing: &mut Weighing) {
+    pub fn weigh(&self, view: &impl View, history: &CardHistory, standing: &MatchStanding, weighing: &mut Weighing) {
         self.inputs.look(view, history, standing, weighing);
         if weighing.candidates.len() == 1 {
             weighing.values.push(0);
@@ -340,7 +340,7 @@ mod tests {
             let mut dice = Dice(key.stream(Purpose::Deck, 0));
             let mut deck = rules.deck().to_vec();
             stream.shuffle(&mut deck);
-            let mut history = History::new(&rules, seats);
+            let mut history = CardHistory::new(&rules, seats);
             let mut state = State::deal(&Setup::new(&rules, seats), &deck, &mut dice, &mut history).unwrap();
             let mut weighing = Weighing::default();
             while let Some(seat) = state.actor() {

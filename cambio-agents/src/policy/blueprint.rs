@@ -1,6 +1,6 @@
 //! The policies that a spec can name as a search's blueprint.
 
-use cambio_core::{Action, Chance, Event, History, Rules, Standing, State, StateView, View};
+use cambio_core::{Action, CardHistory, Chance, Event, Rules, Standing, State, StateView, View};
 
 use super::{NetworkPolicy, Past, Policy, Value as _};
 use crate::heuristic::{HeuristicParams, blueprint};
@@ -44,7 +44,7 @@ pub enum Blueprint {
 
 /// The past that a [`Blueprint`] needs: the public history for a network, nothing for a heuristic.
 #[derive(Clone, Debug)]
-pub struct BlueprintPast(Option<History>);
+pub struct BlueprintPast(Option<CardHistory>);
 
 impl Past for BlueprintPast {
     #[inline]
@@ -56,7 +56,7 @@ impl Past for BlueprintPast {
 }
 
 impl BlueprintPast {
-    fn history(&self) -> &History {
+    fn history(&self) -> &CardHistory {
         self.0.as_ref().expect("a network keeps the history")
     }
 }

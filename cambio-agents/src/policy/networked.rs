@@ -1,6 +1,6 @@
 //! A network as a policy.
 
-use cambio_core::{Action, History, MAX_SEATS, Rules, Seat, Standing, View};
+use cambio_core::{Action, CardHistory, MAX_SEATS, Rules, Seat, Standing, View};
 
 use super::{Policy, Value};
 use crate::learned::{MatchStanding, Network, Weighing};
@@ -75,20 +75,20 @@ impl NetworkPolicy {
     /// # Panics
     /// If no match has begun.
     #[inline]
-    pub fn weigh(&mut self, view: &impl View, past: &History) {
+    pub fn weigh(&mut self, view: &impl View, past: &CardHistory) {
         let Playing { network, standings } = self.playing.as_ref().expect("a match has begun");
         network.weigh(view, past, &standings[view.seat().index()], &mut self.weighing);
     }
 }
 
 impl Policy for NetworkPolicy {
-    type Past = History;
+    type Past = CardHistory;
 
-    fn begin(&mut self, rules: &Rules, seats: usize) -> Result<History, String> {
+    fn begin(&mut self, rules: &Rules, seats: usize) -> Result<CardHistory, String> {
         let network = Network::for_match(self.own.as_ref(), rules, seats)?;
         let standings = [network.inputs().standing(&[], Seat::A); MAX_SEATS];
         self.playing = Some(Playing { network, standings });
-        Ok(History::new(rules, seats))
+        Ok(CardHistory::new(rules, seats))
     }
 
     fn round_begins(&mut self, standing: &Standing<'_>) {
@@ -99,12 +99,12 @@ impl Policy for NetworkPolicy {
     }
 
     #[inline]
-    fn decide(&mut self, view: &impl View, past: &History) -> Action {
+    fn decide(&mut self, view: &impl View, past: &CardHistory) -> Action {
         self.weigh(view, past);
         self.weighing.choose(self.network().inputs(), view)
     }
 
-    fn likelihood(&mut self, view: &impl View, past: &History, action: Action, epsilon: f64) -> f64 {
+    fn likelihood(&mut self, view: &impl View, past: &CardHistory, action: Action, epsilon: f64) -> f64 {
         self.weigh(view, past);
         let weighing = &self.weighing;
         let number = weighing.actions().len() as f64;
@@ -126,7 +126,7 @@ impl Policy for NetworkPolicy {
 
 impl Value for NetworkPolicy {
     #[inline]
-    fn value(&mut self, view: &impl View, past: &History) -> f64 {
+    fn value(&mut self, view: &impl View, past: &CardHistory) -> f64 {
         self.weigh(view, past);
         let best = self.weighing.logits().nth(self.weighing.best()).expect("who is asked has a choice");
         1.0 / (1.0 + libm::exp(-best))

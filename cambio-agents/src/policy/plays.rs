@@ -1,6 +1,6 @@
 //! A policy at a table.
 
-use cambio_core::{Action, Agent, Briefing, Observation, Sighting, Standing};
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation};
 
 use super::{Past as _, Policy};
 
@@ -16,14 +16,14 @@ use super::{Past as _, Policy};
 #[derive(Clone, Debug)]
 pub struct Plays<P: Policy> {
     policy: P,
-    /// What it knows of the round, or why it cannot play.
-    past: Result<P::Past, String>,
+    /// What it knows of the round; `None` before the first match.
+    past: Option<P::Past>,
 }
 
 impl<P: Policy> Plays<P> {
     /// An agent that decides as this policy does.
     pub fn new(policy: P) -> Plays<P> {
-        Plays { policy, past: Err("no match has begun".to_owned()) }
+        Plays { policy, past: None }
     }
 
     /// The policy.
@@ -33,30 +33,22 @@ impl<P: Policy> Plays<P> {
 }
 
 impl<P: Policy> Agent for Plays<P> {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
-        self.past = self.policy.begin(briefing.rules, briefing.seats);
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        self.past = None;
+        self.past = Some(self.policy.begin(briefing.rules, briefing.seats)?);
+        Ok(())
     }
 
-    /// A policy that cannot play these rules is in trouble.
-    fn trouble(&mut self) -> Option<String> {
-        self.past.as_ref().err().cloned()
-    }
-
-    fn round_begins(&mut self, standing: &Standing<'_>) {
-        self.policy.round_begins(standing);
-    }
-
-    fn notice(&mut self, sighting: &Sighting) {
-        if let Ok(past) = &mut self.past {
-            past.notice(sighting);
+    fn notice(&mut self, notice: Notice<'_>) {
+        match (notice, &mut self.past) {
+            (Notice::Event(sighting), Some(past)) => past.notice(sighting),
+            (Notice::RoundBegins(standing), _) => self.policy.round_begins(standing),
+            _ => {}
         }
     }
 
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        match &self.past {
-            Ok(past) => self.policy.decide(view, past),
-            // The referee does not ask who is in trouble.
-            Err(_) => view.choices().nth(0).expect("who is asked has a choice"),
-        }
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        let past = self.past.as_ref().expect("a match begins with a briefing");
+        Ok(self.policy.decide(view, past))
     }
 }

@@ -4,15 +4,16 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::params::{Param, Params, Refusal, Text};
-use crate::player::Player;
+use cambio_core::Agent;
 
-/// Parameters and the function that makes a player from them, with their type erased.
+use crate::params::{Param, Params, Refusal, Text};
+
+/// Parameters and the function that makes an agent from them, with their type erased.
 pub(super) trait Recipe: fmt::Debug + Send + Sync {
     fn declared(&self) -> Vec<Param>;
     fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal>;
     fn is_reproducible(&self) -> bool;
-    fn make(&self, text: &str) -> Player;
+    fn make(&self, text: &str) -> Box<dyn Agent>;
     fn params(&self) -> &dyn Any;
     fn to_box(&self) -> Box<dyn Recipe>;
 }
@@ -28,7 +29,7 @@ impl<P: Params, F> fmt::Debug for Typed<P, F> {
     }
 }
 
-impl<P: Params, F: Fn(&str, &P) -> Player + Send + Sync + 'static> Recipe for Typed<P, F> {
+impl<P: Params, F: Fn(&str, &P) -> Box<dyn Agent> + Send + Sync + 'static> Recipe for Typed<P, F> {
     fn declared(&self) -> Vec<Param> {
         self.params.declared()
     }
@@ -41,7 +42,7 @@ impl<P: Params, F: Fn(&str, &P) -> Player + Send + Sync + 'static> Recipe for Ty
         self.params.is_reproducible()
     }
 
-    fn make(&self, text: &str) -> Player {
+    fn make(&self, text: &str) -> Box<dyn Agent> {
         (self.make)(text, &self.params)
     }
 
@@ -70,7 +71,7 @@ impl Entry {
     ///
     /// ```
     /// use cambio_agents::{Entry, params, roster};
-    /// use cambio_core::{Action, Agent, Briefing, Observation};
+    /// use cambio_core::{Action, Agent, AgentError, Observation};
     ///
     /// params! {
     ///     /// The parameters of [`Mine`].
@@ -86,11 +87,9 @@ impl Entry {
     /// }
     ///
     /// impl Agent for Mine {
-    ///     fn begin(&mut self, _: &Briefing<'_>) {}
-    ///
-    ///     fn decide(&mut self, view: &Observation<'_>) -> Action {
+    ///     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
     ///         let choices = view.choices();
-    ///         choices.nth(self.number).or(choices.nth(0)).expect("who is asked has a choice")
+    ///         Ok(choices.nth(self.number).or(choices.nth(0)).expect("a seat that decides has a choice"))
     ///     }
     /// }
     ///
@@ -103,7 +102,7 @@ impl Entry {
     ///     "agent `mine`: parameter `number` is `2.5`; allowed is a whole number from 0 to 1000",
     /// );
     /// ```
-    pub fn new<P: Params, A: Into<Player>>(
+    pub fn new<P: Params, A: Agent + 'static>(
         name: impl Into<String>,
         about: impl Into<String>,
         make: impl Fn(&P) -> A + Send + Sync + 'static,
@@ -112,30 +111,30 @@ impl Entry {
     }
 
     /// An agent with defaults of its own for its parameters.
-    pub fn with_defaults<P: Params, A: Into<Player>>(
+    pub fn with_defaults<P: Params, A: Agent + 'static>(
         name: impl Into<String>,
         about: impl Into<String>,
         defaults: P,
         make: impl Fn(&P) -> A + Send + Sync + 'static,
     ) -> Entry {
-        let make = Arc::new(move |_: &str, params: &P| make(params).into());
+        let make = Arc::new(move |_: &str, params: &P| -> Box<dyn Agent> { Box::new(make(params)) });
         let recipe = Arc::new(Typed { params: defaults, make });
         Entry { name: name.into(), about: about.into(), text: None, sees_all: false, recipe }
     }
 
     /// An agent that takes a text in quotes before its parameters.
-    pub fn with_text<P: Params, A: Into<Player>>(
+    pub fn with_text<P: Params, A: Agent + 'static>(
         name: impl Into<String>,
         about: impl Into<String>,
         text: Text,
         make: impl Fn(&str, &P) -> A + Send + Sync + 'static,
     ) -> Entry {
-        let make = Arc::new(move |text: &str, params: &P| make(text, params).into());
+        let make = Arc::new(move |text: &str, params: &P| -> Box<dyn Agent> { Box::new(make(text, params)) });
         let recipe = Arc::new(Typed { params: P::default(), make });
         Entry { name: name.into(), about: about.into(), text: Some(text), sees_all: false, recipe }
     }
 
-    /// Marks the agent as one that sees every card, through its [observer](crate::Extensions::observer). It is no player:
+    /// Marks the agent as one that sees every card, through its [observer](Agent::observer). It is no player:
     /// only experiments that say they are analyses may name it.
     #[must_use]
     pub fn seeing_all(self) -> Entry {

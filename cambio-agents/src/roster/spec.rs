@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use cambio_core::{did_you_mean, shown};
+use cambio_core::{Agent, did_you_mean, shown};
 
 use super::entry::{Entry, Recipe};
 use crate::params::{Param, Params, Range, Refusal, Setting};
-use crate::player::Player;
 
 /// The most bytes of an agent's text, such as a bot's command.
 const MOST_TEXT: usize = 4096;
@@ -108,13 +107,9 @@ impl AgentSpec {
         format!("{}({})", self.entry.name, list.join(","))
     }
 
-    /// Makes an agent, without its extensions. An analyst that nobody shows the cards is in trouble at its first decision.
-    pub fn make(&self) -> Box<dyn cambio_core::Agent> {
-        self.player().into_agent()
-    }
-
-    /// Makes an agent with its extensions.
-    pub fn player(&self) -> Player {
+    /// Makes an agent. An agent with an [observer](Agent::observer) fails at its first decision if the match does not
+    /// include the observer.
+    pub fn make(&self) -> Box<dyn Agent> {
         self.recipe.make(self.text.as_deref().unwrap_or_default())
     }
 

@@ -1,9 +1,8 @@
 //! The decisions that a search has tried, and the choice among them.
 
-use cambio_core::Action;
 use cambio_core::rng::{Bounded as _, Stream};
+use cambio_core::{Action, Considered, Explanation};
 
-use crate::explain::{Considered, Explanation};
 use crate::words;
 
 words! {

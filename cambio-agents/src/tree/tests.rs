@@ -169,7 +169,7 @@ fn who_knows_a_card_still_knows_it_after_it_was_swapped_away() {
         let choices = world.choices();
         let swap = Action::swap(mine, theirs);
         if choices.contains(swap) && world.table().seen(Seat::B).contains(mine) && world.face(mine) == card {
-            world.apply(swap, &mut Dice(crate::bits::Bits::new(1, 1)), &mut ()).unwrap();
+            world.apply(swap, &mut Dice(crate::bits::Bits::new(1, 1_u32)), &mut ()).unwrap();
             assert!(world.table().seen(Seat::B).contains(theirs), "seat b knows where its card went");
             assert_eq!(world.view(Seat::B).face(theirs), card);
             found = true;

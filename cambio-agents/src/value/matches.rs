@@ -154,7 +154,7 @@ impl MatchValues {
         const MATCHES: u32 = 3000;
         const MOST_ROUNDS: usize = 1000;
         let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); STAGES];
-        let mut bits = Bits::new(SEED, 1);
+        let mut bits = Bits::new(SEED, 1_u32);
         let sign = if self.fewest_wins { -1.0 } else { 1.0 };
         for _ in 0..MATCHES {
             let mut totals = vec![Score::default(); self.seats];

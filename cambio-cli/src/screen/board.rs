@@ -1,6 +1,6 @@
 //! A table as lines of a terminal.
 
-use cambio_report::{KindView, Scene};
+use cambio_view::{KindView, Scene};
 use ratatui::style::{Color, Style, Stylize as _};
 use ratatui::text::{Line, Span};
 
@@ -126,7 +126,7 @@ impl Board<'_> {
     }
 
     /// A card, and who has seen it.
-    fn cell(&self, seat: char, lying: &cambio_report::Lying) -> (Span<'static>, String) {
+    fn cell(&self, seat: char, lying: &cambio_view::Lying) -> (Span<'static>, String) {
         let spot = format!("{seat}{}", lying.0);
         let marks = self.marks;
         let glimpsed = marks.glimpses.iter().find(|(other, _)| *other == spot).map(|(_, kind)| *kind);

@@ -1,7 +1,7 @@
 //! Texts over the whole page: the rules in short, what the cards are worth, the keys.
 
 use cambio_core::Rules;
-use cambio_report::{KindView, cards_in_short, rules_in_short};
+use cambio_view::{Worth, cards_in_short, rules_in_short};
 use ratatui::text::Line;
 
 use super::wrapped;
@@ -15,7 +15,7 @@ pub(super) enum Leaf {
 }
 
 impl Leaf {
-    pub(super) fn lines(self, rules: &Rules, kinds: &[KindView], columns: usize) -> Vec<Line<'static>> {
+    pub(super) fn lines(self, rules: &Rules, columns: usize) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         let mut say = |text: &str, indent: &str| {
             lines.extend(wrapped(text, columns - 2, indent).into_iter().map(|line| Line::from(format!(" {line}"))));
@@ -29,9 +29,8 @@ impl Leaf {
             say("", "");
             say("Press k to see what the cards are worth and can do, ? for all keys.", "");
         } else if self == Leaf::Cards {
-            for (points, power, labels) in worth(kinds) {
-                let power = if power.is_empty() { String::new() } else { format!("  power: {power}") };
-                say(&format!("{points:>4} points  {}{power}", labels.join(" ")), "             ");
+            for worth in Worth::all(rules) {
+                say(&worth.to_string(), "             ");
             }
             say("", "");
             say(&cards_in_short(rules), "");
@@ -56,27 +55,4 @@ impl Leaf {
         }
         lines
     }
-}
-
-/// Points, power and labels of cards that are alike.
-type Worth<'a> = (i16, &'a str, Vec<String>);
-
-/// What the cards are worth, the fewest points first. A rank whose suits are all alike is named by itself.
-fn worth(kinds: &[KindView]) -> Vec<Worth<'_>> {
-    let mut worth: Vec<Worth<'_>> = Vec::new();
-    for kind in kinds {
-        let is_alike = |other: &&KindView| other.points == kind.points && other.power == kind.power;
-        let (alike, all) = kinds
-            .iter()
-            .filter(|other| other.rank == kind.rank)
-            .fold((0, 0), |(alike, all), other| (alike + usize::from(is_alike(&other)), all + 1));
-        let name = if alike == all && all > 1 { kind.rank.clone() } else { kind.spoken() };
-        match worth.iter_mut().find(|(points, power, _)| *points == kind.points && *power == kind.power) {
-            Some((.., labels)) if labels.contains(&name) => {}
-            Some((.., labels)) => labels.push(name),
-            None => worth.push((kind.points, &kind.power, vec![name])),
-        }
-    }
-    worth.sort_by_key(|(points, ..)| *points);
-    worth
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cambio_report::Film;
+use cambio_view::Film;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Stylize as _;
 use ratatui::text::{Line, Span};
@@ -151,7 +151,7 @@ impl Page for Reel {
 impl Reel {
     /// How far it is, from 0 to 1.
     fn place(&self) -> f64 {
-        let frames = |rounds: &[cambio_report::RoundFilm]| rounds.iter().map(|round| round.frames.len()).sum::<usize>();
+        let frames = |rounds: &[cambio_view::RoundFilm]| rounds.iter().map(|round| round.frames.len()).sum::<usize>();
         let all = frames(&self.film.rounds).max(2) - 1;
         (frames(&self.film.rounds[..self.at.0]) + self.at.1) as f64 / all as f64
     }

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use cambio_agents::AgentSpec;
 use cambio_core::{Rules, Spot};
-use cambio_report::KindView;
-use cambio_serve::{Done, Sitting, Step, hint};
+use cambio_view::{Done, KindView, Sitting, Step, hint};
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Stylize as _;
 use ratatui::text::{Line, Span};
@@ -59,21 +58,19 @@ pub(super) struct Seat {
     /// What is said below the question: a hint, or why something cannot be.
     pub(super) said: String,
     pub(super) glimpses: Vec<(String, usize, Instant)>,
-    pub(super) advice: Option<Receiver<Result<String, String>>>,
+    pub(super) advice: Option<Receiver<String>>,
     pub(super) is_left: bool,
 }
 
 impl Seat {
     pub(super) fn new(sitting: Sitting, adviser: Option<AgentSpec>) -> Seat {
         let invitation = sitting.invitation();
-        let rules = *invitation.start.rules();
-        let mut names: Vec<String> = invitation.opponents.iter().map(ToString::to_string).collect();
-        names.insert(invitation.person.index(), "you".to_owned());
+        let rules = *invitation.deal.rules();
         let mut seat = Seat {
             own: invitation.person.letter(),
             adviser: adviser.filter(|_| invitation.practice),
             kinds: KindView::all(&rules),
-            names,
+            names: invitation.names("you"),
             rules,
             step: sitting.latest().clone(),
             log: Vec::new(),
@@ -307,16 +304,9 @@ impl Seat {
         let (invitation, actions) = (self.sitting.invitation().clone(), self.sitting.actions());
         let (tell, advice) = channel();
         std::thread::spawn(move || {
-            let told = hint(&invitation, &actions, &adviser).map(|(action, explanation)| {
-                let mut considered = explanation.map_or(Vec::new(), |told| told.considered);
-                considered.sort_by(|one, other| other.value.total_cmp(&one.value));
-                let some: Vec<String> =
-                    considered.iter().take(4).map(|one| format!("{} {:.2}", one.action, one.value)).collect();
-                let why = if some.len() > 1 { format!(" (it values {})", some.join(", ")) } else { String::new() };
-                format!("{adviser} would: {action}{why}")
-            });
+            let told = hint(&invitation, &actions, &adviser);
             // The table may be gone.
-            let _ = tell.send(told.map_err(|refusal| refusal.to_string()));
+            let _ = tell.send(told.map_or_else(|refusal| refusal.to_string(), |hint| hint.to_string()));
         });
         self.advice = Some(advice);
         "thinking of a hint…".clone_into(&mut self.said);
@@ -329,7 +319,7 @@ impl Seat {
         let told = self.advice.as_ref().map(Receiver::try_recv);
         match told {
             None | Some(Err(TryRecvError::Empty)) => {}
-            Some(Ok(Ok(text) | Err(text))) => (self.said, self.advice) = (text, None),
+            Some(Ok(text)) => (self.said, self.advice) = (text, None),
             Some(Err(TryRecvError::Disconnected)) => {
                 (self.said, self.advice) = ("the adviser cannot say".to_owned(), None);
             }
@@ -371,11 +361,7 @@ impl Seat {
                 None if end.winners.contains(self.own) => {
                     ("You win the round.".to_owned(), "Enter: next round".to_owned())
                 }
-                None => {
-                    let winners: Vec<String> = end.winners.chars().map(String::from).collect();
-                    let verb = if winners.len() == 1 { "wins" } else { "share" };
-                    (format!("{} {verb} the round.", winners.join(" and ")), "Enter: next round".to_owned())
-                }
+                None => (format!("{}.", end.winners_in_words()), "Enter: next round".to_owned()),
             };
         }
         let Some(ask) = &self.step.ask else {
@@ -429,7 +415,7 @@ impl Page for Seat {
         let mut lines = vec![Line::from(format!("{:<room$}{keys}", cut(&head, room))).reversed()];
         if let Some(leaf) = self.leaf {
             lines.push(Line::from(""));
-            let mut text = leaf.lines(&self.rules, &self.kinds, columns);
+            let mut text = leaf.lines(&self.rules, columns);
             text.truncate(rows - 4);
             lines.extend(text);
             lines.resize(rows - 1, Line::from(""));
@@ -452,9 +438,7 @@ impl Page for Seat {
         }
         if let Some(end) = &self.step.end {
             told.extend(end.scores.iter().map(|line| Line::from(format!("   {line}")).bold()));
-            let totals: Vec<String> =
-                end.totals.iter().zip('a'..).map(|(total, seat)| format!("{seat} {total}")).collect();
-            told.push(Line::from(format!("   totals: {}", totals.join(", "))));
+            told.push(Line::from(format!("   totals: {}", end.totals_in_words())));
         }
         let room = rows.saturating_sub(lines.len() + foot.len());
         let skipped = told.len().saturating_sub(room);
@@ -472,8 +456,8 @@ impl Page for Seat {
 pub(crate) enum Ending {
     /// It is over: the sitting, with its record.
     Over(Box<Sitting>),
-    /// The person has left.
-    Left,
+    /// The person has left: why.
+    Left(String),
     /// An agent cannot go on: why.
     Trouble(String),
 }
@@ -492,7 +476,7 @@ pub(crate) fn sit(sitting: Sitting, adviser: Option<AgentSpec>, is_over: impl Fn
             return Ok(match seat.step.trouble {
                 Some(trouble) => Ending::Trouble(trouble),
                 None if is_done => Ending::Over(Box::new(seat.sitting)),
-                None => Ending::Left,
+                None => Ending::Left("the player has left".to_owned()),
             });
         }
         match thought.as_ref().map(Receiver::try_recv) {

@@ -1,7 +1,6 @@
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{PRESETS, Playing, Record, Rules, replay};
-use cambio_report::Film;
-use cambio_serve::Invitation;
+use cambio_core::{Deal, PRESETS, Record, Rules, replay};
+use cambio_view::{Film, Invitation};
 
 use super::reel::Reel;
 use super::sit::Seat;
@@ -25,11 +24,11 @@ fn shown(page: &impl Page) -> String {
 fn seated(rules: &str, opponents: &[&str], seed: u64, notes: bool) -> Seat {
     let roster = cambio_agents::roster();
     let opponents: Vec<_> = opponents.iter().map(|spec| roster.parse(spec).unwrap()).collect();
-    let start = Playing::new(&Rules::preset(rules).unwrap(), opponents.len() + 1, Key::new(seed, 0)).unwrap();
+    let deal = Deal::new(&Rules::preset(rules).unwrap(), Key::new(seed, 0));
     let person = cambio_core::Seat::A;
     let adviser = Some(roster.parse("greedy").unwrap());
-    let invitation = Invitation { start, person, opponents, notes, practice: true, reaction: None };
-    Seat::new(cambio_serve::Sitting::new(invitation), adviser)
+    let invitation = Invitation { deal, person, opponents, notes, practice: true, reaction: None };
+    Seat::new(cambio_view::Sitting::new(invitation), adviser)
 }
 
 /// Lets the agents decide until the person is asked.

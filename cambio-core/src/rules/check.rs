@@ -1,9 +1,9 @@
 //! The gate between rules as they are written down and rules that the engine plays by.
 
 use super::{Face, Rules, RulesError, RulesSpec, System, copies};
-use crate::card::{Card, MAX_CARDS, MAX_KINDS};
-use crate::knob::{Flip, Knob as _, Peek, Reset, Score};
-use crate::seat::MAX_SEATS;
+use crate::rules::card::{Card, MAX_CARDS, MAX_KINDS};
+use crate::rules::knob::{Flip, Knob as _, Peek, Reset, Score};
+use crate::rules::seat::MAX_SEATS;
 
 fn field(field: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> RulesError {
     RulesError::Field { field, found: found.into(), allowed: allowed.into() }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{PRESETS, RulesError};
-use crate::card::{Kind, MAX_CARDS, MAX_KINDS};
+use crate::rules::card::{Kind, MAX_CARDS, MAX_KINDS};
 
 /// The most kinds that a deck lists: as many as it can have, and as many again that have no copies.
 pub(super) const MOST_KINDS: usize = 2 * MAX_KINDS;

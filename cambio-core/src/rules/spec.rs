@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::deck::{Deck, KIND_FIELDS, write_kind};
 use super::{MINI_GAMES, PRESETS, Rules, RulesError};
-use crate::card::Kind;
-use crate::knob::{
+use crate::rules::card::Kind;
+use crate::rules::knob::{
     Best, Bonus, CallWhen, CallerSnaps, CallerTie, Callers, Cap, Direction, EmptyHand, EmptyHandFines, FirstDealer,
     Flip, Gift, Knob, Late, LimitInLap, MatchEnd, Matching, OthersAfterCall, Peek, PowerUse, Race, Redrop, Reset,
     Score, SnapTargets, Starter, StockEmpty, Weights, Whole, Window,

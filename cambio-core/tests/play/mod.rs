@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
-    Action, Agent, Briefing, Card, Chance, Deck, Ending, Event, MINI_GAMES, MatchResult, Observation, Observer,
-    PRESETS, Pairing, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, SeatSet, Setup, Spot, State,
-    Verdict, play_match,
+    Action, Agent, AgentError, Briefing, Card, Chance, Deck, Ending, Event, MINI_GAMES, MatchResult, Observation,
+    Observer, PRESETS, Pairing, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, SeatSet, Spot, Standing,
+    State, Verdict, play_match,
 };
 use serde_json::{Value, json};
 
@@ -118,12 +118,13 @@ impl Player {
 }
 
 impl Agent for Player {
-    fn begin(&mut self, briefing: &Briefing<'_>) {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.stream = Some(briefing.stream.clone());
+        Ok(())
     }
 
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
-        self.manner.choose(view, self.stream.as_mut().unwrap())
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        Ok(self.manner.choose(view, self.stream.as_mut().unwrap()))
     }
 }
 
@@ -280,7 +281,7 @@ impl Tally {
 }
 
 impl Observer for Tally {
-    fn round_begins(&mut self, setup: &Setup, _: &[Card]) {
+    fn round_begins(&mut self, &Standing { setup, .. }: &Standing<'_>, _: &[Card]) {
         self.before = None;
         self.note("round");
         if !setup.carry.extra_peek.is_empty() {
@@ -447,7 +448,7 @@ impl Model {
 }
 
 impl Observer for Model {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
+    fn round_begins(&mut self, &Standing { setup, .. }: &Standing<'_>, deck: &[Card]) {
         let spec = setup.rules.spec();
         *self = Model { seats: setup.seats, hand: spec.hand.count(), slots: setup.rules.slots(), ..Model::default() };
         self.stock_of(deck.iter().rev().map(|&card| Some(card)));

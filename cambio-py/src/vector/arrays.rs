@@ -1,12 +1,12 @@
 //! The arrays of a batch.
 
+use cambio_core::{Action, ActionSpace, Choices};
 use numpy::prelude::*;
 use numpy::{PyArray1, PyArray2, PyArray3, PyReadwriteArray1, PyReadwriteArray2, PyReadwriteArray3};
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyTuple};
 
 use super::Common;
-use super::ask::Ask;
 use crate::{args, error};
 
 /// The arrays into which a batch writes. Those of `bool` are kept with a view of their bytes: memory that Python owns may hold
@@ -233,11 +233,6 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Who is asked in each match.
-    pub(super) fn asks(&mut self) -> &mut [Ask] {
-        self.asks
-    }
-
     /// The rows of each match.
     #[inline]
     pub(super) fn each(&mut self) -> impl Iterator<Item = Row<'_>> {
@@ -272,5 +267,27 @@ impl Row<'_> {
     pub(super) fn clear(&mut self) {
         self.rewards.fill(0.0);
         *self.done = 0;
+    }
+}
+
+/// The seat that has to decide in a match, its legal decisions, and the one that the caller chose.
+///
+/// It is kept beside the matches, because a step looks at all of them before it changes any.
+#[derive(Clone, Copy)]
+pub(super) struct Ask {
+    pub(super) legal: Choices,
+    pub(super) next: Action,
+}
+
+impl Ask {
+    pub(super) const NOBODY: Ask = Ask { legal: Choices::NONE, next: Action::Pass };
+
+    /// Takes the caller's decision; `false` if it is not legal.
+    #[inline]
+    pub(super) fn choose(&mut self, space: &ActionSpace, index: i64) -> bool {
+        let action = usize::try_from(index).ok().and_then(|index| space.from_index(index, self.legal.seat()));
+        let legal = action.filter(|&action| self.legal.contains(action));
+        self.next = legal.unwrap_or(Action::Pass);
+        legal.is_some()
     }
 }

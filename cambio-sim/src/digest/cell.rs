@@ -6,8 +6,7 @@ use cambio_stats::hotelling::{self, Test};
 use cambio_stats::ratings::{Ranking, Rankings};
 use cambio_stats::{Interval, Joint, Matrix, Moments};
 
-use super::behaviour::{Behaviour, CellBehaviour};
-use super::extract::Outcome;
+use super::extract::{Behaviour, CellBehaviour, Outcome};
 use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
 
 /// The pairwise score of one agent against another, over the matches in which both sat at the table.
@@ -257,20 +256,20 @@ impl CellDigest {
             _ => 0.0,
         });
         let scale = self.payoff.scale(self.seats);
-        let sums: Vec<f64> = (0..size).map(|column| complete.totals(quantity(column)).1 / scale).collect();
-        let inverse = design.cholesky()?.inverse();
-        if inverse.largest() > 1e9 {
+        let sums = Matrix::from_fn(size, 1, |column, _| complete.totals(quantity(column)).1 / scale);
+        let inverse = design.clone().cholesky()?.inverse();
+        if inverse.amax() > 1e9 {
             return None;
         }
-        let fitted_values: Vec<f64> = inverse.times(&sums).into_iter().map(|sum| sum / deals).collect();
+        let fitted_values = &inverse * sums / deals;
         // Σ g gᵀ with g = Xᵀy − XᵀXβ, whose sum over the deals is 0.
-        let mean = design.times(&fitted_values);
+        let mean = design * &fitted_values;
         let spread = Matrix::from_fn(size, size, |i, j| {
             complete.products(quantity(i), quantity(j)) / (scale * scale) - deals * mean[i] * mean[j]
         });
-        let covariance = &(&(&inverse * &spread) * &inverse) * (1.0 / (deals * (deals - 1.0)));
+        let covariance = &inverse * spread * &inverse / (deals * (deals - 1.0));
         let effects: Vec<f64> = (0..fitted).map(|seat| fitted_values[k + seat]).collect();
-        let of_seats = covariance.select(&(k..size).collect::<Vec<_>>());
+        let of_seats = covariance.view((k, k), (fitted, fitted)).into_owned();
         let test = (deals as u64 >= SEAT_DEALS).then(|| hotelling::test(&effects, &of_seats, deals as u64)).flatten();
         Some(SeatEffect {
             errors: (0..fitted).map(|seat| of_seats[(seat, seat)].max(0.0).sqrt()).collect(),

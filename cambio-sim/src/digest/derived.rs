@@ -2,42 +2,22 @@
 
 use std::path::Path;
 
+use cambio_exec::write_whole;
 use cambio_stats::ratings::{Pooled, PositionEffects, Rankings, Strengths, fit, pool};
 use cambio_stats::simultaneous::{Contrasts, Together};
 use cambio_stats::sprt::elo_of_score;
 use cambio_stats::{ELO, Interval, Support, anytime, normal_cdf};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::cell::CellDigest;
-use super::resampling::resampling;
-use super::sums::Digest;
-use super::tables::{FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
-use crate::disk::{RunError, write_whole};
-use crate::plan::{Extent, Payoff, Plan};
+use super::tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+use super::{Digest, resampling};
+use crate::disk::RunError;
+use crate::plan::{Payoff, Plan};
 use crate::rows::{BehaviourRow, ratio};
 
-fn fault_row(line: &str) -> Option<FaultRow> {
-    let record: Value = serde_json::from_str(line).ok()?;
-    let about = &record["x-fault-of"];
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    Some(FaultRow {
-        rules: text(&about["rules"])?,
-        seats: about["seats"].as_u64()? as usize,
-        lineup: text(&about["lineup"])?,
-        deal: record["deal"].as_u64()?,
-        rotation: record["rotation"].as_u64()?,
-        seat: text(&about["seat"])?,
-        agent: text(&about["agent"])?,
-        round: about["round"].as_u64()?,
-        decision: about["decision"].as_u64()?,
-        policy: text(&about["policy"])?,
-        what: text(&record["x-fault"])?,
-    })
-}
-
 /// The derived tables of a run.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Derived {
     /// `summary.csv`.
     pub summary: Vec<SummaryRow>,
@@ -55,68 +35,42 @@ pub struct Derived {
     pub faults: Vec<FaultRow>,
     /// By cell, how its pairs are compared together; `None` where they cannot be.
     pub together: Vec<Option<Together>>,
-    /// The pages: names and text.
-    pub pages: Vec<(&'static str, String)>,
-    is_whole: bool,
-}
-
-/// A file that is derived beside the tables, such as `report.html`. This crate makes none: the caller of a [`Runner`](crate::Runner),
-/// [`verify`](crate::verify) or [`merge`](crate::merge) passes the pages that a run has.
-#[derive(Clone, Copy, Debug)]
-pub struct Page {
-    /// The name of the file in the run's folder.
-    pub file: &'static str,
-    /// Makes the text of the file from the source, the sums and the tables, and from nothing else.
-    pub make: fn(&Source<'_>, &Digest, &Derived) -> String,
-}
-
-/// What derived files are made from, besides the rows.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    /// The plan.
-    pub plan: &'a Plan,
-    /// The experiment file as it was given.
-    pub spec: &'a str,
-    /// How much of the plan the rows cover.
-    pub extent: Extent,
+    /// The sums that the tables are made from.
+    pub digest: Digest,
 }
 
 /// The numbers of the streams for resampling. Each cell adds its own number.
 const RATINGS: u32 = 1 << 16;
 const PAIRS: u32 = 2 << 16;
 const GAMES: u32 = 3 << 16;
+const BASELINE: u32 = 7 << 16;
 const POOLED: u32 = 8 << 16;
 /// The number of resamples behind the intervals of an empirical game.
 const RESAMPLES: usize = 1000;
 
 impl Derived {
-    /// Makes the tables and pages from a finished digest.
-    pub(crate) fn new(source: &Source<'_>, digest: &Digest, faults: &[String], pages: &[Page]) -> Derived {
-        let plan = source.plan;
-        let mut derived = Derived { is_whole: true, ..Derived::default() };
-        for place in 0..plan.cells.len() {
-            let sums = CellSums { plan, cell: &digest.cells[place], place };
-            derived.summary.extend(sums.summary());
-            let together = sums.together();
-            derived.behaviour.extend(sums.behaviour());
-            let effects = if plan.seat_effects { PositionEffects::Fitted } else { PositionEffects::Ignored };
-            let strengths = sums.strengths(effects);
-            derived.pairwise.extend(sums.pairwise(together.as_ref(), strengths.as_ref()));
-            derived.together.push(together);
-            derived.ratings.extend(sums.ratings(strengths.as_ref()));
-            derived.seats.extend(sums.seats(strengths.as_ref()));
+    /// Makes the tables from the sums of all rows.
+    pub(crate) fn new(plan: &Plan, mut digest: Digest) -> Derived {
+        digest.cells.iter_mut().for_each(CellDigest::end_deal);
+        let (faults, pooled) = (std::mem::take(&mut digest.faults), pooled(plan, &digest));
+        let (mut summary, mut ratings, mut pairwise) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut seats, mut behaviour, mut together) = (Vec::new(), Vec::new(), Vec::new());
+        let effects = if plan.seat_effects { PositionEffects::Fitted } else { PositionEffects::Ignored };
+        for (place, cell) in digest.cells.iter().enumerate() {
+            let sums = CellSums { plan, cell, place };
+            let (strengths, compared) = (sums.strengths(effects), sums.together(Contrasts::Pairs, PAIRS));
+            summary.extend(sums.summary());
+            behaviour.extend(sums.behaviour());
+            pairwise.extend(sums.pairwise(compared.as_ref(), strengths.as_ref()));
+            ratings.extend(sums.ratings(strengths.as_ref()));
+            seats.extend(sums.seats(strengths.as_ref()));
+            together.push(compared);
         }
-        derived.pooled = pooled(plan, digest);
-        derived.faults = faults.iter().filter_map(|line| fault_row(line)).collect();
-        derived.pages = pages.iter().map(|page| (page.file, (page.make)(source, digest, &derived))).collect();
-        derived
+        Derived { summary, ratings, pooled, pairwise, seats, behaviour, faults, together, digest }
     }
 
-    /// The name and the text of every file; no file for a shard.
+    /// The name and the text of every file.
     pub fn files(&self) -> Vec<(&'static str, String)> {
-        if !self.is_whole {
-            return Vec::new();
-        }
         let mut files = vec![
             ("summary.csv", table(&self.summary)),
             ("ratings.csv", table(&self.ratings)),
@@ -128,8 +82,36 @@ impl Derived {
         if !self.pooled.is_empty() {
             files.push(("pooled.csv", table(&self.pooled)));
         }
-        files.extend(self.pages.iter().cloned());
         files
+    }
+
+    /// Compares every agent with the one at this place of the plan, table by table (Dunnett 1955): fewer comparisons than all
+    /// pairs, and so narrower intervals, which hold together. Tables at which the baseline has no match are left out.
+    pub fn against(&self, plan: &Plan, baseline: usize) -> Vec<BaselineRow> {
+        let mut rows = Vec::new();
+        for (place, cell) in self.digest.cells.iter().enumerate() {
+            let sums = CellSums { plan, cell, place };
+            let present = sums.present();
+            let Some(base) = present.iter().position(|&agent| agent == baseline) else { continue };
+            let together = sums.together(Contrasts::Against(base), BASELINE);
+            for &agent in present.iter().filter(|&&agent| agent != baseline) {
+                let Some((difference, _)) = cell.difference(agent, baseline) else { continue };
+                let ends = together.as_ref().and_then(|together| together.ends(&difference));
+                rows.push(BaselineRow {
+                    rules: sums.rules(),
+                    seats: sums.seat_count(),
+                    agent: plan.agents[agent].label.clone(),
+                    baseline: plan.agents[baseline].label.clone(),
+                    deals: difference.clusters,
+                    difference: difference.mean,
+                    low: ends.map(|ends| ends.0),
+                    high: ends.map(|ends| ends.1),
+                    p: together.as_ref().zip(difference.p(0.0)).map(|(together, p)| together.p(p)),
+                    method: difference.support.method(),
+                });
+            }
+        }
+        rows
     }
 
     /// Writes the files.
@@ -137,7 +119,7 @@ impl Derived {
     /// # Errors
     /// If one cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), RunError> {
-        self.files().into_iter().try_for_each(|(name, text)| write_whole(&folder.join(name), text.as_bytes()))
+        Ok(self.files().into_iter().try_for_each(|(name, text)| write_whole(&folder.join(name), text.as_bytes()))?)
     }
 }
 
@@ -258,9 +240,9 @@ impl CellSums<'_> {
         self.present().iter().map(row).collect()
     }
 
-    fn together(&self) -> Option<Together> {
-        let mut rng = resampling(self.plan.seed, PAIRS + self.place as u32);
-        Together::new(&self.cell.covariance(&self.present())?, Contrasts::Pairs, &mut rng)
+    fn together(&self, contrasts: Contrasts, stream: u32) -> Option<Together> {
+        let mut rng = resampling(self.plan.seed, stream + self.place as u32);
+        Together::new(&self.cell.covariance(&self.present())?, contrasts, &mut rng)
     }
 
     fn pairwise(&self, together: Option<&Together>, fitted: Option<&(Vec<usize>, Strengths)>) -> Vec<PairRow> {
@@ -289,7 +271,7 @@ impl CellSums<'_> {
         let score = duel.scores.interval(2.0, Support::Share);
         let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
         // Whoever else is at the table: of two Plackett and Luce's model puts one first with these odds.
-        let odds = |strengths: &Strengths| (strengths.strengths[other] - strengths.strengths[one]).exp();
+        let odds = |strengths: &Strengths| libm::exp(strengths.strengths[other] - strengths.strengths[one]);
         let score_fitted =
             strengths.filter(|fit| fit.positions.is_empty()).map(|strengths| 1.0 / (1.0 + odds(strengths)));
         let score_fitted = score_fitted.filter(|_| score.is_some());
@@ -353,7 +335,8 @@ impl CellSums<'_> {
             let mut rng = resampling(self.plan.seed, RATINGS + self.place as u32);
             // The anchor is 0 by definition and no comparison.
             let free: Vec<usize> = present.iter().copied().filter(|&agent| Some(agent) != self.plan.anchor).collect();
-            Together::new(&strengths.covariance.select(&free), Contrasts::Single, &mut rng)
+            let covariance = strengths.covariance.select_rows(&free).select_columns(&free);
+            Together::new(&covariance, Contrasts::Single, &mut rng)
         });
         let shares = self.shares();
         let row = |&agent: &usize| {

@@ -1,22 +1,75 @@
 //! The parts of rows that a digest needs.
 
+use cambio_stats::histogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::behaviour::CellBehaviour;
 use crate::plan::{Block, Payoff, Plan};
-use crate::rows::{MatchRow, PlayerRow, RoundRow};
+use crate::rows::{MatchRow, PlayerRow, RoundRow, Sums};
+
+/// What one agent did in a cell. All parts are sums, so the order of the matches does not matter.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
+pub struct Behaviour {
+    /// The sums of the measured quantities.
+    pub sums: Sums,
+    /// The turns in which the agent made the first call of a round, counted over all seats.
+    pub call_turns: Histogram,
+    /// The points of its layout at the end of each round.
+    pub points: Histogram,
+}
+
+/// What all agents did in a cell.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
+pub struct CellBehaviour {
+    /// The behaviour of each agent, by its number in the plan.
+    pub agents: Vec<Behaviour>,
+    /// The number of rounds.
+    pub rounds: u64,
+    /// The number of rounds with a call.
+    pub called: u64,
+}
+
+impl CellBehaviour {
+    fn of(&mut self, agent: usize) -> &mut Behaviour {
+        if agent >= self.agents.len() {
+            self.agents.resize(agent + 1, Behaviour::default());
+        }
+        &mut self.agents[agent]
+    }
+
+    fn add_round(&mut self, block: &Block<'_>, row: &RoundRow<'_>) {
+        self.rounds += 1;
+        for (seat, &points) in row.points.iter().enumerate() {
+            self.of(block.agent(seat, row.key.rotation)).points.add(i64::from(points));
+        }
+        if let (Some(caller), Some(turn)) = (row.callers.first(), row.call_turn) {
+            self.called += 1;
+            self.of(block.agent(caller.index(), row.key.rotation)).call_turns.add(i64::from(turn));
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &CellBehaviour) {
+        self.rounds += other.rounds;
+        self.called += other.called;
+        for (agent, behaviour) in other.agents.iter().enumerate() {
+            let sum = self.of(agent);
+            sum.sums += &behaviour.sums;
+            sum.call_turns.merge(&behaviour.call_turns);
+            sum.points.merge(&behaviour.points);
+        }
+    }
+}
 
 impl Payoff {
     /// The payoff of a row as a whole number of a unit; `None` of a margin in a match that was forfeited.
     pub(crate) fn units(self, row: &PlayerRow<'_>) -> Option<i64> {
         let value = match self {
-            Payoff::Points => return Some(row.points),
+            Payoff::Points => return Some(row.counts.points),
             Payoff::RankPoints => row.rank_points,
             Payoff::Win => row.win,
-            Payoff::Margin => row.margin?,
+            Payoff::Margin => row.counts.margin?,
         };
         // It differs from a whole number by rounding alone.
-        let units = value * self.scale(row.seats);
+        let units = value * self.scale(row.key.seats);
         Some((units + 0.5_f64.copysign(units)) as i64)
     }
 }
@@ -67,7 +120,7 @@ impl Extract {
         }
         for (row, table) in matches.iter().zip(players.chunks_exact(block.cell.seats)) {
             for (seat, player) in table.iter().enumerate() {
-                behaviour.of(block.agent(seat, row.rotation)).sums.add(player, row.turns);
+                behaviour.of(block.agent(seat, row.key.rotation)).sums.add(player, row.turns);
                 let payoffs = Payoff::ALL.map(|payoff| payoff.units(player));
                 self.outcomes.push(Outcome { rank: player.rank, payoffs });
             }

@@ -1,6 +1,7 @@
 //! The rows of the derived files.
 
 use serde::Serialize;
+use serde_json::Value;
 
 /// A row of `summary.csv`: one agent in one cell, over all its lineups.
 ///
@@ -205,6 +206,31 @@ pub struct PairRow {
     pub superiority: Option<f64>,
 }
 
+/// One agent against the baseline at one table.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct BaselineRow {
+    /// The rule system.
+    pub rules: String,
+    /// The number of seats.
+    pub seats: usize,
+    /// The agent.
+    pub agent: String,
+    /// The agent of the comparison.
+    pub baseline: String,
+    /// How many deals have matches of both.
+    pub deals: u64,
+    /// The difference of their payoffs, agent less baseline, paired by deal.
+    pub difference: f64,
+    /// Lower end of the interval that holds together with the intervals of all agents of the table.
+    pub low: Option<f64>,
+    /// Upper end of that interval.
+    pub high: Option<f64>,
+    /// The p-value, corrected for all agents of the table.
+    pub p: Option<f64>,
+    /// How the interval is made: `score`, or `t`.
+    pub method: &'static str,
+}
+
 /// A row of `seats.csv`: one seat at one table.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct SeatRow {
@@ -267,4 +293,26 @@ pub struct FaultRow {
     pub policy: String,
     /// What it did.
     pub what: String,
+}
+
+impl FaultRow {
+    /// Reads a line of `faults.jsonl`.
+    pub(super) fn read(line: &str) -> Option<FaultRow> {
+        let record: Value = serde_json::from_str(line).ok()?;
+        let about = &record["x-fault-of"];
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        Some(FaultRow {
+            rules: text(&about["rules"])?,
+            seats: about["seats"].as_u64()? as usize,
+            lineup: text(&about["lineup"])?,
+            deal: record["deal"].as_u64()?,
+            rotation: record["rotation"].as_u64()?,
+            seat: text(&about["seat"])?,
+            agent: text(&about["agent"])?,
+            round: about["round"].as_u64()?,
+            decision: about["decision"].as_u64()?,
+            policy: text(&about["policy"])?,
+            what: text(&record["x-fault"])?,
+        })
+    }
 }

@@ -212,6 +212,25 @@ impl Plan {
         batch * each..((batch + 1) * each).min(self.block_count())
     }
 
+    /// The batches of one of `of` parts, the first with `index` 0: ranges of neighbouring batches, as equal as possible.
+    pub fn part(&self, index: u64, of: u64) -> Range<u64> {
+        let from = |index: u64| (u128::from(index) * u128::from(self.batch_count()) / u128::from(of)) as u64;
+        from(index)..from(index + 1)
+    }
+
+    /// The number of matches of some batches.
+    pub fn matches_of(&self, batches: Range<u64>) -> u64 {
+        let blocks = self.batch(batches.start).start..self.batch(batches.end).start;
+        let (mut from, mut matches) = (0, 0);
+        for cell in &self.cells {
+            let to = from + cell.lineups.len() as u64 * self.deals;
+            let inside = blocks.end.min(to).saturating_sub(blocks.start.max(from));
+            matches += inside * cell.seatings.len() as u64;
+            from = to;
+        }
+        matches
+    }
+
     /// Whether a lineup has an agent that sees hidden cards.
     pub(crate) fn is_analysis(&self, lineup: &Lineup) -> bool {
         lineup.agents().iter().any(|&agent| self.agents[agent].sees_all)
@@ -220,6 +239,22 @@ impl Plan {
     /// Whether all agents of a lineup are reproducible.
     pub(crate) fn is_reproducible(&self, lineup: &Lineup) -> bool {
         lineup.agents().iter().all(|&agent| self.agents[agent].reproducible)
+    }
+}
+
+/// How much of a run was played.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// The number of batches on disk.
+    pub batches: u64,
+    /// The number of batches of the plan.
+    pub of: u64,
+}
+
+impl Extent {
+    /// Whether all batches are there.
+    pub fn is_whole(self) -> bool {
+        self.batches == self.of
     }
 }
 

@@ -7,16 +7,16 @@ use std::path::Path;
 use cambio_agents::SpecError;
 use cambio_core::rng::Seed;
 use cambio_core::{Rules, RulesError, RulesSpec, did_you_mean, shown};
+use cambio_exec::{one_or_many, read_text};
 use cambio_stats::Support;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::seeds;
-use crate::text::{one_or_many, read_text};
 
 /// An experiment, as a file describes it.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "A Cambio experiment")]
 #[expect(clippy::struct_excessive_bools, reason = "a file has the fields that it has")]
@@ -25,12 +25,12 @@ pub struct Experiment {
     #[serde(default)]
     pub name: String,
     /// The seed of the cards and races: a whole number, or a text of any length. Needed unless `secret` is true.
-    #[serde(default, deserialize_with = "seeds::deserialize")]
+    #[serde(default, with = "seeds")]
     #[schemars(with = "seeds::SeedForm")]
     pub seed: Option<Seed>,
     /// The seed of the agents' own streams; 0 where it is not said. They do not depend on `seed`, so that no agent's stream says
     /// anything about the cards. Replicates that are to be pooled need another of both.
-    #[serde(default, deserialize_with = "seeds::deserialize")]
+    #[serde(default, with = "seeds")]
     #[schemars(with = "Option<seeds::SeedForm>")]
     pub agent_seed: Option<Seed>,
     /// Whether the seeds are drawn from fresh entropy. Its hash is written down when the run begins, it itself when the run is
@@ -279,7 +279,7 @@ pub enum FaultPolicy {
 }
 
 /// Which agents meet at one table.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Lineups {
     /// A rule by name.
@@ -292,12 +292,12 @@ pub enum Lineups {
     Pools(Pools),
     /// Left out: the same as `all`.
     #[default]
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     Unsaid,
 }
 
 /// A rule for which agents meet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LineupRule {
     /// Every set of as many different agents as there are seats; where there are fewer agents, all of them, repeated
@@ -310,7 +310,7 @@ pub enum LineupRule {
 }
 
 /// Each of some agents, in every seat, against a fixed field.
-#[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Focal {
     /// The agents to be measured; without them all of `agents` that are not in the field.
@@ -323,7 +323,7 @@ pub struct Focal {
 
 /// Lineups take their first agent from the first pool, the second from the second pool, and so on in turn. Every choice comes
 /// once.
-#[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pools {
     /// The pools: lists of agents.
@@ -407,6 +407,36 @@ impl Experiment {
             PlanError::Form { path: shown, what: format!("{place}{}", in_plain_words(error.message())) }
         })?;
         Ok((experiment, text))
+    }
+
+    /// The experiment as TOML, without the fields that have their default.
+    ///
+    /// # Panics
+    /// If `deals` is not below 2^63.
+    ///
+    /// ```
+    /// use cambio_sim::{Experiment, Focal, Lineups};
+    ///
+    /// let experiment = Experiment {
+    ///     seed: Some(1.into()),
+    ///     deals: 10,
+    ///     rules: vec!["classic".into()],
+    ///     seats: vec![2],
+    ///     agents: vec!["greedy".into(), "sharp".into()],
+    ///     lineups: Lineups::Focal(Focal { focal: Vec::new(), field: vec!["greedy".into()] }),
+    ///     ..Experiment::default()
+    /// };
+    /// assert!(experiment.to_toml().starts_with("seed = \"1\"\ndeals = 10\nrules = [\"classic\"]\n"));
+    /// assert_eq!(toml::from_str::<Experiment>(&experiment.to_toml()), Ok(experiment));
+    /// ```
+    pub fn to_toml(&self) -> String {
+        let fields = |experiment: &Experiment| match serde_json::to_value(experiment) {
+            Ok(serde_json::Value::Object(fields)) => fields,
+            other => unreachable!("an experiment is an object, not {other:?}"),
+        };
+        let (mut written, defaults) = (fields(self), fields(&Experiment::default()));
+        written.retain(|name, value| *value != defaults[name]);
+        toml::to_string(&written).expect("an experiment is text, lists and numbers below 2^63")
     }
 
     /// The JSON Schema of experiment files, for editors.

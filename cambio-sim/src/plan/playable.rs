@@ -5,7 +5,7 @@ use std::ops::Deref;
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Key;
 
-use super::blocks::{Plan, PlannedAgent};
+use super::blocks::Plan;
 use super::experiment::PlanError;
 use super::lineups::Lineup;
 use super::seeds::Secret;
@@ -44,16 +44,24 @@ pub struct PlayablePlan {
     specs: Vec<AgentSpec>,
     /// Where the chance comes from, if it is a secret that is known.
     secret: Option<Secret>,
+    toml: String,
 }
 
 impl PlayablePlan {
-    /// `plan` gets the agents as they are planned.
-    pub(super) fn new(
-        specs: Vec<AgentSpec>,
-        secret: Option<Secret>,
-        plan: impl FnOnce(Vec<PlannedAgent>) -> Plan,
-    ) -> PlayablePlan {
-        PlayablePlan { plan: plan(specs.iter().map(PlannedAgent::from).collect()), specs, secret }
+    pub(super) fn new(plan: Plan, specs: Vec<AgentSpec>, secret: Option<Secret>, toml: String) -> PlayablePlan {
+        PlayablePlan { plan, specs, secret, toml }
+    }
+
+    /// The experiment as TOML, which a run folder keeps as `spec.toml`: [`Experiment::to_toml`](crate::Experiment::to_toml),
+    /// unless [`PlayablePlan::with_toml`] replaced it. It is empty if the plan was read from a lock alone.
+    pub fn toml(&self) -> &str {
+        &self.toml
+    }
+
+    /// Replaces the text of the experiment, by the file that a user wrote.
+    #[must_use]
+    pub fn with_toml(self, toml: impl Into<String>) -> PlayablePlan {
+        PlayablePlan { toml: toml.into(), ..self }
     }
 
     /// The secret from which cards and streams come, if they come from one.
@@ -136,6 +144,6 @@ impl Plan {
 
     fn playable(self, secret: Option<Secret>, roster: &Roster) -> Result<PlayablePlan, PlanError> {
         let specs = self.agents.iter().map(|agent| roster.parse(&agent.label)).collect::<Result<_, _>>()?;
-        Ok(PlayablePlan { plan: self, specs, secret })
+        Ok(PlayablePlan::new(self, specs, secret, String::new()))
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use cambio_core::rng::Seed;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
 
 /// Reads a seed: a whole number below 2⁶⁴, the 64 hexadecimal digits of a key, or any other text, whose BLAKE3 is the key.
 ///
@@ -67,6 +67,12 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(source: D) -> Result<Option
         SeedForm::Number(number) => Ok(Some(Seed::Number(number))),
         SeedForm::Text(text) => read_seed(&text).map(Some).map_err(|_| D::Error::custom(ALLOWED)),
     }
+}
+
+/// Writes the seed of an experiment file: as text, because TOML has no whole numbers above 2^63.
+#[expect(clippy::ref_option, reason = "serde calls it with a reference to the field")]
+pub(super) fn serialize<S: Serializer>(seed: &Option<Seed>, into: S) -> Result<S::Ok, S::Error> {
+    seed.map(|seed| seed.to_string()).serialize(into)
 }
 
 /// What all chance of a competition comes from: 256 bits of the operating system's entropy.

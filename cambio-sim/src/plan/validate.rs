@@ -7,7 +7,7 @@ use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
 use cambio_core::shown;
 
-use super::blocks::{Cell, Plan};
+use super::blocks::{Cell, Plan, PlannedAgent};
 use super::experiment::{Experiment, FaultPolicy, Lineups, Payoff, PlanError, Rotations, read_rules};
 use super::lineups::Names;
 use super::playable::PlayablePlan;
@@ -140,7 +140,7 @@ impl Experiment {
             let found = format!("{}, which makes {all} matches", self.deals);
             return Err(PlanError::value("deals", found, "at most 2^40 matches"));
         }
-        Ok(PlayablePlan::new(agents, secret, |agents| Plan {
+        let plan = Plan {
             name: self.name.clone(),
             seed,
             agent_seed: self.agent_seed.unwrap_or(Seed::AGENTS),
@@ -155,8 +155,9 @@ impl Experiment {
             analysis: self.analysis,
             seat_effects: self.seat_effects,
             anchor,
-            agents,
+            agents: agents.iter().map(PlannedAgent::from).collect(),
             cells,
-        }))
+        };
+        Ok(PlayablePlan::new(plan, agents, secret, self.to_toml()))
     }
 }

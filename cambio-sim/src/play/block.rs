@@ -4,13 +4,17 @@
 //! seat the same agents in the same seats. Such rotations are one match: it is played once, and its rows are written for
 //! each rotation. `cambio verify` plays all of them.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use cambio_core::{Deal, MAX_SEATS, MatchError, Observer, Recorder, Seat, State, Trouble};
+use cambio_agents::{is_interrupted, panic_message};
+use cambio_core::rng::Key;
+use cambio_core::{
+    Action, Agent, AgentError, Card, Deal, Event, Failure, MAX_SEATS, Match, MatchError, MatchResult, Observer,
+    RaceOrder, Recorder, Referee, RoundResult, Seat, Standing, State, Stepped,
+};
 
-use super::bench::Bench;
-use super::fault::{AgentFault, Script, fault};
-use super::guard::{Asked, Watched, message};
+use super::fault::{AgentFault, fault};
 use super::rows::{BlockRows, Ending, write_rows};
 use super::tally::Tally;
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
@@ -29,13 +33,114 @@ pub fn play_block<'p>(plan: &'p PlayablePlan, block: &Block<'p>) -> Result<Block
     Ok(rows)
 }
 
-/// The observers through which analysts see every card. Only analyses have any.
-#[derive(Default)]
-struct Eyes(Vec<Box<dyn Observer + Send>>);
+/// What observes a match: the counters, the recorder if the plan keeps records, and the observers of analysis tools.
+struct Notes {
+    tally: Tally,
+    recorder: Option<Recorder>,
+    watchers: Vec<Box<dyn Observer + Send>>,
+}
 
-impl Observer for Eyes {
+impl Notes {
+    /// The observers besides the counters. Plans without records and analyses have none.
+    #[inline]
+    fn each(&mut self, mut call: impl FnMut(&mut dyn Observer)) {
+        if let Some(recorder) = &mut self.recorder {
+            call(recorder);
+        }
+        self.watchers.iter_mut().for_each(|watcher| call(watcher));
+    }
+}
+
+impl Observer for Notes {
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        self.tally.round_begins(standing, deck);
+        self.each(|observer| observer.round_begins(standing, deck));
+    }
+
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn event(&mut self, event: &Event<Card>) {
+        self.tally.event(event);
+        self.each(|observer| observer.event(event));
+    }
+
+    #[inline]
     fn asks(&mut self, state: &State, seat: Seat) {
-        self.0.iter_mut().for_each(|eye| eye.asks(state, seat));
+        self.each(|observer| observer.asks(state, seat));
+    }
+
+    #[inline]
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        self.tally.decides(state, seat, action);
+        self.each(|observer| observer.decides(state, seat, action));
+    }
+
+    fn race(&mut self, order: &RaceOrder) {
+        self.tally.race(order);
+        self.each(|observer| observer.race(order));
+    }
+
+    fn reshuffle(&mut self, stock: &[Card]) {
+        self.tally.reshuffle(stock);
+        self.each(|observer| observer.reshuffle(stock));
+    }
+
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
+        self.tally.round_ends(state, result);
+        self.each(|observer| observer.round_ends(state, result));
+    }
+
+    fn match_ends(&mut self, game: &Match) {
+        self.each(|observer| observer.match_ends(game));
+    }
+}
+
+/// The most agents of one spec that wait. Of a lineup that meets alone each of its agents has as many as there are
+/// rotations; a bot is a process of its own.
+const MOST_WAITING: usize = 16;
+
+/// Where agents wait for their next match. None gets a deal that it had before, be it in another seat or against others: it
+/// would know the cards of all. If all waiting agents had the deal, another one is made.
+struct Bench {
+    /// By the agent's place in the plan, who waits longest first.
+    waiting: Vec<VecDeque<Waiting>>,
+    /// The cell of which the agents have had deals. In another cell a deal may have the same cards.
+    cell: usize,
+}
+
+/// An agent that waits.
+struct Waiting {
+    /// The last deal that it had. It had all its deals in ascending order.
+    deal: u64,
+    agent: Box<dyn Agent>,
+}
+
+impl Bench {
+    fn new(plan: &PlayablePlan) -> Bench {
+        Bench { waiting: plan.agents.iter().map(|_| VecDeque::new()).collect(), cell: 0 }
+    }
+
+    /// An agent of the plan that has not had the block's deal; `None` where it has to be made.
+    fn take(&mut self, agent: usize, block: &Block<'_>) -> Option<Box<dyn Agent>> {
+        if self.cell != block.place {
+            self.cell = block.place;
+            self.waiting.iter_mut().for_each(VecDeque::clear);
+        }
+        let waiting = &mut self.waiting[agent];
+        // Who waits longest had the lowest deal.
+        let is_fresh = waiting.front().is_some_and(|first| first.deal < block.deal);
+        if is_fresh {
+            return waiting.pop_front().map(|first| first.agent);
+        }
+        if waiting.len() >= MOST_WAITING {
+            waiting.pop_front();
+        }
+        None
+    }
+
+    /// Lets an agent wait that has had the block's deal.
+    fn put(&mut self, agent: usize, seated: Box<dyn Agent>, block: &Block<'_>) {
+        self.waiting[agent].push_back(Waiting { deal: block.deal, agent: seated });
     }
 }
 
@@ -44,22 +149,14 @@ pub(crate) struct Arena<'p> {
     plan: &'p PlayablePlan,
     /// Whether to play also the matches that are known from another rotation.
     plays_twins: bool,
-    deal: Deal,
-    tally: Tally,
-    script: Script,
+    /// The table of the last match; `None` before the first, and after a panic.
+    referee: Option<Referee<Box<dyn Agent>, Notes>>,
     bench: Bench,
-    /// The agents at the table, seat a first.
-    seated: Vec<Watched>,
 }
 
 impl<'p> Arena<'p> {
     pub(crate) fn new(plan: &'p PlayablePlan) -> Arena<'p> {
-        let rules = &plan.cells[0].rules;
-        let deal = Deal::new(rules, plan.key(0));
-        let (bench, seated) = (Bench::new(plan), Vec::new());
-        // Only rounds that ended have rows.
-        let tally = Tally::new(rules, plan.faults == FaultPolicy::Forfeit);
-        Arena { plan, plays_twins: false, deal, tally, script: Script::default(), bench, seated }
+        Arena { plan, plays_twins: false, referee: None, bench: Bench::new(plan) }
     }
 
     pub(crate) fn plan(&self) -> &'p Plan {
@@ -77,12 +174,6 @@ impl<'p> Arena<'p> {
     /// As [`play_block`].
     pub(crate) fn play(&mut self, block: &Block<'p>, rows: &mut BlockRows<'p>) -> Result<(), Box<AgentFault>> {
         let plan = self.plan;
-        let (rules, key) = (&block.cell.rules, plan.key(block.deal));
-        if !std::ptr::eq(self.deal.rules(), rules) {
-            self.deal = Deal::new(rules, key);
-        } else if self.deal.key() != key {
-            self.deal.set_key(key);
-        }
         rows.clear();
         rows.faults.clear();
         let knows_twins = !self.plays_twins && plan.is_repeatable(block.lineup);
@@ -95,14 +186,7 @@ impl<'p> Arena<'p> {
                 rows.repeat(twin, rotation);
                 continue;
             }
-            let mut eyes = self.seat(block, rotation);
-            let played = self.play_rotation(block, rotation, &mut eyes, rows);
-            // After a fault the agents may be broken; and an analyst's observer belongs to one agent.
-            if played.is_ok() && eyes.0.is_empty() {
-                for (seat, agent) in self.seated.drain(..).enumerate() {
-                    self.bench.put(block.agent(seat, rotation), agent, block);
-                }
-            }
+            let played = self.play_rotation(block, rotation, rows);
             if let Err(fault) = played {
                 is_sound = false;
                 if fault.halt.is_some() {
@@ -122,81 +206,104 @@ impl<'p> Arena<'p> {
         Ok(())
     }
 
-    /// Seats the agents of a rotation; gives the eyes of the analysts among them.
-    fn seat(&mut self, block: &Block<'p>, rotation: usize) -> Eyes {
-        let mut eyes = Eyes::default();
-        self.seated.clear();
-        for seat in 0..block.cell.seats {
-            let agent = block.agent(seat, rotation);
-            let waiting = self.bench.take(agent, block);
-            self.seated.push(waiting.unwrap_or_else(|| {
-                let player = self.plan.specs()[agent].player();
-                eyes.0.extend(player.observer());
-                Watched::new(player)
-            }));
+    /// Seats the agents of a rotation at the table of the block.
+    fn seat<'a>(
+        plan: &PlayablePlan,
+        referee: &'a mut Option<Referee<Box<dyn Agent>, Notes>>,
+        bench: &mut Bench,
+        block: &Block<'p>,
+        rotation: usize,
+    ) -> &'a mut Referee<Box<dyn Agent>, Notes> {
+        let (rules, seats) = (&block.cell.rules, block.cell.seats);
+        if referee.as_ref().is_none_or(|old| old.playing().rules() != rules || old.playing().seats() != seats) {
+            // Only rounds that ended have rows.
+            let tally = Tally::new(rules, plan.faults == FaultPolicy::Forfeit);
+            let notes = Notes { tally, recorder: None, watchers: Vec::new() };
+            let nobody: Vec<Option<Box<dyn Agent>>> = (0..seats).map(|_| None).collect();
+            let new = Referee::new(Deal::new(rules, plan.key(block.deal)), nobody.into(), notes);
+            *referee = Some(new.expect("a plan has checked rules and seats"));
         }
-        eyes
+        let referee = referee.as_mut().expect("it was just made");
+        let Notes { tally, recorder, watchers } = referee.observer_mut();
+        tally.clear(rules);
+        *recorder = plan.records.then(|| Recorder::new(rules));
+        watchers.clear();
+        for seat in 0..seats {
+            let agent = block.agent(seat, rotation);
+            let seated = bench.take(agent, block).unwrap_or_else(|| {
+                let new = plan.specs()[agent].make();
+                referee.observer_mut().watchers.extend(new.observer());
+                new
+            });
+            referee.players_mut().agents_mut()[seat] = Some(seated);
+        }
+        referee
     }
 
     fn play_rotation(
         &mut self,
         block: &Block<'p>,
         rotation: usize,
-        eyes: &mut Eyes,
         rows: &mut BlockRows<'p>,
     ) -> Result<(), Box<AgentFault>> {
-        let Arena { plan, deal, tally, script, seated, .. } = self;
-        let (rules, seats) = (&block.cell.rules, block.cell.seats);
-        tally.clear(rules);
-        script.0.clear();
-        let mut recorder = plan.records.then(|| Recorder::new(rules));
-        let mut lapses = [None; MAX_SEATS];
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let mut notes = (&mut *tally, &mut *script);
-            let result = if recorder.is_none() && eyes.0.is_empty() {
-                deal.play(seats, seated, &mut notes)?
-            } else {
-                let nobody: &mut dyn Observer = &mut ();
-                let recorder = recorder.as_mut().map_or(nobody, |recorder| recorder);
-                deal.play(seats, seated, &mut (&mut notes, &mut (recorder, eyes)))?
-            };
-            seated.iter_mut().zip(&mut lapses).for_each(|(agent, lapses)| *lapses = agent.lapses());
-            Ok(result)
-        }));
+        let Arena { plan, referee, bench, .. } = self;
+        let seats = block.cell.seats;
+        let referee = Arena::seat(plan, referee, bench, block, rotation);
+        let outcome = catch_unwind(AssertUnwindSafe(|| play_out(referee, plan.key(block.deal))));
+        let is_broken = outcome.is_err();
         let outcome = outcome.unwrap_or_else(|panic| {
-            let culprit = Seat::ALL.into_iter().zip(&*seated).find_map(|(seat, agent)| Some((seat, agent.panicked()?)));
             // If no agent panicked, the panic is a bug of ours.
-            let Some((seat, asked)) = culprit else { resume_unwind(panic) };
-            let (round, decided) = tally.place();
-            let decision = decided + usize::from(asked == Asked::Decision);
-            let trouble = Trouble { seat, round, decision, reason: message(&*panic) };
-            Err(MatchError::Trouble(Box::new(trouble)))
+            let failure = referee.players().panicked(panic_message(&*panic));
+            Err(failure.unwrap_or_else(|| resume_unwind(panic)).into())
         });
-        let labels = || -> Vec<&str> {
-            (0..seats).map(|seat| plan.agents[block.agent(seat, rotation)].label.as_str()).collect()
-        };
+        let labels: Vec<&str> =
+            (0..seats).map(|seat| plan.agents[block.agent(seat, rotation)].label.as_str()).collect();
         match outcome {
             Ok(result) => {
-                let record =
-                    recorder.map(|recorder| recorder.finish(plan.public_key(block.deal), rotation, &labels(), &result));
+                let mut lapses = [None; MAX_SEATS];
+                for (lapses, agent) in lapses.iter_mut().zip(referee.players().agents().iter().flatten()) {
+                    *lapses = agent.lapses();
+                }
+                let Notes { tally, recorder, watchers } = referee.observer_mut();
+                let record = recorder
+                    .take()
+                    .map(|recorder| recorder.finish(plan.public_key(block.deal), rotation, &labels, &result));
                 rows.records.extend(record);
                 write_rows(plan, block, rotation, tally, &Ending::Played(&result, &lapses), rows);
+                // The observer of an analysis tool belongs to one agent.
+                if watchers.is_empty() {
+                    for (seat, agent) in referee.players_mut().agents_mut().iter_mut().enumerate() {
+                        bench.put(block.agent(seat, rotation), agent.take().expect("it played"), block);
+                    }
+                }
                 Ok(())
             }
             Err(error) => {
-                let halt = match &error {
-                    MatchError::Trouble(trouble) => seated[trouble.seat.index()].halt(),
-                    _ => None,
-                };
-                let fault = fault(plan, block, rotation, &labels(), script, (&error, halt));
+                let fault = fault(plan, block, rotation, &labels, referee.playing().actions(), &error);
                 if plan.faults == FaultPolicy::Forfeit {
+                    let tally = &mut referee.observer_mut().tally;
                     tally.forget_round();
                     write_rows(plan, block, rotation, tally, &Ending::Forfeit(fault.seat), rows);
+                }
+                if is_broken {
+                    self.referee = None;
                 }
                 Err(fault)
             }
         }
     }
+}
+
+/// Plays the match of a key with the agents at the table.
+fn play_out<W: Observer>(referee: &mut Referee<Box<dyn Agent>, W>, key: Key) -> Result<MatchResult, MatchError> {
+    referee.restart(key)?;
+    while let Stepped::Decided(seat, _) = referee.step()? {
+        if is_interrupted() {
+            let (round, decision) = (referee.playing().rounds() + 1, referee.playing().decisions_in_round());
+            return Err(Failure { seat, round, decision, error: AgentError::Interrupted }.into());
+        }
+    }
+    Ok(referee.playing().result().expect("an agent sits in every seat"))
 }
 
 #[cfg(test)]
@@ -206,7 +313,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use cambio_agents::{Entry, Greedy, GreedyParams, Roster, Text, params, roster};
-    use cambio_core::{Action, Agent, Briefing, Observation};
+    use cambio_core::{Briefing, Notice, Observation};
 
     use super::*;
     use crate::plan::Experiment;
@@ -218,16 +325,16 @@ mod tests {
     }
 
     impl Agent for Counted {
-        fn begin(&mut self, briefing: &Briefing<'_>) {
+        fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
             self.matches.fetch_add(1, Ordering::Relaxed);
-            self.agent.begin(briefing);
+            self.agent.begin(briefing)
         }
 
-        fn notice(&mut self, sighting: &cambio_core::Sighting) {
-            self.agent.notice(sighting);
+        fn notice(&mut self, notice: Notice<'_>) {
+            self.agent.notice(notice);
         }
 
-        fn decide(&mut self, view: &Observation<'_>) -> Action {
+        fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
             self.agent.decide(view)
         }
     }
@@ -314,12 +421,12 @@ mod tests {
     }
 
     impl Agent for Tracked {
-        fn begin(&mut self, briefing: &Briefing<'_>) {
+        fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
             self.deals.lock().unwrap().push((self.number, self.deal.load(Ordering::Relaxed) as u64));
-            self.agent.begin(briefing);
+            self.agent.begin(briefing)
         }
 
-        fn decide(&mut self, view: &Observation<'_>) -> Action {
+        fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
             self.agent.decide(view)
         }
     }

@@ -1,11 +1,12 @@
-//! Faults of agents, with the record of the match up to the fault.
+//! Why play ends before its end: faults of agents, with the record of the match up to the fault, and the rest.
 
-use cambio_agents::Halt;
-use cambio_core::{
-    Action, Agent, Briefing, MatchError, Observation, Observer, Pairing, Record, Recorder, Seat, State, play_match,
-};
+use std::fmt;
 
-use crate::plan::{Block, Plan, PlayablePlan};
+use cambio_core::{Action, AgentError, Deal, MatchError, Playing, Record, Recorder, Seat};
+use cambio_exec::Stopped;
+
+use crate::disk::RunError;
+use crate::plan::{Block, Plan, PlanError, PlayablePlan};
 
 /// A fault of an agent: it decided illegally, could not go on, or panicked.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,8 +23,60 @@ pub struct AgentFault {
     pub what: String,
     /// The record of the match up to the fault.
     pub record: Record,
-    /// Whose doing it is, if not the agent's: then the run stops, whatever the policy, and the agent is not at fault.
-    pub halt: Option<Halt>,
+    /// The error, if the agent is not at fault: then the run stops, whatever the policy.
+    pub halt: Option<AgentError>,
+    /// Where the record was written, if it was.
+    pub kept: Option<String>,
+}
+
+impl fmt::Display for AgentFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)?;
+        self.kept.as_ref().map_or(Ok(()), |kept| write!(f, "; the match up to the fault is in {kept}"))
+    }
+}
+
+/// Why play ended before its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlayError {
+    /// The setting or an agent is not allowed.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// An agent was at fault. The match is the same whenever it is played, if its agents are reproducible.
+    #[error("fault: {0}")]
+    Fault(Box<AgentFault>),
+    /// The machine has no more of what an agent needs; the sentence says what. No agent is at fault, and play can go on later.
+    #[error("{0}")]
+    Halted(String),
+    /// The executor was cancelled.
+    #[error("interrupted")]
+    Interrupted,
+    /// A run folder or a store cannot be read or written.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl<E> From<Stopped<E>> for PlayError
+where
+    PlayError: From<E>,
+{
+    fn from(stopped: Stopped<E>) -> PlayError {
+        match stopped {
+            Stopped::Cancelled => PlayError::Interrupted,
+            Stopped::Failed(error) => error.into(),
+        }
+    }
+}
+
+impl From<Box<AgentFault>> for PlayError {
+    fn from(fault: Box<AgentFault>) -> PlayError {
+        match fault.halt {
+            None => PlayError::Fault(fault),
+            Some(AgentError::Interrupted) => PlayError::Interrupted,
+            Some(_) => PlayError::Halted(fault.what),
+        }
+    }
 }
 
 impl AgentFault {
@@ -47,37 +100,6 @@ impl AgentFault {
     }
 }
 
-/// The decisions of a match in order, with their seats.
-#[derive(Default)]
-pub(super) struct Script(pub(super) Vec<(Seat, Action)>);
-
-impl Observer for Script {
-    #[inline]
-    fn decides(&mut self, _: &State, seat: Seat, action: Action) {
-        self.0.push((seat, action));
-    }
-}
-
-/// An agent that decides what a script says, until the script ends.
-struct Scripted<'s> {
-    decisions: Box<dyn Iterator<Item = Action> + Send + 's>,
-    is_over: bool,
-}
-
-impl Agent for Scripted<'_> {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, _: &Observation<'_>) -> Action {
-        let next = self.decisions.next();
-        self.is_over = next.is_none();
-        next.unwrap_or(Action::Pass)
-    }
-
-    fn trouble(&mut self) -> Option<String> {
-        self.is_over.then(|| "the script is over".to_owned())
-    }
-}
-
 /// Makes the record of a match that stopped, by playing it again from the decisions that were taken. The agents are not asked
 /// again, because they might not do the same twice.
 pub(super) fn fault(
@@ -85,23 +107,25 @@ pub(super) fn fault(
     block: &Block<'_>,
     rotation: usize,
     labels: &[&str],
-    script: &Script,
-    (error, halt): (&MatchError, Option<Halt>),
+    actions: &[Action],
+    error: &MatchError,
 ) -> Box<AgentFault> {
     let (rules, seats, deal) = (&block.cell.rules, block.cell.seats, block.deal);
-    let key = plan.key(deal);
-    let of = |seat| script.0.iter().filter(move |decision| decision.0 == seat).map(|decision| decision.1);
-    let agents = Seat::ALL[..seats].iter().map(|&seat| Scripted { decisions: Box::new(of(seat)), is_over: false });
-    let mut recorder = Recorder::new(rules);
-    // It ends where the match stopped, because the script is over there.
-    let _ = play_match(&Pairing { rules: *rules, seats, key }, &mut agents.collect::<Vec<_>>(), &mut recorder);
-    let (illegal, seat, round, decision) = match error {
-        MatchError::Fault(fault) => (Some(&**fault), fault.seat, fault.round, fault.decision),
-        MatchError::Trouble(trouble) => (None, trouble.seat, trouble.round, trouble.decision),
+    let (illegal, seat, round, decision, cause) = match error {
+        MatchError::Fault(fault) => (Some(&**fault), fault.seat, fault.round, fault.decision, None),
+        MatchError::Failed(failure) => (None, failure.seat, failure.round, failure.decision, Some(&failure.error)),
         MatchError::Rules(_) | MatchError::Agents { .. } => unreachable!("a plan has checked rules and seats: {error}"),
     };
+    let mut recorder = Recorder::new(rules);
+    let again = Playing::observed(Deal::new(rules, plan.key(deal)), seats, &mut recorder);
+    let mut again = again.expect("a plan has checked rules and seats");
+    // Before round 1 the decisions are those of another match.
+    for &action in actions.iter().filter(|_| round > 0) {
+        again.act_observed(action, &mut recorder).expect("the decision was legal in the match");
+    }
     let place = format!("{}, {seats} seats, {}, deal {deal}, rotation {rotation}", rules.name(), labels.join(" | "));
     let mut record = recorder.stop(plan.public_key(deal), rotation, labels, illegal);
     record.fields.insert("x-fault".to_owned(), error.to_string().into());
-    Box::new(AgentFault { place, seat, round, decision, what: error.to_string(), record, halt })
+    let halt = cause.filter(|error| !error.is_fault()).cloned();
+    Box::new(AgentFault { place, seat, round, decision, what: error.to_string(), record, halt, kept: None })
 }

@@ -1,11 +1,12 @@
-//! The rows of a block.
+//! The rows of a block: made from played matches, written as CSV, and read back.
 
+use arrayvec::ArrayVec;
 use cambio_core::{MAX_SEATS, MatchResult, Record, Score, Seat, SeatSet};
 
 use super::fault::AgentFault;
-use super::tally::Tally;
+use super::tally::{RoundTally, Tally};
 use crate::plan::{Block, Plan};
-use crate::rows::{BySeat, MatchEnd, MatchRow, PlayerRow, RoundRow};
+use crate::rows::{FILES, MatchKey, MatchRow, PlayerRow, RoundRow, RowReader, RowWriter};
 
 /// The rows of one block, in canonical order: by rotation, then round or seat.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -22,7 +23,7 @@ pub struct BlockRows<'p> {
     pub faults: Vec<AgentFault>,
 }
 
-impl BlockRows<'_> {
+impl<'p> BlockRows<'p> {
     pub(super) fn clear(&mut self) {
         self.matches.clear();
         self.rounds.clear();
@@ -30,21 +31,106 @@ impl BlockRows<'_> {
         self.records.clear();
     }
 
+    /// The rows match by match: a match, its rounds, and its players by seat.
+    ///
+    /// # Panics
+    /// If rows were removed.
+    pub fn by_match(&self) -> impl Iterator<Item = (&MatchRow<'p>, &[RoundRow<'p>], &[PlayerRow<'p>])> {
+        let (mut rounds, mut players) = (&self.rounds[..], &self.players[..]);
+        self.matches.iter().map(move |row| {
+            let rounds = rounds.split_off(..row.rounds).expect("a match has a row for each round");
+            (row, rounds, players.split_off(..row.key.seats).expect("a match has a row for each seat"))
+        })
+    }
+
+    /// Appends the rows to the contents of `matches.csv`, `rounds.csv` and `players.csv`, without headers.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use cambio_sim::rows::RowWriter;
+    /// use cambio_sim::{Experiment, play_block};
+    ///
+    /// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
+    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+    /// let mut files = [0; 3].map(|_| RowWriter::over(Vec::new()));
+    /// play_block(&plan, &plan.block(0)).unwrap().write(&mut files);
+    ///
+    /// let [matches, rounds, players] = files.map(RowWriter::into_bytes);
+    /// assert_eq!((matches.1, players.1), (2, 4));
+    /// assert!(rounds.1 >= 2);
+    /// assert!(matches.0.starts_with(b"classic,2,random | greedy,0,0,"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write(&self, [matches, rounds, players]: &mut [RowWriter; 3]) {
+        self.matches.iter().for_each(|row| matches.write(row));
+        self.rounds.iter().for_each(|row| rounds.write(row));
+        self.players.iter().for_each(|row| players.write(row));
+    }
+
+    /// Reads the rows of a block, which come next in the files. A block that was voided has no rows.
+    ///
+    /// # Errors
+    /// If a row is malformed, or some are missing: the name of the file, and a sentence.
+    pub(crate) fn read(
+        plan: &'p Plan,
+        block: &Block<'p>,
+        [matches, rounds, players]: &mut [RowReader<'_>; 3],
+    ) -> Result<BlockRows<'p>, (&'static str, String)> {
+        let (rules, seats, lineup) = (block.cell.rules.name(), block.cell.seats, block.lineup.label());
+        let label = |seat, rotation| &*plan.agents[block.agent(seat, rotation)].label;
+        let begin = [rules, &seats.to_string(), lineup, &block.deal.to_string()];
+        let texts: Vec<&str> = [rules, lineup].into_iter().chain((0..seats).map(|seat| label(seat, 0))).collect();
+        let [in_matches, in_rounds, in_players] = FILES.map(|file| move |what| (file.name, what));
+        let rows = BlockRows {
+            matches: matches.read(&begin, &texts).map_err(in_matches)?,
+            rounds: rounds.read(&begin, &texts).map_err(in_rounds)?,
+            players: players.read(&begin, &texts).map_err(in_players)?,
+            ..BlockRows::default()
+        };
+        let lacks = |rows: &str| {
+            format!("the {rows} of {rules}, {seats} seats, {lineup}, deal {} are not all there", block.deal)
+        };
+        let played = if rows.matches.is_empty() { 0 } else { block.cell.seatings.len() };
+        if !rows.matches.iter().map(|row| row.key.rotation).eq(0..played) {
+            return Err(in_matches(lacks("rotations")));
+        }
+        let expected = rows.matches.iter().flat_map(|row| (1..=row.rounds).map(|round| (row.key.rotation, round)));
+        let is_sound =
+            |row: &RoundRow<'_>| row.points.len() == seats && row.callers.iter().all(|caller| caller.index() < seats);
+        if !rows.rounds.iter().map(|row| (row.key.rotation, row.round)).eq(expected)
+            || !rows.rounds.iter().all(is_sound)
+        {
+            return Err(in_rounds(lacks("rounds")));
+        }
+        let expected = (0..played).flat_map(|rotation| (0..seats).map(move |seat| (rotation, seat)));
+        let is_sound = |row: &PlayerRow<'_>| {
+            row.agent == label(row.seat.index(), row.key.rotation) && (1..=seats).contains(&row.rank)
+        };
+        let found = rows.players.iter().map(|row| (row.key.rotation, row.seat.index()));
+        if !found.eq(expected) || !rows.players.iter().all(is_sound) {
+            return Err(in_players(lacks("seats")));
+        }
+        Ok(rows)
+    }
+
     /// Repeats the rows of the rotation `twin` for `rotation`, which is the next.
     pub(super) fn repeat(&mut self, twin: usize, rotation: usize) {
-        let BlockRows { matches, rounds, players, records, .. } = self;
-        matches.push(MatchRow { rotation, ..matches[twin].clone() });
-        let from = rounds.partition_point(|row| row.rotation < twin);
-        for place in from..from + matches[twin].rounds {
-            rounds.push(RoundRow { rotation, ..rounds[place].clone() });
+        fn repeat<'p, R: Clone>(rows: &mut Vec<R>, key: fn(&mut R) -> &mut MatchKey<'p>, [twin, rotation]: [usize; 2]) {
+            for place in 0..rows.len() {
+                let mut row = rows[place].clone();
+                if key(&mut row).rotation == twin {
+                    key(&mut row).rotation = rotation;
+                    rows.push(row);
+                }
+            }
         }
-        let seats = matches[twin].seats;
-        for place in twin * seats..(twin + 1) * seats {
-            players.push(PlayerRow { rotation, ..players[place].clone() });
-        }
-        if let Some(mut record) = records.get(twin).cloned() {
+
+        repeat(&mut self.matches, |row| &mut row.key, [twin, rotation]);
+        repeat(&mut self.rounds, |row| &mut row.key, [twin, rotation]);
+        repeat(&mut self.players, |row| &mut row.key, [twin, rotation]);
+        if let Some(mut record) = self.records.get(twin).cloned() {
             record.fields.insert("rotation".to_owned(), rotation.into());
-            records.push(record);
+            self.records.push(record);
         }
     }
 }
@@ -75,85 +161,63 @@ pub(super) fn write_rows<'p>(
     ending: &Ending<'_>,
     rows: &mut BlockRows<'p>,
 ) {
-    let (rules, seats, deal, lineup) = (block.cell.rules.name(), block.cell.seats, block.deal, block.lineup.label());
-    let mut ranks = [0; MAX_SEATS];
-    let ranks = &mut ranks[..seats];
-    let mut winners = SeatSet::default();
-    for ((seat, place), rank) in Seat::ALL.into_iter().zip(0..).zip(&mut *ranks) {
-        *rank = ending.rank(place, seats);
-        if *rank == 1 {
-            winners.insert(seat);
-        }
-    }
-    let analysis = plan.is_analysis(block.lineup);
+    let Block { cell, lineup, deal, .. } = *block;
+    let seats = cell.seats;
+    let key = MatchKey { rules: cell.rules.name(), seats, lineup: lineup.label(), deal, rotation };
+    let ranks: ArrayVec<usize, MAX_SEATS> = (0..seats).map(|seat| ending.rank(seat, seats)).collect();
+    let winners: SeatSet =
+        Seat::ALL.into_iter().zip(&ranks).filter(|(_, rank)| **rank == 1).map(|(seat, _)| seat).collect();
+    let analysis = plan.is_analysis(lineup);
     rows.matches.push(MatchRow {
-        rules,
-        seats,
-        lineup,
-        deal,
-        rotation,
+        key,
         rounds: tally.rounds.len(),
         turns: tally.seats[..seats].iter().map(|seat| seat.turns).sum(),
         decisions: tally.rounds.iter().map(|round| round.decisions).sum(),
         winners,
-        fingerprint: tally.fingerprinter.of_match().into(),
+        fingerprint: tally.fingerprinter.of_match(),
         analysis,
-        reproducible: plan.is_reproducible(block.lineup),
+        reproducible: plan.is_reproducible(lineup),
     });
-    for (number, round) in tally.rounds.iter().enumerate() {
-        rows.rounds.push(RoundRow {
-            rules,
-            seats,
-            lineup,
-            deal,
-            rotation,
-            round: number + 1,
-            starter: round.result.starter,
-            ended: round.result.ended.word(),
-            callers: round.result.callers_in_order().collect(),
-            winners: round.result.winners,
-            turns: round.result.turns,
-            decisions: round.decisions,
-            reshuffles: round.reshuffles,
-            points: BySeat::new(round.result.points()),
-            scores: BySeat::new(round.result.scores()),
-            call_turn: round.call_turn,
-        });
-    }
+    rows.rounds.extend(tally.rounds.iter().zip(1..).map(
+        |(RoundTally { result, decisions, reshuffles, call_turn }, round)| RoundRow {
+            key,
+            round,
+            starter: result.starter,
+            ended: result.ended,
+            callers: result.callers_in_order().collect(),
+            winners: result.winners,
+            turns: result.turns,
+            decisions: *decisions,
+            reshuffles: *reshuffles,
+            points: result.points().iter().copied().collect(),
+            scores: result.scores().iter().copied().collect(),
+            call_turn: *call_turn,
+        },
+    ));
     let real = |small: usize| f64::from(small as u32);
-    let mut points = [0; MAX_SEATS];
-    points.iter_mut().zip(&tally.seats).for_each(|(sum, counts)| *sum = counts.points);
-    let end = match ending {
-        Ending::Played(_, lapses) => MatchEnd { lapses: **lapses, points: Some(&points[..seats]) },
-        Ending::Forfeit(_) => MatchEnd { lapses: [None; MAX_SEATS], points: None },
-    };
-    let ranks = &*ranks;
-    rows.players.extend(tally.seats[..seats].iter().enumerate().map(|(seat, counts)| {
-        let mut counts = *counts;
-        counts.finish(&end, seat);
-        let rank = ranks[seat];
+    let points: ArrayVec<i64, MAX_SEATS> = tally.seats[..seats].iter().map(|counts| counts.points).collect();
+    rows.players.extend(Seat::ALL.into_iter().zip(&ranks).enumerate().map(|(place, (seat, &rank))| {
+        let mut counts = tally.seats[place];
+        let mut total = None;
+        if let Ending::Played(result, lapses) = ending {
+            counts.finish(lapses[place], &points);
+            total = Some(f64::from(result.totals[place].units()) / f64::from(Score::UNITS));
+        }
         let tied = ranks.iter().filter(|&&other| other == rank).count();
         // Twice the midrank, so that the numbers stay whole until the one division.
         let midrank = 2 * rank + tied - 1;
         PlayerRow {
-            rules,
-            seats,
-            lineup,
-            deal,
-            rotation,
-            seat: Seat::ALL[seat],
-            agent: plan.agents[block.agent(seat, rotation)].label.as_str(),
-            total: match ending {
-                Ending::Played(result, _) => Some(f64::from(result.totals[seat].units()) / f64::from(Score::UNITS)),
-                Ending::Forfeit(_) => None,
-            },
+            key,
+            seat,
+            agent: &plan.agents[block.agent(place, rotation)].label,
+            total,
             rank,
             rank_points: real(2 * seats - midrank) / real(2 * (seats - 1)),
             win: if rank == 1 { 1.0 / real(winners.len()) } else { 0.0 },
             rounds: tally.rounds.len() as u32,
+            counts,
             analysis,
-            forfeit: matches!(ending, Ending::Forfeit(loser) if loser.index() == seat),
-            ..counts.row()
+            forfeit: matches!(ending, Ending::Forfeit(loser) if *loser == seat),
         }
     }));
 }

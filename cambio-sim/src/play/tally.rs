@@ -1,10 +1,10 @@
 //! Counts what each seat does in a match.
 
 use cambio_core::{
-    Action, Card, Event, Fingerprinter, MAX_SEATS, Observer, RaceOrder, RoundResult, Rules, Seat, Setup, State,
+    Action, Card, Event, Fingerprinter, MAX_SEATS, Observer, RaceOrder, RoundResult, Rules, Seat, Standing, State,
 };
 
-use crate::rows::{Context, Counts, RoundEnd};
+use crate::rows::{Context, Counts};
 
 /// The result and the counts of one round.
 #[derive(Clone, PartialEq, Debug)]
@@ -87,16 +87,11 @@ impl Tally {
             counts.deal(state, seat);
         }
     }
-
-    /// The number of the current round, counted from 1 (0 before the first), and the number of its decisions so far.
-    pub(crate) fn place(&self) -> (usize, usize) {
-        (self.begun, self.decisions as usize)
-    }
 }
 
 impl Observer for Tally {
-    fn round_begins(&mut self, setup: &Setup, deck: &[Card]) {
-        self.fingerprinter.round_begins(setup, deck);
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        self.fingerprinter.round_begins(standing, deck);
         self.decisions = 0;
         self.begun += 1;
         if let Some(before) = &mut self.before {
@@ -141,9 +136,8 @@ impl Observer for Tally {
 
     fn round_ends(&mut self, state: &State, result: &RoundResult) {
         self.fingerprinter.round_ends(state, result);
-        let end = RoundEnd { state, result };
         for (counts, seat) in self.seats.iter_mut().zip(Seat::ALL).take(result.seats) {
-            counts.round(&end, seat);
+            counts.round(state, result, seat);
         }
         let reshuffles = state.table().reshuffles();
         let (decisions, call_turn) = (self.decisions, self.call_turn);

@@ -1,123 +1,113 @@
-//! The quantities that are measured of each agent in each match. Each is declared once.
+//! The quantities that are measured for each agent in each match.
 //!
-//! A line of `quantities!` declares a quantity: its name, type and meaning, and when and how it is counted. The counter
-//! ([`Counts`]), the column of `players.csv` ([`PlayerRow`]) and of Parquet files, and the sum over matches ([`Sums`]) follow
-//! from it. A line under `behaviour` says how sums become a column of `behaviour.csv` ([`BehaviourRow`]) and what the report
-//! calls it ([`MEASURES`]). Columns come in the order of the lines.
+//! A line of `quantities!` declares a quantity: its name, type and meaning. The counter ([`Counts`]), the column of `players.csv`
+//! and of Parquet files, and the sum over matches ([`Sums`]) follow from it. `impl Counts` below counts it. A line of `behaviour!`
+//! makes a column of `behaviour.csv` from the sums ([`BehaviourRow`]) and gives its label in reports ([`MEASURES`]). Columns come in
+//! the order of the lines.
 
-use cambio_core::{Action, Card, Event, MAX_SEATS, RoundResult, Rules, Seat, Spot, State, Verdict};
+use cambio_core::{Action, Card, Event, MAX_SEATS, RoundResult, Rules, Seat, State, Verdict};
 use serde::{Deserialize, Serialize};
 
-use super::cell::Field;
-use super::cell_writer::CellWriter;
-use super::declare::quantities;
-use super::schema::{Column, Row, row};
+use super::PlayerRow;
+use super::columns::{Columns, columns};
+
+/// Declares the counters of a seat in a match, and their sums over matches.
+macro_rules! quantities {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty,)+) => {
+        columns! {
+            /// The counters of one seat in a match: one for each measured quantity.
+            #[derive(Copy, Default)]
+            Counts { $($(#[doc = $doc])+ $name: $type,)+ }
+        }
+
+        /// The sums of each quantity over the matches of one agent in a cell.
+        #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
+        pub struct Sums {
+            /// Matches, one for each seat that the agent had.
+            pub matches: u64,
+            /// Matches that it forfeited.
+            pub forfeits: u64,
+            /// Rounds.
+            pub rounds: u64,
+            /// Turns of all seats.
+            pub table_turns: u64,
+            $($(#[doc = $doc])+ pub $name: <$type as Summed>::Sum,)+
+        }
+
+        impl Sums {
+            /// Adds a match in which all seats together had `table_turns` turns.
+            pub(crate) fn add(&mut self, row: &PlayerRow<'_>, table_turns: u32) {
+                self.matches += 1;
+                self.forfeits += u64::from(row.forfeit);
+                self.rounds += u64::from(row.rounds);
+                self.table_turns += u64::from(table_turns);
+                $(row.counts.$name.add_to(&mut self.$name, row.rounds);)+
+            }
+        }
+
+        impl std::ops::AddAssign<&Sums> for Sums {
+            fn add_assign(&mut self, other: &Sums) {
+                self.matches += other.matches;
+                self.forfeits += other.forfeits;
+                self.rounds += other.rounds;
+                self.table_turns += other.table_turns;
+                $(self.$name += other.$name;)+
+            }
+        }
+    };
+}
 
 quantities! {
-    measured {
-        /// The points of its layouts, summed over the rounds.
-        points: i64 = round(|end, seat| Some(end.points(seat)));
-        /// How often it won a round, shared or not, by the measure of rounds.csv.
-        rounds_won: u32 = round(|end, seat| Some(u32::from(end.result.winners.contains(seat))));
-        /// How often it called.
-        calls: u32 = event(|_| Event::Called { seat } => [(seat, 1)]);
-        /// How often its call succeeded.
-        calls_succeeded: u32 = round(|end, seat| Some(u32::from(end.result.succeeded.contains(seat))));
-        /// The points of its layouts when it had called, summed over those rounds; empty without a call.
-        points_at_calls: Option<i64> = round(|end, seat| end.result.callers.contains(seat).then(|| end.points(seat)));
-        /// Own cards snapped that matched first.
-        snaps_right_own: u32 = event(|_| Event::Snapped { seat, spot, verdict: Verdict::Right, .. }
-            => [(seat, u32::from(spot.seat() == seat))]);
-        /// Cards of other seats snapped that matched first.
-        snaps_right_foreign: u32 = event(|_| Event::Snapped { seat, spot, verdict: Verdict::Right, .. }
-            => [(seat, u32::from(spot.seat() != seat))]);
-        /// Cards snapped that did not match.
-        snaps_wrong: u32 = event(|_| Event::Snapped { seat, verdict: Verdict::Wrong, .. } => [(seat, 1)]);
-        /// Cards snapped that matched after a winner.
-        snaps_late: u32 = event(|_| Event::Snapped { seat, verdict: Verdict::Late, .. } | Event::Aborted { seat }
-            => [(seat, 1)]);
-        /// Cards touched as a bluff.
-        touches: u32 = event(|_| Event::Touched { seat, .. } => [(seat, 1)]);
-        /// Penalty cards drawn.
-        penalties: u32 = event(|_| Event::Penalised { seat, .. } => [(seat, 1)]);
-        /// Cards given after a foreign snap.
-        gifts: u32 = event(|_| Event::Gave { seat, .. } => [(seat, 1)]);
-        /// Cards looked at by a power, its reveals included.
-        looks: u32 = event(|at| event @ (Event::Looked { .. } | Event::Shown { .. })
-            => at.looker(event).into_iter().map(|seat| (seat, 1)));
-        /// Swaps made by a power.
-        swaps: u32 = event(|_| Event::Swapped { seat, .. } => [(seat, 1)]);
-        /// Cards that it had seen and that another seat swapped away from it.
-        swapped_away: u32 = decision(|state, seat| Action::Swap(one, other)
-            => [one, other].map(|spot| (spot.seat(), u32::from(loses_known(state, seat, one, other, spot)))));
-        /// Cards that it forgot or confused; empty of an agent that does not say, and in a match that was forfeited.
-        lapses: Option<u32> = finish(|end, seat| end.lapses[seat]);
-        /// Turns begun.
-        turns: u32 = event(|_| Event::TurnBegan { seat } => [(seat, 1)]);
-        /// The table's mean points less its own, over the rounds; empty in a match that was forfeited.
-        margin: Option<f64> = finish(|end, seat| end.margin(seat));
-        /// The turns of its calls, each its own turn counted from 1 within the round, summed; empty without a call.
-        call_turns: Option<u32> = event(|at| Event::Called { seat } => [(seat, at.turns[seat.index()])]);
-        /// The cards of its layouts at the ends of the rounds.
-        cards: u32 = round(|end, seat| Some(end.state.table().layout(seat).len() as u32));
-        /// Those of them that it had legitimately seen.
-        cards_known: u32 = round(|end, seat| Some(end.known(seat)));
-        /// The cards that it was dealt.
-        dealt: u32 = deal(|state, seat| Some(state.table().layout(seat).len() as u32));
-        /// Their points.
-        dealt_points: i64 = deal(|state, seat| Some(points_dealt(state, seat)));
-        /// The cards that it drew from the stock in its turns.
-        drawn: u32 = event(|_| Event::Drew { seat, .. } => [(seat, 1)]);
-        /// Their points.
-        drawn_points: i64 = event(|at| Event::Drew { seat, face } => [(seat, i64::from(at.rules.points(face)))]);
-    }
-
-    behaviour |sum, mean| {
-        /// Turns of the table.
-        turns: Mean "turns of the table" = sum.per_round(sum.table_turns);
-        /// Rounds won.
-        rounds_won: Mean "rounds won" = sum.per_round(sum.rounds_won);
-        /// Calls.
-        calls: Mean "calls" = sum.per_round(sum.calls);
-        /// The mean of its own turns, counted from 1, in which it called.
-        call_turn: Mean "own turn of a call" = ratio(sum.call_turns.total as f64, sum.calls);
-        /// The share of its calls that succeeded.
-        call_success: Share "calls that succeed" = ratio(sum.calls_succeeded as f64, sum.calls);
-        /// Mean points of its layout when it had called.
-        points_at_call: Mean "points when it called" = ratio(sum.points_at_calls.total as f64, sum.calls);
-        /// Own cards snapped first.
-        snaps_right_own: Mean "own cards snapped" = sum.per_round(sum.snaps_right_own);
-        /// Foreign cards snapped first.
-        snaps_right_foreign: Mean "others’ cards snapped" = sum.per_round(sum.snaps_right_foreign);
-        /// Cards snapped that did not match.
-        snaps_wrong: Mean "wrong snaps" = sum.per_round(sum.snaps_wrong);
-        /// Cards snapped too late.
-        snaps_late: Mean "late snaps" = sum.per_round(sum.snaps_late);
-        /// Cards touched as a bluff.
-        touches: Mean "touches" = sum.per_round(sum.touches);
-        /// Penalty cards.
-        penalties: Mean "penalty cards" = sum.per_round(sum.penalties);
-        /// Cards given.
-        gifts: Mean "cards given" = sum.per_round(sum.gifts);
-        /// Cards looked at by a power.
-        looks: Mean "looks by powers" = sum.per_round(sum.looks);
-        /// Swaps made by a power.
-        swaps: Mean "swaps by powers" = sum.per_round(sum.swaps);
-        /// Cards that it had seen and that another seat swapped away from it.
-        swapped_away: Mean "known cards swapped away" = sum.per_round(sum.swapped_away);
-        /// Cards that it forgot or confused; empty of an agent that does not say.
-        lapses: Mean "cards forgotten or confused" = ratio(sum.lapses.total as f64, sum.lapses.rounds);
-        /// Cards in its layout at the end.
-        cards: Mean "cards at the end" = sum.per_round(sum.cards);
-        /// The share of them that it had seen.
-        cards_known: Share "of them seen" = ratio(sum.cards_known as f64, sum.cards);
-        /// Luck of the deal: points below what its cards are worth on average; positive is good.
-        luck_dealt: Mean "luck of the deal, points"
-            = ratio(mean * sum.dealt as f64 - sum.dealt_points as f64, sum.rounds);
-        /// Luck of the draw: points of drawn cards below the deck's mean; positive is good.
-        luck_drawn: Mean "luck of the draw, points"
-            = ratio(mean * sum.drawn as f64 - sum.drawn_points as f64, sum.rounds);
-    }
+    /// The points of its layouts, summed over the rounds.
+    points: i64,
+    /// How often it won a round, shared or not, by the measure of rounds.csv.
+    rounds_won: u32,
+    /// How often it called.
+    calls: u32,
+    /// How often its call succeeded.
+    calls_succeeded: u32,
+    /// The points of its layouts when it had called, summed over those rounds; empty without a call.
+    points_at_calls: Option<i64>,
+    /// Own cards snapped that matched first.
+    snaps_right_own: u32,
+    /// Cards of other seats snapped that matched first.
+    snaps_right_foreign: u32,
+    /// Cards snapped that did not match.
+    snaps_wrong: u32,
+    /// Cards snapped that matched after a winner.
+    snaps_late: u32,
+    /// Cards touched as a bluff.
+    touches: u32,
+    /// Penalty cards drawn.
+    penalties: u32,
+    /// Cards given after a foreign snap.
+    gifts: u32,
+    /// Cards looked at by a power, its reveals included.
+    looks: u32,
+    /// Swaps made by a power.
+    swaps: u32,
+    /// Cards that it had seen and that another seat swapped away from it.
+    swapped_away: u32,
+    /// Cards that it forgot or confused; empty of an agent that does not say, and in a match that was forfeited.
+    lapses: Option<u32>,
+    /// Turns begun.
+    turns: u32,
+    /// The table's mean points less its own, over the rounds; empty in a match that was forfeited.
+    margin: Option<f64>,
+    /// The turns of its calls, each its own turn counted from 1 within the round, summed; empty without a call.
+    call_turns: Option<u32>,
+    /// The cards of its layouts at the ends of the rounds.
+    cards: u32,
+    /// The cards among these that it had legitimately seen.
+    cards_known: u32,
+    /// The cards that it was dealt.
+    dealt: u32,
+    /// The points of these cards.
+    dealt_points: i64,
+    /// The cards that it drew from the stock in its turns.
+    drawn: u32,
+    /// The points of these cards.
+    drawn_points: i64,
 }
 
 /// What counting an event may need to know besides the event.
@@ -131,66 +121,87 @@ pub(crate) struct Context {
     pub(crate) turns: [u32; MAX_SEATS],
 }
 
-impl Context {
-    /// The seat that uses a power: the one that looks, or the one whose turn shows a card to all.
+impl Counts {
+    /// Counts an event.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    pub(crate) fn event(seats: &mut [Counts; MAX_SEATS], event: &Event<Card>, at: &Context) {
+        match *event {
+            Event::TurnBegan { seat } => seats[seat.index()].turns += 1,
+            Event::Drew { seat, face } => {
+                let own = &mut seats[seat.index()];
+                own.drawn += 1;
+                own.drawn_points += i64::from(at.rules.points(face));
+            }
+            Event::Looked { seat, .. } => seats[seat.index()].looks += 1,
+            // The seat that uses the power is the one whose turn shows a card to all.
+            Event::Shown { .. } => at.turn.iter().for_each(|seat| seats[seat.index()].looks += 1),
+            Event::Swapped { seat, .. } => seats[seat.index()].swaps += 1,
+            Event::Called { seat } => {
+                let own = &mut seats[seat.index()];
+                own.calls += 1;
+                *own.call_turns.get_or_insert(0) += at.turns[seat.index()];
+            }
+            Event::Snapped { seat, spot, verdict, .. } => {
+                let own = &mut seats[seat.index()];
+                match verdict {
+                    Verdict::Right if spot.seat() == seat => own.snaps_right_own += 1,
+                    Verdict::Right => own.snaps_right_foreign += 1,
+                    Verdict::Wrong => own.snaps_wrong += 1,
+                    Verdict::Late => own.snaps_late += 1,
+                }
+            }
+            Event::Aborted { seat } => seats[seat.index()].snaps_late += 1,
+            Event::Touched { seat, .. } => seats[seat.index()].touches += 1,
+            Event::Penalised { seat, .. } => seats[seat.index()].penalties += 1,
+            Event::Gave { seat, .. } => seats[seat.index()].gifts += 1,
+            _ => {}
+        }
+    }
+
+    /// Counts a decision, before it is carried out.
     #[inline]
-    fn looker(&self, event: Event<Card>) -> Option<Seat> {
-        if let Event::Looked { seat, .. } = event { Some(seat) } else { self.turn }
-    }
-}
-
-/// A round that has ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RoundEnd<'a> {
-    /// The state at its end.
-    pub(crate) state: &'a State,
-    /// Its result.
-    pub(crate) result: &'a RoundResult,
-}
-
-impl RoundEnd<'_> {
-    fn points(&self, seat: Seat) -> i64 {
-        i64::from(self.result.points()[seat.index()])
+    pub(crate) fn decision(seats: &mut [Counts; MAX_SEATS], state: &State, seat: Seat, action: Action) {
+        if let Action::Swap(one, other) = action
+            && one.seat() != other.seat()
+        {
+            for spot in [one, other] {
+                let owner = spot.seat();
+                let is_lost = owner != seat && state.table().seen(owner).contains(spot);
+                seats[owner.index()].swapped_away += u32::from(is_lost);
+            }
+        }
     }
 
-    fn known(&self, seat: Seat) -> u32 {
-        let table = self.state.table();
-        table.layout(seat).intersection(table.seen(seat)).len() as u32
+    /// Counts what a seat was dealt, when nothing has moved since the deal.
+    pub(crate) fn deal(&mut self, state: &State, seat: Seat) {
+        let (rules, layout) = (state.table().rules(), state.table().layout(seat));
+        self.dealt += layout.len() as u32;
+        let faces = layout.iter_from(seat).filter_map(|spot| state.face(spot));
+        self.dealt_points += faces.map(|card| i64::from(rules.points(card))).sum::<i64>();
     }
-}
 
-/// A match that has ended, or that a fault has ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MatchEnd<'a> {
-    /// The lapses of each seat that counts them; `None` in a match that was forfeited.
-    pub(crate) lapses: [Option<u32>; MAX_SEATS],
-    /// The points of each seat's layouts over the rounds; `None` in a match that was forfeited.
-    pub(crate) points: Option<&'a [i64]>,
-}
-
-impl MatchEnd<'_> {
-    fn margin(&self, seat: usize) -> Option<f64> {
-        let points = self.points?;
-        let table: i64 = points.iter().sum();
-        Some((table - points.len() as i64 * points[seat]) as f64 / f64::from(points.len() as u32))
+    /// Counts the result of a round for a seat, from the state at the end of the round.
+    pub(crate) fn round(&mut self, state: &State, result: &RoundResult, seat: Seat) {
+        let points = i64::from(result.points()[seat.index()]);
+        self.points += points;
+        self.rounds_won += u32::from(result.winners.contains(seat));
+        self.calls_succeeded += u32::from(result.succeeded.contains(seat));
+        if result.callers.contains(seat) {
+            *self.points_at_calls.get_or_insert(0) += points;
+        }
+        let layout = state.table().layout(seat);
+        self.cards += layout.len() as u32;
+        self.cards_known += layout.intersection(state.table().seen(seat)).len() as u32;
     }
-}
 
-/// Whether the owner of `spot` loses a card that it has seen if `seat` swaps two spots.
-fn loses_known(state: &State, seat: Seat, one: Spot, other: Spot, spot: Spot) -> bool {
-    let owner = spot.seat();
-    owner != seat && one.seat() != other.seat() && state.table().seen(owner).contains(spot)
-}
-
-fn points_dealt(state: &State, seat: Seat) -> i64 {
-    let (table, rules) = (state.table(), state.table().rules());
-    let faces = table.layout(seat).iter_from(seat).filter_map(|spot| state.face(spot));
-    faces.map(|card| i64::from(rules.points(card))).sum()
-}
-
-/// A counter. An unknown number becomes known when it is first counted.
-trait Count<Amount> {
-    fn count(&mut self, amount: Amount);
+    /// Sets the quantities that need the end of the match: the lapses, if the agent counts them, and the margin. `table` has the points
+    /// of each seat.
+    pub(crate) fn finish(&mut self, lapses: Option<u32>, table: &[i64]) {
+        let seats = table.len() as i64;
+        self.lapses = lapses;
+        self.margin = Some((table.iter().sum::<i64>() - seats * self.points) as f64 / seats as f64);
+    }
 }
 
 /// A number in a row that can be summed exactly, in any order of rows. Floats are not summed.
@@ -202,23 +213,9 @@ pub trait Summed {
     fn add_to(self, sum: &mut Self::Sum, rounds: u32);
 }
 
-macro_rules! count {
+macro_rules! summed {
     ($($type:ty, $sum:ty;)+) => {
         $(
-            impl Count<$type> for $type {
-                #[inline]
-                fn count(&mut self, amount: $type) {
-                    *self += amount;
-                }
-            }
-
-            impl Count<$type> for Option<$type> {
-                #[inline]
-                fn count(&mut self, amount: $type) {
-                    *self.get_or_insert(0) += amount;
-                }
-            }
-
             impl Summed for $type {
                 type Sum = $sum;
 
@@ -242,7 +239,7 @@ macro_rules! count {
     };
 }
 
-count! { u32, u64; i64, i64; }
+summed! { u32, u64; i64, i64; }
 
 impl Summed for Option<f64> {
     type Sum = NotSummed;
@@ -305,4 +302,92 @@ pub struct Measure {
     pub form: Form,
     /// Its value in a row.
     pub value: fn(&BehaviourRow) -> Option<f64>,
+}
+
+/// Declares the columns of `behaviour.csv` that are made of sums.
+macro_rules! behaviour {
+    (
+        |$sum:ident, $mean:ident|
+        $($(#[doc = $doc:literal])+ $column:ident: $form:ident $label:literal = $value:expr;)+
+    ) => {
+        /// A row of `behaviour.csv`: how one agent played. All per round unless the column says otherwise; empty where there
+        /// was no occasion.
+        #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+        pub struct BehaviourRow {
+            /// The rule system.
+            pub rules: String,
+            /// The number of seats.
+            pub seats: usize,
+            /// The agent.
+            pub agent: String,
+            /// How many rounds it played, one for each seat that it had.
+            pub rounds: u64,
+            /// Rounds per match.
+            pub rounds_per_match: f64,
+            $($(#[doc = $doc])+ pub $column: Option<f64>,)+
+        }
+
+        impl BehaviourRow {
+            /// The row of an agent; `mean` is the mean of the points of the deck's cards.
+            pub(crate) fn new(rules: String, seats: usize, agent: String, $sum: &Sums, $mean: f64) -> BehaviourRow {
+                let (rounds, rounds_per_match) = ($sum.rounds, $sum.rounds as f64 / $sum.matches as f64);
+                BehaviourRow { rules, seats, agent, rounds, rounds_per_match, $($column: $value,)+ }
+            }
+        }
+
+        /// The measures of behaviour that reports show, in their order.
+        pub const MEASURES: &[Measure] = &[
+            Measure { label: "rounds, all", form: Form::Count, value: |row| Some(row.rounds as f64) },
+            Measure { label: "rounds a match", form: Form::Mean, value: |row| Some(row.rounds_per_match) },
+            $(Measure { label: $label, form: Form::$form, value: |row| row.$column },)+
+        ];
+    };
+}
+
+behaviour! {
+    |sum, mean|
+    /// Turns of the table.
+    turns: Mean "turns of the table" = sum.per_round(sum.table_turns);
+    /// Rounds won.
+    rounds_won: Mean "rounds won" = sum.per_round(sum.rounds_won);
+    /// Calls.
+    calls: Mean "calls" = sum.per_round(sum.calls);
+    /// The mean of its own turns, counted from 1, in which it called.
+    call_turn: Mean "own turn of a call" = ratio(sum.call_turns.total as f64, sum.calls);
+    /// The share of its calls that succeeded.
+    call_success: Share "calls that succeed" = ratio(sum.calls_succeeded as f64, sum.calls);
+    /// Mean points of its layout when it had called.
+    points_at_call: Mean "points when it called" = ratio(sum.points_at_calls.total as f64, sum.calls);
+    /// Own cards snapped first.
+    snaps_right_own: Mean "own cards snapped" = sum.per_round(sum.snaps_right_own);
+    /// Foreign cards snapped first.
+    snaps_right_foreign: Mean "others’ cards snapped" = sum.per_round(sum.snaps_right_foreign);
+    /// Cards snapped that did not match.
+    snaps_wrong: Mean "wrong snaps" = sum.per_round(sum.snaps_wrong);
+    /// Cards snapped too late.
+    snaps_late: Mean "late snaps" = sum.per_round(sum.snaps_late);
+    /// Cards touched as a bluff.
+    touches: Mean "touches" = sum.per_round(sum.touches);
+    /// Penalty cards.
+    penalties: Mean "penalty cards" = sum.per_round(sum.penalties);
+    /// Cards given.
+    gifts: Mean "cards given" = sum.per_round(sum.gifts);
+    /// Cards looked at by a power.
+    looks: Mean "looks by powers" = sum.per_round(sum.looks);
+    /// Swaps made by a power.
+    swaps: Mean "swaps by powers" = sum.per_round(sum.swaps);
+    /// Cards that it had seen and that another seat swapped away from it.
+    swapped_away: Mean "known cards swapped away" = sum.per_round(sum.swapped_away);
+    /// Cards that it forgot or confused; empty of an agent that does not say.
+    lapses: Mean "cards forgotten or confused" = ratio(sum.lapses.total as f64, sum.lapses.rounds);
+    /// Cards in its layout at the end.
+    cards: Mean "cards at the end" = sum.per_round(sum.cards);
+    /// The share of them that it had seen.
+    cards_known: Share "of them seen" = ratio(sum.cards_known as f64, sum.cards);
+    /// Luck of the deal: points below what its cards are worth on average; positive is good.
+    luck_dealt: Mean "luck of the deal, points"
+        = ratio(mean * sum.dealt as f64 - sum.dealt_points as f64, sum.rounds);
+    /// Luck of the draw: points of drawn cards below the deck's mean; positive is good.
+    luck_drawn: Mean "luck of the draw, points"
+        = ratio(mean * sum.drawn as f64 - sum.drawn_points as f64, sum.rounds);
 }

@@ -1,162 +1,172 @@
-//! Plays a batch into memory.
+//! Plays batches into memory.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use cambio_exec::{Executor, Worker};
+
 use crate::digest::Extract;
-use crate::plan::{Block, FaultPolicy, PlayablePlan};
-use crate::play::{AgentFault, Arena, BlockRows};
-use crate::rows::{RowKey, RowWriter};
+use crate::disk::RunError;
+use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
+use crate::play::{AgentFault, Arena, BlockRows, PlayError};
+use crate::rows::RowWriter;
 use crate::store::{BatchEntry, packed};
 
-/// A played batch.
-pub(super) struct PlayedBatch<'p> {
-    pub(super) entry: BatchEntry,
-    pub(super) buffers: Buffers<'p>,
-}
-
-/// The memory that a batch is written into. Later batches use it again.
+/// A played batch. The memory of one that was committed is used for a later one.
 #[derive(Default)]
-pub(super) struct Buffers<'p> {
-    pub(super) blocks: Vec<Block<'p>>,
+pub(crate) struct PlayedBatch<'p> {
+    pub(crate) entry: BatchEntry,
+    pub(crate) blocks: Vec<Block<'p>>,
+    /// The number of matches that were not voided.
+    pub(crate) matches: u64,
     /// How long each block took.
-    pub(super) took: Vec<Duration>,
-    pub(super) extract: Extract,
-    /// The bytes of each file and how many rows they are.
-    pub(super) files: Vec<(Vec<u8>, u64)>,
+    pub(crate) took: Vec<Duration>,
+    pub(crate) extract: Extract,
+    /// The bytes of each file and how many rows they are; none with [`Output::Sums`].
+    pub(crate) files: Vec<(Vec<u8>, u64)>,
     /// The faults, as lines of JSON.
-    pub(super) faults: Vec<String>,
+    pub(crate) faults: Vec<String>,
 }
 
-/// Buffers that no worker uses at the moment.
-#[derive(Default)]
-pub(super) struct SpareBuffers<'p>(Mutex<Vec<Buffers<'p>>>);
-
-impl<'p> SpareBuffers<'p> {
-    pub(super) fn take(&self) -> Buffers<'p> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    pub(super) fn give(&self, buffers: Buffers<'p>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
-    }
+/// The output of a batch besides its [`Extract`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// The files of rows.
+    Rows,
+    /// Nothing.
+    Sums,
 }
 
-/// Plays the blocks of a batch and writes their rows into memory; `None` if it was stopped. `count` gets the number of
-/// matches of each block.
-pub(super) fn play_batch<'p>(
-    mut arena: Arena<'p>,
-    batch: u64,
-    mut buffers: Buffers<'p>,
-    is_stopped: impl Fn() -> bool,
-    count: impl Fn(u64),
-) -> Option<Result<PlayedBatch<'p>, Box<AgentFault>>> {
-    let Buffers { blocks, took, extract, files, faults } = &mut buffers;
-    blocks.clear();
-    took.clear();
-    extract.clear();
-    faults.clear();
-    let mut writer = BatchWriter::over(files);
-    let mut records = Lines::default();
-    let plan = arena.plan();
-    let mut rows = BlockRows::default();
-    for number in plan.batch(batch) {
-        if is_stopped() {
-            return None;
+/// Plays batches on an executor and commits them in order. `look` is called about ten times a second with the number of matches
+/// that were played.
+pub(crate) fn play_batches<'p, S: Send>(
+    executor: &Executor,
+    plan: &'p PlayablePlan,
+    batches: Range<u64>,
+    output: Output,
+    state: &mut S,
+    commit: impl Fn(&mut S, &mut PlayedBatch<'p>) -> Result<(), RunError> + Sync,
+    mut look: impl FnMut(&mut S, u64) -> Result<(), RunError>,
+) -> Result<(), PlayError> {
+    let spare = Mutex::new(Vec::new());
+    let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = |batch, worker: &Worker<'_>| {
+        let mut played: PlayedBatch<'p> = spare().pop().unwrap_or_default();
+        played.play(Arena::new(plan), batch, output, Some(worker)).map(|done| done.map(|()| played))
+    };
+    let commit = |state: &mut S, _, played: Result<PlayedBatch<'p>, Box<AgentFault>>| {
+        let mut played = played?;
+        commit(state, &mut played)?;
+        spare().push(played);
+        Ok::<(), PlayError>(())
+    };
+    Ok(executor.run_watched(batches, state, work, commit, |state, played| Ok(look(state, played)?))?)
+}
+
+impl<'p> PlayedBatch<'p> {
+    /// Plays a batch in place of the one before; `None` if the worker was stopped.
+    fn play(
+        &mut self,
+        mut arena: Arena<'p>,
+        batch: u64,
+        output: Output,
+        worker: Option<&Worker<'_>>,
+    ) -> Option<Result<(), Box<AgentFault>>> {
+        let plan = arena.plan();
+        self.blocks.clear();
+        self.took.clear();
+        self.extract.clear();
+        self.faults.clear();
+        self.matches = 0;
+        let mut writer = (output == Output::Rows).then(|| BatchWriter::over(&mut self.files));
+        let mut rows = BlockRows::default();
+        for number in plan.batch(batch) {
+            if worker.is_some_and(Worker::is_stopped) {
+                return None;
+            }
+            let block = plan.block(number);
+            let begun = Instant::now();
+            if let Err(fault) = arena.play(&block, &mut rows) {
+                return Some(Err(fault));
+            }
+            if let Some(writer) = &mut writer {
+                writer.put(&rows);
+            }
+            self.extract.add(&block, &rows.matches, &rows.rounds, &rows.players);
+            self.faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
+            self.blocks.push(block);
+            self.matches += rows.matches.len() as u64;
+            self.took.push(begun.elapsed());
+            if let Some(worker) = worker {
+                worker.count(block.cell.seatings.len() as u64);
+            }
         }
-        let block = plan.block(number);
-        let begun = Instant::now();
-        if let Err(fault) = arena.play(&block, &mut rows) {
-            return Some(Err(fault));
+        if let Some(writer) = writer {
+            self.files = writer.into_files(plan, &self.faults);
+            self.entry = BatchEntry::new(batch, &self.files);
         }
-        writer.put(&block, &rows);
-        extract.add(&block, &rows.matches, &rows.rounds, &rows.players);
-        rows.records.iter().for_each(|record| records.put(&record.to_json()));
-        faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
-        blocks.push(block);
-        took.push(begun.elapsed());
-        count(block.cell.seatings.len() as u64);
-    }
-    files.extend([writer.matches, writer.rounds, writer.players].map(RowWriter::into_bytes));
-    if plan.records {
-        files.push((records.bytes, records.count));
-    }
-    if plan.faults != FaultPolicy::Stop {
-        let mut lines = Lines::default();
-        for fault in &*faults {
-            lines.put(fault);
-        }
-        files.push((lines.bytes, lines.count));
-    }
-    if plan.compress {
-        for (bytes, _) in files.iter_mut() {
-            *bytes = packed(plan, std::mem::take(bytes));
-        }
-    }
-    Some(Ok(PlayedBatch { entry: BatchEntry::new(batch, files), buffers }))
-}
-
-/// Lines of JSON.
-#[derive(Default)]
-struct Lines {
-    bytes: Vec<u8>,
-    count: u64,
-}
-
-impl Lines {
-    fn put(&mut self, line: &str) {
-        self.bytes.extend_from_slice(line.as_bytes());
-        self.bytes.push(b'\n');
-        self.count += 1;
+        Some(Ok(()))
     }
 }
 
-/// Writes the rows of a batch: one writer for each CSV file.
+/// Lines of JSON, and how many they are.
+type Lines = (Vec<u8>, u64);
+
+fn put_line(lines: &mut Lines, line: &str) {
+    lines.0.extend_from_slice(line.as_bytes());
+    lines.0.push(b'\n');
+    lines.1 += 1;
+}
+
+/// Writes the rows of a batch.
 struct BatchWriter {
-    matches: RowWriter,
-    rounds: RowWriter,
-    players: RowWriter,
-    key: RowKey,
-    /// The cell and the lineup whose cells the key holds.
-    lineup: Option<(usize, usize)>,
+    rows: [RowWriter; 3],
+    records: Lines,
 }
 
 impl BatchWriter {
     /// A writer without rows that uses the memory of these files again.
     fn over(files: &mut Vec<(Vec<u8>, u64)>) -> BatchWriter {
         let mut used = files.drain(..).map(|(bytes, _)| bytes);
-        let mut file = || RowWriter::over(used.next().unwrap_or_default());
-        let (matches, rounds, players) = (file(), file(), file());
-        BatchWriter { matches, rounds, players, key: RowKey::default(), lineup: None }
+        let rows = [0; 3].map(|_| RowWriter::over(used.next().unwrap_or_default()));
+        BatchWriter { rows, records: Lines::default() }
     }
 
     /// Writes the rows of a block.
-    fn put(&mut self, block: &Block<'_>, rows: &BlockRows<'_>) {
-        let (mut rounds, mut players) = (&rows.rounds[..], &rows.players[..]);
-        let lineup = Some((block.place, block.lineup_place));
-        if self.lineup != lineup {
-            self.key.set_lineup(block.cell.rules.name(), block.cell.seats, block.lineup.label());
-            self.lineup = lineup;
+    fn put(&mut self, rows: &BlockRows<'_>) {
+        rows.write(&mut self.rows);
+        for record in &rows.records {
+            put_line(&mut self.records, &record.to_json());
         }
-        for row in &rows.matches {
-            let key = self.key.of_match(row.deal, row.rotation);
-            self.matches.put(key, row);
-            for row in rounds.split_off(..row.rounds).expect("a match has a row for each round") {
-                self.rounds.put(key, row);
+    }
+
+    /// The files of the batch, as they are on disk.
+    fn into_files(self, plan: &Plan, faults: &[String]) -> Vec<(Vec<u8>, u64)> {
+        let mut files = Vec::from(self.rows.map(RowWriter::into_bytes));
+        files.extend(plan.records.then_some(self.records));
+        if plan.faults != FaultPolicy::Stop {
+            let mut lines = Lines::default();
+            for fault in faults {
+                put_line(&mut lines, fault);
             }
-            for row in players.split_off(..row.seats).expect("a match has a row for each seat") {
-                self.players.put(key, row);
+            files.push(lines);
+        }
+        if plan.compress {
+            for (bytes, _) in &mut files {
+                *bytes = packed(plan, std::mem::take(bytes));
             }
         }
+        files
     }
 }
 
 /// Plays a batch again and compares its hashes with the ledger; `None` if its agents are not reproducible.
 pub(super) fn replay_batch(plan: &PlayablePlan, entry: &BatchEntry) -> Option<Result<bool, Box<AgentFault>>> {
-    let blocks = plan.batch(entry.batch);
-    if !blocks.clone().all(|number| plan.is_reproducible(plan.block(number).lineup)) {
+    if !plan.batch(entry.batch).all(|number| plan.is_reproducible(plan.block(number).lineup)) {
         return None;
     }
-    let played = play_batch(Arena::playing_all(plan), entry.batch, Buffers::default(), || false, |_| ())?;
-    Some(played.map(|batch| batch.entry == *entry))
+    let mut played = PlayedBatch::default();
+    let done = played.play(Arena::playing_all(plan), entry.batch, Output::Rows, None)?;
+    Some(done.map(|()| played.entry == *entry))
 }

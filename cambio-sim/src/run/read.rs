@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::digest::{BaselineRow, Derived, Digest, Extract, Page, Source, against};
+use crate::digest::{Derived, Digest, Extract};
 use crate::disk::RunError;
 use crate::plan::{Block, Plan};
-use crate::rows::{BadRow, MatchRow, PlayerRow, RoundRow, for_each_block};
-use crate::store::{BatchEntry, StoredRun, row_files};
+use crate::play::BlockRows;
+use crate::rows::{FILES, RowReader};
+use crate::store::{BatchEntry, ReadBatch, StoredRun, row_files};
 
 /// So many batches are read at once.
 const AT_ONCE: usize = 64;
@@ -19,7 +20,6 @@ pub(crate) struct Reading<'p> {
     plan: &'p Plan,
     waiting: Vec<Waiting>,
     digest: Digest,
-    faults: Vec<String>,
 }
 
 /// A batch that is not read yet.
@@ -38,7 +38,7 @@ struct Found<'p> {
 
 impl<'p> Reading<'p> {
     pub(crate) fn new(plan: &'p Plan) -> Reading<'p> {
-        Reading { plan, waiting: Vec::new(), digest: Digest::new(plan), faults: Vec::new() }
+        Reading { plan, waiting: Vec::new(), digest: Digest::new(plan) }
     }
 
     /// Takes the next batch; its rows are not compressed. An error may be that of a batch before it.
@@ -49,7 +49,11 @@ impl<'p> Reading<'p> {
 
     /// Reads all batches of a folder.
     pub(crate) fn add_all(&mut self, stored: &StoredRun) -> Result<(), RunError> {
-        stored.for_each_batch(|entry, files| self.add(&stored.path, entry.clone(), files))
+        for batch in stored.read_batches()? {
+            let (entry, files) = batch?;
+            self.add(&stored.path, entry.clone(), files)?;
+        }
+        Ok(())
     }
 
     fn read(&mut self) -> Result<(), RunError> {
@@ -58,16 +62,15 @@ impl<'p> Reading<'p> {
         self.waiting.clear();
         for found in found {
             let Found { blocks, extract, faults } = found?;
-            self.digest.add_extract(&blocks, &extract);
-            self.faults.extend(faults);
+            self.digest.add(&blocks, &extract, &faults);
         }
         Ok(())
     }
 
-    /// The sums so far, to which rows can be added, and the faults.
-    pub(crate) fn end(mut self) -> Result<(Digest, Vec<String>), RunError> {
+    /// The sums so far, to which rows can be added.
+    pub(crate) fn end(mut self) -> Result<Digest, RunError> {
         self.read()?;
-        Ok((self.digest, self.faults))
+        Ok(self.digest)
     }
 }
 
@@ -75,17 +78,17 @@ impl Waiting {
     fn read<'p>(&self, plan: &'p Plan) -> Result<Found<'p>, RunError> {
         let Waiting { place, entry, files } = self;
         let mut found = Found { blocks: Vec::new(), extract: Extract::default(), faults: Vec::new() };
-        for_each_block_in((plan, place), entry, files, |block, matches, rounds, players| {
-            found.extract.add(block, matches, rounds, players);
-            found.blocks.push(*block);
-        })?;
+        for (block, rows) in blocks_in((plan, place), entry, files)? {
+            found.extract.add(&block, &rows.matches, &rows.rounds, &rows.players);
+            found.blocks.push(block);
+        }
         found.faults = faults_in((plan, place), entry, files)?;
         Ok(found)
     }
 }
 
 /// The faults of a batch, as lines of JSON; `files` are not compressed.
-pub(super) fn faults_in(
+pub(crate) fn faults_in(
     (plan, place): (&Plan, &Path),
     entry: &BatchEntry,
     files: &[Vec<u8>],
@@ -103,51 +106,66 @@ fn bad(place: &Path, entry: &BatchEntry, file: &str, what: &str) -> RunError {
 }
 
 /// Reads the blocks of a batch. A block without rows was voided.
-fn for_each_block_in<'p>(
+fn blocks_in<'p>(
     (plan, place): (&'p Plan, &Path),
     entry: &BatchEntry,
     files: &[Vec<u8>],
-    take: impl FnMut(&Block<'p>, &[MatchRow<'_>], &[RoundRow<'_>], &[PlayerRow<'_>]),
-) -> Result<(), RunError> {
-    let read = for_each_block(plan, plan.batch(entry.batch), files, take);
-    read.map_err(|BadRow { file, what }| bad(place, entry, file, &what))
+) -> Result<Vec<(Block<'p>, BlockRows<'p>)>, RunError> {
+    let bad = |file: &str, what: &str| bad(place, entry, file, what);
+    let reader = |file: usize| RowReader::new(&files[file]).map_err(|what| bad(FILES[file].name, &what));
+    let mut readers = [reader(0)?, reader(1)?, reader(2)?];
+    let mut blocks = Vec::new();
+    for block in plan.batch(entry.batch).map(|number| plan.block(number)) {
+        let rows = BlockRows::read(plan, &block, &mut readers).map_err(|(file, what)| bad(file, &what))?;
+        blocks.push((block, rows));
+    }
+    match FILES.iter().zip(&readers).find(|(_, reader)| reader.next().is_some()) {
+        Some((file, _)) => Err(bad(file.name, "a row that belongs to no block of it")),
+        None => Ok(blocks),
+    }
 }
 
-/// Reads the blocks of a run in canonical order. A block without rows was voided.
+impl StoredRun {
+    /// Reads the rows of the run, block by block in canonical order, without records and faults. A block without rows was voided.
+    ///
+    /// # Errors
+    /// If a file cannot be read or does not agree with the ledger.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredRun, play_block};
+    ///
+    /// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
+    /// let experiment = Experiment { deals: 3, ..experiment };
+    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+    /// # let path = std::env::temp_dir().join(format!("cambio-blocks-{}", std::process::id()));
+    /// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, &plan)?)?;
+    ///
+    /// for stored in StoredRun::open(&path)?.blocks()? {
+    ///     let (block, rows) = stored?;
+    ///     assert_eq!(rows, play_block(&plan, &plan.block(block.number)).unwrap());
+    /// }
+    /// # std::fs::remove_dir_all(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn blocks(&self) -> Result<impl Iterator<Item = Result<(Block<'_>, BlockRows<'_>), RunError>>, RunError> {
+        let blocks = |batch: Result<ReadBatch<'_>, RunError>| {
+            let (entry, files) = batch?;
+            blocks_in((&self.plan, &self.path), entry, &files)
+        };
+        Ok(self.read_batches()?.flat_map(move |batch| match blocks(batch) {
+            Ok(blocks) => blocks.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        }))
+    }
+}
+
+/// Makes the derived tables of a run from its rows.
 ///
 /// # Errors
 /// If a file cannot be read or does not agree with the ledger.
-pub(crate) fn for_each_block_of<'p>(
-    stored: &'p StoredRun,
-    mut take: impl FnMut(&Block<'p>, &[MatchRow<'_>], &[RoundRow<'_>], &[PlayerRow<'_>]),
-) -> Result<(), RunError> {
-    stored.for_each_batch(|entry, files| for_each_block_in((&stored.plan, &stored.path), entry, &files, &mut take))
-}
-
-/// Makes the derived tables and pages of a run from its rows.
-///
-/// # Errors
-/// If a file cannot be read or does not agree with the ledger.
-pub fn derive(stored: &StoredRun, pages: &[Page]) -> Result<Derived, RunError> {
-    let (digest, faults) = digest(stored)?;
-    let source = Source { plan: &stored.plan, spec: &stored.spec, extent: stored.extent() };
-    Ok(Derived::new(&source, &digest, &faults, pages))
-}
-
-/// Compares every agent of a run with one, by its place in the plan, table by table (Dunnett 1955). The intervals of a table
-/// hold together; they are narrower than those of all pairs.
-///
-/// # Errors
-/// If something cannot be read or is not what the ledger says.
-pub fn against_baseline(stored: &StoredRun, baseline: usize) -> Result<Vec<BaselineRow>, RunError> {
-    Ok(against(&stored.plan, &digest(stored)?.0, baseline))
-}
-
-/// The sums of a run's rows, and its faults.
-fn digest(stored: &StoredRun) -> Result<(Digest, Vec<String>), RunError> {
+pub fn derive(stored: &StoredRun) -> Result<Derived, RunError> {
     let mut reading = Reading::new(&stored.plan);
     reading.add_all(stored)?;
-    let (mut digest, faults) = reading.end()?;
-    digest.finish();
-    Ok((digest, faults))
+    Ok(Derived::new(&stored.plan, reading.end()?))
 }

@@ -2,9 +2,8 @@
 
 use super::batch::replay_batch;
 use super::read::derive;
-use crate::digest::Page;
-use crate::disk::RunError;
-use crate::plan::PlayablePlan;
+use crate::digest::Derived;
+use crate::plan::{Extent, PlayablePlan};
 use crate::store::StoredRun;
 
 /// How much of a run [`verify`] plays again.
@@ -17,7 +16,7 @@ pub enum Replay {
 }
 
 /// The findings of [`verify`].
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// What is wrong, as sentences.
     pub wrong: Vec<String>,
@@ -27,13 +26,28 @@ pub struct Findings {
     pub replayed: u64,
     /// The number of batches that were chosen but have agents that are not reproducible.
     pub not_reproducible: u64,
+    /// The tables that the rows give, for files that the caller has made of them; `None` if the rows cannot be read.
+    pub derived: Option<Derived>,
 }
 
-/// Checks a run: the hashes of every batch, anything on disk beyond them, the derived files and pages, and some batches by
+impl Findings {
+    /// Compares a file of a run with its expected text.
+    pub fn compare(&mut self, stored: &StoredRun, name: &str, text: &str) {
+        let path = stored.path.join(name);
+        match std::fs::read(&path) {
+            Ok(found) if found == text.as_bytes() => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !stored.claims_complete => {
+                self.unfinished.push(format!("{} is not there yet", path.display()));
+            }
+            Ok(_) => self.wrong.push(format!("{} is not what its rows give", path.display())),
+            Err(error) => self.wrong.push(format!("cannot read {}: {error}", path.display())),
+        }
+    }
+}
+
+/// Checks a run: the hashes of every batch, anything on disk beyond them, the derived files, and some batches by
 /// playing them again.
-///
-/// # Errors
-/// Never at present: whatever is wrong with the run, also a file that cannot be read, is a finding.
+/// A file that cannot be read is a finding too.
 ///
 /// ```
 /// use std::path::Path;
@@ -49,8 +63,8 @@ pub struct Findings {
 /// };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// # let path = std::env::temp_dir().join(format!("cambio-verify-{}", std::process::id()));
-/// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, "", &plan, None)?)?;
-/// let check = || verify(&StoredRun::open(&path).unwrap(), &plan, Replay::All, &[]).unwrap().wrong;
+/// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, &plan)?)?;
+/// let check = || verify(&StoredRun::open(&path).unwrap(), &plan, Replay::All).wrong;
 /// assert!(check().is_empty());
 ///
 /// // One altered digit is found.
@@ -60,7 +74,7 @@ pub struct Findings {
 /// # std::fs::remove_dir_all(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[Page]) -> Result<Findings, RunError> {
+pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay) -> Findings {
     let mut findings = Findings::default();
     let mut loose = Vec::new();
     if stored.is_torn {
@@ -78,35 +92,23 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[
     if stored.claims_complete {
         findings.wrong = loose;
         if !stored.is_complete() {
-            let (found, batches) = (stored.entries.len(), stored.batches());
-            let what = format!(
-                "the manifest says complete, and the ledger has {found} of {} batches",
-                batches.end - batches.start
-            );
-            findings.wrong.push(what);
+            let Extent { batches, of } = stored.extent();
+            findings.wrong.push(format!("the manifest says complete, and the ledger has {batches} of {of} batches"));
         }
     } else {
         // The run was stopped in the middle of writing.
         findings.unfinished = loose.into_iter().map(|left| left + "; resuming cuts off the rest").collect();
     }
     findings.wrong.extend(stored.manifest_flaws());
-    match derive(stored, pages) {
+    match derive(stored) {
         Err(error) => findings.wrong.push(error.to_string()),
-        // An unfinished run and a shard have no derived files.
-        Ok(derived) if stored.is_complete() && stored.shard.is_none() => {
-            for (name, text) in derived.files() {
-                let path = stored.path.join(name);
-                match std::fs::read(&path) {
-                    Ok(found) if found == text.as_bytes() => {}
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound && !stored.claims_complete => {
-                        findings.unfinished.push(format!("{} is not there yet", path.display()));
-                    }
-                    Ok(_) => findings.wrong.push(format!("{} is not what its rows give", path.display())),
-                    Err(error) => findings.wrong.push(format!("cannot read {}: {error}", path.display())),
-                }
+        Ok(derived) => {
+            // An unfinished run may have derived files of fewer rows.
+            if stored.is_complete() {
+                derived.files().iter().for_each(|(name, text)| findings.compare(stored, name, text));
             }
+            findings.derived = Some(derived);
         }
-        Ok(_) => {}
     }
     let entries = stored.entries.len() as u64;
     let chosen = match replay {
@@ -124,5 +126,5 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay, pages: &[
                 .push(format!("batch {} cannot be played again: {}: {}", entry.batch, fault.place, fault.what)),
         }
     }
-    Ok(findings)
+    findings
 }

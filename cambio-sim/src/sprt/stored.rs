@@ -5,7 +5,6 @@ use cambio_agents::Roster;
 use super::{Answer, Question, Reading, pairs_a_deal, score};
 use crate::disk::RunError;
 use crate::plan::{Cell, Lineup, Plan};
-use crate::run::for_each_block_of;
 use crate::store::StoredRun;
 
 /// The deals of a stored run on which two agents met with nobody else at their table.
@@ -27,7 +26,7 @@ use crate::store::StoredRun;
 /// };
 /// let plan = experiment.plan(&roster, Path::new("."))?;
 /// # let path = std::env::temp_dir().join(format!("cambio-duel-{}", std::process::id()));
-/// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, "", &plan, None)?)?;
+/// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, &plan)?)?;
 ///
 /// let stored = StoredRun::open(&path)?;
 /// let duel = StoredDuel::find(&stored, &roster, ["greedy", "random"], None, None)?;
@@ -51,9 +50,6 @@ pub struct StoredDuel<'r> {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DuelError {
-    /// The folder has one part of the run.
-    #[error("{0} is one part of a run; put the parts together with `merge`")]
-    Shard(String),
     /// The run was not played to its end.
     #[error("{path} is not complete: it has {found} of {of} batches; finish it with --resume")]
     Incomplete {
@@ -112,9 +108,6 @@ impl<'r> StoredDuel<'r> {
         seats: Option<usize>,
     ) -> Result<StoredDuel<'r>, DuelError> {
         let path = || stored.path.display().to_string();
-        if stored.shard.is_some() {
-            return Err(DuelError::Shard(path()));
-        }
         if !stored.is_complete() {
             let extent = stored.extent();
             return Err(DuelError::Incomplete { path: path(), found: extent.batches, of: extent.of });
@@ -209,12 +202,14 @@ impl Question {
         let (mut last_deal, mut void_deals) = (None, 0);
         // Of the deal that is being read: its score so far, unless a block is void.
         let mut halves = Some(0);
-        for_each_block_of(duel.stored, |block, _, _, players| {
+        for stored in duel.stored.blocks()? {
+            let (block, rows) = stored?;
             let is_read = block.place == duel.place && duel.lineups.contains(&block.lineup_place);
             if !is_read || block.deal >= most || reading.is_decided() {
-                return;
+                continue;
             }
-            halves = halves.filter(|_| !players.is_empty()).map(|halves| halves + score(block, players, duel.agents));
+            let players = &rows.players;
+            halves = halves.filter(|_| !players.is_empty()).map(|halves| halves + score(&block, players, duel.agents));
             if Some(&block.lineup_place) == duel.lineups.last() {
                 last_deal = Some(block.deal);
                 match halves {
@@ -223,7 +218,7 @@ impl Question {
                 }
                 halves = Some(0);
             }
-        })?;
+        }
         let matches = duel.lineups.len() * cell.seatings.len();
         let answer = reading.answer(self, matches as u64);
         Ok(StoredAnswer { answer, last_deal, of_deals: duel.stored.plan.deals, void_deals })
@@ -236,18 +231,18 @@ mod tests {
 
     use super::*;
     use crate::plan::{Experiment, Payoff, Unit};
-    use crate::play::Executor;
     use crate::run::Runner;
     use crate::sprt::Scale;
     use crate::store::RunFolder;
     use crate::tune::Setting;
+    use cambio_exec::Executor;
 
     /// Plays an experiment into a folder of its own.
     fn run(name: &str, experiment: &Experiment) -> StoredRun {
         let path = std::env::temp_dir().join(format!("cambio-stored-duel-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
-        let mut folder = RunFolder::create(&path, "", &plan, None).unwrap();
+        let mut folder = RunFolder::create(&path, &plan).unwrap();
         Runner::new(&Executor::new(2).unwrap()).run(&plan, &mut folder).unwrap();
         StoredRun::open(&path).unwrap()
     }

@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use cambio_exec::{Claim, FileError, create_folder, lock, read_text, write_whole};
+
 use super::ledger::{BatchEntry, file_name, packed, row_files};
-use super::manifest::{Build, Facts, Manifest};
-use super::programs::Programs;
-use super::secret::SECRET_FILE;
+use super::manifest::{Build, Facts, Manifest, Programs, refuse_other};
 use super::stored::StoredRun;
-use super::units::Begun;
-use crate::disk::{Claim, RunError, create_folder, lock, write_whole};
-use crate::plan::{Extent, Plan, PlanError, PlayablePlan, Secret, Shard};
+use crate::disk::RunError;
+use crate::plan::{Extent, Plan, PlanError, PlayablePlan, Secret};
 
 /// The most pairs of agents of all tables together: for each, a run keeps sums that take about 150 bytes.
 const MOST_PAIRS: usize = 10_000_000;
@@ -22,13 +21,15 @@ const MOST_PAIRS: usize = 10_000_000;
 /// The longest time that finished rows wait for a sync.
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
 
+/// The file of a run's secret. While the run is played only its owner may read it.
+const SECRET_FILE: &str = "secret";
+
 /// A run folder that is being written.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
     plan: Plan,
     spec: String,
-    shard: Option<Shard>,
     programs: Programs,
     /// The program that began the run.
     build: Build,
@@ -44,7 +45,7 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes a folder with the experiment as it was given, its lock and the manifest.
+    /// Makes a folder with the experiment, its lock and the manifest.
     ///
     /// # Errors
     /// If the path exists, or the folder cannot be written.
@@ -54,25 +55,20 @@ impl RunFolder {
     /// use cambio_sim::{Experiment, RunFolder};
     ///
     /// let (experiment, text) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
-    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?.with_toml(&*text);
     /// # let path = std::env::temp_dir().join(format!("cambio-folder-{}", std::process::id()));
-    /// let folder = RunFolder::create(&path, &text, &plan, None)?;
-    /// assert_eq!((folder.matches(), folder.extent().batches), (0, 0));
-    /// assert!(RunFolder::create(&path, &text, &plan, None).is_err(), "it exists");
+    /// let folder = RunFolder::create(&path, &plan)?;
+    /// assert_eq!((folder.spec(), folder.matches(), folder.extent().batches), (&*text, 0, 0));
+    /// assert!(RunFolder::create(&path, &plan).is_err(), "it exists");
     /// # std::fs::remove_dir_all(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn create(path: &Path, spec: &str, plan: &PlayablePlan, shard: Option<Shard>) -> Result<RunFolder, RunError> {
+    pub fn create(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
         let _claim = Claim::on(path)?;
-        RunFolder::create_claimed(path, spec, plan, shard)
+        RunFolder::create_claimed(path, plan)
     }
 
-    fn create_claimed(
-        path: &Path,
-        spec: &str,
-        plan: &PlayablePlan,
-        shard: Option<Shard>,
-    ) -> Result<RunFolder, RunError> {
+    fn create_claimed(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
         let (agents, tables) = (plan.agents.len(), plan.cells.len());
         if agents * agents * tables > MOST_PAIRS {
             let found = format!("a list of {agents}");
@@ -80,30 +76,18 @@ impl RunFolder {
             let allowed = format!("at most {most} here, for a run keeps sums for each pair of them at each table");
             return Err(PlanError::value("agents", found, allowed).into());
         }
+        create_folder(path)?;
         let players = (Programs::of(plan.specs()), Build::this());
-        RunFolder::create_with(path, spec, (plan, plan.secret()), shard, players)
+        RunFolder::fill(path, plan, (plan.toml(), plan.secret()), players)
     }
 
-    /// Makes the folder of the whole run of which `part` is a shard, with the same program and bots.
-    pub(crate) fn create_for_parts(path: &Path, part: &StoredRun) -> Result<RunFolder, RunError> {
-        let players = (part.programs.clone(), part.build());
-        RunFolder::create_with(path, &part.spec, (&part.plan, None), None, players)
-    }
-
-    /// Makes the folder of a run whose units are in a store, with the same program and bots.
-    pub(crate) fn create_for_units(path: &Path, begun: &Begun) -> Result<RunFolder, RunError> {
-        let players = (begun.programs.clone(), begun.build.clone());
-        RunFolder::create_with(path, &begun.spec, (&begun.plan, None), None, players)
-    }
-
-    fn create_with(
+    /// Fills a folder for rows that these bots and this program have played.
+    pub(crate) fn fill(
         path: &Path,
-        spec: &str,
-        (plan, secret): (&Plan, Option<&Secret>),
-        shard: Option<Shard>,
+        plan: &Plan,
+        (spec, secret): (&str, Option<&Secret>),
         (programs, build): (Programs, Build),
     ) -> Result<RunFolder, RunError> {
-        create_folder(path)?;
         write_whole(&path.join("spec.toml"), spec.as_bytes())?;
         // Without its secret nobody can make the lock again.
         secret.map_or(Ok(()), |secret| secret.write(path))?;
@@ -122,7 +106,6 @@ impl RunFolder {
             path: path.to_owned(),
             plan: plan.clone(),
             spec: spec.to_owned(),
-            shard,
             programs,
             build,
             files,
@@ -130,7 +113,7 @@ impl RunFolder {
             pending: Vec::new(),
             committed: Instant::now(),
             matches: 0,
-            next_batch: Shard::batches(shard, plan).start,
+            next_batch: 0,
             syncing: None,
             has_failed: false,
         };
@@ -144,18 +127,18 @@ impl RunFolder {
     ///
     /// # Errors
     /// If it is the run of another experiment, is damaged, or cannot be written.
-    pub fn reopen(path: &Path, spec: &str, plan: &PlayablePlan, shard: Option<Shard>) -> Result<RunFolder, RunError> {
+    pub fn reopen(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
         if !path.join("manifest.json").exists() {
             let _claim = Claim::on(path)?;
             // Somebody else may have made it before this claim.
             if !path.join("manifest.json").exists() {
-                remove_unbegun(path, spec, plan)?;
-                return RunFolder::create_claimed(path, spec, plan, shard);
+                remove_unbegun(path, plan)?;
+                return RunFolder::create_claimed(path, plan);
             }
         }
         let ledger = hold(path)?;
         let stored = StoredRun::open(path)?;
-        stored.check_same(plan, shard)?;
+        refuse_other(&path.display().to_string(), (&stored.plan, &stored.programs), plan, None)?;
         RunFolder::resume(&stored, ledger)
     }
 
@@ -177,7 +160,6 @@ impl RunFolder {
             path: stored.path.clone(),
             plan: stored.plan.clone(),
             spec: stored.spec.clone(),
-            shard: stored.shard,
             programs: stored.programs.clone(),
             build: stored.build(),
             files,
@@ -185,7 +167,7 @@ impl RunFolder {
             pending: Vec::new(),
             committed: Instant::now(),
             matches: stored.matches(),
-            next_batch: stored.batches().start + stored.entries.len() as u64,
+            next_batch: stored.entries.len() as u64,
             syncing: None,
             has_failed: false,
         })
@@ -206,20 +188,14 @@ impl RunFolder {
         &self.spec
     }
 
-    /// How much of the run, or of the shard, was appended.
+    /// How much of the run was appended.
     pub fn extent(&self) -> Extent {
-        let batches = Shard::batches(self.shard, &self.plan);
-        Extent { batches: self.next_batch - batches.start, of: batches.end - batches.start }
+        Extent { batches: self.next_batch, of: self.plan.batch_count() }
     }
 
     /// The batches that are still to be played.
     pub(crate) fn batches_left(&self) -> Range<u64> {
-        self.next_batch..Shard::batches(self.shard, &self.plan).end
-    }
-
-    /// Which shard of the run this is; `None` for the whole.
-    pub fn shard(&self) -> Option<Shard> {
-        self.shard
+        self.next_batch..self.plan.batch_count()
     }
 
     /// The number of matches that were appended.
@@ -248,16 +224,26 @@ impl RunFolder {
             return Ok(());
         }
         self.await_sync()?;
-        let clone =
-            |(path, file): &(PathBuf, File)| Ok((path.clone(), file.try_clone().map_err(RunError::unwritable(path))?));
-        let files: Vec<(PathBuf, File)> = self.files.iter().map(clone).collect::<Result<_, RunError>>()?;
-        let ledger = clone(&self.ledger)?;
-        let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
-        self.committed = Instant::now();
-        let spawned = std::thread::Builder::new().spawn(move || sync(&files, ledger, &text));
+        let sync = self.sync()?;
+        let spawned = std::thread::Builder::new().spawn(sync);
         self.has_failed = spawned.is_err();
         self.syncing = Some(spawned.map_err(RunError::unwritable(&self.path))?);
         Ok(())
+    }
+
+    /// What commits the appended rows: it syncs them, then appends their lines to the ledger.
+    fn sync(&mut self) -> Result<impl FnOnce() -> Result<(), RunError> + use<>, RunError> {
+        let clone =
+            |(path, file): &(PathBuf, File)| Ok((path.clone(), file.try_clone().map_err(RunError::unwritable(path))?));
+        let files: Vec<(PathBuf, File)> = self.files.iter().map(clone).collect::<Result<_, RunError>>()?;
+        let (path, mut ledger) = clone(&self.ledger)?;
+        let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
+        self.committed = Instant::now();
+        Ok(move || {
+            files.iter().try_for_each(|(path, file)| file.sync_data().map_err(RunError::unwritable(path)))?;
+            ledger.write_all(text.as_bytes()).map_err(RunError::unwritable(&path))?;
+            ledger.sync_data().map_err(RunError::unwritable(&path))
+        })
     }
 
     fn await_sync(&mut self) -> Result<(), RunError> {
@@ -269,20 +255,13 @@ impl RunFolder {
     /// Commits the appended rows and waits until that is done. After a failure nothing is written behind the lost lines.
     pub(crate) fn commit(&mut self) -> Result<(), RunError> {
         self.await_sync()?;
-        if !self.pending.is_empty() && !self.has_failed {
-            let text: String = self.pending.drain(..).map(|entry| entry.to_text(&self.plan)).collect();
-            let (path, file) = &self.ledger;
-            let ledger = (path.clone(), file.try_clone().map_err(RunError::unwritable(path))?);
-            sync(&self.files, ledger, &text)?;
-        }
-        self.committed = Instant::now();
-        Ok(())
+        if self.pending.is_empty() || self.has_failed { Ok(()) } else { self.sync()?() }
     }
 
     /// Writes the manifest: what is played, by which program, and how it ended.
     pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
         let manifest = Manifest {
-            facts: Facts::of(&self.plan, self.shard),
+            facts: Facts::of(&self.plan),
             build: &self.build,
             outcome,
             secret: if self.plan.secret && outcome == "complete" {
@@ -294,7 +273,7 @@ impl RunFolder {
             spec: blake3::hash(self.spec.as_bytes()).to_string(),
             programs: &self.programs,
         };
-        write_whole(&self.path.join("manifest.json"), manifest.to_text().as_bytes())
+        Ok(write_whole(&self.path.join("manifest.json"), manifest.to_text().as_bytes())?)
     }
 }
 
@@ -308,11 +287,11 @@ fn hold(folder: &Path) -> Result<File, RunError> {
 
 /// Removes what is left of a run that was stopped before anything was played: there is no manifest, which is written last.
 /// Nothing is removed where anything else lies.
-fn remove_unbegun(path: &Path, spec: &str, plan: &PlayablePlan) -> Result<(), RunError> {
+fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
     if !path.is_dir() {
         return Ok(());
     }
-    let exists = || RunError::Exists(path.display().to_string());
+    let exists = || RunError::from(FileError::Exists(path.display().to_string()));
     let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
     let rows = row_files(plan);
     let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];
@@ -335,7 +314,7 @@ fn remove_unbegun(path: &Path, spec: &str, plan: &PlayablePlan) -> Result<(), Ru
         }
     }
     // An experiment file of somebody's own, and the folder in which the command was called.
-    let is_given = std::fs::read_to_string(path.join("spec.toml")).map_or(true, |text| text == spec);
+    let is_given = std::fs::read_to_string(path.join("spec.toml")).map_or(true, |text| text == plan.toml());
     let here = std::env::current_dir().and_then(std::fs::canonicalize);
     let is_here = here.is_ok_and(|here| std::fs::canonicalize(path).is_ok_and(|path| here.starts_with(path)));
     let entries = std::fs::read_dir(path).map_err(RunError::unreadable(path))?;
@@ -348,13 +327,34 @@ fn remove_unbegun(path: &Path, spec: &str, plan: &PlayablePlan) -> Result<(), Ru
     std::fs::remove_dir(path).map_err(|_| exists())
 }
 
-/// Syncs the rows, then appends their lines to the ledger.
-fn sync(files: &[(PathBuf, File)], (path, mut ledger): (PathBuf, File), text: &str) -> Result<(), RunError> {
-    for (path, file) in files {
-        file.sync_data().map_err(RunError::unwritable(path))?;
+impl Secret {
+    /// Whether a run folder has one.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(SECRET_FILE).exists()
     }
-    ledger.write_all(text.as_bytes()).map_err(RunError::unwritable(&path))?;
-    ledger.sync_data().map_err(RunError::unwritable(&path))
+
+    /// The secret of a run folder.
+    ///
+    /// # Errors
+    /// If its file cannot be read or is none.
+    pub fn read(folder: &Path) -> Result<Secret, RunError> {
+        let file = folder.join(SECRET_FILE);
+        let text = read_text(&file).map_err(RunError::unreadable(&file))?;
+        let secret = text.strip_suffix('\n').and_then(|text| text.parse().ok());
+        secret.ok_or_else(|| RunError::damaged(&file, "it is not 64 hexadecimal digits"))
+    }
+
+    /// Writes it into a folder that has none. Only the owner of the file may read it.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), RunError> {
+        let file = folder.join(SECRET_FILE);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut open = options.open(&file).map_err(RunError::unwritable(&file))?;
+        open.write_all(format!("{self}\n").as_bytes()).map_err(RunError::unwritable(&file))?;
+        open.sync_all().map_err(RunError::unwritable(&file))
+    }
 }
 
 #[cfg(test)]
@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn nothing_follows_lines_of_the_ledger_that_were_lost() {
         let (path, plan) = place("lost");
-        let mut folder = RunFolder::create(&path, "", &plan, None).unwrap();
+        let mut folder = RunFolder::create(&path, &plan).unwrap();
         let files = vec![(Vec::new(), 0); 3];
         let lost = || Err(RunError::unwritable(Path::new("rows"))(std::io::Error::other("no room")));
         folder.syncing = Some(std::thread::spawn(lost));

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{FaultPolicy, Plan};
-use crate::rows::{MatchRow, PlayerRow, RoundRow, header};
+use crate::rows::{FILES, header};
 
-/// A file of rows: its name without `.zst`, and its header.
+/// A file of a run to which each batch appends: its name without `.zst`, and its header.
 pub(crate) struct RowFile {
     pub(crate) name: &'static str,
     pub(crate) header: Vec<u8>,
@@ -13,11 +13,7 @@ pub(crate) struct RowFile {
 
 /// The files of rows in the folder of a plan, in the order of the ledger.
 pub(crate) fn row_files(plan: &Plan) -> Vec<RowFile> {
-    let mut files = vec![
-        RowFile { name: "matches.csv", header: header::<MatchRow<'_>>() },
-        RowFile { name: "rounds.csv", header: header::<RoundRow<'_>>() },
-        RowFile { name: "players.csv", header: header::<PlayerRow<'_>>() },
-    ];
+    let mut files = Vec::from(FILES.map(|file| RowFile { name: file.name, header: header(&(file.columns)()) }));
     if plan.records {
         files.push(RowFile { name: "records.jsonl", header: Vec::new() });
     }
@@ -69,7 +65,7 @@ pub(crate) struct Segment {
 }
 
 /// The ledger's entry for a batch: one line.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct BatchEntry {
     pub(crate) batch: u64,
     /// The segment of each of [`row_files`].
@@ -111,7 +107,7 @@ impl BatchEntry {
         BatchEntry { batch, segments: files.iter().map(segment).collect() }
     }
 
-    pub(super) fn to_text(&self, plan: &Plan) -> String {
+    pub(crate) fn to_text(&self, plan: &Plan) -> String {
         let blocks = plan.batch(self.batch);
         let mut segments = self.segments.iter().cloned();
         let mut next = || segments.next().expect("an entry has a segment for each file");
@@ -127,7 +123,7 @@ impl BatchEntry {
     }
 
     /// Reads a line. It must be exactly as this program would write it.
-    pub(super) fn read(text: &str, plan: &Plan) -> Option<BatchEntry> {
+    pub(crate) fn read(text: &str, plan: &Plan) -> Option<BatchEntry> {
         let Line { batch, files, .. } = serde_json::from_str(text).ok()?;
         let Segments { matches, rounds, players, records, faults } = files;
         let segments: Vec<Segment> = [matches, rounds, players].into_iter().chain(records).chain(faults).collect();

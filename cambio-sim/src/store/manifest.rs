@@ -1,16 +1,21 @@
 //! The manifest of a run: what is played, by which program, and how it ended.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cambio_agents::AgentSpec;
+use cambio_exec::open_regular;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::programs::Programs;
-use crate::plan::{Cell, Lineup, Plan, Rotations, Secret, Shard};
+use crate::disk::RunError;
+use crate::plan::{Cell, Lineup, Plan, PlayablePlan, Rotations, Secret, lock_differences};
 
 /// The format of run folders.
 pub(crate) const FORMAT: &str = "cambio-run/2";
 
 /// How a run may have ended.
-const OUTCOMES: [&str; 6] = ["begun", "complete", "complete share", "interrupted", "fault", "unwritable"];
+const OUTCOMES: [&str; 4] = ["begun", "complete", "interrupted", "fault"];
 
 /// The fields of a manifest, in their order.
 #[derive(Serialize)]
@@ -43,6 +48,57 @@ fn to_object(fields: &impl Serialize) -> Map<String, Value> {
         Ok(Value::Object(object)) => object,
         other => unreachable!("a manifest is an object with text for keys, not {other:?}"),
     }
+}
+
+/// The BLAKE3 of each file that a bot's command names.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Programs(BTreeMap<String, String>);
+
+impl Programs {
+    /// The files of these agents as they are now. Files that cannot be read are left out, and so is a device.
+    pub(crate) fn of(agents: &[AgentSpec]) -> Programs {
+        let hash = |path: String| {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update_reader(open_regular(Path::new(&path)).ok()?).ok()?;
+            Some((path, hasher.finalize().to_string()))
+        };
+        Programs(agents.iter().flat_map(AgentSpec::files).filter_map(hash).collect())
+    }
+
+    /// Reads the hashes from a manifest; `None` if they are missing or malformed.
+    pub(crate) fn from_json(value: &Value) -> Option<Programs> {
+        Programs::deserialize(value).ok()
+    }
+
+    /// The files that changed, as clauses.
+    pub(crate) fn changes(&self, now: &Programs) -> Vec<String> {
+        let became = |path: &String| match (self.0.get(path), now.0.get(path)) {
+            (one, other) if one == other => None,
+            (Some(_), None) => Some(format!("the bot's file `{path}` was there and is not now")),
+            (None, _) => Some(format!("the bot's file `{path}` was not there and is now")),
+            _ => Some(format!("the bot's file `{path}` is not the same")),
+        };
+        let mut paths: Vec<&String> = self.0.keys().chain(now.0.keys()).collect();
+        paths.sort();
+        paths.dedup();
+        paths.into_iter().filter_map(became).collect()
+    }
+}
+
+/// Refuses to go on with a run by another plan or with other bots. `more` is another difference.
+pub(crate) fn refuse_other(
+    path: &str,
+    (plan, programs): (&Plan, &Programs),
+    now: &PlayablePlan,
+    more: Option<String>,
+) -> Result<(), RunError> {
+    let mut fields = lock_differences(&plan.lock(), &now.lock());
+    fields.extend(more);
+    fields.extend(programs.changes(&Programs::of(now.specs())));
+    if fields.is_empty() {
+        return Ok(());
+    }
+    Err(RunError::Changed { path: path.to_owned(), fields: fields.join(", ") })
 }
 
 /// The program that began a run.
@@ -85,7 +141,8 @@ pub(super) struct Facts<'p> {
     run_id: String,
     version: &'static str,
     name: &'p str,
-    share: Option<Shard>,
+    /// Always null. The format keeps it for a part of a run.
+    share: (),
     planned_matches: u64,
     /// As text, because not every reader of JSON has whole numbers of 64 bits.
     seed: String,
@@ -107,7 +164,7 @@ struct CellFacts<'p> {
 }
 
 impl<'p> Facts<'p> {
-    pub(super) fn of(plan: &'p Plan, shard: Option<Shard>) -> Facts<'p> {
+    pub(super) fn of(plan: &'p Plan) -> Facts<'p> {
         let cell = |cell: &'p Cell| CellFacts {
             rules: cell.rules.spec().to_json(),
             seats: cell.seats,
@@ -118,7 +175,7 @@ impl<'p> Facts<'p> {
             run_id: plan.run_id(),
             version: env!("CARGO_PKG_VERSION"),
             name: &plan.name,
-            share: shard,
+            share: (),
             planned_matches: plan.matches(),
             seed: plan.seed.to_string(),
             agent_seed: plan.said_agent_seed(),
@@ -134,12 +191,12 @@ impl<'p> Facts<'p> {
 ///
 /// # Errors
 /// What is wrong, for the sentence that it is damaged.
-pub(super) fn check(text: &str, manifest: &Value, plan: &Plan, shard: Option<Shard>) -> Result<(), String> {
+pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), String> {
     if let Some(told) = manifest["secret"].as_str() {
         let secret = told.parse::<Secret>().ok().filter(|secret| plan.secret && secret.commitment() == plan.seed);
         secret.ok_or_else(|| format!("`secret` is not the one with the commitment {}", plan.seed))?;
     }
-    let facts = Facts::of(plan, shard);
+    let facts = Facts::of(plan);
     for (field, fact) in to_object(&facts) {
         if manifest[&field] != fact {
             return Err(format!("`{field}` is not what the lock and the ledger give"));

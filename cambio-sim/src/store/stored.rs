@@ -1,18 +1,16 @@
 //! Reads run folders.
 
 use std::io::{BufReader, Read as _};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
+use cambio_exec::{open_regular, read_up_to};
 use serde_json::Value;
 
 use super::ledger::{BatchEntry, RowFile, file_name, packed, row_files, unpacked};
-use super::manifest::{self, Build};
-use super::programs::Programs;
+use super::manifest::{self, Build, Programs};
 use crate::disk::RunError;
-use crate::plan::{Extent, Plan, PlayablePlan, Secret, Shard, lock_differences};
-use crate::text::{open_regular, read_up_to};
+use crate::plan::{Extent, Plan, PlayablePlan, Secret};
 
 /// A run on disk, as its folder describes it.
 ///
@@ -30,14 +28,14 @@ use crate::text::{open_regular, read_up_to};
 /// };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// # let path = std::env::temp_dir().join(format!("cambio-stored-{}", std::process::id()));
-/// let mut folder = RunFolder::create(&path, "", &plan, None)?;
+/// let mut folder = RunFolder::create(&path, &plan)?;
 /// Runner::new(&Executor::new(1)?).run(&plan, &mut folder)?;
 /// assert!(folder.extent().is_whole());
 ///
 /// let stored = StoredRun::open(&path)?;
 /// assert!(stored.is_complete());
 /// assert_eq!((stored.matches(), stored.extent()), (20, folder.extent()));
-/// assert_eq!(derive(&stored, &[])?.summary.len(), 2);
+/// assert_eq!(derive(&stored)?.summary.len(), 2);
 /// # std::fs::remove_dir_all(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -47,8 +45,6 @@ pub struct StoredRun {
     pub path: PathBuf,
     /// The plan.
     pub plan: Plan,
-    /// The shard that the folder holds; `None` for a whole run.
-    pub shard: Option<Shard>,
     /// The experiment file as it was given.
     pub spec: String,
     pub(crate) entries: Vec<BatchEntry>,
@@ -62,6 +58,9 @@ pub struct StoredRun {
     pub(crate) programs: Programs,
     manifest: Value,
 }
+
+/// A batch that was read: its entry, and the rows of each file.
+pub(crate) type ReadBatch<'s> = (&'s BatchEntry, Vec<Vec<u8>>);
 
 impl StoredRun {
     /// Reads the experiment, the lock, the manifest and the ledger of a folder, but not its rows.
@@ -100,12 +99,7 @@ impl StoredRun {
                 format!("its run id is {}, that of the lock {}", manifest["run_id"], plan.run_id()),
             ));
         }
-        let shard = match (manifest["share"]["index"].as_u64(), manifest["share"]["of"].as_u64()) {
-            (Some(index), Some(of)) if index < of => Some(Shard { index, of }),
-            (None, None) => None,
-            _ => return Err(RunError::damaged(&file, format!("its share is {}", manifest["share"]))),
-        };
-        manifest::check(&said, &manifest, &plan, shard).map_err(|what| RunError::damaged(&file, what))?;
+        manifest::check(&said, &manifest, &plan).map_err(|what| RunError::damaged(&file, what))?;
         let spec = read("spec.toml")?;
         if manifest["spec"] != blake3::hash(spec.as_bytes()).to_string().as_str() {
             return Err(RunError::damaged(&path.join("spec.toml"), "it is not the file that was given"));
@@ -115,16 +109,15 @@ impl StoredRun {
         let whole = text.rfind('\n').map_or(0, |at| at + 1);
         let mut entries: Vec<BatchEntry> = Vec::new();
         for (number, line) in text[..whole].lines().enumerate() {
-            let expected = Shard::batches(shard, &plan).start + number as u64;
-            let entry = BatchEntry::read(line, &plan).filter(|entry| entry.batch == expected);
-            let what = || format!("line {} is not batch {expected} of this run", number + 1);
+            let entry = BatchEntry::read(line, &plan).filter(|entry| entry.batch == number as u64);
+            let what = || format!("line {} is not batch {number} of this run", number + 1);
             entries.push(entry.ok_or_else(|| RunError::damaged(&ledger, what()))?);
         }
         let (path, ledger_bytes) = (path.to_owned(), whole as u64);
         let is_torn = whole < text.len();
-        let claims_complete = manifest["outcome"].as_str().is_some_and(|outcome| outcome.starts_with("complete"));
+        let claims_complete = manifest["outcome"] == "complete";
         let programs = Programs::from_json(&manifest["programs"]).unwrap_or_default();
-        Ok(StoredRun { path, plan, shard, spec, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
+        Ok(StoredRun { path, plan, spec, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
     }
 
     /// The plan of the folder, so that it can be played: with its secret, where the chance comes from one.
@@ -135,7 +128,7 @@ impl StoredRun {
         let plan = self.plan.clone();
         let playable =
             if plan.secret { plan.revealed(Secret::read(&self.path)?, roster) } else { plan.with_agents(roster) };
-        Ok(playable?)
+        Ok(playable?.with_toml(&*self.spec))
     }
 
     /// What is wrong with the manifest of a run that is said to be complete.
@@ -160,19 +153,14 @@ impl StoredRun {
         Build::of(&self.manifest)
     }
 
-    /// The batches that this folder holds when it is complete.
-    pub(crate) fn batches(&self) -> Range<u64> {
-        Shard::batches(self.shard, &self.plan)
-    }
-
     /// Whether all batches are there.
     pub fn is_complete(&self) -> bool {
-        self.entries.len() as u64 == self.batches().end - self.batches().start
+        self.extent().is_whole()
     }
 
-    /// How much of the run, or of the shard, is there.
+    /// How much of the run is there.
     pub fn extent(&self) -> Extent {
-        Extent { batches: self.entries.len() as u64, of: self.batches().end - self.batches().start }
+        Extent { batches: self.entries.len() as u64, of: self.plan.batch_count() }
     }
 
     /// The number of matches on disk.
@@ -180,28 +168,11 @@ impl StoredRun {
         self.entries.iter().map(|entry| entry.segments[0].rows).sum()
     }
 
-    /// Refuses another plan than this one.
-    pub(crate) fn check_same(&self, plan: &PlayablePlan, shard: Option<Shard>) -> Result<(), RunError> {
-        let mut fields = lock_differences(&self.plan.lock(), &plan.lock());
-        if self.shard != shard {
-            let named = |shard: Option<Shard>| shard.map_or("the whole".to_owned(), |shard| shard.to_string());
-            fields.push(format!("the shard was {} and is now {}", named(self.shard), named(shard)));
-        }
-        fields.extend(self.programs.changes(&Programs::of(plan.specs())));
-        if fields.is_empty() {
-            return Ok(());
-        }
-        Err(RunError::Changed { path: self.path.display().to_string(), fields: fields.join(", ") })
-    }
-
     /// Reads the rows of every batch in order, and checks each file against the ledger.
     ///
     /// # Errors
     /// If a file cannot be read or does not agree with the ledger.
-    pub(crate) fn for_each_batch(
-        &self,
-        mut take: impl FnMut(&BatchEntry, Vec<Vec<u8>>) -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
+    pub(crate) fn read_batches(&self) -> Result<impl Iterator<Item = Result<ReadBatch<'_>, RunError>>, RunError> {
         let mut files = Vec::new();
         for file in row_files(&self.plan) {
             let path = self.path.join(file_name(&self.plan, file.name));
@@ -213,25 +184,25 @@ impl StoredRun {
             }
             files.push((path, reader, header.len() as u64));
         }
-        for entry in &self.entries {
-            let mut rows = Vec::new();
-            for ((path, reader, at), segment) in files.iter_mut().zip(&entry.segments) {
-                let mut bytes = Vec::new();
-                reader.take(segment.bytes).read_to_end(&mut bytes).map_err(RunError::unreadable(path))?;
-                let place = format!("bytes {at} to {}, batch {}", *at + segment.bytes, entry.batch);
-                if bytes.len() as u64 != segment.bytes {
-                    let what = format!("it ends after byte {}; {place} should be there", *at + bytes.len() as u64);
-                    return Err(RunError::damaged(path, what));
-                }
-                if blake3::hash(&bytes).to_hex().as_str() != segment.hash {
-                    return Err(RunError::damaged(path, format!("{place} are not those of the ledger")));
-                }
-                *at += segment.bytes;
-                rows.push(unpacked(&self.plan, bytes).map_err(RunError::unreadable(path))?);
+        let mut read = move |entry: &BatchEntry, place: usize| {
+            let ((path, reader, at), segment) = (&mut files[place], &entry.segments[place]);
+            let mut bytes = Vec::new();
+            reader.take(segment.bytes).read_to_end(&mut bytes).map_err(RunError::unreadable(path))?;
+            let place = format!("bytes {at} to {}, batch {}", *at + segment.bytes, entry.batch);
+            if bytes.len() as u64 != segment.bytes {
+                let what = format!("it ends after byte {}; {place} should be there", *at + bytes.len() as u64);
+                return Err(RunError::damaged(path, what));
             }
-            take(entry, rows)?;
-        }
-        Ok(())
+            if blake3::hash(&bytes).to_hex().as_str() != segment.hash {
+                return Err(RunError::damaged(path, format!("{place} are not those of the ledger")));
+            }
+            *at += segment.bytes;
+            unpacked(&self.plan, bytes).map_err(RunError::unreadable(path))
+        };
+        Ok(self.entries.iter().map(move |entry| {
+            let files = (0..entry.segments.len()).map(|place| read(entry, place)).collect::<Result<_, _>>()?;
+            Ok((entry, files))
+        }))
     }
 
     /// The number of bytes of each file that the ledger covers, header included.

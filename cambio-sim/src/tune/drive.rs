@@ -11,7 +11,7 @@ use super::result::{AgainstField, AgainstItself, Comparison, Found, TuningResult
 use super::task::{FieldScores, Method, Opponents, Step, Task, TuneError, Tuned, spaced};
 use super::{Candidates, Point, Scorer, search};
 use crate::plan::{Payoff, PlanError};
-use crate::play::MeasureError;
+use crate::play::PlayError;
 
 impl Task {
     /// Searches for the best values. The deals are played by an [`Executor`](crate::Executor), or by another [`Scorer`]; `progress` is
@@ -94,7 +94,7 @@ struct Search {
 }
 
 impl<'a> Drive<'a> {
-    fn measured(&self, candidates: &[String], field: &[String]) -> Result<Candidates<'a>, MeasureError> {
+    fn measured(&self, candidates: &[String], field: &[String]) -> Result<Candidates<'a>, PlayError> {
         Candidates::new(&self.task.setting, self.roster, self.scorer, candidates, field)
     }
 
@@ -141,7 +141,7 @@ impl<'a> Drive<'a> {
             used = used.max(deals.end);
             let mut scores = measured.scores(which, deals)?;
             scores.iter_mut().flatten().for_each(|score| *score *= sign);
-            Ok::<_, MeasureError>(scores)
+            Ok::<_, PlayError>(scores)
         };
         let (mut scores, best, blocks) = match task.method {
             Method::Race(race) => {
@@ -193,7 +193,7 @@ impl<'a> Drive<'a> {
                     let place = distinct.binary_search(spec).expect("it is listed");
                     sign * scores[place].iter().sum::<f64>() / each as f64
                 };
-                Ok::<_, MeasureError>(specs.iter().map(mean).collect())
+                Ok::<_, PlayError>(specs.iter().map(mean).collect())
             };
             search.step(score)?;
             deals += each;
@@ -212,7 +212,7 @@ impl<'a> Drive<'a> {
     /// Compares the winner with the incumbent on deals that the search did not use.
     fn validate(&mut self, winner: &str, field: &[String], deals: Range<u64>) -> Result<Validation, TuneError> {
         let incumbent = self.task.incumbent.clone().unwrap_or_else(|| self.task.with_defaults());
-        let parsed = |spec| self.roster.parse(spec).map_err(|error| MeasureError::from(PlanError::from(error)));
+        let parsed = |spec| self.roster.parse(spec).map_err(|error| PlayError::from(PlanError::from(error)));
         if parsed(winner)?.is(&parsed(&incumbent)?) {
             return Ok(Validation::Same { incumbent });
         }
@@ -301,8 +301,8 @@ fn negate(point: &mut Point) {
 mod tests {
     use super::*;
     use crate::plan::Unit;
-    use crate::play::Executor;
     use crate::tune::Setting;
+    use cambio_exec::Executor;
     use cambio_stats::race::Race;
 
     #[test]

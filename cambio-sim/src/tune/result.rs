@@ -3,7 +3,9 @@
 use std::fmt;
 
 use cambio_core::rng::Seed;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, from_value, json};
 
 use crate::plan::Payoff;
 
@@ -21,11 +23,11 @@ use crate::plan::Payoff;
 /// assert_eq!(serde_json::to_string(&result)?, text.replace("\n    ", ""));
 ///
 /// let error = serde_json::from_str::<TuningResult>(&text.replace(r#""blocks":16000,"#, "")).unwrap_err();
-/// assert_eq!(error.to_string(), "`blocks` is missing; a result against a field has it");
+/// assert_eq!(error.to_string(), "a result against a field: missing field `blocks`");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "Object", into = "Object")]
 pub struct TuningResult {
     /// The version of the program.
     pub version: String,
@@ -57,9 +59,10 @@ pub enum Found {
 }
 
 /// The best value against a field.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct AgainstField {
     /// The field: one agent for all other seats, or one for each.
+    #[serde(skip_serializing)]
     pub field: Vec<String>,
     /// How the best was searched for.
     pub method: MethodName,
@@ -76,7 +79,7 @@ pub struct AgainstField {
 }
 
 /// Every value against tables full of every value.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct AgainstItself {
     /// The number of deals of each value against each.
     pub deals: u64,
@@ -115,7 +118,7 @@ impl fmt::Display for MethodName {
 
 /// How the winner of a search did on deals that the search did not use.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
-#[serde(try_from = "WrittenValidation", into = "WrittenValidation")]
+#[serde(try_from = "Object", into = "Object")]
 pub enum Validation {
     /// The winner is the incumbent: nothing was played.
     Same {
@@ -127,7 +130,7 @@ pub enum Validation {
 }
 
 /// The winner and the incumbent on the same deals.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct Comparison {
     /// The number of deals.
     pub deals: u64,
@@ -145,202 +148,85 @@ pub struct Comparison {
     pub high: Option<f64>,
 }
 
-/// A result as it is written: its fields in order, those of the other kind left out.
-#[derive(Deserialize, Serialize)]
-#[expect(clippy::option_option, reason = "a field may be absent, null, or there")]
-struct Written {
-    version: String,
-    agent: String,
-    ranges: Vec<String>,
-    rules: String,
-    seats: usize,
-    field: WrittenField,
-    payoff: Payoff,
-    seed: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    method: Option<MethodName>,
-    command: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blocks: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    best: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    best_value: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    estimate: Option<f64>,
-    // The inner one is written, as null.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    validation: Option<Option<Validation>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deals: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    symmetric_equilibria: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    nash: Option<Option<Vec<f64>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    values: Option<Vec<String>>,
-}
+/// An object of JSON, with its fields in order.
+type Object = Map<String, Value>;
 
-#[derive(Deserialize, Serialize)]
-#[serde(untagged, expecting = "`field` is neither a list of agents nor `self`")]
-enum WrittenField {
-    Agents(Vec<String>),
-    Itself(Itself),
-}
-
-#[derive(Deserialize, Serialize)]
-enum Itself {
-    #[serde(rename = "self")]
-    Itself,
-}
-
-impl From<TuningResult> for Written {
-    fn from(result: TuningResult) -> Written {
-        let TuningResult { version, agent, ranges, rules, seats, payoff, seed, command, found } = result;
-        let written = Written {
-            version,
-            agent,
-            ranges,
-            rules,
-            seats,
-            field: WrittenField::Itself(Itself::Itself),
-            payoff,
-            seed: seed.to_string(),
-            method: None,
-            command,
-            blocks: None,
-            best: None,
-            best_value: None,
-            estimate: None,
-            validation: None,
-            deals: None,
-            symmetric_equilibria: None,
-            nash: None,
-            values: None,
-        };
-        match found {
-            Found::AgainstField(found) => Written {
-                field: WrittenField::Agents(found.field),
-                method: Some(found.method),
-                blocks: Some(found.blocks),
-                best: Some(found.best),
-                best_value: Some(found.best_value),
-                estimate: Some(found.estimate),
-                validation: Some(found.validation),
-                ..written
-            },
-            Found::AgainstItself(found) => Written {
-                deals: Some(found.deals),
-                symmetric_equilibria: Some(found.symmetric_equilibria),
-                nash: Some(found.nash),
-                values: Some(found.values),
-                ..written
-            },
-        }
+/// A struct as an object.
+fn object(fields: impl Serialize) -> Object {
+    match serde_json::to_value(fields) {
+        Ok(Value::Object(object)) => object,
+        other => unreachable!("a struct is an object, not {other:?}"),
     }
 }
 
-impl TryFrom<Written> for TuningResult {
+/// A field of an object.
+fn field<T: DeserializeOwned>(object: &Object, name: &str) -> Result<T, String> {
+    let value = object.get(name).ok_or_else(|| format!("missing field `{name}`"))?;
+    from_value(value.clone()).map_err(|error| format!("`{name}`: {error}"))
+}
+
+impl From<TuningResult> for Object {
+    fn from(result: TuningResult) -> Object {
+        let TuningResult { version, agent, ranges, rules, seats, payoff, seed, command, found } = result;
+        let (field, mut found) = match found {
+            Found::AgainstField(found) => (json!(found.field), object(found)),
+            Found::AgainstItself(found) => (json!("self"), object(found)),
+        };
+        let mut written = object(json!({
+            "version": version, "agent": agent, "ranges": ranges, "rules": rules, "seats": seats, "field": field,
+            "payoff": payoff, "seed": seed.to_string(),
+        }));
+        written.extend(found.shift_remove_entry("method"));
+        written.insert("command".to_owned(), command.into());
+        written.extend(found);
+        written
+    }
+}
+
+impl TryFrom<Object> for TuningResult {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<TuningResult, String> {
-        fn needed<T>(part: Option<T>, name: &str, kind: &str) -> Result<T, String> {
-            part.ok_or_else(|| format!("`{name}` is missing; a result {kind} has it"))
+    fn try_from(written: Object) -> Result<TuningResult, String> {
+        fn read<T: DeserializeOwned>(written: &Object, kind: &str) -> Result<T, String> {
+            from_value(written.clone().into()).map_err(|error| format!("a result against {kind}: {error}"))
         }
-        let found = match written.field {
-            WrittenField::Agents(field) => {
-                let kind = "against a field";
-                Found::AgainstField(AgainstField {
-                    field,
-                    method: needed(written.method, "method", kind)?,
-                    blocks: needed(written.blocks, "blocks", kind)?,
-                    best: needed(written.best, "best", kind)?,
-                    best_value: needed(written.best_value, "best_value", kind)?,
-                    estimate: needed(written.estimate, "estimate", kind)?,
-                    validation: written.validation.flatten(),
-                })
-            }
-            WrittenField::Itself(Itself::Itself) => {
-                let kind = "against itself";
-                Found::AgainstItself(AgainstItself {
-                    deals: needed(written.deals, "deals", kind)?,
-                    symmetric_equilibria: needed(written.symmetric_equilibria, "symmetric_equilibria", kind)?,
-                    nash: written.nash.flatten(),
-                    values: needed(written.values, "values", kind)?,
-                })
-            }
+        let version = field(&written, "version")?;
+        let found = match &written.get("field") {
+            Some(Value::Array(_)) => Found::AgainstField(read(&written, "a field")?),
+            Some(Value::String(word)) if word == "self" => Found::AgainstItself(read(&written, "itself")?),
+            _ => return Err("`field` is neither a list of agents nor `self`".to_owned()),
         };
         Ok(TuningResult {
-            version: written.version,
-            agent: written.agent,
-            ranges: written.ranges,
-            rules: written.rules,
-            seats: written.seats,
-            payoff: written.payoff,
-            seed: written.seed.parse().map_err(|error| format!("`seed`: {error}"))?,
-            command: written.command,
+            version,
+            agent: field(&written, "agent")?,
+            ranges: field(&written, "ranges")?,
+            rules: field(&written, "rules")?,
+            seats: field(&written, "seats")?,
+            payoff: field(&written, "payoff")?,
+            seed: field::<String>(&written, "seed")?.parse().map_err(|error| format!("`seed`: {error}"))?,
+            command: field(&written, "command")?,
             found,
         })
     }
 }
 
-/// A validation as it is written.
-#[derive(Deserialize, Serialize)]
-#[expect(clippy::option_option, reason = "a field may be absent, null, or there")]
-struct WrittenValidation {
-    deals: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    winner: Option<f64>,
-    incumbent: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    incumbent_mean: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    difference: Option<f64>,
-    // The inner one is written, as null.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    low: Option<Option<f64>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    high: Option<Option<f64>>,
-}
-
-impl From<Validation> for WrittenValidation {
-    fn from(validation: Validation) -> WrittenValidation {
+impl From<Validation> for Object {
+    fn from(validation: Validation) -> Object {
         match validation {
-            Validation::Same { incumbent } => WrittenValidation {
-                deals: 0,
-                winner: None,
-                incumbent,
-                incumbent_mean: None,
-                difference: None,
-                low: None,
-                high: None,
-            },
-            Validation::Played(played) => WrittenValidation {
-                deals: played.deals,
-                winner: Some(played.winner),
-                incumbent: played.incumbent,
-                incumbent_mean: Some(played.incumbent_mean),
-                difference: Some(played.difference),
-                low: Some(played.low),
-                high: Some(played.high),
-            },
+            Validation::Same { incumbent } => object(json!({ "deals": 0, "incumbent": incumbent })),
+            Validation::Played(played) => object(played),
         }
     }
 }
 
-impl TryFrom<WrittenValidation> for Validation {
-    type Error = &'static str;
+impl TryFrom<Object> for Validation {
+    type Error = String;
 
-    fn try_from(written: WrittenValidation) -> Result<Validation, &'static str> {
-        let WrittenValidation { deals, winner, incumbent, incumbent_mean, difference, low, high } = written;
-        if deals == 0 {
-            return Ok(Validation::Same { incumbent });
+    fn try_from(written: Object) -> Result<Validation, String> {
+        if written.get("deals") == Some(&json!(0)) {
+            return Ok(Validation::Same { incumbent: field(&written, "incumbent")? });
         }
-        let means = winner.zip(incumbent_mean).zip(difference);
-        let ((winner, incumbent_mean), difference) = means
-            .ok_or("`validation` has deals and lacks one of `winner`, `incumbent_mean`, `difference`; it needs all")?;
-        let (low, high) = (low.flatten(), high.flatten());
-        Ok(Validation::Played(Comparison { deals, winner, incumbent, incumbent_mean, difference, low, high }))
+        from_value(written.into()).map(Validation::Played).map_err(|error| format!("`validation`: {error}"))
     }
 }
 
@@ -368,12 +254,17 @@ mod tests {
     #[test]
     fn what_is_no_result_is_refused_with_a_sentence_that_names_what_is_wrong() {
         for (text, old, new, sentence) in [
-            (ITSELF, r#""deals":30,"#, "", "`deals` is missing; a result against itself has it"),
-            (FIELD, r#""method":"cma","#, "", "`method` is missing; a result against a field has it"),
-            (FIELD, r#""winner":0.5,"#, "", "`validation` has deals and lacks one of `winner`"),
+            (ITSELF, r#""deals":30,"#, "", "a result against itself: missing field `deals`"),
+            (FIELD, r#""method":"cma","#, "", "a result against a field: missing field `method`"),
+            (FIELD, r#""winner":0.5,"#, "", "a result against a field: `validation`: missing field `winner`"),
             (FIELD, r#"["greedy"]"#, r#""others""#, "`field` is neither a list of agents nor `self`"),
             (FIELD, r#""0011"#, r#""zz11"#, "`seed`: "),
-            (FIELD, r#""cma""#, r#""luck""#, "unknown variant `luck`, expected one of `sweep`, `race`"),
+            (
+                FIELD,
+                r#""cma""#,
+                r#""luck""#,
+                "a result against a field: unknown variant `luck`, expected one of `sweep`, `race`",
+            ),
             (FIELD, r#""agent":"greedy(call_at=?)","#, "", "missing field `agent`"),
         ] {
             assert!(text.contains(old), "{old}");

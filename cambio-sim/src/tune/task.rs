@@ -8,7 +8,7 @@ use cambio_stats::race::Race;
 use super::result::{MethodName, TuningResult};
 use super::values::Values;
 use super::{Point, Setting};
-use crate::play::MeasureError;
+use crate::play::PlayError;
 
 /// The most values of a sweep, a race or halving.
 const MOST_VALUES: usize = 10_000;
@@ -213,7 +213,7 @@ pub enum TuneError {
     ItselfNeedsShares,
     /// The candidates cannot be measured.
     #[error(transparent)]
-    Measure(#[from] MeasureError),
+    Measure(#[from] PlayError),
 }
 
 impl Task {

@@ -5,7 +5,7 @@ use rand::Rng;
 use super::{Cluster, Fit, Maximum, Model, PositionEffects, Rankings, Strengths};
 use crate::distributions::{normal_cdf, t_quantile};
 use crate::interval::LEVEL;
-use crate::matrix::{Matrix, add_scaled};
+use crate::matrix::{Matrix, Vector};
 use crate::resampling::Draw as _;
 
 /// In how many groups of neighbours clusters are drawn again.
@@ -128,10 +128,10 @@ impl Model<'_> {
         let parts = self.parts(found.fit, &found.at);
         let clusters: Vec<&Cluster> = self.rankings.all_clusters().collect();
         let width = clusters.len().div_ceil(GROUPS as usize).max(1);
-        let groups: Vec<(Vec<f64>, Matrix)> = clusters
+        let groups: Vec<(Vector, Matrix)> = clusters
             .chunks(width)
             .map(|group| {
-                let (mut score, mut hessian) = (vec![0.0; size], Matrix::zeros(size, size));
+                let (mut score, mut hessian) = (Vector::zeros(size), Matrix::zeros(size, size));
                 let counts = group.iter().flat_map(|cluster| &cluster.counts);
                 for &(number, count) in counts {
                     self.add(
@@ -147,17 +147,16 @@ impl Model<'_> {
             })
             .collect();
         let draw = |_| {
-            let (mut score, mut hessian) = (vec![0.0; size], Matrix::zeros(size, size));
+            let (mut score, mut hessian) = (Vector::zeros(size), Matrix::zeros(size, size));
             let mut times = vec![0_u32; groups.len()];
             for _ in 0..groups.len() {
                 times[rng.index(groups.len())] += 1;
             }
             for ((own, slope), times) in groups.iter().zip(times).filter(|(_, times)| *times > 0) {
-                add_scaled(&mut score, f64::from(times), own);
-                hessian.add_scaled(f64::from(times), slope);
+                score += f64::from(times) * own;
+                hessian += f64::from(times) * slope;
             }
-            let mut at = found.at.clone();
-            add_scaled(&mut at, 1.0, &hessian.cholesky()?.solve(&score));
+            let at = &found.at + hessian.cholesky()?.solve(&score);
             Some(self.shifted(found.fit, &at, anchor))
         };
         (0..RESAMPLES).filter_map(draw).collect()
@@ -192,7 +191,7 @@ mod tests {
                     .map(|&player| {
                         (
                             strength(player) + shared[deal as usize] * (player as f64 - 1.0)
-                                - (-rng.uniform().ln()).ln(),
+                                - libm::log(-libm::log(rng.uniform())),
                             player,
                         )
                     })

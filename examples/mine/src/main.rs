@@ -2,14 +2,12 @@
 
 use std::process::ExitCode;
 
-use cambio_core::{Action, Agent, Briefing, Observation, Phase};
+use cambio_core::{Action, Agent, AgentError, Observation, Phase};
 
 struct Mine;
 
 impl Agent for Mine {
-    fn begin(&mut self, _: &Briefing<'_>) {}
-
-    fn decide(&mut self, view: &Observation<'_>) -> Action {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let (choices, own) = (view.choices(), view.table().layout(view.seat()));
         let points = |spot| view.face(spot).map_or(6, |card| view.rules().points(card));
         let wish = match view.table().phase() {
@@ -26,7 +24,7 @@ impl Agent for Mine {
         };
         let idle = [Action::Draw, Action::Drop, Action::Pass, Action::End, Action::Skip];
         let mut wishes = wish.into_iter().chain(idle).filter(|&action| choices.contains(action));
-        wishes.next().or(choices.nth(0)).expect("who is asked has a choice")
+        wishes.next().or(choices.nth(0)).ok_or_else(|| "there is no legal decision".into())
     }
 }
 

@@ -1,0 +1,207 @@
+//! The dense indices of decisions.
+
+use crate::engine::action::{Action, Choices, PLAIN, Verb, plain_bit};
+use crate::rules::seat::{MAX_SEATS, Seat, Spot, SpotSet};
+
+/// The dense indices of decisions: fixed per rules and number of seats, for learning code.
+///
+/// Indices are relative to the seat that decides: its own spots come first, then those of the seat that plays
+/// after it, and so on, so that one policy serves every seat.
+///
+/// ```
+/// use cambio_core::{Action, ActionSpace, Rules, Seat};
+///
+/// let space = ActionSpace::new(&Rules::preset("classic").unwrap(), 2);
+/// let snap: Action = "snap b3".parse().unwrap();
+/// let index = space.to_index(snap, Seat::B).unwrap();
+/// assert_eq!(space.from_index(index, Seat::B), Some(snap));
+/// // The same place, seen from the other seat.
+/// assert_eq!(space.from_index(index, Seat::A), Some("snap a3".parse().unwrap()));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ActionSpace {
+    seats: usize,
+    slots: usize,
+}
+
+/// The verbs with an own spot; each is a block of the space. Verbs with any spot follow.
+const OWN: [fn(Spot) -> Action; 4] = [Action::Peek, Action::Keep, Action::Give, Action::Cheat];
+const ANY: [fn(Spot) -> Action; 4] = [Action::Look, Action::Show, Action::Snap, Action::Touch];
+
+impl ActionSpace {
+    /// The space of a table of `seats` seats under these rules.
+    pub fn new(rules: &crate::Rules, seats: usize) -> ActionSpace {
+        ActionSpace { seats, slots: rules.slots() }
+    }
+
+    fn spots(&self) -> usize {
+        self.seats * self.slots
+    }
+
+    /// The number of indices.
+    pub fn action_count(&self) -> usize {
+        let spots = self.spots();
+        PLAIN.len() + OWN.len() * self.slots + ANY.len() * spots + spots * (spots - 1) / 2
+    }
+
+    /// The index of a decision by `actor`; `None` if it names a spot that the table does not have, or another seat's spot where
+    /// only an own one is possible.
+    pub fn to_index(&self, action: Action, actor: Seat) -> Option<usize> {
+        let place = |spot: Spot| {
+            let seat = spot.seat().index();
+            (seat < self.seats && spot.number() <= self.slots)
+                .then(|| spot.seat().distance_from(actor, self.seats) * self.slots + spot.number() - 1)
+        };
+        let own = |block: usize, spot| {
+            place(spot).filter(|&at| at < self.slots).map(|at| PLAIN.len() + block * self.slots + at)
+        };
+        let any =
+            |block: usize, spot| place(spot).map(|at| PLAIN.len() + OWN.len() * self.slots + block * self.spots() + at);
+        match action {
+            Action::Peek(spot) => own(0, spot),
+            Action::Keep(spot) => own(1, spot),
+            Action::Give(spot) => own(2, spot),
+            Action::Cheat(spot) => own(3, spot),
+            Action::Look(spot) => any(0, spot),
+            Action::Show(spot) => any(1, spot),
+            Action::Snap(spot) => any(2, spot),
+            Action::Touch(spot) => any(3, spot),
+            Action::Swap(one, other) => {
+                let (one, other) = (place(one)?, place(other)?);
+                let (low, high) = (one.min(other), one.max(other));
+                let base = PLAIN.len() + OWN.len() * self.slots + ANY.len() * self.spots();
+                (low < high).then(|| base + high * (high - 1) / 2 + low)
+            }
+            plain => plain_bit(plain).map(|bit| bit as usize),
+        }
+    }
+
+    /// The decision of `actor` with this index; `None` beyond [`ActionSpace::action_count`].
+    pub fn from_index(&self, index: usize, actor: Seat) -> Option<Action> {
+        if let Some(&plain) = PLAIN.get(index) {
+            return Some(plain);
+        }
+        if index >= self.action_count() {
+            return None;
+        }
+        let spot = |at: usize| Spot::new(actor.ahead(at / self.slots, self.seats), at % self.slots + 1);
+        let mut at = index - PLAIN.len();
+        if at < OWN.len() * self.slots {
+            return Some(OWN[at / self.slots](spot(at % self.slots)?));
+        }
+        at -= OWN.len() * self.slots;
+        if at < ANY.len() * self.spots() {
+            return Some(ANY[at / self.spots()](spot(at % self.spots())?));
+        }
+        at -= ANY.len() * self.spots();
+        let mut high = 1;
+        while at >= high {
+            at -= high;
+            high += 1;
+        }
+        (high < self.spots()).then(|| Some(Action::swap(spot(at)?, spot(high)?)))?
+    }
+
+    /// Tells the index of each of the choices of `actor`. It is faster than [`ActionSpace::to_index`] for each of them.
+    ///
+    /// ```
+    /// use cambio_core::{ActionSpace, Playing, Rules, rng::Key};
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
+    /// let turn = playing.turn().unwrap();
+    /// let space = ActionSpace::new(&rules, 2);
+    /// let mut indices = Vec::new();
+    /// space.each(&turn.view.choices(), turn.seat, |index| indices.push(index));
+    /// assert_eq!(space.from_index(indices[0], turn.seat), turn.view.choices().nth(0));
+    /// ```
+    ///
+    /// # Panics
+    /// If the choices are of a table with more seats or slots.
+    #[inline]
+    pub fn each(&self, choices: &Choices, actor: Seat, mut tell: impl FnMut(usize)) {
+        let mut plain = choices.plain();
+        while plain != 0 {
+            tell(plain.trailing_zeros() as usize);
+            plain &= plain - 1;
+        }
+        let own = |block: usize| PLAIN.len() + block * self.slots;
+        let any = |block: usize| PLAIN.len() + OWN.len() * self.slots + block * self.spots();
+        let (verb, spots) = choices.aimed();
+        if !spots.is_empty() {
+            let first = match verb {
+                Verb::Peek => own(0),
+                Verb::Keep => own(1),
+                Verb::Give => own(2),
+                Verb::Cheat => own(3),
+                Verb::Look => any(0),
+                Verb::Show => any(1),
+                Verb::Snap => any(2),
+                Verb::Touch => any(3),
+            };
+            let places = self.places(spots, actor);
+            each_bit(places, |place| tell(first + place));
+            if !choices.touches().is_empty() {
+                each_bit(places, |place| tell(any(3) + place));
+            }
+        }
+        if !choices.swap_spots().is_empty() {
+            self.each_swap(choices, actor, tell);
+        }
+    }
+
+    /// Tells the index of each swap.
+    fn each_swap(&self, choices: &Choices, actor: Seat, mut tell: impl FnMut(usize)) {
+        let mut outside = choices.swap_spots();
+        // The place of the first slot of each seat, by how far it sits from the actor where eight seats are counted.
+        let mut first = [0; MAX_SEATS];
+        for (distance, seat) in actor.round(self.seats).enumerate() {
+            outside = outside.without(SpotSet::row(seat, self.slots));
+            first[seat.distance_from(actor, MAX_SEATS)] = distance * self.slots;
+        }
+        assert!(outside.is_empty(), "the choices are of the table that the space was made for");
+        let place = |spot: Spot| first[spot.seat().index()] + spot.number() - 1;
+        let base = PLAIN.len() + OWN.len() * self.slots + ANY.len() * self.spots();
+        for (low, partners) in choices.swaps_from(actor) {
+            let low = place(low);
+            for high in partners.each() {
+                // Seats keep their order, so it is the greater place.
+                let high = place(high);
+                tell(base + high * (high - 1) / 2 + low);
+            }
+        }
+    }
+
+    /// The spots as `actor` counts them, a bit for each place: its own first, without the slots and seats that nobody has.
+    #[inline]
+    fn places(&self, spots: SpotSet, actor: Seat) -> u128 {
+        let mut places = 0;
+        for (distance, seat) in actor.round(self.seats).enumerate() {
+            places |= u128::from(spots.slots_of(seat)) << (distance * self.slots);
+        }
+        places
+    }
+
+    /// Fills a mask over the indices: true for the choices of `actor`, false elsewhere.
+    ///
+    /// # Panics
+    /// If `mask` has another length than [`ActionSpace::action_count`].
+    pub fn mask(&self, choices: &Choices, actor: Seat, mask: &mut [bool]) {
+        assert_eq!(mask.len(), self.action_count(), "a mask has an entry for each index");
+        mask.fill(false);
+        self.each(choices, actor, |index| mask[index] = true);
+    }
+}
+
+/// Tells the number of each bit that is set, the lowest first.
+#[inline]
+fn each_bit(bits: u128, mut tell: impl FnMut(usize)) {
+    // By words, for a word has an instruction for its lowest bit.
+    for (word, first) in [(bits as u64, 0), ((bits >> 64) as u64, 64)] {
+        let mut left = word;
+        while left != 0 {
+            tell(first + left.trailing_zeros() as usize);
+            left &= left - 1;
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Kept observations as bytes.
+
+use crate::Rules;
+use crate::engine::event::Ending;
+use crate::engine::observation::{OwnedObservation, Private};
+use crate::engine::table::{Carry, Opening, Phase, Source, Table};
+use crate::rules::card::{Card, Power};
+use crate::rules::seat::{Seat, SeatSet, Spot, SpotSet};
+
+/// Bytes that are no observation of these rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("these bytes are no observation by these rules; allowed are the bytes of one, unchanged")]
+pub struct FrozenError;
+
+impl OwnedObservation {
+    /// The observation as bytes, without its rules. They hold what the seat may know and nothing else. Another version may
+    /// have another form.
+    ///
+    /// ```
+    /// use cambio_core::{OwnedObservation, Playing, Rules, rng::Key};
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
+    /// let kept = OwnedObservation::from(&playing.turn().unwrap().view);
+    /// let bytes = kept.to_bytes();
+    /// assert_eq!(OwnedObservation::from_bytes(&rules, &bytes), Ok(kept));
+    /// assert!(OwnedObservation::from_bytes(&rules, &bytes[1..]).is_err());
+    /// ```
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(512);
+        self.table.put(&mut bytes);
+        self.private.put(&mut bytes);
+        let sum = checksum(&bytes);
+        sum.put(&mut bytes);
+        bytes
+    }
+
+    /// The observation that [`OwnedObservation::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// If the bytes were changed, or are of other rules.
+    pub fn from_bytes(rules: &Rules, bytes: &[u8]) -> Result<OwnedObservation, FrozenError> {
+        let (body, sum) = bytes.split_last_chunk::<8>().ok_or(FrozenError)?;
+        let mut from = Bytes { bytes: body, rules };
+        let is_whole = u64::from_le_bytes(*sum) == checksum(body);
+        let read = is_whole.then(|| Some((Table::get(&mut from)?, Private::get(&mut from)?))).flatten();
+        match read {
+            Some((table, private)) if from.bytes.is_empty() && private.seat.index() < table.seats() => {
+                Ok(OwnedObservation { table, private })
+            }
+            _ => Err(FrozenError),
+        }
+    }
+}
+
+/// FNV-1a: against accidents, not against forgers.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// What is left of the bytes, and the rules that they are of.
+struct Bytes<'b> {
+    bytes: &'b [u8],
+    rules: &'b Rules,
+}
+
+trait Frozen: Sized {
+    fn put(&self, to: &mut Vec<u8>);
+    fn get(from: &mut Bytes<'_>) -> Option<Self>;
+}
+
+macro_rules! numbers {
+    ($($number:ty),+) => {$(
+        impl Frozen for $number {
+            fn put(&self, to: &mut Vec<u8>) {
+                to.extend_from_slice(&self.to_le_bytes());
+            }
+
+            fn get(from: &mut Bytes<'_>) -> Option<$number> {
+                let (bytes, rest) = from.bytes.split_first_chunk()?;
+                from.bytes = rest;
+                Some(<$number>::from_le_bytes(*bytes))
+            }
+        }
+    )+};
+}
+
+numbers!(u8, u16, u64, u128, i32);
+
+/// Types that are numbers of another type.
+macro_rules! as_numbers {
+    ($($item:ty: $number:ty, $to:expr, $from:expr;)+) => {$(
+        impl Frozen for $item {
+            fn put(&self, to: &mut Vec<u8>) {
+                let number: fn($item) -> $number = $to;
+                number(*self).put(to);
+            }
+
+            fn get(from: &mut Bytes<'_>) -> Option<$item> {
+                let number = <$number>::get(from)?;
+                let item: fn($number, &Rules) -> Option<$item> = $from;
+                item(number, from.rules)
+            }
+        }
+    )+};
+}
+
+as_numbers! {
+    bool: u8, u8::from, |number, _| (number < 2).then_some(number == 1);
+    Seat: u8, |seat| seat.index() as u8, |number, _| Seat::new(number.into());
+    SeatSet: u8, SeatSet::bits, |bits, _| Some(Seat::ALL.into_iter().filter(|&seat| bits >> seat.index() & 1 == 1).collect());
+    SpotSet: u128, SpotSet::bits, |bits, _| Some(SpotSet::from_bits(bits));
+    Spot: u8, |spot| spot.index() as u8, |number, _| Spot::new(Seat::new(usize::from(number >> 4))?, usize::from(number & 15) + 1);
+    Card: u8, |card| card.kind() as u8, |kind, rules| Card::new(kind.into()).filter(|card| card.kind() < rules.kinds().len());
+    Power: [u8; 4], Power::raw, |raw, rules| rules.kinds().iter().map(|kind| kind.power).chain([Power::NONE]).find(|power| power.raw() == raw);
+    Opening: u8, |opening| opening as u8, |number, _| [Opening::Flip, Opening::Landing, Opening::AfterPower].get(usize::from(number)).copied();
+    Ending: u8, Ending::code, |code, _| {
+        [Ending::Call, Ending::EmptyHand, Ending::TurnLimit, Ending::StockOut].into_iter().find(|ending| ending.code() == code)
+    };
+}
+
+impl<T: Frozen> Frozen for Option<T> {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.is_some().put(to);
+        if let Some(item) = self {
+            item.put(to);
+        }
+    }
+
+    fn get(from: &mut Bytes<'_>) -> Option<Option<T>> {
+        Some(if bool::get(from)? { Some(T::get(from)?) } else { None })
+    }
+}
+
+impl<T: Frozen + Copy, const N: usize> Frozen for [T; N] {
+    fn put(&self, to: &mut Vec<u8>) {
+        for item in self {
+            item.put(to);
+        }
+    }
+
+    fn get(from: &mut Bytes<'_>) -> Option<[T; N]> {
+        let mut items = [None; N];
+        for item in &mut items {
+            *item = Some(T::get(from)?);
+        }
+        items.iter().all(Option::is_some).then(|| items.map(|item| item.expect("each was read")))
+    }
+}
+
+impl Frozen for Phase {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.code().put(to);
+        if let Phase::Held(source) = self {
+            let card = if let Source::Pile(card) = source { Some(*card) } else { None };
+            card.put(to);
+        }
+    }
+
+    fn get(from: &mut Bytes<'_>) -> Option<Phase> {
+        let code = u8::get(from)?;
+        if Phase::Held(Source::Stock).code() == code {
+            return Some(Phase::Held(Option::<Card>::get(from)?.map_or(Source::Stock, Source::Pile)));
+        }
+        let phases = [
+            Phase::Peek,
+            Phase::Start,
+            Phase::Window,
+            Phase::Gift,
+            Phase::Chain,
+            Phase::Power,
+            Phase::Show,
+            Phase::Close,
+            Phase::Over,
+        ];
+        phases.into_iter().find(|phase| phase.code() == code)
+    }
+}
+
+/// Structs, field by field. The compiler tells of a field that is missing here.
+macro_rules! structs {
+    ($($name:ident { $($field:ident),+ $(,)? })+) => {$(
+        impl Frozen for $name {
+            fn put(&self, to: &mut Vec<u8>) {
+                let $name { $($field),+ } = self;
+                $($field.put(to);)+
+            }
+
+            fn get(from: &mut Bytes<'_>) -> Option<$name> {
+                Some($name { $($field: Frozen::get(from)?),+ })
+            }
+        }
+    )+};
+}
+
+impl Frozen for Rules {
+    fn put(&self, _: &mut Vec<u8>) {}
+
+    fn get(from: &mut Bytes<'_>) -> Option<Rules> {
+        Some(*from.rules)
+    }
+}
+
+structs! {
+    Carry { extra_card, extra_peek }
+    Private { seat, faces, held }
+    Table {
+        rules, seats, occupied, pointed, named, seen, pile, pile_points, pile_len, stock_len, reshuffles, turns, starter, turn,
+        asked, phase, opening, top, top_spent, opener, power, step, cheated, declined_look, carried_out, won, frozen, gap,
+        callers, first_caller, safe, carry, ended,
+    }
+}

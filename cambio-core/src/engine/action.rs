@@ -1,0 +1,533 @@
+//! Decisions, their text form, and the set of legal decisions.
+
+use std::fmt;
+use std::mem::discriminant;
+use std::str::FromStr;
+
+use crate::rules::seat::{Seat, Spot, SpotSet};
+use crate::shown::shown;
+
+/// One choice by one seat.
+///
+/// The text form ([`Display`](fmt::Display), [`FromStr`]) serves records, tests, the command line and agents in other
+/// languages: `draw`, `keep a3`, `swap a1 b3`, `snap b2`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Action {
+    /// Look at an own card before the first turn.
+    Peek(Spot),
+    /// Draw the top of the stock.
+    Draw,
+    /// Take the top of the pile.
+    Take,
+    /// Call.
+    Call,
+    /// End the turn without a call.
+    End,
+    /// Put the held card onto the pile.
+    Drop,
+    /// Put the held card into an own spot. The card that lay there goes onto the pile.
+    Keep(Spot),
+    /// Look at a card.
+    Look(Spot),
+    /// Let two cards change places. The spots have no order; [`Action::swap`] puts the lower first.
+    Swap(Spot, Spot),
+    /// Name the card of another seat that a reveal shows to all.
+    Show(Spot),
+    /// Decline a power step or a gift.
+    Skip,
+    /// Declare nothing in a snap window, or end a chain.
+    Pass,
+    /// Snap a card.
+    Snap(Spot),
+    /// Touch a card as a bluff.
+    Touch(Spot),
+    /// Give an own card into the gap that the snap left.
+    Give(Spot),
+    /// Look at an own card for a penalty card (knob `paid_peek`).
+    Cheat(Spot),
+}
+
+impl Action {
+    /// The swap of two spots, the lower one first.
+    ///
+    /// ```
+    /// use cambio_core::Action;
+    ///
+    /// let [a1, b3] = ["a1", "b3"].map(|name| name.parse().unwrap());
+    /// assert_eq!(Action::swap(b3, a1), Action::swap(a1, b3));
+    /// assert_eq!(Action::swap(b3, a1).to_string(), "swap a1 b3");
+    /// ```
+    pub fn swap(one: Spot, other: Spot) -> Action {
+        Action::Swap(one.min(other), one.max(other))
+    }
+
+    /// The canonical form of the decision: a swap names its lower spot first.
+    #[must_use]
+    pub fn canonical(self) -> Action {
+        match self {
+            Action::Swap(one, other) => Action::swap(one, other),
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.canonical() {
+            Action::Peek(spot) => write!(f, "peek {spot}"),
+            Action::Draw => f.write_str("draw"),
+            Action::Take => f.write_str("take"),
+            Action::Call => f.write_str("call"),
+            Action::End => f.write_str("end"),
+            Action::Drop => f.write_str("drop"),
+            Action::Keep(spot) => write!(f, "keep {spot}"),
+            Action::Look(spot) => write!(f, "look {spot}"),
+            Action::Swap(one, other) => write!(f, "swap {one} {other}"),
+            Action::Show(spot) => write!(f, "show {spot}"),
+            Action::Skip => f.write_str("skip"),
+            Action::Pass => f.write_str("pass"),
+            Action::Snap(spot) => write!(f, "snap {spot}"),
+            Action::Touch(spot) => write!(f, "touch {spot}"),
+            Action::Give(spot) => write!(f, "give {spot}"),
+            Action::Cheat(spot) => write!(f, "cheat {spot}"),
+        }
+    }
+}
+
+/// The error of a text that is no decision.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "`{}` is no decision; decisions are draw, take, call, end, drop, skip, pass, one of peek, keep, look, show, \
+     snap, touch, give, cheat with a spot such as a3, or swap with two spots",
+    shown(.0)
+)]
+pub struct ParseActionError(String);
+
+impl FromStr for Action {
+    type Err = ParseActionError;
+
+    fn from_str(text: &str) -> Result<Action, ParseActionError> {
+        let parse = || {
+            let mut words = text.split(' ');
+            let verb = words.next()?;
+            let mut spot = || words.next()?.parse::<Spot>().ok();
+            let action = match verb {
+                "draw" => Action::Draw,
+                "take" => Action::Take,
+                "call" => Action::Call,
+                "end" => Action::End,
+                "drop" => Action::Drop,
+                "skip" => Action::Skip,
+                "pass" => Action::Pass,
+                "peek" => Action::Peek(spot()?),
+                "keep" => Action::Keep(spot()?),
+                "look" => Action::Look(spot()?),
+                "show" => Action::Show(spot()?),
+                "snap" => Action::Snap(spot()?),
+                "touch" => Action::Touch(spot()?),
+                "give" => Action::Give(spot()?),
+                "cheat" => Action::Cheat(spot()?),
+                "swap" => Action::swap(spot()?, spot()?),
+                _ => return None,
+            };
+            words.next().is_none().then_some(action)
+        };
+        parse().ok_or_else(|| ParseActionError(text.to_owned()))
+    }
+}
+
+/// The verb of a decision that names one spot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verb {
+    Peek,
+    Keep,
+    Look,
+    Show,
+    Snap,
+    Touch,
+    Give,
+    Cheat,
+}
+
+impl Verb {
+    const fn of(self, spot: Spot) -> Action {
+        match self {
+            Verb::Peek => Action::Peek(spot),
+            Verb::Keep => Action::Keep(spot),
+            Verb::Look => Action::Look(spot),
+            Verb::Show => Action::Show(spot),
+            Verb::Snap => Action::Snap(spot),
+            Verb::Touch => Action::Touch(spot),
+            Verb::Give => Action::Give(spot),
+            Verb::Cheat => Action::Cheat(spot),
+        }
+    }
+
+    /// The spot that a decision of this verb names; `None` for other decisions.
+    #[inline]
+    const fn spot(self, action: Action) -> Option<Spot> {
+        match (self, action) {
+            (Verb::Peek, Action::Peek(spot))
+            | (Verb::Keep, Action::Keep(spot))
+            | (Verb::Look, Action::Look(spot))
+            | (Verb::Show, Action::Show(spot))
+            | (Verb::Snap, Action::Snap(spot))
+            | (Verb::Touch, Action::Touch(spot))
+            | (Verb::Give, Action::Give(spot))
+            | (Verb::Cheat, Action::Cheat(spot)) => Some(spot),
+            _ => None,
+        }
+    }
+}
+
+/// The decisions that name no spot, in the order in which [`Choices`] lists them.
+pub(crate) const PLAIN: [Action; 7] =
+    [Action::Draw, Action::Take, Action::Call, Action::End, Action::Drop, Action::Skip, Action::Pass];
+
+/// The pairs of spots that may be swapped: any two of `spots`, but for those ruled out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Pairs {
+    pub(crate) spots: SpotSet,
+    /// Seats of whose cards no two may be swapped with each other.
+    pub(crate) apart: crate::SeatSet,
+    /// Spots of which no two may be swapped with each other: one of the two is always another.
+    pub(crate) passive: SpotSet,
+}
+
+impl Pairs {
+    pub(crate) const NONE: Pairs =
+        Pairs { spots: SpotSet::EMPTY, apart: crate::SeatSet::EMPTY, passive: SpotSet::EMPTY };
+
+    /// The pairs as `from` counts the seats.
+    fn turned(&self, from: Seat) -> Pairs {
+        Pairs { spots: self.spots.turned(from), apart: self.apart.turned(from), passive: self.passive.turned(from) }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spots.is_empty() || self.len() == 0
+    }
+
+    /// The spots after `spot` with which it may be swapped.
+    fn partners(&self, spot: Spot) -> SpotSet {
+        let mut above = self.spots.above(spot);
+        if self.passive.contains(spot) {
+            above = above.without(self.passive);
+        }
+        if self.apart.contains(spot.seat()) { above.without(SpotSet::of_seat(spot.seat())) } else { above }
+    }
+
+    fn len(&self) -> usize {
+        let all = self.len_among(self.spots);
+        if self.passive.is_empty() { all } else { all - self.len_among(self.passive) }
+    }
+
+    /// The number of pairs of these spots, but for the seats apart.
+    #[inline]
+    fn len_among(&self, spots: SpotSet) -> usize {
+        let pairs = |n: usize| n * n.saturating_sub(1) / 2;
+        let of = |seat| spots.intersection(SpotSet::of_seat(seat)).len();
+        pairs(spots.len()) - self.apart.each().map(|seat| pairs(of(seat))).sum::<usize>()
+    }
+
+    /// The pairs in playing order from `from` on: by their first spot, then by their second.
+    fn iter_from(self, from: Seat) -> impl Iterator<Item = Action> {
+        let turned = self.turned(from);
+        let pairs = move |low: Spot| turned.partners(low).each().map(move |high| (low, high));
+        turned
+            .spots
+            .each()
+            .flat_map(pairs)
+            .map(move |(low, high)| Action::swap(low.turned_back(from), high.turned_back(from)))
+    }
+
+    /// The pair with this number, counted from 0: by its first spot in playing order from `from` on, then by its second.
+    fn nth_from(&self, from: Seat, mut n: usize) -> Option<Action> {
+        let turned = self.turned(from);
+        for spot in turned.spots.each() {
+            let partners = turned.partners(spot);
+            if n < partners.len() {
+                let partner = partners.nth_from(Seat::A, n)?;
+                return Some(Action::swap(spot.turned_back(from), partner.turned_back(from)));
+            }
+            n -= partners.len();
+        }
+        None
+    }
+
+    fn contains(&self, one: Spot, other: Spot) -> bool {
+        let (low, high) = (one.min(other), one.max(other));
+        low != high && self.spots.contains(low) && self.partners(low).contains(high)
+    }
+}
+
+/// Receives the legal decisions of a seat, kind by kind. One implementation collects them all, another checks a single one.
+///
+/// The decisions come as closures, so that a check computes only the kind that it needs.
+pub(crate) trait Offer {
+    /// Offers a decision without a spot, which is legal if the condition holds.
+    fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool);
+
+    /// Offers the targets of a verb. A phase has one verb with targets; [`Verb::Touch`] goes with [`Verb::Snap`].
+    fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet);
+
+    /// Offers the pairs of spots that may be swapped.
+    fn pair(&mut self, pairs: impl FnOnce() -> Pairs);
+}
+
+impl Offer for Choices {
+    #[inline]
+    fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool) {
+        if let Some(bit) = plain_bit(action) {
+            self.plain |= u8::from(condition()) << bit;
+        }
+    }
+
+    #[inline]
+    fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
+        if verb == Verb::Touch {
+            self.has_touch = true;
+        } else {
+            (self.verb, self.spots) = (verb, spots());
+        }
+    }
+
+    #[inline]
+    fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
+        self.pairs = pairs();
+    }
+}
+
+/// The verb of this phase that names a spot, with its targets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Targets(pub(crate) SpotSet);
+
+impl Offer for Targets {
+    #[inline]
+    fn allow(&mut self, _: Action, _: impl FnOnce() -> bool) {}
+
+    #[inline]
+    fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
+        if verb != Verb::Touch {
+            self.0 = spots();
+        }
+    }
+
+    #[inline]
+    fn pair(&mut self, _: impl FnOnce() -> Pairs) {}
+}
+
+/// The spots that may be swapped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swappable(pub(crate) SpotSet);
+
+impl Offer for Swappable {
+    #[inline]
+    fn allow(&mut self, _: Action, _: impl FnOnce() -> bool) {}
+
+    #[inline]
+    fn aim(&mut self, _: Verb, _: impl FnOnce() -> SpotSet) {}
+
+    #[inline]
+    fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
+        self.0 = pairs().spots;
+    }
+}
+
+/// Checks whether one decision is legal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Check {
+    pub(crate) action: Action,
+    pub(crate) is_legal: bool,
+}
+
+#[expect(clippy::inline_always, reason = "where it is called the decisions are known, and little is left to compare")]
+impl Offer for Check {
+    #[inline(always)]
+    fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool) {
+        // It names no spot, so its kind is all of it.
+        if discriminant(&self.action) == discriminant(&action) {
+            self.is_legal = condition();
+        }
+    }
+
+    #[inline(always)]
+    fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
+        if let Some(spot) = verb.spot(self.action) {
+            self.is_legal = spots().contains(spot);
+        }
+    }
+
+    #[inline(always)]
+    fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
+        if let Action::Swap(one, other) = self.action {
+            self.is_legal = pairs().contains(one, other);
+        }
+    }
+}
+
+/// The legal decisions of the seat that is asked: a small set, in a fixed order.
+///
+/// The order is that of [`Choices::nth`] and [`Choices::iter`]: decisions that name no spot (draw, take, call, end,
+/// drop, skip, pass), then those that name one, then touches, then swaps by their first spot and then their second. Spots
+/// are in playing order from the seat that decides on, first its own, and the slots of a seat in theirs. So whoever chooses
+/// by number treats the other seats by where they sit, and never by their letters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choices {
+    /// The seat that decides.
+    seat: Seat,
+    plain: u8,
+    verb: Verb,
+    has_touch: bool,
+    spots: SpotSet,
+    pairs: Pairs,
+}
+
+impl Choices {
+    /// The empty set.
+    pub const NONE: Choices = Choices::none_of(Seat::A);
+
+    /// The empty set, of this seat.
+    pub(crate) const fn none_of(seat: Seat) -> Choices {
+        Choices { seat, plain: 0, verb: Verb::Peek, has_touch: false, spots: SpotSet::EMPTY, pairs: Pairs::NONE }
+    }
+
+    /// The seat that decides; seat a where nobody does.
+    #[inline]
+    pub const fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    /// A bit for each decision without a spot, in the order of [`PLAIN`].
+    #[inline]
+    pub(crate) const fn plain(&self) -> u8 {
+        self.plain
+    }
+
+    /// The verb that names a spot, with its targets.
+    #[inline]
+    pub(crate) const fn aimed(&self) -> (Verb, SpotSet) {
+        (self.verb, self.spots)
+    }
+
+    /// The swaps as `from` counts the spots: a spot, and those after it with which it may be swapped.
+    #[inline]
+    pub(crate) fn swaps_from(&self, from: Seat) -> impl Iterator<Item = (Spot, SpotSet)> + use<> {
+        let turned = self.pairs.turned(from);
+        turned.spots.each().map(move |spot| (spot, turned.partners(spot)))
+    }
+
+    /// The spots that may be swapped.
+    #[inline]
+    pub(crate) fn swap_spots(&self) -> SpotSet {
+        self.pairs.spots
+    }
+
+    #[inline]
+    pub(crate) fn touches(&self) -> SpotSet {
+        if self.has_touch { self.spots } else { SpotSet::EMPTY }
+    }
+
+    /// The number of legal decisions.
+    #[inline]
+    pub fn len(&self) -> usize {
+        let spots = self.spots.len();
+        let touches = if self.has_touch { spots } else { 0 };
+        let swaps = if self.pairs.spots.is_empty() { 0 } else { self.pairs.len() };
+        self.plain.count_ones() as usize + spots + touches + swaps
+    }
+
+    /// Whether the set is empty, as it is when nobody is asked.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.plain == 0 && self.spots.is_empty() && self.pairs.is_empty()
+    }
+
+    /// The decision with number `n`, counted from 0.
+    #[expect(clippy::inline_always, reason = "a set that was just made then stays in registers")]
+    #[inline(always)]
+    pub fn nth(&self, n: usize) -> Option<Action> {
+        let plain = self.plain.count_ones() as usize;
+        if n < plain {
+            let mut bits = self.plain;
+            for _ in 0..n {
+                bits &= bits - 1;
+            }
+            return Some(PLAIN[bits.trailing_zeros() as usize]);
+        }
+        let n = n - plain;
+        match self.spots.nth_from(self.seat, n) {
+            Some(spot) => Some(self.verb.of(spot)),
+            None => self.nth_beyond(n - self.spots.len()),
+        }
+    }
+
+    /// The decision with number `n` among touches and swaps, apart from the others so that those are quick.
+    #[inline(never)]
+    fn nth_beyond(&self, n: usize) -> Option<Action> {
+        match self.touches().nth_from(self.seat, n) {
+            Some(spot) => Some(Action::Touch(spot)),
+            None => self.pairs.nth_from(self.seat, n - self.touches().len()),
+        }
+    }
+
+    /// Whether the decision is legal. The spots of a swap may come in either order.
+    #[inline]
+    pub fn contains(&self, action: Action) -> bool {
+        match action {
+            Action::Swap(one, other) => self.pairs.contains(one, other),
+            Action::Touch(spot) => self.touches().contains(spot),
+            other => match (plain_bit(other), self.verb.spot(other)) {
+                (Some(bit), _) => self.plain >> bit & 1 == 1,
+                (None, spot) => spot.is_some_and(|spot| self.spots.contains(spot)),
+            },
+        }
+    }
+
+    /// The legal decisions in order.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = Action> + use<> {
+        let Choices { seat, plain, verb, spots, pairs, .. } = *self;
+        let plain =
+            PLAIN.into_iter().enumerate().filter(move |(bit, _)| plain >> bit & 1 == 1).map(|(_, action)| action);
+        let aimed = spots.iter_from(seat).map(move |spot| verb.of(spot));
+        let touches = self.touches().iter_from(seat).map(Action::Touch);
+        plain.chain(aimed).chain(touches).chain(pairs.iter_from(seat))
+    }
+
+    /// The targets of the verb of this phase that names a spot: the spots that may be kept in, looked at, snapped or given.
+    pub fn targets(&self) -> SpotSet {
+        self.spots
+    }
+
+    /// The spots that may be swapped. Not every two of them may be; see [`Choices::contains`].
+    pub fn swappable(&self) -> SpotSet {
+        self.pairs.spots
+    }
+}
+
+impl fmt::Display for Choices {
+    /// The decisions in notation, joined by commas.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, action) in self.iter().enumerate() {
+            if number > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{action}")?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) const fn plain_bit(action: Action) -> Option<u32> {
+    match action {
+        Action::Draw => Some(0),
+        Action::Take => Some(1),
+        Action::Call => Some(2),
+        Action::End => Some(3),
+        Action::Drop => Some(4),
+        Action::Skip => Some(5),
+        Action::Pass => Some(6),
+        _ => None,
+    }
+}

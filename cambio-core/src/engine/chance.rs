@@ -1,0 +1,232 @@
+//! Where the outcomes of chance come from.
+//!
+//! The engine asks for each outcome when it is due and has no random generator itself, so a cloned state does not contain its
+//! future. There are three sources behind one narrow interface: a dealt deck (real games, replays), an unordered pool (worlds
+//! that are sampled for a search), and an enumerator of outcomes (exact solving).
+
+use rand::Rng;
+
+use crate::rng::{Bounded as _, Key, Purpose, Stream};
+use crate::rules::knob::Race as RaceKnob;
+use crate::rules::seat::MAX_SEATS;
+use crate::{Card, Rules, Seat, SeatSet};
+
+/// A source of chance.
+pub trait Chance {
+    /// Whether faces that nobody has seen are decided when a round ends. A solver that averages over them says no.
+    const SETTLES: bool = true;
+
+    /// Draws the card of an unordered pool that is seen next: an index into `pool`, which is not empty. Only states without a
+    /// dealt deck ask.
+    fn draw(&mut self, pool: &[Card]) -> usize;
+
+    /// Orders a new stock; its last card is the top. Only states with a dealt deck ask.
+    fn shuffle(&mut self, stock: &mut [Card]);
+
+    /// Orders the seats that snap. Asked when there are two or more.
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder;
+}
+
+/// Two or more seats that snap in one window.
+#[derive(Clone, Copy, Debug)]
+pub struct Race<'a> {
+    /// The rules, whose knob `race` says how the order is drawn.
+    pub rules: &'a Rules,
+    /// The number of seats.
+    pub seats: usize,
+    /// Whose turn it is.
+    pub turn: Seat,
+    /// The seats that snap.
+    pub snappers: SeatSet,
+}
+
+impl Race<'_> {
+    /// The order in which the snappers stand in `order`. Those that are not in it come last, from the seat whose turn it is.
+    pub(crate) fn by(&self, order: RaceOrder) -> RaceOrder {
+        let mut left = self.snappers;
+        let mut take = |seat: Seat| {
+            let snaps = left.contains(seat);
+            left.remove(seat);
+            snaps
+        };
+        RaceOrder::new(order.seats().chain(self.snappers.iter_from(self.turn)).filter(|&seat| take(seat)))
+    }
+
+    /// Draws an order as the rules' knob `race` says.
+    pub fn draw(&self, rng: &mut impl Rng) -> RaceOrder {
+        let (mut seats, mut len, mut left) = (Seat::ALL, 0, self.snappers);
+        while let Some(seat) = left.first_from(self.turn) {
+            left.remove(seat);
+            seats[len] = seat;
+            len += 1;
+        }
+        let seats = &mut seats[..len];
+        match self.rules.spec().race {
+            RaceKnob::TurnOrder => {}
+            RaceKnob::Uniform => {
+                for last in (1..seats.len()).rev() {
+                    seats.swap(last, rng.below(last as u32 + 1) as usize);
+                }
+            }
+            RaceKnob::Weighted => {
+                let weight = |seat: Seat| self.rules.spec().race_weights.of(seat);
+                for place in 0..seats.len() {
+                    let total: u32 = seats[place..].iter().map(|&seat| weight(seat)).sum();
+                    let mut ticket = rng.below(total);
+                    let mut next = place;
+                    while ticket >= weight(seats[next]) {
+                        ticket -= weight(seats[next]);
+                        next += 1;
+                    }
+                    seats[place..=next].rotate_right(1);
+                }
+            }
+        }
+        RaceOrder::new(seats.iter().copied())
+    }
+}
+
+/// An order of seats, the fastest first.
+///
+/// ```
+/// use cambio_core::{RaceOrder, Seat};
+///
+/// let order = RaceOrder::new([Seat::C, Seat::A]);
+/// assert!(order.seats().eq([Seat::C, Seat::A]));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RaceOrder {
+    /// Four bits a seat, the fastest seat in the lowest bits. One word, because orders are made in the hottest loops.
+    seats: u32,
+    len: u8,
+}
+
+impl RaceOrder {
+    /// An order of the seats in the order of the iterator. Seats after the eighth are left out.
+    pub fn new(seats: impl IntoIterator<Item = Seat>) -> RaceOrder {
+        let mut order = RaceOrder { seats: 0, len: 0 };
+        for seat in seats.into_iter().take(MAX_SEATS) {
+            order.seats |= (seat as u32) << (4 * order.len);
+            order.len += 1;
+        }
+        order
+    }
+
+    pub(crate) fn only(seat: Seat) -> RaceOrder {
+        RaceOrder { seats: seat as u32, len: 1 }
+    }
+
+    /// The seats, the fastest first.
+    #[inline]
+    pub fn seats(self) -> impl Iterator<Item = Seat> {
+        (0..self.len).map(move |place| Seat::ALL[(self.seats >> (4 * place) & 7) as usize])
+    }
+}
+
+/// Chance from one generator of random bits, for worlds and random play.
+#[derive(Clone, Debug)]
+pub struct Dice<R>(pub R);
+
+impl<R: Rng> Chance for Dice<R> {
+    #[inline]
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        self.0.below(pool.len() as u32) as usize
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        self.0.shuffle(stock);
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        race.draw(&mut self.0)
+    }
+}
+
+/// Chance from the streams of one round under a [`Key`]: reshuffles and races each have their own.
+#[derive(Clone, Debug)]
+pub struct RoundChance {
+    key: Key,
+    round: u32,
+    reshuffles: Option<Stream>,
+    races: Option<Stream>,
+    /// How many races were drawn.
+    raced: usize,
+    /// The orders of the first races that do not come from the key.
+    laid: Vec<Option<RaceOrder>>,
+}
+
+impl RoundChance {
+    /// The chance of the round with this number, counted from 0.
+    pub fn new(key: Key, round: u32) -> RoundChance {
+        RoundChance { key, round, reshuffles: None, races: None, raced: 0, laid: Vec::new() }
+    }
+
+    /// Starts over, for another match of the same deal.
+    pub(crate) fn rewind(&mut self) {
+        self.raced = 0;
+        for stream in [&mut self.reshuffles, &mut self.races] {
+            if !stream.as_mut().is_none_or(Stream::rewind) {
+                *stream = None;
+            }
+        }
+    }
+
+    /// How many races were drawn since the round began.
+    pub(crate) fn raced(&self) -> usize {
+        self.raced
+    }
+
+    /// Lays the order of a race, counted from 0.
+    pub(crate) fn lay_race(&mut self, number: usize, order: RaceOrder) {
+        if self.laid.len() <= number {
+            self.laid.resize(number + 1, None);
+        }
+        self.laid[number] = Some(order);
+    }
+
+    /// Whether the order of any race was laid.
+    pub(crate) fn has_laid_races(&self) -> bool {
+        !self.laid.is_empty()
+    }
+
+    fn reshuffles(&mut self) -> &mut Stream {
+        self.reshuffles.get_or_insert_with(|| self.key.stream(Purpose::Reshuffle, self.round))
+    }
+}
+
+impl Chance for RoundChance {
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        self.reshuffles().below(pool.len() as u32) as usize
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        self.reshuffles().shuffle(stock);
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        let (key, round) = (self.key, self.round);
+        let laid = self.laid.get(self.raced).copied().flatten();
+        self.raced += 1;
+        if let Some(order) = laid {
+            return race.by(order);
+        }
+        race.draw(self.races.get_or_insert_with(|| key.stream(Purpose::Race, round)))
+    }
+}
+
+impl<C: Chance + ?Sized> Chance for &mut C {
+    const SETTLES: bool = C::SETTLES;
+
+    #[inline]
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        (**self).draw(pool)
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        (**self).shuffle(stock);
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        (**self).race(race)
+    }
+}

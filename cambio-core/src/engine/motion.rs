@@ -1,0 +1,151 @@
+//! How an event moves cards and shows faces.
+//!
+//! The engine, [`Knowledge`](crate::Knowledge), the memory and belief of agents, and the responder of the solver all
+//! follow cards by [`Event::motion`]. None of them repeats what an event does to cards.
+
+use crate::engine::event::{Event, Verdict};
+use crate::rules::card::Card;
+use crate::rules::seat::{Seat, SeatSet, Spot};
+
+/// Where a card goes, and which face is seen by whom.
+///
+/// Stock, pile, hand (the one held card) and spots are the places. A card that goes onto the pile is seen by all and is
+/// the new top. `Face` is as in [`Event`]: what is known of a face that one seat alone sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Motion<Face> {
+    /// Stock → spots, unseen: a new round. Each seat has a hand of cards in its first slots, dealt in turn from the starter
+    /// on; then the seats of `extra` get one card more each, in the next slot if there is one.
+    Dealt {
+        /// The seat that gets the first card.
+        starter: Seat,
+        /// The seats that get a card more.
+        extra: SeatSet,
+    },
+    /// A card stays where it lies, and one seat sees it.
+    Seen {
+        /// The seat.
+        seat: Seat,
+        /// Where the card lies.
+        spot: Spot,
+        /// The card, for that seat.
+        face: Face,
+    },
+    /// A card stays where it lies, and all see it.
+    Shown {
+        /// Where the card lies.
+        spot: Spot,
+        /// The card.
+        card: Card,
+    },
+    /// Stock → pile.
+    Flipped {
+        /// The card.
+        card: Card,
+    },
+    /// Stock → hand: one seat sees the card.
+    Drawn {
+        /// The seat.
+        seat: Seat,
+        /// The card, for that seat.
+        face: Face,
+    },
+    /// Pile → hand: the top, which all know. The pile then shows no top.
+    Taken {
+        /// The card.
+        card: Card,
+    },
+    /// Hand → pile.
+    Dropped {
+        /// The card.
+        card: Card,
+    },
+    /// Hand → spot, and the card that lay there → pile. Who has seen the held card has seen what lies here now.
+    Kept {
+        /// The spot.
+        spot: Spot,
+        /// The card that goes onto the pile.
+        replaced: Card,
+    },
+    /// Spot → pile: the spot is then empty.
+    Discarded {
+        /// The spot.
+        spot: Spot,
+        /// The card.
+        card: Card,
+    },
+    /// Spot ↔ spot: two cards change places, and what is known of each goes with it.
+    Exchanged {
+        /// One spot.
+        one: Spot,
+        /// The other spot.
+        other: Spot,
+    },
+    /// Spot → empty spot: what is known of the card goes with it.
+    Moved {
+        /// Where the card lay; the spot is then empty.
+        from: Spot,
+        /// Where it lies now.
+        to: Spot,
+    },
+    /// Stock → empty spot, unseen.
+    Added {
+        /// The spot.
+        spot: Spot,
+    },
+    /// Pile → stock: all but the top becomes the new stock.
+    Reshuffled {
+        /// How many cards the new stock has.
+        cards: u16,
+    },
+    /// No card moves and no face is seen.
+    Nothing,
+}
+
+impl<Face: Copy> Event<Face> {
+    /// How the event moves cards and shows faces.
+    ///
+    /// # Examples
+    /// ```
+    /// use cambio_core::{Card, Event, Motion, Seat, Spot, Verdict};
+    ///
+    /// let (seat, spot) = (Seat::A, Spot::new(Seat::B, 2).unwrap());
+    /// let card = Card::new(3).unwrap();
+    /// let snap: Event<Card> = Event::Snapped { seat, spot, card, verdict: Verdict::Right };
+    /// assert_eq!(snap.motion(), Motion::Discarded { spot, card });
+    /// // A card that does not match goes back, and all have seen it.
+    /// let snap: Event<Card> = Event::Snapped { seat, spot, card, verdict: Verdict::Wrong };
+    /// assert_eq!(snap.motion(), Motion::Shown { spot, card });
+    /// ```
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    pub fn motion(&self) -> Motion<Face> {
+        match *self {
+            Event::Dealt { starter, extra } => Motion::Dealt { starter, extra },
+            Event::Peeked { seat, spot, face } | Event::Looked { seat, spot, face } => {
+                Motion::Seen { seat, spot, face }
+            }
+            Event::Shown { spot, card } | Event::TurnedUp { spot, card } => Motion::Shown { spot, card },
+            Event::Flipped { card } => Motion::Flipped { card },
+            Event::Drew { seat, face } => Motion::Drawn { seat, face },
+            Event::Took { card, .. } => Motion::Taken { card },
+            Event::Dropped { card, .. } => Motion::Dropped { card },
+            Event::Kept { spot, replaced, .. } => Motion::Kept { spot, replaced },
+            Event::Snapped { spot, card, verdict, .. } => match verdict {
+                Verdict::Right => Motion::Discarded { spot, card },
+                Verdict::Wrong | Verdict::Late => Motion::Shown { spot, card },
+            },
+            Event::Swapped { one, other, .. } => Motion::Exchanged { one, other },
+            Event::Gave { from, to, .. } => Motion::Moved { from, to },
+            Event::Penalised { spot, .. } => Motion::Added { spot },
+            Event::Reshuffled { cards } => Motion::Reshuffled { cards },
+            Event::TurnBegan { .. }
+            | Event::Skipped { .. }
+            | Event::Touched { .. }
+            | Event::Aborted { .. }
+            | Event::PenaltyWaived { .. }
+            | Event::Called { .. }
+            | Event::BecameSafe { .. }
+            | Event::Ended { .. } => Motion::Nothing,
+        }
+    }
+}

@@ -1,0 +1,506 @@
+//! Observations: what one seat may know when it decides.
+
+use crate::engine::action::{Check, Choices, Offer, Swappable, Targets, Verb};
+use crate::engine::table::{Phase, Source, Table};
+use crate::rules::card::{Card, MAX_KINDS, Step};
+use crate::rules::knob::{CallWhen, Gift, PowerUse, Redrop};
+use crate::rules::seat::{MAX_SLOTS, SPOTS, Seat, Spot, SpotSet};
+use crate::{Action, Rules};
+
+/// The table and what one seat has legitimately seen.
+///
+/// An observation holds no hidden face: there is nothing in it to redact.
+///
+/// ```
+/// use cambio_core::{Playing, Rules, Seat, rng::Key};
+///
+/// let playing = Playing::new(&Rules::preset("faessler").unwrap(), 2, Key::new(42, 0)).unwrap();
+/// let view = playing.turn().unwrap().view;
+/// assert_eq!(view.choices().to_string(), "peek b1, peek b2, peek b3, peek b4");
+/// assert!(view.allows("peek b2".parse().unwrap()) && !view.allows("draw".parse().unwrap()));
+/// // Nobody has seen a card yet.
+/// assert!(view.known().is_empty());
+/// assert_eq!(view.face("b1".parse().unwrap()), None);
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Observation<'a> {
+    table: &'a Table,
+    pub(crate) private: Private,
+}
+
+/// What one seat knows beyond the table.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Private {
+    pub(crate) seat: Seat,
+    pub(crate) faces: [Option<Card>; SPOTS],
+    pub(crate) held: Option<Card>,
+}
+
+impl<'a> Observation<'a> {
+    pub(crate) fn new(table: &'a Table, private: Private) -> Observation<'a> {
+        Observation { table, private }
+    }
+
+    /// The table as everybody sees it.
+    pub fn table(&self) -> &'a Table {
+        self.table
+    }
+
+    /// The rules in force.
+    pub fn rules(&self) -> &'a Rules {
+        self.table.rules()
+    }
+
+    /// The seat that observes.
+    pub fn seat(&self) -> Seat {
+        self.private.seat
+    }
+
+    /// The card that lies here, if this seat has legitimately seen it. Nothing is forgotten; an agent that forgets
+    /// does so by itself.
+    pub fn face(&self, spot: Spot) -> Option<Card> {
+        self.private.faces[spot.index()]
+    }
+
+    /// The spots whose cards this seat has legitimately seen.
+    pub fn known(&self) -> SpotSet {
+        View::known(self)
+    }
+
+    /// The held card, if this seat knows it: its own, or one taken from the pile.
+    pub fn held(&self) -> Option<Card> {
+        self.private.held
+    }
+
+    /// Whether this card would match in the window or chain that is open, if it lay here.
+    pub fn would_match(&self, spot: Spot, card: Card) -> bool {
+        View::would_match(self, spot, card)
+    }
+
+    /// The cards that this seat knows to match in the window or chain that is open, and may snap.
+    pub fn known_matches(&self) -> SpotSet {
+        View::known_matches(self)
+    }
+
+    /// The decisions that are legal for this seat now; none if another seat is asked.
+    pub fn choices(&self) -> Choices {
+        View::choices(self)
+    }
+
+    /// Whether the decision is one of [`Observation::choices`].
+    pub fn allows(&self, action: Action) -> bool {
+        View::allows(self, action)
+    }
+}
+
+/// An [`Observation`] that owns its table, so that it can be kept after the game has gone on.
+///
+/// ```
+/// use cambio_core::{OwnedObservation, Playing, Rules, rng::Key};
+///
+/// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
+/// let kept = OwnedObservation::from(&playing.turn().unwrap().view);
+/// playing.act("draw".parse().unwrap()).unwrap();
+/// assert_eq!(kept.observation().choices().to_string(), "draw");
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct OwnedObservation {
+    pub(crate) table: Table,
+    pub(crate) private: Private,
+}
+
+impl From<&Observation<'_>> for OwnedObservation {
+    fn from(view: &Observation<'_>) -> OwnedObservation {
+        OwnedObservation { table: *view.table, private: view.private.clone() }
+    }
+}
+
+impl OwnedObservation {
+    /// The observation, which agents and [`Knowledge`](crate::Knowledge) take.
+    pub fn observation(&self) -> Observation<'_> {
+        Observation { table: &self.table, private: self.private.clone() }
+    }
+}
+
+impl View for OwnedObservation {
+    #[inline]
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    #[inline]
+    fn seat(&self) -> Seat {
+        self.private.seat
+    }
+
+    #[inline]
+    fn face(&self, spot: Spot) -> Option<Card> {
+        self.private.faces[spot.index()]
+    }
+
+    #[inline]
+    fn held(&self) -> Option<Card> {
+        self.private.held
+    }
+}
+
+/// What a policy sees when it decides: the table, and the faces that one seat has legitimately seen.
+///
+/// Agents get an [`Observation`]. A [`StateView`](crate::StateView) is the same without copying anything. A policy that takes any
+/// view works both as an agent and in playouts.
+///
+/// ```
+/// use cambio_core::{Playing, Rules, View, rng::Key};
+///
+/// /// Calls with at most so many points, of which all have to be known.
+/// fn would_call(view: &impl View, most: i32) -> bool {
+///     let own = view.table().layout(view.seat());
+///     own.without(view.known()).is_empty() && view.known_points() <= most
+/// }
+///
+/// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
+/// assert!(!would_call(&playing.state().view(playing.turn().unwrap().seat), 5));
+/// ```
+pub trait View {
+    /// The table as everybody sees it.
+    fn table(&self) -> &Table;
+    /// The seat that observes.
+    fn seat(&self) -> Seat;
+    /// The card that lies here, if the seat has legitimately seen it.
+    fn face(&self, spot: Spot) -> Option<Card>;
+    /// The held card, if the seat knows it.
+    fn held(&self) -> Option<Card>;
+
+    /// The rules in force.
+    #[inline]
+    fn rules(&self) -> &Rules {
+        &self.table().rules
+    }
+
+    /// The spots whose cards the seat has legitimately seen.
+    #[inline]
+    fn known(&self) -> SpotSet {
+        self.table().seen(self.seat())
+    }
+
+    /// The cards in these spots that the seat has legitimately seen, in playing order from the seat on.
+    #[inline]
+    fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)>
+    where
+        Self: Sized,
+    {
+        spots.intersection(self.known()).iter_from(self.seat()).filter_map(|spot| Some((spot, self.face(spot)?)))
+    }
+
+    /// Of the cards in these spots those of `owner` that the seat has legitimately seen, in the order of the slots.
+    #[inline]
+    fn known_cards_of(&self, owner: Seat, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)>
+    where
+        Self: Sized,
+    {
+        spots.intersection(self.known()).iter_of(owner).filter_map(|spot| Some((spot, self.face(spot)?)))
+    }
+
+    /// The points of those cards.
+    #[inline]
+    fn tally(&self, owner: Seat, spots: SpotSet) -> Tally
+    where
+        Self: Sized,
+    {
+        Tally::of(self.known_cards_of(owner, spots).map(|(_, card)| self.rules().points(card)))
+    }
+
+    /// The points of all cards on the table that the seat has legitimately seen, together.
+    fn known_points(&self) -> i32
+    where
+        Self: Sized,
+    {
+        self.known_cards(self.known()).map(|(_, card)| self.rules().points(card)).sum()
+    }
+
+    /// Whether this card would match in the window or chain that is open, if it lay here.
+    #[inline]
+    fn would_match(&self, spot: Spot, card: Card) -> bool {
+        matches!(self.table().phase, Phase::Window | Phase::Chain) && matches(self.table(), self.seat(), spot, card)
+    }
+
+    /// The cards that the seat knows to match in the window or chain that is open, and may snap.
+    #[inline]
+    fn known_matches(&self) -> SpotSet
+    where
+        Self: Sized,
+    {
+        match self.table().phase {
+            Phase::Window | Phase::Chain => known_matches(self),
+            _ => SpotSet::EMPTY,
+        }
+    }
+
+    /// The decisions that are legal for the seat now; none if another seat is asked.
+    #[inline]
+    fn choices(&self) -> Choices
+    where
+        Self: Sized,
+    {
+        if self.table().asked == Some(self.seat()) { choices(self.table(), self) } else { Choices::NONE }
+    }
+
+    /// Whether the decision is one of [`View::choices`]. It does not make the whole set, so it is faster for one decision.
+    #[expect(clippy::inline_always, reason = "who asks mostly names the decision, and then little is left to match")]
+    #[inline(always)]
+    fn allows(&self, action: Action) -> bool
+    where
+        Self: Sized,
+    {
+        self.table().asked == Some(self.seat()) && allows(self.table(), self, action)
+    }
+
+    /// The spots that [`Choices::targets`] returns. It does not make the whole set.
+    #[inline]
+    fn targets(&self) -> SpotSet
+    where
+        Self: Sized,
+    {
+        let mut targets = Targets(SpotSet::EMPTY);
+        if self.table().asked == Some(self.seat()) {
+            offer(self.table(), self, &mut targets);
+        }
+        targets.0
+    }
+
+    /// The spots that [`Choices::swappable`] returns. It does not make the whole set.
+    #[inline]
+    fn swappable(&self) -> SpotSet
+    where
+        Self: Sized,
+    {
+        let mut swappable = Swappable(SpotSet::EMPTY);
+        if self.table().asked == Some(self.seat()) {
+            offer(self.table(), self, &mut swappable);
+        }
+        swappable.0
+    }
+}
+
+/// The points of some cards: their sum, and the most that one of them has.
+///
+/// ```
+/// use cambio_core::Tally;
+///
+/// assert_eq!(Tally::of([3, -1, 10]), Tally { sum: 12, most: Some(10) });
+/// assert_eq!(Tally::of([]), Tally { sum: 0, most: None });
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tally {
+    /// The sum of the points.
+    pub sum: i32,
+    /// The most points of a card; `None` if there is no card.
+    pub most: Option<i32>,
+}
+
+impl Tally {
+    /// The tally of these points.
+    pub fn of(points: impl IntoIterator<Item = i32>) -> Tally {
+        let none = Tally { sum: 0, most: None };
+        points.into_iter().fold(none, |all, points| Tally { sum: all.sum + points, most: all.most.max(Some(points)) })
+    }
+
+    /// The tally of the cards of `owner` in these spots. All of them must be known.
+    ///
+    /// It looks at four slots whether they hold a known card or not: playouts ask so often that a loop of as many steps as
+    /// there are cards, whose end no processor foresees, would cost more.
+    #[expect(clippy::inline_always, reason = "a part of each decision of a playout, and all of it stays in registers")]
+    #[inline(always)]
+    pub(crate) fn of_layout(rules: &Rules, faces: &[Option<Card>; SPOTS], owner: Seat, spots: SpotSet) -> Tally {
+        let known = spots.slots_of(owner);
+        let row = &faces[owner.index() * MAX_SLOTS..][..MAX_SLOTS];
+        let (mut sum, mut most) = (0, i32::MIN);
+        let mut weigh = |slot: usize| {
+            let points = rules.points_here(row[slot]);
+            let is_in = known >> slot & 1 == 1;
+            sum += if is_in { points } else { 0 };
+            most = most.max(if is_in { points } else { i32::MIN });
+        };
+        (0..4).for_each(&mut weigh);
+        if known >> 4 != 0 {
+            (4..MAX_SLOTS).for_each(weigh);
+        }
+        Tally { sum, most: (known != 0).then_some(most) }
+    }
+}
+
+impl View for Observation<'_> {
+    #[inline]
+    fn table(&self) -> &Table {
+        self.table
+    }
+
+    #[inline]
+    fn seat(&self) -> Seat {
+        self.private.seat
+    }
+
+    #[inline]
+    fn face(&self, spot: Spot) -> Option<Card> {
+        self.private.faces[spot.index()]
+    }
+
+    #[inline]
+    fn held(&self) -> Option<Card> {
+        self.private.held
+    }
+
+    #[inline]
+    fn tally(&self, owner: Seat, spots: SpotSet) -> Tally {
+        Tally::of_layout(self.rules(), &self.private.faces, owner, spots.intersection(self.known()))
+    }
+}
+
+/// The decisions of the asked seat: from the table and what that seat itself knows, never from hidden faces.
+#[expect(clippy::inline_always, reason = "its parts then stay in registers")]
+#[inline(always)]
+pub(crate) fn choices(table: &Table, view: &impl View) -> Choices {
+    let mut choices = table.asked.map_or(Choices::NONE, Choices::none_of);
+    offer(table, view, &mut choices);
+    choices
+}
+
+/// Whether the decision is one of [`choices`], which are not made for it.
+#[expect(clippy::inline_always, reason = "who asks mostly names the decision, and then little is left to match")]
+#[inline(always)]
+pub(crate) fn allows(table: &Table, view: &impl View, action: Action) -> bool {
+    let mut check = Check { action, is_legal: false };
+    offer(table, view, &mut check);
+    check.is_legal
+}
+
+/// Offers the decisions of the asked seat. This is the one place that says what is legal.
+#[expect(clippy::inline_always, reason = "its parts then stay in registers")]
+#[inline(always)]
+fn offer(table: &Table, view: &impl View, to: &mut impl Offer) {
+    let Some(seat) = table.asked else { return };
+    let spec = table.rules.spec();
+    match table.phase {
+        Phase::Window | Phase::Chain => {
+            let targets = || if spec.snap_known_only { known_matches(view) } else { table.snap_targets(seat) };
+            to.allow(Action::Pass, || true);
+            to.aim(Verb::Snap, targets);
+            if spec.touch && table.phase == Phase::Window {
+                to.aim(Verb::Touch, targets);
+            }
+        }
+        Phase::Start => {
+            to.allow(Action::Draw, || table.can_draw());
+            to.allow(Action::Take, || table.can_take());
+            to.allow(Action::Call, || spec.call == CallWhen::InsteadOfTurn && may_call(table, seat, view));
+            if spec.paid_peek && !table.cheated && table.can_draw() && table.penalty_spot(seat).is_some() {
+                to.aim(Verb::Cheat, || table.layout(seat));
+            }
+        }
+        Phase::Held(source) => {
+            to.allow(Action::Drop, || match source {
+                Source::Pile(_) => spec.redrop != Redrop::Forbidden,
+                Source::Stock => {
+                    spec.drop_plain
+                        || table.layout(seat).is_empty()
+                        || view.held().is_some_and(|card| !table.rules.power(card).is_none())
+                }
+            });
+            to.aim(Verb::Keep, || table.layout(seat));
+        }
+        Phase::Close => {
+            to.allow(Action::Call, || may_call(table, seat, view));
+            to.allow(Action::End, || true);
+        }
+        Phase::Power => {
+            if let Some(step) = table.power.step(table.step.into()) {
+                to.aim(Verb::Look, || table.look_targets(step));
+                to.pair(|| table.swap_targets(step));
+            }
+            to.allow(Action::Skip, || spec.power_use == PowerUse::May);
+        }
+        Phase::Show => {
+            to.allow(Action::Skip, || spec.power_use == PowerUse::May && table.named.is_empty());
+            to.aim(Verb::Show, || table.next_shown().map_or(SpotSet::EMPTY, |target| table.layout(target)));
+        }
+        Phase::Gift => {
+            to.allow(Action::Skip, || spec.gift == Gift::May);
+            to.aim(Verb::Give, || table.layout(seat));
+        }
+        Phase::Peek => to.aim(Verb::Peek, || table.unpeeked(seat)),
+        Phase::Over => {}
+    }
+}
+
+/// Whether this step of the power that is being used has a target.
+#[inline]
+pub(crate) fn step_has_target(table: &Table, step: Step) -> bool {
+    !table.look_targets(step).is_empty() || !table.swap_targets(step).is_empty()
+}
+
+/// Whether a card matches in the window or chain that is open.
+#[inline]
+pub(crate) fn matches(table: &Table, seat: Seat, spot: Spot, card: Card) -> bool {
+    shown(table).is_some_and(|shown| table.rules.match_each_other(shown, card, spot.seat() == seat))
+}
+
+/// The card that others are compared with.
+#[inline]
+fn shown(table: &Table) -> Option<Card> {
+    if table.phase == Phase::Chain { table.top } else { table.opener }
+}
+
+/// The cards that a seat may snap because it knows that they match.
+fn known_matches(view: &impl View) -> SpotSet {
+    let (table, seat) = (view.table(), view.seat());
+    let mut matching = SpotSet::EMPTY;
+    for (spot, card) in view.known_cards(table.snap_targets(seat)) {
+        if matches(table, seat, spot, card) {
+            matching.insert(spot);
+        }
+    }
+    matching
+}
+
+/// Whether the seat may call, the cap included.
+#[inline]
+pub(crate) fn may_call(table: &Table, seat: Seat, view: &impl View) -> bool {
+    table.can_call(seat)
+        && table.feasible_cap().is_none_or(|cap| lowest_feasible_sum(table, seat, view) <= i32::from(cap))
+}
+
+/// The lowest sum that `seat` can have as far as it can tell: the faces it knows, and for each card it does not
+/// know the cheapest of the cards that it sees nowhere.
+fn lowest_feasible_sum(table: &Table, seat: Seat, view: &impl View) -> i32 {
+    let rules = table.rules;
+    let mut unseen = [0u16; MAX_KINDS];
+    for &card in rules.deck() {
+        unseen[card.kind()] += 1;
+    }
+    for (left, &gone) in unseen.iter_mut().zip(&table.pile) {
+        *left -= u16::from(gone);
+    }
+    let (mut sum, mut unknown) = (0, 0);
+    for spot in table.occupied.each() {
+        match view.face(spot) {
+            Some(card) => {
+                unseen[card.kind()] -= 1;
+                if spot.seat() == seat {
+                    sum += rules.points(card);
+                }
+            }
+            None => unknown += usize::from(spot.seat() == seat),
+        }
+    }
+    for _ in 0..unknown {
+        let cheapest = (0..rules.kinds().len())
+            .filter(|&kind| unseen[kind] > 0)
+            .filter_map(Card::new)
+            .min_by_key(|&card| rules.points(card));
+        if let Some(card) = cheapest {
+            unseen[card.kind()] -= 1;
+            sum += rules.points(card);
+        }
+    }
+    sum
+}

@@ -1,0 +1,169 @@
+//! Snap windows by the rules: which event opens or closes one, who may snap, and what.
+//!
+//! The engine asks here with its [`Table`](crate::Table). A player that follows a round by its sightings asks here with what
+//! it heard. Both get their answers from the same code.
+
+use crate::Rules;
+use crate::engine::event::Event;
+use crate::rules::card::Card;
+use crate::rules::knob::{CallerSnaps, Flip, OthersAfterCall, SnapTargets, Window};
+use crate::rules::seat::{Seat, SeatSet, SpotSet};
+
+/// Who may snap which cards, after calls and with safe seats.
+///
+/// A [`Table`](crate::Table) has the rights of its round. A player without a table starts with [`SnapRights::new`] and
+/// tells it every event.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Rules, Seat, Sighting, SnapRights, SpotSet};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut rights = SnapRights::new(&rules, 2);
+/// let cards = SpotSet::of_seat(Seat::A).union(SpotSet::of_seat(Seat::B));
+/// assert_eq!(rights.targets(Seat::B, cards), cards);
+///
+/// // The cards of a caller are locked.
+/// rights.notice(&Sighting::Called { seat: Seat::A });
+/// assert_eq!(rights.targets(Seat::B, cards), SpotSet::of_seat(Seat::B));
+/// ```
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SnapRights {
+    rules: Rules,
+    seats: u8,
+    callers: SeatSet,
+    safe: SeatSet,
+}
+
+impl SnapRights {
+    /// The rights at the start of a round: nobody has called and nobody is safe.
+    pub fn new(rules: &Rules, seats: usize) -> SnapRights {
+        SnapRights::of(*rules, seats as u8, SeatSet::EMPTY, SeatSet::EMPTY)
+    }
+
+    #[inline]
+    pub(crate) fn of(rules: Rules, seats: u8, callers: SeatSet, safe: SeatSet) -> SnapRights {
+        SnapRights { rules, seats, callers, safe }
+    }
+
+    /// Updates the rights with an event: a deal, a call, or a seat that becomes safe.
+    pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
+        match *event {
+            Event::Dealt { .. } => (self.callers, self.safe) = (SeatSet::EMPTY, SeatSet::EMPTY),
+            Event::Called { seat } => self.callers.insert(seat),
+            Event::BecameSafe { seat } => self.safe.insert(seat),
+            // Whatever else happens leaves the rights as they are.
+            _ => {}
+        }
+    }
+
+    /// The seats that have called.
+    pub fn callers(&self) -> SeatSet {
+        self.callers
+    }
+
+    /// The seats that may snap: those that a snap window asks.
+    #[inline]
+    pub fn seats(&self) -> SeatSet {
+        let all = SeatSet::first(usize::from(self.seats)).without(self.safe);
+        if self.callers.is_empty() { all } else { self.after_call(all) }
+    }
+
+    /// The seats among these that may snap after a call.
+    fn after_call(&self, mut seats: SeatSet) -> SeatSet {
+        let spec = self.rules.spec();
+        if spec.others_after_call == OthersAfterCall::No {
+            seats = seats.without(seats.without(self.callers));
+        }
+        if spec.caller_snaps == CallerSnaps::None { seats.without(self.callers) } else { seats }
+    }
+
+    /// The spots among `occupied` that `seat` may snap, if it may snap at all. Whether the cards match is another question.
+    #[inline]
+    pub fn targets(&self, seat: Seat, occupied: SpotSet) -> SpotSet {
+        let spec = self.rules.spec();
+        if self.callers.is_empty() && spec.snap_targets == SnapTargets::Any {
+            return occupied;
+        }
+        let mut locked = self.callers;
+        let mut only_own = spec.snap_targets == SnapTargets::Own;
+        if matches!(spec.caller_snaps, CallerSnaps::Own | CallerSnaps::OwnAndForeign) && locked.contains(seat) {
+            locked.remove(seat);
+            only_own |= spec.caller_snaps == CallerSnaps::Own;
+        }
+        let open = if only_own { occupied.intersection(SpotSet::of_seat(seat)) } else { occupied };
+        open.without(SpotSet::of_seats(locked))
+    }
+}
+
+/// What an event says about snap windows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowSign {
+    /// A window opens for this card: at once, or when the card's power is done where powers come first.
+    Opens(Card),
+    /// The seat has snapped in the window that is open.
+    Snaps(Seat),
+    /// Nobody declares any more in the window, if one was open. Its winner may still go on with a chain.
+    Closes,
+    /// Nothing.
+    None,
+}
+
+impl Rules {
+    /// What this event says about snap windows under these rules.
+    ///
+    /// A window that a power opens again (`window = "both"`) has no sign of its own. After the round's last card the sign
+    /// is [`WindowSign::Opens`] too, even where `final_window = false` leaves that window out.
+    pub fn window_sign<Face: Copy>(&self, event: &Event<Face>) -> WindowSign {
+        match *event {
+            Event::Flipped { card } if self.flip_opens_window() => WindowSign::Opens(card),
+            Event::Dropped { card, .. } | Event::Kept { replaced: card, .. } if self.has_windows() => {
+                WindowSign::Opens(card)
+            }
+            Event::Snapped { seat, .. } | Event::Aborted { seat } => WindowSign::Snaps(seat),
+            Event::TurnBegan { .. } | Event::Called { .. } | Event::Ended { .. } => WindowSign::Closes,
+            // A step of a power, or a gift that is declined.
+            Event::Looked { .. } | Event::Swapped { .. } | Event::Shown { .. } | Event::Skipped { .. }
+                if !self.powers_come_first() =>
+            {
+                WindowSign::Closes
+            }
+            Event::Dealt { .. }
+            | Event::Peeked { .. }
+            | Event::Flipped { .. }
+            | Event::Drew { .. }
+            | Event::Took { .. }
+            | Event::Dropped { .. }
+            | Event::Kept { .. }
+            | Event::Looked { .. }
+            | Event::Swapped { .. }
+            | Event::Shown { .. }
+            | Event::Skipped { .. }
+            | Event::Touched { .. }
+            | Event::Penalised { .. }
+            | Event::PenaltyWaived { .. }
+            | Event::Gave { .. }
+            | Event::BecameSafe { .. }
+            | Event::Reshuffled { .. }
+            | Event::TurnedUp { .. } => WindowSign::None,
+        }
+    }
+
+    /// Whether there are snap windows at all.
+    #[inline]
+    pub(crate) fn has_windows(&self) -> bool {
+        self.spec().window != Window::None
+    }
+
+    /// Whether the card that starts the pile opens a window.
+    #[inline]
+    pub(crate) fn flip_opens_window(&self) -> bool {
+        self.has_windows() && self.spec().flip == Flip::Window
+    }
+
+    /// Whether the power of a card is carried out before its window opens.
+    #[inline]
+    pub(crate) fn powers_come_first(&self) -> bool {
+        self.spec().window == Window::After
+    }
+}

@@ -1,0 +1,537 @@
+//! A round in progress: the table and the faces that it hides.
+
+mod moves;
+mod turn;
+
+use crate::engine::action::{Action, Choices};
+use crate::engine::chance::Chance;
+use crate::engine::event::{Event, Sink};
+use crate::engine::observation::{Observation, Private, Tally, View, allows, choices};
+use crate::engine::table::{Carry, Opening, Phase, Source, Table};
+use crate::rules::card::{Card, MAX_CARDS, MAX_KINDS, Power};
+use crate::rules::knob::Peek;
+use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::rules::{Rules, RulesError, copies};
+use turn::Turn;
+
+/// A round in progress.
+///
+/// `State` is the public [`Table`] and the hidden faces. It holds no source of chance, so a clone does not contain the future. No
+/// agent gets a state: agents get an [`Observation`] and [`Sighting`](crate::Sighting)s.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Dice, Rules, Seat, Setup, State};
+/// use cambio_core::rng::{Bounded, Key, Purpose};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut stream = Key::new(1, 0).stream(Purpose::Deck, 0);
+/// let mut deck = rules.deck().to_vec();
+/// stream.shuffle(&mut deck);
+///
+/// let mut state = State::deal(&Setup::new(&rules, 2), &deck, &mut Dice(stream.clone()), &mut ()).unwrap();
+/// while !state.is_over() {
+///     let choices = state.choices();
+///     let action = choices.nth(stream.below(choices.len() as u32) as usize).unwrap();
+///     state.apply(action, &mut Dice(stream.clone()), &mut ()).unwrap();
+/// }
+/// assert!(state.points(Seat::A).is_some());
+/// ```
+#[derive(Clone, Debug)]
+pub struct State {
+    pub(crate) table: Table,
+    pub(crate) hidden: Hidden,
+}
+
+/// The faces that the table hides, and what is declared in secret.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hidden {
+    /// The card of each spot: `None` for a gap, and for a latent card.
+    pub(crate) faces: [Option<Card>; SPOTS],
+    /// The stock, its top last; with latent faces the unordered pool from which they and the stock come.
+    pub(crate) stock: [Card; MAX_CARDS],
+    pub(crate) pool_len: u16,
+    pub(crate) order: Order,
+    pub(crate) held: Option<Card>,
+    /// The points of the cards that lie where each seat has seen them, together: what it costs a playout most to add up.
+    pub(crate) seen_points: [i32; MAX_SEATS],
+    /// The ranks, as bits modulo 64, of the cards that lie where anybody has seen them, and perhaps of some that are gone.
+    pub(crate) seen_ranks: u64,
+    pub(crate) declared: [Option<Declared>; MAX_SEATS],
+    pub(crate) snappers: SeatSet,
+    pub(crate) touchers: SeatSet,
+    pub(crate) unasked: SeatSet,
+    /// Whether seats that know no card that matches are left out of snap windows.
+    pub(crate) asks_knowing: bool,
+}
+
+/// Whether the stock has an order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    /// It is a dealt deck.
+    Dealt,
+    /// Chance decides each card when it is first seen.
+    Pool,
+}
+
+/// What a seat declared in a snap window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Declared {
+    Snap(Spot),
+    Touch(Spot),
+}
+
+/// The setup of a round.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// The rules.
+    pub rules: Rules,
+    /// The number of seats, 2 to 8.
+    pub seats: usize,
+    /// The seat with the first turn.
+    pub starter: Seat,
+    /// What the seats carry over from the round before.
+    pub carry: Carry,
+}
+
+impl Setup {
+    /// The setup of a first round, which seat a starts.
+    pub fn new(rules: &Rules, seats: usize) -> Setup {
+        Setup { rules: *rules, seats, starter: Seat::A, carry: Carry::default() }
+    }
+
+    fn check(&self) -> Result<(), DealError> {
+        self.rules.covers(self.seats)?;
+        if self.starter.index() >= self.seats {
+            return Err(DealError::Starter { starter: self.starter, seats: self.seats });
+        }
+        Ok(())
+    }
+}
+
+/// Why a round cannot be dealt.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum DealError {
+    /// The rules do not fit the number of seats.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// The starter has no place at the table.
+    #[error("seat {starter} starts; allowed are the {seats} seats of the table")]
+    Starter {
+        /// The seat given.
+        starter: Seat,
+        /// How many seats there are.
+        seats: usize,
+    },
+    /// The cards are not those of the rules' deck.
+    #[error("impossible deck: {found} of `{label}`; allowed are {allowed}")]
+    Deck {
+        /// The label of the first kind of which there are too many or too few.
+        label: String,
+        /// How many there are.
+        found: usize,
+        /// How many there have to be.
+        allowed: usize,
+    },
+}
+
+/// The error of an illegal decision. The state has not changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IllegalAction {
+    /// The decision.
+    pub action: Action,
+    /// The seat that was asked, if any was.
+    pub actor: Option<Seat>,
+    /// What is legal.
+    pub legal: Choices,
+}
+
+impl std::error::Error for IllegalAction {}
+
+impl std::fmt::Display for IllegalAction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.actor {
+            Some(seat) => write!(f, "`{}` is illegal for seat {seat}; legal: {}", self.action, self.legal),
+            None => write!(f, "`{}` is illegal: the round is over", self.action),
+        }
+    }
+}
+
+impl State {
+    /// Deals a round from a shuffled deck, the first card dealt first, and plays on to the first decision.
+    ///
+    /// # Errors
+    /// If the rules do not fit the seats, the starter has no place, or the deck is not the rules' deck.
+    #[inline]
+    pub fn deal<C: Chance, S: Sink>(
+        setup: &Setup,
+        deck: &[Card],
+        chance: &mut C,
+        sink: &mut S,
+    ) -> Result<State, DealError> {
+        setup.check()?;
+        setup.rules.check_deck(deck)?;
+        let mut state = State::empty(setup, Order::Dealt);
+        state.begin(deck, chance, sink);
+        Ok(state)
+    }
+
+    /// Deals a round in which chance decides each face when it is first seen.
+    ///
+    /// # Errors
+    /// As [`State::deal`].
+    ///
+    /// ```
+    /// use cambio_core::{Dice, Rules, Seat, Setup, State};
+    /// use cambio_core::rng::{Key, Purpose};
+    ///
+    /// let rules = Rules::preset("faessler").unwrap();
+    /// let mut dice = Dice(Key::new(42, 0).stream(Purpose::Deck, 0));
+    /// let mut state = State::deal_latent(&Setup::new(&rules, 2), &mut dice, &mut ()).unwrap();
+    /// let a1 = "a1".parse().unwrap();
+    /// assert_eq!(state.face(a1), None);
+    /// state.apply("peek a1".parse().unwrap(), &mut dice, &mut ()).unwrap();
+    /// assert!(state.face(a1).is_some());
+    /// assert_eq!(state.points(Seat::A), None, "other faces of seat a are still latent");
+    /// state.settle(&mut dice);
+    /// assert!(state.points(Seat::A).is_some());
+    /// ```
+    #[inline]
+    pub fn deal_latent<C: Chance, S: Sink>(setup: &Setup, chance: &mut C, sink: &mut S) -> Result<State, DealError> {
+        setup.check()?;
+        let mut state = State::empty(setup, Order::Pool);
+        state.begin(setup.rules.deck(), chance, sink);
+        Ok(state)
+    }
+
+    /// Deals another round into the memory of this state, as [`State::deal`] does. It saves moving a state, which matters when
+    /// millions of rounds are dealt.
+    ///
+    /// # Errors
+    /// As [`State::deal`]; the state is then as it was.
+    pub fn redeal<C: Chance, S: Sink>(
+        &mut self,
+        setup: &Setup,
+        deck: &[Card],
+        chance: &mut C,
+        sink: &mut S,
+    ) -> Result<(), DealError> {
+        setup.check()?;
+        setup.rules.check_deck(deck)?;
+        *self = State::empty(setup, Order::Dealt);
+        self.begin(deck, chance, sink);
+        Ok(())
+    }
+
+    /// A table on which nothing lies yet.
+    #[inline]
+    fn empty(setup: &Setup, order: Order) -> State {
+        let Setup { rules, seats, starter, carry } = *setup;
+        let cards = rules.deck().len() as u16;
+        State {
+            table: Table {
+                rules,
+                occupied: SpotSet::EMPTY,
+                pointed: SpotSet::EMPTY,
+                named: SpotSet::EMPTY,
+                seen: [SpotSet::EMPTY; MAX_SEATS],
+                pile: [0; MAX_KINDS],
+                pile_points: 0,
+                pile_len: 0,
+                stock_len: cards,
+                reshuffles: 0,
+                turns: 0,
+                seats: seats as u8,
+                starter,
+                turn: starter,
+                asked: None,
+                phase: Phase::Over,
+                opening: Opening::Landing,
+                top: None,
+                top_spent: false,
+                opener: None,
+                power: Power::NONE,
+                step: 0,
+                cheated: false,
+                declined_look: false,
+                carried_out: false,
+                won: false,
+                frozen: false,
+                gap: None,
+                callers: SeatSet::EMPTY,
+                first_caller: None,
+                safe: SeatSet::EMPTY,
+                carry,
+                ended: None,
+            },
+            hidden: Hidden {
+                faces: [None; SPOTS],
+                stock: [Card::FILLER; MAX_CARDS],
+                pool_len: cards,
+                order,
+                held: None,
+                seen_points: [0; MAX_SEATS],
+                seen_ranks: 0,
+                declared: [None; MAX_SEATS],
+                snappers: SeatSet::EMPTY,
+                touchers: SeatSet::EMPTY,
+                unasked: SeatSet::EMPTY,
+                asks_knowing: false,
+            },
+        }
+    }
+
+    /// Deals from these cards and plays on to the first decision.
+    fn begin<C: Chance, S: Sink>(&mut self, deck: &[Card], chance: &mut C, sink: &mut S) {
+        let stock = &mut self.hidden.stock[..deck.len()];
+        stock.copy_from_slice(deck);
+        stock.reverse();
+        let spec = self.table.rules.spec();
+        let (hand, seats, starter) = (spec.hand.count(), self.table.seats(), self.table.starter);
+        let carry = self.table.carry;
+        let mut turn = Turn { state: self, chance, sink };
+        turn.happens(Event::Dealt { starter, extra: carry.extra_card });
+        match spec.peek {
+            Peek::Slots(mask) => {
+                for seat in starter.round(seats) {
+                    let slots = (0..hand).filter(|slot| mask >> slot & 1 == 1);
+                    for spot in slots.filter_map(|slot| Spot::new(seat, slot + 1)) {
+                        turn.peek(seat, spot);
+                    }
+                }
+            }
+            Peek::Choose(_) => {}
+        }
+        if matches!(spec.peek, Peek::Slots(_)) && carry.extra_peek.is_empty() {
+            turn.after_peeks();
+        } else {
+            turn.ask_to_peek(starter);
+        }
+    }
+
+    /// The public part: what a spectator sees.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The seat that is asked, if the round is not over.
+    #[inline]
+    pub fn actor(&self) -> Option<Seat> {
+        self.table.asked
+    }
+
+    /// Whether the round is over.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.table.asked.is_none()
+    }
+
+    /// The decisions that are legal for the seat that is asked.
+    #[inline]
+    pub fn choices(&self) -> Choices {
+        self.table.asked.map_or(Choices::NONE, |seat| choices(&self.table, &self.view(seat)))
+    }
+
+    /// Whether the decision is one of [`State::choices`]. It does not make the whole set, so it is faster for one decision.
+    #[inline]
+    pub fn allows(&self, action: Action) -> bool {
+        self.table.asked.is_some_and(|seat| allows(&self.table, &self.view(seat), action))
+    }
+
+    /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision.
+    ///
+    /// # Errors
+    /// If the decision is not legal; the state is then as it was.
+    #[inline]
+    pub fn apply<C: Chance, S: Sink>(
+        &mut self,
+        action: Action,
+        chance: &mut C,
+        sink: &mut S,
+    ) -> Result<(), IllegalAction> {
+        self.check(action)?;
+        Turn { state: self, chance, sink }.carry_out(action);
+        Ok(())
+    }
+
+    /// The one gate before a decision: the seat that is asked, if the decision is legal for it.
+    #[inline]
+    pub(crate) fn check(&self, action: Action) -> Result<Seat, IllegalAction> {
+        match self.actor() {
+            Some(seat) if self.allows(action) => Ok(seat),
+            actor => Err(IllegalAction { action, actor, legal: self.choices() }),
+        }
+    }
+
+    /// Carries out a decision as [`State::apply`] does, without checking that it is one of [`State::choices`]. For playouts in
+    /// millions of sampled worlds, whose policies choose from the choices.
+    ///
+    /// # Panics
+    /// With debug assertions, if the decision is illegal. Without them the round may go on in any way, or panic later.
+    #[inline]
+    pub fn carry_out<C: Chance, S: Sink>(&mut self, action: Action, chance: &mut C, sink: &mut S) {
+        debug_assert!(self.allows(action), "`{action}` is not one of {}", self.choices());
+        Turn { state: self, chance, sink }.carry_out(action);
+    }
+
+    /// What `seat` may know now.
+    pub fn observe(&self, seat: Seat) -> Observation<'_> {
+        let private = Private { seat, faces: [None; SPOTS], held: self.view(seat).held() };
+        let mut view = Observation::new(&self.table, private);
+        // Where they stay: what was just written byte by byte is slow to copy.
+        for spot in self.table.seen(seat).each() {
+            view.private.faces[spot.index()] = self.hidden.faces[spot.index()];
+        }
+        view
+    }
+
+    /// What `seat` may know now, looked up when it is needed and never copied. For policies that decide in millions of sampled
+    /// worlds.
+    #[inline]
+    pub fn view(&self, seat: Seat) -> StateView<'_> {
+        StateView { state: self, seat }
+    }
+
+    /// The card that lies here, for referees and analysis; `None` for an empty spot and a latent face.
+    pub fn face(&self, spot: Spot) -> Option<Card> {
+        self.hidden.faces[spot.index()]
+    }
+
+    /// The held card, for referees and analysis.
+    pub fn held(&self) -> Option<Card> {
+        if matches!(self.table.phase, Phase::Held(_)) { self.hidden.held } else { None }
+    }
+
+    /// The stock, its top first, for referees and analysis. With latent faces it is the unordered pool, which also holds the
+    /// cards of latent spots.
+    pub fn stock(&self) -> impl Iterator<Item = Card> {
+        self.hidden.stock[..usize::from(self.hidden.pool_len)].iter().rev().copied()
+    }
+
+    /// The points of a seat's layout, 0 for a safe seat; `None` while one of its faces is latent.
+    pub fn points(&self, seat: Seat) -> Option<i32> {
+        let faces = self.table.layout(seat).each().map(|spot| self.face(spot));
+        faces.map(|card| card.map(|card| self.table.rules.points(card))).sum()
+    }
+
+    /// From now on, snap windows and chains ask only seats that know a matching card.
+    ///
+    /// If nobody snaps a card that it does not know, the play is the same with fewer decisions. Playouts of policies that never
+    /// gamble save most of their decisions.
+    pub fn ask_knowing_only(&mut self) {
+        self.hidden.asks_knowing = true;
+    }
+
+    /// Lets chance deal anew what nobody has seen: the stock, and the cards on the table that no seat ever saw. No decision so far
+    /// could depend on them, so this world is as likely as the one before.
+    ///
+    /// Once the pile has become the stock, the cards on the table stay: they are not from that stock. Where faces are latent, nothing
+    /// changes.
+    ///
+    /// # Panics
+    /// Never: without latent faces every card on the table has one.
+    pub fn redeal_unseen<C: Chance>(&mut self, chance: &mut C) {
+        let State { table, hidden } = self;
+        if hidden.order != Order::Dealt {
+            return;
+        }
+        let mut unseen = SpotSet::EMPTY;
+        if table.reshuffles == 0 {
+            unseen = Seat::ALL.into_iter().fold(table.occupied(), |unseen, seat| unseen.without(table.seen(seat)));
+        }
+        let mut len = usize::from(hidden.pool_len);
+        for spot in unseen.iter_from(Seat::A) {
+            hidden.stock[len] = hidden.faces[spot.index()].expect("a dealt card has a face");
+            len += 1;
+        }
+        chance.shuffle(&mut hidden.stock[..len]);
+        for spot in unseen.iter_from(Seat::A) {
+            len -= 1;
+            hidden.faces[spot.index()] = Some(hidden.stock[len]);
+        }
+    }
+
+    /// Lets chance decide every latent face of the layouts.
+    pub fn settle<C: Chance>(&mut self, chance: &mut C) {
+        Turn { state: self, chance, sink: &mut () }.settle();
+    }
+}
+
+impl Rules {
+    /// Whether these are the cards of the deck, in any order.
+    pub(crate) fn check_deck(&self, cards: &[Card]) -> Result<(), DealError> {
+        let found = copies(cards);
+        let allowed = self.copies();
+        if cards.len() == self.deck().len() && found == *allowed {
+            return Ok(());
+        }
+        let count = |card| cards.iter().filter(|&&other| other == card).count();
+        let off = (0..MAX_KINDS).filter_map(Card::new).find(|&card| count(card) != self.copies_of(card));
+        match off {
+            None => Ok(()),
+            Some(card) => Err(DealError::Deck {
+                label: self.kinds().get(card.kind()).map_or_else(|| format!("{card:?}"), |kind| kind.label.clone()),
+                found: count(card),
+                allowed: self.copies_of(card),
+            }),
+        }
+    }
+}
+
+/// What one seat may know, as in an [`Observation`], but looked up in the state and never copied.
+///
+/// It borrows the state, so no agent gets one. It is for policies of playouts, which decide in sampled worlds.
+#[derive(Clone, Copy)]
+pub struct StateView<'a> {
+    state: &'a State,
+    seat: Seat,
+}
+
+impl View for StateView<'_> {
+    #[inline]
+    fn table(&self) -> &Table {
+        &self.state.table
+    }
+
+    #[inline]
+    fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    #[inline]
+    fn face(&self, spot: Spot) -> Option<Card> {
+        let is_seen = self.state.table.seen(self.seat).contains(spot);
+        if is_seen { self.state.hidden.faces[spot.index()] } else { None }
+    }
+
+    #[inline]
+    fn held(&self) -> Option<Card> {
+        match self.state.table.phase {
+            Phase::Held(Source::Pile(card)) => Some(card),
+            Phase::Held(Source::Stock) if self.state.table.turn == self.seat => self.state.hidden.held,
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
+        let seen = spots.intersection(self.known());
+        seen.iter_from(self.seat).filter_map(|spot| Some((spot, self.state.hidden.faces[spot.index()]?)))
+    }
+
+    #[inline]
+    fn known_cards_of(&self, owner: Seat, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
+        let seen = spots.intersection(self.known());
+        seen.iter_of(owner).filter_map(|spot| Some((spot, self.state.hidden.faces[spot.index()]?)))
+    }
+
+    #[inline]
+    fn tally(&self, owner: Seat, spots: SpotSet) -> Tally {
+        Tally::of_layout(self.rules(), &self.state.hidden.faces, owner, spots.intersection(self.known()))
+    }
+
+    #[inline]
+    fn known_points(&self) -> i32 {
+        self.state.hidden.seen_points[self.seat.index()]
+    }
+}

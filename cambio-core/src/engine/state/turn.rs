@@ -1,0 +1,346 @@
+//! How decisions change the state: turns, powers, windows, gifts, chains, penalties, and the end of a round.
+//!
+//! Every function here runs after the one gate in [`State::apply`](crate::State::apply), so it changes and does
+//! not ask. Each ends by asking somebody, or by ending the round. `power` carries out powers, `window` snap windows with
+//! gifts and chains. Cards move only by the events that happen.
+
+mod power;
+mod window;
+
+use crate::engine::chance::Chance;
+use crate::engine::event::{Ending, Event, Sink};
+use crate::engine::observation::may_call;
+use crate::engine::state::{Declared, Order, State};
+use crate::engine::table::{Opening, Phase, Source};
+use crate::rules::card::{Card, Power};
+use crate::rules::knob::{CallWhen, EmptyHand, Flip, Peek, Redrop, StockEmpty};
+use crate::rules::seat::{Seat, Spot, SpotSet};
+use crate::{Action, RulesSpec};
+
+/// The state in the middle of a decision, with the chance and the sink that go with it.
+pub(crate) struct Turn<'s, C, S> {
+    pub(crate) state: &'s mut State,
+    pub(crate) chance: &'s mut C,
+    pub(crate) sink: &'s mut S,
+}
+
+impl<C: Chance, S: Sink> Turn<'_, C, S> {
+    fn spec(&self) -> &'static RulesSpec {
+        self.state.table.rules.spec()
+    }
+
+    /// Moves the cards as the event says, and tells the sink.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    pub(crate) fn happens(&mut self, event: Event<Card>) {
+        self.state.follow(event.motion());
+        self.sink.event(&event);
+    }
+
+    #[inline]
+    fn ask(&mut self, seat: Seat, phase: Phase) {
+        self.state.table.asked = Some(seat);
+        self.state.table.phase = phase;
+    }
+
+    /// Carries out a legal decision.
+    #[inline]
+    pub(crate) fn carry_out(&mut self, action: Action) {
+        let seat = self.state.table.asked.expect("a legal decision has a seat that was asked");
+        match (self.state.table.phase, action) {
+            (Phase::Window, Action::Pass) => self.ask_next(),
+            (Phase::Window, Action::Snap(spot)) => {
+                self.state.hidden.snappers.insert(seat);
+                self.state.hidden.declared[seat.index()] = Some(Declared::Snap(spot));
+                self.ask_next();
+            }
+            (Phase::Window, Action::Touch(spot)) => {
+                self.state.hidden.touchers.insert(seat);
+                self.state.hidden.declared[seat.index()] = Some(Declared::Touch(spot));
+                self.ask_next();
+            }
+            (_, Action::Draw) => self.draw(seat),
+            (_, Action::Take) => self.take(seat),
+            (_, Action::Drop) => self.drop_held(seat),
+            (_, Action::Keep(spot)) => self.keep(seat, spot),
+            (_, Action::End) => self.next_turn(),
+            (_, Action::Call) => self.call(seat),
+            (_, Action::Look(spot)) => self.look(seat, spot),
+            (_, Action::Swap(one, other)) => self.swap(seat, one, other),
+            (Phase::Gift, Action::Skip) => {
+                self.happens(Event::Skipped { seat });
+                self.after_success(seat);
+            }
+            (_, Action::Skip) => self.decline(seat),
+            (_, Action::Show(spot)) => self.show(spot),
+            (_, Action::Give(spot)) => self.give(seat, spot),
+            (_, Action::Snap(spot)) => self.chain(seat, spot),
+            // Only a chain still has a pass: that of a window stands above.
+            (_, Action::Pass | Action::Touch(_)) => self.after_window(),
+            (_, Action::Peek(spot)) => {
+                self.peek(seat, spot);
+                self.ask_to_peek(seat);
+            }
+            (_, Action::Cheat(spot)) => self.cheat(seat, spot),
+        }
+    }
+
+    // Faces and cards.
+
+    /// The face of an occupied spot; a latent one is decided now.
+    #[inline]
+    fn face(&mut self, spot: Spot) -> Card {
+        match self.state.hidden.faces[spot.index()] {
+            Some(card) => card,
+            None => self.decide(spot),
+        }
+    }
+
+    #[cold]
+    fn decide(&mut self, spot: Spot) -> Card {
+        let card = self.draw_pool();
+        self.state.hidden.faces[spot.index()] = Some(card);
+        card
+    }
+
+    fn draw_pool(&mut self) -> Card {
+        let hidden = &mut self.state.hidden;
+        let len = usize::from(hidden.pool_len);
+        let last = len - 1;
+        if hidden.order == Order::Pool {
+            let place = self.chance.draw(&hidden.stock[..len]);
+            hidden.stock.swap(place, last);
+        }
+        hidden.pool_len = last as u16;
+        hidden.stock[last]
+    }
+
+    /// The top of the stock, which somebody sees now. The event that follows says where it goes.
+    #[inline]
+    fn turn_top(&mut self) -> Card {
+        self.restock();
+        self.draw_pool()
+    }
+
+    /// Shuffles the pile without its top into a new stock if the stock is empty.
+    #[inline]
+    fn restock(&mut self) {
+        if self.state.table.stock_len == 0 {
+            self.reshuffle();
+        }
+    }
+
+    #[cold]
+    fn reshuffle(&mut self) {
+        // What is still latent comes from the old stock: it is decided before the new one lies there.
+        self.settle();
+        let event = Event::Reshuffled { cards: self.state.table.pile_len - 1 };
+        self.state.follow(event.motion());
+        let hidden = &mut self.state.hidden;
+        if hidden.order == Order::Dealt {
+            self.chance.shuffle(&mut hidden.stock[..usize::from(hidden.pool_len)]);
+        }
+        self.sink.event(&event);
+    }
+
+    pub(crate) fn settle(&mut self) {
+        if self.state.hidden.pool_len == self.state.table.stock_len {
+            return;
+        }
+        for spot in self.state.table.occupied.iter_from(self.state.table.turn) {
+            self.face(spot);
+        }
+    }
+
+    /// One penalty card, unseen, for `seat` (000:124, 003:8, 004:143).
+    fn penalise(&mut self, seat: Seat) {
+        match self.state.table.penalty_spot(seat) {
+            Some(spot) if self.state.table.can_draw() => {
+                self.restock();
+                self.happens(Event::Penalised { seat, spot });
+            }
+            _ => self.happens(Event::PenaltyWaived { seat }),
+        }
+    }
+
+    // Before the first turn.
+
+    pub(crate) fn peek(&mut self, seat: Seat, spot: Spot) {
+        let face = self.face(spot);
+        self.happens(Event::Peeked { seat, spot, face });
+    }
+
+    /// Asks `seat`, or the next seat with a peek left, which card it looks at.
+    pub(crate) fn ask_to_peek(&mut self, seat: Seat) {
+        let number = match self.spec().peek {
+            Peek::Slots(slots) => slots.count_ones() as usize,
+            Peek::Choose(number) => usize::from(number),
+        };
+        let hand = self.spec().hand.count();
+        let table = &self.state.table;
+        let (seats, starter) = (table.seats(), table.starter);
+        let has_left = |seat: Seat| {
+            let seen = SpotSet::row(seat, hand).intersection(table.seen(seat)).len();
+            let more = usize::from(table.carry.extra_peek.contains(seat));
+            seen < (number + more).min(hand)
+        };
+        let rest = (seat.distance_from(starter, seats)..seats).map(|steps| starter.ahead(steps, seats));
+        match rest.into_iter().find(|&seat| has_left(seat)) {
+            Some(seat) => self.ask(seat, Phase::Peek),
+            None => self.after_peeks(),
+        }
+    }
+
+    pub(crate) fn after_peeks(&mut self) {
+        if self.spec().flip != Flip::None {
+            let card = self.turn_top();
+            self.happens(Event::Flipped { card });
+        }
+        if self.state.table.rules.flip_opens_window() {
+            self.open_window(Opening::Flip);
+        } else {
+            self.begin_turn(self.state.table.starter);
+        }
+    }
+
+    // A turn.
+
+    fn begin_turn(&mut self, seat: Seat) {
+        let spec = self.spec();
+        let table = &mut self.state.table;
+        if table.first_caller == Some(seat) {
+            return self.end(Ending::Call);
+        }
+        if spec.empty_hand == EmptyHand::EndsRoundAtTurn && table.emptied().is_some() {
+            return self.end(Ending::EmptyHand);
+        }
+        if table.is_limit_reached() {
+            return self.end(Ending::TurnLimit);
+        }
+        if spec.stock_empty == StockEmpty::EndRound && table.stock_len == 0 {
+            return self.end(Ending::StockOut);
+        }
+        table.turn = seat;
+        table.won = false;
+        table.cheated = false;
+        if !self.can_start(seat) {
+            return self.end(Ending::StockOut);
+        }
+        self.state.table.turns += 1;
+        self.happens(Event::TurnBegan { seat });
+        self.ask(seat, Phase::Start);
+    }
+
+    /// Whether a turn of this seat has a legal start.
+    fn can_start(&mut self, seat: Seat) -> bool {
+        let table = &self.state.table;
+        let has_card = table.can_draw() || table.can_take();
+        has_card || (self.spec().call == CallWhen::InsteadOfTurn && self.may_call(seat))
+    }
+
+    fn may_call(&mut self, seat: Seat) -> bool {
+        self.state.table.asked = Some(seat);
+        may_call(&self.state.table, seat, &self.state.view(seat))
+    }
+
+    fn next_turn(&mut self) {
+        let table = &self.state.table;
+        self.begin_turn(table.turn.next(table.seats()));
+    }
+
+    fn draw(&mut self, seat: Seat) {
+        self.state.table.frozen = false;
+        let card = self.turn_top();
+        self.happens(Event::Drew { seat, face: card });
+        self.ask(seat, Phase::Held(Source::Stock));
+    }
+
+    fn take(&mut self, seat: Seat) {
+        let table = &mut self.state.table;
+        table.frozen = false;
+        let card = table.top.expect("a card is taken from a pile with a top");
+        self.happens(Event::Took { seat, card });
+        self.ask(seat, Phase::Held(Source::Pile(card)));
+    }
+
+    fn call(&mut self, seat: Seat) {
+        let table = &mut self.state.table;
+        // A call that ends a turn is no start: the freeze is for the next seat.
+        table.frozen &= table.phase != Phase::Start;
+        table.callers.insert(seat);
+        table.first_caller.get_or_insert(seat);
+        self.happens(Event::Called { seat });
+        self.next_turn();
+    }
+
+    fn cheat(&mut self, seat: Seat, spot: Spot) {
+        self.state.table.cheated = true;
+        let face = self.face(spot);
+        self.happens(Event::Looked { seat, spot, face });
+        self.penalise(seat);
+        // The penalty card may have been the last of the stock.
+        if !self.can_start(seat) {
+            return self.end(Ending::StockOut);
+        }
+        self.ask(seat, Phase::Start);
+    }
+
+    fn drop_held(&mut self, seat: Seat) {
+        let card = self.state.hidden.held.expect("the phase is Held");
+        let power = self.state.table.rules.power(card);
+        let was_spent = self.state.table.top_spent;
+        let (has_power, spent) = match (self.state.table.phase, self.spec().redrop) {
+            (Phase::Held(Source::Stock), _) | (_, Redrop::Power) => (true, false),
+            (_, Redrop::UnspentPower) => (!was_spent, was_spent),
+            (_, Redrop::NoPower | Redrop::Forbidden) => (false, was_spent),
+        };
+        self.happens(Event::Dropped { seat, card });
+        self.state.table.top_spent = spent;
+        self.land(if has_power { power } else { Power::NONE });
+    }
+
+    fn keep(&mut self, seat: Seat, spot: Spot) {
+        let replaced = self.face(spot);
+        self.happens(Event::Kept { seat, spot, replaced });
+        self.land(Power::NONE);
+    }
+
+    /// A card has landed on the pile; `power` is what it may do.
+    fn land(&mut self, power: Power) {
+        self.state.table.power = power;
+        if self.state.table.rules.powers_come_first() && !power.is_none() {
+            self.begin_power();
+        } else {
+            self.open_window(Opening::Landing);
+        }
+    }
+
+    fn finish_turn(&mut self) {
+        let seat = self.state.table.turn;
+        if self.spec().call == CallWhen::AfterTurn && self.may_call(seat) {
+            self.ask(seat, Phase::Close);
+        } else {
+            self.next_turn();
+        }
+    }
+
+    // The end.
+
+    fn end(&mut self, reason: Ending) {
+        let table = &mut self.state.table;
+        table.asked = None;
+        table.phase = Phase::Over;
+        table.ended = Some(reason);
+        self.happens(Event::Ended { reason });
+        if !C::SETTLES {
+            return;
+        }
+        self.settle();
+        // All see the cards for the scores. The table stays as it was when play stopped.
+        for spot in self.state.table.occupied.iter_from(self.state.table.starter) {
+            if let Some(card) = self.state.hidden.faces[spot.index()] {
+                self.sink.event(&Event::TurnedUp { spot, card });
+            }
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! The table: everything that a spectator may see.
+
+use crate::engine::action::Pairs;
+use crate::engine::event::Ending;
+use crate::engine::snap::SnapRights;
+use crate::rules::card::{Card, MAX_KINDS, Power};
+use crate::rules::knob::{CallWhen, Callers, Cap, EmptyHand, LimitInLap, Redrop, StockEmpty};
+use crate::rules::seat::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
+use crate::{Rules, Step};
+
+/// What is being decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// A seat chooses which of its own cards to look at before the first turn.
+    Peek,
+    /// A turn starts: draw, take, call.
+    Start,
+    /// A card is held: keep or drop.
+    Held(Source),
+    /// A snap window: every seat that may snap declares in secret.
+    Window,
+    /// The winner of a foreign snap gives a card.
+    Gift,
+    /// The winner of a snap may go on.
+    Chain,
+    /// A step of a power.
+    Power,
+    /// A card of another seat is named for a reveal.
+    Show,
+    /// The end of a turn: call or end.
+    Close,
+    /// Nothing: the round is over.
+    Over,
+}
+
+/// Where a held card comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// The stock: the drawer alone knows it.
+    Stock,
+    /// The pile: all know it.
+    Pile(Card),
+}
+
+/// What opened a snap window, and so what follows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Opening {
+    Flip,
+    Landing,
+    AfterPower,
+}
+
+/// What seats carry over from the round before (knob `carry_over`).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Carry {
+    /// Seats that start with an extra card.
+    pub extra_card: SeatSet,
+    /// Seats that peek at an extra card.
+    pub extra_peek: SeatSet,
+}
+
+/// Everything that a spectator may see, and nothing else: which spots hold cards, who has seen them, the pile, the size of the
+/// stock, whose turn it is and what is being decided.
+///
+/// ```
+/// use cambio_core::{Phase, Playing, Rules, Seat, rng::Key};
+///
+/// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 3, Key::new(42, 0)).unwrap();
+/// playing.act("draw".parse().unwrap()).unwrap();
+/// let table = playing.state().table();
+/// assert!(matches!(table.phase(), Phase::Held { .. }));
+/// assert_eq!((table.asked(), table.turns(), table.seats()), (Some(Seat::A), 1, 3));
+/// assert_eq!(table.layout(Seat::B).len(), 4);
+/// // In `classic` each seat has seen two of its own cards before the first turn.
+/// assert_eq!(table.seen(Seat::B).len(), 2);
+/// assert_eq!((table.stock_len(), table.pile_len(), table.reshuffles()), (41, 0, 0));
+/// ```
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Table {
+    pub(crate) rules: Rules,
+    pub(crate) occupied: SpotSet,
+    /// Where the cards lie that this power looked at.
+    pub(crate) pointed: SpotSet,
+    /// The spots that this power's reveal named.
+    pub(crate) named: SpotSet,
+    /// The spots whose cards each seat has seen.
+    pub(crate) seen: [SpotSet; MAX_SEATS],
+    pub(crate) pile: [u8; MAX_KINDS],
+    pub(crate) pile_points: i32,
+    pub(crate) pile_len: u16,
+    pub(crate) stock_len: u16,
+    pub(crate) reshuffles: u16,
+    pub(crate) turns: u16,
+    pub(crate) seats: u8,
+    pub(crate) starter: Seat,
+    pub(crate) turn: Seat,
+    pub(crate) asked: Option<Seat>,
+    pub(crate) phase: Phase,
+    pub(crate) opening: Opening,
+    pub(crate) top: Option<Card>,
+    /// Whether a step of the top's power was carried out when it was dropped.
+    pub(crate) top_spent: bool,
+    /// The card that opened the window.
+    pub(crate) opener: Option<Card>,
+    pub(crate) power: Power,
+    pub(crate) step: u8,
+    pub(crate) cheated: bool,
+    pub(crate) declined_look: bool,
+    pub(crate) carried_out: bool,
+    pub(crate) won: bool,
+    pub(crate) frozen: bool,
+    pub(crate) gap: Option<Spot>,
+    pub(crate) callers: SeatSet,
+    pub(crate) first_caller: Option<Seat>,
+    pub(crate) safe: SeatSet,
+    pub(crate) carry: Carry,
+    pub(crate) ended: Option<Ending>,
+}
+
+impl Table {
+    /// The rules in force.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The number of seats.
+    pub fn seats(&self) -> usize {
+        usize::from(self.seats)
+    }
+
+    /// The seat that had the first turn.
+    pub fn starter(&self) -> Seat {
+        self.starter
+    }
+
+    /// Whose turn it is.
+    pub fn turn(&self) -> Seat {
+        self.turn
+    }
+
+    /// The number of turns that have begun.
+    pub fn turns(&self) -> usize {
+        usize::from(self.turns)
+    }
+
+    /// The seat that is asked, if any.
+    pub fn asked(&self) -> Option<Seat> {
+        self.asked
+    }
+
+    /// What is being decided.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The step of a power that is being decided.
+    pub fn step(&self) -> Option<Step> {
+        if matches!(self.phase, Phase::Power | Phase::Show) { self.power.step(self.step.into()) } else { None }
+    }
+
+    /// The spots with a card.
+    pub fn occupied(&self) -> SpotSet {
+        self.occupied
+    }
+
+    /// The spots of `seat` with a card.
+    pub fn layout(&self, seat: Seat) -> SpotSet {
+        self.occupied.intersection(SpotSet::of_seat(seat))
+    }
+
+    /// The seats that have legitimately seen the card that lies here; none for an empty spot.
+    pub fn seen_by(&self, spot: Spot) -> SeatSet {
+        let saw = |seat: &Seat| self.seen[seat.index()].contains(spot);
+        Seat::ALL.into_iter().filter(saw).collect()
+    }
+
+    /// The spots whose cards `seat` has legitimately seen.
+    #[inline]
+    pub fn seen(&self, seat: Seat) -> SpotSet {
+        self.seen[seat.index()]
+    }
+
+    /// The face-up card on the pile: `None` if there is none, or while the top is held after being taken.
+    pub fn top(&self) -> Option<Card> {
+        self.top
+    }
+
+    /// The card that opened the current snap window.
+    pub fn opener(&self) -> Option<Card> {
+        if self.phase == Phase::Window { self.opener } else { None }
+    }
+
+    /// The number of cards on the pile.
+    pub fn pile_len(&self) -> usize {
+        usize::from(self.pile_len)
+    }
+
+    /// The number of cards of the kind of `card` on the pile.
+    pub fn on_pile(&self, card: Card) -> usize {
+        usize::from(self.pile[card.kind()])
+    }
+
+    /// The sum of the points of the cards on the pile.
+    pub fn pile_points(&self) -> i32 {
+        self.pile_points
+    }
+
+    /// The number of cards in the stock.
+    pub fn stock_len(&self) -> usize {
+        usize::from(self.stock_len)
+    }
+
+    /// How often the pile has become a new stock.
+    pub fn reshuffles(&self) -> usize {
+        usize::from(self.reshuffles)
+    }
+
+    /// Whether the pile is frozen for the next start.
+    pub fn is_frozen(&self) -> bool {
+        self.frozen
+    }
+
+    /// The seats that have called.
+    pub fn callers(&self) -> SeatSet {
+        self.callers
+    }
+
+    /// The callers in the order of their calls.
+    pub fn callers_in_order(&self) -> impl Iterator<Item = Seat> {
+        let callers = self.callers;
+        self.first_caller
+            .into_iter()
+            .flat_map(move |first| first.round(self.seats()))
+            .filter(move |&seat| callers.contains(seat))
+    }
+
+    /// The safe seats: they have no cards and score 0 whatever follows (knob `empty_hand = "safe"`).
+    pub fn safe(&self) -> SeatSet {
+        self.safe
+    }
+
+    /// The gap that waits for a gift.
+    pub fn gap(&self) -> Option<Spot> {
+        self.gap
+    }
+
+    /// The spots of the cards that the current power has looked at, or that the current reveal has named.
+    pub fn pointed(&self) -> SpotSet {
+        match self.phase {
+            Phase::Power => self.pointed,
+            Phase::Show => self.named,
+            _ => SpotSet::EMPTY,
+        }
+    }
+
+    /// What the seats carried over from the round before.
+    pub fn carry(&self) -> Carry {
+        self.carry
+    }
+
+    /// Why the round ended, if it has.
+    pub fn ended(&self) -> Option<Ending> {
+        self.ended
+    }
+
+    /// Who may snap which cards, after calls and with safe seats.
+    #[inline]
+    pub fn snap_rights(&self) -> SnapRights {
+        SnapRights::of(self.rules, self.seats, self.callers, self.safe)
+    }
+
+    /// The seats that a snap window asks.
+    #[inline]
+    pub fn may_snap(&self) -> SeatSet {
+        self.snap_rights().seats()
+    }
+
+    /// The spots that `seat` may snap if it may snap at all.
+    #[inline]
+    pub fn snap_targets(&self, seat: Seat) -> SpotSet {
+        self.snap_rights().targets(seat, self.occupied)
+    }
+
+    pub(crate) fn can_draw(&self) -> bool {
+        self.stock_len > 0 || (self.rules.spec().stock_empty == StockEmpty::Reshuffle && self.pile_len >= 2)
+    }
+
+    pub(crate) fn can_take(&self) -> bool {
+        let spec = self.rules.spec();
+        spec.take
+            && self.top.is_some()
+            && !self.frozen
+            && (spec.redrop != Redrop::Forbidden || self.can_keep(self.turn))
+    }
+
+    pub(crate) fn can_keep(&self, seat: Seat) -> bool {
+        !self.layout(seat).is_empty()
+    }
+
+    /// Whether the rules let this seat call now, a feasible cap aside.
+    pub(crate) fn can_call(&self, seat: Seat) -> bool {
+        match self.rules.spec().callers {
+            Callers::One => self.callers.is_empty(),
+            Callers::Several => !self.callers.contains(seat),
+        }
+    }
+
+    /// The spot that a penalty card for `seat` would go to.
+    pub(crate) fn penalty_spot(&self, seat: Seat) -> Option<Spot> {
+        if self.safe.contains(seat) {
+            return None;
+        }
+        let rules = self.rules;
+        let extra = SpotSet::row(seat, rules.slots()).without(SpotSet::row(seat, rules.spec().hand.count()));
+        let mut free = extra.without(self.occupied);
+        if let Some(gap) = self.gap {
+            free.remove(gap);
+        }
+        free.first_from(seat)
+    }
+
+    /// The cards of its dealt hand that `seat` has not looked at.
+    pub(crate) fn unpeeked(&self, seat: Seat) -> SpotSet {
+        SpotSet::row(seat, self.rules.spec().hand.count()).without(self.seen(seat))
+    }
+
+    /// The cards that the step of a power may look at.
+    pub(crate) fn look_targets(&self, step: Step) -> SpotSet {
+        if self.declined_look {
+            return SpotSet::EMPTY;
+        }
+        let own = SpotSet::of_seat(self.turn);
+        let mut spots = match (step.looks_at_own(), step.looks_at_others()) {
+            (true, true) => self.occupied,
+            (true, false) => self.occupied.intersection(own),
+            (false, true) => self.occupied.without(own),
+            (false, false) => return SpotSet::EMPTY,
+        };
+        if step.looks_at_another() {
+            spots = spots.without(self.pointed);
+        }
+        if !self.rules.spec().look_at_caller && !self.callers.is_empty() {
+            spots = spots.without(SpotSet::of_seats(self.callers));
+        }
+        spots
+    }
+
+    /// The cards that the step of a power may swap with each other.
+    pub(crate) fn swap_targets(&self, step: Step) -> Pairs {
+        if !step.swaps() {
+            return Pairs::NONE;
+        }
+        let spots = self.occupied.without(SpotSet::of_seats(self.callers));
+        if step.swaps_own() {
+            let own = spots.intersection(SpotSet::of_seat(self.turn));
+            return Table::swaps_with(
+                own,
+                Pairs { spots, apart: SeatSet::only(self.turn), passive: spots.without(own) },
+            );
+        }
+        let spec = self.rules.spec();
+        let mut apart = SeatSet::EMPTY;
+        if !spec.swap_same_owner {
+            apart = SeatSet::first(self.seats());
+            apart.remove(self.turn);
+        }
+        if !spec.swap_two_own {
+            apart.insert(self.turn);
+        }
+        if step.swaps_looked() {
+            let looked = spots.intersection(self.pointed);
+            return Table::swaps_with(looked, Pairs { spots, apart, passive: spots.without(looked) });
+        }
+        Pairs { spots, apart, passive: SpotSet::EMPTY }
+    }
+
+    /// The pairs, if there is a card of which one of the two has to be.
+    fn swaps_with(cards: SpotSet, pairs: Pairs) -> Pairs {
+        if cards.is_empty() { Pairs::NONE } else { pairs }
+    }
+
+    /// The next seat of whose cards a reveal names one.
+    pub(crate) fn next_shown(&self) -> Option<Seat> {
+        self.turn.round(self.seats()).skip(1).find(|&seat| {
+            let layout = self.layout(seat);
+            !self.callers.contains(seat) && !layout.is_empty() && layout.intersection(self.named).is_empty()
+        })
+    }
+
+    /// Whether the turn that is being played is the round's last, as far as the table tells.
+    pub(crate) fn is_last_turn(&self) -> bool {
+        let spec = self.rules.spec();
+        // Who may call after the turn can still have the lap played.
+        let may_go_on = spec.call == CallWhen::AfterTurn && spec.limit_in_lap == LimitInLap::Waits;
+        self.first_caller == Some(self.turn.next(self.seats()))
+            || (self.is_limit_reached() && !may_go_on)
+            || (self.rules.spec().stock_empty == StockEmpty::EndRound && self.stock_len == 0)
+    }
+
+    pub(crate) fn is_limit_reached(&self) -> bool {
+        let spec = self.rules.spec();
+        self.turns() >= spec.turn_limit.count()
+            && (self.first_caller.is_none() || spec.limit_in_lap == LimitInLap::Ends)
+    }
+
+    /// A seat whose layout is empty and not yet safe, the first from the starter on.
+    pub(crate) fn emptied(&self) -> Option<Seat> {
+        self.starter.round(self.seats()).find(|&seat| self.layout(seat).is_empty() && !self.safe.contains(seat))
+    }
+
+    pub(crate) fn ends_when_empty(&self) -> bool {
+        self.rules.spec().empty_hand == EmptyHand::EndsRound
+    }
+
+    /// The bound under which a call has to be feasible.
+    pub(crate) fn feasible_cap(&self) -> Option<i16> {
+        match self.rules.spec().cap {
+            Cap::Feasible(points) => Some(points),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Matches: rounds that follow each other, the chance of a deal, the agents at the table and the referee.
+
+pub(crate) mod agent;
+pub(crate) mod chance_match;
+pub(crate) mod deal;
+pub(crate) mod matches;
+pub(crate) mod observer;
+pub(crate) mod players;
+pub(crate) mod playing;
+pub(crate) mod referee;
+pub(crate) mod round;

@@ -1,0 +1,202 @@
+//! Agents: the players of a match.
+
+use crate::play::observer::Observer;
+use crate::rng::Stream;
+use crate::{Action, MatchResult, Observation, RoundResult, Rules, Seat, Sighting, Standing, Table};
+
+/// What an agent gets at the start of a match.
+#[derive(Clone, Debug)]
+pub struct Briefing<'a> {
+    /// The rules in force.
+    pub rules: &'a Rules,
+    /// The number of seats.
+    pub seats: usize,
+    /// The agent's own seat.
+    pub seat: Seat,
+    /// The agent's random stream for the match, the only source of chance that it may use.
+    pub stream: &'a Stream,
+}
+
+/// Something that an agent is told between its decisions.
+#[derive(Clone, Copy, Debug)]
+pub enum Notice<'a> {
+    /// A round begins. The standing contains its number, its starter and the totals so far.
+    RoundBegins(&'a Standing<'a>),
+    /// An event, as the agent's seat perceived it.
+    Event(&'a Sighting),
+    /// Another seat is about to decide; this is the public table at that moment.
+    ///
+    /// Only [spectators](Agent::is_spectator) get this notice. They can infer from a decision what the seat knew; the
+    /// decision itself follows as an event. In a snap window every seat that may snap decides, and the table does not
+    /// show what the seats before it declared.
+    Table(&'a Table),
+    /// The round has ended.
+    RoundEnds(&'a RoundResult),
+    /// The match has ended.
+    MatchEnds(&'a MatchResult),
+}
+
+/// Why an agent cannot continue a match.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// The agent failed; the text is a clause such as "the bot has exited". The agent is at fault.
+    #[error("{0}")]
+    Failed(String),
+    /// The machine lacks a resource: file descriptors, processes, memory. The agent is not at fault.
+    #[error("{0}")]
+    Machine(String),
+    /// The program was interrupted. The agent is not at fault.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl AgentError {
+    /// Whether the agent itself is at fault.
+    pub fn is_fault(&self) -> bool {
+        matches!(self, AgentError::Failed(_))
+    }
+}
+
+impl From<String> for AgentError {
+    fn from(reason: String) -> AgentError {
+        AgentError::Failed(reason)
+    }
+}
+
+impl From<&str> for AgentError {
+    fn from(reason: &str) -> AgentError {
+        AgentError::Failed(reason.to_owned())
+    }
+}
+
+/// A decision that an agent considered.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Considered {
+    /// The decision.
+    pub action: Action,
+    /// What it is worth to the agent, in the unit of its [`Explanation`].
+    pub value: f64,
+    /// The standard error of the value, in the same unit; `None` if the agent does not search or tried the decision less
+    /// than twice.
+    pub error: Option<f64>,
+    /// How often a search tried it; `None` for an agent that does not search.
+    pub visits: Option<u32>,
+}
+
+/// What an agent considered at one decision. See [`Agent::explain`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Explanation {
+    /// The unit of the values: the end of a sentence that begins with "in".
+    pub unit: &'static str,
+    /// The decisions, in no particular order. Decisions that the agent cannot tell apart appear once.
+    pub considered: Vec<Considered>,
+}
+
+/// A player.
+///
+/// The [`Referee`](crate::Referee) calls [`begin`](Agent::begin) once a match, [`notice`](Agent::notice) for everything
+/// that the seat perceives, in order, and [`decide`](Agent::decide) when it is the seat's turn to decide. None of these
+/// calls reveals a hidden card. The other methods are optional abilities.
+///
+/// # Determinism
+/// The same briefing and the same notices must lead to the same decisions, so chance comes only from the stream of the
+/// briefing. The letters of the seats must not matter either: an agent that chooses among other seats goes in playing
+/// order from its own ([`SpotSet::iter_from`](crate::SpotSet::iter_from)), as [`Observation::choices`] does.
+/// [`testing::check_agent`](crate::testing::check_agent) checks both.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Action, Agent, AgentError, Observation};
+///
+/// /// Takes the first legal decision: it draws, drops and never snaps.
+/// struct First;
+///
+/// impl Agent for First {
+///     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+///         view.choices().nth(0).ok_or_else(|| "there is no legal decision".into())
+///     }
+/// }
+/// ```
+pub trait Agent: Send {
+    /// A match begins. An agent with a memory must forget everything before.
+    ///
+    /// # Errors
+    /// If the agent cannot play this match.
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        let _ = briefing;
+        Ok(())
+    }
+
+    /// Takes in what the seat perceives.
+    fn notice(&mut self, notice: Notice<'_>) {
+        let _ = notice;
+    }
+
+    /// Decides. The decision must be one of [`Observation::choices`]; any other is a fault.
+    ///
+    /// # Errors
+    /// If the agent cannot continue. The match ends then.
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError>;
+
+    /// Whether the agent wants [`Notice::Table`]. The referee asks once a match, after [`begin`](Agent::begin).
+    fn is_spectator(&self) -> bool {
+        false
+    }
+
+    /// What the agent considered at its last decision, in which it saw `view` and decided `decided`; `None` if it cannot
+    /// say. It costs nothing unless it is called.
+    fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
+        let _ = (view, decided);
+        None
+    }
+
+    /// How many cards the agent has forgotten or confused since the match began; `None` if it does not count them.
+    fn lapses(&self) -> Option<u32> {
+        None
+    }
+
+    /// An observer that shows the agent every card, which the program that runs the match must add to it.
+    ///
+    /// An agent that returns one is an analysis tool and not a player: only experiments with `analysis = true` accept it.
+    fn observer(&self) -> Option<Box<dyn Observer + Send>> {
+        None
+    }
+}
+
+macro_rules! forward_agent {
+    ($type:ty) => {
+        impl<T: Agent + ?Sized> Agent for $type {
+            fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+                (**self).begin(briefing)
+            }
+
+            fn notice(&mut self, notice: Notice<'_>) {
+                (**self).notice(notice);
+            }
+
+            fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+                (**self).decide(view)
+            }
+
+            fn is_spectator(&self) -> bool {
+                (**self).is_spectator()
+            }
+
+            fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
+                (**self).explain(view, decided)
+            }
+
+            fn lapses(&self) -> Option<u32> {
+                (**self).lapses()
+            }
+
+            fn observer(&self) -> Option<Box<dyn Observer + Send>> {
+                (**self).observer()
+            }
+        }
+    };
+}
+
+forward_agent!(Box<T>);
+forward_agent!(&mut T);

@@ -1,0 +1,283 @@
+//! A match in which the caller plays chance.
+
+use std::fmt::Write as _;
+
+use crate::engine::chance::{Chance, Race, RaceOrder};
+use crate::knob::Race as RaceKnob;
+use crate::play::observer::Observer;
+use crate::play::playing::Turn;
+use crate::play::round::{Drawn, Round, RoundLog};
+use crate::{Action, Card, Choices, IllegalAction, Match, Rules, RulesError, Seat, Setup, Standing, State};
+
+/// An outcome of chance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The card that somebody sees now is of this kind.
+    Card(Card),
+    /// The seats snap in this order.
+    Order(RaceOrder),
+}
+
+/// A match with chance nodes, for game trees, solvers and frameworks such as `OpenSpiel`.
+///
+/// Either chance decides ([`outcomes`](ChanceMatch::outcomes) is not empty, and [`resolve`](ChanceMatch::resolve)
+/// continues), or a seat decides ([`turn`](ChanceMatch::turn) returns it, and [`act`](ChanceMatch::act) continues), or the
+/// match is over. The faces are latent: chance decides each when it is first seen. A race with only one possible order is
+/// not a chance node. Seat a deals first.
+///
+/// ```
+/// use cambio_core::{ChanceMatch, Rules};
+///
+/// let mut game = ChanceMatch::new(&Rules::preset("mini-m0").unwrap(), 2, &mut ()).unwrap();
+/// while !game.is_over() {
+///     match game.outcomes().first() {
+///         Some(&(outcome, _)) => assert!(game.resolve(outcome, &mut ())),
+///         None => {
+///             let first = game.turn().unwrap().view.choices().nth(0).unwrap();
+///             game.act(first, &mut ()).unwrap();
+///         }
+///     }
+/// }
+/// assert_eq!(game.standing().totals.len(), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ChanceMatch {
+    game: Match,
+    /// The round that was dealt last.
+    round: Option<Round>,
+    log: RoundLog,
+    /// What each seat perceived and decided in the rounds before, as text.
+    before: Vec<String>,
+    /// The decision that is being carried out; `None` for a deal.
+    action: Option<Action>,
+    /// The outcomes so far of the decision or deal.
+    resolved: Vec<Outcome>,
+    /// The outcomes of the question that is open, each with its probability.
+    outcomes: Vec<(Outcome, f64)>,
+}
+
+impl ChanceMatch {
+    /// Begins a match, up to its first chance node or decision.
+    ///
+    /// # Errors
+    /// If the rules do not fit the number of seats.
+    pub fn new<W: Observer>(rules: &Rules, seats: usize, observer: &mut W) -> Result<ChanceMatch, RulesError> {
+        let mut game = ChanceMatch {
+            game: Match::new(rules, seats, Setup::new(rules, seats).starter)?,
+            round: None,
+            log: RoundLog::default(),
+            before: vec![String::new(); seats],
+            action: None,
+            resolved: Vec::new(),
+            outcomes: Vec::new(),
+        };
+        game.proceed(observer);
+        Ok(game)
+    }
+
+    /// Carries out the decision, or deals. Stops at the first question beyond the outcomes that are there; a state in which
+    /// a question was left open is thrown away.
+    fn proceed<W: Observer>(&mut self, observer: &mut W) {
+        loop {
+            let mut script = Script { resolved: &self.resolved, given: 0, outcomes: Vec::new() };
+            take_step(&mut self.round.clone(), &self.game, self.action, &mut script, &mut ());
+            self.outcomes = script.outcomes;
+            if !self.outcomes.is_empty() {
+                return;
+            }
+            let mut observers = (&mut self.log, &mut *observer);
+            let mut script = Script { resolved: &self.resolved, given: 0, outcomes: Vec::new() };
+            take_step(&mut self.round, &self.game, self.action, &mut script, &mut observers);
+            self.action = None;
+            self.resolved.clear();
+            let Some(result) = self.round.as_ref().and_then(|round| round.end(&mut observers)) else { return };
+            self.game.add(&result);
+            if self.game.is_over() {
+                observers.match_ends(&self.game);
+                return;
+            }
+            for (seat, before) in Seat::ALL.into_iter().zip(&mut self.before) {
+                write_memory(&self.log, seat, before);
+                before.push('/');
+            }
+        }
+    }
+
+    /// The outcomes of the chance node, each with its probability: cards in their order, orders of a race as the seats come
+    /// in turn. Empty if it is not chance that decides.
+    pub fn outcomes(&self) -> &[(Outcome, f64)] {
+        &self.outcomes
+    }
+
+    /// Continues with an outcome of chance, up to the next chance node or decision. Returns whether it is one of
+    /// [`outcomes`](ChanceMatch::outcomes); nothing has changed if not.
+    #[must_use]
+    pub fn resolve<W: Observer>(&mut self, outcome: Outcome, observer: &mut W) -> bool {
+        let is_possible = self.outcomes.iter().any(|&(possible, _)| possible == outcome);
+        if is_possible {
+            self.resolved.push(outcome);
+            self.proceed(observer);
+        }
+        is_possible
+    }
+
+    /// Carries out a decision of the seat whose turn it is, up to the next chance node or decision. Observers get its
+    /// events once chance has decided all of them.
+    ///
+    /// # Errors
+    /// If the decision is illegal, chance decides, or the match is over. Nothing has changed then.
+    pub fn act<W: Observer>(&mut self, action: Action, observer: &mut W) -> Result<(), IllegalAction> {
+        let state = self.state().filter(|_| self.outcomes.is_empty());
+        state.ok_or(IllegalAction { action, actor: None, legal: Choices::NONE })?.check(action)?;
+        self.action = Some(action);
+        self.proceed(observer);
+        Ok(())
+    }
+
+    /// The seat whose turn it is to decide, and what it may see; `None` at a chance node and when the match is over.
+    pub fn turn(&self) -> Option<Turn<'_>> {
+        let seat = self.actor()?;
+        Some(Turn { seat, view: self.state()?.observe(seat) })
+    }
+
+    /// The seat whose turn it is to decide; `None` at a chance node and when the match is over.
+    pub fn actor(&self) -> Option<Seat> {
+        self.state().filter(|_| self.outcomes.is_empty())?.actor()
+    }
+
+    /// The state of the round that was dealt last, with latent faces; `None` before the first.
+    pub fn state(&self) -> Option<&State> {
+        self.round.as_ref().map(Round::state)
+    }
+
+    /// The events and decisions of the round that was dealt last.
+    pub fn log(&self) -> &RoundLog {
+        &self.log
+    }
+
+    /// How the match stands: the rules, the seats, the rounds that have ended and the totals.
+    pub fn standing(&self) -> Standing<'_> {
+        self.game.standing()
+    }
+
+    /// Whether the match is over.
+    pub fn is_over(&self) -> bool {
+        self.game.is_over()
+    }
+
+    /// A text of everything that a seat has perceived and decided since the match began: two positions have the same text
+    /// if and only if the seat cannot tell them apart.
+    ///
+    /// For each round it holds the codes of the seat's sightings, a bar and the codes of its decisions. Slashes separate
+    /// the rounds.
+    pub fn information_state(&self, seat: Seat) -> String {
+        let mut text = format!("{seat}{} {}", self.game.seats(), self.before[seat.index()]);
+        if self.is_over() || self.round.as_ref().is_none_or(|round| !round.state().is_over()) {
+            write_memory(&self.log, seat, &mut text);
+        }
+        text
+    }
+}
+
+/// Writes what a seat perceived and decided in a round.
+fn write_memory(log: &RoundLog, seat: Seat, text: &mut String) {
+    for sighting in log.sightings(seat) {
+        let _ = write!(text, "{:x} ", sighting.code());
+    }
+    text.push('|');
+    for action in log.decisions(seat) {
+        let _ = write!(text, "{:x} ", action.code());
+    }
+}
+
+/// Carries a decision out, or deals the next round of the match.
+fn take_step<W: Observer>(
+    round: &mut Option<Round>,
+    game: &Match,
+    action: Option<Action>,
+    script: &mut Script<'_>,
+    observer: &mut W,
+) {
+    let chance = &mut Drawn::new(script);
+    if let (Some(action), Some(round)) = (action, &mut *round) {
+        round.act(action, chance, observer).expect("the decision was checked");
+    } else {
+        let dealt = Round::begin_latent(&game.standing(), chance, observer);
+        *round = Some(dealt.expect("a match checks its rules and seats"));
+    }
+}
+
+/// Chance that gives known outcomes, and keeps the first question beyond them.
+struct Script<'a> {
+    resolved: &'a [Outcome],
+    given: usize,
+    outcomes: Vec<(Outcome, f64)>,
+}
+
+impl Script<'_> {
+    /// The next known outcome; `None` if the question is open, which `possible` answers.
+    fn next(&mut self, possible: impl FnOnce() -> Vec<(Outcome, f64)>) -> Option<Outcome> {
+        let outcome = self.resolved.get(self.given).copied();
+        self.given += 1;
+        if outcome.is_none() && self.outcomes.is_empty() {
+            self.outcomes = possible();
+        }
+        outcome
+    }
+}
+
+impl Chance for Script<'_> {
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        match self.next(|| cards(pool)) {
+            Some(Outcome::Card(card)) => pool.iter().position(|&other| other == card).expect("the card was possible"),
+            _ => 0,
+        }
+    }
+
+    fn shuffle(&mut self, _: &mut [Card]) {
+        unreachable!("a state with latent faces has no stock to order")
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        let orders = orders(race);
+        let first = orders[0].0;
+        if orders.len() == 1 {
+            return first;
+        }
+        match self.next(|| orders.into_iter().map(|(order, share)| (Outcome::Order(order), share)).collect()) {
+            Some(Outcome::Order(order)) => order,
+            _ => first,
+        }
+    }
+}
+
+/// The different cards of a pool in their order, each with its probability.
+fn cards(pool: &[Card]) -> Vec<(Outcome, f64)> {
+    let mut sorted = pool.to_vec();
+    sorted.sort_unstable();
+    let alike = sorted.chunk_by(|one, other| one == other);
+    alike.map(|cards| (Outcome::Card(cards[0]), cards.len() as f64 / pool.len() as f64)).collect()
+}
+
+/// Every order of a race with its probability: the seat that the knob `race` lets go first, then again among the rest.
+fn orders(race: &Race<'_>) -> Vec<(RaceOrder, f64)> {
+    let spec = race.rules.spec();
+    let weight = |seat: Seat| match spec.race {
+        RaceKnob::Weighted => f64::from(spec.race_weights.of(seat)),
+        RaceKnob::Uniform | RaceKnob::TurnOrder => 1.0,
+    };
+    let mut found = vec![(Vec::new(), 1.0)];
+    for _ in race.snappers.each() {
+        let extend = |(first, share): (Vec<Seat>, f64)| {
+            let mut left: Vec<Seat> = race.snappers.iter_from(race.turn).filter(|seat| !first.contains(seat)).collect();
+            if spec.race == RaceKnob::TurnOrder {
+                left.truncate(1);
+            }
+            let all: f64 = left.iter().map(|&seat| weight(seat)).sum();
+            let longer = |&seat: &Seat| ([&first[..], &[seat]].concat(), share * weight(seat) / all);
+            left.iter().map(longer).collect::<Vec<_>>()
+        };
+        found = found.into_iter().flat_map(extend).collect();
+    }
+    found.into_iter().map(|(seats, share)| (RaceOrder::new(seats), share)).collect()
+}

@@ -1,0 +1,140 @@
+//! A deal: everything that chance fixes before a match, under one key.
+
+use crate::engine::chance::{RaceOrder, RoundChance};
+use crate::rng::{Bounded as _, Key, Purpose, Stream};
+use crate::{Card, DealError, Rules, Seat};
+
+/// A deal: what all its matches have in common, whoever plays. Each deck is shuffled once, when it is first needed.
+///
+/// ```
+/// use cambio_core::{Deal, Rules, rng::Key};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut deal = Deal::new(&rules, Key::new(42, 0));
+/// let first = deal.deck(0).to_vec();
+/// assert_ne!(deal.deck(1), first);
+/// deal.set_key(Key::new(42, 1));
+/// assert_ne!(deal.deck(0), first);
+/// deal.set_key(Key::new(42, 0));
+/// assert_eq!(deal.deck(0), first);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Deal {
+    rules: Rules,
+    key: Key,
+    /// The streams of the agents, seat a's first, each from its beginning.
+    agents: Vec<Stream>,
+    /// The decks of the first rounds, one behind the other.
+    decks: Vec<Card>,
+    /// The chance of those rounds.
+    chances: Vec<RoundChance>,
+}
+
+impl Deal {
+    /// The deal under a key.
+    pub fn new(rules: &Rules, key: Key) -> Deal {
+        Deal { rules: *rules, key, agents: Vec::new(), decks: Vec::new(), chances: Vec::new() }
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The key of its chance.
+    pub fn key(&self) -> Key {
+        self.key
+    }
+
+    /// Turns this into another deal, in the same memory.
+    pub fn set_key(&mut self, key: Key) {
+        self.key = key;
+        self.agents.clear();
+        self.decks.clear();
+        self.chances.clear();
+    }
+
+    /// The deck of a round, counted from 0, the first card dealt first.
+    pub fn deck(&mut self, round: usize) -> &[Card] {
+        self.round(round).0
+    }
+
+    /// Lays the deck of a round, counted from 0, instead of shuffling it: for puzzles and tests. New stocks and races keep
+    /// coming from the key.
+    ///
+    /// # Errors
+    /// If these are not the cards of the rules' deck.
+    ///
+    /// ```
+    /// use cambio_core::{Deal, Playing, Rules, rng::Key};
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let mut deal = Deal::new(&rules, Key::new(42, 0));
+    /// let mut deck = deal.deck(0).to_vec();
+    /// deck.reverse();
+    /// deal.lay(0, &deck).unwrap();
+    /// let playing = Playing::observed(deal.clone(), 2, &mut ()).unwrap();
+    /// assert_eq!(playing.state().face("a1".parse().unwrap()), Some(deck[0]));
+    /// assert!(deal.lay(0, &deck[1..]).is_err());
+    /// ```
+    pub fn lay(&mut self, round: usize, deck: &[Card]) -> Result<(), DealError> {
+        self.rules.check_deck(deck)?;
+        self.round(round);
+        let size = deck.len();
+        self.decks[round * size..][..size].copy_from_slice(deck);
+        Ok(())
+    }
+
+    /// Lays the order of a race instead of drawing it: for races that are decided outside, as by how fast people are. Round and
+    /// race are counted from 0, and a race is a window in which two or more seats snap. Seats in `order` that do not snap are
+    /// passed over; snappers that are not in it come last.
+    ///
+    /// A match of such a deal depends on these orders too, and its record says so: `"x-races": "laid"`.
+    pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
+        self.shuffle_up_to(round);
+        self.chances[round].lay_race(race, order);
+    }
+
+    /// Whether the order of any race was [laid](Deal::lay_race).
+    pub fn has_laid_races(&self) -> bool {
+        self.chances.iter().any(RoundChance::has_laid_races)
+    }
+
+    fn shuffle_up_to(&mut self, round: usize) {
+        let size = self.rules.deck().len();
+        for next in self.chances.len()..=round {
+            self.decks.extend_from_slice(self.rules.deck());
+            self.key.stream(Purpose::Deck, next as u32).shuffle(&mut self.decks[next * size..]);
+            self.chances.push(RoundChance::new(self.key, next as u32));
+        }
+    }
+
+    /// The deck of a round, and its chance from the start.
+    pub(crate) fn round(&mut self, round: usize) -> (&[Card], &mut RoundChance) {
+        self.shuffle_up_to(round);
+        let size = self.rules.deck().len();
+        let chance = &mut self.chances[round];
+        chance.rewind();
+        (&self.decks[round * size..][..size], chance)
+    }
+
+    /// How many races a round has had that was begun with [`Deal::round`].
+    pub(crate) fn raced(&self, round: usize) -> usize {
+        self.chances.get(round).map_or(0, RoundChance::raced)
+    }
+
+    /// The chance of a round that was begun with [`Deal::round`], from where it is.
+    pub(crate) fn chance(&mut self, round: usize) -> &mut RoundChance {
+        &mut self.chances[round]
+    }
+
+    /// The stream of the agent in a seat, from its beginning.
+    pub(crate) fn agent(&mut self, seat: Seat) -> &Stream {
+        for place in self.agents.len()..=seat.index() {
+            let mut stream = self.key.agent(Seat::ALL[place]);
+            stream.begin();
+            self.agents.push(stream);
+        }
+        &self.agents[seat.index()]
+    }
+}

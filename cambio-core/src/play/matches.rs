@@ -1,0 +1,277 @@
+//! Matches: the result of a round, what carries over to the next round, and the end of a match.
+
+use crate::engine::event::Ending;
+use crate::engine::state::{Setup, State};
+use crate::engine::table::Carry;
+use crate::rng::{Bounded as _, Key, Purpose};
+use crate::rules::knob::{Best, CallerTie, Cap, FirstDealer, MatchEnd, Reset, Score as ScoreKnob, Starter};
+use crate::rules::seat::{MAX_SEATS, Seat, SeatSet};
+use crate::{Rules, RulesError, Score};
+
+/// The standing of a match when a round begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'a> {
+    /// The number of the round, counted from 0.
+    pub round: usize,
+    /// The setup of the round: its starter and carry-over.
+    pub setup: Setup,
+    /// The totals, seat a first.
+    pub totals: &'a [Score],
+}
+
+/// The result of a round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RoundResult {
+    /// The number of seats.
+    pub seats: usize,
+    /// The seat that had the first turn.
+    pub starter: Seat,
+    /// Why the round ended.
+    pub ended: Ending,
+    /// The callers.
+    pub callers: SeatSet,
+    /// The first caller; the others called in playing order after it.
+    pub first_caller: Option<Seat>,
+    /// The callers whose call succeeded.
+    pub succeeded: SeatSet,
+    /// The seats that won the round.
+    pub winners: SeatSet,
+    /// The number of turns that began.
+    pub turns: usize,
+    pub(crate) points: [i32; MAX_SEATS],
+    pub(crate) scores: [Score; MAX_SEATS],
+}
+
+impl RoundResult {
+    /// The points of each seat's layout, seat a first; a safe seat has 0.
+    pub fn points(&self) -> &[i32] {
+        &self.points[..self.seats]
+    }
+
+    /// What the round adds to each seat's total, seat a first.
+    pub fn scores(&self) -> &[Score] {
+        &self.scores[..self.seats]
+    }
+
+    /// The callers in the order of their calls.
+    pub fn callers_in_order(&self) -> impl Iterator<Item = Seat> {
+        let (seats, callers) = (self.seats, self.callers);
+        self.first_caller.into_iter().flat_map(move |first| first.round(seats)).filter(move |&s| callers.contains(s))
+    }
+
+    /// Scores a round that is over; `None` while it is not, or while a face is latent.
+    pub fn of(state: &State) -> Option<RoundResult> {
+        let table = state.table();
+        let (rules, seats, ended) = (table.rules(), table.seats(), table.ended()?);
+        let mut points = [0; MAX_SEATS];
+        for (seat, sum) in Seat::ALL.into_iter().zip(&mut points[..seats]) {
+            *sum = state.points(seat)?;
+        }
+        let callers = table.callers();
+        let succeeded = callers.each().filter(|&seat| succeeds(rules, &points[..seats], seat)).collect();
+        let winners = winners(&points[..seats], callers, succeeded);
+        let mut scores = [Score::default(); MAX_SEATS];
+        for seat in SeatSet::first(seats).each() {
+            let share = if winners.contains(seat) { Score::share(winners.len()) } else { Score::default() };
+            let spec = rules.spec();
+            scores[seat.index()] = match spec.score {
+                ScoreKnob::Points => {
+                    let own = points[seat.index()];
+                    Score::points(match (callers.contains(seat), succeeded.contains(seat)) {
+                        (false, _) => own,
+                        (true, true) => spec.call_success.of(own),
+                        (true, false) => spec.call_failure.of(own),
+                    })
+                }
+                ScoreKnob::Share => share,
+                ScoreKnob::WinLoss => Score::from_units(share.units() * seats as i32 - Score::UNITS),
+            };
+        }
+        Some(RoundResult {
+            seats,
+            starter: table.starter(),
+            ended,
+            callers,
+            first_caller: table.callers_in_order().next(),
+            succeeded,
+            winners,
+            turns: table.turns(),
+            points,
+            scores,
+        })
+    }
+}
+
+/// Whether a caller has the fewest points, and as few as the cap wants. Each of several callers is judged alone.
+fn succeeds(rules: &Rules, points: &[i32], caller: Seat) -> bool {
+    let own = points[caller.index()];
+    let spec = rules.spec();
+    let is_lowest = points.iter().enumerate().all(|(seat, &other)| {
+        seat == caller.index() || own < other || (own == other && spec.caller_tie == CallerTie::Succeeds)
+    });
+    is_lowest && !matches!(spec.cap, Cap::Score(most) if own > i32::from(most))
+}
+
+/// The winners of a round: the callers who succeeded, else the lowest of those who did not call (003:17).
+fn winners(points: &[i32], callers: SeatSet, succeeded: SeatSet) -> SeatSet {
+    if !succeeded.is_empty() {
+        return succeeded;
+    }
+    let all = SeatSet::first(points.len());
+    let others = if callers == all { all } else { all.without(callers) };
+    let fewest = others.each().map(|seat| points[seat.index()]).min();
+    others.each().filter(|seat| Some(points[seat.index()]) == fewest).collect()
+}
+
+impl Rules {
+    /// A seat's total after a round that adds this score to it: the sum, or what the rules reset that sum to.
+    pub fn total_after(&self, total: Score, score: Score) -> Score {
+        let sum = total + score;
+        match self.spec().total_reset {
+            Reset::To(from, to) if sum == Score::points(i32::from(from)) => Score::points(i32::from(to)),
+            _ => sum,
+        }
+    }
+}
+
+/// A match: rounds until its end condition holds.
+///
+/// It holds what carries over from round to round: the starter, the carry-over and the totals.
+///
+/// ```
+/// use cambio_core::{Dice, Match, RoundResult, Rules, Seat, State};
+/// use cambio_core::rng::{Key, Purpose};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut game = Match::new(&rules, 2, Seat::A).unwrap();
+/// let mut dice = Dice(Key::new(42, 0).stream(Purpose::Deck, 0));
+/// while !game.is_over() {
+///     let mut round = State::deal(&game.setup(), rules.deck(), &mut dice, &mut ()).unwrap();
+///     while !round.is_over() {
+///         round.apply(round.choices().nth(0).unwrap(), &mut dice, &mut ()).unwrap();
+///     }
+///     game.add(&RoundResult::of(&round).unwrap());
+/// }
+/// assert_eq!(game.totals().len(), 2);
+/// assert!(game.ranks().any(|rank| rank == 1));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Match {
+    rules: Rules,
+    seats: usize,
+    starter: Seat,
+    carry: Carry,
+    rounds: usize,
+    totals: [Score; MAX_SEATS],
+    is_over: bool,
+}
+
+impl Match {
+    /// A match in which `starter` has the first turn.
+    ///
+    /// # Errors
+    /// If the rules do not fit the number of seats.
+    pub fn new(rules: &Rules, seats: usize, starter: Seat) -> Result<Match, RulesError> {
+        rules.covers(seats)?;
+        let totals = [Score::default(); MAX_SEATS];
+        Ok(Match { rules: *rules, seats, starter, carry: Carry::default(), rounds: 0, totals, is_over: false })
+    }
+
+    /// Begins the match of a key, at the same table.
+    pub(crate) fn again(&mut self, key: Key) {
+        let starter = Match::first_starter(&self.rules, self.seats, key);
+        *self = Match {
+            starter,
+            carry: Carry::default(),
+            rounds: 0,
+            totals: [Score::default(); MAX_SEATS],
+            is_over: false,
+            ..self.clone()
+        };
+    }
+
+    /// The seat that starts round 1 under a key: by the dealer, who is seat a or drawn.
+    pub fn first_starter(rules: &Rules, seats: usize, key: Key) -> Seat {
+        let dealer = match rules.spec().first_dealer {
+            FirstDealer::A => Seat::A,
+            FirstDealer::Drawn => Seat::A.ahead(key.stream(Purpose::Dealer, 0).below(seats as u32) as usize, seats),
+        };
+        match rules.spec().starter {
+            Starter::Dealer | Starter::Winner => dealer,
+            Starter::AfterDealer => dealer.next(seats),
+        }
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The number of seats.
+    pub fn seats(&self) -> usize {
+        self.seats
+    }
+
+    /// The setup of the next round.
+    pub fn setup(&self) -> Setup {
+        Setup { rules: self.rules, seats: self.seats, starter: self.starter, carry: self.carry }
+    }
+
+    /// The standing of the match, as agents get it when the next round begins.
+    pub fn standing(&self) -> Standing<'_> {
+        Standing { round: self.rounds, setup: self.setup(), totals: self.totals() }
+    }
+
+    /// The number of rounds that have been played.
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// The totals, seat a first.
+    pub fn totals(&self) -> &[Score] {
+        &self.totals[..self.seats]
+    }
+
+    /// Whether the match is over.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Adds the result of a round.
+    ///
+    /// # Panics
+    /// If the result is of a table with other seats.
+    pub fn add(&mut self, result: &RoundResult) {
+        let spec = self.rules.spec();
+        self.rounds += 1;
+        for (total, &score) in self.totals.iter_mut().zip(result.scores()) {
+            *total = self.rules.total_after(*total, score);
+        }
+        if spec.carry_over {
+            self.carry = Carry { extra_peek: result.succeeded, extra_card: result.callers.without(result.succeeded) };
+        }
+        self.starter = match spec.starter {
+            Starter::Dealer | Starter::AfterDealer => result.starter.next(self.seats),
+            Starter::Winner => {
+                let from = result.first_caller.map_or(result.starter, |caller| caller.next(self.seats));
+                let winners = result.winners;
+                from.round(self.seats).find(|&seat| winners.contains(seat)).expect("a round has a winner")
+            }
+        };
+        self.is_over = self.rounds >= spec.round_limit.count()
+            || match spec.match_end {
+                MatchEnd::Total(most) => self.totals().iter().any(|&t| t >= Score::points(i32::from(most))),
+                MatchEnd::Rounds(number) => self.rounds >= usize::from(number),
+            };
+    }
+
+    /// The ranks by total, seat a first: 1 plus the number of seats that are strictly better.
+    pub fn ranks(&self) -> impl Iterator<Item = usize> {
+        let best = self.rules.spec().best;
+        let is_better = move |one: Score, other: Score| match best {
+            Best::Fewest => one < other,
+            Best::Most => one > other,
+        };
+        self.totals().iter().map(move |&own| 1 + self.totals().iter().filter(|&&other| is_better(other, own)).count())
+    }
+}

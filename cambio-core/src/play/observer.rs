@@ -1,0 +1,115 @@
+//! Observers of a match: records, counters, transcripts.
+
+use crate::engine::chance::RaceOrder;
+use crate::{Action, Card, Event, Match, RoundResult, Seat, Sink, Standing, State};
+
+/// Receives everything that happens in a match, hidden cards included: for records, statistics and transcripts.
+///
+/// By default every method does nothing. A pair of observers is an observer, and so is a
+/// mutable reference to one.
+pub trait Observer {
+    /// A round begins with this deck, the first card dealt first.
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        let _ = (standing, deck);
+    }
+
+    /// An event happened.
+    fn event(&mut self, event: &Event<Card>) {
+        let _ = event;
+    }
+
+    /// It is now this seat's turn to decide.
+    fn asks(&mut self, state: &State, seat: Seat) {
+        let _ = (state, seat);
+    }
+
+    /// The seat has made a legal decision, which is carried out next.
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        let _ = (state, seat, action);
+    }
+
+    /// Two or more seats snapped, and this is their order.
+    fn race(&mut self, order: &RaceOrder) {
+        let _ = order;
+    }
+
+    /// The stock was shuffled anew into this order, its last card on top.
+    fn reshuffle(&mut self, stock: &[Card]) {
+        let _ = stock;
+    }
+
+    /// The round has ended.
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
+        let _ = (state, result);
+    }
+
+    /// The match has ended.
+    fn match_ends(&mut self, game: &Match) {
+        let _ = game;
+    }
+}
+
+impl Observer for () {}
+
+/// The methods of an observer that passes everything to other observers.
+macro_rules! forward {
+    ($self:ident => $($observer:expr),+) => {
+        fn round_begins(&mut $self, standing: &Standing<'_>, deck: &[Card]) {
+            $($observer.round_begins(standing, deck);)+
+        }
+
+        #[inline(always)]
+        fn event(&mut $self, event: &Event<Card>) {
+            $($observer.event(event);)+
+        }
+
+        #[inline]
+        fn asks(&mut $self, state: &State, seat: Seat) {
+            $($observer.asks(state, seat);)+
+        }
+
+        #[inline]
+        fn decides(&mut $self, state: &State, seat: Seat, action: Action) {
+            $($observer.decides(state, seat, action);)+
+        }
+
+        fn race(&mut $self, order: &RaceOrder) {
+            $($observer.race(order);)+
+        }
+
+        fn reshuffle(&mut $self, stock: &[Card]) {
+            $($observer.reshuffle(stock);)+
+        }
+
+        fn round_ends(&mut $self, state: &State, result: &RoundResult) {
+            $($observer.round_ends(state, result);)+
+        }
+
+        fn match_ends(&mut $self, game: &Match) {
+            $($observer.match_ends(game);)+
+        }
+    };
+}
+
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    forward!(self => self.0, self.1);
+}
+
+impl<W: Observer + ?Sized> Observer for &mut W {
+    forward!(self => (**self));
+}
+
+impl<W: Observer + ?Sized> Observer for Box<W> {
+    forward!(self => (**self));
+}
+
+/// Passes the engine's events on to an observer.
+pub(crate) struct Heard<'o, W: ?Sized>(pub(crate) &'o mut W);
+
+impl<W: Observer + ?Sized> Sink for Heard<'_, W> {
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn event(&mut self, event: &Event<Card>) {
+        self.0.event(event);
+    }
+}

@@ -1,0 +1,322 @@
+//! A match that is stepped: ask whose turn it is and act; everything else follows by itself.
+
+use crate::play::deal::Deal;
+use crate::play::observer::Observer;
+use crate::play::round::{Drawn, Round};
+use crate::rng::Key;
+use crate::{
+    Action, Briefing, Card, Event, IllegalAction, Match, MatchResult, Observation, RaceOrder, RoundResult, Rules,
+    RulesError, Score, Seat, Sighting, Standing, State,
+};
+
+/// A match in progress, for programs that hold the loop themselves: servers, browsers, other languages, learners.
+///
+/// `Playing` owns the whole match: rules, totals, the state of the round and every stream of chance.
+/// [`turn`](Playing::turn) says who is asked and what that seat may see, [`act`](Playing::act) carries a decision out.
+/// Rounds follow each other by themselves until the match is over. If agents make all decisions,
+/// [`play_match`](crate::play_match) takes the same steps and is shorter.
+///
+/// It has no lifetime, so a struct can own it and another thread can take it. A clone goes on independently, with the
+/// same chance. [`save`](Playing::save) gives a [`Record`] of the match so far at any decision, and
+/// [`restore`](Playing::restore) goes on from one.
+///
+/// # Determinism
+/// A match depends only on its rules, seats, key and decisions, and on the races that were [laid](Playing::lay_race), if any
+/// were.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Playing, Rules, rng::Key};
+///
+/// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
+/// while let Some(turn) = playing.turn() {
+///     let action = turn.view.choices().nth(0).unwrap();
+///     playing.act(action).unwrap();
+/// }
+/// assert_eq!(playing.result().unwrap().ranks.len(), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Playing {
+    deal: Deal,
+    game: Match,
+    round: Round,
+    /// Every decision so far, for [`Playing::save`].
+    actions: Vec<Action>,
+    events: Vec<Event<Card>>,
+    last_round: Option<RoundResult>,
+}
+
+/// Who is asked, and what that seat may see.
+#[derive(Clone, Debug)]
+pub struct Turn<'p> {
+    /// The seat that has to decide.
+    pub seat: Seat,
+    /// What the seat may see now; its [`choices`](Observation::choices) are the legal decisions.
+    pub view: Observation<'p>,
+}
+
+/// Keeps every decision, and the events since the last one.
+struct Log<'a> {
+    actions: &'a mut Vec<Action>,
+    events: &'a mut Vec<Event<Card>>,
+}
+
+impl Observer for Log<'_> {
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn event(&mut self, event: &Event<Card>) {
+        self.events.push(*event);
+    }
+
+    /// Only legal decisions come here: an illegal one leaves the events of the last legal one.
+    fn decides(&mut self, _: &State, _: Seat, action: Action) {
+        self.actions.push(action);
+        self.events.clear();
+    }
+}
+
+/// Why a round of a match can always be dealt.
+const DEALS: &str = "a match checks its rules and seats, and its deck is the rules' own";
+
+/// Deals the next round of a match into the memory of the last.
+fn next_round<W: Observer>(round: &mut Round, deal: &mut Deal, game: &Match, observer: &mut W) {
+    let (deck, chance) = deal.round(game.rounds());
+    round.again(&game.standing(), deck, &mut Drawn::new(chance), observer).expect(DEALS);
+}
+
+impl Playing {
+    /// Begins a match and deals its first round.
+    ///
+    /// # Errors
+    /// If the rules do not fit the number of seats.
+    pub fn new(rules: &Rules, seats: usize, key: Key) -> Result<Playing, RulesError> {
+        Playing::observed(Deal::new(rules, key), seats, &mut ())
+    }
+
+    /// Begins a match of a deal, whose decks may have been [laid](Deal::lay), and shows its beginning to an observer.
+    ///
+    /// # Errors
+    /// If the rules do not fit the number of seats.
+    ///
+    /// # Panics
+    /// Only if the observer does.
+    pub fn observed<W: Observer>(mut deal: Deal, seats: usize, observer: &mut W) -> Result<Playing, RulesError> {
+        let rules = *deal.rules();
+        let game = Match::new(&rules, seats, Match::first_starter(&rules, seats, deal.key()))?;
+        let (mut actions, mut events) = (Vec::new(), Vec::new());
+        let (deck, chance) = deal.round(0);
+        let mut observers = (Log { actions: &mut actions, events: &mut events }, observer);
+        let round = Round::begin(&game.standing(), deck, &mut Drawn::new(chance), &mut observers).expect(DEALS);
+        Ok(Playing { deal, game, round, actions, events, last_round: None })
+    }
+
+    /// Begins the match of another deal, under the same rules and at the same table, in the memory of this one. It saves
+    /// what [`Playing::new`] allocates and moves, which matters when millions of matches are played.
+    ///
+    /// ```
+    /// use cambio_core::{Playing, Rules, rng::Key};
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let mut playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
+    /// playing.act("draw".parse().unwrap()).unwrap();
+    /// playing.redeal(Key::new(42, 1));
+    /// let other = Playing::new(&rules, 2, Key::new(42, 1)).unwrap();
+    /// assert_eq!((playing.events(), playing.decisions()), (other.events(), 0));
+    /// ```
+    pub fn redeal(&mut self, key: Key) {
+        self.rekeyed(key);
+        self.deal_again(&mut ());
+    }
+
+    /// The deal of the match to come; [`Playing::deal_again`] begins it. The same key keeps the decks that were shuffled.
+    pub(crate) fn rekeyed(&mut self, key: Key) -> &mut Deal {
+        if self.deal.key() != key {
+            self.deal.set_key(key);
+        }
+        &mut self.deal
+    }
+
+    /// Begins the match of the deal anew, and shows its beginning to an observer.
+    pub(crate) fn deal_again<W: Observer>(&mut self, observer: &mut W) {
+        let Playing { deal, game, round, actions, events, last_round } = self;
+        game.again(deal.key());
+        actions.clear();
+        events.clear();
+        *last_round = None;
+        next_round(round, deal, game, &mut (Log { actions, events }, observer));
+    }
+
+    /// How many races the round has had so far: windows in which two or more seats snapped.
+    pub fn races(&self) -> usize {
+        self.deal.raced(self.game.rounds())
+    }
+
+    /// Lays the order of a race of the match, as [`Deal::lay_race`] does: for races that are decided outside.
+    ///
+    /// ```
+    /// use cambio_core::{Playing, RaceOrder, Rules, Seat, rng::Key};
+    ///
+    /// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 3, Key::new(42, 0)).unwrap();
+    /// playing.lay_race(playing.rounds(), playing.races(), RaceOrder::new([Seat::B, Seat::C, Seat::A]));
+    /// let record = playing.save(&["ann", "bob", "eve"]);
+    /// assert_eq!(record.fields["x-races"], "laid");
+    /// ```
+    pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
+        self.deal.lay_race(round, race, order);
+    }
+
+    /// The seat that is asked and what it may see; `None` when the match is over.
+    pub fn turn(&self) -> Option<Turn<'_>> {
+        let state = self.round.state();
+        let seat = state.actor()?;
+        Some(Turn { seat, view: state.observe(seat) })
+    }
+
+    /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision, including the
+    /// end of a round and the deal of the next. Returns the events as the referee sees them; [`Playing::sightings`] returns what
+    /// a seat perceives.
+    ///
+    /// # Errors
+    /// If the decision is illegal or the match is over. Nothing has changed then.
+    pub fn act(&mut self, action: Action) -> Result<&[Event<Card>], IllegalAction> {
+        self.act_observed(action, &mut ())
+    }
+
+    /// Acts as [`Playing::act`] does, and shows everything to an observer.
+    ///
+    /// # Errors
+    /// If the decision is illegal or the match is over. Nothing has changed then.
+    ///
+    /// ```
+    /// use cambio_core::{Deal, Fingerprinter, Playing, Rules, rng::Key};
+    ///
+    /// let mut observer = Fingerprinter::default();
+    /// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));
+    /// let mut playing = Playing::observed(deal, 2, &mut observer).unwrap();
+    /// while !playing.is_over() {
+    ///     let first = playing.turn().unwrap().view.choices().nth(0).unwrap();
+    ///     playing.act_observed(first, &mut observer).unwrap();
+    /// }
+    /// assert_ne!(observer.of_match(), Fingerprinter::default().of_match());
+    /// ```
+    pub fn act_observed<W: Observer>(
+        &mut self,
+        action: Action,
+        observer: &mut W,
+    ) -> Result<&[Event<Card>], IllegalAction> {
+        let Playing { deal, game, round, actions, events, last_round } = self;
+        let mut observers = (Log { actions, events }, observer);
+        round.act(action, &mut Drawn::new(deal.chance(game.rounds())), &mut observers)?;
+        if let Some(result) = round.end(&mut observers) {
+            game.add(&result);
+            *last_round = Some(result);
+            if game.is_over() {
+                observers.match_ends(game);
+            } else {
+                next_round(round, deal, game, &mut observers);
+            }
+        }
+        Ok(&self.events)
+    }
+
+    /// The events since the previous decision, or since the start of the match, as the referee sees them.
+    pub fn events(&self) -> &[Event<Card>] {
+        &self.events
+    }
+
+    /// What a seat perceived of [`Playing::events`].
+    ///
+    /// ```
+    /// use cambio_core::{Event, Playing, Rules, Seat, rng::Key};
+    ///
+    /// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
+    /// playing.act("draw".parse().unwrap()).unwrap();
+    /// assert!(matches!(playing.sightings(Seat::A).next(), Some(Event::Drew { face: Some(_), .. })));
+    /// assert!(matches!(playing.sightings(Seat::B).next(), Some(Event::Drew { face: None, .. })));
+    /// ```
+    pub fn sightings(&self, seat: Seat) -> impl Iterator<Item = Sighting> {
+        self.events.iter().map(move |event| event.seen_from(seat))
+    }
+
+    /// The briefing of an agent in this seat: rules, seat and random stream. The stream is at its start, so the briefing is
+    /// meant for [`Agent::begin`](crate::Agent::begin).
+    ///
+    /// # Panics
+    /// If the seat is not at the table.
+    pub fn briefing(&mut self, seat: Seat) -> Briefing<'_> {
+        let (rules, seats) = (self.game.rules(), self.game.seats());
+        assert!(seat.index() < seats, "seat {seat} is not at a table of {seats}");
+        Briefing { rules, seats, seat, stream: self.deal.agent(seat) }
+    }
+
+    /// The standing of the match when the round began.
+    pub fn standing(&self) -> Standing<'_> {
+        self.game.standing()
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        self.game.rules()
+    }
+
+    /// The number of seats.
+    pub fn seats(&self) -> usize {
+        self.game.seats()
+    }
+
+    /// The key of all chance in the match.
+    pub fn key(&self) -> Key {
+        self.deal.key()
+    }
+
+    /// The state of the round with all hidden faces, for referees and analysis. [`Playing::turn`] and [`State::observe`] return
+    /// what a seat may see.
+    pub fn state(&self) -> &State {
+        self.round.state()
+    }
+
+    /// The number of rounds that have ended.
+    pub fn rounds(&self) -> usize {
+        self.game.rounds()
+    }
+
+    /// The number of decisions in the match so far.
+    pub fn decisions(&self) -> usize {
+        self.actions.len()
+    }
+
+    /// The number of decisions in this round so far.
+    pub fn decisions_in_round(&self) -> usize {
+        self.round.decisions()
+    }
+
+    /// Every decision so far, in the order in which they were made.
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    /// The totals of the rounds that have ended, seat a first.
+    pub fn totals(&self) -> &[Score] {
+        self.game.totals()
+    }
+
+    /// The result of the round that ended last; `None` in the first round.
+    pub fn last_round(&self) -> Option<&RoundResult> {
+        self.last_round.as_ref()
+    }
+
+    /// Whether the match is over.
+    pub fn is_over(&self) -> bool {
+        self.game.is_over()
+    }
+
+    /// The result of the match; `None` while it is not over.
+    pub fn result(&self) -> Option<MatchResult> {
+        self.is_over().then(|| MatchResult::of(&self.game))
+    }
+
+    /// The deal, for replaying.
+    pub(crate) fn deal(&self) -> &Deal {
+        &self.deal
+    }
+}

@@ -1,0 +1,407 @@
+//! The referee: steps a match, asks its agents, checks their decisions, and corrects nothing.
+
+use crate::play::deal::Deal;
+use crate::play::observer::Observer;
+use crate::play::players::{Failure, Players};
+use crate::play::playing::{Playing, Turn};
+use crate::rng::Key;
+use crate::{Action, Agent, Choices, IllegalAction, Match, RaceOrder, Rules, RulesError, Score, Seat, State};
+
+/// The match to be played: the rules, the number of seats, and the key of its chance.
+#[derive(Clone, Copy, Debug)]
+pub struct Pairing {
+    /// The rules.
+    pub rules: Rules,
+    /// The number of seats, 2 to 8.
+    pub seats: usize,
+    /// The key of all chance in the match.
+    pub key: Key,
+}
+
+/// The result of a match.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MatchResult {
+    /// The number of rounds.
+    pub rounds: usize,
+    /// The totals, seat a first.
+    pub totals: Vec<Score>,
+    /// The ranks by total, seat a first; equal totals share a rank.
+    pub ranks: Vec<usize>,
+}
+
+impl MatchResult {
+    /// The standing of a match; its result, if it is over.
+    pub(crate) fn of(game: &Match) -> MatchResult {
+        MatchResult { rounds: game.rounds(), totals: game.totals().to_vec(), ranks: game.ranks().collect() }
+    }
+}
+
+/// An illegal decision of an agent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// The seat that decided.
+    pub seat: Seat,
+    /// The number of the round, counted from 1.
+    pub round: usize,
+    /// The number of the decision within its round, counted from 1.
+    pub decision: usize,
+    /// The decision.
+    pub action: Action,
+    /// The legal decisions.
+    pub legal: Choices,
+}
+
+/// Why a match was not finished.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum MatchError {
+    /// The rules do not allow this number of seats.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// There is not one agent for each seat.
+    #[error("agents must be one for each of {seats} seats, found {agents}")]
+    Agents {
+        /// The number of agents.
+        agents: usize,
+        /// The number of seats.
+        seats: usize,
+    },
+    /// An agent's decision was illegal.
+    #[error(
+        "seat {} decided `{}`, which is illegal (round {}, decision {}); legal: {}",
+        .0.seat, .0.action, .0.round, .0.decision, .0.legal
+    )]
+    Fault(Box<Fault>),
+    /// An agent could not continue.
+    #[error(transparent)]
+    Failed(Box<Failure>),
+}
+
+impl From<Failure> for MatchError {
+    fn from(failure: Failure) -> MatchError {
+        MatchError::Failed(Box::new(failure))
+    }
+}
+
+/// What [`Referee::step`] found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stepped {
+    /// The agent in this seat decided, and its decision was carried out.
+    Decided(Seat, Action),
+    /// No agent sits in this seat: the caller must decide for it, with [`Referee::act`].
+    Waiting(Seat),
+    /// The match is over.
+    Over,
+}
+
+/// A match with agents in some or all of its seats, which the caller steps.
+///
+/// It owns the match ([`Playing`]), the agents ([`Players`]) and an observer. [`step`](Referee::step) lets one agent
+/// decide, [`run`](Referee::run) continues until the caller has to decide or the match is over, and [`act`](Referee::act)
+/// carries out a decision of the caller. Agents and observer get everything that happens, whoever decides.
+///
+/// # Determinism
+/// The match depends only on the deal, the agents and the caller's decisions. The decks do not depend on the agents.
+///
+/// # Examples
+/// A person in seat a, here one that always takes the first choice, against an agent in seat b:
+/// ```
+/// use cambio_core::{Deal, Players, Referee, Rules, Seat, rng::Key, testing::RandomAgent};
+///
+/// let deal = Deal::new(&Rules::preset("classic")?, Key::new(42, 0));
+/// let players = Players::only(RandomAgent::default(), Seat::B, 2);
+/// let mut referee = Referee::new(deal, players, ())?;
+/// while let Some(turn) = referee.run()? {
+///     assert_eq!(turn.seat, Seat::A);
+///     let first = turn.view.choices().nth(0).unwrap();
+///     referee.act(first)?;
+/// }
+/// assert_eq!(referee.playing().result().unwrap().ranks.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Referee<A, W = ()> {
+    playing: Playing,
+    seated: (Players<A>, W),
+}
+
+impl<A: Agent, W: Observer> Referee<A, W> {
+    /// Begins a match of a deal with these players: briefs the agents and deals the first round.
+    ///
+    /// # Errors
+    /// If the rules do not allow the number of seats, or an agent cannot play.
+    pub fn new(mut deal: Deal, mut players: Players<A>, mut observer: W) -> Result<Referee<A, W>, MatchError> {
+        deal.rules().covers(players.seats())?;
+        players.begin(&mut deal)?;
+        let playing = Playing::observed(deal, players.seats(), &mut (&mut players, &mut observer))?;
+        Ok(Referee { playing, seated: (players, observer) })
+    }
+
+    /// Begins the match of another deal in the memory of this one, with the agents and the observer that it has now.
+    ///
+    /// # Errors
+    /// If an agent cannot play.
+    pub fn restart(&mut self, key: Key) -> Result<(), MatchError> {
+        self.seated.0.begin(self.playing.rekeyed(key))?;
+        self.playing.deal_again(&mut self.seated);
+        Ok(())
+    }
+
+    /// The match.
+    pub fn playing(&self) -> &Playing {
+        &self.playing
+    }
+
+    /// Lays the order of a race, as [`Playing::lay_race`] does.
+    pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
+        self.playing.lay_race(round, race, order);
+    }
+
+    /// The players.
+    pub fn players(&self) -> &Players<A> {
+        &self.seated.0
+    }
+
+    /// The players, to exchange agents between matches.
+    pub fn players_mut(&mut self) -> &mut Players<A> {
+        &mut self.seated.0
+    }
+
+    /// The observer.
+    pub fn observer(&self) -> &W {
+        &self.seated.1
+    }
+
+    /// The observer.
+    pub fn observer_mut(&mut self) -> &mut W {
+        &mut self.seated.1
+    }
+
+    /// The seat whose turn it is to decide, and what it may see; `None` when the match is over.
+    pub fn turn(&self) -> Option<Turn<'_>> {
+        self.playing.turn()
+    }
+
+    fn fault(&self, IllegalAction { actor, action, legal }: IllegalAction) -> MatchError {
+        let seat = actor.expect("an agent was asked");
+        let (round, decision) = (self.playing.rounds() + 1, self.playing.decisions_in_round() + 1);
+        MatchError::Fault(Box::new(Fault { seat, round, decision, action, legal }))
+    }
+
+    /// The decision of the agent whose turn it is, which is legal and is not carried out; `None` if no agent sits there or
+    /// the match is over. The caller may carry out another decision: this is how an adviser is asked.
+    ///
+    /// # Errors
+    /// If the agent cannot continue, or decides illegally.
+    pub fn ask(&mut self) -> Result<Option<Action>, MatchError> {
+        let Some(turn) = self.playing.turn() else { return Ok(None) };
+        let Some(asked) = self.seated.0.ask(&turn.view) else { return Ok(None) };
+        let action = asked?.canonical();
+        self.playing.state().check(action).map_err(|illegal| self.fault(illegal))?;
+        Ok(Some(action))
+    }
+
+    /// Carries out a decision of the seat whose turn it is, and everything that follows up to the next decision.
+    ///
+    /// # Errors
+    /// If the decision is illegal or the match is over. Nothing has changed then.
+    pub fn act(&mut self, action: Action) -> Result<(), IllegalAction> {
+        self.playing.act_observed(action, &mut self.seated).map(|_| ())
+    }
+
+    /// Lets the agent whose turn it is decide, and carries its decision out.
+    ///
+    /// # Errors
+    /// If the agent cannot continue, or decides illegally. Nothing has been carried out then.
+    ///
+    /// # Panics
+    /// Only if an agent or the observer does.
+    #[inline]
+    pub fn step(&mut self) -> Result<Stepped, MatchError> {
+        let (state, players) = (self.playing.state(), &mut self.seated.0);
+        let Some(seat) = state.actor() else { return Ok(Stepped::Over) };
+        // The view is made only if somebody looks at it.
+        if players.agent(seat).is_none() {
+            return Ok(Stepped::Waiting(seat));
+        }
+        let action = players.ask(&state.observe(seat)).expect("an agent sits there")?;
+        self.act(action).map_err(|illegal| self.fault(illegal))?;
+        Ok(Stepped::Decided(seat, action))
+    }
+
+    /// Continues until the caller has to decide, and returns its turn; `None` when the match is over.
+    ///
+    /// # Errors
+    /// As [`Referee::step`].
+    pub fn run(&mut self) -> Result<Option<Turn<'_>>, MatchError> {
+        while let Stepped::Decided(..) = self.step()? {}
+        Ok(self.playing.turn())
+    }
+
+    /// Continues until another turn or round begins, the caller has to decide, or the match is over.
+    ///
+    /// # Errors
+    /// As [`Referee::step`].
+    pub fn finish_turn(&mut self) -> Result<Stepped, MatchError> {
+        let now = |playing: &Playing| (playing.rounds(), playing.state().table().turns());
+        let begun = now(&self.playing);
+        loop {
+            match self.step()? {
+                Stepped::Decided(..) if now(&self.playing) == begun => {}
+                step => return Ok(step),
+            }
+        }
+    }
+
+    /// Takes the agent whose turn it is out of the match, so that it can decide on another thread; `None` if no agent
+    /// sits there or the match is over. [`Referee::put_back`] returns it.
+    pub fn take_out(&mut self) -> Option<Thinker<A>> {
+        let seat = self.playing.turn()?.seat;
+        let agent = self.seated.0.agents_mut().get_mut(seat.index())?.take()?;
+        Some(Thinker { seat, agent, state: Box::new(self.playing.state().clone()) })
+    }
+
+    /// Puts an agent back that was [taken out](Referee::take_out).
+    pub fn put_back(&mut self, thinker: Thinker<A>) {
+        self.seated.0.agents_mut()[thinker.seat.index()] = Some(thinker.agent);
+    }
+}
+
+/// An agent that decides apart from its match: see [`Referee::take_out`].
+#[derive(Clone, Debug)]
+pub struct Thinker<A> {
+    seat: Seat,
+    agent: A,
+    state: Box<State>,
+}
+
+impl<A: Agent> Thinker<A> {
+    /// The agent's seat.
+    pub fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    /// The agent's decision. It may be illegal.
+    ///
+    /// # Errors
+    /// If the agent cannot continue.
+    pub fn decide(&mut self) -> Result<Action, crate::AgentError> {
+        self.agent.decide(&self.state.observe(self.seat))
+    }
+}
+
+/// Plays a match between agents, seat a first.
+///
+/// # Errors
+/// If the rules do not allow the number of seats, or an agent decides illegally or cannot continue. The match ends at once
+/// then.
+///
+/// # Panics
+/// Only if an agent or the observer does.
+///
+/// # Determinism
+/// The match depends only on the pairing and the agents. The decks do not depend on the agents.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Pairing, Rules, play_match, testing::RandomAgent};
+/// use cambio_core::rng::Key;
+///
+/// let rules = Rules::preset("faessler").unwrap();
+/// let pairing = Pairing { rules, seats: 3, key: Key::new(42, 0) };
+/// let mut agents: Vec<_> = (0..3).map(|_| RandomAgent::default()).collect();
+/// let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
+/// assert_eq!(result.ranks.len(), 3);
+/// ```
+pub fn play_match<A: Agent, W: Observer>(
+    pairing: &Pairing,
+    agents: &mut [A],
+    observer: &mut W,
+) -> Result<MatchResult, MatchError> {
+    let Pairing { rules, seats, key } = *pairing;
+    rules.covers(seats)?;
+    if agents.len() != seats {
+        return Err(MatchError::Agents { agents: agents.len(), seats });
+    }
+    let mut referee = Referee::new(Deal::new(&rules, key), Players::all(agents), observer)?;
+    referee.run()?;
+    Ok(referee.playing.result().expect("an agent sits in every seat"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Bounded as _, Purpose};
+    use crate::testing::RandomAgent;
+    use crate::{Fingerprinter, PRESETS};
+
+    #[test]
+    fn a_match_is_the_same_whether_or_not_its_deal_was_played_before() {
+        for name in PRESETS {
+            let rules = Rules::preset(name).unwrap();
+            let key = Key::new(3, 5);
+            for seats in [4, 2, 3, 2] {
+                let agents = || (0..seats).map(|_| RandomAgent::default());
+                let mut alone = Fingerprinter::default();
+                let pairing = Pairing { rules, seats, key };
+                let expected = play_match(&pairing, &mut agents().collect::<Vec<_>>(), &mut alone).unwrap();
+                let mut again =
+                    Referee::new(Deal::new(&rules, Key::new(3, 4)), Players::all(agents()), Fingerprinter::default())
+                        .unwrap();
+                again.run().unwrap();
+                for _ in 0..2 {
+                    *again.observer_mut() = Fingerprinter::default();
+                    again.restart(key).unwrap();
+                    again.run().unwrap();
+                    assert_eq!(again.playing().result().unwrap(), expected);
+                    assert_eq!(again.observer().of_match(), alone.of_match(), "{name} at {seats} seats");
+                }
+            }
+            let mut deal = Deal::new(&rules, key);
+            let mut deck = rules.deck().to_vec();
+            key.stream(Purpose::Deck, 2).shuffle(&mut deck);
+            assert_eq!(deal.deck(2), deck);
+        }
+    }
+
+    /// However a match is stepped, agents and observers get the same.
+    #[test]
+    fn a_match_is_the_same_by_decisions_by_turns_with_agents_taken_out_and_with_decisions_of_the_caller() {
+        let rules = Rules::preset("faessler").unwrap();
+        let start = |players: Players<RandomAgent>| {
+            Referee::new(Deal::new(&rules, Key::new(8, 1)), players, Fingerprinter::default()).unwrap()
+        };
+        let all = || Players::all((0..3).map(|_| RandomAgent::default()));
+        let mut whole = start(all());
+        whole.run().unwrap();
+
+        let mut by_turns = start(all());
+        let mut turns = 0;
+        while by_turns.finish_turn().unwrap() != Stepped::Over {
+            turns += 1;
+        }
+        assert!(turns > 1 && turns < whole.playing().decisions());
+
+        let mut taken_out = start(all());
+        while let Some(mut thinker) = taken_out.take_out() {
+            assert_eq!(taken_out.step().unwrap(), Stepped::Waiting(thinker.seat()));
+            let action = thinker.decide().unwrap();
+            taken_out.put_back(thinker);
+            taken_out.act(action).unwrap();
+        }
+
+        let mut advised = start(all());
+        let mut partly = start(Players::only(RandomAgent::default(), Seat::B, 3));
+        while let Some(action) = advised.ask().unwrap() {
+            advised.act(action).unwrap();
+            match partly.ask().unwrap() {
+                Some(own) => assert_eq!(own, action.canonical()),
+                None => assert_ne!(partly.turn().unwrap().seat, Seat::B),
+            }
+            partly.act(action).unwrap();
+        }
+        for other in [&by_turns, &taken_out, &advised, &partly] {
+            assert_eq!(other.playing().actions(), whole.playing().actions());
+            assert_eq!(other.observer().of_match(), whole.observer().of_match());
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Replays records: every decision, outcome of chance and result is checked against the rules.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::engine::chance::{Chance, Race, RaceOrder};
+use crate::play::observer::Observer;
+use crate::play::round::{Outcomes, Round};
+use crate::record::{FINGERPRINT, Fingerprinter, Flaw, Record, RoundRecord, TRACE, brief, results, scores};
+use crate::shown::shown;
+use crate::{Action, Card, Choices, Match, RoundResult, Rules, RulesSpec, Score, Seat, State};
+
+/// Replays a record, as far as it goes, and fills in the results that it does not give.
+///
+/// `observer` is told everything that happens, up to the first flaw.
+///
+/// # Errors
+/// The first flaw: an illegal decision, an impossible deck, a missing or left-over outcome of chance, a result that
+/// is not the one given. It names the round, the decision, what was found and what is legal.
+pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, Flaw> {
+    let rules = record.fields.get("rules").unwrap_or(&Value::Null);
+    let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate).map_err(|error| {
+        Flaw::new(if record.fields.contains_key("rules") { error.to_string() } else { "`rules` is missing".to_owned() })
+    })?;
+    let seats = match record.fields.get("seats").and_then(Value::as_u64) {
+        Some(seats) if (2..=8).contains(&seats) => seats as usize,
+        _ => {
+            let found = record.fields.get("seats").map_or("missing".to_owned(), brief);
+            return Err(Flaw::new(format!("`seats` is {found}; allowed is a whole number from 2 to 8")));
+        }
+    };
+    check_header(record, seats)?;
+    let starter = first_starter(&rules, seats, record.rounds.first())?;
+    let mut game = Match::new(&rules, seats, starter).map_err(|error| Flaw::new(error.to_string()))?;
+    let mut filled = record.clone();
+    let mut stopped = false;
+    for (number, round) in filled.rounds.iter_mut().enumerate() {
+        let flaw = |what: &str| Err(Flaw::new(what).in_round(number + 1));
+        if game.is_over() {
+            return flaw("a round follows, but the match is over");
+        }
+        if stopped {
+            return flaw("a round follows, but the one before has not ended");
+        }
+        match replay_round(&game, round, observer).map_err(|flaw| flaw.in_round(number + 1))? {
+            Some(result) => game.add(&result),
+            None => stopped = true,
+        }
+    }
+    if game.is_over() {
+        observer.match_ends(&game);
+    }
+    let ranks: Vec<usize> = game.ranks().collect();
+    check_scores(&mut filled.fields, "totals", game.totals(), game.is_over())?;
+    check(&mut filled.fields, "ranks", &Value::from(ranks), game.is_over())?;
+    Ok(filled)
+}
+
+/// What a record says of where it comes from is of the right kind, where it says something.
+fn check_header(record: &Record, seats: usize) -> Result<(), Flaw> {
+    let wrong = |field: &str, value: &Value, allowed: &str| {
+        Err(Flaw::new(format!("`{field}` is {}; allowed is {allowed}", brief(value))))
+    };
+    for (field, value) in &record.fields {
+        match (field.as_str(), value) {
+            (_, Value::Null) | ("seed", Value::String(_) | Value::Number(_)) => {}
+            ("seed", _) => return wrong("seed", value, "a text"),
+            ("deal" | "rotation", _) if value.is_u64() => {}
+            ("deal" | "rotation", _) => return wrong(field, value, "a whole number"),
+            ("agents", Value::Array(agents)) if agents.len() == seats && agents.iter().all(Value::is_string) => {}
+            ("agents", _) => return wrong("agents", value, &format!("a list of {seats} texts, one for each seat")),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The starter of round 1: as the record says, else as the rules have it with seat a as dealer.
+fn first_starter(rules: &Rules, seats: usize, round: Option<&RoundRecord>) -> Result<Seat, Flaw> {
+    match round.and_then(|round| round.starter.as_ref()) {
+        Some(letter) => seat_of(letter, seats).ok_or_else(|| {
+            Flaw::new(format!("starter is \"{}\"; allowed are the {seats} seats from a on", shown(letter))).in_round(1)
+        }),
+        None => Ok(match rules.spec().starter {
+            crate::rules::knob::Starter::AfterDealer => Seat::B,
+            _ => Seat::A,
+        }),
+    }
+}
+
+fn seat_of(letter: &str, seats: usize) -> Option<Seat> {
+    let mut letters = letter.chars();
+    let seat = Seat::from_letter(letters.next()?)?;
+    (letters.next().is_none() && seat.index() < seats).then_some(seat)
+}
+
+/// A result that is given is checked; one that is not is filled in where it is due.
+fn check(fields: &mut serde_json::Map<String, Value>, name: &str, due: &Value, fills: bool) -> Result<(), Flaw> {
+    match fields.get(name) {
+        Some(Value::Null) | None => {
+            if fills {
+                fields.insert(name.to_owned(), due.clone());
+            }
+            Ok(())
+        }
+        Some(given) if given == due => Ok(()),
+        Some(given) => Err(Flaw::new(format!("{name} is given as {}, but is {due}", brief(given)))),
+    }
+}
+
+fn check_scores(
+    fields: &mut serde_json::Map<String, Value>,
+    name: &str,
+    due: &[Score],
+    fills: bool,
+) -> Result<(), Flaw> {
+    if let Some(Value::Array(given)) = fields.get(name)
+        && given.len() == due.len()
+        && due.iter().zip(given).all(|(due, given)| due.is(given))
+    {
+        return Ok(());
+    }
+    check(fields, name, &scores(due), fills)
+}
+
+/// Chance as a record gives it. What is wrong with it is noted, for chance itself cannot fail.
+struct Script<'a> {
+    rules: &'a Rules,
+    round: &'a RoundRecord,
+    races: usize,
+    reshuffles: usize,
+    orders: Vec<RaceOrder>,
+    stocks: Vec<Vec<Card>>,
+    flaw: Option<String>,
+}
+
+impl Script<'_> {
+    fn fail(&mut self, what: String) {
+        self.flaw.get_or_insert(what);
+    }
+}
+
+impl Chance for Script<'_> {
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        pool.len() - 1
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        let number = self.reshuffles + 1;
+        let mut due: BTreeMap<&str, i32> = BTreeMap::new();
+        for &card in stock.iter() {
+            *due.entry(self.rules.label(card)).or_default() += 1;
+        }
+        let Some(labels) = self.round.reshuffles.get(self.reshuffles) else {
+            return self.fail(format!("missing reshuffle {number}: the pile's {} cards become the stock", stock.len()));
+        };
+        self.reshuffles += 1;
+        for label in labels {
+            *due.entry(label).or_default() -= 1;
+        }
+        if let Some((label, copies)) = due.iter().find(|(_, copies)| **copies != 0) {
+            let (found, number_off) = if *copies > 0 { ("too few", *copies) } else { ("too many", -copies) };
+            return self.fail(format!(
+                "reshuffle {number} is not the pile without its top: {number_off} of `{}` {found}",
+                shown(label)
+            ));
+        }
+        for (card, label) in stock.iter_mut().rev().zip(labels) {
+            *card = self.rules.card(label).expect("the labels were just found on the pile");
+        }
+        self.stocks.push(stock.to_vec());
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        let number = self.races + 1;
+        let due: Vec<String> = race.snappers.each().map(|seat| seat.to_string()).collect();
+        let Some(letters) = self.round.races.get(self.races) else {
+            self.fail(format!("missing race {number}; legal: an order of {}", due.join(", ")));
+            return RaceOrder::new(race.snappers.each());
+        };
+        self.races += 1;
+        let mut sorted = letters.clone();
+        sorted.sort_unstable();
+        if sorted != due {
+            self.fail(format!("race {number} is {}; legal: an order of {}", brief(&json!(letters)), due.join(", ")));
+            return RaceOrder::new(race.snappers.each());
+        }
+        let order = RaceOrder::new(letters.iter().filter_map(|letter| seat_of(letter, race.seats)));
+        self.orders.push(order);
+        order
+    }
+}
+
+impl Outcomes for Script<'_> {
+    /// Nothing is told of outcomes that the record does not give.
+    fn tell<W: Observer>(&mut self, observer: &mut W) {
+        if self.flaw.is_none() {
+            self.orders.drain(..).for_each(|order| observer.race(&order));
+            self.stocks.drain(..).for_each(|stock| observer.reshuffle(&stock));
+        }
+    }
+}
+
+fn replay_round<W: Observer>(
+    game: &Match,
+    filled: &mut RoundRecord,
+    observer: &mut W,
+) -> Result<Option<RoundResult>, Flaw> {
+    let round = filled.clone();
+    let setup = game.setup();
+    let rules = setup.rules;
+    match &filled.starter {
+        None => filled.starter = Some(setup.starter.to_string()),
+        Some(given) if *given == setup.starter.to_string() => {}
+        Some(given) => {
+            return Err(Flaw::new(format!("starter is given as \"{}\", but is \"{}\"", shown(given), setup.starter)));
+        }
+    }
+    if round.deck.len() != rules.deck().len() {
+        let (found, due) = (round.deck.len(), rules.deck().len());
+        return Err(Flaw::new(format!("impossible deck: {found} cards; allowed are the {due} of `{}`", rules.name())));
+    }
+    let deck = round.deck.iter().map(|label| {
+        rules
+            .card(label)
+            .ok_or_else(|| Flaw::new(format!("impossible deck: `{}` is no card of `{}`", shown(label), rules.name())))
+    });
+    let deck = deck.collect::<Result<Vec<Card>, Flaw>>()?;
+    let mut fingerprinter = Fingerprinter::default();
+    let mut observer = (&mut fingerprinter, observer);
+    let mut script = Script {
+        rules: &rules,
+        round: &round,
+        races: 0,
+        reshuffles: 0,
+        orders: Vec::new(),
+        stocks: Vec::new(),
+        flaw: None,
+    };
+    let mut steps = Round::begin(&game.standing(), &deck, &mut script, &mut observer)
+        .map_err(|error| Flaw::new(error.to_string()))?;
+    let trace = Trace::read(filled)?;
+    trace.check(0, observer.0, String::new)?;
+    for (number, text) in round.decisions.iter().enumerate() {
+        let flaw = |what: String| Flaw::new(what).at(number + 1);
+        let (seat, action) = read_decision(steps.state(), text).map_err(flaw)?;
+        let choices = steps.state().choices();
+        steps.act(action, &mut script, &mut observer).expect("the decision was just found legal");
+        if let Some(what) = script.flaw {
+            return Err(flaw(format!("`{text}`: {what}")));
+        }
+        trace.check(number + 1, observer.0, || format!("`{text}`; legal: {}", told(seat, &choices)))?;
+    }
+    let last = |what: String| Flaw { decision: Some(round.decisions.len()).filter(|&n| n > 0), ..Flaw::new(what) };
+    if script.races < round.races.len() {
+        return Err(last(left_over("race", round.races.len() - script.races)));
+    }
+    if script.reshuffles < round.reshuffles.len() {
+        return Err(last(left_over("reshuffle", round.reshuffles.len() - script.reshuffles)));
+    }
+    let Some(result) = steps.end(&mut observer) else {
+        for name in ["ended", "callers", "points", "scores"] {
+            if filled.fields.get(name).is_some_and(|value| !value.is_null()) {
+                let asked =
+                    steps.state().actor().map_or_else(String::new, |seat| format!(": seat {seat} is to decide"));
+                return Err(last(format!("{name} is given, but the round has not ended{asked}")));
+            }
+        }
+        return Ok(None);
+    };
+    let [ended, callers, points, _] = results(&result);
+    for (name, due) in [ended, callers, points] {
+        check(&mut filled.fields, name, &due, true)?;
+    }
+    check_scores(&mut filled.fields, "scores", result.scores(), true)?;
+    if let Some(given) = filled.fields.get(FINGERPRINT).filter(|given| !given.is_null()) {
+        let due = fingerprinter.of_round().to_string();
+        if given.as_str() != Some(&due) {
+            return Err(Flaw::new(format!(
+                "{FINGERPRINT} is given as {}, but is {due}: a decision, card or race was altered, though all are legal",
+                brief(given)
+            )));
+        }
+    }
+    Ok(Some(result))
+}
+
+fn left_over(what: &str, number: usize) -> String {
+    let (plural, are) = if number == 1 { ("", "is") } else { ("s", "are") };
+    format!("{number} {what}{plural} {are} left over")
+}
+
+/// The decision that a text means, if it is legal now.
+fn read_decision(state: &State, text: &str) -> Result<(Seat, Action), String> {
+    let Some(asked) = state.actor() else {
+        return Err(format!("illegal decision `{}`; legal: nothing, the round is over", shown(text)));
+    };
+    let choices = state.choices();
+    let read = || {
+        let (letter, action) = text.split_once(' ')?;
+        let seat = seat_of(letter, state.table().seats())?;
+        Some((seat, action.parse::<Action>().ok()?))
+    };
+    match read() {
+        Some((seat, action)) if seat == asked && choices.contains(action) => Ok((seat, action)),
+        _ => Err(format!("illegal decision `{}`; legal: {}", shown(text), told(asked, &choices))),
+    }
+}
+
+/// Decisions of one seat as records write them.
+fn told(seat: Seat, choices: &Choices) -> String {
+    choices.iter().map(|action| format!("{seat} {action}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The trace that a round gives, if it gives one.
+struct Trace {
+    digits: Option<String>,
+}
+
+impl Trace {
+    fn read(round: &RoundRecord) -> Result<Trace, Flaw> {
+        match round.fields.get(TRACE) {
+            None | Some(Value::Null) => Ok(Trace { digits: None }),
+            Some(Value::String(digits)) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                Ok(Trace { digits: Some(digits.clone()) })
+            }
+            Some(other) => Err(Flaw::new(format!("{TRACE} is {}; allowed are hexadecimal digits", brief(other)))),
+        }
+    }
+
+    /// Holds the trace against play after so many decisions; the last of them is `told` with what was legal.
+    fn check(&self, decisions: usize, fingerprinter: &Fingerprinter, told: impl Fn() -> String) -> Result<(), Flaw> {
+        let given = self.digits.as_ref().and_then(|digits| digits.get(4 * decisions..4 * decisions + 4));
+        if given.is_none_or(|given| given == fingerprinter.digits()) {
+            return Ok(());
+        }
+        if decisions == 0 {
+            return Err(Flaw::new(format!("the deck or the starter is not the one that was played ({TRACE})")));
+        }
+        let what = "the decision, or the race or new stock after it, is not the one that was played";
+        Err(Flaw::new(format!("{what} ({TRACE}): {}", told())).at(decisions))
+    }
+}

@@ -1,0 +1,172 @@
+//! Saving a match as a record, and restoring it.
+
+use serde_json::Value;
+
+use crate::record::{Flaw, Record, Recorder};
+use crate::rng::{Key, Seed};
+use crate::rules::seat::MAX_SEATS;
+use crate::shown::shown;
+use crate::{Action, Deal, Playing, RaceOrder, RulesError, RulesSpec, Seat};
+
+/// Why a match cannot be restored from a record.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// A field of the record is missing or is not what it should be.
+    #[error("`{field}` is {}; allowed is {allowed}", shown(found))]
+    Field {
+        /// The field.
+        field: &'static str,
+        /// What the record says.
+        found: String,
+        /// What it may say.
+        allowed: &'static str,
+    },
+    /// The record's rules are refused.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// The record is not one of this seed and deal, or one of its decisions is illegal.
+    #[error(transparent)]
+    Flaw(#[from] Flaw),
+}
+
+/// The extra field of a record that says where its races come from, if not from its key.
+const RACES: &str = "x-races";
+/// They were decided outside.
+const LAID: &str = "laid";
+
+/// The races that a record gives: round, number of the race in it, and seats. What is no seat is left out; that the races which
+/// were played are those of the record is checked at the end.
+fn orders(record: &Record) -> impl Iterator<Item = (usize, usize, Vec<Seat>)> {
+    let seat = |text: &String| text.chars().next().and_then(Seat::from_letter);
+    let races =
+        record.rounds.iter().enumerate().flat_map(|(round, given)| {
+            given.races.iter().enumerate().map(move |(race, letters)| (round, race, letters))
+        });
+    races.map(move |(round, race, letters)| (round, race, letters.iter().filter_map(seat).take(MAX_SEATS).collect()))
+}
+
+impl Playing {
+    /// The record of the match so far. `agents` are the names of the agents, seat a first. The record can be written as JSON,
+    /// checked by [`replay`](crate::replay), and passed to [`Playing::restore`].
+    ///
+    /// It plays the match to this point again, without agents, and takes as long.
+    ///
+    /// # Panics
+    /// If there is not one name for each seat.
+    pub fn save(&self, agents: &[&str]) -> Record {
+        assert_eq!(agents.len(), self.seats(), "one name for each seat");
+        let mut recorder = Recorder::new(self.rules());
+        let mut again = Playing::observed(self.deal().clone(), self.seats(), &mut recorder)
+            .expect("the rules fit the seats of this match");
+        for &action in self.actions() {
+            again.act_observed(action, &mut recorder).expect("the decision was legal in this match");
+        }
+        let mut record = match self.result() {
+            Some(result) => recorder.finish(self.key(), 0, agents, &result),
+            None => recorder.stop(self.key(), 0, agents, None),
+        };
+        if self.deal().has_laid_races() {
+            record.fields.insert(RACES.to_owned(), Value::from(LAID));
+        }
+        record
+    }
+
+    /// Restores a match from its record. Any record of this library will do, also one of a run. The decisions of a finished
+    /// match may be cut off anywhere, to go on from there. The races of a record with `"x-races": "laid"` are taken from it; those
+    /// of any other have to be those of its key.
+    ///
+    /// # Errors
+    /// If the record has no seed and deal, its rules are refused, its deck, races or new stocks are not those of the key,
+    /// or a decision is illegal.
+    ///
+    /// # Examples
+    /// ```
+    /// use cambio_core::{Playing, Record, Rules, rng::Key};
+    ///
+    /// let mut playing = Playing::new(&Rules::preset("original")?, 3, Key::new(7, 1))?;
+    /// let peek = playing.turn().unwrap().view.choices().nth(0).unwrap();
+    /// playing.act(peek).unwrap();
+    ///
+    /// let line = playing.save(&["ann", "bob", "eve"]).to_json();
+    /// let restored = Playing::restore(&Record::read(&line)?)?;
+    /// assert_eq!(restored.decisions(), 1);
+    /// assert_eq!(restored.turn().unwrap().view, playing.turn().unwrap().view);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn restore(record: &Record) -> Result<Playing, RestoreError> {
+        let rules = record.fields.get("rules").unwrap_or(&Value::Null);
+        let rules = RulesSpec::from_json(rules)?.validate()?;
+        let seed = |value: &Value| match value.as_str() {
+            Some(text) => text.parse().ok(),
+            None => value.as_u64().map(Seed::Number),
+        };
+        let agents = if record.fields.contains_key("agent_seed") {
+            field(record, "agent_seed", SEED, seed)?
+        } else {
+            Seed::AGENTS
+        };
+        let seed = field(record, "seed", SEED, seed)?;
+        let deal = field(record, "deal", "a whole number of 64 bits", Value::as_u64)?;
+        let seats = field(record, "seats", "a whole number from 2 to 8", Value::as_u64)?;
+        let mut recorder = Recorder::new(&rules);
+        let key = Key { seed, agents, deal };
+        let mut dealt = Deal::new(&rules, key);
+        if record.fields.get(RACES).is_some_and(|races| races == LAID) {
+            for (round, race, letters) in orders(record) {
+                dealt.lay_race(round, race, RaceOrder::new(letters));
+            }
+        }
+        let mut playing = Playing::observed(dealt, seats as usize, &mut recorder)?;
+        for (number, round) in record.rounds.iter().enumerate() {
+            let flaw = |what: String| Flaw::new(what).in_round(number + 1);
+            if playing.is_over() || playing.rounds() != number {
+                return Err(flaw("a round follows, but the one before has not ended".to_owned()).into());
+            }
+            for (place, text) in round.decisions.iter().enumerate() {
+                let action = (playing.rounds() == number).then(|| decision(&playing, text)).flatten();
+                let done = action.is_some_and(|action| playing.act_observed(action, &mut recorder).is_ok());
+                if !done {
+                    let legal = playing.state().choices();
+                    return Err(flaw(format!("illegal decision `{text}`; legal: {legal}")).at(place + 1).into());
+                }
+            }
+        }
+        let names = vec![""; playing.seats()];
+        let played = recorder.stop(playing.key(), 0, &names, None);
+        for (number, (given, due)) in record.rounds.iter().zip(&played.rounds).enumerate() {
+            let is_due = given.deck == due.deck
+                && given.starter.as_ref().is_none_or(|starter| Some(starter) == due.starter.as_ref())
+                && due.races.starts_with(&given.races)
+                && due.reshuffles.starts_with(&given.reshuffles);
+            if !is_due {
+                let what = format!("the deck, starter, races or new stocks are not those of seed {seed}, deal {deal}");
+                return Err(Flaw::new(what).in_round(number + 1).into());
+            }
+        }
+        Ok(playing)
+    }
+}
+
+/// What a record may say of a seed.
+const SEED: &str = "a whole number of 64 bits, as text, or 64 hexadecimal digits";
+
+/// A field of a record as `read` takes it.
+fn field<T>(
+    record: &Record,
+    field: &'static str,
+    allowed: &'static str,
+    read: impl Fn(&Value) -> Option<T>,
+) -> Result<T, RestoreError> {
+    let found = record.fields.get(field);
+    found.and_then(read).ok_or_else(|| {
+        let found = found.map_or_else(|| "missing".to_owned(), super::brief);
+        RestoreError::Field { field, found, allowed }
+    })
+}
+
+/// The decision that a text means, if it is one of the seat that is asked.
+fn decision(playing: &Playing, text: &str) -> Option<Action> {
+    let (letter, action) = text.split_once(' ')?;
+    let asked = playing.state().actor()?;
+    (letter == asked.to_string()).then(|| action.parse().ok()).flatten()
+}

@@ -1,0 +1,170 @@
+//! The same game under other letters, to test that nobody is treated by a letter.
+
+use crate::engine::observation::Private;
+use crate::engine::table::{Carry, Table};
+use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::{Action, Event, Observation, RoundResult, Setup, State};
+
+/// Moves every letter on by as many places: who sits where stays, and what the seats are called changes.
+///
+/// A table has no head: where a seat is called b and the next one c, nothing may be otherwise than where they are called c
+/// and d. An agent that goes through a relabelled match, with the same stream, has to make the relabelled decisions;
+/// [`check_agent`](super::check_agent) checks it.
+///
+/// ```
+/// use cambio_core::Seat;
+/// use cambio_core::testing::Relabelling;
+///
+/// let two_on = Relabelling::new(4, 2);
+/// assert_eq!(two_on.seat(Seat::D), Seat::B);
+/// assert_eq!(two_on.action("swap a1 d2".parse().unwrap()), "swap b2 c1".parse().unwrap());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Relabelling {
+    seats: usize,
+    places: usize,
+}
+
+impl Relabelling {
+    /// Moves the letters of a table of `seats` seats on by `places`.
+    ///
+    /// # Panics
+    /// If a table cannot have so many seats.
+    pub fn new(seats: usize, places: usize) -> Relabelling {
+        assert!((1..=MAX_SEATS).contains(&seats), "a table has 2 to 8 seats, not {seats}");
+        Relabelling { seats, places: places % seats }
+    }
+
+    /// The seat's new letter.
+    pub fn seat(self, seat: Seat) -> Seat {
+        seat.ahead(self.places, self.seats)
+    }
+
+    /// The same slot of the same seat.
+    pub fn spot(self, spot: Spot) -> Spot {
+        Spot::new(self.seat(spot.seat()), spot.number()).unwrap_or(spot)
+    }
+
+    /// The same decision.
+    pub fn action(self, action: Action) -> Action {
+        match action {
+            Action::Peek(spot) => Action::Peek(self.spot(spot)),
+            Action::Keep(spot) => Action::Keep(self.spot(spot)),
+            Action::Look(spot) => Action::Look(self.spot(spot)),
+            Action::Swap(one, other) => Action::swap(self.spot(one), self.spot(other)),
+            Action::Show(spot) => Action::Show(self.spot(spot)),
+            Action::Snap(spot) => Action::Snap(self.spot(spot)),
+            Action::Touch(spot) => Action::Touch(self.spot(spot)),
+            Action::Give(spot) => Action::Give(self.spot(spot)),
+            Action::Cheat(spot) => Action::Cheat(self.spot(spot)),
+            Action::Draw | Action::Take | Action::Call | Action::End | Action::Drop | Action::Skip | Action::Pass => {
+                action
+            }
+        }
+    }
+
+    /// The same event, for the referee or for a seat.
+    pub fn event<Face: Copy>(self, event: &Event<Face>) -> Event<Face> {
+        let (seat, spot) = (|seat| self.seat(seat), |spot| self.spot(spot));
+        match *event {
+            Event::Dealt { starter, extra } => Event::Dealt { starter: seat(starter), extra: self.seats(extra) },
+            Event::Peeked { seat: by, spot: at, face } => Event::Peeked { seat: seat(by), spot: spot(at), face },
+            Event::Flipped { card } => Event::Flipped { card },
+            Event::TurnBegan { seat: by } => Event::TurnBegan { seat: seat(by) },
+            Event::Drew { seat: by, face } => Event::Drew { seat: seat(by), face },
+            Event::Took { seat: by, card } => Event::Took { seat: seat(by), card },
+            Event::Dropped { seat: by, card } => Event::Dropped { seat: seat(by), card },
+            Event::Kept { seat: by, spot: at, replaced } => Event::Kept { seat: seat(by), spot: spot(at), replaced },
+            Event::Looked { seat: by, spot: at, face } => Event::Looked { seat: seat(by), spot: spot(at), face },
+            Event::Swapped { seat: by, one, other } => {
+                let (one, other) = (spot(one), spot(other));
+                Event::Swapped { seat: seat(by), one: one.min(other), other: one.max(other) }
+            }
+            Event::Shown { spot: at, card } => Event::Shown { spot: spot(at), card },
+            Event::Skipped { seat: by } => Event::Skipped { seat: seat(by) },
+            Event::Touched { seat: by, spot: at } => Event::Touched { seat: seat(by), spot: spot(at) },
+            Event::Snapped { seat: by, spot: at, card, verdict } => {
+                Event::Snapped { seat: seat(by), spot: spot(at), card, verdict }
+            }
+            Event::Aborted { seat: by } => Event::Aborted { seat: seat(by) },
+            Event::Penalised { seat: by, spot: at } => Event::Penalised { seat: seat(by), spot: spot(at) },
+            Event::PenaltyWaived { seat: by } => Event::PenaltyWaived { seat: seat(by) },
+            Event::Gave { seat: by, from, to } => Event::Gave { seat: seat(by), from: spot(from), to: spot(to) },
+            Event::Called { seat: by } => Event::Called { seat: seat(by) },
+            Event::BecameSafe { seat: by } => Event::BecameSafe { seat: seat(by) },
+            Event::Reshuffled { cards } => Event::Reshuffled { cards },
+            Event::Ended { reason } => Event::Ended { reason },
+            Event::TurnedUp { spot: at, card } => Event::TurnedUp { spot: spot(at), card },
+        }
+    }
+
+    /// The same beginning of a round. The rules stay: weights of races, which name seats, are not moved.
+    pub fn setup(self, setup: &Setup) -> Setup {
+        Setup { starter: self.seat(setup.starter), carry: self.carry(setup.carry), ..*setup }
+    }
+
+    /// What belongs to each seat, seat a's first, by the new letters.
+    pub fn by_seat<T: Clone>(self, items: &[T]) -> Vec<T> {
+        let mut items = items.to_vec();
+        items.rotate_right(self.places);
+        items
+    }
+
+    /// The same result.
+    pub fn result(self, result: &RoundResult) -> RoundResult {
+        let mut moved = RoundResult {
+            starter: self.seat(result.starter),
+            callers: self.seats(result.callers),
+            first_caller: result.first_caller.map(|seat| self.seat(seat)),
+            succeeded: self.seats(result.succeeded),
+            winners: self.seats(result.winners),
+            ..*result
+        };
+        moved.points[..self.seats].rotate_right(self.places);
+        moved.scores[..self.seats].rotate_right(self.places);
+        moved
+    }
+
+    /// The same table.
+    pub fn table(self, table: &Table) -> Table {
+        let mut moved = Table {
+            occupied: self.spots(table.occupied),
+            pointed: self.spots(table.pointed),
+            named: self.spots(table.named),
+            seen: table.seen.map(|seen| self.spots(seen)),
+            starter: self.seat(table.starter),
+            turn: self.seat(table.turn),
+            asked: table.asked.map(|seat| self.seat(seat)),
+            gap: table.gap.map(|spot| self.spot(spot)),
+            callers: self.seats(table.callers),
+            first_caller: table.first_caller.map(|seat| self.seat(seat)),
+            safe: self.seats(table.safe),
+            carry: self.carry(table.carry),
+            ..*table
+        };
+        moved.seen[..self.seats].rotate_right(self.places);
+        moved
+    }
+
+    /// What a seat may know, by the new letters; `table` is [`Relabelling::table`] of this state's.
+    pub(crate) fn observe<'t>(self, state: &State, seat: Seat, table: &'t Table) -> Observation<'t> {
+        let view = state.observe(seat);
+        let mut faces = [None; SPOTS];
+        for spot in view.known().each() {
+            faces[self.spot(spot).index()] = view.face(spot);
+        }
+        Observation::new(table, Private { seat: self.seat(seat), faces, held: view.held() })
+    }
+
+    fn seats(self, seats: SeatSet) -> SeatSet {
+        seats.each().map(|seat| self.seat(seat)).collect()
+    }
+
+    fn spots(self, spots: SpotSet) -> SpotSet {
+        spots.each().map(|spot| self.spot(spot)).collect()
+    }
+
+    fn carry(self, carry: Carry) -> Carry {
+        Carry { extra_card: self.seats(carry.extra_card), extra_peek: self.seats(carry.extra_peek) }
+    }
+}

@@ -1,0 +1,412 @@
+//! The public history of each card on the table: how it came to lie where it lies, and what its owner did meanwhile.
+
+use crate::Rules;
+use crate::engine::event::{Event, Sink};
+use crate::engine::motion::Motion;
+use crate::engine::observation::View;
+use crate::rules::card::Card;
+use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotSet};
+
+/// How a card came to the table. Tensors have a flag for each, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Origin {
+    /// It was dealt.
+    Dealt,
+    /// A seat kept it.
+    Kept,
+    /// It is a penalty card.
+    Penalty,
+}
+
+/// The past of a card on the table, as everybody saw it. It goes with the card when the card changes places.
+///
+/// A seat that knows one of its cards and still gives another one away tells something about the one that it leaves. The
+/// four bounds keep the strongest such hint of each kind, in points; `None` is no hint. Hints of several owners add up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Trace {
+    /// How the card came to the table.
+    pub origin: Origin,
+    /// The turn in which it came, as [`Table::turns`](crate::Table::turns) counts; 0 before the first turn.
+    pub turn: u16,
+    /// How often it went from one seat to another; 255 stands for that many and more.
+    pub moves: u8,
+    /// The bounds, each by its [`Hint`]; `NONE` is no hint.
+    bounds: [i16; 4],
+}
+
+/// What a bound of a [`Trace`] comes from: its place among them.
+#[derive(Clone, Copy)]
+enum Hint {
+    Replaced,
+    Outlived,
+    Passed,
+    Spent,
+}
+
+impl Trace {
+    /// The bound that is none: more points than any card has.
+    pub(crate) const NONE: i16 = i16::MAX;
+
+    #[inline]
+    fn bound(&self, hint: Hint) -> Option<i16> {
+        Some(self.bounds[hint as usize]).filter(|&points| points != Trace::NONE)
+    }
+
+    /// The points of the known card in whose place its owner kept it.
+    #[inline]
+    pub fn replaced(&self) -> Option<i16> {
+        self.bound(Hint::Replaced)
+    }
+
+    /// The least points of a known card that an owner gave away for a drawn or taken one while it knew this card.
+    #[inline]
+    pub fn outlived(&self) -> Option<i16> {
+        self.bound(Hint::Outlived)
+    }
+
+    /// The least points of a card without a power that an owner drew and dropped while it knew this card.
+    #[inline]
+    pub fn passed(&self) -> Option<i16> {
+        self.bound(Hint::Passed)
+    }
+
+    /// The least points of a card with a power that an owner drew and dropped while it knew this card.
+    #[inline]
+    pub fn spent(&self) -> Option<i16> {
+        self.bound(Hint::Spent)
+    }
+}
+
+/// The [`Trace`] of each spot, with an array for each of its fields: tensors hold them so, each with the width that it has there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Traces {
+    /// A 1 at the place of the [`Origin`]; none where no card lies.
+    origins: [[u8; 3]; SPOTS],
+    /// The turn in which the card came; [`NEVER`] where none lies.
+    turns: [[u16; 1]; SPOTS],
+    moves: [[u8; 1]; SPOTS],
+    bounds: [[i16; 4]; SPOTS],
+}
+
+/// Later than every turn, for a round has at most 10,000; an age from it on is 0.
+pub(crate) const NEVER: u16 = u16::MAX;
+
+impl Traces {
+    /// No card anywhere.
+    const NONE: Traces = Traces {
+        origins: [[0; 3]; SPOTS],
+        turns: [[NEVER]; SPOTS],
+        moves: [[0]; SPOTS],
+        bounds: [[Trace::NONE; 4]; SPOTS],
+    };
+
+    /// Forgets the cards of the first seats, as many as that.
+    fn clear_seats(&mut self, seats: usize) {
+        let spots = seats * MAX_SLOTS;
+        self.origins[..spots].fill([0; 3]);
+        self.turns[..spots].fill([NEVER]);
+        self.moves[..spots].fill([0]);
+        self.bounds[..spots].fill([Trace::NONE; 4]);
+    }
+
+    /// A card comes to a spot that is clear.
+    #[inline]
+    fn begin(&mut self, spot: Spot, origin: Origin, turn: u16) {
+        self.origins[spot.index()][origin as usize] = 1;
+        self.turns[spot.index()] = [turn];
+    }
+
+    /// The card goes.
+    #[inline]
+    fn clear(&mut self, spot: Spot) {
+        let spot = spot.index();
+        self.origins[spot] = [0; 3];
+        self.turns[spot] = [NEVER];
+        self.moves[spot] = [0];
+        self.bounds[spot] = [Trace::NONE; 4];
+    }
+
+    #[inline]
+    fn swap(&mut self, one: Spot, other: Spot) {
+        let (one, other) = (one.index(), other.index());
+        self.origins.swap(one, other);
+        self.turns.swap(one, other);
+        self.moves.swap(one, other);
+        self.bounds.swap(one, other);
+    }
+
+    #[inline]
+    fn trace(&self, spot: Spot) -> Trace {
+        let spot = spot.index();
+        let origin = match self.origins[spot] {
+            [_, 1, _] => Origin::Kept,
+            [_, _, 1] => Origin::Penalty,
+            _ => Origin::Dealt,
+        };
+        Trace { origin, turn: self.turns[spot][0], moves: self.moves[spot][0], bounds: self.bounds[spot] }
+    }
+}
+
+/// Numbers of the cards in the slots of a seat.
+pub(crate) type Row<T, const WIDTH: usize> = [[T; WIDTH]; MAX_SLOTS];
+
+/// The numbers in the slots of a seat.
+#[inline]
+fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> &Row<T, WIDTH> {
+    &numbers.as_chunks().0[owner.index()]
+}
+
+/// The public history of a round. Every seat that listens has the same.
+///
+/// Feed it every event or sighting of a round, from the deal on: it uses only what all seats perceive, so the referee's
+/// events, the sightings of any seat and [`Event::public`] give the same history. Clones are cheap and allocate nothing.
+///
+/// ```
+/// use cambio_core::rng::{Key, Purpose};
+/// use cambio_core::{Dice, CardHistory, Origin, Rules, Seat, Setup, State};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut dice = Dice(Key::new(42, 0).stream(Purpose::Deck, 0));
+/// let mut history = CardHistory::new(&rules, 2);
+/// let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut history).unwrap();
+/// for decision in ["draw", "keep a1"] {
+///     state.apply(decision.parse().unwrap(), &mut dice, &mut history).unwrap();
+/// }
+/// let trace = history.trace("a1".parse().unwrap());
+/// assert_eq!((trace.origin, trace.turn), (Origin::Kept, 1));
+/// // The cards that nobody has touched are alike for seat b, which has seen none of them.
+/// assert!(history.are_alike(&state.view(Seat::B), "b1".parse().unwrap(), "b2".parse().unwrap()));
+/// assert!(!history.are_alike(&state.view(Seat::B), "a1".parse().unwrap(), "a2".parse().unwrap()));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CardHistory {
+    rules: Rules,
+    seats: u8,
+    turn: u16,
+    /// Whether all know the held card.
+    holds_public: bool,
+    occupied: SpotSet,
+    seen: [SpotSet; MAX_SEATS],
+    traces: Traces,
+}
+
+impl CardHistory {
+    /// The history before a round is dealt, at a table of `seats` seats.
+    pub fn new(rules: &Rules, seats: usize) -> CardHistory {
+        CardHistory {
+            rules: *rules,
+            seats: seats as u8,
+            turn: 0,
+            holds_public: false,
+            occupied: SpotSet::EMPTY,
+            seen: [SpotSet::EMPTY; MAX_SEATS],
+            traces: Traces::NONE,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The past of the card that lies here. Of an empty spot it means nothing.
+    #[inline]
+    pub fn trace(&self, spot: Spot) -> Trace {
+        self.traces.trace(spot)
+    }
+
+    /// How the cards of a seat came: a 1 at the place of the [`Origin`]; none where no card lies.
+    #[inline]
+    pub(crate) fn origins_of(&self, owner: Seat) -> &Row<u8, 3> {
+        row_of(&self.traces.origins, owner)
+    }
+
+    /// The turns in which the cards of a seat came; [`NEVER`] where none lies.
+    #[inline]
+    pub(crate) fn turns_of(&self, owner: Seat) -> &Row<u16, 1> {
+        row_of(&self.traces.turns, owner)
+    }
+
+    /// How often the cards of a seat went from one seat to another.
+    #[inline]
+    pub(crate) fn moves_of(&self, owner: Seat) -> &Row<u8, 1> {
+        row_of(&self.traces.moves, owner)
+    }
+
+    /// The bounds of the cards of a seat; [`Trace::NONE`] where there is no hint.
+    #[inline]
+    pub(crate) fn bounds_of(&self, owner: Seat) -> &Row<i16, 4> {
+        row_of(&self.traces.bounds, owner)
+    }
+
+    /// Whether all know the held card.
+    #[inline]
+    pub(crate) fn holds_public(&self) -> bool {
+        self.holds_public
+    }
+
+    /// The spots whose cards a seat has seen.
+    #[inline]
+    pub fn seen(&self, seat: Seat) -> SpotSet {
+        self.seen[seat.index()]
+    }
+
+    /// Whether a seat cannot tell two cards of one owner apart but for their slots.
+    ///
+    /// It knows both faces and they are equal, or it knows neither; the same seats have seen them; and they have the same
+    /// past. No rule asks for a slot, so exchanging two such cards in the seat's view changes nothing but names.
+    pub fn are_alike(&self, view: &impl View, one: Spot, other: Spot) -> bool {
+        let table = view.table();
+        let pointed = table.pointed();
+        one.seat() == other.seat()
+            && view.face(one) == view.face(other)
+            && table.seen_by(one) == table.seen_by(other)
+            && pointed.contains(one) == pointed.contains(other)
+            && self.trace(one) == self.trace(other)
+    }
+
+    /// Takes in what happened.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
+        match *event {
+            Event::TurnBegan { .. } => self.turn += 1,
+            Event::Dropped { seat, card } if !self.holds_public => self.dropped(seat, card),
+            Event::Kept { seat, spot, replaced } if self.knows(seat, spot) => {
+                let points = self.points(replaced);
+                let others = self.known_own(seat).without(SpotSet::only(spot));
+                self.hint(others, Hint::Outlived, points);
+            }
+            _ => {}
+        }
+        self.follow(event);
+    }
+
+    /// Moves what is known of the cards with the cards.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn follow<Face: Copy>(&mut self, event: &Event<Face>) {
+        match event.motion() {
+            Motion::Dealt { extra, .. } => self.deal(extra),
+            Motion::Seen { seat, spot, .. } => self.seen[seat.index()].insert(spot),
+            Motion::Shown { spot, .. } => self.show_all(spot),
+            Motion::Drawn { .. } => self.holds_public = false,
+            Motion::Taken { .. } => self.holds_public = true,
+            Motion::Kept { spot, replaced } => {
+                // The keeper is the owner.
+                let knew = self.knows(spot.seat(), spot);
+                self.clear(spot);
+                self.occupied.insert(spot);
+                self.traces.begin(spot, Origin::Kept, self.turn);
+                if knew {
+                    self.traces.bounds[spot.index()][Hint::Replaced as usize] = self.points(replaced);
+                }
+                if self.holds_public {
+                    self.show_all(spot);
+                } else {
+                    self.seen[spot.seat().index()].insert(spot);
+                }
+            }
+            Motion::Discarded { spot, .. } => self.clear(spot),
+            Motion::Exchanged { one, other } => {
+                self.exchange(one, other);
+                if one.seat() != other.seat() {
+                    self.count_move(one);
+                    self.count_move(other);
+                }
+            }
+            Motion::Moved { from, to } => {
+                self.occupied.insert(to);
+                self.exchange(from, to);
+                self.count_move(to);
+                self.clear(from);
+            }
+            Motion::Added { spot } => {
+                self.clear(spot);
+                self.occupied.insert(spot);
+                self.traces.begin(spot, Origin::Penalty, self.turn);
+            }
+            Motion::Flipped { .. } | Motion::Dropped { .. } | Motion::Reshuffled { .. } | Motion::Nothing => {}
+        }
+    }
+
+    fn deal(&mut self, extra: SeatSet) {
+        let hand = self.rules.spec().hand.count();
+        self.turn = 0;
+        self.holds_public = false;
+        self.occupied = SpotSet::EMPTY;
+        for seat in SeatSet::first(self.seats.into()).each() {
+            let cards = (hand + usize::from(extra.contains(seat))).min(self.rules.slots());
+            self.occupied = self.occupied.union(SpotSet::row(seat, cards));
+        }
+        self.everyone().fill(SpotSet::EMPTY);
+        // Seats that are not at the table have no cards.
+        self.traces.clear_seats(self.seats.into());
+        for spot in self.occupied.each() {
+            self.traces.begin(spot, Origin::Dealt, 0);
+        }
+    }
+
+    fn dropped(&mut self, seat: Seat, card: Card) {
+        let points = self.points(card);
+        if self.rules.power(card).is_none() {
+            self.hint(self.known_own(seat), Hint::Passed, points);
+        } else {
+            self.hint(self.known_own(seat), Hint::Spent, points);
+        }
+    }
+
+    /// Lowers a bound of these cards to so many points.
+    fn hint(&mut self, spots: SpotSet, hint: Hint, points: i16) {
+        for spot in spots.each() {
+            let bound = &mut self.traces.bounds[spot.index()][hint as usize];
+            *bound = points.min(*bound);
+        }
+    }
+
+    fn points(&self, card: Card) -> i16 {
+        self.rules.points(card) as i16
+    }
+
+    fn knows(&self, seat: Seat, spot: Spot) -> bool {
+        self.seen[seat.index()].contains(spot)
+    }
+
+    /// The cards of a seat that it has seen.
+    fn known_own(&self, seat: Seat) -> SpotSet {
+        self.occupied.intersection(SpotSet::of_seat(seat)).intersection(self.seen[seat.index()])
+    }
+
+    fn everyone(&mut self) -> &mut [SpotSet] {
+        &mut self.seen[..usize::from(self.seats)]
+    }
+
+    fn show_all(&mut self, spot: Spot) {
+        self.everyone().iter_mut().for_each(|seen| seen.insert(spot));
+    }
+
+    fn clear(&mut self, spot: Spot) {
+        self.occupied.remove(spot);
+        self.everyone().iter_mut().for_each(|seen| seen.remove(spot));
+        self.traces.clear(spot);
+    }
+
+    fn exchange(&mut self, one: Spot, other: Spot) {
+        self.traces.swap(one, other);
+        self.everyone().iter_mut().for_each(|seen| seen.swap(one, other));
+    }
+
+    fn count_move(&mut self, spot: Spot) {
+        let [moves] = &mut self.traces.moves[spot.index()];
+        *moves = moves.saturating_add(1);
+    }
+}
+
+/// The referee's events give the same history as any seat's sightings.
+impl Sink for CardHistory {
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn event(&mut self, event: &Event<Card>) {
+        self.notice(event);
+    }
+}

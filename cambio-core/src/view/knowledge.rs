@@ -1,0 +1,487 @@
+//! What a seat can deduce from what it saw. It is exact logic and contains no guesses about how others play.
+//!
+//! A seat sees every move and some faces. A face that it knows moves with the card. It also knows the multiset of the cards
+//! that it has not seen, and a little more: a card that was hidden when the pile became a new stock cannot be in that stock.
+//! Each *epoch* between two reshuffles therefore has a pool of its own.
+
+use rand::Rng;
+
+use crate::engine::event::Sighting;
+use crate::engine::motion::Motion;
+use crate::engine::state::{Hidden, Order, State};
+use crate::engine::table::{Phase, Source};
+use crate::rng::Bounded as _;
+use crate::rules::card::{Card, MAX_CARDS, MAX_KINDS};
+use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::{Observation, Rules};
+
+/// What one seat knows, updated by its sightings.
+///
+/// Feed it every sighting of one seat in order, from the start of a round. It forgets nothing. What can be guessed from how
+/// the others play is belief, and left to agents. Two logical hints are not used; they belong to knobs that no full preset
+/// uses. A call under a feasible cap bounds the caller's sum. Under `late = "abort"`, a seat that reached too late reached
+/// for a card that matches.
+///
+/// # Examples
+/// ```
+/// use cambio_core::{Dice, Knowledge, Rules, Seat, Setup, State};
+/// use cambio_core::rng::{Key, Purpose};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut stream = Key::new(1, 0).stream(Purpose::Deck, 0);
+/// let mut knowledge = Knowledge::new(&rules, 2, Seat::B);
+/// let mut sink = |event: &cambio_core::Event<_>| knowledge.notice(&event.seen_from(Seat::B));
+/// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut Dice(stream.clone()), &mut sink).unwrap();
+///
+/// // A world in which seat b knows and sees the same, the rest dealt anew.
+/// let world = knowledge.sample(&state.observe(Seat::B), &mut stream);
+/// assert_eq!(world.observe(Seat::B), state.observe(Seat::B));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Knowledge {
+    seat: Seat,
+    seats: u8,
+    hand: u8,
+    slots: u8,
+    held: Held,
+    held_epoch: u16,
+    /// The seats that know the held card.
+    held_seen: SeatSet,
+    epoch: u16,
+    occupied: SpotSet,
+    /// The spots whose cards each seat has seen, this one included.
+    seen: [SpotSet; MAX_SEATS],
+    faces: [Option<Card>; SPOTS],
+    epochs: [u16; SPOTS],
+    pile: [u8; MAX_KINDS],
+    top: Option<Card>,
+    deck: Cards,
+    /// The cards of the current epoch that this seat has not seen: those of the stock, and those drawn from it unseen.
+    unseen: Cards,
+    /// The cards of earlier epochs that this seat has not seen, each with its epoch. All lie in layouts.
+    older: [(Card, u16); SPOTS],
+    older_len: u16,
+}
+
+/// A list of cards that never allocates.
+#[derive(Clone, Debug)]
+struct Cards {
+    cards: [Card; MAX_CARDS],
+    len: u16,
+}
+
+impl Cards {
+    const EMPTY: Cards = Cards { cards: [Card::FILLER; MAX_CARDS], len: 0 };
+
+    fn all(&self) -> &[Card] {
+        &self.cards[..usize::from(self.len)]
+    }
+
+    fn push(&mut self, card: Card) {
+        self.cards[usize::from(self.len)] = card;
+        self.len += 1;
+    }
+
+    /// Removes one such card. Returns whether there was one.
+    fn take(&mut self, card: Card) -> bool {
+        let Some(place) = self.all().iter().position(|&other| other == card) else { return false };
+        self.len -= 1;
+        self.cards[place] = self.cards[usize::from(self.len)];
+        true
+    }
+}
+
+/// The held card, as one seat knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Held {
+    Nothing,
+    Known(Card),
+    Unknown,
+}
+
+impl Knowledge {
+    /// What `seat` knows before a round is dealt, at a table of `seats` seats.
+    pub fn new(rules: &Rules, seats: usize, seat: Seat) -> Knowledge {
+        let mut deck = Cards::EMPTY;
+        rules.deck().iter().for_each(|&card| deck.push(card));
+        Knowledge {
+            seat,
+            seats: seats as u8,
+            hand: rules.spec().hand.count() as u8,
+            slots: rules.slots() as u8,
+            held: Held::Nothing,
+            held_epoch: 0,
+            held_seen: SeatSet::EMPTY,
+            epoch: 0,
+            occupied: SpotSet::EMPTY,
+            seen: [SpotSet::EMPTY; MAX_SEATS],
+            faces: [None; SPOTS],
+            epochs: [0; SPOTS],
+            pile: [0; MAX_KINDS],
+            top: None,
+            unseen: deck.clone(),
+            deck,
+            older: [(Card::FILLER, 0); SPOTS],
+            older_len: 0,
+        }
+    }
+
+    /// The seat whose knowledge this is.
+    pub fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    /// The spots whose cards the seat knows.
+    pub fn known(&self) -> SpotSet {
+        self.seen(self.seat)
+    }
+
+    /// The spots whose cards another seat has seen. Who has seen what is common knowledge; the cards are not.
+    pub fn seen(&self, seat: Seat) -> SpotSet {
+        self.seen[seat.index()]
+    }
+
+    /// Whether another seat holds a card that this one has not seen.
+    pub fn holds_unknown(&self) -> bool {
+        self.held == Held::Unknown
+    }
+
+    /// The spots with a card.
+    pub fn occupied(&self) -> SpotSet {
+        self.occupied
+    }
+
+    /// The card that lies here, if the seat knows it.
+    pub fn face(&self, spot: Spot) -> Option<Card> {
+        self.faces[spot.index()]
+    }
+
+    /// The cards that may lie here: the multiset of the unseen cards that are possible in this spot.
+    ///
+    /// For a known card this is the card alone, for an empty spot nothing.
+    ///
+    /// ```
+    /// use cambio_core::{Knowledge, Rules, Seat, Sighting};
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let mut knowledge = Knowledge::new(&rules, 2, Seat::A);
+    /// knowledge.notice(&Sighting::Dealt { starter: Seat::A, extra: Default::default() });
+    /// let (spot, card) = ("a1".parse().unwrap(), rules.card("6h").unwrap());
+    /// assert_eq!(knowledge.candidates(spot).count(), 54);
+    /// knowledge.notice(&Sighting::Peeked { seat: Seat::A, spot, face: Some(card) });
+    /// assert!(knowledge.candidates(spot).eq([card]));
+    /// assert_eq!(knowledge.face(spot), Some(card));
+    /// assert_eq!(knowledge.stock_candidates().len(), 53);
+    /// ```
+    pub fn candidates(&self, spot: Spot) -> impl Iterator<Item = Card> {
+        let is_unknown = self.occupied.contains(spot) && !self.known().contains(spot);
+        let fitting = self.unseen(spot).filter(move |&(_, fits)| is_unknown && fits).map(|(card, _)| card);
+        self.face(spot).into_iter().chain(fitting)
+    }
+
+    /// The cards that may come next from the stock: the multiset of the unseen cards that are possible there.
+    pub fn stock_candidates(&self) -> &[Card] {
+        self.unseen.all()
+    }
+
+    /// Every card that the seat has not seen: first those of the stock's epoch, then older ones, each with whether it can
+    /// lie in this spot. A card lies only where others of its epoch do.
+    pub fn unseen(&self, spot: Spot) -> impl Iterator<Item = (Card, bool)> {
+        let epoch = self.epochs[spot.index()];
+        let current = self.unseen.all().iter().map(move |&card| (card, epoch == self.epoch));
+        current.chain(self.older().iter().map(move |&(card, of)| (card, of == epoch && epoch != self.epoch)))
+    }
+
+    fn older(&self) -> &[(Card, u16)] {
+        &self.older[..usize::from(self.older_len)]
+    }
+
+    /// Updates the knowledge with what the seat perceived.
+    ///
+    /// # Panics
+    /// If the sighting contradicts earlier ones, because it comes from another table or seat, or out of order.
+    pub fn notice(&mut self, sighting: &Sighting) {
+        match sighting.motion() {
+            Motion::Dealt { extra, .. } => self.begin(extra),
+            Motion::Seen { seat, spot, face } => {
+                if let Some(card) = face {
+                    self.learn(spot, card);
+                }
+                self.show_to(spot, SeatSet::only(seat));
+            }
+            Motion::Shown { spot, card } => {
+                self.learn(spot, card);
+                self.show_to(spot, self.everyone());
+            }
+            Motion::Flipped { card } => {
+                self.see(card, self.epoch);
+                self.push_pile(card);
+            }
+            Motion::Drawn { seat, face } => {
+                self.held_epoch = self.epoch;
+                self.held_seen = SeatSet::only(seat);
+                self.held = match face {
+                    Some(card) => {
+                        self.see(card, self.epoch);
+                        Held::Known(card)
+                    }
+                    None => Held::Unknown,
+                };
+            }
+            Motion::Taken { card } => {
+                self.pile[card.kind()] -= 1;
+                self.top = None;
+                self.held = Held::Known(card);
+                self.held_seen = self.everyone();
+            }
+            Motion::Dropped { card } => {
+                if self.held == Held::Unknown {
+                    self.see(card, self.held_epoch);
+                }
+                self.held = Held::Nothing;
+                self.push_pile(card);
+            }
+            Motion::Kept { spot, replaced } => {
+                self.discard(spot, replaced);
+                self.occupied.insert(spot);
+                self.epochs[spot.index()] = self.held_epoch;
+                self.show_to(spot, self.held_seen);
+                if let Held::Known(card) = self.held {
+                    self.faces[spot.index()] = Some(card);
+                }
+                self.held = Held::Nothing;
+            }
+            Motion::Discarded { spot, card } => self.discard(spot, card),
+            Motion::Exchanged { one, other } => self.exchange(one, other),
+            Motion::Moved { from, to } => {
+                self.occupied.insert(to);
+                self.exchange(from, to);
+                self.clear(from);
+            }
+            Motion::Added { spot } => {
+                self.occupied.insert(spot);
+                self.epochs[spot.index()] = self.epoch;
+            }
+            Motion::Reshuffled { .. } => self.reshuffle(),
+            Motion::Nothing => {}
+        }
+    }
+
+    fn exchange(&mut self, one: Spot, other: Spot) {
+        self.faces.swap(one.index(), other.index());
+        self.epochs.swap(one.index(), other.index());
+        for seen in &mut self.seen {
+            seen.swap(one, other);
+        }
+    }
+
+    fn discard(&mut self, spot: Spot, card: Card) {
+        self.learn(spot, card);
+        self.clear(spot);
+        self.push_pile(card);
+    }
+
+    fn begin(&mut self, extra: SeatSet) {
+        self.unseen = self.deck.clone();
+        self.older_len = 0;
+        self.epoch = 0;
+        self.held = Held::Nothing;
+        self.seen = [SpotSet::EMPTY; MAX_SEATS];
+        self.faces = [None; SPOTS];
+        self.epochs = [0; SPOTS];
+        self.pile = [0; MAX_KINDS];
+        self.top = None;
+        self.occupied = SpotSet::EMPTY;
+        for seat in SeatSet::first(self.seats.into()).each() {
+            let more = u8::from(extra.contains(seat) && self.hand < self.slots);
+            self.occupied = self.occupied.union(SpotSet::row(seat, usize::from(self.hand + more)));
+        }
+    }
+
+    /// The seat has seen a card of this epoch that it had not seen before.
+    fn see(&mut self, card: Card, epoch: u16) {
+        let found = if epoch == self.epoch {
+            self.unseen.take(card)
+        } else {
+            let place = self.older().iter().position(|&entry| entry == (card, epoch));
+            if let Some(place) = place {
+                self.older_len -= 1;
+                self.older[place] = self.older[usize::from(self.older_len)];
+            }
+            place.is_some()
+        };
+        assert!(found, "a card is seen that cannot be there: sightings of another table, seat or order");
+    }
+
+    fn learn(&mut self, spot: Spot, card: Card) {
+        if self.faces[spot.index()].is_none() {
+            self.see(card, self.epochs[spot.index()]);
+            self.faces[spot.index()] = Some(card);
+        }
+    }
+
+    fn clear(&mut self, spot: Spot) {
+        self.occupied.remove(spot);
+        self.faces[spot.index()] = None;
+        for seen in &mut self.seen {
+            seen.remove(spot);
+        }
+    }
+
+    fn everyone(&self) -> SeatSet {
+        SeatSet::first(self.seats.into())
+    }
+
+    fn show_to(&mut self, spot: Spot, seats: SeatSet) {
+        for seat in seats.each() {
+            self.seen[seat.index()].insert(spot);
+        }
+    }
+
+    fn push_pile(&mut self, card: Card) {
+        self.pile[card.kind()] += 1;
+        self.top = Some(card);
+    }
+
+    /// The stock was empty: what is unseen lies in layouts, and the pile without its top is the new stock.
+    fn reshuffle(&mut self) {
+        for &card in self.unseen.all() {
+            self.older[usize::from(self.older_len)] = (card, self.epoch);
+            self.older_len += 1;
+        }
+        self.epoch += 1;
+        self.unseen.len = 0;
+        for kind in 0..MAX_KINDS {
+            let card = Card::new(kind).expect("the pile has a count for each kind");
+            let stays = u8::from(self.top == Some(card));
+            for _ in stays..self.pile[kind] {
+                self.unseen.push(card);
+            }
+            self.pile[kind] = stays;
+        }
+    }
+
+    /// Samples a world uniformly from those that this seat cannot distinguish from the true one.
+    ///
+    /// The faces that the seat knows stay. Every other face is dealt anew from the pool of its epoch, and the stock is an
+    /// unordered pool. In a snap window the secret declarations of the others are not copied; they are asked again. Nothing
+    /// is allocated.
+    ///
+    /// # Panics
+    /// If `view` is of another seat or table.
+    #[inline]
+    pub fn sample(&self, view: &Observation<'_>, rng: &mut impl Rng) -> State {
+        self.sample_around(view, rng, &[])
+    }
+
+    /// A world as [`Knowledge::sample`] gives it, but with these cards in these spots, each named by its place in
+    /// [`Knowledge::unseen`]. What is not placed is dealt uniformly around it.
+    ///
+    /// # Panics
+    /// If `view` is of another seat or table. If a place is named twice or is not there, or a spot is not one whose card
+    /// is unknown and of the epoch of the card, it panics or the world is not one of this seat's.
+    #[inline]
+    pub fn sample_around(&self, view: &Observation<'_>, rng: &mut impl Rng, placed: &[(Spot, usize)]) -> State {
+        let table = view.table();
+        assert!(
+            view.seat() == self.seat && self.occupied == table.occupied(),
+            "knowledge samples worlds for its own seat and table"
+        );
+        let mut hidden = Hidden {
+            faces: self.faces,
+            stock: self.unseen.cards,
+            pool_len: self.unseen.len,
+            order: Order::Pool,
+            held: view.held(),
+            seen_points: [0; MAX_SEATS],
+            seen_ranks: u64::MAX,
+            declared: [None; MAX_SEATS],
+            snappers: SeatSet::EMPTY,
+            touchers: SeatSet::EMPTY,
+            unasked: SeatSet::EMPTY,
+            asks_knowing: false,
+        };
+        let mut unknown = self.occupied.without(self.known());
+        for (spot, place) in from_the_highest(placed) {
+            unknown.remove(spot);
+            if place < usize::from(self.unseen.len) {
+                hidden.faces[spot.index()] = Some(hidden.stock[place]);
+                hidden.pool_len -= 1;
+                hidden.stock[place] = hidden.stock[usize::from(hidden.pool_len)];
+            }
+        }
+        if self.older_len > 0 {
+            self.sample_older(&mut hidden, rng, placed);
+        }
+        for spot in unknown.iter_from(self.seat) {
+            if self.epochs[spot.index()] == self.epoch {
+                hidden.faces[spot.index()] = Some(draw(&mut hidden, rng));
+            }
+        }
+        match (table.phase(), table.asked()) {
+            (Phase::Held(Source::Stock), _) if hidden.held.is_none() => hidden.held = Some(draw(&mut hidden, rng)),
+            (Phase::Window, Some(asked)) => {
+                hidden.unasked = table.may_snap();
+                hidden.unasked.remove(asked);
+            }
+            _ => {}
+        }
+        debug_assert_eq!(usize::from(hidden.pool_len), table.stock_len(), "what is left is the stock");
+        for (points, &seen) in hidden.seen_points.iter_mut().zip(&table.seen[..table.seats()]) {
+            for card in seen.each().filter_map(|spot| hidden.faces[spot.index()]) {
+                *points += table.rules().points(card);
+            }
+        }
+        State { table: *table, hidden }
+    }
+
+    /// Deals the unseen cards of earlier epochs to the spots that hold them, but for what is placed.
+    #[cold]
+    fn sample_older(&self, hidden: &mut Hidden, rng: &mut impl Rng, placed: &[(Spot, usize)]) {
+        let current = usize::from(self.unseen.len);
+        let mut pool = self.older;
+        let mut len = usize::from(self.older_len);
+        for (spot, place) in from_the_highest(placed).take_while(|&(_, place)| place >= current) {
+            hidden.faces[spot.index()] = Some(pool[place - current].0);
+            len -= 1;
+            pool[place - current] = pool[len];
+        }
+        for spot in self.occupied.without(self.known()).iter_from(self.seat) {
+            let epoch = self.epochs[spot.index()];
+            if epoch == self.epoch || hidden.faces[spot.index()].is_some() {
+                continue;
+            }
+            let of_epoch = pool[..len].iter().filter(|(_, of)| *of == epoch).count();
+            let chosen = rng.below(of_epoch as u32) as usize;
+            let place = (0..len)
+                .filter(|&place| pool[place].1 == epoch)
+                .nth(chosen)
+                .expect("an epoch has an unseen card for each spot that holds one");
+            hidden.faces[spot.index()] = Some(pool[place].0);
+            len -= 1;
+            pool.swap(place, len);
+        }
+    }
+}
+
+#[inline]
+fn draw(hidden: &mut Hidden, rng: &mut impl Rng) -> Card {
+    let len = usize::from(hidden.pool_len);
+    let place = rng.below(len as u32) as usize;
+    let card = hidden.stock[place];
+    hidden.stock[place] = hidden.stock[len - 1];
+    hidden.pool_len -= 1;
+    card
+}
+
+/// What is placed, from the highest place down, so that what fills a hole is never a card that is still to be taken.
+#[inline]
+fn from_the_highest(placed: &[(Spot, usize)]) -> impl Iterator<Item = (Spot, usize)> {
+    let mut below = usize::MAX;
+    placed.iter().map(move |_| {
+        let next = placed.iter().copied().filter(|&(_, place)| place < below).max_by_key(|&(_, place)| place);
+        let (spot, place) = next.expect("each card is placed once");
+        below = place;
+        (spot, place)
+    })
+}

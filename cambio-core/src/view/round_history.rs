@@ -1,0 +1,418 @@
+//! The public history of a round: the history of each card, who saw which card when, and the last public events.
+
+use crate::Rules;
+use crate::engine::event::{Event, Sink, Verdict};
+use crate::engine::motion::Motion;
+use crate::play::matches::Standing;
+use crate::play::observer::Observer;
+use crate::rules::card::{Card, MAX_KINDS};
+use crate::rules::score::Score;
+use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, Seat, Spot};
+use crate::view::card_history::{CardHistory, NEVER};
+
+/// A thing that happened, as everybody perceived it: what, who, where, and the face that all saw.
+///
+/// [`RoundHistory::recent`] and [`RoundHistory::last_of`] return them.
+///
+/// ```
+/// use cambio_core::{RoundHistory, Event, Rules, Seat};
+///
+/// let mut history = RoundHistory::new(&Rules::preset("classic").unwrap(), 2);
+/// history.notice(&Event::<()>::Drew { seat: Seat::A, face: () });
+/// let event = history.recent(0).unwrap();
+/// assert_eq!((event.name(), event.seat), ("drew", Seat::A));
+/// assert_eq!(event.card, None);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PublicEvent {
+    code: u8,
+    /// Who did it, or to whom it happened; for a card that a power reveals, whose turn it is.
+    pub seat: Seat,
+    /// The spots that it names, in its own order.
+    pub spots: [Option<Spot>; 2],
+    /// The card whose face everybody saw.
+    pub card: Option<Card>,
+}
+
+/// The names of public events by [`PublicEvent::code`].
+const NAMES: [&str; PublicEvent::COUNT] = [
+    "peeked",
+    "drew",
+    "took",
+    "dropped",
+    "kept",
+    "looked",
+    "swapped",
+    "shown",
+    "skipped",
+    "touched",
+    "snapped right",
+    "snapped wrong",
+    "snapped late",
+    "aborted",
+    "penalised",
+    "penalty waived",
+    "gave",
+    "called",
+    "became safe",
+];
+
+impl PublicEvent {
+    /// How many codes there are.
+    pub const COUNT: usize = 19;
+
+    /// The number of what happened, below [`PublicEvent::COUNT`]. Numbers never change; a new event gets the next.
+    #[inline]
+    pub const fn code(&self) -> u8 {
+        self.code
+    }
+
+    /// What happened, in words.
+    pub const fn name(&self) -> &'static str {
+        NAMES[self.code as usize]
+    }
+
+    /// What happened in words, by [`PublicEvent::code`].
+    pub const fn names() -> &'static [&'static str; PublicEvent::COUNT] {
+        &NAMES
+    }
+
+    /// The public part of an event that a seat caused or met; `None` for what the table does by itself.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn of<Face: Copy>(event: &Event<Face>, turn: Seat) -> Option<PublicEvent> {
+        let (code, seat, spots, card) = match *event {
+            Event::Peeked { seat, spot, .. } => (0, seat, [Some(spot), None], None),
+            Event::Drew { seat, .. } => (1, seat, [None; 2], None),
+            Event::Took { seat, card } => (2, seat, [None; 2], Some(card)),
+            Event::Dropped { seat, card } => (3, seat, [None; 2], Some(card)),
+            Event::Kept { seat, spot, replaced } => (4, seat, [Some(spot), None], Some(replaced)),
+            Event::Looked { seat, spot, .. } => (5, seat, [Some(spot), None], None),
+            Event::Swapped { seat, one, other } => (6, seat, [Some(one), Some(other)], None),
+            Event::Shown { spot, card } => (7, turn, [Some(spot), None], Some(card)),
+            Event::Skipped { seat } => (8, seat, [None; 2], None),
+            Event::Touched { seat, spot } => (9, seat, [Some(spot), None], None),
+            Event::Snapped { seat, spot, card, verdict } => {
+                let code = match verdict {
+                    Verdict::Right => 10,
+                    Verdict::Wrong => 11,
+                    Verdict::Late => 12,
+                };
+                (code, seat, [Some(spot), None], Some(card))
+            }
+            Event::Aborted { seat } => (13, seat, [None; 2], None),
+            Event::Penalised { seat, spot } => (14, seat, [Some(spot), None], None),
+            Event::PenaltyWaived { seat } => (15, seat, [None; 2], None),
+            Event::Gave { seat, from, to } => (16, seat, [Some(from), Some(to)], None),
+            Event::Called { seat } => (17, seat, [None; 2], None),
+            Event::BecameSafe { seat } => (18, seat, [None; 2], None),
+            Event::Dealt { .. }
+            | Event::Flipped { .. }
+            | Event::TurnBegan { .. }
+            | Event::Reshuffled { .. }
+            | Event::Ended { .. }
+            | Event::TurnedUp { .. } => return None,
+        };
+        Some(PublicEvent { code, seat, spots, card })
+    }
+}
+
+/// The last `N` of a kind, newest first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Last<const N: usize> {
+    items: [Option<PublicEvent>; N],
+}
+
+impl<const N: usize> Last<N> {
+    const EMPTY: Last<N> = Last { items: [None; N] };
+
+    #[inline]
+    fn push(&mut self, item: PublicEvent) {
+        self.items.copy_within(..N - 1, 1);
+        self.items[0] = Some(item);
+    }
+
+    #[inline]
+    fn get(&self, back: usize) -> Option<&PublicEvent> {
+        self.items.get(back)?.as_ref()
+    }
+}
+
+/// In which turn each seat last saw each card; [`NEVER`] where it has not seen it. By owner, seat and slot.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Stamps([[[u16; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
+
+impl Stamps {
+    /// Nobody has seen a card.
+    const NONE: Stamps = Stamps([[[NEVER; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
+
+    #[inline]
+    fn of(&self, owner: Seat, seat: Seat) -> &[u16; MAX_SLOTS] {
+        &self.0[owner.index()][seat.index()]
+    }
+
+    #[inline]
+    fn get(&self, spot: Spot, seat: Seat) -> u16 {
+        self.of(spot.seat(), seat)[spot.number() - 1]
+    }
+
+    #[inline]
+    fn set(&mut self, spot: Spot, seat: Seat, turn: u16) {
+        self.0[spot.seat().index()][seat.index()][spot.number() - 1] = turn;
+    }
+
+    /// Sets the turn for each of so many seats.
+    #[inline]
+    fn set_all(&mut self, spot: Spot, seats: u8, turn: u16) {
+        Seat::ALL[..seats.into()].iter().for_each(|&seat| self.set(spot, seat, turn));
+    }
+
+    /// Sets the turn for those of so many seats that have seen the card.
+    fn renew(&mut self, spot: Spot, seats: u8, turn: u16) {
+        for &seat in &Seat::ALL[..seats.into()] {
+            if self.get(spot, seat) != NEVER {
+                self.set(spot, seat, turn);
+            }
+        }
+    }
+
+    #[inline]
+    fn swap(&mut self, one: Spot, other: Spot, seats: u8) {
+        for &seat in &Seat::ALL[..seats.into()] {
+            let turn = self.get(one, seat);
+            self.set(one, seat, self.get(other, seat));
+            self.set(other, seat, turn);
+        }
+    }
+
+    /// Forgets the cards of so many seats.
+    fn forget(&mut self, seats: u8) {
+        let seats = usize::from(seats);
+        self.0[..seats].iter_mut().for_each(|stamps| stamps[..seats].fill([NEVER; MAX_SLOTS]));
+    }
+}
+
+/// Everything public about a round that observation tensors contain: the [`CardHistory`], when each seat saw each card, the last
+/// public events, and the standing of the match.
+///
+/// Feed it every event or sighting of a round, from the deal on, or let it observe the match; the referee's events, the sightings
+/// of any seat and [`Event::public`] give the same history. It forgets a round when the next is dealt. Clones allocate nothing.
+///
+/// ```
+/// use cambio_core::{RoundHistory, Playing, Rules, Seat, TensorSpace, rng::Key};
+///
+/// let rules = Rules::preset("classic").unwrap();
+/// let mut playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
+/// let mut history = RoundHistory::new(&rules, 2);
+/// playing.events().iter().for_each(|event| history.notice(event));
+/// for decision in ["draw", "keep a1"] {
+///     playing.act_observed(decision.parse().unwrap(), &mut history).unwrap();
+/// }
+/// assert_eq!(history.recent(0).unwrap().name(), "kept");
+/// assert_eq!(history.last_of(Seat::A, 1).unwrap().name(), "drew");
+/// // Seat a saw its new card in turn 1, and seat b has not seen it.
+/// assert_eq!(history.seen_in("a1".parse().unwrap(), Seat::A), Some(1));
+/// assert_eq!(history.seen_in("a1".parse().unwrap(), Seat::B), None);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RoundHistory {
+    cards: CardHistory,
+    seats: u8,
+    turn: u16,
+    turn_of: Seat,
+    /// How many cards of each class lie on the pile.
+    pile: [u8; MAX_KINDS],
+    /// The card that came onto the pile last.
+    top: Option<Card>,
+    /// In which turn each seat last saw the card that lies here; [`NEVER`] where it has not seen it.
+    stamps: Stamps,
+    recent: Last<{ RoundHistory::RECENT }>,
+    last: [Last<{ RoundHistory::LAST }>; MAX_SEATS],
+    rounds: u16,
+    totals: [Score; MAX_SEATS],
+}
+
+impl RoundHistory {
+    /// How many public events of the whole table are kept.
+    pub const RECENT: usize = 8;
+    /// How many public events of each seat are kept.
+    pub const LAST: usize = 4;
+
+    /// The history before a match begins, at a table of `seats` seats.
+    pub fn new(rules: &Rules, seats: usize) -> RoundHistory {
+        RoundHistory {
+            cards: CardHistory::new(rules, seats),
+            seats: seats as u8,
+            turn: 0,
+            turn_of: Seat::A,
+            pile: [0; MAX_KINDS],
+            top: None,
+            stamps: Stamps::NONE,
+            recent: Last::EMPTY,
+            last: [Last::EMPTY; MAX_SEATS],
+            rounds: 0,
+            totals: [Score::default(); MAX_SEATS],
+        }
+    }
+
+    /// Takes in how the match stands when a round begins.
+    ///
+    /// ```
+    /// use cambio_core::{RoundHistory, Playing, Rules, Seat, rng::Key};
+    ///
+    /// let rules = Rules::preset("original").unwrap();
+    /// let playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
+    /// let mut history = RoundHistory::new(&rules, 2);
+    /// history.stands(&playing.standing());
+    /// assert_eq!((history.rounds(), history.total(Seat::B).units()), (0, 0));
+    /// ```
+    pub fn stands(&mut self, standing: &Standing<'_>) {
+        self.rounds = u16::try_from(standing.round).unwrap_or(u16::MAX);
+        for (total, &given) in self.totals.iter_mut().zip(standing.totals) {
+            *total = given;
+        }
+    }
+
+    /// The history of each card on the table.
+    #[inline]
+    pub fn cards(&self) -> &CardHistory {
+        &self.cards
+    }
+
+    /// How many turns have begun.
+    #[inline]
+    pub fn turns(&self) -> u16 {
+        self.turn
+    }
+
+    /// How many rounds of the match had ended when this one began.
+    #[inline]
+    pub fn rounds(&self) -> u16 {
+        self.rounds
+    }
+
+    /// The total of a seat when the round began.
+    #[inline]
+    pub fn total(&self, seat: Seat) -> Score {
+        self.totals[seat.index()]
+    }
+
+    /// The turn in which a seat last saw the card that lies here, 0 before the first; `None` if it has not seen it. Cards turned
+    /// up for the scores do not count as seen: the table stays as it was when play stopped.
+    #[inline]
+    pub fn seen_in(&self, spot: Spot, seat: Seat) -> Option<u16> {
+        Some(self.stamps.get(spot, seat)).filter(|&turn| turn != NEVER)
+    }
+
+    /// How many cards of each class lie on the pile.
+    #[inline]
+    pub(crate) fn pile(&self) -> &[u8; MAX_KINDS] {
+        &self.pile
+    }
+
+    /// For each slot of `owner` the turn in which `seat` last saw the card that lies there; [`NEVER`] if it has not seen it.
+    #[inline]
+    pub(crate) fn stamps_of(&self, owner: Seat, seat: Seat) -> &[u16; MAX_SLOTS] {
+        self.stamps.of(owner, seat)
+    }
+
+    /// What happened last at the table: 0 is the newest; `None` beyond [`RoundHistory::RECENT`] or the round's beginning.
+    #[inline]
+    pub fn recent(&self, back: usize) -> Option<&PublicEvent> {
+        self.recent.get(back)
+    }
+
+    /// What a seat did or met last: 0 is the newest; `None` beyond [`RoundHistory::LAST`] or the round's beginning.
+    #[inline]
+    pub fn last_of(&self, seat: Seat, back: usize) -> Option<&PublicEvent> {
+        self.last[seat.index()].get(back)
+    }
+
+    /// Takes in what happened.
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
+        match *event {
+            Event::Dealt { .. } => self.deal(),
+            Event::TurnBegan { seat } => {
+                self.turn += 1;
+                self.turn_of = seat;
+            }
+            _ => {}
+        }
+        self.cards.notice(event);
+        match event.motion() {
+            Motion::Seen { seat, spot, .. } => self.stamps.set(spot, seat, self.turn),
+            // The table keeps who had seen the card when play stopped, and so do we; `CardHistory::seen` does not.
+            Motion::Shown { spot, .. } if matches!(event, Event::TurnedUp { .. }) => {
+                self.stamps.renew(spot, self.seats, self.turn);
+            }
+            Motion::Shown { spot, .. } => self.stamps.set_all(spot, self.seats, self.turn),
+            Motion::Kept { spot, replaced } => {
+                self.stamps.set_all(spot, self.seats, if self.cards.holds_public() { self.turn } else { NEVER });
+                self.stamps.set(spot, spot.seat(), self.turn);
+                self.land(replaced);
+            }
+            Motion::Discarded { spot, card } => {
+                self.stamps.set_all(spot, self.seats, NEVER);
+                self.land(card);
+            }
+            Motion::Added { spot } => self.stamps.set_all(spot, self.seats, NEVER),
+            Motion::Flipped { card } | Motion::Dropped { card } => self.land(card),
+            Motion::Taken { card } => self.pile[self.cards.rules().class(card)] -= 1,
+            Motion::Reshuffled { .. } => {
+                self.pile = [0; MAX_KINDS];
+                if let Some(top) = self.top {
+                    self.land(top);
+                }
+            }
+            Motion::Exchanged { one, other } => self.stamps.swap(one, other, self.seats),
+            Motion::Moved { from, to } => {
+                self.stamps.swap(from, to, self.seats);
+                self.stamps.set_all(from, self.seats, NEVER);
+            }
+            _ => {}
+        }
+        if let Some(event) = PublicEvent::of(event, self.turn_of) {
+            self.recent.push(event);
+            self.last[event.seat.index()].push(event);
+        }
+    }
+
+    /// A card comes onto the pile.
+    #[inline]
+    fn land(&mut self, card: Card) {
+        self.pile[self.cards.rules().class(card)] += 1;
+        self.top = Some(card);
+    }
+
+    fn deal(&mut self) {
+        self.turn = 0;
+        self.pile = [0; MAX_KINDS];
+        self.top = None;
+        self.recent = Last::EMPTY;
+        self.last[..usize::from(self.seats)].fill(Last::EMPTY);
+        self.stamps.forget(self.seats);
+    }
+}
+
+/// The referee's events give the same history as any seat's sightings.
+impl Sink for RoundHistory {
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn event(&mut self, event: &Event<Card>) {
+        self.notice(event);
+    }
+}
+
+impl Observer for RoundHistory {
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        self.stands(standing);
+    }
+
+    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[inline(always)]
+    fn event(&mut self, event: &Event<Card>) {
+        self.notice(event);
+    }
+}

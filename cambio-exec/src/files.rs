@@ -1,0 +1,227 @@
+//! Files that are written as a whole or not at all, and folders that one process writes at a time.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Why a file or a folder cannot be read or written: one sentence.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_exec::FileError;
+///
+/// let error = std::fs::read("no/such/file").map_err(FileError::unreadable(Path::new("no/such/file"))).unwrap_err();
+/// assert!(error.to_string().starts_with("cannot read no/such/file: "));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The path exists already.
+    #[error("{0} exists; only a folder that does not exist is written to")]
+    Exists(String),
+    /// The folder or a file cannot be made or written.
+    #[error("cannot write {path}: {what}")]
+    Unwritable {
+        /// The path.
+        path: String,
+        /// Why.
+        what: String,
+    },
+    /// The folder or a file cannot be read.
+    #[error("cannot read {path}: {what}")]
+    Unreadable {
+        /// The path.
+        path: String,
+        /// Why.
+        what: String,
+    },
+    /// Another process writes here.
+    #[error("{0} is being written by another process; wait for it, or stop it and go on with --resume")]
+    Busy(String),
+}
+
+impl FileError {
+    /// Makes the error of a path that cannot be written from the error of the operating system. For `map_err`.
+    pub fn unwritable(path: &Path) -> impl Fn(std::io::Error) -> FileError + use<> {
+        let path = path.display().to_string();
+        move |error| FileError::Unwritable { path: path.clone(), what: error.to_string() }
+    }
+
+    /// Makes the error of a path that cannot be read from the error of the operating system. For `map_err`.
+    pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> FileError + use<> {
+        let path = path.display().to_string();
+        move |error| FileError::Unreadable { path: path.clone(), what: error.to_string() }
+    }
+}
+
+/// Makes a folder, which must not exist, and the folders above it.
+///
+/// # Errors
+/// If it exists or cannot be made.
+pub fn create_folder(path: &Path) -> Result<(), FileError> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(FileError::unwritable(parent))?;
+    }
+    std::fs::create_dir(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => FileError::Exists(path.display().to_string()),
+        _ => FileError::unwritable(path)(error),
+    })
+}
+
+/// The right to make or remove a folder: a locked file `NAME.lock` beside it. The file goes with the right. The operating
+/// system takes the lock from a process that is killed; the file that it leaves is taken over by the next process.
+#[derive(Debug)]
+pub struct Claim {
+    path: PathBuf,
+    file: File,
+    /// Whether a process was killed while it built `NAME.new`.
+    is_left_building: bool,
+}
+
+/// What the file of a claim says while `NAME.new` is built.
+const BUILDING: &str = "NAME.new is being built\n";
+
+impl Claim {
+    /// Claims a folder, which need not exist. Makes the folders above it.
+    ///
+    /// # Errors
+    /// If another process has claimed it, or the file cannot be written.
+    pub fn on(folder: &Path) -> Result<Claim, FileError> {
+        // All names of a folder have one lock.
+        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let path = beside(&folder, ".lock")?;
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(FileError::unwritable(parent))?;
+        }
+        loop {
+            let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+            let file = opened.map_err(FileError::unwritable(&path))?;
+            lock(&folder, &file)?;
+            // The previous holder of the lock removes the file: then this is the lock of a file that is gone.
+            if is_at(&path, &file) {
+                let mut said = Vec::new();
+                (&file).take(64).read_to_end(&mut said).map_err(FileError::unreadable(&path))?;
+                return Ok(Claim { path, file, is_left_building: said == BUILDING.as_bytes() });
+            }
+        }
+    }
+
+    /// Notes that `NAME.new` is being built, in case this process is killed.
+    fn note_building(&self) -> Result<(), FileError> {
+        let write = || {
+            let mut file = &self.file;
+            file.set_len(0)?;
+            file.rewind()?;
+            file.write_all(BUILDING.as_bytes())
+        };
+        write().map_err(FileError::unwritable(&self.path))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // The file is still locked, so no other process has locked it under this name. If it stays, the next process takes it over.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Whether an open file is the one at this path.
+#[cfg(unix)]
+fn is_at(path: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let number = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    let found = std::fs::symlink_metadata(path).map(number);
+    found.is_ok_and(|found| file.metadata().is_ok_and(|open| number(open) == found))
+}
+
+/// Whether an open file is the one at this path. A file that is open cannot be replaced here.
+#[cfg(not(unix))]
+fn is_at(path: &Path, _: &File) -> bool {
+    path.exists()
+}
+
+/// Locks an open file against other processes that write a folder. File systems without locks are not protected.
+///
+/// # Errors
+/// If another process has locked it.
+pub fn lock(folder: &Path, file: &File) -> Result<(), FileError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(FileError::Busy(folder.display().to_string())),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// The path with this ending after its name.
+fn beside(path: &Path, ending: &str) -> Result<PathBuf, FileError> {
+    let mut name = path.file_name().ok_or_else(|| FileError::Exists(path.display().to_string()))?.to_owned();
+    name.push(ending);
+    Ok(path.with_file_name(name))
+}
+
+/// Builds a folder under the name `NAME.new` and renames it once it is whole. `build` fills the folder, which is there. After a
+/// failure nothing is left; what a killed process has left under that name is removed.
+///
+/// # Errors
+/// If there is something at either path, or the folder cannot be built.
+///
+/// ```
+/// use cambio_exec::{FileError, build_aside, write_whole};
+///
+/// let path = std::env::temp_dir().join(format!("cambio-aside-{}", std::process::id()));
+/// build_aside(&path, |new| write_whole(&new.join("plan.toml"), b"deals = 10\n"))?;
+/// assert_eq!(std::fs::read(path.join("plan.toml"))?, b"deals = 10\n");
+/// assert!(matches!(build_aside(&path, |_| Ok(())), Err(FileError::Exists(_))));
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn build_aside<T, E: From<FileError>>(out: &Path, build: impl FnOnce(&Path) -> Result<T, E>) -> Result<T, E> {
+    let new = beside(out, ".new")?;
+    let claim = Claim::on(out)?;
+    if out.symlink_metadata().is_ok() {
+        return Err(FileError::Exists(out.display().to_string()).into());
+    }
+    if claim.is_left_building && new.symlink_metadata().is_ok() {
+        std::fs::remove_dir_all(&new).map_err(FileError::unwritable(&new))?;
+    }
+    claim.note_building()?;
+    // Fails if the user has a folder of that name.
+    create_folder(&new)?;
+    let made = build(&new).and_then(|made| {
+        std::fs::rename(&new, out).map_err(FileError::unwritable(out))?;
+        Ok(made)
+    });
+    if made.is_err() {
+        // If it cannot be removed either, the first error is the one to report.
+        let _ = std::fs::remove_dir_all(&new);
+    }
+    made
+}
+
+/// Writes a file as a whole or not at all: it is written under another name, synced and renamed.
+///
+/// # Errors
+/// If it cannot be written.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("cambio-whole-{}", std::process::id()));
+/// cambio_exec::write_whole(&path, b"deals = 10\n")?;
+/// assert_eq!(std::fs::read(&path)?, b"deals = 10\n");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let new = PathBuf::from(name);
+    let write = || {
+        let mut file = File::create(&new)?;
+        file.write_all(bytes)?;
+        file.sync_data()?;
+        std::fs::rename(&new, path)
+    };
+    write().map_err(|error| {
+        // If the remains cannot be removed either, the first error is the one to report.
+        let _ = std::fs::remove_file(&new);
+        FileError::unwritable(path)(error)
+    })
+}

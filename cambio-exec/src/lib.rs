@@ -1,0 +1,10 @@
+//! What runs and learners need of the machine: parallel work whose results are committed in order ([`Executor`]), cancellation
+//! ([`CancelToken`]), locked folders ([`Claim`]) and atomic file writes ([`write_whole`]). It does not depend on the game.
+
+mod executor;
+mod files;
+mod text;
+
+pub use executor::{CancelToken, Executor, MOST_THREADS, Stopped, ThreadsError, Worker};
+pub use files::{Claim, FileError, build_aside, create_folder, lock, write_whole};
+pub use text::{one_or_many, open_regular, read_text, read_up_to};

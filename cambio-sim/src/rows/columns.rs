@@ -1,0 +1,259 @@
+//! The columns of rows: how each type of value is written and read.
+
+use std::fmt::{Display, Write as _};
+
+use arrayvec::{ArrayString, ArrayVec};
+use cambio_core::{Ending, Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
+use csv::{ByteRecord, StringRecord};
+
+/// A column of a CSV file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Column {
+    /// Its name in the header.
+    pub(crate) name: &'static str,
+    /// The kind of its values.
+    pub(crate) kind: Kind,
+    /// Whether a value may be missing: then its field is empty.
+    pub(crate) may_be_empty: bool,
+}
+
+/// The kind of the values of a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// Text that repeats often: names, and the letters of seats.
+    Word,
+    /// Text that hardly ever repeats: fingerprints.
+    Print,
+    /// A whole number from 0, of 32 bits.
+    U32,
+    /// A whole number from 0, of 64 bits.
+    U64,
+    /// A whole number, of 64 bits.
+    I64,
+    /// A finite number.
+    F64,
+    /// `true` or `false`.
+    Bool,
+    /// Whole numbers of 32 bits, seat a's first, with spaces between them.
+    I32BySeat,
+    /// Finite numbers, seat a's first, with spaces between them.
+    F64BySeat,
+}
+
+/// A value that takes one field of a row, or several neighbouring fields.
+pub(crate) trait Columns<'a>: Sized {
+    /// Its columns. A value of one field has one column, with this name.
+    fn columns(name: &'static str) -> Vec<Column>;
+
+    /// Appends its fields to a row.
+    fn write(&self, row: &mut ByteRecord);
+
+    /// Reads it from the next fields of a row; `None` if a field is missing or malformed.
+    fn read(row: &mut Fields<'_, 'a>) -> Option<Self>;
+}
+
+/// The fields of a row while they are read.
+pub(crate) struct Fields<'r, 'a> {
+    pub(super) record: &'r StringRecord,
+    /// How many fields were read.
+    pub(super) read: usize,
+    /// The texts that the row may have. Texts that are read borrow from this list.
+    pub(super) texts: &'r [&'a str],
+}
+
+impl<'r> Fields<'r, '_> {
+    fn next(&mut self) -> Option<&'r str> {
+        self.read += 1;
+        self.record.get(self.read - 1)
+    }
+}
+
+/// Declares a struct whose fields are neighbouring columns, in this order.
+macro_rules! columns {
+    (
+        $(#[$meta:meta])* $name:ident $(<$life:lifetime>)? {
+            $($(#[$field_meta:meta])+ $field:ident: $type:ty,)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Debug)]
+        pub struct $name $(<$life>)? {
+            $($(#[$field_meta])+ pub $field: $type,)+
+        }
+
+        impl<'a> $crate::rows::columns::Columns<'a> for $name $(<$life>)? {
+            fn columns(_: &'static str) -> Vec<$crate::rows::columns::Column> {
+                [$(<$type>::columns(stringify!($field)),)+].concat()
+            }
+
+            #[inline]
+            fn write(&self, row: &mut csv::ByteRecord) {
+                $(self.$field.write(row);)+
+            }
+
+            fn read(row: &mut $crate::rows::columns::Fields<'_, 'a>) -> Option<Self> {
+                Some($name { $($field: Columns::read(row)?,)+ })
+            }
+        }
+    };
+}
+
+pub(crate) use columns;
+
+/// Implements [`Columns`] for types whose values take one field: the kind, an expression that appends a value to a row, and an
+/// expression that reads a value from a text.
+macro_rules! field {
+    ($($type:ty: $kind:ident, |$value:ident, $row:ident| $write:expr, |$text:ident| $read:expr;)+) => {
+        $(impl Columns<'_> for $type {
+            fn columns(name: &'static str) -> Vec<Column> {
+                vec![Column { name, kind: Kind::$kind, may_be_empty: false }]
+            }
+
+            #[inline]
+            fn write(&self, $row: &mut ByteRecord) {
+                let $value = self;
+                $write
+            }
+
+            fn read(row: &mut Fields<'_, '_>) -> Option<$type> {
+                let $text = row.next()?;
+                $read
+            }
+        })+
+    };
+}
+
+field! {
+    u32: U32, |number, row| push_whole(*number, row), |text| text.parse().ok();
+    u64: U64, |number, row| push_whole(*number, row), |text| text.parse().ok();
+    usize: U64, |number, row| push_whole(*number, row), |text| text.parse().ok();
+    i64: I64, |number, row| push_whole(*number, row), |text| text.parse().ok();
+    // The same bytes as `{:?}` for 0 and for every number from 1e-4 to 1e15. No row has others.
+    f64: F64, |number, row| row.push_field(ryu::Buffer::new().format_finite(*number).as_bytes()),
+        |text| text.parse().ok().filter(|number: &f64| number.is_finite());
+    bool: Bool, |truth, row| row.push_field(if *truth { b"true" } else { b"false" }), |text| text.parse().ok();
+    Ending: Word, |ending, row| row.push_field(ending.word().as_bytes()), |text| {
+        let all = [Ending::Call, Ending::EmptyHand, Ending::TurnLimit, Ending::StockOut];
+        all.into_iter().find(|ending| ending.word() == text)
+    };
+    Fingerprint: Print, |print, row| push_spaced(&[print], row), |text| {
+        let print = u64::from_str_radix(text, 16).ok().map(Fingerprint::from_value);
+        print.filter(|print| print.to_string() == text)
+    };
+    Seat: Word, |seat, row| push_letters([*seat].into_iter(), row), |text| text.parse().ok().and_then(Seat::from_letter);
+    SeatSet: Word, |seats, row| push_letters(seats.iter_from(Seat::A), row),
+        |text| text.chars().map(Seat::from_letter).collect();
+    ArrayVec<Seat, MAX_SEATS>: Word, |seats, row| push_letters(seats.iter().copied(), row),
+        |text| few(text.chars().map(Seat::from_letter));
+    ArrayVec<i32, MAX_SEATS>: I32BySeat, |points, row| push_spaced(points, row),
+        |text| few(text.split(' ').map(|number| number.parse().ok()));
+    ArrayVec<Score, MAX_SEATS>: F64BySeat, |scores, row| push_spaced(scores, row),
+        |text| few(text.split(' ').map(score));
+}
+
+fn push_whole(number: impl itoa::Integer, row: &mut ByteRecord) {
+    row.push_field(itoa::Buffer::new().format(number).as_bytes());
+}
+
+fn push_letters(seats: impl Iterator<Item = Seat>, row: &mut ByteRecord) {
+    row.push_field(&seats.map(|seat| seat.letter() as u8).collect::<ArrayVec<u8, MAX_SEATS>>());
+}
+
+/// Appends one field with values that have spaces between them.
+fn push_spaced(values: &[impl Display], row: &mut ByteRecord) {
+    let mut text = ArrayString::<{ 32 * MAX_SEATS }>::new();
+    for (place, value) in values.iter().enumerate() {
+        let space = if place == 0 { "" } else { " " };
+        write!(text, "{space}{value}").expect("a number has at most 31 digits");
+    }
+    row.push_field(text.as_bytes());
+}
+
+/// At most one value for each seat; `None` if one is missing or there are more.
+fn few<T>(values: impl Iterator<Item = Option<T>>) -> Option<ArrayVec<T, MAX_SEATS>> {
+    let mut few = ArrayVec::new();
+    for value in values {
+        few.try_push(value?).ok()?;
+    }
+    Some(few)
+}
+
+/// Reads a score as it is written: a whole number, or a decimal of sixteen places.
+fn score(text: &str) -> Option<Score> {
+    let units = (text.parse::<f64>().ok()? * f64::from(Score::UNITS)).round();
+    Some(Score::from_units(units as i32)).filter(|score| score.to_string() == text)
+}
+
+impl<'a> Columns<'a> for &'a str {
+    fn columns(name: &'static str) -> Vec<Column> {
+        vec![Column { name, kind: Kind::Word, may_be_empty: false }]
+    }
+
+    fn write(&self, row: &mut ByteRecord) {
+        row.push_field(self.as_bytes());
+    }
+
+    fn read(row: &mut Fields<'_, 'a>) -> Option<&'a str> {
+        let text = row.next()?;
+        row.texts.iter().copied().find(|known| *known == text)
+    }
+}
+
+impl<'a, T: Columns<'a>> Columns<'a> for Option<T> {
+    fn columns(name: &'static str) -> Vec<Column> {
+        T::columns(name).into_iter().map(|column| Column { may_be_empty: true, ..column }).collect()
+    }
+
+    fn write(&self, row: &mut ByteRecord) {
+        match self {
+            Some(value) => value.write(row),
+            None => row.push_field(b""),
+        }
+    }
+
+    fn read(row: &mut Fields<'_, 'a>) -> Option<Option<T>> {
+        if row.record.get(row.read) == Some("") {
+            row.read += 1;
+            return Some(None);
+        }
+        T::read(row).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text<'a>(value: &impl Columns<'a>) -> String {
+        let mut row = ByteRecord::new();
+        value.write(&mut row);
+        String::from_utf8(row[0].to_vec()).unwrap()
+    }
+
+    #[test]
+    fn floats_are_written_as_rust_prints_them() {
+        let mut numbers =
+            vec![0.0, -0.0, 1.0 / 3.0, 1.0 / 7.0, f64::from(i32::MIN) / 840.0, f64::from(i32::MAX) / 840.0];
+        // Totals are whole units of 1/840, ranks of at most 1/14, margins of at most 1/8.
+        for number in -20_000..20_000 {
+            numbers.extend([840, 14, 8, 7, 6, 5, 3].map(|unit| f64::from(number) / f64::from(unit)));
+        }
+        for (factor, unit) in [(123_457.0, 840.0), (1e11 + 1.0, 8.0), (-1e12 - 1.0, 7.0)] {
+            numbers.extend((1..1000).map(|number| f64::from(number) * factor / unit));
+        }
+        for number in numbers {
+            assert_eq!(text(&number), format!("{number:?}"));
+        }
+    }
+
+    #[test]
+    fn scores_are_read_as_they_were_written() {
+        for units in (-5000..5000).chain([i32::MIN, i32::MAX, i32::MAX - 839]) {
+            let written = Score::from_units(units);
+            assert_eq!(score(&written.to_string()), Some(written));
+        }
+        for wrong in ["", "1.0", "0.33", "+1", "1e0", "NaN", "inf", "9999999999"] {
+            assert_eq!(score(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The rows of a CSV file, without its header.
+
+use csv::{ByteRecord, ReaderBuilder, StringRecord, Writer};
+
+use super::columns::{Column, Columns, Fields};
+
+/// The header line of these columns, with its line feed.
+pub(crate) fn header(columns: &[Column]) -> Vec<u8> {
+    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    (names.join(",") + "\n").into_bytes()
+}
+
+/// Writes rows into memory.
+#[derive(Debug)]
+pub struct RowWriter {
+    file: Writer<Vec<u8>>,
+    row: ByteRecord,
+    rows: u64,
+}
+
+impl RowWriter {
+    /// A writer without rows that uses the memory of `out` again.
+    pub fn over(mut out: Vec<u8>) -> RowWriter {
+        out.clear();
+        RowWriter { file: Writer::from_writer(out), row: ByteRecord::new(), rows: 0 }
+    }
+
+    /// Writes a row.
+    pub(crate) fn write<'a>(&mut self, row: &impl Columns<'a>) {
+        self.row.clear();
+        row.write(&mut self.row);
+        self.file.write_byte_record(&self.row).expect("memory takes rows, and all rows of a type have the same length");
+        self.rows += 1;
+    }
+
+    /// The bytes that were written, and how many rows they are.
+    #[expect(clippy::missing_panics_doc, reason = "memory takes every byte")]
+    pub fn into_bytes(self) -> (Vec<u8>, u64) {
+        (self.file.into_inner().expect("memory takes every byte"), self.rows)
+    }
+}
+
+/// Reads rows, a block at a time.
+pub(crate) struct RowReader<'b> {
+    file: csv::Reader<&'b [u8]>,
+    row: StringRecord,
+    is_at_end: bool,
+}
+
+impl<'b> RowReader<'b> {
+    /// A reader of these bytes.
+    ///
+    /// # Errors
+    /// If the first row is not UTF-8.
+    pub(crate) fn new(bytes: &'b [u8]) -> Result<RowReader<'b>, String> {
+        let file = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+        let mut reader = RowReader { file, row: StringRecord::new(), is_at_end: false };
+        reader.advance()?;
+        Ok(reader)
+    }
+
+    /// Goes on to the next row.
+    ///
+    /// # Errors
+    /// If it is not UTF-8.
+    pub(crate) fn advance(&mut self) -> Result<(), String> {
+        self.is_at_end = !self.file.read_record(&mut self.row).map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    /// The next row; `None` at the end.
+    pub(crate) fn next(&self) -> Option<&StringRecord> {
+        (!self.is_at_end).then_some(&self.row)
+    }
+
+    /// Reads the rows up to the first one that does not begin with these fields. The texts of a row are among `texts`.
+    ///
+    /// # Errors
+    /// If a row is malformed. The sentence names its column.
+    pub(crate) fn read<'a, R: Columns<'a>>(&mut self, begin: &[&str], texts: &[&'a str]) -> Result<Vec<R>, String> {
+        let mut rows = Vec::new();
+        while let Some(record) = self.next()
+            && record.iter().take(begin.len()).eq(begin.iter().copied())
+        {
+            let mut fields = Fields { record, read: 0, texts };
+            let name = match R::read(&mut fields) {
+                Some(row) if fields.read == record.len() => {
+                    rows.push(row);
+                    self.advance()?;
+                    continue;
+                }
+                Some(_) => "the end of the row",
+                None => R::columns("")[fields.read - 1].name,
+            };
+            return Err(format!("a row without a good `{name}`"));
+        }
+        Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::MatchRow;
+
+    #[test]
+    fn texts_of_any_kind_are_read_as_they_were_written() {
+        let lineups = ["a | b", "a(b=1,c=2) | d", "\"\"", "external(\"x, \"\"y\"\"\")\n | é", "\r", ""];
+        let long = lineups.map(|lineup| lineup.repeat(2000));
+        for lineup in long.iter().map(String::as_str).chain(lineups) {
+            let (begin, texts) = (["classic", "2", lineup, "7"], ["classic", lineup]);
+            let quoted = lineup.replace('"', "\"\"");
+            let text = format!("classic,2,\"{quoted}\",7,1,1,9,40,ab,0123456789abcdef,false,true\n");
+            let rows: Vec<MatchRow<'_>> = RowReader::new(text.as_bytes()).unwrap().read(&begin, &texts).unwrap();
+            assert_eq!(rows[0].key.lineup, lineup);
+            let mut writer = RowWriter::over(vec![b'x'; 10_000]);
+            (0..3).for_each(|_| writer.write(&rows[0]));
+            let (bytes, count) = writer.into_bytes();
+            let mut reader = RowReader::new(&bytes).unwrap();
+            assert_eq!((count, reader.read(&begin, &texts)), (3, Ok(vec![rows[0].clone(); 3])));
+            assert!(reader.next().is_none());
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_cut_or_too_long_is_refused() {
+        let row = "classic,2,a | b,0,1,1,9,40,ab,0123456789abcdef,false,true\n";
+        let read = |text: &str| {
+            let rows =
+                RowReader::new(text.as_bytes()).unwrap().read::<MatchRow<'_>>(&["classic", "2"], &["classic", "a | b"]);
+            rows.map(|rows| rows.len())
+        };
+        assert_eq!(read(&row.repeat(2)), Ok(2));
+        assert_eq!(read(&format!("{row}original,2,x\n")), Ok(1), "the rows end where others begin");
+        for (from, to, field) in [
+            (",true", "", "reproducible"),
+            (",true", ",true,", "the end of the row"),
+            ("a | b", "a | c", "lineup"),
+            (",9,", ",-9,", "turns"),
+            (",ab,", ",ai,", "winners"),
+            ("0123", "123", "fingerprint"),
+        ] {
+            assert_eq!(read(&row.replace(from, to)), Err(format!("a row without a good `{field}`")));
+        }
+        assert!(RowReader::new(b"\xff,2\n").is_err());
+    }
+}

@@ -1,0 +1,266 @@
+//! Rows as columns: a run's CSV files written again as Parquet.
+//!
+//! The columns and their types are those that the rows declare. Words have a dictionary, numbers by seat are lists, and an
+//! empty field is null. Rows are read batch by batch, gathered by column, and written as soon as they fill a row group. The
+//! memory in use is therefore one batch and one row group of each file, however long the run is. Only the ledger and the
+//! footers, a few kilobytes for each row group, grow with the run.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cambio_exec::{build_aside, create_folder};
+use csv::StringRecord;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::ColumnPath;
+
+use super::stored::StoredRun;
+use crate::disk::RunError;
+use crate::rows::{Column, CsvFile, FILES, Kind, RowReader};
+
+/// How many rows a row group has: enough for a reader's work in parallel, few enough for memory.
+const GROUP: usize = 1 << 16;
+
+/// Writes `matches.parquet`, `rounds.parquet` and `players.parquet` into a new folder. They hold the rows that the ledger covers,
+/// checked against it.
+///
+/// Each file holds the run id under the key `cambio.run_id`. The folder has the name `NAME.new` until all three files are on
+/// disk.
+///
+/// # Errors
+/// If there is something at either path, the rows cannot be read or are not what the ledger says, or the files cannot
+/// be written.
+pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
+    build_aside(out, |new| {
+        create_folder(new)?;
+        let run = stored.plan.run_id();
+        let create = |file: CsvFile| Table::create(file.name, (file.columns)(), &run, new);
+        let mut tables = FILES.into_iter().map(create).collect::<Result<Vec<_>, _>>()?;
+        for batch in stored.read_batches()? {
+            let (entry, files) = batch?;
+            for (table, rows) in tables.iter_mut().zip(&files) {
+                let source = stored.path.join(table.source);
+                let bad = |what: String| RunError::damaged(&source, format!("batch {}: {what}", entry.batch));
+                let mut reader = RowReader::new(rows).map_err(bad)?;
+                while let Some(row) = reader.next() {
+                    table.gather(row).map_err(|column| bad(format!("a row without a good `{column}`")))?;
+                    if table.rows == GROUP {
+                        table.write_group()?;
+                    }
+                    reader.advance().map_err(bad)?;
+                }
+            }
+        }
+        tables.into_iter().try_for_each(Table::finish)
+    })
+}
+
+/// A file that is being written.
+struct Table {
+    /// The name of the CSV file with the same rows.
+    source: &'static str,
+    path: PathBuf,
+    writer: SerializedFileWriter<File>,
+    columns: Vec<Gathered>,
+    /// How many rows are gathered.
+    rows: usize,
+}
+
+impl Table {
+    /// A file of rows of a run, in a folder.
+    fn create(source: &'static str, columns: Vec<Column>, run: &str, folder: &Path) -> Result<Table, RunError> {
+        let name = source.trim_end_matches(".csv");
+        let path = folder.join(format!("{name}.parquet"));
+        let fields: String = columns.iter().map(schema).collect();
+        let schema = parse_message_type(&format!("message {name} {{ {fields} }}")).expect("the schema is well-formed");
+        let compression =
+            if cfg!(feature = "zstd") { Compression::ZSTD(ZstdLevel::default()) } else { Compression::SNAPPY };
+        let mut properties = WriterProperties::builder()
+            .set_compression(compression)
+            .set_max_row_group_row_count(Some(GROUP))
+            .set_key_value_metadata(Some(vec![KeyValue::new("cambio.run_id".to_owned(), run.to_owned())]));
+        for column in columns.iter().filter(|column| column.kind == Kind::Print) {
+            properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.name), false);
+        }
+        let file = File::create_new(&path).map_err(RunError::unwritable(&path))?;
+        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()));
+        let writer = writer.map_err(|error| not_written(&path, error))?;
+        Ok(Table { source, writer, path, columns: columns.into_iter().map(Gathered::new).collect(), rows: 0 })
+    }
+
+    /// Takes a row.
+    ///
+    /// # Errors
+    /// The name of the column whose field is missing or malformed.
+    fn gather(&mut self, row: &StringRecord) -> Result<(), &'static str> {
+        let mut fields = row.iter();
+        for gathered in &mut self.columns {
+            fields.next().and_then(|field| gathered.take(field)).ok_or(gathered.column.name)?;
+        }
+        self.rows += 1;
+        if fields.next().is_some() { Err("the end of the row") } else { Ok(()) }
+    }
+
+    /// Writes what is gathered.
+    fn write_group(&mut self) -> Result<(), RunError> {
+        self.rows = 0;
+        let columns = &mut self.columns;
+        let write = || {
+            let mut group = self.writer.next_row_group()?;
+            for gathered in columns {
+                let writer = group.next_column()?.expect("the schema has a column for each that is gathered");
+                gathered.write(writer)?;
+            }
+            group.close().map(drop)
+        };
+        write().map_err(|error| not_written(&self.path, error))
+    }
+
+    /// Writes the rest.
+    fn finish(mut self) -> Result<(), RunError> {
+        if self.rows > 0 {
+            self.write_group()?;
+        }
+        let file = self.writer.into_inner().map_err(|error| not_written(&self.path, error))?;
+        file.sync_all().map_err(RunError::unwritable(&self.path))
+    }
+}
+
+fn not_written(path: &Path, error: ParquetError) -> RunError {
+    RunError::unwritable(path)(error.into())
+}
+
+/// A column in Parquet's language of schemas.
+fn schema(column: &Column) -> String {
+    let Column { name, kind, may_be_empty } = column;
+    let list = |element: &str| {
+        format!("required group {name} (LIST) {{ repeated group list {{ required {element} element; }} }} ")
+    };
+    let single = |physical: &str, logical: &str| {
+        format!("{} {physical} {name} {logical}; ", if *may_be_empty { "optional" } else { "required" })
+    };
+    match kind {
+        Kind::Word | Kind::Print => single("binary", "(STRING)"),
+        Kind::U32 => single("int32", "(INTEGER(32,false))"),
+        Kind::U64 => single("int64", "(INTEGER(64,false))"),
+        Kind::I64 => single("int64", "(INTEGER(64,true))"),
+        Kind::F64 => single("double", ""),
+        Kind::Bool => single("boolean", ""),
+        Kind::I32BySeat => list("int32"),
+        Kind::F64BySeat => list("double"),
+    }
+}
+
+/// The cells of a column that make a row group.
+struct Gathered {
+    column: Column,
+    /// Those that are not empty.
+    values: Values,
+    /// Of each value and each empty cell, whether it is a value: Parquet's definition levels.
+    levels: Vec<i16>,
+    /// Of each value, whether it goes on with the list of the one before: Parquet's repetition levels.
+    follows: Vec<i16>,
+    /// The words of this row group: equal ones share their bytes.
+    words: BTreeMap<Box<str>, ByteArray>,
+}
+
+/// Values as Parquet stores them: numbers from 0 as the signed ones of the same bits.
+enum Values {
+    Texts(Vec<ByteArray>),
+    Words32(Vec<i32>),
+    Words64(Vec<i64>),
+    Doubles(Vec<f64>),
+    Truths(Vec<bool>),
+}
+
+impl Gathered {
+    fn new(column: Column) -> Gathered {
+        let values = match column.kind {
+            Kind::Word | Kind::Print => Values::Texts(Vec::new()),
+            Kind::U32 | Kind::I32BySeat => Values::Words32(Vec::new()),
+            Kind::U64 | Kind::I64 => Values::Words64(Vec::new()),
+            Kind::F64 | Kind::F64BySeat => Values::Doubles(Vec::new()),
+            Kind::Bool => Values::Truths(Vec::new()),
+        };
+        Gathered { column, values, levels: Vec::new(), follows: Vec::new(), words: BTreeMap::new() }
+    }
+
+    fn is_by_seat(&self) -> bool {
+        matches!(self.column.kind, Kind::I32BySeat | Kind::F64BySeat)
+    }
+
+    /// Takes a cell; `None` if it is not one of the column.
+    fn take(&mut self, cell: &str) -> Option<()> {
+        if cell.is_empty() {
+            self.levels.push(0);
+            return self.column.may_be_empty.then_some(());
+        }
+        if self.is_by_seat() {
+            for (place, value) in cell.split(' ').enumerate() {
+                self.follows.push(i16::from(place > 0));
+                self.take_value(value)?;
+            }
+            return Some(());
+        }
+        self.take_value(cell)
+    }
+
+    fn take_value(&mut self, text: &str) -> Option<()> {
+        self.levels.push(1);
+        match &mut self.values {
+            Values::Texts(texts) if self.column.kind == Kind::Print => texts.push(ByteArray::from(text)),
+            Values::Texts(texts) => {
+                if !self.words.contains_key(text) {
+                    self.words.insert(text.into(), ByteArray::from(text));
+                }
+                texts.push(self.words[text].clone());
+            }
+            Values::Words32(words) if self.column.kind == Kind::U32 => {
+                words.push(text.parse::<u32>().ok()?.cast_signed());
+            }
+            Values::Words32(words) => words.push(text.parse().ok()?),
+            Values::Words64(words) if self.column.kind == Kind::U64 => {
+                words.push(text.parse::<u64>().ok()?.cast_signed());
+            }
+            Values::Words64(words) => words.push(text.parse().ok()?),
+            Values::Doubles(numbers) => numbers.push(text.parse().ok().filter(|number: &f64| number.is_finite())?),
+            Values::Truths(truths) => truths.push(text.parse().ok()?),
+        }
+        Some(())
+    }
+
+    /// Writes what is gathered, and begins anew.
+    fn write(&mut self, mut writer: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        let levels = (self.column.may_be_empty || self.is_by_seat()).then_some(&self.levels[..]);
+        let follows = self.is_by_seat().then_some(&self.follows[..]);
+        match &mut self.values {
+            Values::Texts(texts) => put::<ByteArrayType>(&mut writer, texts, levels, follows)?,
+            Values::Words32(words) => put::<Int32Type>(&mut writer, words, levels, follows)?,
+            Values::Words64(words) => put::<Int64Type>(&mut writer, words, levels, follows)?,
+            Values::Doubles(numbers) => put::<DoubleType>(&mut writer, numbers, levels, follows)?,
+            Values::Truths(truths) => put::<BoolType>(&mut writer, truths, levels, follows)?,
+        }
+        self.levels.clear();
+        self.follows.clear();
+        self.words.clear();
+        writer.close()
+    }
+}
+
+fn put<T: DataType>(
+    writer: &mut SerializedColumnWriter<'_>,
+    values: &mut Vec<T::T>,
+    levels: Option<&[i16]>,
+    follows: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    writer.typed::<T>().write_batch(values, levels, follows)?;
+    values.clear();
+    Ok(())
+}

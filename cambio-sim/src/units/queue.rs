@@ -1,0 +1,256 @@
+//! The queue of units of a run on many machines.
+//!
+//! The queue hands out units of neighbouring batches. It begins with what takes longest for each batch, and units get smaller towards
+//! the end (guided self-scheduling, Polychronopoulos and Kuck 1987), so that all workers end at about the same time. It knows no
+//! clock and no network: its driver, Ray or the simulation in `examples/forecast.rs`, reports the seconds of each unit.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Cell, Plan};
+
+/// The seconds that a unit should take: long enough to be worth a commit, short enough to lose little when a machine ends.
+pub const SECONDS: (f64, f64) = (1.0, 60.0);
+
+/// How many units each worker should still get; with more, units are smaller and the ends are closer together.
+const UNITS_LEFT: f64 = 2.0;
+
+/// The seconds that the blocks of one lineup took.
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+pub struct LineupCost {
+    /// The number of the cell in the plan.
+    pub cell: usize,
+    /// The number of the lineup in the cell.
+    pub lineup: usize,
+    /// The number of blocks.
+    pub blocks: u64,
+    /// The number of matches in them.
+    pub matches: u64,
+    /// The seconds of one core.
+    pub seconds: f64,
+}
+
+/// What is left to play.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_sim::Experiment;
+/// use cambio_sim::units::Queue;
+///
+/// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
+/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// let mut queue = Queue::new(&plan);
+/// let first = queue.take(4).unwrap();
+/// assert_eq!(first.end - first.start, 1, "as long as nobody knows what a batch takes");
+/// queue.put_back(first);
+///
+/// let mut played = 0;
+/// while let Some(unit) = queue.take(4) {
+///     played += unit.end - unit.start;
+/// }
+/// assert_eq!(played, plan.batch_count());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Queue {
+    cells: Vec<CellCosts>,
+    /// For each batch boundary its first block; batches are equal but for the last.
+    blocks_a_batch: u64,
+    blocks: u64,
+    left: Vec<Range<u64>>,
+}
+
+/// The costs of a cell's lineups.
+#[derive(Clone, Debug)]
+struct CellCosts {
+    /// Its first block, and its number of blocks.
+    from: u64,
+    blocks: u64,
+    /// The seconds and the blocks of each lineup that were measured.
+    measured: Vec<(f64, f64)>,
+    /// The sums of the seconds of a block over the first lineups; empty if nothing was measured.
+    sums: Vec<f64>,
+}
+
+impl CellCosts {
+    fn new(cell: &Cell, deals: u64, from: u64) -> CellCosts {
+        let lineups = cell.lineups.len();
+        CellCosts { from, blocks: lineups as u64 * deals, measured: vec![(0.0, 0.0); lineups], sums: Vec::new() }
+    }
+
+    /// Adds what was measured up. A lineup without a measurement costs as much as the mean of the others.
+    fn refresh(&mut self) {
+        let (seconds, blocks) = self.measured.iter().fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+        if blocks == 0.0 {
+            return;
+        }
+        let mean = seconds / blocks;
+        let each = self.measured.iter().map(|&(seconds, blocks)| if blocks > 0.0 { seconds / blocks } else { mean });
+        self.sums = std::iter::once(0.0)
+            .chain(each.scan(0.0, |sum, cost| {
+                *sum += cost;
+                Some(*sum)
+            }))
+            .collect();
+    }
+
+    /// The seconds of the first blocks of the cell.
+    fn first(&self, blocks: u64) -> f64 {
+        let lineups = self.measured.len() as u64;
+        (blocks / lineups) as f64 * self.sums[lineups as usize] + self.sums[(blocks % lineups) as usize]
+    }
+
+    /// The seconds of those of some blocks that are in this cell; `None` if nothing was measured and some are.
+    fn seconds(&self, blocks: &Range<u64>) -> Option<f64> {
+        let inside = |block: u64| block.clamp(self.from, self.from + self.blocks) - self.from;
+        let (from, to) = (inside(blocks.start), inside(blocks.end));
+        if from == to {
+            return Some(0.0);
+        }
+        (!self.sums.is_empty()).then(|| self.first(to) - self.first(from))
+    }
+}
+
+impl Queue {
+    /// The queue of all batches of a plan.
+    pub fn new(plan: &Plan) -> Queue {
+        Queue::rest(plan, std::iter::once(0..plan.batch_count()))
+    }
+
+    /// The queue of these batches of a plan, for a run that goes on.
+    pub fn rest(plan: &Plan, left: impl IntoIterator<Item = Range<u64>>) -> Queue {
+        let mut from = 0;
+        let cells = plan.cells.iter().map(|cell| {
+            let costs = CellCosts::new(cell, plan.deals, from);
+            from += costs.blocks;
+            costs
+        });
+        let cells: Vec<CellCosts> = cells.collect();
+        let blocks_a_batch = plan.batch(0).end;
+        let mut queue = Queue { cells, blocks_a_batch, blocks: plan.block_count(), left: Vec::new() };
+        for batches in left {
+            queue.put_back(batches);
+        }
+        queue
+    }
+
+    /// Tells what units cost.
+    pub fn learn(&mut self, costs: &[LineupCost]) {
+        for cost in costs {
+            if let Some(measured) = self.cells.get_mut(cost.cell).and_then(|cell| cell.measured.get_mut(cost.lineup)) {
+                measured.0 += cost.seconds;
+                measured.1 += cost.blocks as f64;
+            }
+        }
+        self.cells.iter_mut().for_each(CellCosts::refresh);
+    }
+
+    fn first_block(&self, batch: u64) -> u64 {
+        (batch * self.blocks_a_batch).min(self.blocks)
+    }
+
+    /// The seconds of one core that some batches take; `None` if nothing like them was measured.
+    pub fn seconds(&self, batches: &Range<u64>) -> Option<f64> {
+        let blocks = self.first_block(batches.start)..self.first_block(batches.end);
+        self.cells.iter().map(|cell| cell.seconds(&blocks)).sum()
+    }
+
+    /// The seconds of all that is left, as far as that is known.
+    pub fn seconds_left(&self) -> f64 {
+        self.left.iter().filter_map(|batches| self.seconds(batches)).sum()
+    }
+
+    /// The number of batches that are left.
+    pub fn batches_left(&self) -> u64 {
+        self.left.iter().map(|batches| batches.end - batches.start).sum()
+    }
+
+    /// The next unit, where so many workers play; `None` if nothing is left. What nobody has measured comes first, one batch at a time.
+    pub fn take(&mut self, workers: u64) -> Option<Range<u64>> {
+        let first = |batches: &Range<u64>| self.seconds(&(batches.start..batches.start + 1));
+        let cost = |batches: &Range<u64>| first(batches).unwrap_or(f64::INFINITY);
+        let place = (0..self.left.len()).max_by(|&one, &other| {
+            // Of equal ones the first, so that a resumed run goes on where it was.
+            cost(&self.left[one]).total_cmp(&cost(&self.left[other])).then(other.cmp(&one))
+        })?;
+        let batches = self.left[place].clone();
+        let length = first(&batches).map_or(1, |one| {
+            let share = self.seconds_left() / (UNITS_LEFT * workers.max(1) as f64);
+            let wanted = share.clamp(SECONDS.0, SECONDS.1) / one.max(1e-9);
+            (wanted.round() as u64).clamp(1, batches.end - batches.start)
+        });
+        let unit = batches.start..batches.start + length;
+        if unit.end == batches.end {
+            self.left.remove(place);
+        } else {
+            self.left[place].start = unit.end;
+        }
+        Some(unit)
+    }
+
+    /// Puts batches back that were not played. They are cut where a cell begins, so that one unit has one kind of work.
+    pub fn put_back(&mut self, batches: Range<u64>) {
+        let mut from = batches.start;
+        for cell in &self.cells[1..] {
+            // A batch that has blocks of both goes with the later cell.
+            let cut = cell.from / self.blocks_a_batch;
+            if from < cut && cut < batches.end {
+                self.left.push(from..cut);
+                from = cut;
+            }
+        }
+        if from < batches.end {
+            self.left.push(from..batches.end);
+        }
+        self.left.sort_by_key(|batches| batches.start);
+    }
+}
+
+/// Sums the costs of many units by lineup.
+pub(super) fn summed(costs: impl IntoIterator<Item = LineupCost>) -> Vec<LineupCost> {
+    let mut sums = BTreeMap::<(usize, usize), LineupCost>::new();
+    for cost in costs {
+        let zero = LineupCost { blocks: 0, matches: 0, seconds: 0.0, ..cost };
+        let sum = sums.entry((cost.cell, cost.lineup)).or_insert(zero);
+        sum.blocks += cost.blocks;
+        sum.matches += cost.matches;
+        sum.seconds += cost.seconds;
+    }
+    sums.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::plan::Experiment;
+
+    #[test]
+    fn what_takes_longest_comes_first_and_units_shrink_towards_the_end() {
+        let experiment = Experiment {
+            seed: Some(0.into()),
+            deals: 40_000,
+            rules: vec!["classic".into(), "original".into()],
+            seats: vec![2],
+            agents: vec!["random".into(), "greedy".into()],
+            ..Experiment::default()
+        };
+        let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+        let mut queue = Queue::new(&plan);
+        let cost = |cell, seconds| LineupCost { cell, lineup: 0, blocks: 100, matches: 200, seconds };
+        queue.learn(&[cost(0, 1.0), cost(1, 4.0)]);
+        let whole = queue.seconds_left();
+        assert!((whole - 2000.0).abs() < 1.0, "{whole}");
+        let (mut units, mut covered) = (Vec::new(), vec![0; plan.batch_count() as usize]);
+        while let Some(unit) = queue.take(8) {
+            units.push(queue.seconds(&unit).unwrap());
+            unit.clone().for_each(|batch| covered[batch as usize] += 1);
+        }
+        assert!(covered.iter().all(|&times| times == 1));
+        assert!(units.iter().all(|&seconds| seconds < 1.25 * SECONDS.1));
+        assert!(units[0] > 30.0 && *units.last().unwrap() < 5.0, "{units:?}");
+    }
+}

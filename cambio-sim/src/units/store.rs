@@ -1,0 +1,522 @@
+//! Units of a run that many machines play, in a store that all of them reach.
+//!
+//! A *unit* is a range of batches, that is, of lines of the ledger. Its file is, for each batch, its line of the ledger, its rows, file
+//! by file, and then a line with a number and so many bytes: what the tables need of these rows, so that whoever puts units together
+//! need not read the rows again. The file depends on the plan and on the range alone, and its name is its BLAKE3:
+//!
+//! ```text
+//! plan.json                     what is played, and by which program
+//! units/FROM-TO/BLAKE3          the batches FROM up to, but not with, TO
+//! costs/FROM-TO.json            the seconds that they took
+//! faults/FROM-TO.json           the match up to the fault that stopped them
+//! ```
+//!
+//! So to commit the same unit twice changes nothing, and a unit that gave other bytes the second time is a second name in its
+//! folder. There is no lock, no list and no coordinator: the store says what is there.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cambio_agents::Roster;
+use serde::{Deserialize, Serialize};
+
+use super::blobs::{Blobs, FolderBlobs};
+use super::queue::{LineupCost, summed};
+use crate::disk::{PartsError, RunError};
+use crate::plan::{Plan, PlanError, PlayablePlan};
+use crate::store::{BatchEntry, Build, Programs, refuse_other, row_files};
+
+/// The format of stores.
+const FORMAT: &str = "cambio-units/2";
+
+/// The file that says what is played.
+const PLAN: &str = "plan.json";
+
+/// How often an operation of a store is tried, and how long the first pause is. Each further pause is twice as long.
+const TRIES: u32 = 6;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The longest line of a unit's file: an entry of the ledger.
+const LONGEST_LINE: u64 = 1 << 16;
+
+/// After so long without a change nobody writes a file any more.
+const FORGOTTEN: Duration = Duration::from_secs(3600);
+
+/// So many bytes are made room for before any were read.
+const MOST_ROOM: u64 = 1 << 26;
+
+/// A store of units.
+#[derive(Debug)]
+pub struct UnitStore {
+    blobs: Box<dyn Blobs>,
+    place: String,
+}
+
+/// A unit that is in a store.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub struct WorkUnit {
+    /// The first batch.
+    pub from: u64,
+    /// The batch behind the last.
+    pub to: u64,
+    /// The BLAKE3 of its file.
+    pub hash: String,
+}
+
+impl WorkUnit {
+    /// The batches.
+    pub fn batches(&self) -> Range<u64> {
+        self.from..self.to
+    }
+
+    /// The name of its file.
+    pub fn name(&self) -> String {
+        format!("{}/{}", folder("units", &self.batches()), self.hash)
+    }
+
+    fn read(name: &str) -> Option<WorkUnit> {
+        let mut parts = name.strip_prefix("units/")?.split('/');
+        let (from, to) = parts.next()?.split_once('-')?;
+        let unit = WorkUnit { from: from.parse().ok()?, to: to.parse().ok()?, hash: parts.next()?.to_owned() };
+        let is_hash = unit.hash.len() == 64 && unit.hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        (unit.from < unit.to && is_hash && unit.name() == name).then_some(unit)
+    }
+}
+
+fn folder(kind: &str, batches: &Range<u64>) -> String {
+    format!("{kind}/{:010}-{:010}", batches.start, batches.end)
+}
+
+/// What `plan.json` says.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct About {
+    format: String,
+    run_id: String,
+    lock: String,
+    pub(super) spec: String,
+    pub(super) build: Build,
+    pub(super) programs: Programs,
+}
+
+impl UnitStore {
+    /// The store at a place: the path of a folder, or, with the feature `cloud`, a URL such as `s3://bucket/folder`,
+    /// `gs://bucket/folder` or `az://container/folder`. A folder is made if it is not there.
+    ///
+    /// # Errors
+    /// If the place is of a kind that this program does not know, or cannot be made.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("cambio-units-{}", std::process::id()));
+    /// let store = cambio_sim::units::UnitStore::open(path.to_str().unwrap())?;
+    /// assert!(store.units()?.is_empty());
+    /// assert!(cambio_sim::units::UnitStore::open("ftp://there").is_err());
+    /// # std::fs::remove_dir_all(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(place: &str) -> Result<UnitStore, RunError> {
+        let unwritable = RunError::unwritable(Path::new(place));
+        let Some((scheme, _)) = place.split_once("://") else {
+            let blobs = FolderBlobs::at(Path::new(place)).map_err(unwritable)?;
+            return Ok(UnitStore::on(Box::new(blobs), place));
+        };
+        if !["s3", "s3a", "gs", "az", "abfs", "abfss", "azure"].contains(&scheme) {
+            let allowed = "allowed are a folder, s3://, gs:// and az://";
+            return Err(unwritable(io::Error::other(format!(
+                "a store of the kind {scheme}:// is not known; {allowed}"
+            ))));
+        }
+        #[cfg(feature = "cloud")]
+        return Ok(UnitStore::on(Box::new(super::cloud::Bucket::open(place).map_err(unwritable)?), place));
+        #[cfg(not(feature = "cloud"))]
+        Err(unwritable(io::Error::other("this program was built without the feature `cloud`; allowed is a folder")))
+    }
+
+    /// The store in these blobs; messages call it by this place.
+    pub fn on(blobs: Box<dyn Blobs>, place: &str) -> UnitStore {
+        UnitStore { blobs, place: place.trim_end_matches('/').to_owned() }
+    }
+
+    /// What messages call the store.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn path(&self, name: &str) -> String {
+        format!("{}/{name}", self.place)
+    }
+
+    fn unreadable(&self, name: &str) -> impl Fn(io::Error) -> RunError {
+        RunError::unreadable(Path::new(&self.path(name)))
+    }
+
+    fn unwritable(&self, name: &str) -> impl Fn(io::Error) -> RunError {
+        RunError::unwritable(Path::new(&self.path(name)))
+    }
+
+    fn damaged(&self, name: &str, what: impl Into<String>) -> RunError {
+        RunError::Damaged { path: self.path(name), what: what.into() }
+    }
+
+    /// Begins a run, or goes on with it where the store has it already. Of several machines that begin at once, one writes.
+    ///
+    /// # Errors
+    /// If the store has another run, or this program or a bot's file is not what the run was begun with, or the chance comes
+    /// from a secret, or the store cannot be used.
+    ///
+    /// # Panics
+    /// Never: what is written is text and numbers.
+    pub fn begin(&self, plan: &PlayablePlan) -> Result<(), RunError> {
+        if plan.secret {
+            let allowed = "a seed, which all machines know";
+            return Err(PlanError::value("secret", "true", allowed).into());
+        }
+        let (format, lock, run_id, spec) = (FORMAT.to_owned(), plan.lock(), plan.run_id(), plan.toml().to_owned());
+        let about = About { format, run_id, lock, spec, build: Build::this(), programs: Programs::of(plan.specs()) };
+        let text = serde_json::to_string_pretty(&about).expect("it is text and numbers") + "\n";
+        match patient(|| self.blobs.create(PLAN, text.as_bytes())) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(self.unwritable(PLAN)(error)),
+            _ => self.refuse_other(&self.begun()?, plan),
+        }
+    }
+
+    /// Refuses a plan, a program or a bot that is not that of the store's run.
+    fn refuse_other(&self, (begun, about): &(Plan, About), plan: &PlayablePlan) -> Result<(), RunError> {
+        let [was, is] = [&about.build, &Build::this()].map(|build| build.revision().to_owned());
+        let revision = (was != is).then(|| format!("the program was of revision {was} and is now of {is}"));
+        refuse_other(&self.place, (begun, &about.programs), plan, revision)
+    }
+
+    /// The plan of the run.
+    ///
+    /// # Errors
+    /// If there is none, or the store cannot be read.
+    pub fn plan(&self) -> Result<Plan, RunError> {
+        Ok(self.begun()?.0)
+    }
+
+    /// The plan of the run, to be played.
+    ///
+    /// # Errors
+    /// As [`UnitStore::begin`], and if the roster does not know an agent.
+    pub fn playable(&self, roster: &Roster) -> Result<PlayablePlan, RunError> {
+        let begun = self.begun()?;
+        let plan = begun.0.clone().with_agents(roster)?.with_toml(&*begun.1.spec);
+        self.refuse_other(&begun, &plan)?;
+        Ok(plan)
+    }
+
+    /// The plan of the run, and what else the store says of it.
+    pub(super) fn begun(&self) -> Result<(Plan, About), RunError> {
+        let text = self.text(PLAN).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => RunError::NotBegun(self.place.clone()),
+            _ => self.unreadable(PLAN)(error),
+        })?;
+        let bad = |what: String| self.damaged(PLAN, what);
+        let about: About = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+        if about.format != FORMAT {
+            return Err(bad(format!("its format is {}; this program knows {FORMAT}", about.format)));
+        }
+        let plan = Plan::unlock(&about.lock).map_err(|error| bad(error.to_string()))?;
+        if plan.run_id() != about.run_id {
+            return Err(bad(format!("its run id is {}, that of its lock {}", about.run_id, plan.run_id())));
+        }
+        Ok((plan, about))
+    }
+
+    fn text(&self, name: &str) -> io::Result<String> {
+        patient(|| {
+            let mut text = String::new();
+            self.blobs.open(name)?.read_to_string(&mut text)?;
+            Ok(text)
+        })
+    }
+
+    /// The units that were committed, in the order of their batches.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn units(&self) -> Result<Vec<WorkUnit>, RunError> {
+        self.units_in("units")
+    }
+
+    fn units_in(&self, folder: &str) -> Result<Vec<WorkUnit>, RunError> {
+        let names = patient(|| self.blobs.list(folder)).map_err(self.unreadable(folder))?;
+        let mut units: Vec<WorkUnit> = names.iter().filter_map(|name| WorkUnit::read(name)).collect();
+        units.sort();
+        Ok(units)
+    }
+
+    /// What was committed for exactly these batches.
+    pub(super) fn committed(&self, batches: &Range<u64>) -> Result<Vec<WorkUnit>, RunError> {
+        self.units_in(&folder("units", batches))
+    }
+
+    /// The batches of a range that no unit in the store has.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn missing(&self, batches: Range<u64>) -> Result<Vec<Range<u64>>, RunError> {
+        let mut missing = Vec::new();
+        let mut next = batches.start;
+        for unit in self.units()? {
+            if unit.from > next && next < batches.end {
+                missing.push(next..unit.from.min(batches.end));
+            }
+            next = next.max(unit.to);
+        }
+        if next < batches.end {
+            missing.push(next..batches.end);
+        }
+        Ok(missing)
+    }
+
+    /// Removes what killed machines left aside: what nobody has touched for an hour. A unit that is played writes each of its
+    /// batches. Nothing depends on it, so that a failure needs no report.
+    pub(super) fn tidy(&self) {
+        let _ = self.blobs.tidy(FORGOTTEN);
+    }
+
+    /// Begins to write a unit, aside.
+    pub(super) fn write(&self, batches: Range<u64>) -> Result<UnitWriter, RunError> {
+        let name = folder("units", &batches);
+        let aside = patient(|| self.blobs.aside()).map_err(self.unwritable(&name))?;
+        let file = File::create_new(&aside).map_err(self.unwritable(&name))?;
+        Ok(UnitWriter { batches, file: BufWriter::new(file), aside, hasher: blake3::Hasher::new() })
+    }
+
+    /// Commits a unit that was written aside, and returns it. `is_repeatable` says whether its agents decide the same each
+    /// time; if they do not, the unit that is there already stays and counts.
+    ///
+    /// # Errors
+    /// [`PartsError::Conflict`] if the store has other bytes for these batches; or if the store cannot be used.
+    pub(super) fn commit(&self, mut writer: UnitWriter, is_repeatable: bool) -> Result<WorkUnit, RunError> {
+        let unit = writer.unit();
+        let name = unit.name();
+        writer.file.flush().map_err(self.unwritable(&name))?;
+        if !is_repeatable && let Some(first) = self.committed(&unit.batches())?.into_iter().next() {
+            return Ok(first);
+        }
+        patient(|| match self.blobs.commit(&writer.aside, &name) {
+            // The first of two tries may have succeeded and said that it failed.
+            Err(error) if error.kind() == ErrorKind::NotFound && self.blobs.open(&name).is_ok() => Ok(()),
+            committed => committed,
+        })
+        .map_err(self.unwritable(&name))?;
+        let there = self.committed(&unit.batches())?;
+        match there.iter().find(|other| **other != unit) {
+            Some(other) if is_repeatable => Err(self.conflict(&unit.batches(), &unit, other)),
+            _ => Ok(unit),
+        }
+    }
+
+    /// The error for two units that do not agree on some batches.
+    pub(super) fn conflict(&self, batches: &Range<u64>, one: &WorkUnit, other: &WorkUnit) -> RunError {
+        let (from, last) = (batches.start, batches.end - 1);
+        let [one, other] = [one, other].map(|unit| self.path(&unit.name()));
+        PartsError::Conflict { from, last, one, other }.into()
+    }
+
+    /// Opens a unit, to read its batches in order.
+    pub(super) fn read<'s>(&'s self, unit: &'s WorkUnit) -> Result<UnitReader<'s>, RunError> {
+        let name = unit.name();
+        let input = patient(|| self.blobs.open(&name)).map_err(self.unreadable(&name))?;
+        let input = BufReader::with_capacity(1 << 18, input);
+        Ok(UnitReader { store: self, unit, name, input, hasher: blake3::Hasher::new(), next: unit.from })
+    }
+
+    /// Writes what the lineups of a unit cost. Nothing depends on it but the order in which the rest is played.
+    pub(super) fn write_costs(&self, batches: &Range<u64>, costs: &[LineupCost]) -> Result<(), RunError> {
+        let text = serde_json::to_string(costs).expect("they are numbers") + "\n";
+        self.write_small(&(folder("costs", batches) + ".json"), &text)
+    }
+
+    /// Keeps the record of the match up to a fault that stopped a unit.
+    pub(super) fn write_fault(&self, batches: &Range<u64>, record: &str) -> Result<String, RunError> {
+        let name = folder("faults", batches) + ".json";
+        self.write_small(&name, &format!("{record}\n"))?;
+        Ok(self.path(&name))
+    }
+
+    fn write_small(&self, name: &str, text: &str) -> Result<(), RunError> {
+        let write = || {
+            let aside = self.blobs.aside()?;
+            std::fs::write(&aside, text)?;
+            self.blobs.commit(&aside, name)
+        };
+        patient(write).map_err(self.unwritable(name))
+    }
+
+    /// What the lineups cost so far, summed over all units that told it.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn costs(&self) -> Result<Vec<LineupCost>, RunError> {
+        let names = patient(|| self.blobs.list("costs")).map_err(self.unreadable("costs"))?;
+        let mut all = Vec::new();
+        for name in names {
+            let text = self.text(&name).map_err(self.unreadable(&name))?;
+            let found: Vec<LineupCost> =
+                serde_json::from_str(&text).map_err(|error| self.damaged(&name, error.to_string()))?;
+            all.extend(found);
+        }
+        Ok(summed(all))
+    }
+
+    /// The matches up to the faults that stopped units: where each is, and its batches.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn faults(&self) -> Result<Vec<String>, RunError> {
+        let mut names = patient(|| self.blobs.list("faults")).map_err(self.unreadable("faults"))?;
+        names.sort();
+        Ok(names.iter().map(|name| self.path(name)).collect())
+    }
+}
+
+/// Tries an operation of a store again where trying again may help.
+fn patient<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let mut pause = PAUSE;
+    for _ in 1..TRIES {
+        match operation() {
+            Err(error) if may_pass(error.kind()) => std::thread::sleep(pause),
+            done => return done,
+        }
+        pause *= 2;
+    }
+    operation()
+}
+
+/// Whether an error may be gone when the operation is tried again. A full disk or a missing right stays.
+fn may_pass(kind: ErrorKind) -> bool {
+    use ErrorKind as Kind;
+    !matches!(
+        kind,
+        Kind::NotFound
+            | Kind::AlreadyExists
+            | Kind::PermissionDenied
+            | Kind::InvalidInput
+            | Kind::InvalidData
+            | Kind::StorageFull
+            | Kind::QuotaExceeded
+            | Kind::FileTooLarge
+            | Kind::ReadOnlyFilesystem
+            | Kind::NotADirectory
+    )
+}
+
+/// A unit while it is written aside. What was not committed is removed when it is dropped.
+#[derive(Debug)]
+pub(super) struct UnitWriter {
+    batches: Range<u64>,
+    file: BufWriter<File>,
+    aside: PathBuf,
+    hasher: blake3::Hasher,
+}
+
+impl UnitWriter {
+    /// Appends a batch: its entry, its rows, and what the tables need of them.
+    pub(super) fn append(
+        &mut self,
+        plan: &Plan,
+        entry: &BatchEntry,
+        files: &[(Vec<u8>, u64)],
+        sums: &[u8],
+    ) -> Result<(), RunError> {
+        let (line, length) = (entry.to_text(plan), format!("{}\n", sums.len()));
+        let rows = files.iter().map(|(bytes, _)| &bytes[..]);
+        for part in [line.as_bytes()].into_iter().chain(rows).chain([length.as_bytes(), sums]) {
+            self.hasher.update(part);
+            self.file.write_all(part).map_err(RunError::unwritable(&self.aside))?;
+        }
+        Ok(())
+    }
+
+    /// The unit that was written.
+    pub(super) fn unit(&self) -> WorkUnit {
+        let hash = self.hasher.finalize().to_hex().to_string();
+        WorkUnit { from: self.batches.start, to: self.batches.end, hash }
+    }
+}
+
+impl Drop for UnitWriter {
+    fn drop(&mut self) {
+        // It was renamed, or is of no use. A failure to remove it needs no report.
+        let _ = std::fs::remove_file(&self.aside);
+    }
+}
+
+/// A batch as a unit has it.
+pub(super) struct StoredBatch {
+    pub(super) entry: BatchEntry,
+    /// Its bytes in each file.
+    pub(super) files: Vec<Vec<u8>>,
+    /// What the tables need of its rows.
+    pub(super) sums: Vec<u8>,
+}
+
+/// A unit while it is read.
+pub(super) struct UnitReader<'s> {
+    store: &'s UnitStore,
+    unit: &'s WorkUnit,
+    name: String,
+    input: BufReader<Box<dyn Read + Send>>,
+    hasher: blake3::Hasher,
+    next: u64,
+}
+
+impl UnitReader<'_> {
+    /// The next batch with its rows; `None` behind the last, once the whole file is known to be the one of its name.
+    pub(super) fn next(&mut self, plan: &Plan) -> Result<Option<StoredBatch>, RunError> {
+        let batch = self.next;
+        if batch == self.unit.to {
+            let rest = self.input.fill_buf().map_err(self.store.unreadable(&self.name))?;
+            if !rest.is_empty() || self.hasher.finalize().to_hex().as_str() != self.unit.hash {
+                return Err(self.bad("its bytes are not those of its name".to_owned()));
+            }
+            return Ok(None);
+        }
+        let entry = self.line()?.and_then(|line| BatchEntry::read(&line, plan)).filter(|entry| entry.batch == batch);
+        let entry = entry.ok_or_else(|| self.bad(format!("the entry of batch {batch} is not there")))?;
+        let mut files = Vec::new();
+        for (segment, file) in entry.segments.iter().zip(row_files(plan)) {
+            let bytes = self.bytes(segment.bytes)?;
+            if bytes.len() as u64 != segment.bytes || blake3::hash(&bytes).to_hex().as_str() != segment.hash {
+                let what = format!("the rows of {} in batch {batch} are not those of their entry", file.name);
+                return Err(self.bad(what));
+            }
+            files.push(bytes);
+        }
+        let length: Option<u64> = self.line()?.and_then(|line| line.parse().ok());
+        let sums = length.map(|length| self.bytes(length)).transpose()?;
+        let sums = sums.filter(|sums| Some(sums.len() as u64) == length);
+        let sums = sums.ok_or_else(|| self.bad(format!("the sums of batch {batch} are not there")))?;
+        self.next += 1;
+        Ok(Some(StoredBatch { entry, files, sums }))
+    }
+
+    fn bad(&self, what: String) -> RunError {
+        self.store.damaged(&self.name, what)
+    }
+
+    /// The next line without its end; `None` if there is none.
+    fn line(&mut self) -> Result<Option<String>, RunError> {
+        let mut line = Vec::new();
+        let unreadable = self.store.unreadable(&self.name);
+        Read::by_ref(&mut self.input).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(unreadable)?;
+        self.hasher.update(&line);
+        let text = String::from_utf8(line).ok();
+        Ok(text.and_then(|text| text.strip_suffix('\n').map(str::to_owned)))
+    }
+
+    /// The next so many bytes, or fewer if the file ends.
+    fn bytes(&mut self, length: u64) -> Result<Vec<u8>, RunError> {
+        let mut bytes = Vec::with_capacity(length.min(MOST_ROOM) as usize);
+        let unreadable = self.store.unreadable(&self.name);
+        Read::by_ref(&mut self.input).take(length).read_to_end(&mut bytes).map_err(unreadable)?;
+        self.hasher.update(&bytes);
+        Ok(bytes)
+    }
+}

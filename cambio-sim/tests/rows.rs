@@ -1,0 +1,66 @@
+//! Rows are read back as they were made.
+
+use std::path::Path;
+
+use cambio_agents::roster;
+use cambio_core::{Action, Agent, AgentError, Observation};
+use cambio_sim::{Executor, Experiment, FaultPolicy, RunFolder, Runner, StoredRun, play_block};
+
+/// Takes the first choice that it has. At its seventh turn its decision is illegal.
+struct Faulty;
+
+impl Agent for Faulty {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        Ok(if view.table().turns() >= 7 { Action::End } else { view.choices().nth(0).unwrap() })
+    }
+}
+
+#[test]
+fn the_rows_of_a_stored_run_are_those_that_were_played() {
+    let agents = ["random(pass=0.9)", "greedy", "heuristic(decay=0.3)", "faulty"];
+    let presets = ["classic", "original", "original-b", "original-c", "original-d", "faessler"];
+    let (mut rows, mut forfeits, mut voided) = (0, 0, 0);
+    for (number, (rules, seats, agents, faults, compress)) in [
+        (&presets[..], vec![2, 3], &agents[..3], FaultPolicy::Stop, cfg!(feature = "zstd")),
+        (&presets[..2], vec![4, 5, 6, 7, 8], &agents[..2], FaultPolicy::Stop, false),
+        (&presets[..2], vec![2, 4], &agents[1..], FaultPolicy::Forfeit, false),
+        (&presets[..2], vec![2, 4], &agents[1..], FaultPolicy::Void, cfg!(feature = "zstd")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let experiment = Experiment {
+            seed: Some(3.into()),
+            deals: 3,
+            rules: rules.iter().map(|name| (*name).into()).collect(),
+            seats,
+            agents: agents.iter().map(|spec| (*spec).into()).collect(),
+            faults,
+            compress,
+            ..Experiment::default()
+        };
+        let roster = roster().with("faulty", "Decides illegally.", || Faulty);
+        let plan = experiment.plan(&roster, Path::new(".")).unwrap();
+        let path = std::env::temp_dir().join(format!("cambio-rows-{}-{number}", std::process::id()));
+        let mut folder = RunFolder::create(&path, &plan).unwrap();
+        Runner::new(&Executor::new(2).unwrap()).run(&plan, &mut folder).unwrap();
+        let stored = StoredRun::open(&path).unwrap();
+        let mut blocks = stored.blocks().unwrap();
+        for block in plan.blocks() {
+            let (found, read) = blocks.next().unwrap().unwrap();
+            let played = play_block(&plan, &block).unwrap();
+            assert_eq!(found.number, block.number);
+            assert_eq!(
+                (&read.matches, &read.rounds, &read.players),
+                (&played.matches, &played.rounds, &played.players)
+            );
+            rows += read.matches.len() + read.rounds.len() + read.players.len();
+            forfeits += read.players.iter().filter(|row| row.forfeit).count();
+            voided += usize::from(read.matches.is_empty());
+        }
+        assert!(blocks.next().is_none());
+        drop(blocks);
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+    assert!(rows > 3000 && forfeits > 20 && voided > 10, "{rows} rows, {forfeits} forfeits, {voided} void blocks");
+}

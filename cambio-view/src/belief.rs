@@ -1,0 +1,181 @@
+//! What a seat can believe of the cards that it does not see, beside what they are.
+
+use std::collections::BTreeSet;
+
+use cambio_agents::{Draw, Inference, NetworkPolicy, Policy as _};
+use cambio_core::rng::Stream;
+use cambio_core::{Briefing, Card, Knowledge, Observation, Rules, Sighting, Spot, Standing, State, Table};
+use serde::Serialize;
+
+/// In so many worlds the cards are looked at.
+const WORLDS: usize = 600;
+
+/// The cards that a seat does not see. Cards of one rank and of the same points are one class.
+#[derive(Serialize, Clone, Debug)]
+pub struct Beliefs {
+    /// The classes, those of the fewest points first.
+    classes: Vec<String>,
+    unseen: Vec<Unseen>,
+}
+
+/// A card that a seat does not see: for each class how likely it is.
+#[derive(Serialize, Clone, Debug)]
+struct Unseen {
+    spot: String,
+    /// The number of the class that it is of.
+    truth: usize,
+    /// From the cards alone that the seat has seen.
+    even: Vec<f64>,
+    /// Also from what the others decided, if they play as `learned`; nothing where no network knows the cards.
+    inferred: Option<Vec<f64>>,
+}
+
+/// Cards of one rank and of the same points.
+struct Classes {
+    names: Vec<String>,
+    /// By the number of a kind.
+    of: Vec<usize>,
+}
+
+impl Classes {
+    fn new(rules: &Rules) -> Classes {
+        let cards: Vec<Card> = (0..rules.kinds().len()).filter_map(Card::new).collect();
+        let key = |card: &Card| (rules.points(*card), rules.kind(*card).rank.clone());
+        let keys: Vec<(i32, String)> = cards.iter().map(key).collect::<BTreeSet<_>>().into_iter().collect();
+        let is_alone = |rank: &str| keys.iter().filter(|(_, other)| other == rank).count() == 1;
+        let name = |(points, rank): &(i32, String)| {
+            if is_alone(rank) { rank.clone() } else { format!("{rank} of {points}") }
+        };
+        let of = |card: &Card| keys.iter().position(|other| *other == key(card)).expect("it is the key of a card");
+        Classes { names: keys.iter().map(name).collect(), of: cards.iter().map(of).collect() }
+    }
+
+    /// For each spot how often a card of each class lies there in these worlds.
+    fn shares(&self, worlds: &[State], spots: &[Spot]) -> Vec<Vec<f64>> {
+        let mut shares = vec![vec![0.0; self.names.len()]; spots.len()];
+        for world in worlds {
+            for (shares, &spot) in shares.iter_mut().zip(spots) {
+                if let Some(card) = world.face(spot) {
+                    shares[self.of[card.kind()]] += 1.0 / worlds.len() as f64;
+                }
+            }
+        }
+        shares
+    }
+}
+
+/// Follows what a seat perceives.
+pub(crate) struct Believer {
+    classes: Classes,
+    knowledge: Knowledge,
+    policy: NetworkPolicy,
+    inference: Option<Inference<NetworkPolicy>>,
+    stream: Stream,
+}
+
+impl Believer {
+    pub(crate) fn new(briefing: &Briefing<'_>) -> Believer {
+        let mut policy = NetworkPolicy::shipped();
+        let past = policy.begin(briefing.rules, briefing.seats).ok();
+        Believer {
+            classes: Classes::new(briefing.rules),
+            knowledge: Knowledge::new(briefing.rules, briefing.seats, briefing.seat),
+            inference: past.map(|past| Inference::new(briefing, past)),
+            policy,
+            stream: briefing.stream.clone(),
+        }
+    }
+
+    pub(crate) fn round_begins(&mut self, standing: &Standing<'_>) {
+        if self.inference.is_some() {
+            self.policy.round_begins(standing);
+        }
+    }
+
+    pub(crate) fn notice(&mut self, sighting: &Sighting) {
+        self.knowledge.notice(sighting);
+        if let Some(inference) = &mut self.inference {
+            inference.notice(sighting);
+        }
+    }
+
+    /// Another seat is asked, at this table.
+    pub(crate) fn spectate(&mut self, table: &Table) {
+        if let Some(inference) = &mut self.inference {
+            inference.spectate(table);
+        }
+    }
+    /// What the seat can believe where it is asked, and what is true.
+    pub(crate) fn believe(&mut self, view: &Observation<'_>, truth: &State) -> Beliefs {
+        let spots: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
+        let even: Vec<State> = (0..WORLDS).map(|_| self.knowledge.sample(view, &mut self.stream)).collect();
+        let draw = Draw { worlds: WORLDS, proposals: 5 * WORLDS, ..Draw::default() };
+        let inferred = self.inference.as_ref().map(|inference| inference.draw(view, &mut self.policy, &draw, 0));
+        let mut inferred = inferred.map(|worlds| self.classes.shares(&worlds, &spots).into_iter());
+        let even = self.classes.shares(&even, &spots);
+        let unseen = spots.iter().zip(even).filter_map(|(&spot, even)| {
+            let inferred = inferred.as_mut().and_then(Iterator::next);
+            let truth = self.classes.of[truth.face(spot)?.kind()];
+            Some(Unseen { spot: spot.to_string(), truth, even, inferred })
+        });
+        Beliefs { unseen: unseen.collect(), classes: self.classes.names.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::rng::{Key, Purpose};
+    use cambio_core::{Dice, Event, Seat, Setup};
+
+    use super::*;
+
+    #[test]
+    fn a_card_that_was_kept_is_believed_to_be_low_and_shares_are_of_one_whole() {
+        let rules = Rules::preset("classic").unwrap();
+        let key = Key::new(1, 0);
+        let stream = key.agent(Seat::B);
+        let mut believer = Believer::new(&Briefing { rules: &rules, seats: 2, seat: Seat::B, stream: &stream });
+        let mut dice = Dice(key.stream(Purpose::Deck, 0));
+        let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut |event: &Event<Card>| {
+            believer.notice(&event.seen_from(Seat::B));
+        })
+        .unwrap();
+        for decision in ["draw", "keep a1"] {
+            believer.spectate(state.table());
+            let mut heard = |event: &Event<Card>| believer.notice(&event.seen_from(Seat::B));
+            state.apply(decision.parse().unwrap(), &mut dice, &mut heard).unwrap();
+        }
+        let beliefs = believer.believe(&state.observe(Seat::B), &state);
+        // Ranks 2 to 10, aces, jacks, queens, jokers, and kings by their colour where that changes their points.
+        assert!(beliefs.classes.len() >= 13 && beliefs.unseen.len() == 6, "{beliefs:?}");
+        let points: Vec<i32> = beliefs
+            .classes
+            .iter()
+            .map(|class| {
+                let kinds = (0..rules.kinds().len()).filter_map(Card::new);
+                let mut of = kinds.filter(|card| {
+                    let rank = &rules.kind(*card).rank;
+                    class == rank || *class == format!("{rank} of {}", rules.points(*card))
+                });
+                rules.points(of.next().unwrap())
+            })
+            .collect();
+        for unseen in &beliefs.unseen {
+            let spot: Spot = unseen.spot.parse().unwrap();
+            let card = state.face(spot).unwrap();
+            assert_eq!(points[unseen.truth], rules.points(card), "{unseen:?}");
+            let mean = |shares: &[f64]| {
+                shares.iter().zip(&points).map(|(share, points)| share * f64::from(*points)).sum::<f64>()
+            };
+            let inferred = unseen.inferred.as_ref().unwrap();
+            for shares in [&unseen.even, inferred] {
+                assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{unseen:?}");
+            }
+            assert!(mean(&unseen.even) > 5.0, "nothing is known of it but the cards: {unseen:?}");
+            if unseen.spot == "a1" {
+                assert!(mean(inferred) < 4.0, "a kept card is a low one: {unseen:?}");
+            }
+        }
+        assert!(beliefs.unseen.iter().any(|unseen| unseen.spot == "a1"));
+    }
+}

@@ -1,0 +1,323 @@
+//! A match that is over, as frames that a page steps through.
+
+use cambio_core::{
+    Action, Card, Event, Flaw, Observer, Record, RoundResult, Rules, Score, Seat, Setup, Standing, State, replay,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::narrator::Narrator;
+use crate::scene::{KindView, Move, Scene};
+use crate::words::{rules_in_short, scores_in_words};
+
+/// A line about an event.
+#[derive(Serialize, Debug)]
+#[serde(untagged)]
+pub enum Line {
+    /// What everybody perceived.
+    Open(String),
+    /// Where one seat alone saw a face: the words with it, that seat, and the words for the others.
+    Private(String, char, String),
+}
+
+impl Line {
+    /// The words for one seat, or for somebody who may see every card.
+    ///
+    /// ```
+    /// use cambio_view::Line;
+    ///
+    /// let line = Line::Private("a draws Kd".to_owned(), 'a', "a draws a card".to_owned());
+    /// assert_eq!([line.told(None), line.told(Some('a')), line.told(Some('b'))], ["a draws Kd", "a draws Kd", "a draws a card"]);
+    /// ```
+    pub fn told(&self, view: Option<char>) -> &str {
+        match self {
+            Line::Private(_, seat, blind) if view.is_some_and(|view| view != *seat) => blind,
+            Line::Open(told) | Line::Private(told, ..) => told,
+        }
+    }
+}
+
+/// The table after a decision, and what the decision led to. The first frame of a round is the deal.
+#[derive(Serialize, Debug)]
+pub struct Frame {
+    /// Who decided; `None` for the deal.
+    pub by: Option<char>,
+    /// What was decided; `None` for the deal.
+    pub action: Option<String>,
+    /// Whether it was declared in a snap window, in secret.
+    pub secret: bool,
+    /// What it led to, in words.
+    pub lines: Vec<Line>,
+    moves: Vec<Move>,
+    /// The table then.
+    pub scene: Scene,
+}
+
+impl Frame {
+    /// What was decided, for one seat or for somebody who may see everything: a declaration is a secret of its seat.
+    ///
+    /// ```
+    /// use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
+    ///
+    /// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(42, 7) };
+    /// let mut recorder = Recorder::new(&pairing.rules);
+    /// let mut agents = [RandomAgent::default(), RandomAgent::default()];
+    /// let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
+    /// let film = cambio_view::Film::of(&recorder.finish(pairing.key, 0, &["ann", "bob"], &result)).unwrap();
+    /// let frames = &film.rounds[0].frames;
+    /// assert_eq!(frames[0].decided(None), "the deal");
+    /// let secret = frames.iter().find(|frame| frame.secret && frame.by == Some('a')).unwrap();
+    /// assert_eq!(secret.decided(Some('b')), "a declares in secret");
+    /// ```
+    pub fn decided(&self, view: Option<char>) -> String {
+        match (self.by, &self.action) {
+            (Some(by), _) if self.secret && view.is_some_and(|view| view != by) => format!("{by} declares in secret"),
+            (Some(by), Some(action)) => format!("{by}: {action}"),
+            _ => "the deal".to_owned(),
+        }
+    }
+}
+
+/// The frames of a round.
+#[derive(Serialize, Debug, Default)]
+pub struct RoundFilm {
+    /// The deal, and a frame for each decision.
+    pub frames: Vec<Frame>,
+    /// How it was scored, if it ended.
+    pub scores: Vec<String>,
+    /// The totals after it, seat a first; empty if it did not end.
+    pub totals: Vec<String>,
+}
+
+/// A match as a page shows it: every card, who has seen it, every event in words.
+///
+/// It is made of a [`Record`], so only of a match that is over, or that somebody stopped and wrote down.
+#[derive(Serialize, Debug)]
+pub struct Film {
+    /// Who plays against whom.
+    pub title: String,
+    /// The name of the rules.
+    pub rules: &'static str,
+    /// The rules in three lines.
+    pub in_short: [String; 3],
+    /// The kinds of the deck; scenes name cards by their place here.
+    pub kinds: Vec<KindView>,
+    /// The players, seat a first.
+    pub agents: Vec<String>,
+    /// The rounds.
+    pub rounds: Vec<RoundFilm>,
+    /// The ranks, seat a first, if the record tells them.
+    pub ranks: Vec<u64>,
+    /// What is wrong with the record, if something is; the frames end there.
+    pub flaw: Option<String>,
+}
+
+impl Film {
+    /// The film of a record. A flaw in a decision ends the film, and is shown in it.
+    ///
+    /// # Errors
+    /// If the record is so flawed that not even a first table can be shown.
+    ///
+    /// # Examples
+    /// ```
+    /// use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
+    /// use cambio_view::Film;
+    ///
+    /// let rules = Rules::preset("classic").unwrap();
+    /// let pairing = Pairing { rules, seats: 2, key: Key::new(42, 7) };
+    /// let mut recorder = Recorder::new(&rules);
+    /// let mut agents = [RandomAgent::default(), RandomAgent::default()];
+    /// let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
+    /// let record = recorder.finish(pairing.key, 0, &["ann", "bob"], &result);
+    ///
+    /// let film = Film::of(&record).unwrap();
+    /// assert_eq!(film.decisions(), record.rounds[0].decisions.len());
+    /// assert!(film.page().contains("ann against bob"));
+    /// ```
+    pub fn of(record: &Record) -> Result<Film, Flaw> {
+        let mut camera = Camera::default();
+        let replayed = replay(record, &mut camera);
+        camera.cut();
+        let flaw = match replayed {
+            Err(flaw) if camera.rounds.is_empty() => return Err(flaw),
+            Err(flaw) => Some(flaw.to_string()),
+            Ok(_) => None,
+        };
+        let Some(Stage { rules, seats, .. }) = camera.stage else {
+            return Err(Flaw { what: "it has no rounds; there is nothing to see".to_owned(), ..Flaw::default() });
+        };
+        let agents = record.fields.get("agents").and_then(Value::as_array);
+        let agents: Vec<String> = agents.map_or_else(Vec::new, |agents| {
+            agents.iter().map(|agent| agent.as_str().unwrap_or_default().to_owned()).collect()
+        });
+        let agents = if agents.len() == seats { agents } else { vec!["unnamed".to_owned(); seats] };
+        let mut distinct = agents.clone();
+        distinct.dedup();
+        let ranks = record.fields.get("ranks").and_then(Value::as_array);
+        Ok(Film {
+            title: distinct.join(" against "),
+            rules: rules.name(),
+            in_short: rules_in_short(&rules),
+            kinds: KindView::all(&rules),
+            agents,
+            rounds: camera.rounds,
+            ranks: ranks.map_or_else(Vec::new, |ranks| ranks.iter().filter_map(Value::as_u64).collect()),
+            flaw,
+        })
+    }
+
+    /// The number of decisions.
+    pub fn decisions(&self) -> usize {
+        self.rounds.iter().map(|round| round.frames.len() - 1).sum()
+    }
+
+    /// The film as one page without any other file: it works from disk, without a network, and prints.
+    ///
+    /// # Panics
+    /// Never: a film is plain data.
+    pub fn page(&self) -> String {
+        // `<` would let a name in a record end the element that holds it.
+        let film = serde_json::to_string(self).expect("a film is plain data").replace('<', "\\u003c");
+        let (title, script) = (quoted(&self.title), script());
+        let parts = include_str!("../viewer/page.html").split("{{").map(|part| match part.split_once("}}") {
+            Some(("title", rest)) => [&title, rest],
+            Some(("style", rest)) => [VIEWER_CSS, rest],
+            Some(("script", rest)) => [&script, rest],
+            Some((_, rest)) => [&film, rest],
+            None => ["", part],
+        });
+        parts.flatten().collect()
+    }
+
+    /// The film as an element of somebody else's page, such as a notebook: a frame that holds [`Film::page`] and can reach nothing
+    /// around it.
+    ///
+    /// ```
+    /// use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
+    /// use cambio_view::Film;
+    ///
+    /// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(42, 7) };
+    /// let mut recorder = Recorder::new(&pairing.rules);
+    /// let mut agents = [RandomAgent::default(), RandomAgent::default()];
+    /// let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
+    /// let film = Film::of(&recorder.finish(pairing.key, 0, &["ann", "\"bob\""], &result)).unwrap();
+    /// assert!(film.widget().starts_with("<iframe title=\"ann against &quot;bob&quot;\" sandbox=\"allow-scripts\""));
+    /// ```
+    pub fn widget(&self) -> String {
+        let (title, page) = (quoted(&self.title), quoted(&self.page()));
+        let style = "width: 100%; height: 760px; border: 0";
+        format!("<iframe title=\"{title}\" sandbox=\"allow-scripts\" style=\"{style}\" srcdoc=\"{page}\"></iframe>")
+    }
+}
+
+/// The style of the viewer, for pages that link it.
+pub const VIEWER_CSS: &str = include_str!("../viewer/viewer.css");
+/// The module that draws a table.
+pub const TABLE_JS: &str = include_str!("../viewer/table.js");
+/// The module that steps through a film.
+pub const WATCH_JS: &str = include_str!("../viewer/watch.js");
+
+/// A text as part of a page.
+fn quoted(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
+}
+
+/// Both modules as one script, which needs no other file.
+fn script() -> String {
+    let modules = [TABLE_JS, WATCH_JS].map(|module| {
+        module.lines().filter(|line| !line.starts_with("import ")).fold(String::new(), |text, line| text + line + "\n")
+    });
+    format!(
+        "{}const film = JSON.parse(document.getElementById(\"film\").textContent);\nwatch(document.querySelector(\"main\"), film);\n",
+        modules.concat()
+    )
+}
+
+struct Stage {
+    rules: Rules,
+    seats: usize,
+    narrator: Narrator,
+    totals: Vec<Score>,
+}
+
+/// Makes the frames while a record is replayed.
+#[derive(Default)]
+struct Camera {
+    stage: Option<Stage>,
+    rounds: Vec<RoundFilm>,
+    lines: Vec<Line>,
+    moves: Vec<Move>,
+    /// The decision that led to what is heard now.
+    decision: Option<(Seat, Action, bool)>,
+    last: Option<Scene>,
+}
+
+impl Camera {
+    fn frame(&mut self, scene: Scene) {
+        let round = self.rounds.last_mut().expect("a round has begun");
+        let (by, action, secret) = match self.decision.take() {
+            Some((seat, action, secret)) => (Some(seat.letter()), Some(action.to_string()), secret),
+            None => (None, None, false),
+        };
+        let (lines, moves) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.moves));
+        round.frames.push(Frame { by, action, secret, lines, moves, scene: scene.clone() });
+        self.last = Some(scene);
+    }
+
+    /// The last frame of a record that stops in the middle: nobody shows the table after its last decision.
+    fn cut(&mut self) {
+        if let (Some(scene), true) = (self.last.clone(), self.decision.is_some() || !self.lines.is_empty()) {
+            self.frame(scene);
+        }
+        // A round of which not even the deal can be shown.
+        self.rounds.retain(|round| !round.frames.is_empty());
+    }
+
+    fn scene(&self, state: &State) -> Scene {
+        let totals = self.stage.as_ref().map_or(&[][..], |stage| &stage.totals);
+        Scene::of_state(state, self.rounds.len(), totals)
+    }
+}
+
+impl Observer for Camera {
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        let Setup { rules, seats, .. } = standing.setup;
+        let narrator = || Narrator::new(&rules);
+        let stage = self.stage.get_or_insert_with(|| Stage { rules, seats, narrator: narrator(), totals: Vec::new() });
+        stage.totals = standing.totals.to_vec();
+        self.rounds.push(RoundFilm::default());
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        let Some(stage) = &self.stage else { return };
+        if let Some(line) = stage.narrator.line(event, Some) {
+            let told = line.trim().to_owned();
+            self.lines.push(match event.private() {
+                Some((seat, _)) => {
+                    let blind = stage.narrator.line(&event.public(), |face| face).unwrap_or_default();
+                    Line::Private(told, seat.letter(), blind.trim().to_owned())
+                }
+                None => Line::Open(told),
+            });
+        }
+        self.moves.extend(Move::of(&event.motion()));
+    }
+
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        let scene = self.scene(state);
+        self.frame(scene);
+        self.decision = Some((seat, action, state.table().phase() == cambio_core::Phase::Window));
+    }
+
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
+        let scene = self.scene(state);
+        self.frame(scene);
+        if let (Some(stage), Some(round)) = (&mut self.stage, self.rounds.last_mut()) {
+            for (total, &score) in stage.totals.iter_mut().zip(result.scores()) {
+                *total = stage.rules.total_after(*total, score);
+            }
+            round.scores = scores_in_words(&stage.rules, result);
+            round.totals = stage.totals.iter().map(Score::to_string).collect();
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What an agent considers at a decision of a match that is over.
+
+use std::fmt;
+
+use cambio_agents::AgentSpec;
+use cambio_core::rng::{Key, Seed};
+use cambio_core::{
+    Action, Agent, Briefing, Card, Considered, Event, Explanation, MatchError, Observer, Players, Record, Referee,
+    RoundResult, Seat, Standing, State, replay,
+};
+use serde::Serialize;
+
+use crate::belief::{Beliefs, Believer};
+use crate::sitting::{Invitation, Refusal};
+
+/// A decision that was considered.
+#[derive(Serialize, Clone, Debug)]
+struct ConsideredView {
+    action: String,
+    value: f64,
+    /// Half of the 95 % interval of the value.
+    half: Option<f64>,
+    visits: Option<u32>,
+}
+
+/// What an agent considered, the best first.
+fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
+    let view = |one: &Considered| ConsideredView {
+        action: one.action.to_string(),
+        value: one.value,
+        half: one.error.map(|error| 1.96 * error),
+        visits: one.visits,
+    };
+    let mut considered: Vec<ConsideredView> =
+        explanation.into_iter().flat_map(|told| &told.considered).map(view).collect();
+    considered.sort_by(|one, other| other.visits.cmp(&one.visits).then(other.value.total_cmp(&one.value)));
+    (explanation.map(|told| told.unit), considered)
+}
+
+/// The decision of an agent in a person's place, and what it considered.
+#[derive(Serialize, Clone, Debug)]
+pub struct Hint {
+    agent: String,
+    /// The decision.
+    pub action: String,
+    unit: Option<&'static str>,
+    considered: Vec<ConsideredView>,
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} would: {}", self.agent, self.action)?;
+        let some: Vec<String> =
+            self.considered.iter().take(4).map(|one| format!("{} {:.2}", one.action, one.value)).collect();
+        if some.len() > 1 { write!(f, " (it values {})", some.join(", ")) } else { Ok(()) }
+    }
+}
+
+/// What an agent would do in the person's place, and what it considered, if it can say. The agent perceives what the person
+/// perceived and is asked at each decision of the person, so that its stream is where it would be at a table.
+///
+/// # Errors
+/// If it is not the person's turn to decide, or the agent cannot go on.
+///
+/// # Panics
+/// Only if the agent does.
+pub fn hint(invitation: &Invitation, actions: &[Action], adviser: &AgentSpec) -> Result<Hint, Refusal> {
+    let failed = |error: MatchError| {
+        Refusal(match error {
+            MatchError::Fault(fault) => format!("{adviser} would decide `{}`, which is illegal", fault.action),
+            MatchError::Failed(failure) => format!("{adviser} cannot say: {}", failure.error),
+            other => other.to_string(),
+        })
+    };
+    let (person, seats) = (invitation.person, invitation.opponents.len() + 1);
+    let players = Players::only(adviser.make(), person, seats);
+    let mut referee = Referee::new(invitation.deal.clone(), players, ()).map_err(failed)?;
+    for &action in actions {
+        referee.ask().map_err(failed)?;
+        referee.act(action).map_err(|illegal| Refusal(illegal.to_string()))?;
+    }
+    let action = referee.ask().map_err(failed)?;
+    let action = action.ok_or_else(|| Refusal("it is not your turn to decide".to_owned()))?;
+    let turn = referee.turn().expect("an agent was asked");
+    let explanation = referee.players().agent(person).and_then(|agent| agent.explain(&turn.view, action));
+    let (unit, considered) = view_of(explanation.as_ref());
+    Ok(Hint { agent: adviser.to_string(), action: action.to_string(), unit, considered })
+}
+
+/// What came of asking an agent in the place of a seat.
+#[derive(Serialize, Clone, Debug)]
+pub struct Finding {
+    agent: String,
+    seat: char,
+    /// The decision of the agent.
+    pub decided: String,
+    /// The decision in the match.
+    pub played: String,
+    unit: Option<&'static str>,
+    considered: Vec<ConsideredView>,
+    beliefs: Option<Beliefs>,
+}
+
+/// An agent in the place of a seat: it perceives what the seat perceived and is asked whenever the seat decided, and the match
+/// goes on as it did.
+struct Inquiry<'a> {
+    agent: &'a AgentSpec,
+    seat: Seat,
+    key: Key,
+    round: usize,
+    decision: usize,
+    /// How far the match is: rounds that began, decisions of this one.
+    at: (usize, usize),
+    /// The agent and what follows the seat's beliefs, from the first round on.
+    seated: Option<(Players<Box<dyn Agent>>, Believer)>,
+    /// What was found, or why nothing was.
+    found: Option<Result<Finding, String>>,
+}
+
+impl Inquiry<'_> {
+    /// Briefs the agent.
+    fn begin(&mut self, standing: &Standing<'_>) -> Result<(), String> {
+        let (rules, seats, seat) = (&standing.setup.rules, standing.setup.seats, self.seat);
+        let briefing = Briefing { rules, seats, seat, stream: &self.key.agent(seat) };
+        let mut players = Players::only(self.agent.make(), seat, seats);
+        players.brief(&briefing).map_err(|failure| failure.error.to_string())?;
+        self.seated = Some((players, Believer::new(&briefing)));
+        Ok(())
+    }
+
+    /// Asks the agent, and keeps what it says at the decision in question.
+    fn ask(&mut self, state: &State, action: Action) -> Result<(), String> {
+        let Some((players, believer)) = &mut self.seated else { return Ok(()) };
+        let view = state.observe(self.seat);
+        let asked = players.ask(&view).expect("the agent sits there");
+        let decided = asked.map_err(|failure| failure.error.to_string())?;
+        if self.at == (self.round, self.decision) {
+            let explanation = players.agent(self.seat).and_then(|agent| agent.explain(&view, decided));
+            let (unit, considered) = view_of(explanation.as_ref());
+            self.found = Some(Ok(Finding {
+                agent: self.agent.to_string(),
+                seat: self.seat.letter(),
+                decided: decided.to_string(),
+                played: action.to_string(),
+                unit,
+                considered,
+                beliefs: Some(believer.believe(&view, state)),
+            }));
+        }
+        Ok(())
+    }
+}
+
+impl Observer for Inquiry<'_> {
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        if self.found.is_some() {
+            return;
+        }
+        self.at = (self.at.0 + 1, 0);
+        if self.seated.is_none()
+            && let Err(error) = self.begin(standing)
+        {
+            self.found = Some(Err(error));
+        }
+        if let Some((players, believer)) = &mut self.seated {
+            players.round_begins(standing, deck);
+            believer.round_begins(standing);
+        }
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        if let Some((players, believer)) = self.seated.as_mut().filter(|_| self.found.is_none()) {
+            players.event(event);
+            believer.notice(&event.seen_from(self.seat));
+        }
+    }
+
+    fn asks(&mut self, state: &State, seat: Seat) {
+        if let Some((players, believer)) = self.seated.as_mut().filter(|_| self.found.is_none()) {
+            players.asks(state, seat);
+            if seat != self.seat {
+                believer.spectate(state.table());
+            }
+        }
+    }
+
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        if self.found.is_some() {
+            return;
+        }
+        self.at.1 += 1;
+        if seat == self.seat
+            && let Err(error) = self.ask(state, action)
+        {
+            self.found = Some(Err(error));
+        }
+    }
+
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
+        if let Some((players, _)) = self.seated.as_mut().filter(|_| self.found.is_none()) {
+            players.round_ends(state, result);
+        }
+    }
+}
+
+/// Asks an agent at a decision of a record; both numbers count from 1.
+///
+/// # Errors
+/// If the record has no such decision or is flawed before it, or the agent cannot play there.
+pub fn inquire(record: &Record, (round, decision): (usize, usize), agent: &AgentSpec) -> Result<Finding, Refusal> {
+    let missing = || Refusal(format!("the match has no decision {decision} in round {round}"));
+    let text = record.rounds.get(round.wrapping_sub(1)).and_then(|round| round.decisions.get(decision.wrapping_sub(1)));
+    let seat = text.and_then(|text| Seat::from_letter(text.chars().next()?)).ok_or_else(missing)?;
+    let field = |name: &str| record.fields.get(name).and_then(|value| value.as_str()?.parse::<Seed>().ok());
+    let deal = record.fields.get("deal").and_then(serde_json::Value::as_u64).unwrap_or(0);
+    let key = Key {
+        seed: field("seed").unwrap_or(Seed::Number(0)),
+        agents: field("agent_seed").unwrap_or(Seed::AGENTS),
+        deal,
+    };
+    let mut inquiry = Inquiry { agent, seat, key, round, decision, at: (0, 0), seated: None, found: None };
+    let replayed = replay(record, &mut inquiry);
+    match (inquiry.found, replayed) {
+        (Some(found), _) => found.map_err(|error| Refusal(format!("{agent} cannot say: {error}"))),
+        (None, Err(flaw)) => Err(Refusal(flaw.to_string())),
+        (None, Ok(_)) => Err(missing()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_agents::roster;
+    use cambio_core::knob::MatchEnd;
+    use cambio_core::{PRESETS, Recorder, Rules, RulesSpec, play_match};
+
+    use super::*;
+
+    #[test]
+    fn what_an_agent_considered_has_what_it_played() {
+        let roster = roster();
+        let mut explained = 0;
+        for (number, agent) in
+            ["learned", "rollout(n=30)", "ismcts(iterations=60)", "lookahead(worlds=8)"].iter().enumerate()
+        {
+            let spec = roster.parse(agent).unwrap();
+            for (preset, name) in PRESETS.into_iter().enumerate().filter(|(place, _)| [0, 4, 5].contains(place)) {
+                let one_round =
+                    RulesSpec { match_end: MatchEnd::Rounds(1), ..Rules::preset(name).unwrap().spec().clone() };
+                let rules = one_round.validate().unwrap();
+                let pairing = cambio_core::Pairing { rules, seats: 2, key: Key::new(number as u64, preset as u64) };
+                let mut recorder = Recorder::new(&rules);
+                let mut agents = [spec.make(), spec.make()];
+                let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
+                let record = recorder.finish(pairing.key, 0, &[agent, agent], &result);
+                let decisions = record.rounds[0].decisions.len();
+                for decision in (1..=decisions).step_by(1 + decisions / 4) {
+                    let found = inquire(&record, (1, decision), &spec).unwrap();
+                    assert_eq!(found.decided, found.played, "{agent} on {name}, decision {decision}");
+                    let has_it = found.considered.iter().any(|one| one.action == found.decided);
+                    assert!(has_it || found.considered.is_empty(), "{agent} on {name}, {decision}: {found:?}");
+                    explained += usize::from(found.considered.len() > 1);
+                }
+            }
+        }
+        assert!(explained > 10, "{explained}");
+    }
+
+    #[test]
+    fn a_decision_that_is_not_there_is_refused() {
+        let record = Record::read(r#"{"format":"cambio-record/1","rules":"classic","seats":2,"rounds":[]}"#).unwrap();
+        let greedy = roster().parse("greedy").unwrap();
+        for place in [(0, 0), (1, 1), (usize::MAX, 0)] {
+            let refusal = inquire(&record, place, &greedy).unwrap_err().to_string();
+            assert_eq!(refusal, format!("the match has no decision {} in round {}", place.1, place.0));
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! What the page of a playing seat is sent.
+//!
+//! Everything here is made of [`Observation`]s, [`Sighting`]s and what is public: of what the seat may know. No state and no
+//! referee's event comes in, so no hidden card can go out.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use cambio_core::{Event, Motion, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting};
+use serde::Serialize;
+
+use crate::narrator::Narrator;
+use crate::scene::{KindView, Move, Scene, Worth};
+use crate::words::{rules_in_short, scores_in_words};
+
+/// How many steps a page that fell behind can still catch up on one by one.
+const KEPT: usize = 64;
+/// The most lines of a round that a page gets when it is opened.
+const LINES: usize = 200;
+
+/// What a page shows, whoever plays: who sits where, and what the person wants to be shown.
+#[derive(Serialize, Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) rules: &'static str,
+    in_short: [String; 3],
+    kinds: Vec<KindView>,
+    worth: Vec<Worth>,
+    /// Whether snap windows ask this seat at all.
+    snaps: bool,
+    pub(crate) names: Vec<String>,
+    pub(crate) seat: char,
+    /// Whether the table keeps showing what the seat has seen.
+    pub(crate) notes: bool,
+    /// Whether decisions can be taken back and hints be had.
+    pub(crate) practice: bool,
+    /// The median of the agents' reaction times in milliseconds, if races are decided by speed.
+    pub(crate) reaction: Option<u32>,
+}
+
+impl Setting {
+    pub(crate) fn new(
+        rules: &Rules,
+        names: Vec<String>,
+        seat: Seat,
+        notes: bool,
+        practice: bool,
+        reaction: Option<u32>,
+    ) -> Setting {
+        Setting {
+            rules: rules.name(),
+            in_short: rules_in_short(rules),
+            kinds: KindView::all(rules),
+            worth: Worth::all(rules),
+            snaps: rules.spec().window != cambio_core::knob::Window::None,
+            names,
+            seat: seat.letter(),
+            notes,
+            practice,
+            reaction,
+        }
+    }
+}
+
+/// What the person is asked.
+#[derive(Serialize, Clone, Debug)]
+pub struct Ask {
+    /// A clause.
+    pub question: String,
+    /// The decisions on offer.
+    pub choices: Vec<String>,
+    /// The cards that the seat knows to match; none without notes.
+    pub matches: Vec<String>,
+    /// Whether a snap window is open, so that a clock may run.
+    pub window: bool,
+}
+
+/// How a round ended.
+#[derive(Serialize, Clone, Debug)]
+pub struct RoundEnd {
+    /// How it was scored: a sentence for each seat, seat a first.
+    pub scores: Vec<String>,
+    /// The totals of the match, seat a first.
+    pub totals: Vec<String>,
+    /// The seats that won it.
+    pub winners: String,
+    /// The ranks, if the match is over.
+    pub ranks: Option<Vec<usize>>,
+}
+
+impl RoundEnd {
+    pub(crate) fn new(rules: &Rules, result: &RoundResult, totals: &[Score], ranks: Option<Vec<usize>>) -> RoundEnd {
+        RoundEnd {
+            scores: scores_in_words(rules, result),
+            totals: totals.iter().map(ToString::to_string).collect(),
+            winners: result.winners.iter_from(Seat::A).map(Seat::letter).collect(),
+            ranks,
+        }
+    }
+}
+
+impl RoundEnd {
+    /// The winners in words: "a wins the round".
+    pub fn winners_in_words(&self) -> String {
+        let winners: Vec<String> = self.winners.chars().map(String::from).collect();
+        format!("{} {} the round", winners.join(" and "), if winners.len() == 1 { "wins" } else { "share" })
+    }
+
+    /// The totals with their seats: "a 3, b 0".
+    pub fn totals_in_words(&self) -> String {
+        let totals: Vec<String> =
+            self.totals.iter().zip('a'..).map(|(total, seat)| format!("{seat} {total}")).collect();
+        totals.join(", ")
+    }
+}
+
+/// One step of the match as a seat perceives it.
+#[derive(Serialize, Clone, Debug)]
+pub struct Step {
+    /// The number of the step; decisions name it, so that none is meant for a table that has moved on.
+    pub n: u64,
+    /// What happened, in words. Without notes they name no card that the seat alone saw.
+    pub lines: Vec<String>,
+    moves: Vec<Move>,
+    /// Cards that were just seen: where they lie, and their kinds.
+    pub glimpses: Vec<(String, usize)>,
+    /// The table now.
+    pub scene: Scene,
+    /// What the person is asked, if it is.
+    pub ask: Option<Ask>,
+    /// How the round ended, if it just did.
+    pub end: Option<RoundEnd>,
+    /// Why the match has stopped, if it has.
+    pub trouble: Option<String>,
+}
+
+impl Step {
+    /// What a seat perceived, and the table as it sees it then.
+    pub(crate) fn new(
+        narrator: &Narrator,
+        sightings: &[Sighting],
+        view: &Observation<'_>,
+        round: usize,
+        totals: &[Score],
+        notes: bool,
+    ) -> Step {
+        // Who wants to remember what it saw finds it in no line; the glimpse goes.
+        let lines = sightings.iter().filter_map(|sighting| narrator.line(sighting, |face| face.filter(|_| notes)));
+        let glimpse = |sighting: &Sighting| match sighting.motion() {
+            Motion::Seen { spot, face, .. } => Some((spot.to_string(), face?.kind())),
+            Motion::Shown { spot, card } => Some((spot.to_string(), card.kind())),
+            _ => None,
+        };
+        let choices: Vec<String> = view.choices().iter().map(|action| action.to_string()).collect();
+        let ask = (!choices.is_empty()).then(|| Ask {
+            question: narrator.question(view, notes),
+            choices,
+            matches: if notes {
+                view.known_matches().iter_from(view.seat()).map(|spot| spot.to_string()).collect()
+            } else {
+                Vec::new()
+            },
+            window: view.table().phase() == Phase::Window,
+        });
+        Step {
+            n: 0,
+            lines: lines.map(|line| line.trim().to_owned()).collect(),
+            moves: sightings.iter().flat_map(|sighting| Move::of(&sighting.motion())).collect(),
+            glimpses: sightings.iter().filter_map(glimpse).collect(),
+            scene: Scene::seen(view, round, totals, notes),
+            ask,
+            end: None,
+            trouble: None,
+        }
+    }
+
+    /// The step at the end of a round, of which these are the sightings: every card is turned up.
+    pub(crate) fn ending(mut self, end: RoundEnd, sightings: &[Sighting]) -> Step {
+        for sighting in sightings {
+            if let Event::TurnedUp { spot, card } = *sighting {
+                self.scene.turn_up(spot, card);
+            }
+        }
+        Step { end: Some(end), ask: None, ..self }
+    }
+
+    /// The step with a line before the others.
+    pub(crate) fn saying(mut self, line: &str) -> Step {
+        self.lines.insert(0, line.to_owned());
+        self
+    }
+
+    /// The step with a line after the others, if there is one.
+    pub(crate) fn adding(mut self, line: Option<String>) -> Step {
+        self.lines.extend(line);
+        self
+    }
+
+    /// The step at which the match stopped, and why.
+    pub(crate) fn in_trouble(self, trouble: Option<String>) -> Step {
+        Step { ask: if trouble.is_some() { None } else { self.ask }, trouble, ..self }
+    }
+
+    /// Whether there is anything to show.
+    pub(crate) fn is_worth_showing(&self) -> bool {
+        !self.lines.is_empty() || !self.moves.is_empty() || self.ask.is_some() || self.trouble.is_some()
+    }
+}
+
+/// The steps of a match, written out for any number of pages.
+#[derive(Debug)]
+pub struct Feed {
+    setting: Setting,
+    next: u64,
+    /// The lines of the round.
+    lines: VecDeque<String>,
+    recent: VecDeque<Arc<str>>,
+    last: Option<Step>,
+}
+
+impl Feed {
+    pub(crate) fn new(setting: Setting) -> Feed {
+        Feed { setting, next: 0, lines: VecDeque::new(), recent: VecDeque::new(), last: None }
+    }
+
+    /// The number of the last step.
+    pub fn last(&self) -> u64 {
+        self.next.saturating_sub(1)
+    }
+
+    /// Numbers a step and adds it.
+    pub(crate) fn push(&mut self, step: Step) {
+        let step = Step { n: self.next, ..step };
+        self.next += 1;
+        self.lines.extend(step.lines.iter().cloned());
+        while self.lines.len() > LINES {
+            self.lines.pop_front();
+        }
+        let text = serde_json::to_string(&step).expect("a step is plain data");
+        self.recent.push_back(text.into());
+        if self.recent.len() > KEPT {
+            self.recent.pop_front();
+        }
+        self.last = Some(step);
+    }
+
+    /// The last step.
+    pub(crate) fn last_step(&self) -> &Step {
+        self.last.as_ref().expect("a match begins with a step")
+    }
+
+    /// Forgets the lines of the round before.
+    pub(crate) fn new_round(&mut self) {
+        self.lines.clear();
+    }
+
+    /// What a page needs to begin: the setting, the lines of the round so far and the last step.
+    ///
+    /// # Panics
+    /// Never: they are plain data.
+    pub fn hello(&self) -> String {
+        let setting = serde_json::to_string(&self.setting).expect("a setting is plain data");
+        let lines = serde_json::to_string(&self.lines).expect("lines are texts");
+        let step = self.recent.back().map_or("null", |step| step);
+        format!(r#"{{"setting":{setting},"lines":{lines},"step":{step}}}"#)
+    }
+
+    /// The steps from one on; `None` if some of them are no longer kept.
+    pub fn since(&self, from: u64) -> Option<Vec<Arc<str>>> {
+        let behind = usize::try_from(self.next.saturating_sub(from)).ok()?;
+        (behind <= self.recent.len()).then(|| self.recent.iter().skip(self.recent.len() - behind).cloned().collect())
+    }
+
+    pub(crate) fn setting(&self) -> &Setting {
+        &self.setting
+    }
+}

@@ -1,0 +1,87 @@
+//! Where speed decides who is first, a person's time counts, and a match played again has the same races.
+
+use cambio_agents::roster;
+use cambio_core::rng::Key;
+use cambio_core::{Deal, Playing, Record, Rules, Seat, replay};
+use cambio_view::{Invitation, Sitting, hint};
+
+/// A match in seat b against three random players, in which the person snaps whenever it is asked and takes `time` for it; with
+/// `again`, it takes some decisions back and makes them anew.
+fn played(deal: u64, time: Option<u32>, again: bool) -> Record {
+    let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(8, deal));
+    let opponents = vec![roster().parse("random").unwrap(); 3];
+    let invitation = Invitation { deal, person: Seat::B, opponents, notes: true, practice: true, reaction: Some(700) };
+    let mut sitting = Sitting::new(invitation);
+    let mut asked = 0;
+    while sitting.latest().end.is_none() {
+        if let Some(job) = sitting.job() {
+            sitting.finish(job.run());
+            continue;
+        }
+        asked += 1;
+        if again && asked % 5 == 0 && sitting.take_back(sitting.latest().n).is_ok() {
+            continue;
+        }
+        let step = sitting.latest();
+        let choices = &step.ask.as_ref().expect("the person is asked").choices;
+        let wanted = ["snap", "drop", "pass", "end"];
+        let choice = wanted.iter().find_map(|verb| choices.iter().find(|choice| choice.starts_with(verb)));
+        let (at, choice) = (step.n, choice.unwrap_or(&choices[0]).clone());
+        sitting.act(at, &choice, time).unwrap();
+    }
+    sitting.record().unwrap()
+}
+
+/// Where the person came in in each race that it ran, and how many ran.
+fn places(record: &Record) -> Vec<(usize, usize)> {
+    let races = record.rounds.iter().flat_map(|round| &round.races);
+    races.filter_map(|race| race.iter().position(|seat| seat == "b").map(|place| (place, race.len()))).collect()
+}
+
+#[test]
+fn the_quick_are_first_and_who_has_no_time_is_last() {
+    let races = |time| (0..12).flat_map(move |deal| places(&played(deal, time, false))).collect::<Vec<_>>();
+    let (quick, none) = (races(Some(0)), races(None));
+    assert!(quick.len() > 10 && none.len() > 10, "{quick:?} {none:?}");
+    assert!(quick.iter().all(|&(place, _)| place == 0), "{quick:?}");
+    assert!(none.iter().all(|&(place, of)| place + 1 == of), "{none:?}");
+    // At the agents' median nobody is always first.
+    let even = races(Some(700));
+    assert!(even.iter().any(|&(place, _)| place == 0) && even.iter().any(|&(place, _)| place > 0), "{even:?}");
+}
+
+#[test]
+fn a_match_with_decisions_taken_back_has_the_races_of_one_without_and_its_record_replays() {
+    for deal in 0..6 {
+        let (once, again) = (played(deal, Some(650), false), played(deal, Some(650), true));
+        assert_eq!(once, again);
+        assert_eq!(once.fields["x-races"], "laid");
+        replay(&once, &mut ()).unwrap();
+        assert!(Playing::restore(&once).unwrap().is_over());
+    }
+}
+
+#[test]
+fn a_hint_after_a_race_sees_the_table_as_it_is() {
+    let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(8, 3));
+    let opponents = vec![roster().parse("random").unwrap(); 3];
+    let invitation = Invitation { deal, person: Seat::B, opponents, notes: true, practice: true, reaction: Some(700) };
+    let mut sitting = Sitting::new(invitation);
+    let adviser = roster().parse("greedy").unwrap();
+    let mut hints = 0;
+    while sitting.latest().end.is_none() {
+        if let Some(job) = sitting.job() {
+            sitting.finish(job.run());
+            continue;
+        }
+        let action = hint(sitting.invitation(), &sitting.actions(), &adviser).unwrap().action;
+        let step = sitting.latest();
+        let choices = &step.ask.as_ref().expect("the person is asked").choices;
+        assert!(choices.contains(&action), "{action} of {choices:?}");
+        hints += 1;
+        let snap = choices.iter().find(|choice| choice.starts_with("snap"));
+        let (at, choice) = (step.n, snap.cloned().unwrap_or(action));
+        sitting.act(at, &choice, Some(650)).unwrap();
+    }
+    assert!(hints > 0 && sitting.record().unwrap().rounds.iter().any(|round| !round.races.is_empty()));
+}
