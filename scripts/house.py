@@ -86,10 +86,19 @@ def examples(source):
     return len(functions), [name for name in functions if not re.search(rf"\b{name}(::<[^()]*>)?\(", shown)]
 
 
+def forgotten(tests):
+    """The files of tests that neither the manifest nor the crate's program of tests names."""
+    if (tests / "main.rs").exists():
+        named = (tests / "main.rs").read_text() + (tests.parent / "Cargo.toml").read_text()
+        for file in tests.glob("*.rs"):
+            if not re.search(rf'mod {file.stem};|name = "{file.stem}"', named):
+                yield f"{file.relative_to(ROOT)} is not in {tests.parent.name}/tests/main.rs"
+
+
 def main():
     flaws = []
     for source in sorted(ROOT.glob("cambio-*/src")):
-        flaws += circles(source)
+        flaws += [*circles(source), *forgotten(source.parent / "tests")]
         for file in source.rglob("*.rs"):
             lines = TESTS.sub("", file.read_text()).count("\n") + 1
             if lines > MOST_LINES:

@@ -3,10 +3,10 @@
 
     scripts/pair.py OLD NEW [--rounds N] [--only NAME]... [--no-counts | --counts-only] [--csv FILE]
 
-OLD and NEW are `cambio` binaries, or folders of cargo (`target/dist`). A folder that holds `examples/count` and `examples/think`
-is measured on the bare engine, on searches and on tensors as well:
+OLD and NEW are `cambio` binaries, or folders of cargo (`target/dist`). If a folder also holds `count` and `think`, the bare
+engine, searches and tensors are measured as well:
 
-    cargo build --profile dist && cargo build --profile dist -p cambio-benches --examples
+    cargo build --profile dist -p cambio-cli -p cambio-benches --bins
 
 Times are CPU seconds of the process (user and system), which other work on the machine disturbs least. The table gives
 the median of OLD / NEW over the pairs, with the least and the greatest: above 1 the new build is faster. The last column
@@ -63,18 +63,18 @@ class Build:
     def __init__(self, path, folder):
         path = path.resolve()
         self.cambio = path / "cambio" if path.is_dir() else path
-        self.examples = path / "examples" if path.is_dir() else None
+        self.programs = path if path.is_dir() else None
         self.folder = folder
         self.folder.mkdir()
         if not os.access(self.cambio, os.X_OK):
             sys.exit(f"error: {self.cambio} is not a program")
 
     def has(self, program):
-        return self.examples is not None and os.access(self.examples / program, os.X_OK)
+        return self.programs is not None and os.access(self.programs / program, os.X_OK)
 
     def program(self, words, number):
         name, *rest = words.split()
-        return [str(self.examples / name), *rest, str(number)]
+        return [str(self.programs / name), *rest, str(number)]
 
     def run(self, deals):
         out = self.folder / "out"

@@ -1,15 +1,12 @@
 //! Every heuristic decides legally: under every preset, and under rules of which every knob has a random value.
 
-#[path = "../../cambio-core/tests/play/mod.rs"]
-mod play;
-
+use crate::play::{Game, Manner, amount, games, odd_games};
 use cambio_agents::{AgentSpec, Preset, Words as _, roster};
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, play_match};
-use play::{Game, Manner, amount, games, odd_games};
 
 /// Plays at random, and asks heuristics beside it what they would do.
 struct Advised {
-    player: play::Player,
+    player: crate::play::Player,
     advisers: Vec<Box<dyn Agent>>,
     asked: usize,
 }
@@ -17,7 +14,7 @@ struct Advised {
 impl Advised {
     fn new(manner: Manner, specs: &[AgentSpec]) -> Advised {
         let advisers = specs.iter().map(AgentSpec::make).collect();
-        Advised { player: play::Player::new(manner), advisers, asked: 0 }
+        Advised { player: crate::play::Player::new(manner), advisers, asked: 0 }
     }
 }
 

@@ -20,7 +20,7 @@ fn an_oracle_that_nobody_shows_the_cards_cannot_continue() {
 
 #[test]
 fn an_oracle_with_its_observer_beats_everyone() {
-    let deals: u64 = if std::env::var_os("CAMBIO_FULL").is_some() { 400 } else { 30 };
+    let deals: u64 = crate::play::amount(30, 400);
     let roster = roster();
     for preset in ["classic", "original", "faessler"] {
         let rules = Rules::preset(preset).unwrap();

@@ -24,10 +24,6 @@ impl Search for Ismcts {
     }
 }
 
-fn is_full() -> bool {
-    std::env::var_os("CAMBIO_FULL").is_some()
-}
-
 fn rollout(spec: &str) -> Rollout {
     Rollout::new(roster().parse(spec).unwrap().params().unwrap())
 }
@@ -109,7 +105,7 @@ fn is_invariant_in<S: Search>(presets: &[&str], search: &S, states: usize) {
 
 /// How many states of each preset: a thousand for all searches together, or for each.
 fn states() -> usize {
-    if is_full() { 1000 } else { 250 }
+    crate::play::amount(250, 1000)
 }
 
 #[test]
@@ -259,7 +255,7 @@ fn share(search: &str, other: &str, deals: u64) -> f64 {
 /// Fixed deals: each share is one number, and far enough from one half.
 #[test]
 fn search_over_a_blueprint_beats_the_blueprint_and_the_textbook_does_not() {
-    let deals = if is_full() { 1000 } else { 60 };
+    let deals = crate::play::amount(60, 1000);
     for (search, is_better) in
         [("rollout(n=200)", true), ("ismcts(iterations=400)", true), ("ismcts(iterations=400,mode=so)", false)]
     {

@@ -1,13 +1,11 @@
 //! Experiments of every form, tests and tuning as a user meets them: what they say, and that it does not depend on threads.
 
-mod folder;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::folder::folder;
 use cambio_sim::{Experiment, StoredRun, derive};
-use folder::folder;
 
 fn cambio(folder: &Path, words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words).output().unwrap()
@@ -178,7 +176,7 @@ fn tuning_finds_the_threshold_of_a_long_sweep_with_a_fifth_of_its_games() {
         let found: serde_json::Value = serde_json::from_str(&text).unwrap();
         (found["best_value"].as_str().unwrap().parse().unwrap(), found["blocks"].as_u64().unwrap())
     };
-    let is_full = std::env::var_os("CAMBIO_FULL").is_some();
+    let is_full = crate::amount(false, true);
     let long = 16 * 20_000;
     if is_full {
         assert_eq!(found("--deals 20000", "long"), (BEST, long));

@@ -1,9 +1,7 @@
 //! What bots leave behind, hold open or wait for stops nobody else, and goes with the run.
 #![cfg(target_os = "linux")]
 
-mod folder;
-
-use folder::folder;
+use crate::folder::folder;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -45,7 +43,7 @@ fn said(output: &Output) -> String {
 
 #[test]
 fn a_bot_whose_children_keep_its_pipes_takes_no_descriptors_from_the_others() {
-    let full = std::env::var_os("CAMBIO_FULL").is_some();
+    let full = crate::amount(false, true);
     let matches = if full { 5000 } else { 200 };
     let folder = folder("leaks");
     let sleeper = format!("sleep {}", nap(1));

@@ -1,8 +1,6 @@
 //! The command line as a user meets it: what it prints, writes, refuses, and its exit codes.
 
-mod folder;
-
-use folder::folder;
+use crate::folder::folder;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;

@@ -1,10 +1,7 @@
 //! What is on disk survives everything: kills, full disks, damage that is found, parts that are put together.
 
-mod command;
-mod folder;
-
-use command::{assert_same, cambio, command, done, files, said};
-use folder::folder;
+use crate::command::{assert_same, cambio, command, done, files, said};
+use crate::folder::folder;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -34,7 +31,7 @@ fn play_units(folder: &Path, of: usize) {
 #[test]
 #[cfg(unix)]
 fn a_run_that_is_killed_at_random_instants_is_finished_to_the_same_bytes() {
-    let full = std::env::var_os("CAMBIO_FULL").is_some();
+    let full = crate::amount(false, true);
     let (kills, deals) = if full { (100, 4000) } else { (6, 1500) };
     let folder = played("kill", deals);
     // Long enough to be hit anywhere: half of what the whole took at most.
@@ -136,7 +133,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
-    let rounds = if std::env::var_os("CAMBIO_FULL").is_some() { 200 } else { 20 };
+    let rounds = crate::amount(20, 200);
     let folder = played("starts", 4);
     for processes in [2, 4] {
         let mut busy = 0;

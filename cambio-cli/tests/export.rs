@@ -1,12 +1,10 @@
 //! Rows in another format: what `cambio export` writes, and what it leaves alone.
 
-mod folder;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use folder::folder;
+use crate::folder::folder;
 
 fn cambio(folder: &Path, words: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words.split(' ')).output().unwrap()

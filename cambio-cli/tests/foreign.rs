@@ -3,9 +3,7 @@
 //! `CAMBIO_FULL=1` tries every odd value for every flag.
 #![cfg(target_os = "linux")]
 
-mod folder;
-
-use folder::folder;
+use crate::folder::folder;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -355,7 +353,7 @@ fn flags(folder: &Path, command: &str) -> Vec<String> {
 
 #[test]
 fn no_value_of_any_flag_makes_it_panic_or_wait() {
-    let is_full = std::env::var_os("CAMBIO_FULL").is_some();
+    let is_full = crate::amount(false, true);
     let folder = folder("flags");
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
     let output = tried(&folder, &["run", "spec.toml", "--out", "run", "-q"]);

@@ -1,12 +1,10 @@
 //! `cambio learn` as a user meets it: responders and clones from agents and records.
 
-mod folder;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use folder::folder;
+use crate::folder::folder;
 
 fn cambio(folder: &Path, words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words).output().unwrap()

@@ -3,13 +3,11 @@
 //! Their Python packages go into a virtual environment of the tests' own, from the public registry; where that is not
 //! possible the test says so and holds.
 
-mod folder;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use folder::folder;
+use crate::folder::folder;
 
 /// The notebooks that read run folders.
 const NOTEBOOKS: [&str; 6] = [

@@ -1,13 +1,11 @@
 //! The page of a run and of a response curve: what it says, that it stands alone, and that everybody can read it.
 
-mod folder;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use folder::folder;
+use crate::folder::folder;
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// What a command prints, which has to end well.

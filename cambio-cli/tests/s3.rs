@@ -3,9 +3,7 @@
 
 #![cfg(feature = "cloud")]
 
-mod folder;
-
-use folder::folder;
+use crate::folder::folder;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};

@@ -1,16 +1,14 @@
 //! `cambio solve` and `cambio exploit` as a user meets them, and the responder on a game whose exact gap is known.
 
-mod folder;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::folder::folder;
 use cambio_core::{Rules, Seat};
 use cambio_exec::Executor;
 use cambio_sim::LowerBound;
 use cambio_solve::{Asked, Effort, Game, Limits};
-use folder::folder;
 use serde_json::Value;
 
 fn cambio(folder: &Path, words: &str) -> Output {

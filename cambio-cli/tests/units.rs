@@ -1,10 +1,7 @@
 //! Many machines and one machine give the same bytes, whatever ends in the middle.
 
-mod command;
-mod folder;
-
-use command::{assert_same, cambio, command, done, said};
-use folder::folder;
+use crate::command::{assert_same, cambio, command, done, said};
+use crate::folder::folder;
 use std::fs;
 use std::path::Path;
 use std::process::Command;

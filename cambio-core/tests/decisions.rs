@@ -4,16 +4,14 @@
 //!
 //! ```text
 //! export CAMBIO_FULL=1 CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
-//! cargo test --release -p cambio-core --test decisions -- --nocapture
+//! cargo test --release -p cambio-core --test main decisions -- --nocapture
 //! ```
 
-mod play;
-
+use crate::play::{all_cards, amount, deck_of};
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::{
     Action, ActionSpace, Choices, Event, Match, PRESETS, Phase, RoundChance, RoundResult, Rules, Seat, State,
 };
-use play::{all_cards, amount, deck_of};
 
 /// How often the whole state is looked at, and a decision tried that may be illegal: once in so many decisions.
 const LOOK: u64 = 64;

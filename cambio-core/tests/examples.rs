@@ -1,9 +1,7 @@
 //! The examples of the rule texts (RULES §12), each as a round that is played out.
 
-mod table;
-
+use crate::table::Stage;
 use cambio_core::{Match, Phase, Rules, Seat, SeatSet};
-use table::Stage;
 
 /// Example 1 (000:47, 000:118–124): whoever is first throws its own 7 and goes on with the 7 of another seat.
 #[test]
@@ -254,7 +252,7 @@ fn when_the_stock_runs_out_the_top_of_the_pile_stays() {
 }
 
 /// Draws and drops a card, whatever it can do.
-fn drain(table: &mut table::Scene) {
+fn drain(table: &mut crate::table::Scene) {
     let seat = table.asked();
     table.play(&format!("{seat} draw, {seat} drop"));
     table.pass();

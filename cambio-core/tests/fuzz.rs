@@ -4,15 +4,14 @@
 
 #[path = "play/bytes.rs"]
 mod bytes;
-mod play;
 
 use std::io::Read as _;
 
+use crate::play::{Game, Manner, amount, odd_games};
 use bytes::{Lines, decisions, records, rules};
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{Recorder, Rules, Seat};
-use play::{Game, Manner, amount, odd_games};
 use serde_json::{Value, json};
 
 /// Short records of every preset, and one by a whole table of rules.
@@ -238,7 +237,7 @@ fn strange_rules_never_panic() {
             // And such rules can be played.
             let ends_soon = matches!(rules.spec().match_end, MatchEnd::Rounds(..=5) | MatchEnd::Total(..=50));
             if ends_soon && rules.spec().turn_limit.count() <= 400 {
-                play::play(&rules, game.seats, game.key, game.manner, &mut ());
+                crate::play::play(&rules, game.seats, game.key, game.manner, &mut ());
             }
             dealt += 1;
         }

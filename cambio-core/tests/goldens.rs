@@ -3,16 +3,14 @@
 //!
 //! A commit that changes one of them changes play, and says so and why.
 
-mod play;
-
 use std::fmt::Write as _;
 
+use crate::play::{Manner, Tally, play};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{
     Action, Card, Chance, Event, Fingerprinter, Observer, PRESETS, Race, RaceOrder, RoundResult, Rules, Seat, SeatSet,
     Setup, Standing, State,
 };
-use play::{Manner, Tally, play};
 
 // Transcripts.
 

@@ -1,13 +1,11 @@
 //! The public history: the same for every seat, under any letters, and in step with the table.
 
-mod play;
-
 use std::collections::BTreeSet;
 
+use crate::play::{Manner, amount};
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::testing::Relabelling;
 use cambio_core::{Action, Card, CardHistory, Dice, Event, Origin, PRESETS, Rules, Seat, SeatSet, Setup, Spot, State};
-use play::{Manner, amount};
 
 /// One game, and the histories that listen to it.
 struct Listening {

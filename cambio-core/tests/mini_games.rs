@@ -1,9 +1,7 @@
 //! The mini games that are solved exactly are rule tables of the same engine: their special procedure.
 
-mod table;
-
+use crate::table::{Scene, Stage};
 use cambio_core::{Chance, Event, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, Setup, State};
-use table::{Scene, Stage};
 
 /// Ranks 1 to 4 twice each, two turns, known-only snaps, as a rule file to change.
 fn m1() -> String {

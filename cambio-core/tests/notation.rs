@@ -37,7 +37,7 @@ fn actions() -> impl Strategy<Value = Action> {
 
 /// The same cases each time; `CAMBIO_FULL=1` tries many more.
 fn config() -> ProptestConfig {
-    let cases = if std::env::var_os("CAMBIO_FULL").is_some() { 20_000 } else { 256 };
+    let cases = crate::play::amount(256, 20_000);
     ProptestConfig { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }
 }
 

@@ -61,7 +61,7 @@ fn stepping_agents_gives_the_match_of_the_referee() {
 
 #[test]
 fn save_restore_and_clone_at_any_decision_give_the_same_match() {
-    let one_in = if std::env::var_os("CAMBIO_FULL").is_some() { 1 } else { 10 };
+    let one_in = crate::play::amount(10, 1);
     let mut places = 0;
     for (deal, (rules, seats)) in (0..).zip(tables()) {
         let key = Key::new(12, deal);

@@ -3,15 +3,13 @@
 //!
 //! `CAMBIO_FULL=1` plays many more games.
 
-mod play;
-
+use crate::play::{Game, Manner, Model, Script, Tally, all_cards, amount, deck_of, games, mini_games, odd_games, play};
 use cambio_core::knob::Cap;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
     Action, ActionSpace, Card, Dice, Event, Knowledge, Observer, Phase, RaceOrder, RoundResult, Rules, Seat, SeatSet,
     Setup, Sighting, Sink, Spot, Standing, State, Verdict, View as _,
 };
-use play::{Game, Manner, Model, Script, Tally, all_cards, amount, deck_of, games, mini_games, odd_games, play};
 
 /// A state view tells what an observation tells, though it copies nothing and has its sums kept up.
 fn state_view_agrees(state: &State, seat: Seat) {

@@ -2,14 +2,12 @@
 //!
 //! `CAMBIO_FULL=1` alters whole matches of every preset at every number of seats.
 
-mod play;
-
+use crate::play::{Game, Manner, amount, games, odd_games};
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
     Action, ActionSpace, Card, Fingerprinter, Flaw, Observer, RaceOrder, Record, Recorder, RoundRecord, Rules,
     RulesSpec, Seat, Standing, State, replay,
 };
-use play::{Game, Manner, amount, games, odd_games};
 use serde_json::{Value, json};
 
 fn record(game: &Game) -> Record {
@@ -603,7 +601,7 @@ fn rules_by_which_a_total_could_overflow_are_refused() {
     );
     // Up to the limit a match can be played: here every round adds about 800 points to each total.
     let rules = rules(1592).unwrap();
-    let result = play::play(&rules, 8, Key::new(217, 0), Manner::Moderate, &mut ());
+    let result = crate::play::play(&rules, 8, Key::new(217, 0), Manner::Moderate, &mut ());
     assert_eq!(result.rounds, 1592);
     assert!(result.totals.iter().any(|total| total.units() > i32::MAX / 4), "{:?}", result.totals);
 }

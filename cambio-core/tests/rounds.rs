@@ -1,12 +1,10 @@
 //! Calls, the end of a round, scores and the match: what is easy to get wrong (RULES §6, §7, §11).
 
-mod table;
-
+use crate::table::{Scene, Stage};
 use cambio_core::{Carry, Match, Phase, Score, Seat, SeatSet};
-use table::{Scene, Stage};
 
 fn seats(letters: &str) -> SeatSet {
-    letters.chars().map(|letter| table::seat_of(&letter.to_string())).collect()
+    letters.chars().map(|letter| crate::table::seat_of(&letter.to_string())).collect()
 }
 
 /// The seat that is asked draws, drops, declines everything, and its turn ends.
@@ -319,7 +317,7 @@ fn the_winner_starts_the_next_round_of_several_the_first_after_the_caller() {
         table.play(&format!("{caller} call"));
         turn(&mut table);
         turn(&mut table);
-        let mut game = Match::new(table.rules(), 3, table::seat_of(caller)).unwrap();
+        let mut game = Match::new(table.rules(), 3, crate::table::seat_of(caller)).unwrap();
         game.add(&table.result());
         game.setup().starter
     };

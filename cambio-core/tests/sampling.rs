@@ -5,17 +5,15 @@
 
 #![expect(clippy::cast_precision_loss, reason = "counts of samples are far below 2^52")]
 
-mod play;
-
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use crate::play::{Manner, amount};
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::{
     Action, Card, Chance, Dice, Event, Knowledge, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, Setup,
     Sighting, Source, State,
 };
-use play::{Manner, amount};
 use serde_json::json;
 
 /// The 99.9 % limit of a chi-square (Wilson and Hilferty 1931), too high by two percent at 3 degrees of freedom, else closer.

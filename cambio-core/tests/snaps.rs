@@ -1,9 +1,7 @@
 //! Snap windows, penalties, gifts and chains: what is easy to get wrong (RULES §2, §5.2, §11).
 
-mod table;
-
+use crate::table::{Scene, Stage};
 use cambio_core::Phase;
-use table::{Scene, Stage};
 
 #[test]
 fn every_seat_is_asked_whether_or_not_it_holds_a_match() {

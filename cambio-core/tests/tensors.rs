@@ -1,15 +1,13 @@
 //! Tensors of observations: pinned by value, and the same from whatever they are written.
 
-mod play;
-
 use std::fmt::Write as _;
 
+use crate::play::{Game, Manner, amount, games, odd_games};
 use cambio_core::rng::{Key, Stream};
 use cambio_core::{
     Action, BlockValues, Card, Event, Knowledge, MINI_GAMES, Observer, OwnedObservation, PRESETS, Phase, PublicEvent,
     RoundHistory, RoundResult, Rules, RulesSpec, Seat, Sighting, Source, State, TensorSpace, View,
 };
-use play::{Game, Manner, amount, games, odd_games};
 use serde_json::json;
 
 fn seats_of(state: &State) -> &'static [Seat] {

@@ -1,9 +1,7 @@
 //! Deals, peeks, turns and powers: what is easy to get wrong (RULES §3, §4, §5.1, §8, §11).
 
-mod table;
-
+use crate::table::{Scene, Stage};
 use cambio_core::Phase;
-use table::{Scene, Stage};
 
 #[test]
 fn cards_are_dealt_one_at_a_time_from_the_starter_on() {
@@ -65,7 +63,7 @@ fn the_drawer_alone_sees_a_drawn_card_and_all_see_what_it_replaces() {
     table.news();
     table.play("a draw");
     assert_eq!((table.news_for("a").as_str(), table.news_for("b").as_str()), ("a draws Qs", "a draws ?"));
-    let held = |seat| table.state().observe(table::seat_of(seat)).held().is_some();
+    let held = |seat| table.state().observe(crate::table::seat_of(seat)).held().is_some();
     assert_eq!((held("a"), held("b")), (true, false));
     table.news();
     table.play("a keep a1");

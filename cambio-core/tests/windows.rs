@@ -1,13 +1,11 @@
 //! Snap windows as a seat follows them by events alone agree with those of the table, in random games of every preset and by
 //! rules of which every knob has a random value.
 
-mod play;
-
+use crate::play::{Game, amount, games, odd_games};
 use cambio_core::knob::Window;
 use cambio_core::{
     Action, Card, Event, Observer, Phase, RoundResult, Rules, Seat, SeatSet, SnapRights, Standing, State, WindowSign,
 };
-use play::{Game, amount, games, odd_games};
 
 /// Follows windows by what everybody perceives.
 struct Follower {

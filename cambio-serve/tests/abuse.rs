@@ -1,8 +1,6 @@
 //! What a hostile or clumsy client, or a broken agent, can do to the server: get a clear sentence, and nothing else.
 
-mod asking;
-
-use asking::{HOST, Page, TOKEN, amount, get, post, read, run, sentence};
+use crate::asking::{HOST, Page, TOKEN, amount, get, post, read, run, sentence};
 use axum::body::Body;
 use axum::http::Request;
 use cambio_agents::{Roster, roster};

@@ -1,10 +1,8 @@
 //! Appraisals as a page asks for them.
 
-mod asking;
-
 use std::time::Duration;
 
-use asking::{TOKEN, get, post, read, run, sentence};
+use crate::asking::{TOKEN, get, post, read, run, sentence};
 use axum::http::StatusCode;
 use cambio_agents::roster;
 use cambio_core::rng::Key;

@@ -5,11 +5,9 @@
 //! seat has not seen, and what others declared in a window that is still open changes, too: the second world. Both are
 //! played over the app, with agents that follow the script. `CAMBIO_FULL=1` plays ten thousand pairs.
 
-mod asking;
-
 use std::sync::Arc;
 
-use asking::{Page, amount, get, post, read, run};
+use crate::asking::{Page, amount, get, post, read, run};
 use cambio_agents::roster;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{
@@ -171,7 +169,7 @@ impl World {
         });
         let opponents = vec![roster.parse("scripted").unwrap(); self.seats - 1];
         let deal = self.deal.clone();
-        let app = App::new(Settings::new(roster), asking::TOKEN.to_owned(), 8417);
+        let app = App::new(Settings::new(roster), crate::asking::TOKEN.to_owned(), 8417);
         let (person, reaction) = (self.person, self.reaction);
         let table = app.open(Sitting::new(Invitation { deal, person, opponents, notes, practice: true, reaction }));
         let table = table.unwrap();

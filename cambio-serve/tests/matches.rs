@@ -1,10 +1,8 @@
 //! Matches of a run that somebody looks for.
 
-mod asking;
-
 use std::path::Path;
 
-use asking::{TOKEN, get, read, run};
+use crate::asking::{TOKEN, get, read, run};
 use axum::http::StatusCode;
 use cambio_agents::roster;
 use cambio_core::{Action, Record};

@@ -1,13 +1,11 @@
 //! Counts, values and best responses against a plain second walk, and against dealt decks.
 
-mod tree;
-
 use std::collections::BTreeMap;
 
+use crate::tree::{Book, Tree, dealt, orders, page};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{MINI_GAMES, Phase, Rules, RulesSpec, Seat};
 use cambio_solve::{Cfr, Game, Limits, Method, Strategy, Until};
-use tree::{Book, Tree, dealt, orders, page};
 
 const SEATS: [Seat; 2] = [Seat::A, Seat::B];
 

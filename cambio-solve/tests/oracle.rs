@@ -1,13 +1,11 @@
 //! An independent solver, the crate `cfr`, on an independent walk of the same engine.
 
-mod tree;
-
 use std::convert::Infallible;
 
+use crate::tree::{Node, Tree};
 use cambio_core::{Rules, Seat};
 use cambio_solve::{Cfr, Game, Limits, Method, Until};
 use cfr::{GameTree, Moves, NodeType, Outcomes, PlayerNum, SolveMethod, SolveParams};
-use tree::{Node, Tree};
 
 #[derive(Clone, Copy)]
 struct At<'t>(&'t Tree, usize);
@@ -78,7 +76,7 @@ fn both(name: &str, iterations: u64) -> [(f64, f64); 2] {
 fn another_solver_on_another_walk_finds_the_same_values() {
     // On M0 and M1 to 1e-6 and better at once. On K3 theirs is at a regret of 1.6e-6 after 30,000
     // iterations, some minutes, and 1.0e-6 from ours.
-    let full = std::env::var_os("CAMBIO_FULL").is_some();
+    let full = crate::amount(false, true);
     let k3 = if full { (30_000, 2e-6) } else { (200, 2e-4) };
     for (name, (iterations, tolerance)) in [("mini-m0", (2_000, 1e-6)), ("mini-m1", (2_000, 1e-6)), ("mini-k3", k3)] {
         let [(theirs, regret), (ours, nash_conv)] = both(name, iterations);

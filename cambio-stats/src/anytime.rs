@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn whoever_looks_at_every_cluster_is_misled_one_time_in_twenty_at_most() {
-        let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 4000 } else { 400 };
+        let runs = crate::amount(400, 4000);
         let (mut fooled, mut by_t) = (0, 0);
         for run in 0..runs {
             let mut rng = stream(run, 13);

@@ -51,7 +51,7 @@ mod tests {
     /// Before, the same statistic was read as chi-square, which here rejects 22 % where it promises 5.
     #[test]
     fn one_of_twenty_is_rejected_where_nothing_is_to_be_found() {
-        let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 10_000 } else { 2000 };
+        let runs = crate::amount(2000, 10_000);
         let mut rng = stream(3, 12);
         for (q, clusters) in [(3, 12_usize), (7, 12), (3, 60)] {
             let mut rejected = 0;

@@ -54,3 +54,9 @@ pub use resampling::Draw;
 
 /// Elo points of a natural unit of strength.
 pub const ELO: f64 = 400.0 / std::f64::consts::LN_10;
+
+/// The size of a random test: `small`, or `full` with `CAMBIO_FULL=1`.
+#[cfg(test)]
+fn amount<T>(small: T, full: T) -> T {
+    if std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1") { full } else { small }
+}

@@ -70,7 +70,7 @@ mod tests {
     /// Before, a plan was for the interval of a pair alone: with it the verdict found the difference 66 times in a hundred.
     #[test]
     fn a_plan_for_all_pairs_together_finds_the_difference_as_often_as_it_says() {
-        let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 1000 } else { 120 };
+        let runs = crate::amount(120, 1000);
         let alpha = Together::new(&Matrix::identity(4, 4), Contrasts::Pairs, &mut stream(1, 5)).unwrap();
         let alpha = alpha.alpha_at(0.95);
         // Four agents with deviation 1, so that a difference has √2; the first is better by 0.8.

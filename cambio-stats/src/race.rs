@@ -186,7 +186,7 @@ mod tests {
         // The hardest means: all others worse by just the indifference.
         let means = [0.45, 0.45, 0.5, 0.45, 0.45, 0.45];
         let race = Race { indifference: 0.05, alpha: 0.05, first: 20, step: 10 };
-        let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 2000 } else { 300 };
+        let runs = crate::amount(300, 2000);
         let right = (0..runs).filter(|&seed| race.run(6, planted(&means, seed)).unwrap().best == 2).count();
         // P(correct) ≥ 0.95; below 0.95 − 3.3 standard deviations would happen once in 2,000 times.
         let share = right as f64 / runs as f64;

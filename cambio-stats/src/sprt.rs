@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn wrong_verdicts_are_as_rare_as_promised() {
-        let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 5000 } else { 400 };
+        let runs = crate::amount(400, 5000);
         for (elo_0, elo_1, normalized) in [(0.0, 40.0, false), (-10.0, 30.0, false), (0.0, 50.0, true)] {
             let grid: Vec<(f64, f64)> =
                 [0.06, 0.14, 0.5, 0.2, 0.1].iter().zip(0..).map(|(p, x)| (f64::from(x) / 4.0, *p)).collect();

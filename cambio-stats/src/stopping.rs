@@ -252,7 +252,7 @@ mod tests {
     /// is too extreme.
     #[test]
     fn stopping_does_not_bias_the_estimate() {
-        let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 4000 } else { 400 };
+        let runs = crate::amount(400, 4000);
         // The last is far from both hypotheses.
         for (share, most) in [(0.50, 4000), (0.53, 4000), (0.515, 400), (0.3, 4000)] {
             let (mut above, mut held, mut mean_held) = (0, 0, 0);

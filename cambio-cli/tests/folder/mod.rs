@@ -1,11 +1,14 @@
 //! Where a test may write.
 
 use std::fs;
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 
-/// A folder of a test's own, empty. Each file of tests has its own names.
+/// An empty folder for one test. Its name must be unique among the tests of a file.
+#[track_caller]
 pub(crate) fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME")).join(name);
+    let file = Path::new(Location::caller().file()).file_stem().expect("a file of tests");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file).join(name);
     if path.exists() {
         fs::remove_dir_all(&path).unwrap();
     }

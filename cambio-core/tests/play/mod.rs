@@ -11,12 +11,9 @@ use cambio_core::{
 };
 use serde_json::{Value, json};
 
-/// The environment variable that asks for the long versions of the tests.
-pub(crate) const FULL: &str = "CAMBIO_FULL";
-
-/// So many by default, and so many in the long version.
-pub(crate) fn amount(small: u64, full: u64) -> u64 {
-    if std::env::var_os(FULL).is_some_and(|value| value == "1") { full } else { small }
+/// The size of a random test: `small`, or `full` with `CAMBIO_FULL=1`.
+pub(crate) fn amount<T>(small: T, full: T) -> T {
+    if std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1") { full } else { small }
 }
 
 /// The multiset of the cards of a state: layouts, stock, pile, held card.

@@ -2,7 +2,6 @@
 //!
 //! [`Stage`] says which cards lie where; [`Stage::deal`] makes a [`Scene`] of it, which is played in notation and
 //! tells what is legal, what happened, who saw it and what it counts.
-#![allow(dead_code, reason = "each test file uses a part")]
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,4 @@
 //! Asks an app without a network.
-#![allow(dead_code, reason = "every test file takes its own part")]
 
 use axum::body::Body;
 use axum::http::{Request, Response, StatusCode};
@@ -10,8 +9,8 @@ use serde_json::Value;
 pub(crate) const HOST: &str = "127.0.0.1:8417";
 pub(crate) const TOKEN: &str = "0123456789abcdef";
 
-/// So many by default, and so many in the long version.
-pub(crate) fn amount(small: u64, full: u64) -> u64 {
+/// The size of a random test: `small`, or `full` with `CAMBIO_FULL=1`.
+pub(crate) fn amount<T>(small: T, full: T) -> T {
     if std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1") { full } else { small }
 }
 

@@ -106,7 +106,8 @@ macro_rules! field {
     ($($type:ty: $kind:ident, |$value:ident, $row:ident| $write:expr, |$text:ident| $read:expr;)+) => {
         $(impl Columns<'_> for $type {
             fn columns(name: &'static str) -> Vec<Column> {
-                vec![Column { name, kind: Kind::$kind, may_be_empty: false }]
+                let read: fn(&str) -> Option<$type> = |$text| $read;
+                vec![Column { name, kind: Kind::$kind, may_be_empty: read("").is_some() }]
             }
 
             #[inline]

@@ -1,8 +1,6 @@
 //! A second, plain walk of the same engine, to hold the solver against: nodes in a list, information sets by name
 //! instead of by digest, chance branch by branch. Slow, and shares no line with the crate.
 
-#![allow(dead_code, reason = "each test file uses a part")]
-
 use std::collections::BTreeMap;
 
 use cambio_core::{

@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn pooled_intervals_hold_where_tables_share_their_deals() {
-        let runs = if std::env::var_os("CAMBIO_FULL").is_some() { 2000 } else { 200 };
+        let runs = crate::amount(200, 2000);
         for deals in [12, 60] {
             let (mut held, mut all) = (0, 0);
             for run in 0..runs {

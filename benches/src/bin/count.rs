@@ -1,5 +1,5 @@
 //! Random play for instruction counters, which tell the same on a noisy machine:
-//! `valgrind --tool=callgrind target/release/examples/count classic 2 latent 1000000`. With `tensors` in place of `latent`
+//! `valgrind --tool=callgrind target/dist/count classic 2 latent 1000000`. With `tensors` in place of `latent`
 //! it writes so many tensors of positions from random play.
 
 use std::hint::black_box;

@@ -1,8 +1,5 @@
 //! Every knob changes play, and every value that a knob may not have is refused.
 
-#[path = "../table/mod.rs"]
-mod table;
-
 mod calls;
 mod deal;
 mod refused;

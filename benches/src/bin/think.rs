@@ -1,5 +1,5 @@
 //! What a decision of a searching agent costs, over positions from rounds of heuristics:
-//! `target/release/examples/think classic 2 'rollout(n=1000)' 64`. Prints milliseconds a decision that it searched, which
+//! `target/dist/think classic 2 'rollout(n=1000)' 64`. Prints milliseconds a decision that it searched, which
 //! share of the decisions that was, and iterations a second; under a profiler it shows where they go.
 
 use std::time::Instant;

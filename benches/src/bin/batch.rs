@@ -1,4 +1,4 @@
-//! What a step of a batch of matches costs, without Python: `cargo run --release -p cambio-benches --example batch -- classic 2 1024`.
+//! What a step of a batch of matches costs, without Python: `cargo run --release -p cambio-benches --bin batch -- classic 2 1024`.
 //!
 //! It does what the batch environment of the Python package does, with random decisions that were drawn before, and prints
 //! nanoseconds a step for the steps alone, with masks, and with masks and tensors: the best of nine passes. With one of `step`,

@@ -1,0 +1,15 @@
+//! The tests of the agents, in one program so that it is linked once.
+
+mod advantage;
+mod appraisal;
+mod belief;
+mod cheats;
+mod conformance;
+mod equivariance;
+mod learned;
+mod legal;
+mod oracle;
+#[path = "../../cambio-core/tests/play/mod.rs"]
+mod play;
+mod search;
+mod value;

@@ -1,0 +1,25 @@
+//! The tests of the command, in one program so that it is linked once.
+
+mod arena;
+mod bots;
+mod cli;
+mod command;
+mod durability;
+mod export;
+mod folder;
+mod foreign;
+mod learning;
+mod notebooks;
+mod oracle;
+mod reading;
+mod referee;
+mod report;
+mod s3;
+mod solving;
+mod terminal;
+mod units;
+
+/// The size of a random test: `small`, or `full` with `CAMBIO_FULL=1`.
+fn amount<T>(small: T, full: T) -> T {
+    if std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1") { full } else { small }
+}

@@ -1,0 +1,14 @@
+//! The tests of the solver, in one program so that it is linked once.
+
+mod abstraction;
+mod efg;
+mod exact;
+mod fusion;
+mod oracle;
+mod solvers;
+mod tree;
+
+/// The size of a random test: `small`, or `full` with `CAMBIO_FULL=1`.
+fn amount<T>(small: T, full: T) -> T {
+    if std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1") { full } else { small }
+}
