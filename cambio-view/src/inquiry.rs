@@ -36,7 +36,7 @@ fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<Cons
     (explanation.map(|told| told.unit), considered)
 }
 
-/// The decision of an agent in a person's place, and what it considered.
+/// The decision of an agent in a person's place, and the candidates that it considered.
 #[derive(Serialize, Clone, Debug)]
 pub struct Hint {
     agent: String,
@@ -55,11 +55,10 @@ impl fmt::Display for Hint {
     }
 }
 
-/// What an agent would do in the person's place: it is told what the person perceived, decision by decision, and asked at the
-/// end. It also says what it considered, if it can.
+/// Asks an agent to decide in the person's place, after it has seen the events that the person has seen.
 ///
 /// # Errors
-/// If it is not the person who is asked, or the agent cannot go on.
+/// If the person is not asked, or the agent cannot go on.
 ///
 /// # Panics
 /// Only if the agent does.
