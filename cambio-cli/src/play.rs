@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     } else {
         let adviser = if practice { Some(player(roster, "--hints", &args.hints)?) } else { None };
         let ending = screen::sit(Sitting::new(invitation), adviser, || interrupt.is_cancelled())?;
-        // Nobody waits for an agent that still thinks.
+        // An agent that still thinks is not waited for.
         cambio_agents::interrupt();
         ending
     };
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
                 file.write(|file| writeln!(file, "{}", result.to_json()))?;
             }
             let end = sitting.latest().end.as_ref();
-            // What was drawn is gone; what was printed stays.
+            // The screen is gone with its scores; at the prompt they have been printed.
             let scores = end.filter(|_| !is_plain).into_iter().flat_map(|end| &end.scores);
             scores.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
             let rank = end.and_then(|end| Some(end.ranks.as_ref()?[person.index()])).unwrap_or(seats);

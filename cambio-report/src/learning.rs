@@ -115,22 +115,18 @@ pub fn of_learning(folder: &Path) -> Result<String, RunError> {
     let file = folder.join("recipe.toml");
     let text = read_text(&file).map_err(RunError::unreadable(&file))?;
     let recipe = &toml::from_str(&text).map_err(|error| RunError::damaged(&file, error.to_string()))?;
-    let (curve, agreed) = (&rows(&folder.join("curve.csv"))?[..], &rows(&folder.join("agreed.csv"))?[..]);
-    let (judged, bound) = (&rows(&folder.join("judged.csv"))?[..], &rows(&folder.join("bound.csv"))?[..]);
-    Ok(page(Learning { recipe, curve, judged, agreed, bound }, text))
-}
-
-fn page(learning: Learning<'_>, recipe_text: String) -> String {
-    let Learning { recipe, curve, judged, agreed, .. } = learning;
+    let [judged, agreed, bound] = ["judged.csv", "agreed.csv", "bound.csv"].map(|name| rows(&folder.join(name)));
+    let (judged, agreed, bound) = (&judged?[..], &agreed?[..], &bound?[..]);
+    let learning = Learning { recipe, curve: &rows(&folder.join("curve.csv"))?, judged, agreed, bound };
     let mut rivals: Vec<(usize, &str)> = judged.iter().map(|row| (row.seats, row.against.as_str())).collect();
     rivals.sort_unstable();
     rivals.dedup();
     let mut curves: Vec<Figure<Curve>> =
         rivals.iter().enumerate().map(|(place, &rival)| learning.wins(place, rival)).collect();
     curves.extend((!agreed.is_empty()).then(|| learning.agreement()));
-    curves.extend((curve.len() > 1).then(|| learning.loss()));
+    curves.extend((learning.curve.len() > 1).then(|| learning.loss()));
     let seats: Vec<String> = recipe.seats.iter().map(ToString::to_string).collect();
-    CurvePage {
+    let page = CurvePage {
             title: learning.title(),
             verdicts: learning.verdicts(&seats.join(", ")),
             heading: "How it learned",
@@ -150,9 +146,9 @@ fn page(learning: Learning<'_>, recipe_text: String) -> String {
                 .say(" have all figures, and ")
                 .code("levels")
                 .say(" the network at each evaluation."),
-            command: recipe_text,
-        }
-        .html()
+            command: text,
+        };
+    Ok(page.html())
 }
 
 /// Matches in thousands.
@@ -160,22 +156,24 @@ fn thousands(matches: u64) -> String {
     if matches < 10_000 { number(matches as f64 / 1e3, 1) } else { grouped(matches / 1000) }
 }
 
-/// The curve of shares by matches, and its points in words.
-fn shares<'a>(rows: impl Iterator<Item = &'a JudgedRow>, of: &'static str) -> (Curve, String) {
-    let (mut samples, mut told) = (Vec::new(), Vec::new());
-    for row in rows {
-        samples.push(Sample {
-            label: thousands(row.matches),
-            at: Some(row.matches as f64 / 1e3),
-            mean: 100.0 * row.share,
-            interval: row.interval(),
-            band: None,
-            share: None,
-            standing: Standing::Level,
-        });
-        told.push(format!("{} matches: {} %", grouped(row.matches), row.share()));
+/// A figure's curve by matches, and its points in words: for each the matches, the mean, its interval and the mean in words.
+fn curve(
+    points: impl Iterator<Item = (u64, f64, Option<(f64, f64)>, String)>,
+    standing: Standing,
+    what: &'static str,
+) -> (Curve, String) {
+    let (mut samples, mut words) = (Vec::new(), Vec::new());
+    for (matches, mean, interval, told) in points {
+        let (label, at) = (thousands(matches), Some(matches as f64 / 1e3));
+        samples.push(Sample { label, at, mean, interval, band: None, share: None, standing });
+        words.push(format!("{} matches: {told}", grouped(matches)));
     }
-    (Curve::new(&samples, "thousand matches", of), told.join("; ") + ".")
+    (Curve::new(&samples, "thousand matches", what), words.join("; ") + ".")
+}
+
+fn shares<'a>(rows: impl Iterator<Item = &'a JudgedRow>, what: &'static str) -> (Curve, String) {
+    let point = |row: &JudgedRow| (row.matches, 100.0 * row.share, row.interval(), format!("{} %", row.share()));
+    curve(rows.map(point), Standing::Level, what)
 }
 
 impl<'a> Learning<'a> {
@@ -260,26 +258,17 @@ impl<'a> Learning<'a> {
 
     fn loss(&self) -> Figure<Curve> {
         let step = self.curve.len().div_ceil(MOST_POINTS);
-        let rows: Vec<&CurveRow> = self.curve.iter().step_by(step).collect();
-        let sample = |row: &&CurveRow| Sample {
-            label: thousands(row.matches),
-            at: Some(row.matches as f64 / 1e3),
-            mean: row.loss,
-            interval: None,
-            band: None,
-            share: None,
-            standing: Standing::Behind,
-        };
-        let samples: Vec<Sample> = rows.iter().map(sample).collect();
-        let told = |row: &&CurveRow| format!("{} matches: {}", grouped(row.matches), number(row.loss, 4));
+        let point = |row: &CurveRow| (row.matches, row.loss, None, number(row.loss, 4));
+        let points = self.curve.iter().step_by(step).map(point);
+        let (drawing, description) = curve(points, Standing::Behind, "loss in nats");
         Figure {
             id: "loss".to_owned(),
             title: "Loss by matches".to_owned(),
-            description: rows.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
+            description,
             caption: "The mean cross-entropy between what the network expected and what followed, in nats, since the checkpoint \
                       before."
                 .into(),
-            drawing: Curve::new(&samples, "thousand matches", "loss in nats"),
+            drawing,
         }
     }
 

@@ -148,7 +148,7 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// Appraises a round of a record, counted from 1. `tell` gets the progress after each decision, and returns whether to go on; `None` if
+/// Appraises a round of a record, counted from 1. `tell` receives the progress after each decision, and returns whether to go on; `None` if
 /// it stopped the appraisal. A flaw of the record ends the appraisal, which reports it.
 ///
 /// # Panics

@@ -37,7 +37,7 @@ fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<Cons
     (explanation.map(|told| told.unit), considered)
 }
 
-/// The decision of an agent in a person's place, and what it considered.
+/// The decision of an agent in a person's place, and the candidates that it considered.
 #[derive(Serialize, Clone, Debug)]
 pub struct Hint {
     agent: String,
@@ -56,8 +56,9 @@ impl fmt::Display for Hint {
     }
 }
 
-/// What an agent would do in the person's place, and what it considered, if it can say. The agent perceives what the person
-/// perceived and is asked at each decision of the person, so that its stream is where it would be at a table.
+/// What an agent would do in the person's place, and what it considered, if it can say. The agent is given the events that
+/// the person has seen and is asked at each earlier decision of the person, so that its random stream is where it would be
+/// in a match.
 ///
 /// # Errors
 /// If it is not the person's turn to decide, or the agent cannot go on.
