@@ -134,8 +134,12 @@ impl<A: Agent> Players<A> {
     /// If an agent cannot play it.
     pub fn begin(&mut self, deal: &mut crate::Deal) -> Result<(), Failure> {
         let (rules, seats) = (*deal.rules(), self.seats());
+        (self.round, self.decisions, self.has_spectators) = (0, 0, false);
         for &seat in &Seat::ALL[..seats] {
-            self.brief(&Briefing { rules: &rules, seats, seat, stream: deal.agent(seat) })?;
+            // An empty seat needs no stream, which takes longer to make than a decision takes.
+            if self.agent(seat).is_some() {
+                self.brief(&Briefing { rules: &rules, seats, seat, stream: deal.agent(seat) })?;
+            }
         }
         Ok(())
     }
