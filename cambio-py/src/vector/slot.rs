@@ -15,7 +15,7 @@ pub(super) enum Slots {
     Against(Vec<Slot<Seated>>),
 }
 
-/// What is done with every match.
+/// The work of one call at every match.
 #[derive(Clone, Copy)]
 pub(super) enum Work {
     /// The match is shown as it is.
