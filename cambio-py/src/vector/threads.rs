@@ -37,8 +37,9 @@ impl Threads {
     ///
     /// Each thread has a share of neighbouring matches, the same in every call, so that they stay in its cache. It takes them
     /// in parts, and then takes parts of the other shares: a thread that starts late, or whose opponents think long, does
-    /// less. Parts that rayon distributes (`join`, `par_chunks_mut`) move between threads from call to call: with two threads
-    /// a step takes 8 to 13 % longer then.
+    /// less. With rayon's own distribution (`par_iter_mut` over chunks) matches move between threads, and the caller sleeps.
+    /// On two threads a step then takes 13 % longer with 64 matches, 2 % with 1,024, and with opponents 4 % (`greedy`, 256
+    /// matches) and 6 % (`rollout(n=20)`, 32 matches), by `benches/pairs.py` on 25 November 2026.
     pub(super) fn each<S: Send>(&self, slots: &mut [S], rows: Rows<'_>, work: impl Fn(&mut S, usize, Row<'_>) + Sync) {
         let share = slots.len().div_ceil(self.count);
         let size = share.div_ceil(PARTS);
