@@ -97,7 +97,7 @@ fn no_assertion_fails_in_very_many_random_decisions() {
         println!("the engine's own assertions are off; the top of the file says how to put them on");
     }
     let tables = PRESETS.iter().flat_map(|preset| (2..=8).map(move |seats| (preset, seats)));
-    let due = amount(2_100_000, 1_000_000_000).div_ceil(tables.clone().count() as u64);
+    let due = amount(2_100_000_u64, 1_000_000_000).div_ceil(tables.clone().count() as u64);
     let mut sum = Played::default();
     for (preset, seats) in tables {
         let done = played(&Rules::preset(preset).unwrap(), seats, due);

@@ -122,14 +122,6 @@ impl PyAction {
         hash_of(&self.0.code())
     }
 
-    fn __copy__(&self) -> PyAction {
-        *self
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyAction {
-        *self
-    }
-
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         (py.get_type::<PyAction>(), (self.0.to_string(),)).into_pyobject(py)
     }
@@ -241,14 +233,6 @@ impl PyEvent {
 
     fn __hash__(&self) -> u64 {
         hash_of(&self.sighting.code())
-    }
-
-    fn __copy__(&self) -> PyEvent {
-        *self
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyEvent {
-        *self
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

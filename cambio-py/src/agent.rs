@@ -66,6 +66,12 @@ impl PyAgent {
     }
 }
 
+impl Clone for PyAgent {
+    fn clone(&self) -> PyAgent {
+        PyAgent { spec: self.spec.clone(), minds: Vec::new() }
+    }
+}
+
 impl PartialEq for PyAgent {
     fn eq(&self, other: &PyAgent) -> bool {
         self.spec.is(&other.spec)
@@ -129,14 +135,6 @@ impl PyAgent {
 
     fn __hash__(&self) -> u64 {
         hash_of(&self.spec.full())
-    }
-
-    fn __copy__(&self) -> PyAgent {
-        PyAgent { spec: self.spec.clone(), minds: Vec::new() }
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyAgent {
-        self.__copy__()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -19,7 +19,7 @@ use crate::{args, error};
 /// A match whose chance the caller plays, for trees, solvers and `OpenSpiel`.
 ///
 /// At a chance node `outcomes()` says what can happen and how likely it is, and `play_chance(outcome)` goes on. A card's face is
-/// decided when somebody first sees it. A race with one possible order is not a chance node. Elsewhere the match is stepped as a
+/// decided when a seat first sees it. A race with one possible order is not a chance node. Elsewhere the match is stepped as a
 /// `Game` is. Seat 0 deals first.
 ///
 /// `history` holds every step: the index of a decision as its seat counts, or the number of an outcome.

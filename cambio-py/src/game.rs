@@ -152,14 +152,6 @@ macro_rules! shared_methods {
             fn __str__(&self) -> PyResult<String> {
                 self.render(None)
             }
-
-            fn __copy__(&self) -> $class {
-                self.clone()
-            }
-
-            fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> $class {
-                self.clone()
-            }
         }
     };
 }

@@ -20,6 +20,26 @@ mod vector;
 
 use pyo3::prelude::*;
 
+/// Copies for the module `copy`: an object that nothing can change, or all of whose memory is its own, is cloned.
+macro_rules! copies {
+    ($($class:path),*) => {$(
+        #[pymethods]
+        impl $class {
+            fn __copy__(&self) -> $class {
+                Clone::clone(self)
+            }
+
+            fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> $class {
+                Clone::clone(self)
+            }
+        }
+    )*};
+}
+
+copies!(action::PyAction, action::PyEvent, agent::PyAgent, rules::PyRules, rules::PyBlock, rules::PyLayout);
+copies!(game::PyGame, chance_game::PyChanceGame, record::PyRecord);
+copies!(observation::PyObservation, observation::PyKnowledge, observation::PyWorld);
+
 /// The compiled part of the package. Everything here is exported by `cambio`.
 #[pymodule]
 mod _cambio {

@@ -337,14 +337,6 @@ impl PyObservation {
         hash_of(&(self.view.seat(), codes, &self.totals))
     }
 
-    fn __copy__(&self) -> PyObservation {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyObservation {
-        self.clone()
-    }
-
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let thaw = py.import("cambio._cambio")?.getattr("_observation")?;
         let codes: Vec<u64> = self.sightings.iter().map(Sighting::code).collect();
@@ -453,14 +445,6 @@ impl PyKnowledge {
         self.observation.__hash__()
     }
 
-    fn __copy__(&self) -> PyKnowledge {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyKnowledge {
-        self.clone()
-    }
-
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let make = Bound::new(py, self.observation.clone())?.getattr("knowledge")?;
         (make, ()).into_pyobject(py)
@@ -547,14 +531,6 @@ impl PyWorld {
 
     fn __hash__(&self) -> u64 {
         hash_of(&self.cards().map(|(spot, card)| (spot.index(), card)).collect::<Vec<_>>())
-    }
-
-    fn __copy__(&self) -> PyWorld {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyWorld {
-        self.clone()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -125,14 +125,6 @@ impl PyRecord {
         hash_of(&self.record.to_json())
     }
 
-    fn __copy__(&self) -> PyRecord {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyRecord {
-        self.clone()
-    }
-
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         (py.get_type::<PyRecord>(), (self.record.to_json(),)).into_pyobject(py)
     }

@@ -142,14 +142,6 @@ impl PyRules {
         hash_of(&(self.0.name(), self.0.deck()))
     }
 
-    fn __copy__(&self) -> PyRules {
-        *self
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyRules {
-        *self
-    }
-
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let name = self.0.name();
         let is_known = args::preset(name).is_ok_and(|known| known == self.0);
@@ -259,14 +251,6 @@ impl PyBlock {
 
     fn __hash__(&self) -> u64 {
         hash_of(&(self.block.name, self.block.offset, &self.block.shape))
-    }
-
-    fn __copy__(&self) -> PyBlock {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyBlock {
-        self.clone()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -409,14 +393,6 @@ impl PyLayout {
 
     fn __hash__(&self) -> u64 {
         hash_of(&(self.rules.name(), self.seats, self.space.len()))
-    }
-
-    fn __copy__(&self) -> PyLayout {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyLayout {
-        self.clone()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

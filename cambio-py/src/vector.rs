@@ -8,19 +8,20 @@ use std::sync::Arc;
 
 use cambio_agents::AgentSpec;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{Action, ActionSpace, Rules, TensorSpace};
+use cambio_core::{Action, ActionSpace, IllegalAction, Rules, TensorSpace};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::action::no_index;
 use crate::agent::PyAgent;
 use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of, seeds, texts};
 use crate::game::PyGame;
 use crate::rules::{PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
-use arrays::{Arrays, Ask, Results, Row};
-use slot::Slot;
+use arrays::{Arrays, Ask, Results};
+use slot::{Slots, Work};
 use threads::Threads;
 
 /// The most matches of one batch, and threads.
@@ -70,7 +71,7 @@ pub(crate) struct Common {
 #[pyclass(eq, name = "VectorGame", module = "cambio")]
 pub(crate) struct PyVectorGame {
     common: Common,
-    slots: Vec<Slot>,
+    slots: Slots,
     /// Who is asked in each match.
     asks: Vec<Ask>,
     arrays: Arrays,
@@ -97,32 +98,30 @@ fn read_indices(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<i64>> {
 }
 
 impl PyVectorGame {
-    fn of(common: Common, slots: Vec<Slot>, threads: usize, arrays: Arrays) -> PyResult<PyVectorGame> {
-        let threads = Threads::new(threads)?;
-        let asks = vec![Ask::NOBODY; slots.len()];
-        Ok(PyVectorGame { common, slots, asks, arrays, threads, is_begun: false })
-    }
-
-    /// Works at every slot with its rows, without the GIL. Raises the first fault.
-    fn with_rows(&mut self, py: Python<'_>, work: impl Fn(&Common, &mut Slot, usize, Row<'_>) + Sync) -> PyResult<()> {
+    /// Works at every match with its rows, without the GIL. Raises the first fault.
+    fn work(&mut self, py: Python<'_>, work: Work) -> PyResult<()> {
         let PyVectorGame { common, slots, asks, arrays, threads, .. } = self;
         let mut held = arrays.hold(py)?;
         let rows = held.rows(common, asks)?;
-        let (common, threads) = (&*common, &*threads);
-        py.detach(|| threads.each(slots, rows, |slot, number, row| work(common, slot, number, row)));
-        drop(held);
-        let mut first = Ok(());
-        for (number, slot) in self.slots.iter_mut().enumerate() {
-            if let (Some(fault), Ok(())) = (slot.episode.fault.take(), &first) {
-                first = Err(error::AgentFault::new_err(format!("match {number}: {fault}")));
-            }
+        match py.detach(|| slots.work(work, common, threads, rows)) {
+            None => Ok(()),
+            Some((number, fault)) => Err(error::AgentFault::new_err(format!("match {number}: {fault}"))),
         }
-        first
     }
 
-    /// Each match as pickles have it: its deal, and what the caller decided.
-    fn courses(&self) -> Vec<(u64, String)> {
-        self.slots.iter().map(|slot| (slot.deal(), texts(slot.own(&self.common)))).collect()
+    /// Why a decision is refused.
+    fn refusal(&self, number: usize, index: i64) -> PyErr {
+        let (space, state) = (&self.common.space, self.slots.matches()[number].state());
+        let Some(seat) = state.actor() else {
+            return error::IllegalAction::new_err(format!("match {number}: the match is over; call reset()"));
+        };
+        match usize::try_from(index).ok().and_then(|index| space.from_index(index, seat)) {
+            None => no_index(&format!("match {number}: {index}"), space.action_count()),
+            Some(action) => {
+                let illegal = IllegalAction { action, actor: Some(seat), legal: state.choices() };
+                error::IllegalAction::new_err(format!("match {number}: {illegal}"))
+            }
+        }
     }
 
     /// A batch at the same point, with arrays of its own.
@@ -133,10 +132,8 @@ impl PyVectorGame {
             tensors: self.common.tensors.clone(),
             ..self.common
         };
-        let own = self.slots.iter().map(|slot| (slot.deal(), slot.own(&self.common).to_vec())).collect();
-        let again = restored(py, common, own, self.threads.count(), self.is_begun)?;
-        again.arrays.set_results(py, self.arrays.results(py))?;
-        Ok(again)
+        let own = self.slots.own().map(|(deal, own)| (deal, own.to_vec())).collect();
+        restored(py, common, own, self.threads.count(), self.is_begun, self.arrays.results(py))
     }
 }
 
@@ -144,27 +141,18 @@ impl PyVectorGame {
 fn restored(
     py: Python<'_>,
     common: Common,
-    courses: Vec<(u64, Vec<Action>)>,
+    matches: Vec<(u64, Vec<Action>)>,
     threads: usize,
     is_begun: bool,
+    results: Results<'_>,
 ) -> PyResult<PyVectorGame> {
-    let mut slots = Vec::with_capacity(courses.len());
-    for (deal, own) in courses {
-        let mut slot = Slot::new(&common, deal);
-        if is_begun {
-            slot.restart(&common, deal);
-        }
-        for action in own {
-            slot.act(&common, action).map_err(error::illegal)?;
-        }
-        slots.push(slot);
-    }
-    let arrays = Arrays::new(py, &common);
-    let mut games = PyVectorGame::of(common, slots, threads, arrays)?;
-    games.is_begun = is_begun;
+    let slots = Slots::new(&common, matches, is_begun).map_err(error::illegal)?;
+    let (asks, arrays, threads) = (vec![Ask::NOBODY; common.batch], Arrays::new(py, &common), Threads::new(threads)?);
+    let mut games = PyVectorGame { common, slots, asks, arrays, threads, is_begun };
     if is_begun {
-        games.with_rows(py, |common, slot, _, mut row| slot.show(common, &mut row))?;
+        games.work(py, Work::Show)?;
     }
+    games.arrays.set_results(py, results)?;
     Ok(games)
 }
 
@@ -179,7 +167,12 @@ impl PartialEq for PyVectorGame {
                 (None, None) => true,
                 _ => false,
             })
-            && self.slots.iter().zip(&other.slots).all(|(one, two)| one.is_at(two))
+            && self
+                .slots
+                .matches()
+                .into_iter()
+                .zip(other.slots.matches())
+                .all(|(one, two)| (one.key(), one.actions()) == (two.key(), two.actions()))
     }
 }
 
@@ -252,8 +245,10 @@ impl PyVectorGame {
             tensors: tensor_space(&rules, seats),
         };
         let arrays = Arrays::given(py, &common, [observations, masks, rewards, seat, done])?;
-        let slots = (0..batch).map(|number| Slot::new(&common, key.deal.wrapping_add(number as u64))).collect();
-        PyVectorGame::of(common, slots, threads, arrays)
+        let matches = (0..batch as u64).map(|number| (key.deal.wrapping_add(number), Vec::new())).collect();
+        let slots = Slots::new(&common, matches, false).map_err(error::illegal)?;
+        let (asks, threads) = (vec![Ask::NOBODY; batch], Threads::new(threads)?);
+        Ok(PyVectorGame { common, slots, asks, arrays, threads, is_begun: false })
     }
 
     /// The number of matches.
@@ -332,18 +327,13 @@ impl PyVectorGame {
     /// The number of the deal that each match plays: a new array of shape `(batch,)`, dtype `uint64`.
     #[getter]
     fn deals<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        PyArray1::from_iter(py, self.slots.iter().map(Slot::deal))
+        PyArray1::from_iter(py, self.slots.matches().into_iter().map(|playing| playing.key().deal))
     }
 
     /// Begins every match anew with its first deal.
     fn reset(&mut self, py: Python<'_>) -> PyResult<()> {
         self.is_begun = true;
-        let restart = |common: &Common, slot: &mut Slot, number: usize, mut row: Row<'_>| {
-            slot.restart(common, common.key.deal.wrapping_add(number as u64));
-            row.clear();
-            slot.show(common, &mut row);
-        };
-        self.with_rows(py, restart)
+        self.work(py, Work::Reset)
     }
 
     /// Carries out one decision in every match, by index: shape `(batch,)`, dtype `int64` or `int32`.
@@ -355,9 +345,9 @@ impl PyVectorGame {
         let space = &self.common.space;
         let refused = self.asks.iter_mut().zip(&chosen).position(|(ask, &index)| !ask.choose(space, index));
         if let Some(number) = refused {
-            return Err(self.slots[number].refusal(space, number, chosen[number]));
+            return Err(self.refusal(number, chosen[number]));
         }
-        self.with_rows(py, |common, slot, _, mut row| slot.step(common, &mut row))
+        self.work(py, Work::Step)
     }
 
     /// A legal decision of each match, each equally likely: shape `(batch,)`, dtype `int64`. The same seed gives the same.
@@ -378,11 +368,12 @@ impl PyVectorGame {
     /// A match of the batch as a `Game`, which goes on by itself.
     fn game(&self, index: &Bound<'_, PyAny>) -> PyResult<PyGame> {
         let index = args::whole(index, "index", 0, u64::MAX)? as usize;
-        let Some(slot) = self.slots.get(index) else {
-            let most = self.slots.len() - 1;
+        let matches = self.slots.matches();
+        let Some(playing) = matches.get(index) else {
+            let most = matches.len() - 1;
             return Err(PyIndexError::new_err(format!("`index` is {index}; allowed is 0 to {most}")));
         };
-        let (Common { rules, seats, reward, .. }, playing) = (&self.common, slot.episode.playing());
+        let Common { rules, seats, reward, .. } = &self.common;
         GameEpisode::replayed(rules, *seats, playing.key(), *reward, playing.actions()).map(PyGame::from)
     }
 
@@ -421,7 +412,8 @@ impl PyVectorGame {
         let thaw = py.import("cambio._cambio")?.getattr("_vector")?;
         let common = &self.common;
         let specs = common.opponents.iter().map(|spec| spec.as_ref().map(ToString::to_string)).collect::<Vec<_>>();
-        let state = (self.threads.count(), self.is_begun, self.courses(), self.arrays.results(py));
+        let matches = self.slots.own().map(|(deal, own)| (deal, texts(own))).collect::<Vec<_>>();
+        let state = (self.threads.count(), self.is_begun, matches, self.arrays.results(py));
         let parts = (self.rules(), common.seats, seeds(common.key), specs, common.rotates, common.reward.word(), state);
         (thaw, parts).into_pyobject(py)
     }
@@ -445,12 +437,12 @@ pub(crate) fn vector(
 ) -> PyResult<PyVectorGame> {
     let rules = crate::rules::read(rules)?;
     let seats = args::seats(seats, &rules)?;
-    let (threads, is_begun, courses, results) = state;
+    let (threads, is_begun, matches, results) = state;
     let common = Common {
         rules,
         seats,
         key: key_of(seeds)?,
-        batch: courses.len(),
+        batch: matches.len(),
         opponents: opponents((!specs.is_empty()).then_some(specs), seats)?,
         rotates,
         reward: Reward::read(reward)?,
@@ -458,9 +450,7 @@ pub(crate) fn vector(
         space: ActionSpace::new(&rules, seats),
         tensors: tensor_space(&rules, seats),
     };
-    let courses = courses.into_iter().map(|(deal, texts)| Ok((deal, actions_of(&texts)?)));
-    let courses = courses.collect::<PyResult<Vec<_>>>()?;
-    let games = restored(py, common, courses, threads, is_begun)?;
-    games.arrays.set_results(py, results)?;
-    Ok(games)
+    let matches = matches.into_iter().map(|(deal, texts)| Ok((deal, actions_of(&texts)?)));
+    let matches = matches.collect::<PyResult<Vec<_>>>()?;
+    restored(py, common, matches, threads, is_begun, results)
 }

@@ -72,12 +72,9 @@ impl Batch {
         for (((playing, history), &index), (mask, numbers)) in self.slots.iter_mut().zip(actions).zip(rows) {
             let seat = playing.state().actor().expect("a match that goes on");
             let action = self.space.from_index(index as usize, seat).expect("an index of the space");
-            let rounds = playing.rounds();
             playing.act_observed(action, history).expect("a legal decision");
             if playing.is_over() {
                 redeal(playing, history, playing.key().deal.wrapping_add(matches));
-            } else if playing.rounds() != rounds {
-                history.stands(&playing.standing());
             }
             let seat = playing.state().actor().expect("a match that goes on");
             let view = playing.state().view(seat);

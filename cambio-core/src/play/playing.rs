@@ -17,7 +17,7 @@ use crate::{
 /// [`play_match`](crate::play_match) takes the same steps and is shorter.
 ///
 /// It has no lifetime, so a struct can own it and another thread can take it. A clone goes on independently, with the
-/// same chance. [`save`](Playing::save) gives a [`Record`] of the match so far at any decision, and
+/// same chance. [`save`](Playing::save) gives a [`Record`](crate::Record) of the match so far at any decision, and
 /// [`restore`](Playing::restore) goes on from one.
 ///
 /// # Determinism

@@ -1,38 +1,140 @@
-//! One match of a batch.
+//! The matches of a batch.
 
+use cambio_agents::AgentSpec;
 use cambio_core::rng::Key;
-use cambio_core::{Action, ActionSpace, Choices, IllegalAction, RoundHistory, Seat, View as _};
-use pyo3::prelude::*;
+use cambio_core::{Action, Agent, Choices, IllegalAction, MatchError, Playing, RoundHistory, Seat, View as _};
 
 use super::Common;
-use super::arrays::Row;
-use crate::action::no_index;
-use crate::episode::{Episode, Seated};
-use crate::error;
+use super::arrays::{Row, Rows};
+use super::threads::Threads;
+use crate::episode::{Episode, Nobody, Seated};
 
-/// One match of a batch, with the opponents that play inside.
-pub(super) struct Slot {
-    pub(super) episode: Episode<Seated, RoundHistory>,
-    /// The caller's decisions in this match; kept only if opponents decide too.
-    own: Vec<Action>,
+/// The matches of a batch. A match without opponents is of another type, in which agents cost no time.
+pub(super) enum Slots {
+    Alone(Vec<Slot<Nobody>>),
+    Against(Vec<Slot<Seated>>),
 }
 
-impl Slot {
-    /// A match before its opponents sit down.
-    pub(super) fn new(common: &Common, deal: u64) -> Slot {
+/// The work of one call at every match.
+#[derive(Clone, Copy)]
+pub(super) enum Work {
+    /// The match is shown as it is.
+    Show,
+    /// The match of the first deal begins.
+    Reset,
+    /// The chosen decision is carried out.
+    Step,
+}
+
+impl Slots {
+    /// The matches of these deals after these decisions of the caller; before their opponents sit down if the batch has not
+    /// begun.
+    pub(super) fn new(
+        common: &Common,
+        matches: Vec<(u64, Vec<Action>)>,
+        is_begun: bool,
+    ) -> Result<Slots, IllegalAction> {
+        Ok(if common.opponents.is_empty() {
+            Slots::Alone(slots(common, matches, is_begun, |_| None)?)
+        } else {
+            Slots::Against(slots(common, matches, is_begun, |spec| Some(Seated::new(spec)))?)
+        })
+    }
+
+    /// Works at every match with its rows. Returns the first match whose opponent failed, and why.
+    pub(super) fn work(
+        &mut self,
+        work: Work,
+        common: &Common,
+        threads: &Threads,
+        rows: Rows<'_>,
+    ) -> Option<(usize, MatchError)> {
+        match self {
+            Slots::Alone(slots) => {
+                threads.each(slots, rows, |slot, number, row| slot.work(work, common, number, row));
+                None
+            }
+            Slots::Against(slots) => {
+                threads.each(slots, rows, |slot, number, row| slot.work(work, common, number, row));
+                let mut first = None;
+                for (number, slot) in slots.iter_mut().enumerate() {
+                    if let Some(fault) = slot.episode.fault.take() {
+                        first.get_or_insert((number, fault));
+                    }
+                }
+                first
+            }
+        }
+    }
+
+    /// The matches.
+    pub(super) fn matches(&self) -> Vec<&Playing> {
+        match self {
+            Slots::Alone(slots) => slots.iter().map(|slot| slot.episode.playing()).collect(),
+            Slots::Against(slots) => slots.iter().map(|slot| slot.episode.playing()).collect(),
+        }
+    }
+
+    /// The deal of each match, and the caller's decisions in it.
+    pub(super) fn own(&self) -> impl Iterator<Item = (u64, &[Action])> {
+        let own = match self {
+            Slots::Alone(slots) => slots.iter().map(|slot| slot.episode.playing().actions()).collect::<Vec<_>>(),
+            Slots::Against(slots) => slots.iter().map(|slot| &slot.own[..]).collect(),
+        };
+        self.matches().into_iter().map(|playing| playing.key().deal).zip(own)
+    }
+}
+
+fn slots<A: Agent>(
+    common: &Common,
+    matches: Vec<(u64, Vec<Action>)>,
+    is_begun: bool,
+    sit: fn(&AgentSpec) -> Option<A>,
+) -> Result<Vec<Slot<A>>, IllegalAction> {
+    let slot = |(deal, own): (u64, Vec<Action>)| {
         let (rules, seats, key) = (&common.rules, common.seats, Key { deal, ..common.key });
         let episode = Episode::new(rules, seats, key, common.reward, RoundHistory::new(rules, seats));
-        Slot { episode, own: Vec::new() }
+        let mut slot = Slot { episode, own: Vec::new(), sit };
+        if is_begun {
+            slot.restart(common, deal);
+        }
+        own.into_iter().try_for_each(|action| slot.act(common, action))?;
+        Ok(slot)
+    };
+    matches.into_iter().map(slot).collect()
+}
+
+/// One match of a batch, with the opponents that play inside.
+pub(super) struct Slot<A> {
+    episode: Episode<A, RoundHistory>,
+    /// The caller's decisions in this match; kept only if opponents decide too.
+    own: Vec<Action>,
+    /// Makes an opponent.
+    sit: fn(&AgentSpec) -> Option<A>,
+}
+
+impl<A: Agent> Slot<A> {
+    #[inline]
+    fn work(&mut self, work: Work, common: &Common, number: usize, mut row: Row<'_>) {
+        match work {
+            Work::Show => {}
+            Work::Reset => {
+                self.restart(common, common.key.deal.wrapping_add(number as u64));
+                row.clear();
+            }
+            Work::Step => self.step(common, &mut row),
+        }
+        self.show(common, &mut row);
     }
 
     /// Begins another deal: seats the opponents and lets them play up to the caller's first decision.
-    pub(super) fn restart(&mut self, common: &Common, deal: u64) {
+    fn restart(&mut self, common: &Common, deal: u64) {
         self.own.clear();
         if !common.opponents.is_empty() {
             let turned = if common.rotates { deal % common.seats as u64 } else { 0 } as usize;
             for (seat, agent) in self.episode.agents_mut().iter_mut().enumerate() {
                 let entry = (seat + common.seats - turned) % common.seats;
-                *agent = common.opponents[entry].as_ref().map(Seated::new);
+                *agent = common.opponents[entry].as_ref().and_then(self.sit);
             }
         }
         self.episode.restart(Key { deal, ..common.key });
@@ -40,7 +142,7 @@ impl Slot {
 
     /// Carries out a decision of the caller and what follows, up to the caller's next one.
     #[inline]
-    pub(super) fn act(&mut self, common: &Common, action: Action) -> Result<(), IllegalAction> {
+    fn act(&mut self, common: &Common, action: Action) -> Result<(), IllegalAction> {
         if !common.opponents.is_empty() {
             self.own.push(action);
         }
@@ -50,7 +152,7 @@ impl Slot {
     /// Carries out the chosen decision and writes its results. A match that ends is followed by the next deal; one in which
     /// the caller never decides is passed over.
     #[inline]
-    pub(super) fn step(&mut self, common: &Common, row: &mut Row<'_>) {
+    fn step(&mut self, common: &Common, row: &mut Row<'_>) {
         self.act(common, row.ask.next).expect("the decision was checked when it was chosen");
         for (reward, gained) in row.rewards.iter_mut().zip(self.episode.rewards()) {
             *reward = gained as f32;
@@ -65,15 +167,14 @@ impl Slot {
                 }
             }
             while self.episode.playing().is_over() && self.episode.fault.is_none() {
-                self.restart(common, self.deal().wrapping_add(common.batch as u64));
+                self.restart(common, self.episode.playing().key().deal.wrapping_add(common.batch as u64));
             }
         }
-        self.show(common, row);
     }
 
     /// Writes what the seat that has to decide may know.
     #[inline]
-    pub(super) fn show(&self, common: &Common, row: &mut Row<'_>) {
+    fn show(&self, common: &Common, row: &mut Row<'_>) {
         let Some(seat) = self.episode.actor() else {
             row.ask.legal = Choices::NONE;
             return;
@@ -85,34 +186,5 @@ impl Slot {
         common.space.each(&legal, seat, |index| row.mask[index] = 1);
         row.ask.legal = legal;
         common.tensors.write(&view, self.episode.observer(), row.observation);
-    }
-
-    /// Why a decision is refused.
-    pub(super) fn refusal(&self, space: &ActionSpace, number: usize, index: i64) -> PyErr {
-        let Some(seat) = self.episode.actor() else {
-            return error::IllegalAction::new_err(format!("match {number}: the match is over; call reset()"));
-        };
-        match usize::try_from(index).ok().and_then(|index| space.from_index(index, seat)) {
-            None => no_index(&format!("match {number}: {index}"), space.action_count()),
-            Some(action) => {
-                let legal = self.episode.playing().state().choices();
-                let illegal = IllegalAction { action, actor: Some(seat), legal };
-                error::IllegalAction::new_err(format!("match {number}: {illegal}"))
-            }
-        }
-    }
-
-    pub(super) fn deal(&self) -> u64 {
-        self.episode.playing().key().deal
-    }
-
-    /// The caller's decisions in this match.
-    pub(super) fn own(&self, common: &Common) -> &[Action] {
-        if common.opponents.is_empty() { self.episode.playing().actions() } else { &self.own }
-    }
-
-    pub(super) fn is_at(&self, other: &Slot) -> bool {
-        let (one, two) = (self.episode.playing(), other.episode.playing());
-        (one.key(), one.actions()) == (two.key(), two.actions())
     }
 }

@@ -7,7 +7,6 @@ use pyo3::PyResult;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::arrays::{Row, Rows};
-use super::slot::Slot;
 use crate::error;
 
 /// The number of parts in which a thread takes its share of a batch.
@@ -37,10 +36,11 @@ impl Threads {
     /// Works at every slot, by its number, with its rows.
     ///
     /// Each thread has a share of neighbouring matches, the same in every call, so that they stay in its cache. It takes them
-    /// in parts, and then takes parts of the other shares: a thread that wakes up late, or whose opponents think long, does
-    /// less. The matches of a thread must not change from call to call: with `par_chunks_mut`, where they do, a step on two
-    /// threads takes 8 to 13 % longer (`benches/threads.py`).
-    pub(super) fn each(&self, slots: &mut [Slot], rows: Rows<'_>, work: impl Fn(&mut Slot, usize, Row<'_>) + Sync) {
+    /// in parts, and then takes parts of the other shares: a thread that starts late, or whose opponents think long, does
+    /// less. With rayon's own distribution (`par_iter_mut` over chunks) matches move between threads, and the caller sleeps.
+    /// On two threads a step then takes 13 % longer with 64 matches, 2 % with 1,024, and with opponents 4 % (`greedy`, 256
+    /// matches) and 6 % (`rollout(n=20)`, 32 matches), by `benches/pairs.py` on 25 November 2026.
+    pub(super) fn each<S: Send>(&self, slots: &mut [S], rows: Rows<'_>, work: impl Fn(&mut S, usize, Row<'_>) + Sync) {
         let share = slots.len().div_ceil(self.count);
         let size = share.div_ceil(PARTS);
         let shares = slots.chunks_mut(share).zip(rows.chunks(share)).enumerate();
