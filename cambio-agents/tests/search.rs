@@ -105,7 +105,7 @@ fn is_invariant_in<S: Search>(presets: &[&str], search: &S, states: usize) {
 
 /// How many states of each preset: a thousand for all searches together, or for each.
 fn states() -> usize {
-    crate::play::amount(250, 1000)
+    crate::play::amount(100, 1000)
 }
 
 #[test]

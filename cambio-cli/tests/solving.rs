@@ -271,8 +271,8 @@ fn exploitability(game: &Game, spec: &str, seeds: std::ops::Range<u64>) -> f64 {
 #[test]
 fn the_tree_of_multiple_observers_fuses_no_strategies() {
     let game = Game::compile(&Rules::preset("mini-m1").unwrap(), &Limits::default(), &mut |_| {}).unwrap();
-    let few = exploitability(&game, "ismcts(mode=mo,iterations=1000)", 0..5);
-    let more = exploitability(&game, "ismcts(mode=mo,iterations=3000)", 0..3);
+    let few = exploitability(&game, "ismcts(mode=mo,iterations=1000)", 0..crate::amount(2, 5));
+    let more = exploitability(&game, "ismcts(mode=mo,iterations=3000)", 0..crate::amount(1, 3));
     println!("1,000 iterations {few:.4}, 3,000 {more:.4}");
     assert!(few <= 0.008 && more <= 0.005, "1,000 iterations {few:.4}, 3,000 {more:.4}");
 }
