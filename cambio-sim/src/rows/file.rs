@@ -1,6 +1,6 @@
 //! The rows of a CSV file, without its header.
 
-use csv::{ByteRecord, ReaderBuilder, StringRecord, Writer};
+use csv::{ByteRecord, ReaderBuilder, StringRecord, Writer, WriterBuilder};
 
 use super::columns::{Column, Columns, Fields};
 
@@ -22,7 +22,9 @@ impl RowWriter {
     /// A writer without rows that uses the memory of `out` again.
     pub fn over(mut out: Vec<u8>) -> RowWriter {
         out.clear();
-        RowWriter { file: Writer::from_writer(out), row: ByteRecord::new(), rows: 0 }
+        // A row that does not fit into the rest of the buffer is written more slowly.
+        let file = WriterBuilder::new().buffer_capacity(1 << 16).from_writer(out);
+        RowWriter { file, row: ByteRecord::new(), rows: 0 }
     }
 
     /// Writes a row.
