@@ -205,11 +205,7 @@ impl<A: Agent, W: Observer> Referee<A, W> {
     /// # Errors
     /// If the decision is illegal or the match is over. Nothing has changed then.
     pub fn act(&mut self, action: Action) -> Result<(), IllegalAction> {
-        let Referee { playing, seated } = self;
-        if seated.0.agents().iter().all(Option::is_none) {
-            return playing.act_observed(action, &mut seated.1).map(|_| ());
-        }
-        playing.act_observed(action, seated).map(|_| ())
+        self.playing.act_observed(action, &mut self.seated).map(drop)
     }
 
     /// Lets the agent whose turn it is decide, and carries its decision out.
@@ -228,8 +224,10 @@ impl<A: Agent, W: Observer> Referee<A, W> {
             return Ok(Stepped::Waiting(seat));
         }
         let action = players.ask(&state.observe(seat)).expect("an agent sits there")?;
-        self.act(action).map_err(|illegal| self.fault(illegal))?;
-        Ok(Stepped::Decided(seat, action))
+        match self.playing.act_observed(action, &mut self.seated) {
+            Ok(_) => Ok(Stepped::Decided(seat, action)),
+            Err(illegal) => Err(self.fault(illegal)),
+        }
     }
 
     /// Continues until the caller has to decide, and returns its turn; `None` when the match is over.
