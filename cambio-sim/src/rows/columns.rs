@@ -4,7 +4,9 @@ use std::fmt::{Display, Write as _};
 
 use arrayvec::{ArrayString, ArrayVec};
 use cambio_core::{Ending, Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
-use csv::{ByteRecord, StringRecord};
+use csv::StringRecord;
+
+use super::file::RowWriter;
 
 /// A column of a CSV file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,8 +47,8 @@ pub(crate) trait Columns<'a>: Sized {
     /// Its columns. A value of one field has one column, with this name.
     fn columns(name: &'static str) -> Vec<Column>;
 
-    /// Appends its fields to a row.
-    fn write(&self, row: &mut ByteRecord);
+    /// Appends its fields to the row that is being written.
+    fn write(&self, row: &mut RowWriter);
 
     /// Reads it from the next fields of a row; `None` if a field is missing or malformed.
     fn read(row: &mut Fields<'_, 'a>) -> Option<Self>;
@@ -87,7 +89,7 @@ macro_rules! columns {
             }
 
             #[inline]
-            fn write(&self, row: &mut csv::ByteRecord) {
+            fn write(&self, row: &mut $crate::rows::RowWriter) {
                 $(self.$field.write(row);)+
             }
 
@@ -111,7 +113,7 @@ macro_rules! field {
             }
 
             #[inline]
-            fn write(&self, $row: &mut ByteRecord) {
+            fn write(&self, $row: &mut RowWriter) {
                 let $value = self;
                 $write
             }
@@ -130,8 +132,8 @@ field! {
     usize: U64, |number, row| push_whole(*number, row), |text| text.parse().ok();
     i64: I64, |number, row| push_whole(*number, row), |text| text.parse().ok();
     f64: F64, |number, row| push_float(*number, row), |text| text.parse().ok().filter(|number: &f64| number.is_finite());
-    bool: Bool, |truth, row| row.push_field(if *truth { b"true" } else { b"false" }), |text| text.parse().ok();
-    Ending: Word, |ending, row| row.push_field(ending.word().as_bytes()), |text| {
+    bool: Bool, |truth, row| row.put(if *truth { b"true" } else { b"false" }), |text| text.parse().ok();
+    Ending: Word, |ending, row| row.put(ending.word().as_bytes()), |text| {
         let all = [Ending::Call, Ending::EmptyHand, Ending::TurnLimit, Ending::StockOut];
         all.into_iter().find(|ending| ending.word() == text)
     };
@@ -150,45 +152,46 @@ field! {
         |text| few(text.split(' ').map(score));
 }
 
-fn push_whole(number: impl itoa::Integer, row: &mut ByteRecord) {
-    row.push_field(itoa::Buffer::new().format(number).as_bytes());
+fn push_whole(number: impl itoa::Integer, row: &mut RowWriter) {
+    row.put(itoa::Buffer::new().format(number).as_bytes());
 }
 
 /// Appends the same bytes as `{:?}` for 0 and for every number from 1e-4 to 1e15. No row has others. Most are whole numbers, for
 /// which `ryu` takes three times as long.
-fn push_float(number: f64, row: &mut ByteRecord) {
+fn push_float(number: f64, row: &mut RowWriter) {
     let whole = number as i32;
     if f64::from(whole).to_bits() == number.to_bits() {
-        let mut text = ArrayString::<16>::from(itoa::Buffer::new().format(whole)).expect("a whole number has 11 digits");
+        let mut text =
+            ArrayString::<16>::from(itoa::Buffer::new().format(whole)).expect("a whole number has 11 digits");
         text.push_str(".0");
-        row.push_field(text.as_bytes());
+        row.put(text.as_bytes());
     } else {
-        row.push_field(ryu::Buffer::new().format_finite(number).as_bytes());
+        row.put(ryu::Buffer::new().format_finite(number).as_bytes());
     }
 }
 
 /// Appends one field with whole numbers that have spaces between them.
-fn push_points(points: &[i32], row: &mut ByteRecord) {
+fn push_points(points: &[i32], row: &mut RowWriter) {
     let mut text = ArrayString::<{ 12 * MAX_SEATS }>::new();
     for (place, points) in points.iter().enumerate() {
         text.push_str(if place == 0 { "" } else { " " });
         text.push_str(itoa::Buffer::new().format(*points));
     }
-    row.push_field(text.as_bytes());
+    row.put(text.as_bytes());
 }
 
-fn push_letters(seats: impl Iterator<Item = Seat>, row: &mut ByteRecord) {
-    row.push_field(&seats.map(|seat| seat.letter() as u8).collect::<ArrayVec<u8, MAX_SEATS>>());
+fn push_letters(seats: impl Iterator<Item = Seat>, row: &mut RowWriter) {
+    row.put(&seats.map(|seat| seat.letter() as u8).collect::<ArrayVec<u8, MAX_SEATS>>());
 }
 
 /// Appends one field with values that have spaces between them.
-fn push_spaced(values: &[impl Display], row: &mut ByteRecord) {
+fn push_spaced(values: &[impl Display], row: &mut RowWriter) {
     let mut text = ArrayString::<{ 32 * MAX_SEATS }>::new();
     for (place, value) in values.iter().enumerate() {
         let space = if place == 0 { "" } else { " " };
         write!(text, "{space}{value}").expect("a number has at most 31 digits");
     }
-    row.push_field(text.as_bytes());
+    row.put(text.as_bytes());
 }
 
 /// At most one value for each seat; `None` if one is missing or there are more.
@@ -211,8 +214,8 @@ impl<'a> Columns<'a> for &'a str {
         vec![Column { name, kind: Kind::Word, may_be_empty: false }]
     }
 
-    fn write(&self, row: &mut ByteRecord) {
-        row.push_field(self.as_bytes());
+    fn write(&self, row: &mut RowWriter) {
+        row.put_text(self);
     }
 
     fn read(row: &mut Fields<'_, 'a>) -> Option<&'a str> {
@@ -226,10 +229,10 @@ impl<'a, T: Columns<'a>> Columns<'a> for Option<T> {
         T::columns(name).into_iter().map(|column| Column { may_be_empty: true, ..column }).collect()
     }
 
-    fn write(&self, row: &mut ByteRecord) {
+    fn write(&self, row: &mut RowWriter) {
         match self {
             Some(value) => value.write(row),
-            None => row.push_field(b""),
+            None => row.put(b""),
         }
     }
 
@@ -247,9 +250,9 @@ mod tests {
     use super::*;
 
     fn text<'a>(value: &impl Columns<'a>) -> String {
-        let mut row = ByteRecord::new();
+        let mut row = RowWriter::over(Vec::new());
         value.write(&mut row);
-        String::from_utf8(row[0].to_vec()).unwrap()
+        String::from_utf8(row.into_bytes().0).unwrap().trim_end_matches(',').to_owned()
     }
 
     #[test]
