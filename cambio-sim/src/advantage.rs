@@ -153,9 +153,6 @@ impl Advantages<'_> {
     /// If the policy cannot play there; if an agent is at fault, with the first such deal in order; or if the executor was
     /// cancelled.
     ///
-    /// # Panics
-    /// Never: every rule system is valid with one round too.
-    ///
     /// # Determinism
     /// The result does not depend on the number of threads.
     pub fn play(&self, executor: &Executor, progress: impl FnMut(u64)) -> Result<Worth, RoundError> {

@@ -48,10 +48,7 @@ pub(crate) struct RowReader<'b> {
 }
 
 impl<'b> RowReader<'b> {
-    /// A reader of these bytes.
-    ///
-    /// # Errors
-    /// If the first row is not UTF-8.
+    /// A reader of these bytes. Fails if the first row is not UTF-8.
     pub(crate) fn new(bytes: &'b [u8]) -> Result<RowReader<'b>, String> {
         let file = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
         let mut reader = RowReader { file, row: StringRecord::new(), is_at_end: false };
@@ -59,10 +56,7 @@ impl<'b> RowReader<'b> {
         Ok(reader)
     }
 
-    /// Goes on to the next row.
-    ///
-    /// # Errors
-    /// If it is not UTF-8.
+    /// Goes on to the next row. Fails if it is not UTF-8.
     pub(crate) fn advance(&mut self) -> Result<(), String> {
         self.is_at_end = !self.file.read_record(&mut self.row).map_err(|error| error.to_string())?;
         Ok(())
@@ -74,9 +68,7 @@ impl<'b> RowReader<'b> {
     }
 
     /// Reads the rows up to the first one that does not begin with these fields. The texts of a row are among `texts`.
-    ///
-    /// # Errors
-    /// If a row is malformed. The sentence names its column.
+    /// Fails if a row is malformed. The sentence names its column.
     pub(crate) fn read<'a, R: Columns<'a>>(&mut self, begin: &[&str], texts: &[&'a str]) -> Result<Vec<R>, String> {
         let mut rows = Vec::new();
         while let Some(record) = self.next()

@@ -187,10 +187,7 @@ impl<'p> Facts<'p> {
     }
 }
 
-/// Checks that a manifest is, byte for byte, what this program would have written for this plan.
-///
-/// # Errors
-/// What is wrong, for the sentence that it is damaged.
+/// Checks that a manifest is, byte for byte, what this program would have written for this plan. The error says what is wrong.
 pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), String> {
     if let Some(told) = manifest["secret"].as_str() {
         let secret = told.parse::<Secret>().ok().filter(|secret| plan.secret && secret.commitment() == plan.seed);

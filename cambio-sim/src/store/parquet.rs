@@ -94,10 +94,7 @@ impl Table {
         Ok(Table { source, writer, path, columns: columns.into_iter().map(Gathered::new).collect(), rows: 0 })
     }
 
-    /// Takes a row.
-    ///
-    /// # Errors
-    /// The name of the column whose field is missing or malformed.
+    /// Takes a row. The error is the name of the column whose field is missing or malformed.
     fn gather(&mut self, row: &StringRecord) -> Result<(), &'static str> {
         let mut fields = row.iter();
         for gathered in &mut self.columns {

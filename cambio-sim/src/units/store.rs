@@ -165,9 +165,7 @@ impl UnitStore {
     /// # Errors
     /// If the store has another run, or this program or a bot's file is not what the run was begun with, or the chance comes
     /// from a secret, or the store cannot be used.
-    ///
-    /// # Panics
-    /// Never: what is written is text and numbers.
+    #[expect(clippy::missing_panics_doc, reason = "what is written is text and numbers")]
     pub fn begin(&self, plan: &PlayablePlan) -> Result<(), RunError> {
         if plan.secret {
             let allowed = "a seed, which all machines know";
@@ -288,10 +286,8 @@ impl UnitStore {
     }
 
     /// Commits a unit that was written aside, and returns it. `is_repeatable` says whether its agents decide the same each
-    /// time; if they do not, the unit that is there already stays and counts.
-    ///
-    /// # Errors
-    /// [`PartsError::Conflict`] if the store has other bytes for these batches; or if the store cannot be used.
+    /// time; if they do not, the unit that is there already stays and counts. Other bytes for these batches are a
+    /// [`PartsError::Conflict`].
     pub(super) fn commit(&self, mut writer: UnitWriter, is_repeatable: bool) -> Result<WorkUnit, RunError> {
         let unit = writer.unit();
         let name = unit.name();
