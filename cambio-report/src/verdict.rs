@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cambio_sim::Extent;
-use cambio_sim::Payoff;
 use cambio_sim::digest::CellDigest;
-use cambio_sim::{Derived, PairRow, Plan, SummaryRow};
+use cambio_sim::{Derived, Extent, PairRow, Payoff, Plan, SummaryRow};
 use cambio_stats::Interval;
 
 use crate::numbers::{grouped, number, plus_minus};
