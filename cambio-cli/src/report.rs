@@ -51,10 +51,8 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// Prints a note on standard error if a run is not complete.
-///
-/// # Errors
-/// If the manifest says that it is complete: then lines of its ledger are lost.
+/// Prints a note on standard error if a run is not complete. Fails if the manifest says that it is complete: then lines
+/// of its ledger are lost.
 pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
     if stored.is_complete() {
         return Ok(());

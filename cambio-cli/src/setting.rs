@@ -1,11 +1,9 @@
 //! The options for the setting in which agents are measured.
 
-use std::path::PathBuf;
-
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
+use cambio_sim::Unit;
 use cambio_sim::tune::Setting;
-use cambio_sim::{Payoff, Unit};
 
 use crate::run::threads;
 
@@ -69,11 +67,10 @@ impl SettingArgs {
     pub(super) fn setting(&self) -> Setting {
         Setting {
             rules: self.rules().to_owned(),
-            folder: PathBuf::from("."),
             seats: self.seats(),
             unit: if self.rounds { Unit::Rounds } else { Unit::Match },
-            payoff: Payoff::RankPoints,
             seed: self.seed,
+            ..Setting::default()
         }
     }
 }

@@ -163,10 +163,8 @@ fn bar(place: f64, columns: usize) -> Line<'static> {
     Line::from(format!(" {}●{}", "━".repeat(done), "─".repeat(width - 1 - done)))
 }
 
-/// Shows a film from a round and a decision on, until the person leaves.
-///
-/// # Errors
-/// If the terminal cannot be drawn on or read.
+/// Shows a film from a round and a decision on, until the person leaves. Fails if the terminal cannot be drawn on or
+/// read.
 pub(crate) fn watch(film: Film, at: (usize, usize), is_over: impl Fn() -> bool) -> std::io::Result<()> {
     let mut screen = Screen::open()?;
     let mut reel = Reel::new(film, at);

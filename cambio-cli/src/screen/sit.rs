@@ -462,10 +462,7 @@ pub(crate) enum Ending {
     Trouble(String),
 }
 
-/// Lets a person play in the whole terminal.
-///
-/// # Errors
-/// If the terminal cannot be drawn on or read.
+/// Lets a person play in the whole terminal. Fails if the terminal cannot be drawn on or read.
 pub(crate) fn sit(sitting: Sitting, adviser: Option<AgentSpec>, is_over: impl Fn() -> bool) -> std::io::Result<Ending> {
     let mut screen = Screen::open()?;
     let mut seat = Seat::new(sitting, adviser);
