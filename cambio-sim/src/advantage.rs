@@ -85,7 +85,6 @@ const ASKED: [&str; 9] = [
     "a turn's end",
 ];
 
-/// The place of a phase in [`ASKED`].
 fn place(phase: Phase) -> usize {
     match phase {
         Phase::Peek => 0,

@@ -64,7 +64,6 @@ pub struct Answer {
     pub counts: Vec<u64>,
 }
 
-/// A test while it is played.
 struct Reading {
     test: Sprt,
     scores: Moments,
@@ -177,9 +176,7 @@ impl Question {
         }
         Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
     }
-}
 
-impl Question {
     /// The plan that the test reads, deal by deal.
     fn plan(&self, setting: &Setting, roster: &Roster, agents: [&str; 2]) -> Result<PlayablePlan, PlanError> {
         let experiment = Experiment {

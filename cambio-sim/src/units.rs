@@ -45,7 +45,6 @@ pub struct PlayedUnit {
     pub costs: Vec<LineupCost>,
 }
 
-/// A unit while it is played.
 struct Sheet {
     writer: UnitWriter,
     matches: u64,

@@ -25,7 +25,6 @@ impl RowWriter {
         RowWriter { file: Writer::from_writer(out), row: ByteRecord::new(), rows: 0 }
     }
 
-    /// Writes a row.
     pub(crate) fn write<'a>(&mut self, row: &impl Columns<'a>) {
         self.row.clear();
         row.write(&mut self.row);

@@ -22,7 +22,6 @@ pub(crate) struct Reading<'p> {
     digest: Digest,
 }
 
-/// A batch that is not read yet.
 struct Waiting {
     place: PathBuf,
     entry: BatchEntry,
@@ -47,7 +46,6 @@ impl<'p> Reading<'p> {
         if self.waiting.len() == AT_ONCE { self.read() } else { Ok(()) }
     }
 
-    /// Reads all batches of a folder.
     pub(crate) fn add_all(&mut self, stored: &StoredRun) -> Result<(), RunError> {
         for batch in stored.read_batches()? {
             let (entry, files) = batch?;

@@ -179,7 +179,6 @@ impl RunFolder {
         Extent { batches: self.next_batch, of: self.plan.batch_count() }
     }
 
-    /// The batches that are still to be played.
     pub(crate) fn batches_left(&self) -> Range<u64> {
         self.next_batch..self.plan.batch_count()
     }
@@ -189,7 +188,6 @@ impl RunFolder {
         self.matches
     }
 
-    /// Appends the rows of the next batch.
     pub(crate) fn append(&mut self, entry: BatchEntry, files: &[(Vec<u8>, u64)]) -> Result<(), RunError> {
         for ((path, file), (bytes, _)) in self.files.iter_mut().zip(files) {
             file.write_all(bytes).map_err(RunError::unwritable(path))?;

@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 use crate::disk::RunError;
 use crate::plan::{Cell, Lineup, Plan, PlayablePlan, Rotations, Secret, lock_differences};
 
-/// The format of run folders.
 pub(crate) const FORMAT: &str = "cambio-run/2";
 
 /// How a run may have ended.
@@ -128,7 +127,6 @@ impl Build {
         Build::deserialize(manifest).unwrap_or_default()
     }
 
-    /// The revision of its source.
     pub(crate) fn revision(&self) -> &str {
         self.revision.as_deref().unwrap_or("unknown")
     }

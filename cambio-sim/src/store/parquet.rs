@@ -61,14 +61,12 @@ pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
     })
 }
 
-/// A file that is being written.
 struct Table {
     /// The name of the CSV file with the same rows.
     source: &'static str,
     path: PathBuf,
     writer: SerializedFileWriter<File>,
     columns: Vec<Gathered>,
-    /// How many rows are gathered.
     rows: usize,
 }
 
@@ -104,7 +102,6 @@ impl Table {
         if fields.next().is_some() { Err("the end of the row") } else { Ok(()) }
     }
 
-    /// Writes what is gathered.
     fn write_group(&mut self) -> Result<(), RunError> {
         self.rows = 0;
         let columns = &mut self.columns;
@@ -119,7 +116,6 @@ impl Table {
         write().map_err(|error| not_written(&self.path, error))
     }
 
-    /// Writes the rest.
     fn finish(mut self) -> Result<(), RunError> {
         if self.rows > 0 {
             self.write_group()?;

@@ -148,7 +148,6 @@ impl StoredRun {
         flaws
     }
 
-    /// The program that began the run.
     pub(crate) fn build(&self) -> Build {
         Build::of(&self.manifest)
     }

@@ -74,14 +74,10 @@ struct Drive<'a> {
     progress: &'a mut dyn FnMut(Step),
 }
 
-/// What a search found.
 struct Search {
     points: Vec<Point>,
-    /// Which point is the best.
     best: usize,
-    /// How many blocks were played.
     blocks: u64,
-    /// How many deals were used.
     used: u64,
     scores: Vec<FieldScores>,
 }

@@ -208,7 +208,6 @@ impl Queue {
     }
 }
 
-/// Sums the costs of many units by lineup.
 pub(super) fn summed(costs: impl IntoIterator<Item = LineupCost>) -> Vec<LineupCost> {
     let mut sums = BTreeMap::<(usize, usize), LineupCost>::new();
     for cost in costs {

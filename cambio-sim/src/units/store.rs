@@ -430,7 +430,6 @@ impl UnitWriter {
         Ok(())
     }
 
-    /// The unit that was written.
     pub(super) fn unit(&self) -> WorkUnit {
         let hash = self.hasher.finalize().to_hex().to_string();
         WorkUnit { from: self.batches.start, to: self.batches.end, hash }
@@ -444,7 +443,6 @@ impl Drop for UnitWriter {
     }
 }
 
-/// A batch as a unit has it.
 pub(super) struct StoredBatch {
     pub(super) entry: BatchEntry,
     /// Its bytes in each file.
@@ -453,7 +451,6 @@ pub(super) struct StoredBatch {
     pub(super) sums: Vec<u8>,
 }
 
-/// A unit while it is read.
 pub(super) struct UnitReader<'s> {
     store: &'s UnitStore,
     unit: &'s WorkUnit,
