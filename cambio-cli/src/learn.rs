@@ -154,7 +154,6 @@ fn agreed(row: &AgreedRow) -> String {
     )
 }
 
-/// A share in percent, with its interval.
 fn percent(share: f64, low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
         (Some(low), Some(high)) => format!("{:.1} % ({:.1} to {:.1})", 100.0 * share, 100.0 * low, 100.0 * high),
@@ -202,7 +201,6 @@ fn from<'a>(args: &'a Args, rules: &Rules, seats: &[usize]) -> Option<&'a str> {
     }
 }
 
-/// The recipe of a responder to an agent.
 fn responder(args: &Args, agent: &str) -> Result<Recipe, Box<dyn std::error::Error>> {
     let (name, seats) = (args.rules.as_deref().unwrap_or("classic"), usize::from(args.seats));
     let rules = read_rules(name, Path::new("."))?;

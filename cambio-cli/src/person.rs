@@ -51,7 +51,6 @@ impl<O: Write> Person<O> {
         Person { lines, interrupt, out, left: None }
     }
 
-    /// Plays a match to its end.
     pub(super) fn play(&mut self, mut sitting: Sitting) -> Ending {
         let rules = *sitting.invitation().deal.rules();
         let (names, kinds) = (sitting.invitation().names("you"), KindView::all(&rules));

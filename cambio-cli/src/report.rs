@@ -94,7 +94,6 @@ fn tuned(args: &Args) -> Result<Exit, RunError> {
     Ok(Exit::Done)
 }
 
-/// The curves, one for each field.
 fn curves(tuning: &Tuning<'_>) -> String {
     let curve = |points: &[Point]| {
         let best = points.iter().position(|point| tuning.is_best(point)).unwrap_or(0);

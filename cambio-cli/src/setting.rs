@@ -49,7 +49,6 @@ pub(super) fn probability(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "allowed is a number between 0 and 1".to_owned())
 }
 
-/// Reads a positive number.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|n: &f64| *n > 0.0 && n.is_finite());
     number.ok_or_else(|| "allowed is a number above 0".to_owned())

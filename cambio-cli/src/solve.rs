@@ -100,7 +100,6 @@ fn memory(text: &str) -> Result<u64, String> {
     bytes.map(|bytes| bytes as u64).ok_or_else(|| "allowed is a number of bytes such as 500MB or 8GB".to_owned())
 }
 
-/// The progress of a solver.
 pub(super) struct SolveProgress {
     pub(super) line: crate::progress::Progress,
     name: String,
@@ -111,7 +110,6 @@ impl SolveProgress {
         SolveProgress { line: crate::progress::Progress::spinner(is_quiet), name: name.to_owned() }
     }
 
-    /// Shows the progress of the solver.
     pub(super) fn show(&self, progress: Progress) {
         match progress {
             Progress::Estimated(estimate) => self.line.note(&format!("{}: {estimate}", self.name)),
@@ -176,7 +174,6 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The result for a solved game.
 struct Solved {
     text: String,
     iterations: u64,

@@ -140,7 +140,6 @@ fn half(mean: f64, (low, high): (f64, f64), digits: usize) -> Option<String> {
     is_even(below, above, digits).then(|| format!("{:.digits$}", below.max(above)))
 }
 
-/// A mean with its interval.
 fn in_full(mean: f64, low: Option<f64>, high: Option<f64>, digits: usize) -> String {
     let Some((low, high)) = low.zip(high) else { return format!("{mean:.digits$} ± –") };
     let half = half(mean, (low, high), digits);

@@ -105,6 +105,13 @@ impl Reel {
             self.due = self.step(true).then(|| self.next_due());
         }
     }
+
+    /// How far it is, from 0 to 1.
+    fn place(&self) -> f64 {
+        let frames = |rounds: &[cambio_view::RoundFilm]| rounds.iter().map(|round| round.frames.len()).sum::<usize>();
+        let all = frames(&self.film.rounds).max(2) - 1;
+        (frames(&self.film.rounds[..self.at.0]) + self.at.1) as f64 / all as f64
+    }
 }
 
 impl Page for Reel {
@@ -145,15 +152,6 @@ impl Page for Reel {
         lines.extend(told);
         lines.extend(foot);
         lines
-    }
-}
-
-impl Reel {
-    /// How far it is, from 0 to 1.
-    fn place(&self) -> f64 {
-        let frames = |rounds: &[cambio_view::RoundFilm]| rounds.iter().map(|round| round.frames.len()).sum::<usize>();
-        let all = frames(&self.film.rounds).max(2) - 1;
-        (frames(&self.film.rounds[..self.at.0]) + self.at.1) as f64 / all as f64
     }
 }
 

@@ -167,7 +167,6 @@ impl Seat {
         }
     }
 
-    /// Chooses a card for the verb.
     fn choose(&mut self, spot: String) {
         let Some(verb) = self.verb.clone() else { return };
         if verb != "swap" {
@@ -295,7 +294,6 @@ impl Seat {
         }
     }
 
-    /// Asks the adviser on a thread of its own.
     fn ask_advice(&mut self) {
         let Some(adviser) = self.adviser.clone().filter(|_| self.advice.is_none()) else {
             "Hints are for practice: start with --practice.".clone_into(&mut self.said);
@@ -452,7 +450,6 @@ impl Page for Seat {
     }
 }
 
-/// How a match at the terminal ended.
 pub(crate) enum Ending {
     /// It is over: the sitting, with its record.
     Over(Box<Sitting>),
