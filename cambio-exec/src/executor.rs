@@ -278,7 +278,6 @@ impl Worker<'_> {
 #[repr(align(128))]
 struct Counter(AtomicU64);
 
-/// How an ordered run ended.
 enum End<E> {
     Done,
     Cancelled,

@@ -41,7 +41,6 @@ pub(super) struct Section {
     behaviour: Table,
 }
 
-/// Writes the section about one cell.
 pub(super) struct CellReport<'a> {
     pub(super) plan: &'a Plan,
     /// The number of the cell in the plan.
@@ -534,7 +533,6 @@ fn is_regularised(rows: &[&RatingRow]) -> bool {
     rows.iter().any(|row| row.fit == Some(Fit::Regularised.method()))
 }
 
-/// Explains how to read the strips.
 fn reading(strips: &Strips) -> String {
     let step = if strips.step > 1 { format!(" A bar is {} values.", strips.step) } else { String::new() };
     let tails = match strips.ends {
@@ -558,7 +556,6 @@ fn shade(strength: f64) -> f64 {
     (strength.clamp(0.0, 1.0) * 40.0).round() / 100.0
 }
 
-/// Estimates in words.
 fn listed(estimates: &[Estimate]) -> String {
     let told = |own: &Estimate| format!("{}: {}", own.label, own.figure);
     estimates.iter().map(told).collect::<Vec<_>>().join("; ") + "."

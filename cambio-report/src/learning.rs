@@ -67,7 +67,6 @@ struct JudgedRow {
 }
 
 impl JudgedRow {
-    /// The share in percent, with its interval.
     fn share(&self) -> String {
         plus_minus(100.0 * self.share, self.interval(), 1)
     }

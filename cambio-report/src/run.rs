@@ -13,7 +13,6 @@ use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::template::page;
 use crate::verdict::Ladder;
 
-/// The most faults in the list.
 const MOST_FAULTS: usize = 50;
 
 /// A run and its tables.
@@ -249,7 +248,6 @@ fn overview(tables: &[CellReport<'_>]) -> Table {
     }
 }
 
-/// One rating over all tables.
 fn pooled(plan: &Plan, rows: &[PooledRow]) -> Table {
     let is_regularised = rows[0].fit == Fit::Regularised.method();
     let mut order: Vec<&PooledRow> = rows.iter().collect();

@@ -169,7 +169,6 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// Explains how to read the curves.
     fn reading(&self) -> &'static str {
         if self.points.iter().all(|point| point.low_simultaneous.is_some()) {
             "Bars are 95 % intervals, each by itself; the shaded band holds for all values together. The filled diamond is the \

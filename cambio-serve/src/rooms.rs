@@ -93,14 +93,12 @@ impl Rooms {
         Ok(number)
     }
 
-    /// A table by its number.
     pub(crate) fn get(&self, number: u64) -> Option<Arc<Room>> {
         let room = locked(&self.open).rooms.get(&number).cloned()?;
         room.touch();
         Some(room)
     }
 
-    /// The open tables, by number.
     pub(crate) fn numbers(&self) -> Vec<u64> {
         locked(&self.open).rooms.keys().copied().collect()
     }

@@ -204,7 +204,6 @@ impl Step {
 pub struct Feed {
     setting: Setting,
     next: u64,
-    /// The lines of the round.
     lines: VecDeque<String>,
     recent: VecDeque<Arc<str>>,
     last: Option<Step>,
@@ -236,7 +235,6 @@ impl Feed {
         self.last = Some(step);
     }
 
-    /// The last step.
     pub(crate) fn last_step(&self) -> &Step {
         self.last.as_ref().expect("a match begins with a step")
     }
