@@ -54,16 +54,13 @@ fn arena(criterion: &mut Criterion) {
         (["heuristic", "sharp"], 200_000),
     ] {
         let deals = if is_tried { 200 } else { deals };
-        let mut agents = lineup.map(str::to_owned).to_vec();
+        let mut agents = lineup.to_vec();
         agents.dedup();
         let experiment = Experiment {
             seed: Some(1.into()),
             deals,
-            rules: vec!["classic".into()],
-            seats: vec![SEATS],
             lineups: Lineups::Listed(vec![lineup.map(str::to_owned).to_vec()]),
-            agents,
-            ..Experiment::default()
+            ..Experiment::at("classic", SEATS, &agents)
         };
         let plan = experiment.plan(&roster(), Path::new(".")).expect("a plan");
         let mut group = criterion.benchmark_group(format!("{}, classic", lineup.join(" and ")));

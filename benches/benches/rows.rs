@@ -10,14 +10,8 @@ use cambio_sim::{BlockRows, Experiment, play_block};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 fn rows(criterion: &mut Criterion) {
-    let experiment = Experiment {
-        seed: Some(1.into()),
-        deals: 200,
-        rules: vec!["classic".into()],
-        seats: vec![2],
-        agents: vec!["heuristic".into(), "sharp".into()],
-        ..Experiment::default()
-    };
+    let experiment =
+        Experiment { seed: Some(1.into()), deals: 200, ..Experiment::at("classic", 2, &["heuristic", "sharp"]) };
     let plan = experiment.plan(&roster(), Path::new(".")).expect("the experiment is a good one");
     let play_all = || -> Vec<BlockRows<'_>> {
         plan.blocks().map(|block| play_block(&plan, &block).expect("no agent is at fault")).collect()

@@ -38,11 +38,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         name: args.agents.join(" against "),
         seed: Some(seed),
         deals: args.deals,
-        rules: vec![rules],
-        seats: vec![args.setting.seats()],
-        agents: args.agents.clone(),
         unit: if rounds { Unit::Rounds } else { Unit::Match },
-        ..Experiment::default()
+        ..Experiment::at(&rules, args.setting.seats(), &args.agents)
     };
     // Records are asked for beside the experiment, as with `cambio run --records`.
     let toml = experiment.to_toml();

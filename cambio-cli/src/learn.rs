@@ -154,7 +154,6 @@ fn agreed(row: &AgreedRow) -> String {
     )
 }
 
-/// A share in percent, with its interval.
 fn percent(share: f64, low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
         (Some(low), Some(high)) => format!("{:.1} % ({:.1} to {:.1})", 100.0 * share, 100.0 * low, 100.0 * high),
@@ -202,7 +201,6 @@ fn from<'a>(args: &'a Args, rules: &Rules, seats: &[usize]) -> Option<&'a str> {
     }
 }
 
-/// The recipe of a responder to an agent.
 fn responder(args: &Args, agent: &str) -> Result<Recipe, Box<dyn std::error::Error>> {
     let (name, seats) = (args.rules.as_deref().unwrap_or("classic"), usize::from(args.seats));
     let rules = read_rules(name, Path::new("."))?;
@@ -252,14 +250,7 @@ fn tell(progress: &Progress, step: &Learned, begun: u64) {
 }
 
 fn line(against: &str, seats: usize, share: f64, low: Option<f64>, high: Option<f64>, deals: u64) -> String {
-    let percent = |share: f64| 100.0 * share;
-    match (low, high) {
-        (Some(low), Some(high)) => format!(
-            "{:.1} % of the wins against {against} at {seats} seats ({:.1} to {:.1}, {deals} deals)",
-            percent(share),
-            percent(low),
-            percent(high)
-        ),
-        _ => format!("{:.1} % of the wins against {against} at {seats} seats ({deals} deals)", percent(share)),
-    }
+    let ends =
+        low.zip(high).map_or_else(String::new, |(low, high)| format!("{:.1} to {:.1}, ", 100.0 * low, 100.0 * high));
+    format!("{:.1} % of the wins against {against} at {seats} seats ({ends}{deals} deals)", 100.0 * share)
 }

@@ -51,7 +51,6 @@ impl<O: Write> Person<O> {
         Person { lines, interrupt, out, left: None }
     }
 
-    /// Plays a match to its end.
     pub(super) fn play(&mut self, mut sitting: Sitting) -> Ending {
         let rules = *sitting.invitation().deal.rules();
         let (names, kinds) = (sitting.invitation().names("you"), KindView::all(&rules));
@@ -246,10 +245,8 @@ fn offer(choices: &[impl AsRef<str>]) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// The decision that an answer means. The answer has the words of the decision or their beginnings, or only its cards.
-///
-/// # Errors
-/// A sentence, if the answer fits none of the choices or several.
+/// The decision that an answer means. The answer has the words of the decision or their beginnings, or only its cards. An answer that
+/// fits none of the choices or several is an error, in a sentence.
 fn understand<'c>(answer: &str, choices: &'c [String]) -> Result<&'c str, String> {
     let mut given: Vec<&str> = answer.split_whitespace().collect();
     if given.is_empty() {

@@ -15,7 +15,6 @@ const SHOWN: Duration = Duration::from_millis(100);
 /// The time between two lines without a terminal.
 const LINE: Duration = Duration::from_secs(10);
 
-/// The progress display of a command.
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
     is_quiet: bool,

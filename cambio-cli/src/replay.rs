@@ -124,7 +124,6 @@ fn tell(format: Format, line: u64, flaw: Option<&Flaw>, out: &mut impl Write) ->
     }
 }
 
-/// Reads one line.
 pub(crate) fn read(line: &[u8]) -> Result<Record, Flaw> {
     let flaw = |error| Flaw { round: None, decision: None, what: format!("not UTF-8: {error}") };
     Record::read(std::str::from_utf8(line).map_err(flaw)?.trim())

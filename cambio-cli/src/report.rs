@@ -51,10 +51,8 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// Prints a note on standard error if a run is not complete.
-///
-/// # Errors
-/// If the manifest says that it is complete: then lines of its ledger are lost.
+/// Prints a note on standard error if a run is not complete. Fails if the manifest says that it is complete: then lines
+/// of its ledger are lost.
 pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
     if stored.is_complete() {
         return Ok(());
@@ -96,7 +94,6 @@ fn tuned(args: &Args) -> Result<Exit, RunError> {
     Ok(Exit::Done)
 }
 
-/// The curves, one for each field.
 fn curves(tuning: &Tuning<'_>) -> String {
     let curve = |points: &[Point]| {
         let best = points.iter().position(|point| tuning.is_best(point)).unwrap_or(0);

@@ -8,7 +8,6 @@ use cambio_stats::{Interval, anytime};
 use crate::progress::Progress;
 use crate::say::say;
 
-/// The progress of a run.
 pub(super) struct RunProgress<'p> {
     plan: &'p Plan,
     progress: Progress,

@@ -44,10 +44,8 @@ pub(crate) fn plain_lines(text: &str) -> String {
     text.split('\n').map(plain).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads the next line, without its end, of at most `most` bytes; `None` at the end of the input.
-///
-/// # Errors
-/// If the input cannot be read, or the line is longer.
+/// Reads the next line, without its end, of at most `most` bytes; `None` at the end of the input. Fails if the input
+/// cannot be read, or the line is longer.
 pub(crate) fn next_line(input: &mut (impl BufRead + ?Sized), most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     if input.take(most + 1).read_until(b'\n', &mut line)? == 0 {

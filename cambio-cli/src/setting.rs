@@ -1,11 +1,9 @@
 //! The options for the setting in which agents are measured.
 
-use std::path::PathBuf;
-
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
+use cambio_sim::Unit;
 use cambio_sim::tune::Setting;
-use cambio_sim::{Payoff, Unit};
 
 use crate::run::threads;
 
@@ -51,7 +49,6 @@ pub(super) fn probability(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "allowed is a number between 0 and 1".to_owned())
 }
 
-/// Reads a positive number.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|n: &f64| *n > 0.0 && n.is_finite());
     number.ok_or_else(|| "allowed is a number above 0".to_owned())
@@ -69,11 +66,10 @@ impl SettingArgs {
     pub(super) fn setting(&self) -> Setting {
         Setting {
             rules: self.rules().to_owned(),
-            folder: PathBuf::from("."),
             seats: self.seats(),
             unit: if self.rounds { Unit::Rounds } else { Unit::Match },
-            payoff: Payoff::RankPoints,
             seed: self.seed,
+            ..Setting::default()
         }
     }
 }

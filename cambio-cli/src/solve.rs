@@ -100,45 +100,28 @@ fn memory(text: &str) -> Result<u64, String> {
     bytes.map(|bytes| bytes as u64).ok_or_else(|| "allowed is a number of bytes such as 500MB or 8GB".to_owned())
 }
 
-/// The progress of a solver.
 pub(super) struct SolveProgress {
-    progress: crate::progress::Progress,
+    pub(super) line: crate::progress::Progress,
     name: String,
 }
 
 impl SolveProgress {
     pub(super) fn new(name: &str, is_quiet: bool) -> SolveProgress {
-        SolveProgress { progress: crate::progress::Progress::spinner(is_quiet), name: name.to_owned() }
+        SolveProgress { line: crate::progress::Progress::spinner(is_quiet), name: name.to_owned() }
     }
 
-    /// Prints a line that stays.
-    pub(super) fn note(&self, line: &str) {
-        self.progress.note(line);
-    }
-
-    /// Shows a status.
-    pub(super) fn status(&self, status: impl FnOnce() -> String) {
-        self.progress.status(status);
-    }
-
-    /// Shows the progress of the solver.
     pub(super) fn show(&self, progress: Progress) {
         match progress {
-            Progress::Estimated(estimate) => self.note(&format!("{}: {estimate}", self.name)),
+            Progress::Estimated(estimate) => self.line.note(&format!("{}: {estimate}", self.name)),
             Progress::Compiling { histories, bytes } => {
-                self.status(|| format!("compiling: {histories} histories, {}", megabytes(bytes)));
+                self.line.status(|| format!("compiling: {histories} histories, {}", megabytes(bytes)));
             }
             Progress::Iterated { iterations, exploitability: Some(exploitability) } => {
-                self.status(|| format!("solving: {iterations} iterations, exploitability {exploitability:.2e}"));
+                self.line.status(|| format!("solving: {iterations} iterations, exploitability {exploitability:.2e}"));
             }
             Progress::Iterated { .. } => {}
-            Progress::Asked { sets } => self.status(|| format!("asking: {sets} information sets")),
+            Progress::Asked { sets } => self.line.status(|| format!("asking: {sets} information sets")),
         }
-    }
-
-    /// Removes the line that changes.
-    pub(super) fn finish(&self) {
-        self.progress.finish();
     }
 }
 
@@ -154,7 +137,7 @@ pub(super) fn compile(
 ) -> Result<Game, cambio_solve::SolveError> {
     let begun = Instant::now();
     let game = Game::compile(rules, &limits.limits(), &mut |at| progress.show(at))?;
-    progress.note(&format!(
+    progress.line.note(&format!(
         "compiled in {:.2} s: {} histories, {} + {} information sets, {} and {} for the solver",
         begun.elapsed().as_secs_f64(),
         game.histories(),
@@ -183,7 +166,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         Algorithm::Plus => exact(args, &rules, Method::Plus, &until, tree, &progress)?,
         Algorithm::Mccfr => sampled(args, &rules, &until, tree, &progress)?,
     };
-    progress.finish();
+    progress.line.finish();
     if let Some(save) = save {
         save.write(|file| file.write_all(solved.text.as_bytes()))?;
     }
@@ -191,7 +174,6 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The result for a solved game.
 struct Solved {
     text: String,
     iterations: u64,
@@ -256,7 +238,7 @@ fn export(
             format!("the tree of `{name}` takes {size} as a file; allowed are {allowed} (--memory-limit)").into()
         );
     }
-    progress.note(&format!("writing the tree: {} histories, {size}", game.histories()));
+    progress.line.note(&format!("writing the tree: {} histories, {size}", game.histories()));
     file.write(|file| game.write_efg(file).map(drop))?;
     Ok(())
 }
@@ -299,7 +281,7 @@ fn sampled(
             return Err(format!("{error}; sampling goes on for --iterations, for nothing else can be measured").into());
         }
         Err(error) => {
-            progress.note(&format!("{error}; sampling without a look at the exploitability"));
+            progress.line.note(&format!("{error}; sampling without a look at the exploitability"));
             None
         }
     };
@@ -309,7 +291,7 @@ fn sampled(
         match mccfr.iterate() {
             // The strategy sampled so far is still good.
             Err(error @ SolveError::Sampled { iterations: 1.., .. }) => {
-                progress.note(&format!("stopped: {error}"));
+                progress.line.note(&format!("stopped: {error}"));
                 break;
             }
             other => other?,

@@ -138,7 +138,6 @@ fn stored(
     Ok((Told { rules, seats: cell.seats, seed, answer }, Some(stored)))
 }
 
-/// How a run was read.
 struct Stored {
     run_id: String,
     last_deal: Option<u64>,
@@ -146,7 +145,6 @@ struct Stored {
     void_deals: u64,
 }
 
-/// The answer for programs.
 fn json(args: &Args, told: &Told, stored: Option<&Stored>) -> serde_json::Value {
     let Told { rules, seats, seed, answer } = told;
     let score = answer.scores.interval(2.0, Support::Share);
@@ -174,7 +172,6 @@ fn json(args: &Args, told: &Told, stored: Option<&Stored>) -> serde_json::Value 
     json
 }
 
-/// Prints the answer for people.
 fn print(args: &Args, answer: &Answer, stored: Option<&Stored>, out: &mut impl Write) -> std::io::Result<()> {
     let Args { agent, other, elo0, elo1, alpha, beta, .. } = args;
     let word = if args.normalized { "normalized Elo" } else { "Elo" };

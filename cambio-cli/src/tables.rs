@@ -3,9 +3,8 @@
 use std::io::{IsTerminal as _, Write};
 
 use cambio_report::is_even;
-use cambio_sim::{BaselineRow, Derived, PairRow, Payoff, Plan, PooledRow, RatingRow, SummaryRow};
+use cambio_sim::{BaselineRow, Derived, PairRow, Payoff, Plan, RatingRow, SummaryRow};
 use cambio_stats::ratings::Fit;
-use serde::Serialize;
 
 /// How tables are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
@@ -33,7 +32,7 @@ pub(super) fn print(plan: &Plan, derived: &Derived, format: Format) -> Result<()
     let printed = match format {
         Format::Table => people(plan, derived, &mut out),
         Format::Csv => derived.files().iter().take(1).try_for_each(|(_, text)| out.write_all(text.as_bytes())),
-        Format::Json => json(derived, &mut out),
+        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(derived)?),
         Format::Md => markdown(derived, &mut out),
     };
     match printed {
@@ -53,14 +52,11 @@ pub(super) fn print_baseline(
     let mut out = std::io::stdout().lock();
     let Some(first) = rows.first() else { return Err("nobody has met the baseline".into()) };
     let told = |row: &BaselineRow| {
-        let interval = match row.low.zip(row.high) {
-            Some((low, high)) => format!("{low:+.4} to {high:+.4}"),
-            None => "–".to_owned(),
-        };
-        let word = match row.low.zip(row.high).map(|(low, high)| (plan.payoff.sign() * low, plan.payoff.sign() * high))
-        {
-            Some((one, other)) if one > 0.0 && other > 0.0 => "better",
-            Some((one, other)) if one < 0.0 && other < 0.0 => "worse",
+        let ends = row.low.zip(row.high);
+        let interval = ends.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:+.4} to {high:+.4}"));
+        let word = match ends.map(|(low, high)| [low, high].map(|end| plan.payoff.sign() * end)) {
+            Some(ends) if ends.iter().all(|end| *end > 0.0) => "better",
+            Some(ends) if ends.iter().all(|end| *end < 0.0) => "worse",
             _ => "not told apart",
         };
         let p = row.p.map_or_else(|| "–".to_owned(), |p| format!("{p:.4}"));
@@ -109,29 +105,6 @@ pub(super) fn print_baseline(
     Ok(())
 }
 
-fn json(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
-    #[derive(Serialize)]
-    struct All<'a> {
-        summary: &'a [SummaryRow],
-        ratings: &'a [RatingRow],
-        pooled: &'a [PooledRow],
-        pairwise: &'a [PairRow],
-        seats: &'a [cambio_sim::SeatRow],
-        behaviour: &'a [cambio_sim::BehaviourRow],
-        faults: &'a [cambio_sim::FaultRow],
-    }
-    let all = All {
-        summary: &derived.summary,
-        ratings: &derived.ratings,
-        pooled: &derived.pooled,
-        pairwise: &derived.pairwise,
-        seats: &derived.seats,
-        behaviour: &derived.behaviour,
-        faults: &derived.faults,
-    };
-    writeln!(out, "{}", serde_json::to_string_pretty(&all)?)
-}
-
 fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "| rules | seats | agent | deals | rank points | win | Elo |\n|---|---|---|---|---|---|---|")?;
     for (row, rating) in derived.summary.iter().zip(&derived.ratings) {
@@ -167,7 +140,6 @@ fn half(mean: f64, (low, high): (f64, f64), digits: usize) -> Option<String> {
     is_even(below, above, digits).then(|| format!("{:.digits$}", below.max(above)))
 }
 
-/// A mean with its interval.
 fn in_full(mean: f64, low: Option<f64>, high: Option<f64>, digits: usize) -> String {
     let Some((low, high)) = low.zip(high) else { return format!("{mean:.digits$} ± –") };
     let half = half(mean, (low, high), digits);

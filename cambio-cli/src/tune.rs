@@ -210,7 +210,6 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// What was found, for people.
 fn told(tuned: &Tuned) -> String {
     let result = &tuned.result;
     let begin = format!("{} on {}, {} seats, against ", result.agent, result.rules, result.seats);
@@ -269,7 +268,6 @@ fn replies_told(found: &AgainstItself, points: &[Point]) -> String {
     text
 }
 
-/// The curve for people.
 pub(super) fn table(points: &[Point], best: usize) -> String {
     let mut text = format!("  {:>12} {:>7} {:>16} {:>16} {:>6}\n", "value", "deals", "mean", "all together", "best");
     for (place, point) in points.iter().enumerate() {

@@ -32,7 +32,7 @@ enum Step {
     /// Play one part of what the store lacks, and commit it
     Play(PlayArgs),
     /// Say what the store has, what it lacks, and what each lineup costs
-    Show(ShowArgs),
+    Show(StoreArg),
     /// Play some units again and compare their bytes
     Check(CheckArgs),
     /// Put all units together in a run folder: the same bytes as one run
@@ -78,12 +78,6 @@ struct PlayArgs {
     /// Do not show progress
     #[arg(long, short)]
     quiet: bool,
-}
-
-#[derive(Debug, clap::Args)]
-struct ShowArgs {
-    #[command(flatten)]
-    store: StoreArg,
 }
 
 #[derive(Debug, clap::Args)]
@@ -207,8 +201,8 @@ fn tell(error: &PlayError) -> Exit {
     if matches!(error, PlayError::Fault(_)) { Exit::Fault } else { Exit::Interrupted }
 }
 
-fn show(args: &ShowArgs) -> CliResult {
-    let store = UnitStore::open(&args.store.store)?;
+fn show(args: &StoreArg) -> CliResult {
+    let store = UnitStore::open(&args.store)?;
     let (plan, units) = (store.plan()?, store.units()?);
     let missing = store.missing(0..plan.batch_count())?;
     let left: u64 = missing.iter().map(|batches| batches.end - batches.start).sum();

@@ -45,7 +45,6 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The record in a line of a file.
 fn of_file(path: &Path, number: u64) -> Result<Record, Box<dyn std::error::Error>> {
     let unreadable = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
     let mut input = BufReader::new(File::open(path).map_err(unreadable)?);

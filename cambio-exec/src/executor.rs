@@ -239,7 +239,7 @@ impl Executor {
         }
         let run = Ordered::new(self, range, &mut *state, work, commit);
         self.pool.in_place_scope(|scope| {
-            run.start(scope);
+            run.add_tasks(&mut run.queue(), scope);
             run.watch(&self.pool, &mut look);
         });
         let (end, done) = run.finish();
@@ -278,7 +278,6 @@ impl Worker<'_> {
 #[repr(align(128))]
 struct Counter(AtomicU64);
 
-/// How an ordered run ended.
 enum End<E> {
     Done,
     Cancelled,
@@ -373,10 +372,6 @@ where
         queue.end.get_or_insert(end);
         self.is_over.store(true, Ordering::Relaxed);
         self.ended.notify_all();
-    }
-
-    fn start<'s>(&'s self, scope: &Scope<'s>) {
-        self.add_tasks(&mut self.queue(), scope);
     }
 
     /// Starts tasks for what may be begun, as many as there may be.

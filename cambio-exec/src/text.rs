@@ -89,6 +89,14 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 pub fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(source: D) -> Result<Vec<T>, D::Error> {
     struct OneOrMany<T>(PhantomData<T>);
 
+    macro_rules! one {
+        ($($visit:ident: $type:ty),+) => {
+            $(fn $visit<E: serde::de::Error>(self, value: $type) -> Result<Vec<T>, E> {
+                T::deserialize(value.into_deserializer()).map(|one| vec![one])
+            })+
+        };
+    }
+
     impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
         type Value = Vec<T>;
 
@@ -96,33 +104,7 @@ pub fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(source: D) ->
             f.write_str("one value, or a list of them")
         }
 
-        fn visit_bool<E: serde::de::Error>(self, flag: bool) -> Result<Vec<T>, E> {
-            T::deserialize(flag.into_deserializer()).map(|one| vec![one])
-        }
-
-        fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Vec<T>, E> {
-            T::deserialize(number.into_deserializer()).map(|one| vec![one])
-        }
-
-        fn visit_i128<E: serde::de::Error>(self, number: i128) -> Result<Vec<T>, E> {
-            T::deserialize(number.into_deserializer()).map(|one| vec![one])
-        }
-
-        fn visit_u128<E: serde::de::Error>(self, number: u128) -> Result<Vec<T>, E> {
-            T::deserialize(number.into_deserializer()).map(|one| vec![one])
-        }
-
-        fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Vec<T>, E> {
-            T::deserialize(number.into_deserializer()).map(|one| vec![one])
-        }
-
-        fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Vec<T>, E> {
-            T::deserialize(number.into_deserializer()).map(|one| vec![one])
-        }
-
-        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<T>, E> {
-            T::deserialize(text.into_deserializer()).map(|one| vec![one])
-        }
+        one! { visit_bool: bool, visit_f64: f64, visit_i64: i64, visit_u64: u64, visit_i128: i128, visit_u128: u128, visit_str: &str }
 
         fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<T>, A::Error> {
             Vec::deserialize(SeqAccessDeserializer::new(list))

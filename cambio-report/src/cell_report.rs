@@ -1,10 +1,8 @@
 //! The section of the page about one cell: a rule system at one number of seats, which the page calls a table.
 
-use cambio_sim::Derived;
-use cambio_sim::Extent;
 use cambio_sim::digest::{Behaviour, CellBehaviour, CellDigest, SEAT_DEALS};
 use cambio_sim::rows::{Form, MEASURES, Measure};
-use cambio_sim::{BehaviourRow, Plan, RatingRow, SeatRow};
+use cambio_sim::{BehaviourRow, Derived, Extent, Plan, RatingRow, SeatRow};
 use cambio_stats::histogram::Histogram;
 use cambio_stats::ratings::Fit;
 use cambio_stats::{Interval, Support};
@@ -43,7 +41,6 @@ pub(super) struct Section {
     behaviour: Table,
 }
 
-/// Writes the section about one cell.
 pub(super) struct CellReport<'a> {
     pub(super) plan: &'a Plan,
     /// The number of the cell in the plan.
@@ -192,16 +189,12 @@ impl CellReport<'_> {
         let mut estimates: Vec<Estimate> =
             self.names().into_iter().zip(&self.ladder.rungs).zip(rows).map(estimate).collect();
         estimates.sort_by(|one, other| other.mean.total_cmp(&one.mean));
-        let zero = match self.plan.anchor {
-            Some(agent) => Prose::from("0 is ").code(&self.plan.agents[agent].label),
-            None => "0 is their mean".into(),
-        };
         Figure {
             id: format!("ratings-{}", self.place + 1),
             title: format!("{} in Elo points, {}", if is_regularised(rows) { "Regularised ratings" } else { "Ratings" }, self.title()),
             description: listed(&estimates),
             caption: Prose::from("Plackett–Luce strengths of all games at once, in Elo points; ")
-                .then(zero)
+                .then(zero(self.plan))
                 .say(". The thick bar is the 95 % interval of one, the thin line holds for all together; the marks are those of the means."),
             drawing: Forest::new(&estimates, Some(0.0), ("Elo points", 0)),
         }
@@ -405,7 +398,14 @@ impl CellReport<'_> {
         .into()
     }
 
-    fn strips(&self, of: fn(&Behaviour) -> &Histogram, origin: i64, unit: &str) -> (Strips, String) {
+    /// A figure with the distribution of each agent; `id` is that of all such figures.
+    fn strips(
+        &self,
+        (id, title): (&str, &str),
+        of: fn(&Behaviour) -> &Histogram,
+        (origin, unit): (i64, &str),
+        caption: &str,
+    ) -> Figure<Strips> {
         let own: Vec<Distribution<'_>> = self
             .names()
             .into_iter()
@@ -423,38 +423,35 @@ impl CellReport<'_> {
                 _ => format!("{}: none counted", own.label),
             }
         };
-        (Strips::new(&own, origin, unit), own.iter().map(told).collect::<Vec<_>>().join("; ") + ".")
+        let drawing = Strips::new(&own, origin, unit);
+        Figure {
+            id: format!("{id}-{}", self.place + 1),
+            title: format!("{title}, {}", self.title()),
+            description: own.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
+            caption: format!("{caption} {}", reading(&drawing)).into(),
+            drawing,
+        }
     }
 
     fn calls(&self) -> Figure<Strips> {
-        let (drawing, description) = self.strips(|behaviour| &behaviour.call_turns, 1, "turn of the table");
         let caption = format!(
             "In which turn an agent made the first call of a round. The turns of all seats are counted, from 1: lap 2 of {} \
-             seats begins with turn {}. {}",
+             seats begins with turn {}.",
             self.seats(),
             self.seats() + 1,
-            reading(&drawing)
         );
-        Figure {
-            id: format!("calls-{}", self.place + 1),
-            title: format!("When agents call, {}", self.title()),
-            description,
-            caption: caption.into(),
-            drawing,
-        }
+        self.strips(
+            ("calls", "When agents call"),
+            |behaviour| &behaviour.call_turns,
+            (1, "turn of the table"),
+            &caption,
+        )
     }
 
     fn points(&self) -> Figure<Strips> {
-        let (drawing, description) = self.strips(|behaviour| &behaviour.points, 0, "points at the end of a round");
-        let caption =
-            format!("Points of an agent’s layout at the end of a round; fewer are better. {}", reading(&drawing));
-        Figure {
-            id: format!("points-{}", self.place + 1),
-            title: format!("Points at the end of a round, {}", self.title()),
-            description,
-            caption: caption.into(),
-            drawing,
-        }
+        let (name, unit) = (("points", "Points at the end of a round"), "points at the end of a round");
+        let caption = "Points of an agent’s layout at the end of a round; fewer are better.";
+        self.strips(name, |behaviour| &behaviour.points, (0, unit), caption)
     }
 
     fn behaviour(&self) -> Table {
@@ -523,12 +520,19 @@ fn ratings_note(rows: &[&RatingRow]) -> Option<Prose> {
     )
 }
 
+/// Which rating is 0.
+pub(super) fn zero(plan: &Plan) -> Prose {
+    match plan.anchor {
+        Some(agent) => Prose::from("0 is ").code(&plan.agents[agent].label),
+        None => "0 is their mean".into(),
+    }
+}
+
 /// Whether a prior was needed to rate these.
 fn is_regularised(rows: &[&RatingRow]) -> bool {
     rows.iter().any(|row| row.fit == Some(Fit::Regularised.method()))
 }
 
-/// Explains how to read the strips.
 fn reading(strips: &Strips) -> String {
     let step = if strips.step > 1 { format!(" A bar is {} values.", strips.step) } else { String::new() };
     let tails = match strips.ends {
@@ -552,7 +556,6 @@ fn shade(strength: f64) -> f64 {
     (strength.clamp(0.0, 1.0) * 40.0).round() / 100.0
 }
 
-/// Estimates in words.
 fn listed(estimates: &[Estimate]) -> String {
     let told = |own: &Estimate| format!("{}: {}", own.label, own.figure);
     estimates.iter().map(told).collect::<Vec<_>>().join("; ") + "."

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::parts::{Prose, Table};
 use crate::plot::{Curve, Figure};
-use crate::template::page;
 
 /// What such a page shows.
 #[derive(Serialize)]
@@ -24,11 +23,4 @@ pub(crate) struct CurvePage {
     pub(crate) how: Prose,
     /// What makes it again.
     pub(crate) command: String,
-}
-
-impl CurvePage {
-    /// The page.
-    pub(crate) fn html(&self) -> String {
-        page("curves.html", self)
-    }
 }

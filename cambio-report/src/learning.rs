@@ -11,6 +11,7 @@ use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, plus_minus};
 use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::plot::{Curve, Figure, Sample, Standing};
+use crate::template::page;
 
 /// The most points of the curve of the loss; of more, every second, third and so on is drawn.
 const MOST_POINTS: usize = 60;
@@ -66,7 +67,6 @@ struct JudgedRow {
 }
 
 impl JudgedRow {
-    /// The share in percent, with its interval.
     fn share(&self) -> String {
         plus_minus(100.0 * self.share, self.interval(), 1)
     }
@@ -126,7 +126,7 @@ pub fn of_learning(folder: &Path) -> Result<String, RunError> {
     curves.extend((!agreed.is_empty()).then(|| learning.agreement()));
     curves.extend((learning.curve.len() > 1).then(|| learning.loss()));
     let seats: Vec<String> = recipe.seats.iter().map(ToString::to_string).collect();
-    let page = CurvePage {
+    let shown = CurvePage {
             title: learning.title(),
             verdicts: learning.verdicts(&seats.join(", ")),
             heading: "How it learned",
@@ -148,7 +148,7 @@ pub fn of_learning(folder: &Path) -> Result<String, RunError> {
                 .say(" the network at each evaluation."),
             command: text,
         };
-    Ok(page.html())
+    Ok(page("curves.html", shown))
 }
 
 /// Matches in thousands.

@@ -7,13 +7,12 @@ use cambio_sim::{Derived, Experiment, Extent, FaultPolicy, Plan, PlannedAgent, P
 use cambio_stats::ratings::Fit;
 use serde::Serialize;
 
-use crate::cell_report::{CellReport, Section};
+use crate::cell_report::{CellReport, Section, zero};
 use crate::numbers::{NONE, count, grouped, plus_minus};
 use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::template::page;
 use crate::verdict::Ladder;
 
-/// The most faults in the list.
 const MOST_FAULTS: usize = 50;
 
 /// A run and its tables.
@@ -23,14 +22,7 @@ const MOST_FAULTS: usize = 50;
 /// use cambio_report::{Run, of_run};
 /// use cambio_sim::{Executor, Experiment, Extent, Runner};
 ///
-/// let experiment = Experiment {
-///     seed: Some(0.into()),
-///     deals: 20,
-///     rules: vec!["classic".into()],
-///     seats: vec![2],
-///     agents: vec!["random".into(), "greedy".into()],
-///     ..Experiment::default()
-/// };
+/// let experiment = Experiment { deals: 20, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// let derived = Runner::new(&Executor::new(1)?).play(&plan).derived;
 /// let all = plan.batch_count();
@@ -256,7 +248,6 @@ fn overview(tables: &[CellReport<'_>]) -> Table {
     }
 }
 
-/// One rating over all tables.
 fn pooled(plan: &Plan, rows: &[PooledRow]) -> Table {
     let is_regularised = rows[0].fit == Fit::Regularised.method();
     let mut order: Vec<&PooledRow> = rows.iter().collect();
@@ -269,10 +260,6 @@ fn pooled(plan: &Plan, rows: &[PooledRow]) -> Table {
             grouped(row.games).into(),
         ],
     };
-    let zero = match plan.anchor {
-        Some(agent) => Prose::from("0 is ").code(&plan.agents[agent].label),
-        None => "0 is their mean".into(),
-    };
     let kind = if is_regularised { "One regularised rating" } else { "One rating" };
     let interval = if is_regularised {
         " No games can compare all agents, so each is taken to have won and lost a game against one of mean strength; intervals \
@@ -282,7 +269,7 @@ fn pooled(plan: &Plan, rows: &[PooledRow]) -> Table {
     };
     Table {
         caption: Prose::from(format!("{kind} for all tables, in Elo points; "))
-            .then(zero)
+            .then(zero(plan))
             .say(". It takes an agent to be as strong at every table, and a table with more games has more weight.")
             .say(interval),
         corner: "agent",

@@ -13,7 +13,6 @@ const TEMPLATES: [(&str, &str); 5] = [
     ("style.css", include_str!("../templates/style.css")),
 ];
 
-/// Fills in a template.
 pub(crate) fn page(template: &str, view: impl Serialize) -> String {
     let render = || -> Result<String, minijinja::Error> {
         let mut environment = Environment::new();

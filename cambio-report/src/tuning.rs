@@ -9,6 +9,7 @@ use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, percent, plus_minus, signed, spread};
 use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::plot::{Curve, Figure, Sample, Standing};
+use crate::template::page;
 use crate::verdict::digits;
 
 /// The results of tuning, as `curve.csv` and `tuning.json` hold them.
@@ -71,7 +72,7 @@ pub fn of_tuning(tuning: Tuning<'_>) -> String {
         Found::AgainstField(found) => (tuning.verdicts(found), None),
         Found::AgainstItself(found) => (vec![tuning.equilibria(found)], Some(tuning.replies(&fields))),
     };
-    CurvePage {
+    let shown = CurvePage {
         title: format!("The best of {}", result.agent),
         verdicts,
         heading: "Response",
@@ -88,8 +89,8 @@ pub fn of_tuning(tuning: Tuning<'_>) -> String {
             .code("tuning.json")
             .say(" says what was found."),
         command: result.command.clone(),
-    }
-    .html()
+    };
+    page("curves.html", shown)
 }
 
 impl<'a> Tuning<'a> {
@@ -168,7 +169,6 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// Explains how to read the curves.
     fn reading(&self) -> &'static str {
         if self.points.iter().all(|point| point.low_simultaneous.is_some()) {
             "Bars are 95 % intervals, each by itself; the shaded band holds for all values together. The filled diamond is the \

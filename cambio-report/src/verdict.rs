@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cambio_sim::Extent;
-use cambio_sim::Payoff;
 use cambio_sim::digest::CellDigest;
-use cambio_sim::{Derived, PairRow, Plan, SummaryRow};
+use cambio_sim::{Derived, Extent, PairRow, Payoff, Plan, SummaryRow};
 use cambio_stats::Interval;
 
 use crate::numbers::{grouped, number, plus_minus};
@@ -28,7 +26,6 @@ pub(super) struct Ladder<'a> {
     is_mirror: bool,
 }
 
-/// An agent with its mean.
 pub(super) struct Rung<'a> {
     pub(super) agent: &'a str,
     /// Its number in the plan.
@@ -132,7 +129,6 @@ impl<'a> Ladder<'a> {
         self.pairs.len()
     }
 
-    /// Whether there are agents to compare.
     pub(super) fn compares(&self) -> bool {
         self.rungs.len() > 1 && !(self.is_mirror && self.payoff != Payoff::Points)
     }
@@ -180,7 +176,6 @@ impl<'a> Ladder<'a> {
         }
     }
 
-    /// The verdict.
     pub(super) fn verdict(&self, extent: Extent) -> Prose {
         let so_far = |text: &str| if extent.is_whole() { text.to_owned() } else { format!("So far {text}") };
         let Some((leader, others)) = self.rungs.split_first() else {
@@ -241,7 +236,6 @@ impl<'a> Ladder<'a> {
     }
 }
 
-/// A p-value in words.
 pub(super) fn p_value(p: f64) -> String {
     match p {
         p if p < 0.001 => "p < 0.001".to_owned(),

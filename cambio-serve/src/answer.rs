@@ -37,7 +37,7 @@ impl IntoResponse for Problem {
 }
 
 pub(crate) type Answer = Result<Response<Body>, Problem>;
-/// An answer of JSON.
+
 pub(crate) fn json(value: &impl Serialize) -> Response<Body> {
     let text = serde_json::to_string(value).expect("what is sent is plain data");
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()

@@ -319,7 +319,6 @@ async fn film(body: Bytes) -> Answer {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Why {
-    /// The record of the match.
     record: serde_json::Value,
     round: usize,
     decision: usize,
@@ -338,7 +337,6 @@ async fn explain(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Worth {
-    /// The record of the match.
     record: serde_json::Value,
     round: usize,
 }

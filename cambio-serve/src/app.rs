@@ -76,7 +76,7 @@ impl App {
         let (mut head, body) = request.into_parts();
         let path = match self.gate.admit(&head.method, &head.uri, &head.headers) {
             Ok(path) => path,
-            Err(turned) => return Problem(turned.status, turned.why.to_owned()).into_response(),
+            Err(problem) => return problem.into_response(),
         };
         let path = head.uri.query().map_or_else(|| path.clone(), |query| format!("{path}?{query}"));
         match path.parse::<Uri>() {

@@ -50,10 +50,8 @@ impl Appraisals {
         Appraisals { jobs: Mutex::default(), worker: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Begins the appraisal of a round, counted from 1, unless it is there already. Returns its number.
-    ///
-    /// # Errors
-    /// If the record has no such round.
+    /// Begins the appraisal of a round, counted from 1, unless it is there already. Returns its number. Fails if the
+    /// record has no such round.
     pub(crate) fn begin(&self, record: Record, round: usize) -> Result<u64, Refusal> {
         let Some(decisions) = record.rounds.get(round.wrapping_sub(1)).map(|round| round.decisions.len()) else {
             return Err(Refusal(format!("the match has no round {round}")));

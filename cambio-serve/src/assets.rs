@@ -2,7 +2,6 @@
 
 use cambio_view::{TABLE_JS, VIEWER_CSS, WATCH_JS};
 
-/// A file: its name, its type and its text.
 pub(crate) struct Asset {
     pub(crate) kind: &'static str,
     pub(crate) text: &'static str,
@@ -20,7 +19,6 @@ pub(crate) fn page(path: &str) -> Option<Asset> {
     Some(Asset { kind: "text/html; charset=utf-8", text })
 }
 
-/// The other files by name.
 pub(crate) fn file(name: &str) -> Option<Asset> {
     const JS: &str = "text/javascript; charset=utf-8";
     let (kind, text) = match name {

@@ -2,12 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
-/// Why a request is not let in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Turned {
-    pub(crate) status: StatusCode,
-    pub(crate) why: &'static str,
-}
+use crate::answer::Problem;
 
 /// What a request has to show.
 #[derive(Debug)]
@@ -24,8 +19,8 @@ impl Gate {
     }
 
     /// The rest of the path behind the token, if the request may come in.
-    pub(crate) fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<String, Turned> {
-        let turn = |status, why| Err(Turned { status, why });
+    pub(crate) fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<String, Problem> {
+        let turn = |status, why: &str| Err(Problem(status, why.to_owned()));
         let of = |name: header::HeaderName| {
             let mut values = headers.get_all(name).iter();
             let first = values.next().map(|value| value.to_str().unwrap_or("\u{0}"));

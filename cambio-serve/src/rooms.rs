@@ -74,10 +74,7 @@ impl Rooms {
         Rooms { open: Mutex::default(), most, idle, thinkers: Arc::new(Semaphore::new(cores)) }
     }
 
-    /// Opens a table, and closes those that nobody looks at any more.
-    ///
-    /// # Errors
-    /// If as many are open as may be.
+    /// Opens a table, and closes those that nobody looks at any more. Fails if as many are open as may be.
     pub(crate) fn open(&self, sitting: Sitting) -> Result<u64, Refusal> {
         let mut open = locked(&self.open);
         open.rooms.retain(|_, room| !room.is_idle(self.idle));
@@ -96,14 +93,12 @@ impl Rooms {
         Ok(number)
     }
 
-    /// A table by its number.
     pub(crate) fn get(&self, number: u64) -> Option<Arc<Room>> {
         let room = locked(&self.open).rooms.get(&number).cloned()?;
         room.touch();
         Some(room)
     }
 
-    /// The open tables, by number.
     pub(crate) fn numbers(&self) -> Vec<u64> {
         locked(&self.open).rooms.keys().copied().collect()
     }

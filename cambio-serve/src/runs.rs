@@ -27,7 +27,7 @@ pub(crate) fn router() -> Router<Arc<Desk>> {
 }
 
 /// A run folder, as the list shows it.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct Folder {
     name: String,
     title: String,
@@ -91,16 +91,7 @@ async fn list(State(desk): Desks) -> Answer {
                 problem: None,
                 name,
             },
-            Err(error) => Folder {
-                title: name.clone(),
-                agents: Vec::new(),
-                rules: Vec::new(),
-                matches: 0,
-                of: 0,
-                report: false,
-                problem: Some(error.to_string()),
-                name,
-            },
+            Err(error) => Folder { title: name.clone(), problem: Some(error.to_string()), name, ..Folder::default() },
         };
         let listed: Vec<Folder> = folders(&desk.settings.runs).into_iter().map(read).collect();
         Ok(serde_json::json!({ "root": root, "runs": listed }))
@@ -125,10 +116,8 @@ async fn report(State(desk): Desks, Query(name): Query<Name>) -> Answer {
     Ok((head, text.await?).into_response())
 }
 
-/// What a run folder names is not started unasked.
-///
-/// # Errors
-/// If the run has an agent that starts a program or reads a file, and whoever started the server did not name it.
+/// What a run folder names is not started unasked. Fails if the run has an agent that starts a program or reads a file,
+/// and whoever started the server did not name it.
 pub(crate) fn may_start(desk: &Desk, run: &StoredRun) -> Result<(), Problem> {
     let mut quoted = run.plan.agents.iter().filter(|agent| agent.label.contains('"'));
     quoted.try_for_each(|agent| desk.agent(&agent.label).map(|_| ()))

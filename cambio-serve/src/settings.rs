@@ -6,13 +6,6 @@ use std::time::Duration;
 use cambio_agents::Roster;
 
 /// What a server is started with.
-///
-/// ```
-/// use cambio_serve::Settings;
-///
-/// let settings = Settings { tables: 4, ..Settings::new(cambio_agents::roster()) };
-/// assert_eq!((settings.tables, settings.allowed.len()), (4, 0));
-/// ```
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The agents that may be played against.

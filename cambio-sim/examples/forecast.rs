@@ -20,14 +20,8 @@ const DISPATCH: f64 = 0.002;
 const COMMIT: f64 = 0.05;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let experiment = Experiment {
-        seed: Some(1.into()),
-        deals: 50_000_000,
-        rules: vec!["classic".into()],
-        seats: vec![2],
-        agents: vec!["rollout".into(), "sharp".into()],
-        ..Experiment::default()
-    };
+    let experiment =
+        Experiment { seed: Some(1.into()), deals: 50_000_000, ..Experiment::at("classic", 2, &["rollout", "sharp"]) };
     let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
     println!(
         "| workers | hours | at work | driver busy | units | lost | played twice |\n|---:|---:|---:|---:|---:|---:|---:|"

@@ -85,7 +85,6 @@ const ASKED: [&str; 9] = [
     "a turn's end",
 ];
 
-/// The place of a phase in [`ASKED`].
 fn place(phase: Phase) -> usize {
     match phase {
         Phase::Peek => 0,
@@ -152,9 +151,6 @@ impl Advantages<'_> {
     /// # Errors
     /// If the policy cannot play there; if an agent is at fault, with the first such deal in order; or if the executor was
     /// cancelled.
-    ///
-    /// # Panics
-    /// Never: every rule system is valid with one round too.
     ///
     /// # Determinism
     /// The result does not depend on the number of threads.

@@ -27,12 +27,10 @@ pub struct Digest {
     pub cells: Vec<CellDigest>,
     /// The cell of the last block.
     pub last_cell: usize,
-    /// The faults of agents.
     faults: Vec<FaultRow>,
 }
 
 impl Digest {
-    /// A digest of no rows.
     pub(crate) fn new(plan: &Plan) -> Digest {
         let cells = plan.cells.iter().map(|cell| CellDigest::new(plan, cell)).collect();
         Digest { cells, last_cell: 0, faults: Vec::new() }

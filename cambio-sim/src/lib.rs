@@ -13,10 +13,7 @@
 //! let experiment = Experiment {
 //!     seed: Some(42.into()),
 //!     deals: 2,
-//!     rules: vec!["classic".into()],
-//!     seats: vec![2],
-//!     agents: vec!["random".into(), "greedy(call_at=7)".into()],
-//!     ..Experiment::default()
+//!     ..Experiment::at("classic", 2, &["random", "greedy(call_at=7)"])
 //! };
 //! let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
 //! let block = plan.blocks().next().unwrap();

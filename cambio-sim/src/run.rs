@@ -51,14 +51,7 @@ pub struct Progress<'a> {
 /// use std::path::Path;
 /// use cambio_sim::{Executor, Experiment, RunFolder, Runner};
 ///
-/// let experiment = Experiment {
-///     seed: Some(0.into()),
-///     deals: 10,
-///     rules: vec!["classic".into()],
-///     seats: vec![2],
-///     agents: vec!["random".into(), "greedy".into()],
-///     ..Experiment::default()
-/// };
+/// let experiment = Experiment { deals: 10, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// # let path = std::env::temp_dir().join(format!("cambio-runner-{}", std::process::id()));
 /// let mut folder = RunFolder::create(&path, &plan)?;
@@ -71,6 +64,13 @@ pub struct Progress<'a> {
 /// assert_eq!(report.matches, 20);
 /// let random = report.derived.summary.iter().find(|row| row.agent == "random").unwrap();
 /// assert!(random.rank_points < 0.5);
+///
+/// // The same tables without a folder.
+/// let report = Runner::new(&executor).play(&plan);
+/// report.outcome?;
+/// let pair = &report.derived.pairwise[0];
+/// assert_eq!((pair.agent.as_str(), pair.other.as_str(), pair.deals), ("random", "greedy", 10));
+/// assert!(pair.difference < 0.0);
 ///
 /// // The folder has the experiment, from which `cambio run` makes the same folder.
 /// let (again, _) = Experiment::read(&path.join("spec.toml"))?;
@@ -100,27 +100,6 @@ impl<'a> Runner<'a> {
     ///
     /// # Determinism
     /// The tables are the same as after [`Runner::run`], for any number of threads.
-    ///
-    /// ```
-    /// use std::path::Path;
-    /// use cambio_sim::{Executor, Experiment, Runner};
-    ///
-    /// let experiment = Experiment {
-    ///     seed: Some(0.into()),
-    ///     deals: 10,
-    ///     rules: vec!["classic".into()],
-    ///     seats: vec![2],
-    ///     agents: vec!["random".into(), "greedy".into()],
-    ///     ..Experiment::default()
-    /// };
-    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
-    /// let report = Runner::new(&Executor::new(1)?).play(&plan);
-    /// report.outcome?;
-    /// let pair = &report.derived.pairwise[0];
-    /// assert_eq!((pair.agent.as_str(), pair.other.as_str(), pair.deals), ("random", "greedy", 10));
-    /// assert!(pair.difference < 0.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn play(&self, plan: &PlayablePlan) -> Report {
         let commit = |(matches, digest): &mut (u64, Digest), played: &mut PlayedBatch<'_>| {
             *matches += played.matches;

@@ -64,7 +64,6 @@ pub struct Answer {
     pub counts: Vec<u64>,
 }
 
-/// A test while it is played.
 struct Reading {
     test: Sprt,
     scores: Moments,
@@ -132,23 +131,21 @@ impl Question {
     /// ```
     /// use cambio_sim::sprt::{Question, Scale};
     /// use cambio_sim::tune::Setting;
-    /// use cambio_sim::{Executor, Payoff, Unit};
+    /// use cambio_sim::{Executor, Unit};
     /// use cambio_stats::sprt::Verdict;
     ///
-    /// let setting = Setting {
-    ///     rules: "classic".into(),
-    ///     folder: ".".into(),
-    ///     seats: 2,
-    ///     unit: Unit::Rounds,
-    ///     payoff: Payoff::RankPoints,
-    ///     seed: 1.into(),
-    /// };
+    /// let setting = Setting { unit: Unit::Rounds, ..Setting::default() };
     /// let question =
     ///     Question { elo_0: 0.0, elo_1: 50.0, scale: Scale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
-    /// let executor = Executor::new(1)?;
-    /// let answer = question.ask(&setting, &cambio_agents::roster(), &executor, ["greedy", "random"], |_, _| ())?;
+    /// let (roster, executor, agents) = (cambio_agents::roster(), Executor::new(1)?, ["greedy", "random"]);
+    /// let answer = question.ask(&setting, &roster, &executor, agents, |_, _| ())?;
     /// assert_eq!(answer.verdict, Verdict::Second, "greedy is the better one");
     /// assert!(answer.deals < 100);
+    ///
+    /// // Two machines play; what is behind the decision is not read.
+    /// let mut halves = question.halves(&setting, &roster, &executor, agents, 0..100)?;
+    /// halves.extend(question.halves(&setting, &roster, &executor, agents, 100..200)?);
+    /// assert_eq!(question.answer(&setting, &roster, agents, halves)?, answer);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn ask(
@@ -179,19 +176,14 @@ impl Question {
         }
         Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
     }
-}
 
-impl Question {
     /// The plan that the test reads, deal by deal.
     fn plan(&self, setting: &Setting, roster: &Roster, agents: [&str; 2]) -> Result<PlayablePlan, PlanError> {
         let experiment = Experiment {
             seed: Some(setting.seed),
             deals: self.most_deals,
-            rules: vec![setting.rules.clone()],
-            seats: vec![setting.seats],
-            agents: agents.map(str::to_owned).to_vec(),
             unit: setting.unit,
-            ..Experiment::default()
+            ..Experiment::at(&setting.rules, setting.seats, &agents)
         };
         experiment.plan(roster, &setting.folder)
     }
@@ -199,26 +191,7 @@ impl Question {
     /// Plays some deals and returns the first agent's score on each, in halves: the part of a test that one machine of many does.
     ///
     /// # Errors
-    /// As [`Question::ask`].
-    ///
-    /// ```
-    /// use cambio_sim::sprt::{Question, Scale};
-    /// use cambio_sim::tune::Setting;
-    /// use cambio_sim::{Executor, Payoff, Unit};
-    ///
-    /// let (rules, folder) = ("classic".into(), ".".into());
-    /// let setting = Setting { rules, folder, seats: 2, unit: Unit::Rounds, payoff: Payoff::RankPoints, seed: 1.into() };
-    /// let question =
-    ///     Question { elo_0: 0.0, elo_1: 50.0, scale: Scale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
-    /// let (roster, executor, agents) = (cambio_agents::roster(), Executor::new(1)?, ["greedy", "random"]);
-    ///
-    /// // Two machines play; what is behind the decision is not read.
-    /// let mut halves = question.halves(&setting, &roster, &executor, agents, 0..100)?;
-    /// halves.extend(question.halves(&setting, &roster, &executor, agents, 100..200)?);
-    /// let answer = question.answer(&setting, &roster, agents, halves)?;
-    /// assert_eq!(answer, question.ask(&setting, &roster, &executor, agents, |_, _| ())?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// As [`Question::ask`], whose example has it too.
     pub fn halves(
         &self,
         setting: &Setting,
@@ -318,24 +291,14 @@ fn score(block: &Block<'_>, players: &[PlayerRow<'_>], agents: [usize; 2]) -> us
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
-    use crate::plan::{Payoff, Unit};
 
     /// At an odd number of seats a deal has two lineups. Reading them as two deals would count their common cards twice.
     #[test]
     fn a_deal_counts_once_however_many_lineups_it_has() {
         let executor = Executor::new(2).unwrap();
         for (seats, matches, pairs) in [(2, 2, 2), (3, 6, 12), (4, 4, 16), (5, 10, 60)] {
-            let setting = Setting {
-                rules: "classic".into(),
-                folder: PathBuf::new(),
-                seats,
-                unit: Unit::Match,
-                payoff: Payoff::RankPoints,
-                seed: 4.into(),
-            };
+            let setting = Setting { seats, seed: 4.into(), ..Setting::default() };
             let question =
                 Question { elo_0: 0.0, elo_1: 1.0, scale: Scale::Normalized, alpha: 1e-9, beta: 1e-9, most_deals: 10 };
             let ask = |agents| question.ask(&setting, &cambio_agents::roster(), &executor, agents, |_, _| ()).unwrap();

@@ -51,6 +51,20 @@ pub struct Setting {
     pub seed: Seed,
 }
 
+/// Matches of `classic` at two seats, in rank points, from the seed 1.
+impl Default for Setting {
+    fn default() -> Setting {
+        Setting {
+            rules: "classic".to_owned(),
+            folder: PathBuf::from("."),
+            seats: 2,
+            unit: Unit::Match,
+            payoff: Payoff::RankPoints,
+            seed: 1.into(),
+        }
+    }
+}
+
 /// Who plays the deals of candidates: an [`Executor`] on this machine, or a program of one's own that hands them to many.
 pub trait Scorer: std::fmt::Debug + Sync {
     /// What [`Candidates::scores`] returns. It must not depend on who played which deals.
@@ -90,16 +104,9 @@ impl Scorer for Executor {
 ///
 /// ```
 /// use cambio_sim::tune::{Candidates, Setting};
-/// use cambio_sim::{Executor, Payoff, Unit};
+/// use cambio_sim::{Executor, Unit};
 ///
-/// let setting = Setting {
-///     rules: "classic".into(),
-///     folder: ".".into(),
-///     seats: 2,
-///     unit: Unit::Rounds,
-///     payoff: Payoff::RankPoints,
-///     seed: 1.into(),
-/// };
+/// let setting = Setting { unit: Unit::Rounds, ..Setting::default() };
 /// let executor = Executor::new(1)?;
 /// let values = ["2", "5", "30"].map(String::from);
 /// let specs = values.each_ref().map(|value| format!("greedy(call_at={value})"));
@@ -143,13 +150,9 @@ impl<'e> Candidates<'e> {
         }
         let experiment = Experiment {
             seed: Some(setting.seed),
-            deals: 1,
-            rules: vec![setting.rules.clone()],
-            seats: vec![setting.seats],
-            agents,
             lineups: Lineups::Focal(Focal { focal: candidates.to_vec(), field: field.to_vec() }),
             unit: setting.unit,
-            ..Experiment::default()
+            ..Experiment::at(&setting.rules, setting.seats, &agents)
         };
         let plan = experiment.plan(roster, &setting.folder)?;
         let (specs, field) = (candidates.to_vec(), field.to_vec());

@@ -45,7 +45,6 @@ pub struct PlayedUnit {
     pub costs: Vec<LineupCost>,
 }
 
-/// A unit while it is played.
 struct Sheet {
     writer: UnitWriter,
     matches: u64,
@@ -68,14 +67,7 @@ struct Sheet {
 /// use cambio_sim::units::{UnitStore, merge_units, play_unit};
 /// use cambio_sim::{Executor, Experiment};
 ///
-/// let experiment = Experiment {
-///     seed: Some(0.into()),
-///     deals: 40,
-///     rules: vec!["classic".into()],
-///     seats: vec![2],
-///     agents: vec!["random".into(), "greedy".into()],
-///     ..Experiment::default()
-/// };
+/// let experiment = Experiment { deals: 40, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// # let place = std::env::temp_dir().join(format!("cambio-play-unit-{}", std::process::id()));
 /// let store = UnitStore::open(place.join("store").to_str().unwrap())?;

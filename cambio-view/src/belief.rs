@@ -99,7 +99,6 @@ impl Believer {
         }
     }
 
-    /// Another seat is asked, at this table.
     pub(crate) fn spectate(&mut self, table: &Table) {
         if let Some(inference) = &mut self.inference {
             inference.spectate(table);

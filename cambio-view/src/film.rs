@@ -55,20 +55,6 @@ pub struct Frame {
 
 impl Frame {
     /// What was decided, for one seat or for somebody who may see everything: a declaration is a secret of its seat.
-    ///
-    /// ```
-    /// use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
-    ///
-    /// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(42, 7) };
-    /// let mut recorder = Recorder::new(&pairing.rules);
-    /// let mut agents = [RandomAgent::default(), RandomAgent::default()];
-    /// let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
-    /// let film = cambio_view::Film::of(&recorder.finish(pairing.key, 0, &["ann", "bob"], &result)).unwrap();
-    /// let frames = &film.rounds[0].frames;
-    /// assert_eq!(frames[0].decided(None), "the deal");
-    /// let secret = frames.iter().find(|frame| frame.secret && frame.by == Some('a')).unwrap();
-    /// assert_eq!(secret.decided(Some('b')), "a declares in secret");
-    /// ```
     pub fn decided(&self, view: Option<char>) -> String {
         match (self.by, &self.action) {
             (Some(by), _) if self.secret && view.is_some_and(|view| view != by) => format!("{by} declares in secret"),
@@ -128,11 +114,17 @@ impl Film {
     /// let mut recorder = Recorder::new(&rules);
     /// let mut agents = [RandomAgent::default(), RandomAgent::default()];
     /// let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
-    /// let record = recorder.finish(pairing.key, 0, &["ann", "bob"], &result);
+    /// let record = recorder.finish(pairing.key, 0, &["ann", "\"bob\""], &result);
     ///
     /// let film = Film::of(&record).unwrap();
     /// assert_eq!(film.decisions(), record.rounds[0].decisions.len());
-    /// assert!(film.page().contains("ann against bob"));
+    /// assert!(film.page().contains("ann against &quot;bob&quot;"));
+    /// assert!(film.widget().starts_with("<iframe title=\"ann against &quot;bob&quot;\" sandbox=\"allow-scripts\""));
+    ///
+    /// let frames = &film.rounds[0].frames;
+    /// assert_eq!(frames[0].decided(None), "the deal");
+    /// let secret = frames.iter().find(|frame| frame.secret && frame.by == Some('a')).unwrap();
+    /// assert_eq!(secret.decided(Some('b')), "a declares in secret");
     /// ```
     pub fn of(record: &Record) -> Result<Film, Flaw> {
         let mut camera = Camera::default();
@@ -172,9 +164,7 @@ impl Film {
     }
 
     /// The film as one page without any other file: it works from disk, without a network, and prints.
-    ///
-    /// # Panics
-    /// Never: a film is plain data.
+    #[expect(clippy::missing_panics_doc, reason = "a film is plain data")]
     pub fn page(&self) -> String {
         // `<` would let a name in a record end the element that holds it.
         let film = serde_json::to_string(self).expect("a film is plain data").replace('<', "\\u003c");
@@ -191,18 +181,6 @@ impl Film {
 
     /// The film as an element of somebody else's page, such as a notebook: a frame that holds [`Film::page`] and can reach nothing
     /// around it.
-    ///
-    /// ```
-    /// use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
-    /// use cambio_view::Film;
-    ///
-    /// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(42, 7) };
-    /// let mut recorder = Recorder::new(&pairing.rules);
-    /// let mut agents = [RandomAgent::default(), RandomAgent::default()];
-    /// let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
-    /// let film = Film::of(&recorder.finish(pairing.key, 0, &["ann", "\"bob\""], &result)).unwrap();
-    /// assert!(film.widget().starts_with("<iframe title=\"ann against &quot;bob&quot;\" sandbox=\"allow-scripts\""));
-    /// ```
     pub fn widget(&self) -> String {
         let (title, page) = (quoted(&self.title), quoted(&self.page()));
         let style = "width: 100%; height: 760px; border: 0";

@@ -119,7 +119,6 @@ struct Inquiry<'a> {
 }
 
 impl Inquiry<'_> {
-    /// Briefs the agent.
     fn begin(&mut self, standing: &Standing<'_>) -> Result<(), String> {
         let (rules, seats, seat) = (&standing.setup.rules, standing.setup.seats, self.seat);
         let briefing = Briefing { rules, seats, seat, stream: &self.key.agent(seat) };

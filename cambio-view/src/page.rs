@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::narrator::Narrator;
 use crate::scene::{KindView, Move, Scene, Worth};
+use crate::sitting::Invitation;
 use crate::words::{rules_in_short, scores_in_words};
 
 /// How many steps a page that fell behind can still catch up on one by one.
@@ -38,14 +39,8 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    pub(crate) fn new(
-        rules: &Rules,
-        names: Vec<String>,
-        seat: Seat,
-        notes: bool,
-        practice: bool,
-        reaction: Option<u32>,
-    ) -> Setting {
+    pub(crate) fn new(invitation: &Invitation, names: Vec<String>) -> Setting {
+        let rules = invitation.deal.rules();
         Setting {
             rules: rules.name(),
             in_short: rules_in_short(rules),
@@ -53,10 +48,10 @@ impl Setting {
             worth: Worth::all(rules),
             snaps: rules.spec().window != cambio_core::knob::Window::None,
             names,
-            seat: seat.letter(),
-            notes,
-            practice,
-            reaction,
+            seat: invitation.person.letter(),
+            notes: invitation.notes,
+            practice: invitation.practice,
+            reaction: invitation.reaction,
         }
     }
 }
@@ -96,9 +91,7 @@ impl RoundEnd {
             ranks,
         }
     }
-}
 
-impl RoundEnd {
     /// The winners in words: "a wins the round".
     pub fn winners_in_words(&self) -> String {
         let winners: Vec<String> = self.winners.chars().map(String::from).collect();
@@ -211,7 +204,6 @@ impl Step {
 pub struct Feed {
     setting: Setting,
     next: u64,
-    /// The lines of the round.
     lines: VecDeque<String>,
     recent: VecDeque<Arc<str>>,
     last: Option<Step>,
@@ -243,7 +235,6 @@ impl Feed {
         self.last = Some(step);
     }
 
-    /// The last step.
     pub(crate) fn last_step(&self) -> &Step {
         self.last.as_ref().expect("a match begins with a step")
     }
@@ -254,9 +245,7 @@ impl Feed {
     }
 
     /// What a page needs to begin: the setting, the lines of the round so far and the last step.
-    ///
-    /// # Panics
-    /// Never: they are plain data.
+    #[expect(clippy::missing_panics_doc, reason = "they are plain data")]
     pub fn hello(&self) -> String {
         let setting = serde_json::to_string(&self.setting).expect("a setting is plain data");
         let lines = serde_json::to_string(&self.lines).expect("lines are texts");

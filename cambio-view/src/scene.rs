@@ -80,11 +80,6 @@ impl KindView {
     }
 
     /// The kinds of the rules' deck.
-    ///
-    /// ```
-    /// let rules = cambio_core::Rules::preset("classic").unwrap();
-    /// assert_eq!(cambio_view::KindView::all(&rules).len(), rules.kinds().len());
-    /// ```
     pub fn all(rules: &Rules) -> Vec<KindView> {
         let view = |kind: &cambio_core::Kind| KindView {
             label: kind.label.clone(),
@@ -122,10 +117,14 @@ pub struct Held {
 /// use cambio_view::Scene;
 ///
 /// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
-/// let seen = Scene::seen(&playing.state().observe(Seat::A), 1, playing.totals(), true);
+/// let mut seen = Scene::seen(&playing.state().observe(Seat::A), 1, playing.totals(), true);
 /// let forgotten = Scene::seen(&playing.state().observe(Seat::A), 1, playing.totals(), false);
 /// let whole = Scene::of_state(playing.state(), 1, playing.totals());
 /// assert_eq!([seen.faces(), forgotten.faces(), whole.faces()], [2, 0, 8]);
+///
+/// let b1 = "b1".parse().unwrap();
+/// seen.turn_up(b1, playing.state().face(b1).unwrap());
+/// assert_eq!(seen.faces(), 3);
 /// ```
 #[derive(Serialize, Clone, PartialEq, Debug)]
 pub struct Scene {
@@ -211,17 +210,6 @@ impl Scene {
     }
 
     /// Turns a card up, as all cards are at the end of a round. An observation does not show what was turned up then.
-    ///
-    /// ```
-    /// use cambio_core::{Playing, Rules, Seat, rng::Key};
-    /// use cambio_view::Scene;
-    ///
-    /// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
-    /// let b1 = "b1".parse().unwrap();
-    /// let mut scene = Scene::seen(&playing.state().observe(Seat::A), 1, playing.totals(), true);
-    /// scene.turn_up(b1, playing.state().face(b1).unwrap());
-    /// assert_eq!(scene.faces(), 3);
-    /// ```
     pub fn turn_up(&mut self, spot: Spot, card: Card) {
         let layout = self.layouts.get_mut(spot.seat().index()).into_iter().flatten();
         for lying in layout.filter(|lying| lying.0 == spot.number()) {

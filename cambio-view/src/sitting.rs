@@ -190,13 +190,12 @@ impl Sitting {
                 (nobody.expect("the rules allow the number of seats"), Some(trouble_of(&error, &names)))
             }
         };
-        let Invitation { person, notes, practice, reaction, .. } = invitation;
-        let rules = referee.playing().rules();
+        let person = invitation.person;
         let mut sitting = Sitting {
-            narrator: Narrator::for_players(rules),
+            narrator: Narrator::for_players(invitation.deal.rules()),
             decisions: Vec::new(),
             time: None,
-            feed: Feed::new(Setting::new(rules, names, person, notes, practice, reaction)),
+            feed: Feed::new(Setting::new(&invitation, names)),
             recess: None,
             trouble,
             rewind: None,

@@ -46,7 +46,6 @@ impl Batch {
         }
     }
 
-    /// Deals every match anew.
     fn reset(&mut self) {
         for (number, (playing, history)) in self.slots.iter_mut().enumerate() {
             redeal(playing, history, number as u64);

@@ -105,6 +105,13 @@ impl Reel {
             self.due = self.step(true).then(|| self.next_due());
         }
     }
+
+    /// How far it is, from 0 to 1.
+    fn place(&self) -> f64 {
+        let frames = |rounds: &[cambio_view::RoundFilm]| rounds.iter().map(|round| round.frames.len()).sum::<usize>();
+        let all = frames(&self.film.rounds).max(2) - 1;
+        (frames(&self.film.rounds[..self.at.0]) + self.at.1) as f64 / all as f64
+    }
 }
 
 impl Page for Reel {
@@ -148,25 +155,14 @@ impl Page for Reel {
     }
 }
 
-impl Reel {
-    /// How far it is, from 0 to 1.
-    fn place(&self) -> f64 {
-        let frames = |rounds: &[cambio_view::RoundFilm]| rounds.iter().map(|round| round.frames.len()).sum::<usize>();
-        let all = frames(&self.film.rounds).max(2) - 1;
-        (frames(&self.film.rounds[..self.at.0]) + self.at.1) as f64 / all as f64
-    }
-}
-
 fn bar(place: f64, columns: usize) -> Line<'static> {
     let width = columns - 2;
     let done = ((width - 1) as f64 * place).round() as usize;
     Line::from(format!(" {}●{}", "━".repeat(done), "─".repeat(width - 1 - done)))
 }
 
-/// Shows a film from a round and a decision on, until the person leaves.
-///
-/// # Errors
-/// If the terminal cannot be drawn on or read.
+/// Shows a film from a round and a decision on, until the person leaves. Fails if the terminal cannot be drawn on or
+/// read.
 pub(crate) fn watch(film: Film, at: (usize, usize), is_over: impl Fn() -> bool) -> std::io::Result<()> {
     let mut screen = Screen::open()?;
     let mut reel = Reel::new(film, at);

@@ -167,7 +167,6 @@ impl Seat {
         }
     }
 
-    /// Chooses a card for the verb.
     fn choose(&mut self, spot: String) {
         let Some(verb) = self.verb.clone() else { return };
         if verb != "swap" {
@@ -295,7 +294,6 @@ impl Seat {
         }
     }
 
-    /// Asks the adviser on a thread of its own.
     fn ask_advice(&mut self) {
         let Some(adviser) = self.adviser.clone().filter(|_| self.advice.is_none()) else {
             "Hints are for practice: start with --practice.".clone_into(&mut self.said);
@@ -452,7 +450,6 @@ impl Page for Seat {
     }
 }
 
-/// How a match at the terminal ended.
 pub(crate) enum Ending {
     /// It is over: the sitting, with its record.
     Over(Box<Sitting>),
@@ -462,10 +459,7 @@ pub(crate) enum Ending {
     Trouble(String),
 }
 
-/// Lets a person play in the whole terminal.
-///
-/// # Errors
-/// If the terminal cannot be drawn on or read.
+/// Lets a person play in the whole terminal. Fails if the terminal cannot be drawn on or read.
 pub(crate) fn sit(sitting: Sitting, adviser: Option<AgentSpec>, is_over: impl Fn() -> bool) -> std::io::Result<Ending> {
     let mut screen = Screen::open()?;
     let mut seat = Seat::new(sitting, adviser);

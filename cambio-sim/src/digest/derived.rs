@@ -16,8 +16,8 @@ use crate::disk::RunError;
 use crate::plan::{Payoff, Plan};
 use crate::rows::{BehaviourRow, ratio};
 
-/// The derived tables of a run.
-#[derive(Clone, Debug)]
+/// The derived tables of a run. As JSON they are an object with the rows of each file.
+#[derive(Clone, Debug, Serialize)]
 pub struct Derived {
     /// `summary.csv`.
     pub summary: Vec<SummaryRow>,
@@ -34,8 +34,10 @@ pub struct Derived {
     /// `faults.csv`.
     pub faults: Vec<FaultRow>,
     /// By cell, how its pairs are compared together; `None` where they cannot be.
+    #[serde(skip)]
     pub together: Vec<Option<Together>>,
     /// The sums that the tables are made from.
+    #[serde(skip)]
     pub digest: Digest,
 }
 
@@ -245,12 +247,12 @@ impl CellSums<'_> {
         Together::new(&self.cell.covariance(&self.present())?, contrasts, &mut rng)
     }
 
-    fn pairwise(&self, together: Option<&Together>, fitted: Option<&(Vec<usize>, Strengths)>) -> Vec<PairRow> {
+    fn pairwise(&self, together: Option<&Together>, fitted: Option<&Strengths>) -> Vec<PairRow> {
         let present = self.present();
         let mut rows = Vec::new();
         for (at, &one) in present.iter().enumerate() {
             for &other in &present[at + 1..] {
-                rows.extend(self.pair(one, other, together, fitted.map(|(_, strengths)| strengths)));
+                rows.extend(self.pair(one, other, together, fitted));
             }
         }
         rows
@@ -314,27 +316,26 @@ impl CellSums<'_> {
         })
     }
 
-    fn strengths(&self, effects: PositionEffects) -> Option<(Vec<usize>, Strengths)> {
-        let present = self.present();
-        // Agents without a game are not comparable with anybody: the fit is regularised.
-        let strengths = fit(&self.cell.rankings, self.plan.agents.len(), self.plan.anchor, effects)?;
-        Some((present, strengths))
+    /// The strengths of all agents. Those without a game are not comparable with anybody: the fit is then regularised.
+    fn strengths(&self, effects: PositionEffects) -> Option<Strengths> {
+        fit(&self.cell.rankings, self.plan.agents.len(), self.plan.anchor, effects)
     }
 
-    fn ratings(&self, fitted: Option<&(Vec<usize>, Strengths)>) -> Vec<RatingRow> {
+    fn ratings(&self, fitted: Option<&Strengths>) -> Vec<RatingRow> {
         let agents = self.plan.agents.len();
         let games = self.cell.rankings.games_of(agents);
         let components = self.cell.rankings.components(agents);
         let interval = |agent: usize| {
-            let (_, strengths) = fitted?;
+            let strengths = fitted?;
             let error = (strengths.clusters > 1).then(|| strengths.covariance[(agent, agent)].max(0.0).sqrt());
             Some(Interval::new(strengths.strengths[agent], error, strengths.clusters, Support::Line))
         };
-        let together = fitted.and_then(|(present, strengths)| {
+        let together = fitted.and_then(|strengths| {
             (strengths.clusters > 1).then_some(())?;
             let mut rng = resampling(self.plan.seed, RATINGS + self.place as u32);
             // The anchor is 0 by definition and no comparison.
-            let free: Vec<usize> = present.iter().copied().filter(|&agent| Some(agent) != self.plan.anchor).collect();
+            let free: Vec<usize> =
+                self.present().into_iter().filter(|&agent| Some(agent) != self.plan.anchor).collect();
             let covariance = strengths.covariance.select_rows(&free).select_columns(&free);
             Together::new(&covariance, Contrasts::Single, &mut rng)
         });
@@ -352,7 +353,7 @@ impl CellSums<'_> {
                 agent: self.plan.agents[agent].label.clone(),
                 games: games[agent],
                 component: (games[agent] > 0).then(|| components[agent] + 1),
-                fit: fitted.map(|(_, strengths)| strengths.fit.method()),
+                fit: fitted.map(|strengths| strengths.fit.method()),
                 strength,
                 error: rating.and_then(|rating| rating.error),
                 elo: elo(strength),
@@ -393,14 +394,14 @@ impl CellSums<'_> {
         shares
     }
 
-    fn seats(&self, fitted: Option<&(Vec<usize>, Strengths)>) -> Vec<SeatRow> {
+    fn seats(&self, fitted: Option<&Strengths>) -> Vec<SeatRow> {
         let effect = self.cell.seat_effect();
         let row = |seat: usize| {
             let payoff = self.cell.seat(seat)?;
             let of_seat = |list: &[f64]| if seat == 0 { Some(0.0) } else { list.get(seat - 1).copied() };
             let fitted = fitted
-                .filter(|(_, strengths)| !strengths.positions.is_empty())
-                .map(|(_, strengths)| if seat == 0 { (0.0, Some(0.0)) } else { strengths.positions[seat - 1] });
+                .filter(|strengths| !strengths.positions.is_empty())
+                .map(|strengths| if seat == 0 { (0.0, Some(0.0)) } else { strengths.positions[seat - 1] });
             let test = effect.as_ref().and_then(|effect| effect.test);
             Some(SeatRow {
                 rules: self.rules(),

@@ -95,14 +95,12 @@ pub(crate) struct Extract {
 }
 
 impl Extract {
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.behaviour.clear();
         self.outcomes.clear();
         self.blocks.clear();
     }
 
-    /// Takes the rows of the next block.
     pub(crate) fn add(
         &mut self,
         block: &Block<'_>,
@@ -150,7 +148,6 @@ impl Extract {
         (is_good && behaviour.iter().all(is_known) && blocks.iter().zip(extract.blocks()).all(fits)).then_some(extract)
     }
 
-    /// The outcomes of each block.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &[Outcome]> {
         let ends = self.blocks.iter().skip(1).copied().chain([self.outcomes.len()]);
         self.blocks.iter().zip(ends).map(|(&from, to)| &self.outcomes[from..to])

@@ -37,20 +37,14 @@ impl Cell {
 /// use std::path::Path;
 /// use cambio_sim::Experiment;
 ///
-/// let experiment = Experiment {
-///     seed: Some(0.into()),
-///     deals: 5,
-///     rules: vec!["classic".into()],
-///     seats: vec![2],
-///     agents: ["random", "greedy", "heuristic"].map(String::from).to_vec(),
-///     ..Experiment::default()
-/// };
+/// let experiment = Experiment { deals: 5, ..Experiment::at("classic", 2, &["random", "greedy", "heuristic"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// // Three pairs of agents meet on five deals, in two rotations.
 /// assert_eq!((plan.block_count(), plan.matches()), (15, 30));
 /// // Every pair has met on deal 0 before deal 1 begins.
 /// let block = plan.block(3);
 /// assert_eq!((block.deal, block.lineup.label()), (1, "random | greedy"));
+/// assert_eq!(plan.batch(plan.batch_count() - 1).end, plan.block_count());
 /// # Ok::<(), cambio_sim::PlanError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -197,16 +191,6 @@ impl Plan {
     }
 
     /// The numbers of the blocks of a batch.
-    ///
-    /// ```
-    /// use std::path::Path;
-    /// use cambio_sim::Experiment;
-    ///
-    /// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
-    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
-    /// assert_eq!(plan.batch(plan.batch_count() - 1).end, plan.block_count());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn batch(&self, batch: u64) -> Range<u64> {
         let each = self.blocks_a_batch();
         batch * each..((batch + 1) * each).min(self.block_count())

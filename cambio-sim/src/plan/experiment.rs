@@ -149,9 +149,6 @@ pub enum Unit {
 impl Unit {
     /// The rules under which this unit is played.
     ///
-    /// # Panics
-    /// Never: every rule system is valid with one round too.
-    ///
     /// ```
     /// use cambio_core::{Rules, knob::MatchEnd};
     /// use cambio_sim::Unit;
@@ -161,6 +158,7 @@ impl Unit {
     /// assert_eq!(Unit::Rounds.of(original).spec().match_end, MatchEnd::Rounds(1));
     /// assert_eq!(Unit::Rounds.of(original).name(), "original (one round)");
     /// ```
+    #[expect(clippy::missing_panics_doc, reason = "every rule system is valid with one round too")]
     pub fn of(self, rules: Rules) -> Rules {
         const SUFFIX: &str = " (one round)";
         // The longest name that a rule system may have.
@@ -383,6 +381,18 @@ impl PlanError {
 }
 
 impl Experiment {
+    /// An experiment at one table, with the seed 0 and one deal: rules, the number of seats, and the specs of the agents.
+    pub fn at(rules: &str, seats: usize, agents: &[impl AsRef<str>]) -> Experiment {
+        Experiment {
+            seed: Some(0.into()),
+            deals: 1,
+            rules: vec![rules.to_owned()],
+            seats: vec![seats],
+            agents: agents.iter().map(|agent| agent.as_ref().to_owned()).collect(),
+            ..Experiment::default()
+        }
+    }
+
     /// Reads an experiment file. Also returns its text.
     ///
     /// # Errors
@@ -417,16 +427,9 @@ impl Experiment {
     /// ```
     /// use cambio_sim::{Experiment, Focal, Lineups};
     ///
-    /// let experiment = Experiment {
-    ///     seed: Some(1.into()),
-    ///     deals: 10,
-    ///     rules: vec!["classic".into()],
-    ///     seats: vec![2],
-    ///     agents: vec!["greedy".into(), "sharp".into()],
-    ///     lineups: Lineups::Focal(Focal { focal: Vec::new(), field: vec!["greedy".into()] }),
-    ///     ..Experiment::default()
-    /// };
-    /// assert!(experiment.to_toml().starts_with("seed = \"1\"\ndeals = 10\nrules = [\"classic\"]\n"));
+    /// let lineups = Lineups::Focal(Focal { focal: Vec::new(), field: vec!["greedy".into()] });
+    /// let experiment = Experiment { deals: 10, lineups, ..Experiment::at("classic", 2, &["greedy", "sharp"]) };
+    /// assert!(experiment.to_toml().starts_with("seed = \"0\"\ndeals = 10\nrules = [\"classic\"]\n"));
     /// assert_eq!(toml::from_str::<Experiment>(&experiment.to_toml()), Ok(experiment));
     /// ```
     pub fn to_toml(&self) -> String {

@@ -19,20 +19,15 @@ use super::seeds::Secret;
 /// use std::path::Path;
 /// use cambio_sim::{Experiment, Plan, play_block};
 ///
-/// let experiment = Experiment {
-///     seed: Some(0.into()),
-///     deals: 2,
-///     rules: vec!["classic".into()],
-///     seats: vec![2],
-///     agents: vec!["random".into(), "greedy".into()],
-///     ..Experiment::default()
-/// };
+/// let experiment = Experiment { deals: 2, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let roster = cambio_agents::roster();
 /// let plan = experiment.plan(&roster, Path::new("."))?;
 ///
 /// let read_back = Plan::unlock(&plan.lock())?;
 /// assert_eq!(read_back.run_id(), plan.run_id());
+/// assert!(Plan::unlock("{}").is_err());
 /// let again = read_back.with_agents(&roster)?;
+/// assert_eq!(again.specs().len(), 2);
 /// let rows = |plan| play_block(plan, &plan.block(1)).map(|rows| rows.matches.len());
 /// assert_eq!((rows(&plan), rows(&again)), (Ok(2), Ok(2)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -107,17 +102,6 @@ impl Plan {
     ///
     /// # Errors
     /// If the roster does not know an agent of the plan, or the chance comes from a secret: see [`Plan::revealed`].
-    ///
-    /// ```
-    /// use std::path::Path;
-    /// use cambio_sim::{Experiment, Plan};
-    ///
-    /// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
-    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
-    /// let playable = Plan::unlock(&plan.lock())?.with_agents(&cambio_agents::roster())?;
-    /// assert_eq!(playable.specs().len(), 4);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn with_agents(self, roster: &Roster) -> Result<PlayablePlan, PlanError> {
         if self.secret {
             return Err(PlanError::value(

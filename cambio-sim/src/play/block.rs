@@ -168,10 +168,7 @@ impl<'p> Arena<'p> {
         Arena { plays_twins: true, ..Arena::new(plan) }
     }
 
-    /// Plays a block and replaces the contents of `rows` by its rows.
-    ///
-    /// # Errors
-    /// As [`play_block`].
+    /// Plays a block and replaces the contents of `rows` by its rows. Fails as [`play_block`].
     pub(crate) fn play(&mut self, block: &Block<'p>, rows: &mut BlockRows<'p>) -> Result<(), Box<AgentFault>> {
         let plan = self.plan;
         rows.clear();

@@ -66,10 +66,8 @@ impl<'p> BlockRows<'p> {
         self.players.iter().for_each(|row| players.write(row));
     }
 
-    /// Reads the rows of a block, which come next in the files. A block that was voided has no rows.
-    ///
-    /// # Errors
-    /// If a row is malformed, or some are missing: the name of the file, and a sentence.
+    /// Reads the rows of a block, which come next in the files. A block that was voided has no rows. Fails if a row is
+    /// malformed, or some are missing: the name of the file, and a sentence.
     pub(crate) fn read(
         plan: &'p Plan,
         block: &Block<'p>,

@@ -45,7 +45,6 @@ impl RowWriter {
         self.bytes.truncate(begin + length + comma);
     }
 
-    /// Writes a row.
     pub(crate) fn write<'a>(&mut self, row: &impl Columns<'a>) {
         row.write(self);
         *self.bytes.last_mut().expect("a row has fields") = b'\n';
@@ -66,10 +65,7 @@ pub(crate) struct RowReader<'b> {
 }
 
 impl<'b> RowReader<'b> {
-    /// A reader of these bytes.
-    ///
-    /// # Errors
-    /// If the first row is not UTF-8.
+    /// A reader of these bytes. Fails if the first row is not UTF-8.
     pub(crate) fn new(bytes: &'b [u8]) -> Result<RowReader<'b>, String> {
         let file = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
         let mut reader = RowReader { file, row: StringRecord::new(), is_at_end: false };
@@ -77,10 +73,7 @@ impl<'b> RowReader<'b> {
         Ok(reader)
     }
 
-    /// Goes on to the next row.
-    ///
-    /// # Errors
-    /// If it is not UTF-8.
+    /// Goes on to the next row. Fails if it is not UTF-8.
     pub(crate) fn advance(&mut self) -> Result<(), String> {
         self.is_at_end = !self.file.read_record(&mut self.row).map_err(|error| error.to_string())?;
         Ok(())
@@ -92,9 +85,7 @@ impl<'b> RowReader<'b> {
     }
 
     /// Reads the rows up to the first one that does not begin with these fields. The texts of a row are among `texts`.
-    ///
-    /// # Errors
-    /// If a row is malformed. The sentence names its column.
+    /// Fails if a row is malformed. The sentence names its column.
     pub(crate) fn read<'a, R: Columns<'a>>(&mut self, begin: &[&str], texts: &[&'a str]) -> Result<Vec<R>, String> {
         let mut rows = Vec::new();
         while let Some(record) = self.next()

@@ -119,7 +119,6 @@ fn put_line(lines: &mut Lines, line: &str) {
     lines.1 += 1;
 }
 
-/// Writes the rows of a batch.
 struct BatchWriter {
     rows: [RowWriter; 3],
     records: Lines,
@@ -133,7 +132,6 @@ impl BatchWriter {
         BatchWriter { rows, records: Lines::default() }
     }
 
-    /// Writes the rows of a block.
     fn put(&mut self, rows: &BlockRows<'_>) {
         rows.write(&mut self.rows);
         for record in &rows.records {

@@ -22,7 +22,6 @@ pub(crate) struct Reading<'p> {
     digest: Digest,
 }
 
-/// A batch that is not read yet.
 struct Waiting {
     place: PathBuf,
     entry: BatchEntry,
@@ -47,7 +46,6 @@ impl<'p> Reading<'p> {
         if self.waiting.len() == AT_ONCE { self.read() } else { Ok(()) }
     }
 
-    /// Reads all batches of a folder.
     pub(crate) fn add_all(&mut self, stored: &StoredRun) -> Result<(), RunError> {
         for batch in stored.read_batches()? {
             let (entry, files) = batch?;
@@ -130,24 +128,6 @@ impl StoredRun {
     ///
     /// # Errors
     /// If a file cannot be read or does not agree with the ledger.
-    ///
-    /// ```
-    /// use std::path::Path;
-    /// use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredRun, play_block};
-    ///
-    /// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
-    /// let experiment = Experiment { deals: 3, ..experiment };
-    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
-    /// # let path = std::env::temp_dir().join(format!("cambio-blocks-{}", std::process::id()));
-    /// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, &plan)?)?;
-    ///
-    /// for stored in StoredRun::open(&path)?.blocks()? {
-    ///     let (block, rows) = stored?;
-    ///     assert_eq!(rows, play_block(&plan, &plan.block(block.number)).unwrap());
-    /// }
-    /// # std::fs::remove_dir_all(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn blocks(&self) -> Result<impl Iterator<Item = Result<(Block<'_>, BlockRows<'_>), RunError>>, RunError> {
         let blocks = |batch: Result<ReadBatch<'_>, RunError>| {
             let (entry, files) = batch?;

@@ -53,14 +53,7 @@ impl Findings {
 /// use std::path::Path;
 /// use cambio_sim::{Executor, Experiment, Replay, RunFolder, Runner, StoredRun, verify};
 ///
-/// let experiment = Experiment {
-///     seed: Some(0.into()),
-///     deals: 10,
-///     rules: vec!["classic".into()],
-///     seats: vec![2],
-///     agents: vec!["random".into(), "greedy".into()],
-///     ..Experiment::default()
-/// };
+/// let experiment = Experiment { deals: 10, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// # let path = std::env::temp_dir().join(format!("cambio-verify-{}", std::process::id()));
 /// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, &plan)?)?;

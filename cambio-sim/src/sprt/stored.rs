@@ -16,14 +16,8 @@ use crate::store::StoredRun;
 /// use cambio_stats::sprt::Verdict;
 ///
 /// let roster = cambio_agents::roster();
-/// let experiment = Experiment {
-///     seed: Some(1.into()),
-///     deals: 40,
-///     rules: vec!["classic".into()],
-///     seats: vec![2],
-///     agents: ["random", "greedy", "sharp"].map(String::from).to_vec(),
-///     ..Experiment::default()
-/// };
+/// let experiment =
+///     Experiment { seed: Some(1.into()), deals: 40, ..Experiment::at("classic", 2, &["random", "greedy", "sharp"]) };
 /// let plan = experiment.plan(&roster, Path::new("."))?;
 /// # let path = std::env::temp_dir().join(format!("cambio-duel-{}", std::process::id()));
 /// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, &plan)?)?;
@@ -227,10 +221,10 @@ impl Question {
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
 
     use super::*;
-    use crate::plan::{Experiment, Payoff, Unit};
+    use crate::plan::{Experiment, Unit};
     use crate::run::Runner;
     use crate::sprt::Scale;
     use crate::store::RunFolder;
@@ -248,15 +242,8 @@ mod tests {
     }
 
     fn experiment(seats: &[usize], agents: &[&str]) -> Experiment {
-        Experiment {
-            seed: Some(6.into()),
-            deals: 120,
-            rules: vec!["original".into()],
-            seats: seats.to_vec(),
-            agents: agents.iter().copied().map(String::from).collect(),
-            unit: Unit::Rounds,
-            ..Experiment::default()
-        }
+        let (seed, seats) = (Some(6.into()), seats.to_vec());
+        Experiment { seed, deals: 120, seats, unit: Unit::Rounds, ..Experiment::at("original", 2, agents) }
     }
 
     #[test]
@@ -267,14 +254,8 @@ mod tests {
         let more = run("more", &experiment(&[3, 4], &["sharp", "greedy"]));
         let mut ends = Vec::new();
         for (stored, seats) in [(&two, 2), (&more, 3), (&more, 4)] {
-            let setting = Setting {
-                rules: "original".into(),
-                folder: PathBuf::new(),
-                seats,
-                unit: Unit::Rounds,
-                payoff: Payoff::RankPoints,
-                seed: 6.into(),
-            };
+            let (rules, unit, seed) = ("original".into(), Unit::Rounds, 6.into());
+            let setting = Setting { rules, seats, unit, seed, ..Setting::default() };
             for (elo_0, elo_1, scale) in
                 [(0.0, 60.0, Scale::Logistic), (0.0, 5.0, Scale::Normalized), (-80.0, 0.0, Scale::Normalized)]
             {

@@ -24,7 +24,7 @@ const COMMIT_EVERY: Duration = Duration::from_millis(250);
 /// The file of a run's secret. While the run is played only its owner may read it.
 const SECRET_FILE: &str = "secret";
 
-/// A run folder that is being written.
+/// A run folder that is being written. [`StoredRun`] has an example.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -49,20 +49,6 @@ impl RunFolder {
     ///
     /// # Errors
     /// If the path exists, or the folder cannot be written.
-    ///
-    /// ```
-    /// use std::path::Path;
-    /// use cambio_sim::{Experiment, RunFolder};
-    ///
-    /// let (experiment, text) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
-    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?.with_toml(&*text);
-    /// # let path = std::env::temp_dir().join(format!("cambio-folder-{}", std::process::id()));
-    /// let folder = RunFolder::create(&path, &plan)?;
-    /// assert_eq!((folder.spec(), folder.matches(), folder.extent().batches), (&*text, 0, 0));
-    /// assert!(RunFolder::create(&path, &plan).is_err(), "it exists");
-    /// # std::fs::remove_dir_all(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn create(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
         let _claim = Claim::on(path)?;
         RunFolder::create_claimed(path, plan)
@@ -193,7 +179,6 @@ impl RunFolder {
         Extent { batches: self.next_batch, of: self.plan.batch_count() }
     }
 
-    /// The batches that are still to be played.
     pub(crate) fn batches_left(&self) -> Range<u64> {
         self.next_batch..self.plan.batch_count()
     }
@@ -203,7 +188,6 @@ impl RunFolder {
         self.matches
     }
 
-    /// Appends the rows of the next batch.
     pub(crate) fn append(&mut self, entry: BatchEntry, files: &[(Vec<u8>, u64)]) -> Result<(), RunError> {
         for ((path, file), (bytes, _)) in self.files.iter_mut().zip(files) {
             file.write_all(bytes).map_err(RunError::unwritable(path))?;
@@ -364,14 +348,7 @@ mod tests {
 
     /// A folder that does not exist, and a plan for it.
     fn place(name: &str) -> (PathBuf, PlayablePlan) {
-        let experiment = Experiment {
-            seed: Some(0.into()),
-            deals: 4,
-            rules: vec!["classic".into()],
-            seats: vec![2],
-            agents: vec!["random".into()],
-            ..Experiment::default()
-        };
+        let experiment = Experiment { deals: 4, ..Experiment::at("classic", 2, &["random"]) };
         let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
         (std::env::temp_dir().join(format!("cambio-{name}-{}", std::process::id())), plan)
     }

@@ -143,16 +143,7 @@ mod tests {
     #[test]
     fn an_entry_is_read_only_as_it_is_written() {
         for (records, faults, files) in [(false, FaultPolicy::Stop, 3), (true, FaultPolicy::Void, 5)] {
-            let experiment = Experiment {
-                seed: Some(0.into()),
-                deals: 100,
-                rules: vec!["classic".into()],
-                seats: vec![2],
-                agents: vec!["random".into()],
-                records,
-                faults,
-                ..Experiment::default()
-            };
+            let experiment = Experiment { deals: 100, records, faults, ..Experiment::at("classic", 2, &["random"]) };
             let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
             let rows: Vec<(Vec<u8>, u64)> = (0..files).map(|file| (vec![b'x'; file], file as u64)).collect();
             let entry = BatchEntry::new(1, &rows);

@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 use crate::disk::RunError;
 use crate::plan::{Cell, Lineup, Plan, PlayablePlan, Rotations, Secret, lock_differences};
 
-/// The format of run folders.
 pub(crate) const FORMAT: &str = "cambio-run/2";
 
 /// How a run may have ended.
@@ -128,7 +127,6 @@ impl Build {
         Build::deserialize(manifest).unwrap_or_default()
     }
 
-    /// The revision of its source.
     pub(crate) fn revision(&self) -> &str {
         self.revision.as_deref().unwrap_or("unknown")
     }
@@ -187,10 +185,7 @@ impl<'p> Facts<'p> {
     }
 }
 
-/// Checks that a manifest is, byte for byte, what this program would have written for this plan.
-///
-/// # Errors
-/// What is wrong, for the sentence that it is damaged.
+/// Checks that a manifest is, byte for byte, what this program would have written for this plan. The error says what is wrong.
 pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), String> {
     if let Some(told) = manifest["secret"].as_str() {
         let secret = told.parse::<Secret>().ok().filter(|secret| plan.secret && secret.commitment() == plan.seed);

@@ -61,14 +61,12 @@ pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
     })
 }
 
-/// A file that is being written.
 struct Table {
     /// The name of the CSV file with the same rows.
     source: &'static str,
     path: PathBuf,
     writer: SerializedFileWriter<File>,
     columns: Vec<Gathered>,
-    /// How many rows are gathered.
     rows: usize,
 }
 
@@ -94,10 +92,7 @@ impl Table {
         Ok(Table { source, writer, path, columns: columns.into_iter().map(Gathered::new).collect(), rows: 0 })
     }
 
-    /// Takes a row.
-    ///
-    /// # Errors
-    /// The name of the column whose field is missing or malformed.
+    /// Takes a row. The error is the name of the column whose field is missing or malformed.
     fn gather(&mut self, row: &StringRecord) -> Result<(), &'static str> {
         let mut fields = row.iter();
         for gathered in &mut self.columns {
@@ -107,7 +102,6 @@ impl Table {
         if fields.next().is_some() { Err("the end of the row") } else { Ok(()) }
     }
 
-    /// Writes what is gathered.
     fn write_group(&mut self) -> Result<(), RunError> {
         self.rows = 0;
         let columns = &mut self.columns;
@@ -122,7 +116,6 @@ impl Table {
         write().map_err(|error| not_written(&self.path, error))
     }
 
-    /// Writes the rest.
     fn finish(mut self) -> Result<(), RunError> {
         if self.rows > 0 {
             self.write_group()?;

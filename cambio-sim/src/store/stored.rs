@@ -16,19 +16,15 @@ use crate::plan::{Extent, Plan, PlayablePlan, Secret};
 ///
 /// ```
 /// use std::path::Path;
-/// use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredRun, derive};
+/// use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredRun, derive, play_block};
 ///
-/// let experiment = Experiment {
-///     seed: Some(1.into()),
-///     deals: 10,
-///     rules: vec!["classic".into()],
-///     seats: vec![2],
-///     agents: vec!["random".into(), "greedy".into()],
-///     ..Experiment::default()
-/// };
+/// let experiment =
+///     Experiment { seed: Some(1.into()), deals: 10, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// # let path = std::env::temp_dir().join(format!("cambio-stored-{}", std::process::id()));
 /// let mut folder = RunFolder::create(&path, &plan)?;
+/// assert_eq!((folder.spec(), folder.matches(), folder.extent().batches), (plan.toml(), 0, 0));
+/// assert!(RunFolder::create(&path, &plan).is_err(), "it exists");
 /// Runner::new(&Executor::new(1)?).run(&plan, &mut folder)?;
 /// assert!(folder.extent().is_whole());
 ///
@@ -36,6 +32,10 @@ use crate::plan::{Extent, Plan, PlayablePlan, Secret};
 /// assert!(stored.is_complete());
 /// assert_eq!((stored.matches(), stored.extent()), (20, folder.extent()));
 /// assert_eq!(derive(&stored)?.summary.len(), 2);
+/// for read in stored.blocks()? {
+///     let (block, rows) = read?;
+///     assert_eq!(rows, play_block(&plan, &plan.block(block.number)).unwrap());
+/// }
 /// # std::fs::remove_dir_all(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -148,7 +148,6 @@ impl StoredRun {
         flaws
     }
 
-    /// The program that began the run.
     pub(crate) fn build(&self) -> Build {
         Build::of(&self.manifest)
     }
@@ -168,10 +167,8 @@ impl StoredRun {
         self.entries.iter().map(|entry| entry.segments[0].rows).sum()
     }
 
-    /// Reads the rows of every batch in order, and checks each file against the ledger.
-    ///
-    /// # Errors
-    /// If a file cannot be read or does not agree with the ledger.
+    /// Reads the rows of every batch in order, and checks each file against the ledger. Fails if a file cannot be read
+    /// or does not agree with the ledger.
     pub(crate) fn read_batches(&self) -> Result<impl Iterator<Item = Result<ReadBatch<'_>, RunError>>, RunError> {
         let mut files = Vec::new();
         for file in row_files(&self.plan) {

@@ -25,20 +25,13 @@ impl Task {
     ///
     /// ```
     /// use cambio_sim::tune::{Found, Method, Opponents, Setting, Task};
-    /// use cambio_sim::{Executor, Payoff, Unit};
+    /// use cambio_sim::{Executor, Unit};
     ///
     /// let task = Task {
     ///     agent: "greedy(call_at=?)".into(),
     ///     ranges: vec!["0..30:15".parse()?],
     ///     opponents: Opponents::Field(vec!["greedy(call_at=6)".into()]),
-    ///     setting: Setting {
-    ///         rules: "classic".into(),
-    ///         folder: ".".into(),
-    ///         seats: 2,
-    ///         unit: Unit::Rounds,
-    ///         payoff: Payoff::RankPoints,
-    ///         seed: 1.into(),
-    ///     },
+    ///     setting: Setting { unit: Unit::Rounds, ..Setting::default() },
     ///     method: Method::Sweep { deals: 40 },
     ///     validate: 20,
     ///     incumbent: Some("greedy(call_at=30)".into()),
@@ -81,14 +74,10 @@ struct Drive<'a> {
     progress: &'a mut dyn FnMut(Step),
 }
 
-/// What a search found.
 struct Search {
     points: Vec<Point>,
-    /// Which point is the best.
     best: usize,
-    /// How many blocks were played.
     blocks: u64,
-    /// How many deals were used.
     used: u64,
     scores: Vec<FieldScores>,
 }
@@ -307,14 +296,7 @@ mod tests {
 
     #[test]
     fn a_task_that_is_not_allowed_is_refused_with_what_it_has_before_anything_is_played() {
-        let setting = Setting {
-            rules: "classic".into(),
-            folder: ".".into(),
-            seats: 2,
-            unit: Unit::Rounds,
-            payoff: Payoff::RankPoints,
-            seed: 1.into(),
-        };
+        let setting = Setting { unit: Unit::Rounds, ..Setting::default() };
         let task = Task {
             agent: "greedy(call_at=?)".into(),
             ranges: vec!["0..15".parse().unwrap()],

@@ -159,7 +159,6 @@ fn object(fields: impl Serialize) -> Object {
     }
 }
 
-/// A field of an object.
 fn field<T: DeserializeOwned>(object: &Object, name: &str) -> Result<T, String> {
     let value = object.get(name).ok_or_else(|| format!("missing field `{name}`"))?;
     from_value(value.clone()).map_err(|error| format!("`{name}`: {error}"))

@@ -116,7 +116,6 @@ impl Blobs for Bucket {
     }
 }
 
-/// An object while it is read.
 struct Download {
     stream: Pin<Box<dyn Stream<Item = object_store::Result<bytes::Bytes>> + Send>>,
     runtime: std::sync::Arc<Runtime>,

@@ -208,7 +208,6 @@ impl Queue {
     }
 }
 
-/// Sums the costs of many units by lineup.
 pub(super) fn summed(costs: impl IntoIterator<Item = LineupCost>) -> Vec<LineupCost> {
     let mut sums = BTreeMap::<(usize, usize), LineupCost>::new();
     for cost in costs {
@@ -230,14 +229,8 @@ mod tests {
 
     #[test]
     fn what_takes_longest_comes_first_and_units_shrink_towards_the_end() {
-        let experiment = Experiment {
-            seed: Some(0.into()),
-            deals: 40_000,
-            rules: vec!["classic".into(), "original".into()],
-            seats: vec![2],
-            agents: vec!["random".into(), "greedy".into()],
-            ..Experiment::default()
-        };
+        let rules = vec!["classic".into(), "original".into()];
+        let experiment = Experiment { deals: 40_000, rules, ..Experiment::at("classic", 2, &["random", "greedy"]) };
         let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
         let mut queue = Queue::new(&plan);
         let cost = |cell, seconds| LineupCost { cell, lineup: 0, blocks: 100, matches: 200, seconds };

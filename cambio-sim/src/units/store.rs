@@ -165,9 +165,7 @@ impl UnitStore {
     /// # Errors
     /// If the store has another run, or this program or a bot's file is not what the run was begun with, or the chance comes
     /// from a secret, or the store cannot be used.
-    ///
-    /// # Panics
-    /// Never: what is written is text and numbers.
+    #[expect(clippy::missing_panics_doc, reason = "what is written is text and numbers")]
     pub fn begin(&self, plan: &PlayablePlan) -> Result<(), RunError> {
         if plan.secret {
             let allowed = "a seed, which all machines know";
@@ -288,10 +286,8 @@ impl UnitStore {
     }
 
     /// Commits a unit that was written aside, and returns it. `is_repeatable` says whether its agents decide the same each
-    /// time; if they do not, the unit that is there already stays and counts.
-    ///
-    /// # Errors
-    /// [`PartsError::Conflict`] if the store has other bytes for these batches; or if the store cannot be used.
+    /// time; if they do not, the unit that is there already stays and counts. Other bytes for these batches are a
+    /// [`PartsError::Conflict`].
     pub(super) fn commit(&self, mut writer: UnitWriter, is_repeatable: bool) -> Result<WorkUnit, RunError> {
         let unit = writer.unit();
         let name = unit.name();
@@ -434,7 +430,6 @@ impl UnitWriter {
         Ok(())
     }
 
-    /// The unit that was written.
     pub(super) fn unit(&self) -> WorkUnit {
         let hash = self.hasher.finalize().to_hex().to_string();
         WorkUnit { from: self.batches.start, to: self.batches.end, hash }
@@ -448,7 +443,6 @@ impl Drop for UnitWriter {
     }
 }
 
-/// A batch as a unit has it.
 pub(super) struct StoredBatch {
     pub(super) entry: BatchEntry,
     /// Its bytes in each file.
@@ -457,7 +451,6 @@ pub(super) struct StoredBatch {
     pub(super) sums: Vec<u8>,
 }
 
-/// A unit while it is read.
 pub(super) struct UnitReader<'s> {
     store: &'s UnitStore,
     unit: &'s WorkUnit,
