@@ -73,8 +73,7 @@ fn the_python_bot_conforms() {
         return;
     }
     let bot = roster().parse(&example()).unwrap();
-    let effort =
-        Effort { presets: vec!["original", "classic"], seats: vec![2, 3], matches: 1, ..Effort::default() };
+    let effort = Effort { presets: vec!["original", "classic"], seats: vec![2, 3], matches: 1, ..Effort::default() };
     let found = check_agent(|| bot.make(), &effort).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.matches, 4);
     assert!(found.decisions > 100, "only {} decisions", found.decisions);
