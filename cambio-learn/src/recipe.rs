@@ -113,7 +113,6 @@ impl Default for Play {
 }
 
 impl Play {
-    /// The temperature after this share of the matches.
     pub(crate) fn temperature_after(&self, share: f32) -> f32 {
         let Some(last) = self.final_temperature else { return self.temperature };
         self.temperature * libm::powf(last / self.temperature, share)

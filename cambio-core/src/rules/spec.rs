@@ -368,7 +368,6 @@ impl RulesSpec {
     }
 }
 
-/// The rules of a mini game.
 fn read_mini(name: &str) -> RulesSpec {
     let tables: Map<String, Value> = toml::from_str(MINI_FILE).expect("the shipped mini games are TOML");
     let mut table = tables.get(name).cloned().expect("each mini game has a table");
