@@ -206,7 +206,6 @@ impl<P: Policy> Settings<P> {
         Ok(Seated { stream: briefing.stream.clone(), worlds, past, valuer: Valuer::new(self.utility) })
     }
 
-    /// A round begins.
     pub(crate) fn round_begins(&mut self, seated: &mut Seated<P>, standing: &Standing<'_>) {
         seated.valuer.round_begins(standing);
         self.playouts.blueprint.round_begins(standing);

@@ -102,7 +102,6 @@ impl Tree {
         self.slots.fill(0);
     }
 
-    /// The arms of the root.
     pub(crate) fn root(&self) -> impl Iterator<Item = Arm> {
         self.edges[..usize::from(self.nodes[0].edges)].iter().map(|edge| edge.arm)
     }

@@ -369,7 +369,6 @@ impl LearnFolder {
     }
 }
 
-/// The file of a level, in its folder.
 fn level_file(level: u64) -> PathBuf {
     Path::new(LEVELS).join(format!("{level}.net"))
 }

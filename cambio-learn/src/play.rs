@@ -113,7 +113,6 @@ impl League {
         Ok((samples, tally))
     }
 
-    /// Draws a rival by the shares.
     fn draw(&self, chance: &mut Chance) -> &Rival {
         let all: f64 = self.rivals.iter().map(|(_, share)| share).sum();
         let mut left = f64::from(chance.share()) * all;

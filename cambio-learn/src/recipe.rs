@@ -113,7 +113,6 @@ impl Default for Play {
 }
 
 impl Play {
-    /// The temperature after this share of the matches.
     pub(crate) fn temperature_after(&self, share: f32) -> f32 {
         let Some(last) = self.final_temperature else { return self.temperature };
         self.temperature * libm::powf(last / self.temperature, share)
@@ -321,9 +320,6 @@ impl Recipe {
     }
 
     /// The recipe as TOML, with every field.
-    ///
-    /// # Panics
-    /// Never: TOML has whatever a recipe can say.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a recipe has only what TOML has")
     }

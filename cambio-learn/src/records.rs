@@ -208,17 +208,14 @@ impl Records {
         Ok(Some(Records { imitation: imitation.clone(), kept, learned, held, seed: recipe.seed }))
     }
 
-    /// The agent.
     pub(crate) fn agent(&self) -> &str {
         &self.imitation.agent
     }
 
-    /// How many deals are held out.
     pub(crate) fn held_out(&self) -> u64 {
         self.held.len() as u64
     }
 
-    /// The records of a deal that is held out.
     pub(crate) fn of_held_out(&self, deal: u64) -> &[usize] {
         &self.held[deal as usize]
     }

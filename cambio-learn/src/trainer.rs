@@ -231,7 +231,6 @@ impl Trainer {
         fits.then(|| Trainer { average, mean, squares, steps, ..Trainer::with(inputs, weights) })
     }
 
-    /// One step over a batch of lessons.
     pub(crate) fn step(&mut self, lessons: &Lessons, batch: std::ops::Range<usize>, rate: f32) -> Loss {
         match lessons {
             Lessons::Values(samples) => self.arch.dispatch(Step { trainer: self, samples, batch, rate }),

@@ -49,7 +49,6 @@ pub(crate) fn decision(value: &Bound<'_, PyAny>, space: &ActionSpace, seat: Seat
     }
 }
 
-/// The texts of spots.
 fn texts(py: Python<'_>, spots: [Option<Spot>; 2]) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, spots.into_iter().flatten().map(|spot| spot.to_string()).collect::<Vec<_>>())
 }
@@ -76,8 +75,7 @@ impl PyAction {
         seats: &Bound<'_, PyAny>,
         seat: &Bound<'_, PyAny>,
     ) -> PyResult<PyAction> {
-        let rules = crate::rules::read(rules)?;
-        let seats = args::seats(seats, &rules)?;
+        let (rules, seats) = args::table(rules, seats)?;
         let seat = args::seat(seat, seats)?;
         let space = ActionSpace::new(&rules, seats);
         let index = args::whole(index, "index", 0, space.action_count() as u64 - 1)?;
@@ -87,8 +85,7 @@ impl PyAction {
 
     /// The index of the decision, made by `seat`. Raises `ActionError` if no seat can decide so there.
     fn index(&self, rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>, seat: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let rules = crate::rules::read(rules)?;
-        let seats = args::seats(seats, &rules)?;
+        let (rules, seats) = args::table(rules, seats)?;
         let seat = args::seat(seat, seats)?;
         ActionSpace::new(&rules, seats).to_index(self.0, seat).ok_or_else(|| {
             error::ActionError::new_err(format!(

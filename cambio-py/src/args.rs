@@ -71,6 +71,21 @@ pub(crate) fn seat(value: &Bound<'_, PyAny>, seats: usize) -> PyResult<Seat> {
     }
 }
 
+/// Rules and a number of seats that they can seat.
+pub(crate) fn table(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<(Rules, usize)> {
+    let rules = crate::rules::read(rules)?;
+    Ok((rules, self::seats(seats, &rules)?))
+}
+
+/// Rules, `classic` if none are given, and a number of seats, 2 if none is given.
+pub(crate) fn table_or_default(
+    rules: Option<&Bound<'_, PyAny>>,
+    seats: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Rules, usize)> {
+    let rules = rules.map_or_else(|| preset("classic"), crate::rules::read)?;
+    Ok((rules, seats.map_or(Ok(2), |seats| self::seats(seats, &rules))?))
+}
+
 /// A spot such as `a3`.
 pub(crate) fn spot(text: &str) -> PyResult<Spot> {
     text.parse().map_err(|error: cambio_core::ParseSpotError| error::CambioError::new_err(error.to_string()))
@@ -123,11 +138,8 @@ pub(crate) fn to_json(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value>
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(Value::String(text.to_cow()?.into_owned()));
     }
-    if let Ok(list) = value.cast::<PyList>() {
-        return list.iter().map(|item| to_json(&item, depth + 1)).collect::<PyResult<_>>().map(Value::Array);
-    }
-    if let Ok(list) = value.cast::<PyTuple>() {
-        return list.iter().map(|item| to_json(&item, depth + 1)).collect::<PyResult<_>>().map(Value::Array);
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        return value.try_iter()?.map(|item| to_json(&item?, depth + 1)).collect::<PyResult<_>>().map(Value::Array);
     }
     if let Ok(dict) = value.cast::<PyDict>() {
         let mut map = Map::new();

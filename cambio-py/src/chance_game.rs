@@ -107,7 +107,6 @@ impl PyChanceGame {
         Ok(())
     }
 
-    /// Scores as rewards.
     fn rewarded<'py>(&self, py: Python<'py>, scores: impl Iterator<Item = Score>) -> PyResult<Bound<'py, PyTuple>> {
         let rules = self.standing().setup.rules;
         PyTuple::new(py, scores.map(|score| score_reward(&rules, score)).collect::<Vec<_>>())
@@ -126,8 +125,7 @@ impl PyChanceGame {
     #[new]
     #[pyo3(signature = (rules, seats = None), text_signature = "(rules, seats=2)")]
     fn new(rules: &Bound<'_, PyAny>, seats: Option<&Bound<'_, PyAny>>) -> PyResult<PyChanceGame> {
-        let rules = crate::rules::read(rules)?;
-        let seats = seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?;
+        let (rules, seats) = args::table_or_default(Some(rules), seats)?;
         PyChanceGame::of(&rules, seats)
     }
 
@@ -221,8 +219,8 @@ pub(crate) fn chance_game(
     seats: &Bound<'_, PyAny>,
     history: Vec<i64>,
 ) -> PyResult<PyChanceGame> {
-    let rules = crate::rules::read(rules)?;
-    let mut game = PyChanceGame::of(&rules, args::seats(seats, &rules)?)?;
+    let (rules, seats) = args::table(rules, seats)?;
+    let mut game = PyChanceGame::of(&rules, seats)?;
     for step in history {
         let number = u64::try_from(step).map_err(|_| error::ActionError::new_err(format!("{step} is no step")))?;
         match game.actor() {

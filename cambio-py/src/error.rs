@@ -23,43 +23,22 @@ create_exception!(cambio, ExperimentError, CambioError, "An experiment that cann
 create_exception!(cambio, RunError, CambioError, "A run folder that cannot be read or written.");
 create_exception!(cambio, ArrayError, CambioError, "An array of another shape, or that cannot be written.");
 
-pub(crate) fn rules(error: BadRules) -> PyErr {
-    RulesError::new_err(error.to_string())
+/// Functions that turn an error of the library into an exception with the same sentence.
+macro_rules! conversions {
+    ($($function:ident: $error:ty => $exception:ident),* $(,)?) => {$(
+        pub(crate) fn $function(error: $error) -> PyErr {
+            $exception::new_err(error.to_string())
+        }
+    )*};
 }
 
-pub(crate) fn illegal(error: Illegal) -> PyErr {
-    IllegalAction::new_err(error.to_string())
-}
-
-pub(crate) fn action(error: ParseActionError) -> PyErr {
-    ActionError::new_err(error.to_string())
-}
-
-pub(crate) fn record(error: Flaw) -> PyErr {
-    RecordError::new_err(error.to_string())
-}
-
-pub(crate) fn restore(error: RestoreError) -> PyErr {
-    RecordError::new_err(error.to_string())
-}
-
-pub(crate) fn spec(error: SpecError) -> PyErr {
-    AgentError::new_err(error.to_string())
-}
-
-/// Adds the exceptions to the module.
-pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
-    module.add("CambioError", py.get_type::<CambioError>())?;
-    module.add("RulesError", py.get_type::<RulesError>())?;
-    module.add("ActionError", py.get_type::<ActionError>())?;
-    module.add("IllegalAction", py.get_type::<IllegalAction>())?;
-    module.add("RecordError", py.get_type::<RecordError>())?;
-    module.add("AgentError", py.get_type::<AgentError>())?;
-    module.add("AgentFault", py.get_type::<AgentFault>())?;
-    module.add("ExperimentError", py.get_type::<ExperimentError>())?;
-    module.add("RunError", py.get_type::<RunError>())?;
-    module.add("ArrayError", py.get_type::<ArrayError>())
+conversions! {
+    rules: BadRules => RulesError,
+    illegal: Illegal => IllegalAction,
+    action: ParseActionError => ActionError,
+    record: Flaw => RecordError,
+    restore: RestoreError => RecordError,
+    spec: SpecError => AgentError,
 }
 
 /// What Python raised, in one line.

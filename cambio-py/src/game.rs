@@ -278,8 +278,7 @@ impl PyGame {
         agent_seed: Option<&Bound<'_, PyAny>>,
         reward: &str,
     ) -> PyResult<PyGame> {
-        let rules = rules.map_or_else(|| args::preset("classic"), crate::rules::read)?;
-        let seats = seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?;
+        let (rules, seats) = args::table_or_default(rules, seats)?;
         let key = key(seed, deal, agent_seed)?;
         GameEpisode::replayed(&rules, seats, key, Reward::read(reward)?, &[]).map(PyGame::from)
     }
@@ -416,8 +415,7 @@ pub(crate) fn game(
     reward: &str,
     actions: &str,
 ) -> PyResult<PyGame> {
-    let rules = crate::rules::read(rules)?;
-    let seats = args::seats(seats, &rules)?;
+    let (rules, seats) = args::table(rules, seats)?;
     GameEpisode::replayed(&rules, seats, key_of(seeds)?, Reward::read(reward)?, &actions_of(actions)?).map(PyGame::from)
 }
 

@@ -50,6 +50,11 @@ mod _cambio {
     #[pymodule_export]
     use super::chance_game::{PyChanceGame, chance_game};
     #[pymodule_export]
+    use super::error::{
+        ActionError, AgentError, AgentFault, ArrayError, CambioError, ExperimentError, IllegalAction, RecordError,
+        RulesError, RunError,
+    };
+    #[pymodule_export]
     use super::game::{PyGame, game, world};
     #[pymodule_export]
     use super::observation::{PyKnowledge, PyObservation, PyWorld, observation};
@@ -77,7 +82,6 @@ mod _cambio {
         let py = module.py();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("PRESETS", PyTuple::new(py, cambio_core::PRESETS)?)?;
-        module.add("MINI_GAMES", PyTuple::new(py, cambio_core::MINI_GAMES)?)?;
-        super::error::add(module)
+        module.add("MINI_GAMES", PyTuple::new(py, cambio_core::MINI_GAMES)?)
     }
 }

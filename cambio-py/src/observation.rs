@@ -16,7 +16,6 @@ use crate::episode::GameEpisode;
 use crate::rules::{PyRules, counts, hash_of, tensor_space};
 use crate::{args, error};
 
-/// The word for a phase.
 fn phase_word(phase: Phase) -> &'static str {
     match phase {
         Phase::Peek => "peek",
@@ -69,24 +68,15 @@ pub(crate) fn render(view: &impl View, rounds: usize, totals: &[Score]) -> Strin
 /// `Game.observe` makes it. It holds nothing that the seat cannot know, and it never changes. Within a round it is the
 /// seat's information state with perfect recall: `key()` is a text of it.
 #[pyclass(frozen, eq, name = "Observation", module = "cambio")]
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct PyObservation {
     pub(crate) view: OwnedObservation,
     /// What the seat perceived since the deal of the round.
-    sightings: Vec<Sighting>,
+    pub(crate) sightings: Vec<Sighting>,
     /// Its own decisions in the round.
-    decided: Vec<Action>,
-    rounds: usize,
-    totals: Vec<Score>,
-}
-
-impl PartialEq for PyObservation {
-    fn eq(&self, other: &PyObservation) -> bool {
-        self.view == other.view
-            && self.sightings == other.sightings
-            && self.decided == other.decided
-            && (self.rounds, &self.totals) == (other.rounds, &other.totals)
-    }
+    pub(crate) decided: Vec<Action>,
+    pub(crate) rounds: usize,
+    pub(crate) totals: Vec<Score>,
 }
 
 impl PyObservation {
@@ -98,16 +88,6 @@ impl PyObservation {
             rounds,
             totals: totals.to_vec(),
         }
-    }
-
-    pub(crate) fn of_parts(
-        view: OwnedObservation,
-        sightings: Vec<Sighting>,
-        decided: Vec<Action>,
-        rounds: usize,
-        totals: Vec<Score>,
-    ) -> PyObservation {
-        PyObservation { view, sightings, decided, rounds, totals }
     }
 
     fn rules_of(&self) -> &Rules {

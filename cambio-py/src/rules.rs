@@ -292,8 +292,8 @@ impl PyLayout {
 impl PyLayout {
     #[new]
     fn new(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
-        let rules = read(rules)?;
-        PyLayout::of(&rules, args::seats(seats, &rules)?)
+        let (rules, seats) = args::table(rules, seats)?;
+        PyLayout::of(&rules, seats)
     }
 
     /// The rules.
@@ -342,13 +342,12 @@ impl PyLayout {
     fn split<'py>(&self, tensor: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let py = tensor.py();
         let array = tensor.cast::<PyUntypedArray>()?;
-        let Some((&last, outer)) = array.shape().split_last().filter(|&(&last, _)| last == self.space.len()) else {
+        let Some((_, outer)) = array.shape().split_last().filter(|&(&last, _)| last == self.space.len()) else {
             let (shape, size) = (array.shape(), self.space.len());
             return Err(error::ArrayError::new_err(format!(
                 "the array has the shape {shape:?}; allowed is a last axis of {size} numbers"
             )));
         };
-        debug_assert_eq!(last, self.space.len());
         let views = PyDict::new(py);
         for block in self.space.blocks() {
             let part = PySlice::new(py, block.offset as isize, (block.offset + block.len()) as isize, 1);

@@ -10,7 +10,8 @@ use cambio_core::{
 };
 use cambio_report::{Run, of_run};
 use cambio_sim::{
-    Derived, Executor, Experiment, MOST_THREADS, PlanError, PlayError, RunError, RunFolder, Runner, StoredRun, derive,
+    Derived, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, RunError, RunFolder, Runner,
+    StoredRun, derive,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -74,8 +75,13 @@ impl Bot {
         if let Some(reason) = &self.failed {
             return Err(reason.clone());
         }
-        let (sightings, decided) = (self.sightings.clone(), self.decided.clone());
-        let seen = PyObservation::of_parts(view.into(), sightings, decided, self.rounds, self.totals.clone());
+        let seen = PyObservation {
+            view: view.into(),
+            sightings: self.sightings.clone(),
+            decided: self.decided.clone(),
+            rounds: self.rounds,
+            totals: self.totals.clone(),
+        };
         let (space, seat) = (ActionSpace::new(view.rules(), view.table().seats()), view.seat());
         if let Some(desk) = &self.desk {
             return desk.ask(seen, space, seat);
@@ -161,11 +167,16 @@ pub(crate) fn _run(
     Ok(about(py, &stored, &derived)?.unbind())
 }
 
-fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<(StoredRun, Derived)> {
+/// The plan of an experiment file.
+pub(crate) fn planned(spec: &Path, roster: &Roster) -> PyResult<PlayablePlan> {
     let unplanned = |error: PlanError| error::ExperimentError::new_err(error.to_string());
     let (experiment, text) = Experiment::read(spec).map_err(unplanned)?;
     let folder = spec.parent().unwrap_or(Path::new("."));
-    let plan = experiment.plan(roster, folder).map_err(unplanned)?.with_toml(text);
+    Ok(experiment.plan(roster, folder).map_err(unplanned)?.with_toml(text))
+}
+
+fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<(StoredRun, Derived)> {
+    let plan = planned(spec, roster)?;
     let executor = Executor::new(threads).map_err(refused)?;
     let token = executor.cancel_token();
     // Called about ten times a second: so Ctrl-C stops a run, which can be resumed.

@@ -1,16 +1,16 @@
 //! Units of work from Python: what a scheduler needs, whatever engine it runs on.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use cambio_report::Run;
+use cambio_sim::Executor;
 use cambio_sim::units::{LineupCost, Queue, UnitStore, WorkUnit, merge_units, play_unit, replay_unit};
-use cambio_sim::{Executor, Experiment};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{self, failed, refused};
-use crate::tournament::{about, roster_with};
+use crate::error::{failed, refused};
+use crate::tournament::{about, planned, roster_with};
 
 /// The agents of Python by name.
 pub(crate) type Bots = Vec<(String, Py<PyAny>)>;
@@ -39,12 +39,8 @@ fn costs_of(costs: Vec<Cost>) -> Vec<LineupCost> {
 pub(crate) fn _units_begin(py: Python<'_>, spec: PathBuf, store: String, agents: Bots) -> PyResult<()> {
     let roster = roster_with(py, &agents)?;
     py.detach(|| {
-        let (experiment, text) =
-            Experiment::read(&spec).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
-        let folder = spec.parent().unwrap_or(Path::new("."));
-        let plan =
-            experiment.plan(&roster, folder).map_err(|error| error::ExperimentError::new_err(error.to_string()))?;
-        UnitStore::open(&store).and_then(|store| store.begin(&plan.with_toml(text))).map_err(refused)
+        let plan = planned(&spec, &roster)?;
+        UnitStore::open(&store).and_then(|store| store.begin(&plan)).map_err(refused)
     })
 }
 

@@ -4,12 +4,13 @@ mod arrays;
 mod slot;
 mod threads;
 
+use std::iter::zip;
 use std::sync::Arc;
 
 use cambio_agents::AgentSpec;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{Action, ActionSpace, IllegalAction, Rules, TensorSpace};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -123,18 +124,6 @@ impl PyVectorGame {
             }
         }
     }
-
-    /// A batch at the same point, with arrays of its own.
-    fn again(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
-        let common = Common {
-            opponents: self.common.opponents.clone(),
-            space: self.common.space,
-            tensors: self.common.tensors.clone(),
-            ..self.common
-        };
-        let own = self.slots.own().map(|(deal, own)| (deal, own.to_vec())).collect();
-        restored(py, common, own, self.threads.count(), self.is_begun, self.arrays.results(py))
-    }
 }
 
 /// A batch whose matches are at these points.
@@ -144,7 +133,7 @@ fn restored(
     matches: Vec<(u64, Vec<Action>)>,
     threads: usize,
     is_begun: bool,
-    results: Results<'_>,
+    results: Results,
 ) -> PyResult<PyVectorGame> {
     let slots = Slots::new(&common, matches, is_begun).map_err(error::illegal)?;
     let (asks, arrays, threads) = (vec![Ask::NOBODY; common.batch], Arrays::new(py, &common), Threads::new(threads)?);
@@ -167,11 +156,7 @@ impl PartialEq for PyVectorGame {
                 (None, None) => true,
                 _ => false,
             })
-            && self
-                .slots
-                .matches()
-                .into_iter()
-                .zip(other.slots.matches())
+            && zip(self.slots.matches(), other.slots.matches())
                 .all(|(one, two)| (one.key(), one.actions()) == (two.key(), two.actions()))
     }
 }
@@ -228,8 +213,7 @@ impl PyVectorGame {
         done: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyVectorGame> {
         let batch = args::whole(batch, "batch", 1, MOST)? as usize;
-        let rules = rules.map_or_else(|| args::preset("classic"), crate::rules::read)?;
-        let seats = seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?;
+        let (rules, seats) = args::table_or_default(rules, seats)?;
         let key = crate::game::key(seed, first_deal, agent_seed)?;
         let threads = threads.map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
         let common = Common {
@@ -289,39 +273,39 @@ impl PyVectorGame {
 
     /// The tensors of the seats that are asked: shape `(batch, layout.size)`, dtype `uint8`.
     #[getter]
-    fn observations<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.arrays.observations(py)
+    fn observations(&self, py: Python<'_>) -> Py<PyArray2<u8>> {
+        self.arrays.observations.clone_ref(py)
     }
 
     /// The legal decisions: shape `(batch, action_count)`, dtype `bool`.
     #[getter]
-    fn masks<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.arrays.masks(py)
+    fn masks(&self, py: Python<'_>) -> Py<PyAny> {
+        self.arrays.masks.clone_ref(py)
     }
 
     /// What each seat got since the caller's decision: shape `(batch, seats)`, dtype `float32`.
     #[getter]
-    fn rewards<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.arrays.rewards(py)
+    fn rewards(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
+        self.arrays.rewards.clone_ref(py)
     }
 
     /// The seats that are asked: shape `(batch,)`, dtype `int64`.
     #[getter]
-    fn seat<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.arrays.seat(py)
+    fn seat(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
+        self.arrays.seat.clone_ref(py)
     }
 
     /// Whether the matches ended in the last step: shape `(batch,)`, dtype `bool`.
     #[getter]
-    fn done<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.arrays.done(py)
+    fn done(&self, py: Python<'_>) -> Py<PyAny> {
+        self.arrays.done.clone_ref(py)
     }
 
     /// Where `done`, the tensor of each seat at the end of the match: shape `(batch, seats, layout.size)`, dtype `uint8`. `None`
     /// without `finals`.
     #[getter]
-    fn final_observations<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.arrays.finals(py)
+    fn final_observations(&self, py: Python<'_>) -> Option<Py<PyArray3<u8>>> {
+        self.arrays.finals.as_ref().map(|finals| finals.clone_ref(py))
     }
 
     /// The number of the deal that each match plays: a new array of shape `(batch,)`, dtype `uint64`.
@@ -379,7 +363,14 @@ impl PyVectorGame {
 
     /// A copy that goes on by itself, with arrays of its own.
     fn copy(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
-        self.again(py)
+        let common = Common {
+            opponents: self.common.opponents.clone(),
+            space: self.common.space,
+            tensors: self.common.tensors.clone(),
+            ..self.common
+        };
+        let own = self.slots.own().map(|(deal, own)| (deal, own.to_vec())).collect();
+        restored(py, common, own, self.threads.count(), self.is_begun, self.arrays.results(py))
     }
 
     fn __len__(&self) -> usize {
@@ -401,11 +392,11 @@ impl PyVectorGame {
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
-        self.again(py)
+        self.copy(py)
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<PyVectorGame> {
-        self.again(py)
+        self.copy(py)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -420,7 +411,7 @@ impl PyVectorGame {
 }
 
 /// What pickles hold of the matches: threads, whether they have begun, each match, the results of the last step.
-type Frozen<'py> = (usize, bool, Vec<(u64, String)>, Results<'py>);
+type Frozen = (usize, bool, Vec<(u64, String)>, Results);
 
 /// A batch from its parts, for `pickle`.
 #[pyfunction(name = "_vector")]
@@ -433,10 +424,9 @@ pub(crate) fn vector(
     specs: Vec<Option<String>>,
     rotates: bool,
     reward: &str,
-    state: Frozen<'_>,
+    state: Frozen,
 ) -> PyResult<PyVectorGame> {
-    let rules = crate::rules::read(rules)?;
-    let seats = args::seats(seats, &rules)?;
+    let (rules, seats) = args::table(rules, seats)?;
     let (threads, is_begun, matches, results) = state;
     let common = Common {
         rules,

@@ -24,7 +24,6 @@ impl AliasTables {
         self.columns.clear();
     }
 
-    /// Appends the table of these weights.
     pub(super) fn append(&mut self, weights: &[f64]) {
         let items = weights.len();
         let total: f64 = weights.iter().sum();

@@ -55,7 +55,6 @@ impl Deck {
         self.class_of[card.kind()]
     }
 
-    /// The points of the cards of a class.
     pub(super) fn points(&self, class: u8) -> i32 {
         self.points[usize::from(class)]
     }

@@ -105,7 +105,6 @@ pub(super) fn add(sums: &mut Sums, others: &Sums) {
     }
 }
 
-/// Takes sums from sums.
 #[inline]
 pub(super) fn subtract(sums: &mut Sums, others: &Sums) {
     for (sum, &other) in sums.iter_mut().zip(others) {

@@ -226,7 +226,6 @@ impl Network {
         Network::of(inputs.clone(), floats.round())
     }
 
-    /// The network of these weights.
     pub(super) fn of(inputs: Inputs, weights: Weights) -> Network {
         Network { inputs, weights: Arc::new(weights), vectors: Vectors::new() }
     }

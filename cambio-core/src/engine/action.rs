@@ -71,29 +71,6 @@ impl Action {
     }
 }
 
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.canonical() {
-            Action::Peek(spot) => write!(f, "peek {spot}"),
-            Action::Draw => f.write_str("draw"),
-            Action::Take => f.write_str("take"),
-            Action::Call => f.write_str("call"),
-            Action::End => f.write_str("end"),
-            Action::Drop => f.write_str("drop"),
-            Action::Keep(spot) => write!(f, "keep {spot}"),
-            Action::Look(spot) => write!(f, "look {spot}"),
-            Action::Swap(one, other) => write!(f, "swap {one} {other}"),
-            Action::Show(spot) => write!(f, "show {spot}"),
-            Action::Skip => f.write_str("skip"),
-            Action::Pass => f.write_str("pass"),
-            Action::Snap(spot) => write!(f, "snap {spot}"),
-            Action::Touch(spot) => write!(f, "touch {spot}"),
-            Action::Give(spot) => write!(f, "give {spot}"),
-            Action::Cheat(spot) => write!(f, "cheat {spot}"),
-        }
-    }
-}
-
 /// The error of a text that is no decision.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
@@ -109,80 +86,87 @@ impl FromStr for Action {
     fn from_str(text: &str) -> Result<Action, ParseActionError> {
         let parse = || {
             let mut words = text.split(' ');
-            let verb = words.next()?;
-            let mut spot = || words.next()?.parse::<Spot>().ok();
-            let action = match verb {
-                "draw" => Action::Draw,
-                "take" => Action::Take,
-                "call" => Action::Call,
-                "end" => Action::End,
-                "drop" => Action::Drop,
-                "skip" => Action::Skip,
-                "pass" => Action::Pass,
-                "peek" => Action::Peek(spot()?),
-                "keep" => Action::Keep(spot()?),
-                "look" => Action::Look(spot()?),
-                "show" => Action::Show(spot()?),
-                "snap" => Action::Snap(spot()?),
-                "touch" => Action::Touch(spot()?),
-                "give" => Action::Give(spot()?),
-                "cheat" => Action::Cheat(spot()?),
-                "swap" => Action::swap(spot()?, spot()?),
-                _ => return None,
-            };
+            let action = Action::read(words.next()?, || words.next()?.parse().ok())?;
             words.next().is_none().then_some(action)
         };
         parse().ok_or_else(|| ParseActionError(text.to_owned()))
     }
 }
 
-/// The verb of a decision that names one spot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Verb {
-    Peek,
-    Keep,
-    Look,
-    Show,
-    Snap,
-    Touch,
-    Give,
-    Cheat,
+/// Declares the words of all decisions but swaps: of those that name no spot, and of those that name one.
+macro_rules! words {
+    (plain { $($plain:ident = $plain_word:literal,)+ } aimed { $($verb:ident = $verb_word:literal,)+ }) => {
+        impl fmt::Display for Action {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self.canonical() {
+                    $(Action::$plain => f.write_str($plain_word),)+
+                    $(Action::$verb(spot) => write!(f, concat!($verb_word, " {}"), spot),)+
+                    Action::Swap(one, other) => write!(f, "swap {one} {other}"),
+                }
+            }
+        }
+
+        impl Action {
+            /// The decision of a word; `spot` reads the next spot.
+            fn read(word: &str, mut spot: impl FnMut() -> Option<Spot>) -> Option<Action> {
+                Some(match word {
+                    $($plain_word => Action::$plain,)+
+                    $($verb_word => Action::$verb(spot()?),)+
+                    "swap" => Action::swap(spot()?, spot()?),
+                    _ => return None,
+                })
+            }
+        }
+
+        /// The decisions that name no spot, in the order in which [`Choices`] lists them.
+        pub(crate) const PLAIN: [Action; 7] = [$(Action::$plain),+];
+
+        /// The verb of a decision that names one spot.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(crate) enum Verb {
+            $($verb,)+
+        }
+
+        impl Verb {
+            const fn of(self, spot: Spot) -> Action {
+                match self {
+                    $(Verb::$verb => Action::$verb(spot),)+
+                }
+            }
+
+            /// The spot that a decision of this verb names; `None` for other decisions.
+            #[inline]
+            const fn spot(self, action: Action) -> Option<Spot> {
+                match (self, action) {
+                    $((Verb::$verb, Action::$verb(spot)))|+ => Some(spot),
+                    _ => None,
+                }
+            }
+        }
+    };
 }
 
-impl Verb {
-    const fn of(self, spot: Spot) -> Action {
-        match self {
-            Verb::Peek => Action::Peek(spot),
-            Verb::Keep => Action::Keep(spot),
-            Verb::Look => Action::Look(spot),
-            Verb::Show => Action::Show(spot),
-            Verb::Snap => Action::Snap(spot),
-            Verb::Touch => Action::Touch(spot),
-            Verb::Give => Action::Give(spot),
-            Verb::Cheat => Action::Cheat(spot),
-        }
+words! {
+    plain {
+        Draw = "draw",
+        Take = "take",
+        Call = "call",
+        End = "end",
+        Drop = "drop",
+        Skip = "skip",
+        Pass = "pass",
     }
-
-    /// The spot that a decision of this verb names; `None` for other decisions.
-    #[inline]
-    const fn spot(self, action: Action) -> Option<Spot> {
-        match (self, action) {
-            (Verb::Peek, Action::Peek(spot))
-            | (Verb::Keep, Action::Keep(spot))
-            | (Verb::Look, Action::Look(spot))
-            | (Verb::Show, Action::Show(spot))
-            | (Verb::Snap, Action::Snap(spot))
-            | (Verb::Touch, Action::Touch(spot))
-            | (Verb::Give, Action::Give(spot))
-            | (Verb::Cheat, Action::Cheat(spot)) => Some(spot),
-            _ => None,
-        }
+    aimed {
+        Peek = "peek",
+        Keep = "keep",
+        Look = "look",
+        Show = "show",
+        Snap = "snap",
+        Touch = "touch",
+        Give = "give",
+        Cheat = "cheat",
     }
 }
-
-/// The decisions that name no spot, in the order in which [`Choices`] lists them.
-pub(crate) const PLAIN: [Action; 7] =
-    [Action::Draw, Action::Take, Action::Call, Action::End, Action::Drop, Action::Skip, Action::Pass];
 
 /// The pairs of spots that may be swapped: any two of `spots`, but for those ruled out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -263,16 +247,19 @@ impl Pairs {
 
 /// Receives the legal decisions of a seat, kind by kind. One implementation collects them all, another checks a single one.
 ///
-/// The decisions come as closures, so that a check computes only the kind that it needs.
+/// The decisions come as closures, so that a check computes only the kind that it needs. By default a kind is ignored.
 pub(crate) trait Offer {
     /// Offers a decision without a spot, which is legal if the condition holds.
-    fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool);
+    #[inline]
+    fn allow(&mut self, _action: Action, _condition: impl FnOnce() -> bool) {}
 
     /// Offers the targets of a verb. A phase has one verb with targets; [`Verb::Touch`] goes with [`Verb::Snap`].
-    fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet);
+    #[inline]
+    fn aim(&mut self, _verb: Verb, _spots: impl FnOnce() -> SpotSet) {}
 
     /// Offers the pairs of spots that may be swapped.
-    fn pair(&mut self, pairs: impl FnOnce() -> Pairs);
+    #[inline]
+    fn pair(&mut self, _pairs: impl FnOnce() -> Pairs) {}
 }
 
 impl Offer for Choices {
@@ -304,17 +291,11 @@ pub(crate) struct Targets(pub(crate) SpotSet);
 
 impl Offer for Targets {
     #[inline]
-    fn allow(&mut self, _: Action, _: impl FnOnce() -> bool) {}
-
-    #[inline]
     fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
         if verb != Verb::Touch {
             self.0 = spots();
         }
     }
-
-    #[inline]
-    fn pair(&mut self, _: impl FnOnce() -> Pairs) {}
 }
 
 /// The spots that may be swapped.
@@ -322,12 +303,6 @@ impl Offer for Targets {
 pub(crate) struct Swappable(pub(crate) SpotSet);
 
 impl Offer for Swappable {
-    #[inline]
-    fn allow(&mut self, _: Action, _: impl FnOnce() -> bool) {}
-
-    #[inline]
-    fn aim(&mut self, _: Verb, _: impl FnOnce() -> SpotSet) {}
-
     #[inline]
     fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
         self.0 = pairs().spots;

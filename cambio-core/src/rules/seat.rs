@@ -122,54 +122,14 @@ impl fmt::Display for Seat {
 pub struct SeatSet(u8);
 
 impl SeatSet {
-    /// No seat.
-    pub const EMPTY: SeatSet = SeatSet(0);
-
     /// The first `seats` seats.
     pub const fn first(seats: usize) -> SeatSet {
         SeatSet(((1u16 << seats) - 1) as u8)
     }
 
-    /// Only this seat.
-    pub const fn only(seat: Seat) -> SeatSet {
-        SeatSet(1 << seat as u8)
-    }
-
     /// Whether the seat is in the set.
     pub const fn contains(self, seat: Seat) -> bool {
         self.0 >> (seat as u8) & 1 == 1
-    }
-
-    /// Adds a seat.
-    pub const fn insert(&mut self, seat: Seat) {
-        self.0 |= 1 << seat as u8;
-    }
-
-    /// Removes a seat.
-    pub const fn remove(&mut self, seat: Seat) {
-        self.0 &= !(1 << seat as u8);
-    }
-
-    /// This set without the seats of the other.
-    #[must_use]
-    pub const fn without(self, other: SeatSet) -> SeatSet {
-        SeatSet(self.0 & !other.0)
-    }
-
-    /// The seats that are in either set.
-    #[must_use]
-    pub const fn union(self, other: SeatSet) -> SeatSet {
-        SeatSet(self.0 | other.0)
-    }
-
-    /// The number of seats in the set.
-    pub const fn len(self) -> usize {
-        self.0.count_ones() as usize
-    }
-
-    /// Whether the set is empty.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
     }
 
     /// The seats of the set in playing order from `from` on (`from` included).
@@ -198,24 +158,6 @@ impl SeatSet {
     /// empty, so the order is the same however many seats there are.
     pub(crate) const fn turned(self, from: Seat) -> SeatSet {
         SeatSet(self.0.rotate_right(from as u32))
-    }
-
-    pub(crate) const fn bits(self) -> u8 {
-        self.0
-    }
-}
-
-impl FromIterator<Seat> for SeatSet {
-    fn from_iter<I: IntoIterator<Item = Seat>>(seats: I) -> SeatSet {
-        let mut set = SeatSet::EMPTY;
-        seats.into_iter().for_each(|seat| set.insert(seat));
-        set
-    }
-}
-
-impl fmt::Debug for SeatSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.each()).finish()
     }
 }
 
@@ -334,18 +276,6 @@ const ROWS: [u128; MAX_SLOTS + 1] = {
 pub struct SpotSet(u128);
 
 impl SpotSet {
-    /// No spot.
-    pub const EMPTY: SpotSet = SpotSet(0);
-
-    /// Only this spot.
-    pub const fn only(spot: Spot) -> SpotSet {
-        SpotSet(1 << spot.0)
-    }
-
-    pub(crate) const fn bits(self) -> u128 {
-        self.0
-    }
-
     pub(crate) const fn from_bits(bits: u128) -> SpotSet {
         SpotSet(bits)
     }
@@ -378,32 +308,10 @@ impl SpotSet {
         word >> (spot.0 & 63) & 1 == 1
     }
 
-    /// Adds a spot.
-    pub const fn insert(&mut self, spot: Spot) {
-        self.0 |= 1 << spot.0;
-    }
-
-    /// Removes a spot.
-    pub const fn remove(&mut self, spot: Spot) {
-        self.0 &= !(1 << spot.0);
-    }
-
     /// The spots that are in both sets.
     #[must_use]
     pub const fn intersection(self, other: SpotSet) -> SpotSet {
         SpotSet(self.0 & other.0)
-    }
-
-    /// The spots that are in either set.
-    #[must_use]
-    pub const fn union(self, other: SpotSet) -> SpotSet {
-        SpotSet(self.0 | other.0)
-    }
-
-    /// This set without the spots of the other.
-    #[must_use]
-    pub const fn without(self, other: SpotSet) -> SpotSet {
-        SpotSet(self.0 & !other.0)
     }
 
     /// Exchanges two spots: each is in the set afterwards if the other was before.
@@ -411,16 +319,6 @@ impl SpotSet {
     pub const fn swap(&mut self, one: Spot, other: Spot) {
         let differs = (self.0 >> one.0 ^ self.0 >> other.0) & 1;
         self.0 ^= differs << one.0 ^ differs << other.0;
-    }
-
-    /// The number of spots in the set.
-    pub const fn len(self) -> usize {
-        self.0.count_ones() as usize
-    }
-
-    /// Whether the set is empty.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
     }
 
     /// The spot of the set with number `n`, counted from 0 in playing order from `from` on, the slots of a seat in theirs.
@@ -553,14 +451,6 @@ const IN_BYTE: [[u8; 8]; 256] = {
     table
 };
 
-impl FromIterator<Spot> for SpotSet {
-    fn from_iter<I: IntoIterator<Item = Spot>>(spots: I) -> SpotSet {
-        let mut set = SpotSet::EMPTY;
-        spots.into_iter().for_each(|spot| set.insert(spot));
-        set
-    }
-}
-
 /// Iterates over a [`SpotSet`], from a seat on.
 #[derive(Clone, Debug)]
 pub struct SpotIter {
@@ -589,10 +479,74 @@ impl Iterator for SpotIter {
     }
 }
 
-impl fmt::Debug for SpotSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.each()).finish()
-    }
+/// What every set has whose members are bits of a number.
+macro_rules! bit_sets {
+    ($($set:ident($bits:ty) of $member:ident, a $word:literal: |$own:ident| $bit:expr;)+) => {$(
+        impl $set {
+            #[doc = concat!("No ", $word, ".")]
+            pub const EMPTY: $set = $set(0);
+
+            #[doc = concat!("Only this ", $word, ".")]
+            pub const fn only($own: $member) -> $set {
+                $set(1 << $bit)
+            }
+
+            #[doc = concat!("Adds a ", $word, ".")]
+            pub const fn insert(&mut self, $own: $member) {
+                self.0 |= 1 << $bit;
+            }
+
+            #[doc = concat!("Removes a ", $word, ".")]
+            pub const fn remove(&mut self, $own: $member) {
+                self.0 &= !(1 << $bit);
+            }
+
+            #[doc = concat!("This set without the ", $word, "s of the other.")]
+            #[must_use]
+            pub const fn without(self, other: $set) -> $set {
+                $set(self.0 & !other.0)
+            }
+
+            #[doc = concat!("The ", $word, "s that are in either set.")]
+            #[must_use]
+            pub const fn union(self, other: $set) -> $set {
+                $set(self.0 | other.0)
+            }
+
+            #[doc = concat!("The number of ", $word, "s in the set.")]
+            pub const fn len(self) -> usize {
+                self.0.count_ones() as usize
+            }
+
+            /// Whether the set is empty.
+            pub const fn is_empty(self) -> bool {
+                self.0 == 0
+            }
+
+            pub(crate) const fn bits(self) -> $bits {
+                self.0
+            }
+        }
+
+        impl FromIterator<$member> for $set {
+            fn from_iter<I: IntoIterator<Item = $member>>(members: I) -> $set {
+                let mut set = $set::EMPTY;
+                members.into_iter().for_each(|member| set.insert(member));
+                set
+            }
+        }
+
+        impl fmt::Debug for $set {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_set().entries(self.each()).finish()
+            }
+        }
+    )+};
+}
+
+bit_sets! {
+    SeatSet(u8) of Seat, a "seat": |seat| seat as u8;
+    SpotSet(u128) of Spot, a "spot": |spot| spot.0;
 }
 
 #[cfg(test)]

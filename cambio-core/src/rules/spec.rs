@@ -201,9 +201,6 @@ impl RulesSpec {
     ///
     /// # Errors
     /// If none has that name; the sentence lists the names.
-    ///
-    /// # Panics
-    /// Never: the shipped presets and mini games are read by a test.
     pub fn preset(name: &str) -> Result<RulesSpec, RulesError> {
         // Those that build on another preset come after it, and each is read once.
         static READ: [OnceLock<RulesSpec>; 6] = [const { OnceLock::new() }; 6];
@@ -371,7 +368,6 @@ impl RulesSpec {
     }
 }
 
-/// The rules of a mini game.
 fn read_mini(name: &str) -> RulesSpec {
     let tables: Map<String, Value> = toml::from_str(MINI_FILE).expect("the shipped mini games are TOML");
     let mut table = tables.get(name).cloned().expect("each mini game has a table");

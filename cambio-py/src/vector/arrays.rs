@@ -12,15 +12,15 @@ use crate::{args, error};
 /// The arrays into which a batch writes. Those of `bool` are kept with a view of their bytes: memory that Python owns may hold
 /// any byte, and a `bool` of Rust may not.
 pub(super) struct Arrays {
-    observations: Py<PyArray2<u8>>,
-    masks: Py<PyAny>,
+    pub(super) observations: Py<PyArray2<u8>>,
+    pub(super) masks: Py<PyAny>,
     mask_bytes: Py<PyArray2<u8>>,
-    rewards: Py<PyArray2<f32>>,
-    seat: Py<PyArray1<i64>>,
-    done: Py<PyAny>,
+    pub(super) rewards: Py<PyArray2<f32>>,
+    pub(super) seat: Py<PyArray1<i64>>,
+    pub(super) done: Py<PyAny>,
     done_bytes: Py<PyArray1<u8>>,
     /// What each seat sees at the end of a match, where that is wanted.
-    finals: Option<Py<PyArray3<u8>>>,
+    pub(super) finals: Option<Py<PyArray3<u8>>>,
 }
 
 /// The names, in the order in which callers give the arrays, with their dtypes.
@@ -28,7 +28,6 @@ const NAMES: [(&str, &str); 5] =
     [("observations", "uint8"), ("masks", "bool"), ("rewards", "float32"), ("seat", "int64"), ("done", "bool")];
 
 impl Arrays {
-    /// New arrays.
     pub(super) fn new(py: Python<'_>, common: &Common) -> Arrays {
         Arrays::given(py, common, [None; 5]).expect("arrays of our own have the right shape")
     }
@@ -69,41 +68,18 @@ impl Arrays {
         })
     }
 
-    pub(super) fn observations<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.observations.bind(py).as_any().clone()
-    }
-
-    pub(super) fn masks<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.masks.bind(py).clone()
-    }
-
-    pub(super) fn rewards<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.rewards.bind(py).as_any().clone()
-    }
-
-    pub(super) fn seat<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.seat.bind(py).as_any().clone()
-    }
-
-    pub(super) fn done<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.done.bind(py).clone()
-    }
-
-    pub(super) fn finals<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        Some(self.finals.as_ref()?.bind(py).as_any().clone())
-    }
-
     /// The results of the last step, as [`Arrays::set_results`] takes them.
-    pub(super) fn results<'py>(&self, py: Python<'py>) -> Results<'py> {
-        (self.rewards(py), self.done(py), self.finals(py))
+    pub(super) fn results(&self, py: Python<'_>) -> Results {
+        let finals = self.finals.as_ref().map(|finals| finals.clone_ref(py).into_any());
+        (self.rewards.clone_ref(py).into_any(), self.done.clone_ref(py), finals)
     }
 
     /// Sets the results of the last step.
-    pub(super) fn set_results(&self, py: Python<'_>, (rewards, done, finals): Results<'_>) -> PyResult<()> {
-        self.rewards(py).set_item(py.Ellipsis(), rewards)?;
-        self.done(py).set_item(py.Ellipsis(), done)?;
-        match self.finals(py).zip(finals) {
-            Some((own, given)) => own.set_item(py.Ellipsis(), given),
+    pub(super) fn set_results(&self, py: Python<'_>, (rewards, done, finals): Results) -> PyResult<()> {
+        self.rewards.bind(py).set_item(py.Ellipsis(), rewards)?;
+        self.done.bind(py).set_item(py.Ellipsis(), done)?;
+        match self.finals.as_ref().zip(finals) {
+            Some((own, given)) => own.bind(py).set_item(py.Ellipsis(), given),
             None => Ok(()),
         }
     }
@@ -119,11 +95,10 @@ impl Arrays {
             rewards: self.rewards.bind(py).try_readwrite().map_err(refused("rewards"))?,
             seat: self.seat.bind(py).try_readwrite().map_err(refused("seat"))?,
             done: self.done_bytes.bind(py).try_readwrite().map_err(refused("done"))?,
-            finals: self
-                .finals
-                .as_ref()
-                .map(|finals| finals.bind(py).try_readwrite().map_err(refused("final_observations")))
-                .transpose()?,
+            finals: match &self.finals {
+                Some(finals) => Some(finals.bind(py).try_readwrite().map_err(refused("final_observations"))?),
+                None => None,
+            },
         })
     }
 }
@@ -191,7 +166,7 @@ impl Held<'_> {
 }
 
 /// The results of a step: rewards, what is done, and the final observations where they are wanted.
-pub(super) type Results<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+pub(super) type Results = (Py<PyAny>, Py<PyAny>, Option<Py<PyAny>>);
 
 /// Why every match has its rows.
 const COUNTED: &str = "the rows were counted when the arrays were borrowed";

@@ -67,7 +67,6 @@ impl Slots {
         }
     }
 
-    /// The matches.
     pub(super) fn matches(&self) -> Vec<&Playing> {
         match self {
             Slots::Alone(slots) => slots.iter().map(|slot| slot.episode.playing()).collect(),
