@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use crate::rules::{PyRules, hash_of};
+use crate::rules::{self, PyRules, hash_of};
 use crate::{args, error};
 
 /// A decision, by its notation: `draw`, `keep a3`, `swap a1 b2`.
@@ -75,7 +75,7 @@ impl PyAction {
         seats: &Bound<'_, PyAny>,
         seat: &Bound<'_, PyAny>,
     ) -> PyResult<PyAction> {
-        let (rules, seats) = args::table(rules, seats)?;
+        let (rules, seats) = rules::table(rules, seats)?;
         let seat = args::seat(seat, seats)?;
         let space = ActionSpace::new(&rules, seats);
         let index = args::whole(index, "index", 0, space.action_count() as u64 - 1)?;
@@ -85,7 +85,7 @@ impl PyAction {
 
     /// The index of the decision, made by `seat`. Raises `ActionError` if no seat can decide so there.
     fn index(&self, rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>, seat: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let (rules, seats) = args::table(rules, seats)?;
+        let (rules, seats) = rules::table(rules, seats)?;
         let seat = args::seat(seat, seats)?;
         ActionSpace::new(&rules, seats).to_index(self.0, seat).ok_or_else(|| {
             error::ActionError::new_err(format!(

@@ -71,21 +71,6 @@ pub(crate) fn seat(value: &Bound<'_, PyAny>, seats: usize) -> PyResult<Seat> {
     }
 }
 
-/// Rules and a number of seats that they can seat.
-pub(crate) fn table(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<(Rules, usize)> {
-    let rules = crate::rules::read(rules)?;
-    Ok((rules, self::seats(seats, &rules)?))
-}
-
-/// Rules, `classic` if none are given, and a number of seats, 2 if none is given.
-pub(crate) fn table_or_default(
-    rules: Option<&Bound<'_, PyAny>>,
-    seats: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(Rules, usize)> {
-    let rules = rules.map_or_else(|| preset("classic"), crate::rules::read)?;
-    Ok((rules, seats.map_or(Ok(2), |seats| self::seats(seats, &rules))?))
-}
-
 /// A spot such as `a3`.
 pub(crate) fn spot(text: &str) -> PyResult<Spot> {
     text.parse().map_err(|error: cambio_core::ParseSpotError| error::CambioError::new_err(error.to_string()))

@@ -13,7 +13,7 @@ use pyo3::types::PyTuple;
 use crate::action::{PyAction, decision};
 use crate::episode::score_reward;
 use crate::game::shared_methods;
-use crate::rules::{hash_of, tensor_space};
+use crate::rules::{self, hash_of, tensor_space};
 use crate::{args, error};
 
 /// A match whose chance the caller plays, for trees, solvers and `OpenSpiel`.
@@ -125,7 +125,7 @@ impl PyChanceGame {
     #[new]
     #[pyo3(signature = (rules, seats = None), text_signature = "(rules, seats=2)")]
     fn new(rules: &Bound<'_, PyAny>, seats: Option<&Bound<'_, PyAny>>) -> PyResult<PyChanceGame> {
-        let (rules, seats) = args::table_or_default(Some(rules), seats)?;
+        let (rules, seats) = rules::table_or_default(Some(rules), seats)?;
         PyChanceGame::of(&rules, seats)
     }
 
@@ -219,7 +219,7 @@ pub(crate) fn chance_game(
     seats: &Bound<'_, PyAny>,
     history: Vec<i64>,
 ) -> PyResult<PyChanceGame> {
-    let (rules, seats) = args::table(rules, seats)?;
+    let (rules, seats) = rules::table(rules, seats)?;
     let mut game = PyChanceGame::of(&rules, seats)?;
     for step in history {
         let number = u64::try_from(step).map_err(|_| error::ActionError::new_err(format!("{step} is no step")))?;

@@ -13,7 +13,7 @@ use crate::action::{PyAction, PyEvent, decision};
 use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of};
 use crate::observation::PyWorld;
 use crate::record::PyRecord;
-use crate::rules::{hash_of, tensor_space};
+use crate::rules::{self, hash_of, tensor_space};
 use crate::{args, error};
 
 /// The methods that `Game` and `ChanceGame` share. The class has the fields `space` and `tensors`, and the methods
@@ -278,7 +278,7 @@ impl PyGame {
         agent_seed: Option<&Bound<'_, PyAny>>,
         reward: &str,
     ) -> PyResult<PyGame> {
-        let (rules, seats) = args::table_or_default(rules, seats)?;
+        let (rules, seats) = rules::table_or_default(rules, seats)?;
         let key = key(seed, deal, agent_seed)?;
         GameEpisode::replayed(&rules, seats, key, Reward::read(reward)?, &[]).map(PyGame::from)
     }
@@ -415,7 +415,7 @@ pub(crate) fn game(
     reward: &str,
     actions: &str,
 ) -> PyResult<PyGame> {
-    let (rules, seats) = args::table(rules, seats)?;
+    let (rules, seats) = rules::table(rules, seats)?;
     GameEpisode::replayed(&rules, seats, key_of(seeds)?, Reward::read(reward)?, &actions_of(actions)?).map(PyGame::from)
 }
 

@@ -150,6 +150,21 @@ impl PyRules {
     }
 }
 
+/// Rules and a number of seats that they can seat.
+pub(crate) fn table(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<(Rules, usize)> {
+    let rules = read(rules)?;
+    Ok((rules, args::seats(seats, &rules)?))
+}
+
+/// Rules, `classic` if none are given, and a number of seats, 2 if none is given.
+pub(crate) fn table_or_default(
+    rules: Option<&Bound<'_, PyAny>>,
+    seats: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Rules, usize)> {
+    let rules = rules.map_or_else(|| args::preset("classic"), read)?;
+    Ok((rules, seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?))
+}
+
 /// A rule system: `Rules`, the name of a preset or mini game, or a dictionary of knobs.
 pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
     if let Ok(rules) = value.cast::<PyRules>() {
@@ -292,7 +307,7 @@ impl PyLayout {
 impl PyLayout {
     #[new]
     fn new(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
-        let (rules, seats) = args::table(rules, seats)?;
+        let (rules, seats) = table(rules, seats)?;
         PyLayout::of(&rules, seats)
     }
 

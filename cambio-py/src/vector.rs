@@ -19,7 +19,7 @@ use crate::action::no_index;
 use crate::agent::PyAgent;
 use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of, seeds, texts};
 use crate::game::PyGame;
-use crate::rules::{PyLayout, PyRules, hash_of, tensor_space};
+use crate::rules::{self, PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
 use arrays::{Arrays, Ask, Results};
 use slot::{Slots, Work};
@@ -213,7 +213,7 @@ impl PyVectorGame {
         done: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyVectorGame> {
         let batch = args::whole(batch, "batch", 1, MOST)? as usize;
-        let (rules, seats) = args::table_or_default(rules, seats)?;
+        let (rules, seats) = rules::table_or_default(rules, seats)?;
         let key = crate::game::key(seed, first_deal, agent_seed)?;
         let threads = threads.map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
         let common = Common {
@@ -426,7 +426,7 @@ pub(crate) fn vector(
     reward: &str,
     state: Frozen,
 ) -> PyResult<PyVectorGame> {
-    let (rules, seats) = args::table(rules, seats)?;
+    let (rules, seats) = rules::table(rules, seats)?;
     let (threads, is_begun, matches, results) = state;
     let common = Common {
         rules,

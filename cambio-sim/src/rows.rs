@@ -19,8 +19,8 @@ use cambio_core::{Ending, Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
 pub(crate) use columns::Column;
 #[cfg(feature = "parquet")]
 pub(crate) use columns::Kind;
+pub use columns::RowWriter;
 use columns::{Columns, columns};
-pub use file::RowWriter;
 pub(crate) use file::{RowReader, header};
 pub use quantities::{BehaviourRow, Counts, Form, Known, MEASURES, Measure, NotSummed, Summed, Sums};
 pub(crate) use quantities::{Context, ratio};

@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use crate::narrator::Narrator;
 use crate::scene::{KindView, Move, Scene, Worth};
-use crate::sitting::Invitation;
 use crate::words::{rules_in_short, scores_in_words};
 
 /// How many steps a page that fell behind can still catch up on one by one.
@@ -23,11 +22,11 @@ const LINES: usize = 200;
 #[derive(Serialize, Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) rules: &'static str,
-    in_short: [String; 3],
-    kinds: Vec<KindView>,
-    worth: Vec<Worth>,
+    pub(crate) in_short: [String; 3],
+    pub(crate) kinds: Vec<KindView>,
+    pub(crate) worth: Vec<Worth>,
     /// Whether snap windows ask this seat at all.
-    snaps: bool,
+    pub(crate) snaps: bool,
     pub(crate) names: Vec<String>,
     pub(crate) seat: char,
     /// Whether the table keeps showing what the seat has seen.
@@ -39,8 +38,8 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    pub(crate) fn new(invitation: &Invitation, names: Vec<String>) -> Setting {
-        let rules = invitation.deal.rules();
+    /// Every card that the seat has seen is shown, and nothing can be taken back.
+    pub(crate) fn new(rules: &Rules, seat: Seat, names: Vec<String>) -> Setting {
         Setting {
             rules: rules.name(),
             in_short: rules_in_short(rules),
@@ -48,10 +47,10 @@ impl Setting {
             worth: Worth::all(rules),
             snaps: rules.spec().window != cambio_core::knob::Window::None,
             names,
-            seat: invitation.person.letter(),
-            notes: invitation.notes,
-            practice: invitation.practice,
-            reaction: invitation.reaction,
+            seat: seat.letter(),
+            notes: true,
+            practice: false,
+            reaction: None,
         }
     }
 }

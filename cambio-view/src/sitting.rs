@@ -191,11 +191,17 @@ impl Sitting {
             }
         };
         let person = invitation.person;
+        let shown = Setting {
+            notes: invitation.notes,
+            practice: invitation.practice,
+            reaction: invitation.reaction,
+            ..Setting::new(invitation.deal.rules(), person, names)
+        };
         let mut sitting = Sitting {
             narrator: Narrator::for_players(invitation.deal.rules()),
             decisions: Vec::new(),
             time: None,
-            feed: Feed::new(Setting::new(&invitation, names)),
+            feed: Feed::new(shown),
             recess: None,
             trouble,
             rewind: None,

@@ -6,8 +6,6 @@ use arrayvec::{ArrayString, ArrayVec};
 use cambio_core::{Ending, Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
 use csv::StringRecord;
 
-use super::file::RowWriter;
-
 /// A column of a CSV file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Column {
@@ -52,6 +50,53 @@ pub(crate) trait Columns<'a>: Sized {
 
     /// Reads it from the next fields of a row; `None` if a field is missing or malformed.
     fn read(row: &mut Fields<'_, 'a>) -> Option<Self>;
+}
+
+/// Writes rows into memory.
+///
+/// Most fields are numbers and letters, which never need quotes. They are copied as they are, in a third of the time that
+/// `csv::Writer` takes. Texts are left to `csv_core`.
+#[derive(Debug)]
+pub struct RowWriter {
+    bytes: Vec<u8>,
+    texts: csv_core::Writer,
+    rows: u64,
+}
+
+impl RowWriter {
+    /// A writer without rows that uses the memory of `bytes` again.
+    pub fn over(mut bytes: Vec<u8>) -> RowWriter {
+        bytes.clear();
+        RowWriter { bytes, texts: csv_core::Writer::new(), rows: 0 }
+    }
+
+    /// Appends a field that needs no quotes: it has no comma, quote or line break.
+    #[inline]
+    fn put(&mut self, field: &[u8]) {
+        self.bytes.extend_from_slice(field);
+        self.bytes.push(b',');
+    }
+
+    /// Appends a field of any text, in quotes if it needs them.
+    fn put_text(&mut self, text: &str) {
+        let begin = self.bytes.len();
+        // Two quotes around the text, twice each of its quotes, and the comma.
+        self.bytes.resize(begin + 2 * text.len() + 3, 0);
+        let (_, _, length) = self.texts.field(text.as_bytes(), &mut self.bytes[begin..]);
+        let (_, comma) = self.texts.delimiter(&mut self.bytes[begin + length..]);
+        self.bytes.truncate(begin + length + comma);
+    }
+
+    pub(crate) fn write<'a>(&mut self, row: &impl Columns<'a>) {
+        row.write(self);
+        *self.bytes.last_mut().expect("a row has fields") = b'\n';
+        self.rows += 1;
+    }
+
+    /// The bytes that were written, and how many rows they are.
+    pub fn into_bytes(self) -> (Vec<u8>, u64) {
+        (self.bytes, self.rows)
+    }
 }
 
 /// The fields of a row while they are read.

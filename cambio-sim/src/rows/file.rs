@@ -10,53 +10,6 @@ pub(crate) fn header(columns: &[Column]) -> Vec<u8> {
     (names.join(",") + "\n").into_bytes()
 }
 
-/// Writes rows into memory.
-///
-/// Most fields are numbers and letters, which never need quotes. They are copied as they are, in a third of the time that
-/// `csv::Writer` takes. Texts are left to `csv_core`.
-#[derive(Debug)]
-pub struct RowWriter {
-    bytes: Vec<u8>,
-    texts: csv_core::Writer,
-    rows: u64,
-}
-
-impl RowWriter {
-    /// A writer without rows that uses the memory of `bytes` again.
-    pub fn over(mut bytes: Vec<u8>) -> RowWriter {
-        bytes.clear();
-        RowWriter { bytes, texts: csv_core::Writer::new(), rows: 0 }
-    }
-
-    /// Appends a field that needs no quotes: it has no comma, quote or line break.
-    #[inline]
-    pub(super) fn put(&mut self, field: &[u8]) {
-        self.bytes.extend_from_slice(field);
-        self.bytes.push(b',');
-    }
-
-    /// Appends a field of any text, in quotes if it needs them.
-    pub(super) fn put_text(&mut self, text: &str) {
-        let begin = self.bytes.len();
-        // Two quotes around the text, twice each of its quotes, and the comma.
-        self.bytes.resize(begin + 2 * text.len() + 3, 0);
-        let (_, _, length) = self.texts.field(text.as_bytes(), &mut self.bytes[begin..]);
-        let (_, comma) = self.texts.delimiter(&mut self.bytes[begin + length..]);
-        self.bytes.truncate(begin + length + comma);
-    }
-
-    pub(crate) fn write<'a>(&mut self, row: &impl Columns<'a>) {
-        row.write(self);
-        *self.bytes.last_mut().expect("a row has fields") = b'\n';
-        self.rows += 1;
-    }
-
-    /// The bytes that were written, and how many rows they are.
-    pub fn into_bytes(self) -> (Vec<u8>, u64) {
-        (self.bytes, self.rows)
-    }
-}
-
 /// Reads rows, a block at a time.
 pub(crate) struct RowReader<'b> {
     file: csv::Reader<&'b [u8]>,
@@ -110,7 +63,7 @@ impl<'b> RowReader<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::MatchRow;
+    use crate::rows::{MatchRow, RowWriter};
 
     #[test]
     fn texts_of_any_kind_are_read_as_they_were_written() {
