@@ -33,6 +33,9 @@ struct Head {
 impl Learner {
     /// The learner as bytes; `None` if it cannot be saved now, because a generation was played ahead.
     ///
+    /// # Panics
+    /// Never: whatever a recipe can say can be written as JSON.
+    ///
     /// ```
     /// use cambio_agents::roster;
     /// use cambio_core::Rules;

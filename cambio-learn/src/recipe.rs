@@ -320,6 +320,9 @@ impl Recipe {
     }
 
     /// The recipe as TOML, with every field.
+    ///
+    /// # Panics
+    /// Never: TOML has whatever a recipe can say.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a recipe has only what TOML has")
     }

@@ -57,6 +57,9 @@ impl Estimate {
     ///
     /// # Errors
     /// If the rules do not fit two seats.
+    ///
+    /// # Panics
+    /// Never: what is legal can be carried out.
     pub fn of(rules: &Rules) -> Result<Estimate, SolveError> {
         let (mut histories, mut bytes) = (LogSum::default(), LogSum::default());
         for probe in 0..PROBES {

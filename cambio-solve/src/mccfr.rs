@@ -110,6 +110,9 @@ impl Mccfr {
     ///
     /// # Errors
     /// If the information sets would take more memory than allowed. A part of the current sample then counts.
+    ///
+    /// # Panics
+    /// Never: what is legal can be carried out.
     pub fn iterate(&mut self) -> Result<(), SolveError> {
         self.check_room()?;
         let best = self.rules.spec().best;

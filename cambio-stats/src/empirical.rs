@@ -57,6 +57,9 @@ impl GameSums {
     /// Sums for these profiles, each the strategies of its players; `None` if they lack a composition of more than one of
     /// the strategies, or there
     /// are too many.
+    ///
+    /// # Panics
+    /// Never.
     pub fn new(profiles: &[&[usize]], strategies: usize) -> Option<GameSums> {
         let players = profiles.first()?.len();
         let mut compositions: Vec<Vec<u8>> = profiles.iter().map(|profile| composition(profile, strategies)).collect();
@@ -77,6 +80,9 @@ impl GameSums {
     }
 
     /// Adds payoffs of the present cluster: of a strategy in a profile the number of results and their sum.
+    ///
+    /// # Panics
+    /// Never.
     pub fn add(&mut self, profile: usize, strategy: usize, n: i64, s: i64) {
         if self.in_group == 0 {
             self.groups.push(vec![(0, 0); self.compositions.len() * self.strategies]);

@@ -19,6 +19,9 @@ pub struct Test {
 /// degrees of freedom. Chi-square, the limit for many clusters, rejects far too often with few. `None` if there are not more
 /// clusters than means, or the means do not vary.
 ///
+/// # Panics
+/// Never.
+///
 /// # Examples
 /// ```
 /// use cambio_stats::Matrix;

@@ -46,6 +46,9 @@ pub fn clusters_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u
 /// The deviation with which a t interval decides as the score interval of a difference of shares does with this one:
 /// `deviation / √(1 − effect²)`. The score interval takes chance to be as large as it is where there is no difference.
 ///
+/// # Panics
+/// Never.
+///
 /// # Examples
 /// ```
 /// use cambio_stats::planning::widened;

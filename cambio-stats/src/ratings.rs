@@ -292,6 +292,9 @@ fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Part {
 /// models", have a gamma prior for the same end). How far apart groups are is then what the prior and the number of games
 /// allow, and no more than that. Where nothing varied the sandwich is too small, so in each direction the larger of the
 /// sandwich and the curvature counts.
+///
+/// # Panics
+/// Never.
 pub fn fit(rankings: &Rankings, players: usize, anchor: Option<usize>, effects: PositionEffects) -> Option<Strengths> {
     let (model, found) = maximum(rankings, players, effects)?;
     Some(model.strengths(&found, anchor))

@@ -46,6 +46,9 @@ pub struct Estimate {
 impl Stopped {
     /// The estimate of the mean, between 0 and 1; `None` where nothing varied.
     ///
+    /// # Panics
+    /// Never.
+    ///
     /// # Examples
     /// ```
     /// use cambio_stats::stopping::Stopped;

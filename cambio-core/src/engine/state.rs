@@ -427,6 +427,9 @@ impl State {
     ///
     /// Once the pile has become the stock, the cards on the table stay: they are not from that stock. Where faces are latent, nothing
     /// changes.
+    ///
+    /// # Panics
+    /// Never: without latent faces every card on the table has one.
     pub fn redeal_unseen<C: Chance>(&mut self, chance: &mut C) {
         let State { table, hidden } = self;
         if hidden.order != Order::Dealt {

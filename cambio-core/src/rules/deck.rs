@@ -26,6 +26,9 @@ impl Deck {
     ///
     /// # Errors
     /// If there is no deck of that name.
+    ///
+    /// # Panics
+    /// Never: the shipped decks are read by a test.
     pub fn named(name: &str) -> Result<Deck, RulesError> {
         let decks: Map<String, Value> = toml::from_str(DECK_FILE).expect("the shipped decks are TOML");
         let Some(kinds) = decks.get(name) else {

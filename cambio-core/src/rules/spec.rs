@@ -201,6 +201,9 @@ impl RulesSpec {
     ///
     /// # Errors
     /// If none has that name; the sentence lists the names.
+    ///
+    /// # Panics
+    /// Never: the shipped presets and mini games are read by a test.
     pub fn preset(name: &str) -> Result<RulesSpec, RulesError> {
         // Those that build on another preset come after it, and each is read once.
         static READ: [OnceLock<RulesSpec>; 6] = [const { OnceLock::new() }; 6];

@@ -96,6 +96,9 @@ impl Rankings {
 /// assert!((found.strengths.strengths[0] - 2_f64.ln()).abs() < 1e-9);
 /// assert_eq!(found.strengths.clusters, 40);
 /// ```
+///
+/// # Panics
+/// Never.
 pub fn pool(tables: &[&Rankings], players: usize, anchor: Option<usize>, rng: &mut impl Rng) -> Option<Pooled> {
     let rankings = Rankings::pooled(tables);
     let (model, found) = super::maximum(&rankings, players, PositionEffects::Ignored)?;
