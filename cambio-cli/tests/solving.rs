@@ -267,7 +267,7 @@ fn exploitability(game: &Game, spec: &str, seeds: std::ops::Range<u64>) -> f64 {
 }
 
 /// The strategy-fusion detector on our own tree: a leaky one stays at 0.026 with 1,000 iterations
-/// (`cambio-solve/tests/fusion.rs`). A single search at 1,000 is a matter of luck here, so five are averaged.
+/// (`cambio-solve/tests/fusion.rs`). A single search at 1,000 is a matter of luck here, so several are averaged.
 #[test]
 fn the_tree_of_multiple_observers_fuses_no_strategies() {
     let game = Game::compile(&Rules::preset("mini-m1").unwrap(), &Limits::default(), &mut |_| {}).unwrap();
