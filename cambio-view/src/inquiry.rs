@@ -56,9 +56,9 @@ impl fmt::Display for Hint {
     }
 }
 
-/// What an agent would do in the person's place, and what it considered, if it can say. The agent is given the events that
-/// the person has seen and is asked at each earlier decision of the person, so that its random stream is where it would be
-/// in a match.
+/// Asks an agent to decide in the person's place. The hint has its decision and, if the agent can explain itself, the candidates
+/// that it compared. The agent is given the events that the person has seen and is asked at each earlier decision of the person,
+/// so that its random stream is where it would be in a match.
 ///
 /// # Errors
 /// If it is not the person's turn to decide, or the agent cannot go on.

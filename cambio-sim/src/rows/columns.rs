@@ -87,6 +87,7 @@ impl RowWriter {
         self.bytes.truncate(begin + length + comma);
     }
 
+    /// Writes a row.
     pub(crate) fn write<'a>(&mut self, row: &impl Columns<'a>) {
         row.write(self);
         *self.bytes.last_mut().expect("a row has fields") = b'\n';
@@ -182,7 +183,7 @@ field! {
         let all = [Ending::Call, Ending::EmptyHand, Ending::TurnLimit, Ending::StockOut];
         all.into_iter().find(|ending| ending.word() == text)
     };
-    Fingerprint: Print, |print, row| push_spaced(&[print], row), |text| {
+    Fingerprint: Print, |print, row| push_spaced(&[print], row, push_shown), |text| {
         let print = u64::from_str_radix(text, 16).ok().map(Fingerprint::from_value);
         print.filter(|print| print.to_string() == text)
     };
@@ -191,9 +192,11 @@ field! {
         |text| text.chars().map(Seat::from_letter).collect();
     ArrayVec<Seat, MAX_SEATS>: Word, |seats, row| push_letters(seats.iter().copied(), row),
         |text| few(text.chars().map(Seat::from_letter));
-    ArrayVec<i32, MAX_SEATS>: I32BySeat, |points, row| push_points(points, row),
+    ArrayVec<i32, MAX_SEATS>: I32BySeat, |points, row| {
+            push_spaced(points, row, |points, text| text.push_str(itoa::Buffer::new().format(*points)));
+        },
         |text| few(text.split(' ').map(|number| number.parse().ok()));
-    ArrayVec<Score, MAX_SEATS>: F64BySeat, |scores, row| push_spaced(scores, row),
+    ArrayVec<Score, MAX_SEATS>: F64BySeat, |scores, row| push_spaced(scores, row, push_shown),
         |text| few(text.split(' ').map(score));
 }
 
@@ -215,28 +218,25 @@ fn push_float(number: f64, row: &mut RowWriter) {
     }
 }
 
-/// Appends one field with whole numbers that have spaces between them.
-fn push_points(points: &[i32], row: &mut RowWriter) {
-    let mut text = ArrayString::<{ 12 * MAX_SEATS }>::new();
-    for (place, points) in points.iter().enumerate() {
-        text.push_str(if place == 0 { "" } else { " " });
-        text.push_str(itoa::Buffer::new().format(*points));
-    }
-    row.put(text.as_bytes());
-}
-
 fn push_letters(seats: impl Iterator<Item = Seat>, row: &mut RowWriter) {
     row.put(&seats.map(|seat| seat.letter() as u8).collect::<ArrayVec<u8, MAX_SEATS>>());
 }
 
-/// Appends one field with values that have spaces between them.
-fn push_spaced(values: &[impl Display], row: &mut RowWriter) {
-    let mut text = ArrayString::<{ 32 * MAX_SEATS }>::new();
+/// Text for the field of one row.
+type FieldText = ArrayString<{ 32 * MAX_SEATS }>;
+
+/// Appends one field with values that have spaces between them. `push` appends a value to the text.
+fn push_spaced<T>(values: &[T], row: &mut RowWriter, push: impl Fn(&T, &mut FieldText)) {
+    let mut text = FieldText::new();
     for (place, value) in values.iter().enumerate() {
-        let space = if place == 0 { "" } else { " " };
-        write!(text, "{space}{value}").expect("a number has at most 31 digits");
+        text.push_str(if place == 0 { "" } else { " " });
+        push(value, &mut text);
     }
     row.put(text.as_bytes());
+}
+
+fn push_shown(value: &impl Display, text: &mut FieldText) {
+    write!(text, "{value}").expect("a number has at most 31 digits");
 }
 
 /// At most one value for each seat; `None` if one is missing or there are more.
