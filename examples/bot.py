@@ -1,13 +1,13 @@
-"""A simple Cambio bot of forty lines, standard library only. PROTOCOL.md tells what is said."""
+"""A simple Cambio bot in forty lines that needs only the standard library. PROTOCOL.md describes the messages."""
 import json
 import random
 import sys
 
-CALL_AT = 6  # calls when the expected sum of its own cards is at most this
+CALL_AT = 6  # calls if the expected sum of its own cards is at most this
 
 
 def choose(me, points, mean, ask):
-    """One of ask["legal"]: snap what matches, keep what is cheaper, look, call early, and never hurt itself."""
+    """Returns one of ask["legal"]: snaps known matches, keeps cheaper cards, looks at unknown cards, calls early."""
     own = [spot for spot in ask["spots"] if spot[0] == me]
     worth = {spot: points.get(ask["known"].get(spot), mean) for spot in own}
     worst = max(own, key=worth.get, default=None)

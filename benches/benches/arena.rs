@@ -1,9 +1,9 @@
-//! What the arena costs over the engine: `cargo bench -p cambio-benches --bench arena`. One element is one round.
+//! The overhead of a run over the engine: `cargo bench -p cambio-benches --bench arena`. One element is one round.
 //!
-//! `alone` is the engine with nothing around it: the same agents, deals and rotations, nothing counted or written down.
-//! `run` is what `cambio run` does: rows, sums, hashes, files synced, ledger and report. Of an agent that meets itself it
-//! plays one rotation and writes its rows for both; of two agents it plays both. What two threads alone gain over one is
-//! what the machine gives. Under `cargo test`, or with `-- --test`, everything is tried once, on few deals.
+//! `alone` is only the engine: the same agents, deals and rotations, without counts and files. `run` does the same as
+//! `cambio run`: rows, sums, hashes, synced files, ledger and report. If an agent plays itself, `run` plays one
+//! rotation and writes its rows for both; with two agents it plays both rotations. The speedup of `alone` on two
+//! threads is an upper bound for `run`. Under `cargo test`, or with `-- --test`, everything runs once on few deals.
 
 use std::path::Path;
 
@@ -70,7 +70,7 @@ fn arena(criterion: &mut Criterion) {
                 bencher.iter(|| alone_on(threads, lineup, deals));
             });
             group.bench_function(BenchmarkId::new("run", threads), |bencher| {
-                // What is there is of the iteration before.
+                // Removes the folder of the previous iteration.
                 let clear = || drop(std::fs::remove_dir_all(&path));
                 bencher.iter_batched(clear, |()| run(&plan, &path, threads as usize), BatchSize::PerIteration);
             });

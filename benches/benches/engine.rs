@@ -1,4 +1,4 @@
-//! The engine through its public API, one core: `cargo bench -p cambio-benches`.
+//! The engine through its public API, on one core: `cargo bench -p cambio-benches`.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -40,7 +40,7 @@ fn random_play(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// What search does between decisions: deal, clone, observe, sample.
+/// The operations of a search between decisions: deal, clone, observe, sample.
 fn pieces(criterion: &mut Criterion) {
     for (preset, seats) in TABLES {
         let rules = Rules::preset(preset).expect("a preset");
@@ -63,7 +63,7 @@ fn pieces(criterion: &mut Criterion) {
     criterion.bench_function("shuffle 54 cards", |bencher| bencher.iter(|| stream.shuffle(black_box(&mut deck))));
 }
 
-/// Tensors of the seat that is asked, from states early to late in random rounds; one element is one tensor.
+/// Tensors of the seat to act, from states early to late in random rounds; one element is one tensor.
 fn tensors(criterion: &mut Criterion) {
     const STATES: usize = 64;
     for (preset, seats) in TABLES {

@@ -1,7 +1,8 @@
-//! What an explanation after each decision costs, one core: the same agent on the same positions of `classic`, with and without.
+//! The cost of an explanation after each decision, on one core: the same agent on the same positions of `classic`, with
+//! and without explanations.
 //!
-//! The two take turns, so that a slower machine slows both. Printed is the median of the ratios of neighbours, which a burst of
-//! other work hardly moves.
+//! The variants take turns, so that a slower machine slows all of them. The output is the median of the ratios of
+//! adjacent timings, which is robust against a burst of other work.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -13,12 +14,12 @@ use criterion::measurement::{Measurement, WallTime};
 
 const POSITIONS: usize = 24;
 
-/// How often each is timed; less where cargo only tests that the benchmark runs.
+/// The number of timings per variant; fewer if cargo only tests that the benchmark runs.
 fn rounds() -> usize {
     if std::env::args().any(|argument| argument == "--bench") { 300 } else { 12 }
 }
 
-/// Decides in every position, and asks why if `asks`. Gives the time.
+/// Decides in every position, and asks for an explanation if `asks` is true. Returns the time.
 fn time<A: Agent>(positions: &mut [Position<A>], asks: bool) -> Duration {
     let begun = WallTime.start();
     for Position { agent, state } in positions {
@@ -31,7 +32,7 @@ fn time<A: Agent>(positions: &mut [Position<A>], asks: bool) -> Duration {
     WallTime.end(begun)
 }
 
-/// The median and its 95 % interval, from the ranks alone (Conover 1999, 3.2).
+/// The median and its nonparametric 95 % interval (Conover 1999, 3.2).
 fn median(mut values: Vec<f64>) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     let (middle, half) = (values.len() / 2, (0.98 * (values.len() as f64).sqrt()) as usize + 1);
@@ -41,7 +42,7 @@ fn median(mut values: Vec<f64>) -> [f64; 3] {
 fn compare<A: Agent + Clone>(name: &str, agent: &A) {
     let rules = Rules::preset("classic").expect("a preset");
     let heuristic = || roster().parse("heuristic").expect("a spec").make();
-    // The second shows what noise alone does.
+    // The second variant equals the first; their ratio shows the noise.
     let mut all = [(); 3].map(|()| positions(&rules, 2, POSITIONS, &heuristic, agent));
     let mut times = [const { Vec::new() }; 3];
     for round in 0..=rounds() {
@@ -55,7 +56,7 @@ fn compare<A: Agent + Clone>(name: &str, agent: &A) {
         }
     }
     let micros = median(times[0].clone())[0] / POSITIONS as f64 * 1e6;
-    println!("{name}: {micros:.1} µs a decision");
+    println!("{name}: {micros:.1} µs per decision");
     for (place, what) in [(1, "the same once more"), (2, "explains each decision")] {
         let ratios: Vec<f64> = times[place].iter().zip(&times[0]).map(|(own, plain)| own / plain).collect();
         let [ratio, low, high] = median(ratios).map(|ratio| 100.0 * (ratio - 1.0));

@@ -1,6 +1,6 @@
-//! What it costs to write rows: `cargo bench -p cambio-benches --bench rows`. One element is one match.
+//! The cost of writing rows: `cargo bench -p cambio-benches --bench rows`. One element is one match.
 //!
-//! `play` plays matches of the heuristic and makes their rows, as a run does. `write` writes these rows as CSV.
+//! `play` plays matches of heuristic agents and computes their rows, as a run does. `write` writes these rows as CSV.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 fn rows(criterion: &mut Criterion) {
     let experiment =
         Experiment { seed: Some(1.into()), deals: 200, ..Experiment::at("classic", 2, &["heuristic", "sharp"]) };
-    let plan = experiment.plan(&roster(), Path::new(".")).expect("the experiment is a good one");
+    let plan = experiment.plan(&roster(), Path::new(".")).expect("the experiment is valid");
     let play_all = || -> Vec<BlockRows<'_>> {
         plan.blocks().map(|block| play_block(&plan, &block).expect("no agent is at fault")).collect()
     };

@@ -1,5 +1,5 @@
-//! Search, one core: what a decision costs over positions from rounds of heuristics, at 2, 4 and 8 seats of `classic`; and
-//! beside it, in the same run on the same positions, the public crate `ismcts`, whose tree is of one observer.
+//! Search on one core: the time per decision on positions from rounds of heuristic players, at 2, 4 and 8 seats of
+//! `classic`. For comparison, the public crate `ismcts`, a single-observer search, runs on the same positions.
 
 use std::hint::black_box;
 
@@ -45,13 +45,13 @@ fn heuristic() -> Box<dyn Agent> {
     roster().parse("heuristic").expect("a spec").make()
 }
 
-/// All positions once; an element is an iteration.
+/// Decides once in all positions; an element is an iteration.
 fn decisions<S: Search>(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules, seats: usize, spec: &str) {
     let mut positions = positions(rules, seats, POSITIONS, &heuristic, &S::of(spec));
     let mut decide = || {
         let mut iterations = 0;
         for Position { agent, state } in &mut positions {
-            let seat = state.actor().expect("a position asks somebody");
+            let seat = state.actor().expect("a position has a seat to act");
             black_box(agent.decide(&state.observe(seat)).expect("a search can continue"));
             iterations += agent.arms().iter().map(|arm| u64::from(arm.visits)).sum::<u64>();
         }
@@ -61,14 +61,14 @@ fn decisions<S: Search>(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules,
     group.bench_function(format!("{spec}, {seats} seats"), |bencher| bencher.iter(&mut decide));
 }
 
-/// The same by a network; an element is a decision.
+/// The same with the learned agent; an element is a decision.
 fn learned(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules, seats: usize) {
     let mut positions = positions(rules, seats, POSITIONS, &heuristic, &Learned::shipped());
     group.throughput(Throughput::Elements(POSITIONS as u64));
     group.bench_function(format!("learned, {seats} seats"), |bencher| {
         bencher.iter(|| {
             for Position { agent, state } in &mut positions {
-                let seat = state.actor().expect("a position asks somebody");
+                let seat = state.actor().expect("a position has a seat to act");
                 black_box(agent.decide(&state.observe(seat)).expect("a search can continue"));
             }
         });
@@ -90,13 +90,13 @@ fn ours(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The crate's tree over our game: one observer, uniform playouts, the decisions that our tree tries.
+/// The crate's search on our game: single observer, uniform playouts, and the same candidate decisions as our search.
 fn theirs(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules) {
     let found = positions(rules, 2, POSITIONS, &heuristic, &Witness::default());
     let roots: Vec<(Knowledge, Observation<'_>)> = found
         .iter()
         .map(|position| {
-            let seat = position.state.actor().expect("a position asks somebody");
+            let seat = position.state.actor().expect("a position has a seat to act");
             (position.agent.0.clone().expect("it was briefed"), position.state.observe(seat))
         })
         .collect();
@@ -107,7 +107,7 @@ fn theirs(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules) {
             let mut bits = Xorshift(0x9e37_79b9_7f4a_7c15);
             let state = knowledge.sample(view, &mut bits);
             let root = Foreign { state, knowledge, view, bits };
-            // Its budget is a time, which it looks at every 2,048 iterations.
+            // Its budget is a time limit, which it checks every 2,048 iterations.
             let result = searcher.search(&root, &ismcts::inference::NoInference, 0);
             iterations += black_box(result).num_simulations as u64;
         }
@@ -117,7 +117,7 @@ fn theirs(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules) {
     group.bench_function("crate ismcts, one observer, 2 seats", |bencher| bencher.iter(&mut decide));
 }
 
-/// Knows what its seat saw, and plays first choices.
+/// An agent that tracks its knowledge and plays its first choice.
 #[derive(Clone, Default)]
 struct Witness(Option<Knowledge>);
 
@@ -138,7 +138,7 @@ impl Agent for Witness {
     }
 }
 
-/// A world in the form that the crate searches.
+/// A world in the form that the crate requires.
 #[derive(Clone)]
 struct Foreign<'v> {
     state: State,
@@ -157,7 +157,7 @@ impl ismcts::state::State for Foreign<'_> {
     }
 
     fn randomize(&self, _: usize, _: &Self::Inference) -> Self {
-        // The searcher hands out the same state each time; the crate's own generator has to tell iterations apart.
+        // The searcher passes the same state each time, so the random bits must come from a generator outside it.
         let mut bits = Xorshift(Actions::draw(u32::MAX).into());
         bits.0 |= 1;
         let mut state = self.knowledge.sample(self.view, &mut bits);
@@ -196,7 +196,7 @@ impl ismcts::state::State for Foreign<'_> {
     }
 }
 
-/// A list of decisions in the form that the crate wants.
+/// A list of decisions in the form that the crate requires.
 #[derive(Clone, Default)]
 struct Actions(Vec<Action>);
 
@@ -245,7 +245,7 @@ impl ismcts::action_list::ActionList<Action> for Actions {
     }
 }
 
-/// Quick random bits (Marsaglia 2003, "Xorshift RNGs").
+/// Fast random bits (Marsaglia 2003, "Xorshift RNGs").
 #[derive(Clone, Copy)]
 struct Xorshift(u64);
 

@@ -1,18 +1,18 @@
-//! What the benchmarks play: uniformly random rounds through the public API.
+//! Shared code of the benchmarks: random rounds and positions, through the public API.
 
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::{Agent, Briefing, Card, Dice, Event, Observer as _, Players, Rules, Seat, Setup, Sink, State};
 
-/// Where the faces of a round come from.
+/// The source of the faces of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Faces {
-    /// A deck that is shuffled and dealt, as in real matches.
+    /// A shuffled deck, as in real matches.
     Dealt,
-    /// A pool: chance decides each face when it is first seen, as in search.
+    /// A pool: each face is drawn when a seat first sees it, as in searches.
     Latent,
 }
 
-/// Plays uniformly random rounds, one after the other, each on a new deal.
+/// Plays uniformly random rounds, each on a new deal.
 #[derive(Debug)]
 pub struct Play {
     setup: Setup,
@@ -22,7 +22,7 @@ pub struct Play {
 }
 
 impl Play {
-    /// Rounds at a table of `seats` seats, under a fixed seed.
+    /// Rounds at a table of `seats` seats, with a fixed seed.
     pub fn new(rules: &Rules, seats: usize, faces: Faces) -> Play {
         let dice = Dice(Key::new(1, 0).stream(Purpose::Deck, 0));
         Play { setup: Setup::new(rules, seats), deck: rules.deck().to_vec(), faces, dice }
@@ -31,7 +31,7 @@ impl Play {
     /// Deals a round.
     ///
     /// # Panics
-    /// If the rules do not fit the seats.
+    /// If the rules do not allow this number of seats.
     pub fn deal(&mut self, sink: &mut impl Sink) -> State {
         let state = match self.faces {
             Faces::Dealt => {
@@ -43,7 +43,7 @@ impl Play {
         state.expect("the rules fit the seats")
     }
 
-    /// Deals the next round in the place of one that is over.
+    /// Deals the next round into the memory of a finished one.
     #[inline]
     fn redeal(&mut self, state: &mut State, sink: &mut impl Sink) {
         match self.faces {
@@ -55,7 +55,7 @@ impl Play {
         }
     }
 
-    /// Decides at random, once.
+    /// Makes one random decision.
     ///
     /// # Panics
     /// If the round is over.
@@ -67,7 +67,7 @@ impl Play {
         state.apply(action, &mut self.dice, sink).expect("the decision is one of the choices");
     }
 
-    /// Plays whole rounds of at least `least` decisions in all; gives their number.
+    /// Plays whole rounds until they have at least `least` decisions together. Returns the number of decisions.
     pub fn rounds(&mut self, least: u64, sink: &mut impl Sink) -> u64 {
         let mut decisions = 0;
         let mut state = self.deal(sink);
@@ -81,7 +81,7 @@ impl Play {
         decisions
     }
 
-    /// A state some decisions into a round.
+    /// A state after this many decisions of a round, which is not over.
     pub fn midgame(&mut self, decisions: usize, sink: &mut impl Sink) -> State {
         loop {
             let mut state = self.deal(sink);
@@ -97,12 +97,12 @@ impl Play {
     }
 }
 
-/// Makes every seat's sighting of every event, and keeps a word of each so that the compiler leaves none out.
+/// A sink that creates every seat's sighting of every event. It counts faces so that the compiler cannot remove the work.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Everyone {
-    /// How many seats perceive.
+    /// The number of seats.
     pub seats: usize,
-    /// How many faces of drawn cards they saw.
+    /// The number of faces of drawn cards that the seats have seen.
     pub faces: u64,
 }
 
@@ -118,18 +118,18 @@ impl Sink for Everyone {
     }
 }
 
-/// A searching player in the middle of a round, where it has a choice.
+/// A position in which a searching agent has a choice.
 pub struct Position<A> {
-    /// The player, which has seen what its seat saw.
+    /// The agent, which has received all sightings of its seat.
     pub agent: A,
-    /// The state; the player sits where it asks.
+    /// The state, in which the agent's seat is to act.
     pub state: State,
 }
 
-/// Positions of rounds of heuristic players in which somebody has a real choice, spread over rounds and seats.
+/// Positions from rounds of the agents that `player` returns, in which a seat has a choice, spread over rounds and seats.
 ///
 /// # Panics
-/// If the rules do not fit the seats.
+/// If the rules do not allow this number of seats.
 pub fn positions<A: Agent + Clone>(
     rules: &Rules,
     seats: usize,
@@ -159,16 +159,16 @@ pub fn positions<A: Agent + Clone>(
         while let Some(seat) = state.actor() {
             let is_window = state.table().phase() == cambio_core::Phase::Window;
             let choices = state.choices().len();
-            // Every fifth question with a choice, windows aside: there mostly nothing is known to match.
+            // Every fifth decision with a choice. Windows are skipped, because a seat rarely knows a match there.
             if !is_window && choices > 1 {
                 asked += 1;
                 if asked % 5 == deal as usize % 5 && found.len() < count {
-                    let agent = seated.1.agent(seat).expect("one sits in every seat").clone();
+                    let agent = seated.1.agent(seat).expect("every seat has an agent").clone();
                     found.push(Position { agent, state: state.clone() });
                 }
             }
             seated.1.asks(&state, seat);
-            let asked = seated.0.ask(&state.observe(seat)).expect("one sits in every seat");
+            let asked = seated.0.ask(&state.observe(seat)).expect("every seat has an agent");
             let action = asked.expect("players can continue");
             state
                 .apply(action, &mut dice, &mut |event: &Event<Card>| seated.event(event))

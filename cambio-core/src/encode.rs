@@ -1,4 +1,5 @@
-//! Numbers for programs: codes of events and actions, dense indices of actions, observation tensors, serialized observations.
+//! Encodings as numbers and bytes: codes of events and actions, dense indices of actions, observation tensors,
+//! serialized observations.
 
 pub(crate) mod action_space;
 pub(crate) mod code;

@@ -1,5 +1,5 @@
-//! The engine: what happens in one round, decision by decision. A [`State`](state::State) is the public
-//! [`Table`](table::Table) and the faces that it hides; events say what changed, and chance is asked where something is open.
+//! The engine: plays one round, decision by decision. A [`State`](state::State) is the public [`Table`](table::Table)
+//! and the hidden faces. Events describe every change. A [`Chance`](chance::Chance) supplies random outcomes.
 
 pub(crate) mod action;
 pub(crate) mod chance;

@@ -1,12 +1,12 @@
-//! What must not compile: each fence around hidden information with the program that it stops, and beside it the
-//! same program as it is meant, so that the first fails for the reason that is given.
+//! Paired compile-pass and compile-fail tests: programs that access hidden information must not compile. The passing
+//! program of a pair shows that the failing one fails only because of the forbidden access.
 
-/// An agent takes sightings. A referee's event tells every face, and does not fit.
+/// An agent receives sightings. A referee's event contains every face and has another type.
 ///
 /// ```
 /// use cambio_core::{Agent, Card, Event, Notice, Seat};
 ///
-/// fn tell(agent: &mut dyn Agent, seat: Seat, event: &Event<Card>) {
+/// fn notify(agent: &mut dyn Agent, seat: Seat, event: &Event<Card>) {
 ///     agent.notice(Notice::Event(&event.seen_from(seat)));
 /// }
 /// ```
@@ -14,17 +14,17 @@
 /// ```compile_fail,E0308
 /// use cambio_core::{Agent, Card, Event, Notice, Seat};
 ///
-/// fn tell(agent: &mut dyn Agent, seat: Seat, event: &Event<Card>) {
+/// fn notify(agent: &mut dyn Agent, seat: Seat, event: &Event<Card>) {
 ///     agent.notice(Notice::Event(event));
 /// }
 /// ```
 ///
-/// Nor does it fit what a seat knows.
+/// `Knowledge` does not accept a referee's event either.
 ///
 /// ```
 /// use cambio_core::{Card, Event, Knowledge, Seat};
 ///
-/// fn tell(knowledge: &mut Knowledge, event: &Event<Card>) {
+/// fn notify(knowledge: &mut Knowledge, event: &Event<Card>) {
 ///     knowledge.notice(&event.seen_from(knowledge.seat()));
 /// }
 /// ```
@@ -32,13 +32,13 @@
 /// ```compile_fail,E0308
 /// use cambio_core::{Card, Event, Knowledge, Seat};
 ///
-/// fn tell(knowledge: &mut Knowledge, event: &Event<Card>) {
+/// fn notify(knowledge: &mut Knowledge, event: &Event<Card>) {
 ///     knowledge.notice(event);
 /// }
 /// ```
 struct RefereesEvents;
 
-/// A table has no faces to read: a face is read from an observation, which has those that its seat has seen.
+/// A table contains no faces. An observation contains only the faces that its seat has seen.
 ///
 /// ```
 /// use cambio_core::{Card, Observation, Spot};
@@ -56,7 +56,7 @@ struct RefereesEvents;
 /// }
 /// ```
 ///
-/// An observation does not lead to the state, its stock, or what others declared.
+/// An observation gives no access to the state, its stock, or the declarations of other seats.
 ///
 /// ```
 /// use cambio_core::{Observation, State};
@@ -82,7 +82,7 @@ struct RefereesEvents;
 /// }
 /// ```
 ///
-/// And what a state hides cannot be reached past its methods.
+/// The hidden part of a state is a private field.
 ///
 /// ```
 /// use cambio_core::State;
@@ -101,7 +101,7 @@ struct RefereesEvents;
 /// ```
 struct HiddenFaces;
 
-/// An observation comes from a state, for one seat, and from nowhere else.
+/// Only a state can create an observation, for one seat.
 ///
 /// ```
 /// use cambio_core::{Observation, Seat, State};
@@ -127,7 +127,7 @@ struct HiddenFaces;
 /// }
 /// ```
 ///
-/// And its seat cannot be changed.
+/// The seat of an observation cannot be changed.
 ///
 /// ```
 /// use cambio_core::{Observation, Seat};
@@ -146,7 +146,7 @@ struct HiddenFaces;
 /// ```
 struct Observations;
 
-/// An agent is asked with an observation: one that wants the state is no agent.
+/// `Agent::decide` takes an observation. An implementation that takes the state does not match the trait.
 ///
 /// ```
 /// use cambio_core::{Action, Agent, AgentError, Observation};
@@ -172,7 +172,7 @@ struct Observations;
 /// }
 /// ```
 ///
-/// And none is handed one.
+/// A caller cannot pass a state to an agent.
 ///
 /// ```
 /// use cambio_core::{Action, Agent, AgentError, Seat, State};
@@ -190,7 +190,7 @@ struct Observations;
 /// }
 /// ```
 ///
-/// A sampled world is made from what a seat knows and sees, not from the truth.
+/// `Knowledge::sample` takes an observation, not the true state.
 ///
 /// ```
 /// use cambio_core::{Knowledge, State};

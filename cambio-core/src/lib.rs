@@ -1,8 +1,8 @@
-//! The card game Cambio: rules as data, a deterministic engine, observations that cannot leak, exact knowledge, records.
+//! The card game Cambio: rules as data, a deterministic engine, leak-free observations, exact knowledge, and records.
 //!
 //! # A tour
 //!
-//! **Rules are data.** Three published systems are [`PRESETS`]; a [`RulesSpec`] is anybody's, [`Rules`] are checked.
+//! **Rules are data.** [`PRESETS`] names the published systems. A [`RulesSpec`] is unchecked; [`Rules`] are validated.
 //!
 //! ```
 //! use cambio_core::{Rules, RulesSpec};
@@ -13,8 +13,8 @@
 //! # Ok::<(), cambio_core::RulesError>(())
 //! ```
 //!
-//! **A round is a [`State`]**: the public [`Table`] and the faces that it hides. [`State::choices`] says what is legal,
-//! [`State::apply`] carries it out, [`Chance`] decides what chance decides, a [`Sink`] hears every [`Event`].
+//! **A round is a [`State`]**: the public [`Table`] and the hidden faces. [`State::choices`] are the legal decisions.
+//! [`State::apply`] carries one out. A [`Chance`] supplies random outcomes, and a [`Sink`] receives every [`Event`].
 //!
 //! ```
 //! use cambio_core::rng::{Key, Purpose};
@@ -25,27 +25,27 @@
 //! let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut ()).unwrap();
 //! assert_eq!(state.choices().to_string(), "draw");
 //!
-//! let mut heard = Vec::new();
-//! state.apply("draw".parse().unwrap(), &mut dice, &mut |event: &Event<_>| heard.push(*event)).unwrap();
+//! let mut events = Vec::new();
+//! state.apply("draw".parse().unwrap(), &mut dice, &mut |event: &Event<_>| events.push(*event)).unwrap();
 //! assert_eq!(state.choices().to_string(), "drop, keep a1, keep a2, keep a3, keep a4");
 //!
-//! // The drawer sees its card, nobody else does.
-//! assert!(matches!(heard[0].seen_from(Seat::A), Event::Drew { face: Some(_), .. }));
-//! assert!(matches!(heard[0].seen_from(Seat::B), Event::Drew { face: None, .. }));
+//! // Only the seat that draws sees the card.
+//! assert!(matches!(events[0].seen_from(Seat::A), Event::Drew { face: Some(_), .. }));
+//! assert!(matches!(events[0].seen_from(Seat::B), Event::Drew { face: None, .. }));
 //! assert!(state.observe(Seat::A).held().is_some() && state.observe(Seat::B).held().is_none());
 //! ```
 //!
-//! **A player is an [`Agent`]**: it gets [`Sighting`]s and an [`Observation`], never a state. [`play_match`] is the
-//! referee. [`Knowledge`] is what a seat can deduce; it samples worlds that the seat cannot tell from the true one.
-//! [`testing::check_agent`] checks any agent.
+//! **A player is an [`Agent`]**: it receives [`Sighting`]s and an [`Observation`], never a state. [`play_match`] plays
+//! a match between agents. [`Knowledge`] contains what a seat can deduce, and samples states from its information set.
+//! [`testing::check_agent`] checks that an agent keeps the contract.
 //!
-//! **A match is a [`Record`]**: one line of JSON with every outcome of chance, which [`replay`] checks decision by
-//! decision, and which programs in other languages can read and write.
+//! **A match is stored as a [`Record`]**: one line of JSON with every decision and random outcome. [`replay`] verifies
+//! it decision by decision. Programs in other languages can read and write records.
 //!
-//! **Learning code** finds dense indices and masks in [`ActionSpace`], and observation tensors in [`TensorSpace`]. A
-//! [`RoundHistory`] keeps what tensors tell of the past.
+//! **For learning**, [`ActionSpace`] provides dense action indices and masks, and [`TensorSpace`] observation tensors.
+//! A [`RoundHistory`] keeps the public history that the tensors contain.
 //!
-//! This crate has no threads, no clock, no files and no entropy, and its play has no floating-point number.
+//! This crate uses no threads, no clock, no files and no system entropy. Play uses no floating-point numbers.
 
 mod encode;
 mod engine;

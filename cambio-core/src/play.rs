@@ -1,4 +1,4 @@
-//! Matches: rounds that follow each other, the chance of a deal, the agents at the table and the referee.
+//! Matches: the sequence of rounds, the deal, the agents at the table, the observers and the referee.
 
 pub(crate) mod agent;
 pub(crate) mod chance_match;

@@ -1,4 +1,4 @@
-//! Records: one match as one line of JSON, with every outcome of chance (RULES §10).
+//! Records: one match as one line of JSON, with every chance outcome (RULES §10).
 
 pub(crate) mod replay;
 pub(crate) mod save;
@@ -18,16 +18,16 @@ pub const FORMAT: &str = "cambio-record/1";
 pub(crate) const FINGERPRINT: &str = "x-fingerprint";
 
 /// The extra field with a round's trace: four hexadecimal digits of the running fingerprint before each decision, and
-/// four after the last. The first ones cover the deck, each later ones a decision and the chance that followed it, so
-/// an altered record is caught at the very decision, even where the altered one is legal.
+/// four after the last one. The first four digits cover the deck, every four after them one decision and the chance
+/// outcomes that follow it. A replay therefore finds the altered decision even if it is legal.
 pub(crate) const TRACE: &str = "x-trace";
 
 /// A record of one match.
 ///
-/// A record read from a file keeps fields that this version does not know, and writes them back.
+/// A record that is read from a file keeps unknown fields and writes them back.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Record {
-    /// All fields except the rounds, in the order in which they are written.
+    /// All fields except the rounds, in the order of writing.
     pub fields: Map<String, Value>,
     /// The rounds.
     pub rounds: Vec<RoundRecord>,
@@ -36,28 +36,28 @@ pub struct Record {
 /// One round of a record.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RoundRecord {
-    /// The seat with the first turn; `None` where the record does not say.
+    /// The seat with the first turn; `None` if the record does not contain it.
     pub starter: Option<String>,
-    /// The labels of the shuffled deck, the first card dealt first.
+    /// The labels of the shuffled deck in the order of dealing.
     pub deck: Vec<String>,
-    /// The decisions in the order in which the engine asked, each with its seat: `a keep a3`.
+    /// The decisions in order, each with its seat: `a keep a3`.
     pub decisions: Vec<String>,
     /// The race order of each window in which two or more seats snapped.
     pub races: Vec<Vec<String>>,
-    /// Each new stock, its top first.
+    /// The new stock of each reshuffle, top card first.
     pub reshuffles: Vec<Vec<String>>,
-    /// All other fields: results, and fields that this version does not know.
+    /// All other fields: results and unknown fields.
     pub fields: Map<String, Value>,
 }
 
-/// An error in a record, with its place.
+/// An error in a record and its location.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Flaw {
-    /// The round, counted from 1, where one applies.
+    /// The round, counted from 1, if the error is in a round.
     pub round: Option<usize>,
-    /// The decision within its round, counted from 1, where one applies.
+    /// The decision within its round, counted from 1, if the error is at a decision.
     pub decision: Option<usize>,
-    /// What was found and what is allowed.
+    /// The message: the expectation and the value found.
     pub what: String,
 }
 
@@ -93,7 +93,7 @@ impl Record {
     /// Reads one line of JSON.
     ///
     /// # Errors
-    /// If the line is not JSON, not an object in this format, or a list holds something else than texts.
+    /// If the line is not JSON or not an object in this format, or if a list contains a value that is not a text.
     ///
     /// # Examples
     /// ```
@@ -113,14 +113,14 @@ impl Record {
         match fields.get("format") {
             Some(Value::String(format)) if format == FORMAT => {}
             found => {
-                let found = found.map_or("missing".to_owned(), brief);
-                return Err(Flaw::new(format!("`format` is {found}; allowed is \"{FORMAT}\"")));
+                let found = found.map_or("nothing".to_owned(), brief);
+                return Err(Flaw::new(format!("`format` must be \"{FORMAT}\", found {found}")));
             }
         }
         let rounds = match fields.remove("rounds") {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(rounds)) => rounds,
-            Some(other) => return Err(Flaw::new(format!("`rounds` is {}; allowed is a list", brief(&other)))),
+            Some(other) => return Err(Flaw::new(format!("`rounds` must be a list, found {}", brief(&other)))),
         };
         let read = |(number, round)| RoundRecord::read(round).map_err(|flaw: Flaw| flaw.in_round(number + 1));
         let rounds = rounds.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
@@ -139,17 +139,17 @@ impl Record {
 impl RoundRecord {
     fn read(value: Value) -> Result<RoundRecord, Flaw> {
         let Value::Object(mut fields) = value else {
-            return Err(Flaw::new(format!("a round is {}; allowed is an object", brief(&value))));
+            return Err(Flaw::new(format!("a round must be an object, found {}", brief(&value))));
         };
         let starter = match fields.remove("starter") {
             None | Some(Value::Null) => None,
             Some(Value::String(starter)) => Some(starter),
-            Some(other) => return Err(Flaw::new(format!("starter is {}; allowed is a seat's letter", brief(&other)))),
+            Some(other) => return Err(Flaw::new(format!("starter must be a seat's letter, found {}", brief(&other)))),
         };
         let mut list = |name: &str| match fields.remove(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(list)) => Ok(list),
-            Some(other) => Err(Flaw::new(format!("{name} is {}; allowed is a list", brief(&other)))),
+            Some(other) => Err(Flaw::new(format!("{name} must be a list, found {}", brief(&other)))),
         };
         let deck = texts("deck", list("deck")?)?;
         let mut decisions = Vec::new();
@@ -157,7 +157,7 @@ impl RoundRecord {
             match decision {
                 Value::String(decision) => decisions.push(decision),
                 other => {
-                    let what = format!("a decision is {}; allowed is a text such as \"a draw\"", brief(&other));
+                    let what = format!("a decision must be a text such as \"a draw\", found {}", brief(&other));
                     return Err(Flaw::new(what).at(number + 1));
                 }
             }
@@ -167,7 +167,7 @@ impl RoundRecord {
                 .into_iter()
                 .map(|inner| match inner {
                     Value::Array(inner) => texts(name, inner),
-                    other => Err(Flaw::new(format!("{name} has {}; allowed are lists of texts", brief(&other)))),
+                    other => Err(Flaw::new(format!("{name} must contain lists of texts, found {}", brief(&other)))),
                 })
                 .collect()
         };
@@ -197,17 +197,17 @@ fn texts(name: &str, list: Vec<Value>) -> Result<Vec<String>, Flaw> {
     list.into_iter()
         .map(|value| match value {
             Value::String(text) => Ok(text),
-            other => Err(Flaw::new(format!("{name} has {}; allowed are texts", brief(&other)))),
+            other => Err(Flaw::new(format!("{name} must contain texts, found {}", brief(&other)))),
         })
         .collect()
 }
 
-/// A value for a sentence, cut if it is long.
+/// A value for a message, cut if it is long.
 pub(crate) fn brief(value: &Value) -> String {
     shown(&value.to_string()).up_to(60).to_string()
 }
 
-/// The results of a round by field name, as records hold them.
+/// The results of a round as the fields of a record.
 pub(crate) fn results(result: &RoundResult) -> [(&'static str, Value); 4] {
     [
         ("ended", Value::from(result.ended.word())),
@@ -222,10 +222,10 @@ pub(crate) fn scores(scores: &[Score]) -> Value {
     scores.iter().map(number).collect()
 }
 
-/// A 64-bit fingerprint of play: of decks, decisions, outcomes of chance and results.
+/// A 64-bit fingerprint of play: decks, decisions, chance outcomes and results.
 ///
-/// Two rounds with the same fingerprint were almost certainly played alike. Value tests pin it: it changes only if play changes,
-/// or this function.
+/// Two rounds with the same fingerprint are almost certainly identical. Tests pin fingerprints by value: they change
+/// only if play changes or this hash function changes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Fingerprint(u64);
 
@@ -236,7 +236,7 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
-    /// The fingerprint with this number.
+    /// The fingerprint with this value.
     pub const fn from_value(value: u64) -> Fingerprint {
         Fingerprint(value)
     }
@@ -246,7 +246,7 @@ impl Fingerprint {
         self.0
     }
 
-    /// Mixes one word into the running value.
+    /// Mixes a word into the running value.
     pub(crate) fn add(&mut self, word: u64) {
         self.0 = mix(self.0.rotate_left(23) ^ word);
     }
@@ -255,7 +255,7 @@ impl Fingerprint {
         self.add(tag << 32 | cards.len() as u64);
         let (eights, rest) = cards.as_chunks::<8>();
         for eight in eights {
-            // The kinds of all eight at once.
+            // Subtracts 1 from all eight bytes at once: the raw value of a card is its kind plus 1.
             self.add(u64::from_be_bytes(eight.map(|card| card.raw() as u8)) - 0x0101_0101_0101_0101);
         }
         if !rest.is_empty() {
@@ -270,11 +270,11 @@ impl std::fmt::Display for Fingerprint {
     }
 }
 
-/// The number of each verb in fingerprints, in the order of [`Action::verb_code`]. It was fixed before the codes were and
-/// differs in where the swap stands.
+/// The number of each verb in fingerprints, in the order of [`Action::verb_code`]. These numbers are older than the
+/// codes; only the place of the swap differs.
 const FINGERPRINT_VERBS: [u64; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 10, 11, 12, 13, 14];
 
-/// Computes the fingerprints of a match as it is played: one for each round, and one for the match.
+/// An observer that computes fingerprints: one for each round and one for the match.
 #[derive(Clone, Debug, Default)]
 pub struct Fingerprinter {
     round: Fingerprint,
@@ -282,17 +282,17 @@ pub struct Fingerprinter {
 }
 
 impl Fingerprinter {
-    /// The fingerprint of the last round that ended.
+    /// The fingerprint of the last finished round.
     pub fn of_round(&self) -> Fingerprint {
         self.round
     }
 
-    /// The four digits of a trace at this point of the round.
+    /// The four digits that a trace has at this point of the round.
     pub(crate) fn digits(&self) -> String {
         format!("{:04x}", self.round.0 & 0xffff)
     }
 
-    /// The fingerprint of all rounds so far.
+    /// The fingerprint of all finished rounds.
     pub fn of_match(&self) -> Fingerprint {
         self.all
     }
@@ -332,7 +332,7 @@ impl Observer for Fingerprinter {
     }
 }
 
-/// Writes the record of a match as it is played.
+/// An observer that writes the record of a match.
 ///
 /// # Examples
 /// ```
@@ -355,12 +355,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of a match by these rules.
+    /// A recorder for a match under these rules.
     pub fn new(rules: &Rules) -> Recorder {
         Recorder { rules: *rules, rounds: Vec::new(), fingerprinter: Fingerprinter::default(), trace: String::new() }
     }
 
-    /// The record of the finished match, with its key, its rotation and the names of the agents by seat.
+    /// The record of a finished match, with its key, its rotation and the names of the agents by seat.
     pub fn finish(self, key: crate::rng::Key, rotation: usize, agents: &[&str], result: &crate::MatchResult) -> Record {
         let mut record = self.stop(key, rotation, agents, None);
         record.fields.insert("totals".to_owned(), scores(&result.totals));
@@ -368,7 +368,7 @@ impl Recorder {
         record
     }
 
-    /// The record of a match that stopped. If an illegal decision stopped it, that decision comes last.
+    /// The record of an unfinished match. If `fault` is an illegal decision, that decision is the last one in the record.
     pub fn stop(
         mut self,
         key: crate::rng::Key,

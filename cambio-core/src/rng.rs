@@ -1,8 +1,8 @@
-//! Streams of chance, keyed so that one game never moves another.
+//! Independent random streams, so that one match never affects another.
 //!
-//! A stream's key is (seed, deal, round, purpose, seat); the agents' streams have a seed of their own. Adding games, agents or threads changes no other stream. The
-//! bounded integers and the shuffle are ours and pinned by value tests, so that a new version of `rand` cannot
-//! move results.
+//! The key of a stream is (seed, deal, round, purpose, seat); the agents' streams have a separate seed. More matches,
+//! agents or threads do not change any other stream. The bounded integers and the shuffle are implemented here and
+//! pinned by value tests, so that a new version of `rand` cannot change results.
 
 mod seed;
 
@@ -19,22 +19,22 @@ pub use seed::{Seed, SeedError};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Purpose {
-    /// The shuffled deck of a round. Does not depend on who plays.
+    /// The shuffled deck of a round. It does not depend on the agents.
     Deck = 1,
-    /// The new stocks of a round.
+    /// The reshuffles of a round.
     Reshuffle = 2,
     /// The race orders of a round.
     Race = 3,
-    /// An agent's own choices, by seat.
+    /// The random choices of an agent, by seat.
     Agent = 4,
-    /// The dealer of round 1, where the rules draw one.
+    /// The dealer of round 1, if the rules draw it.
     Dealer = 5,
 }
 
-/// Names the streams of one deal.
+/// The key of all streams of one deal.
 ///
-/// The seed fixes the cards and the races; the agents' streams come from a seed of their own. So a stream says nothing about
-/// the cards, and who guesses seeds until its stream fits has learned nothing.
+/// The seed determines the cards and the races. The agents' streams have a separate seed, so an agent that finds the
+/// seed of its stream learns nothing about the cards.
 ///
 /// ```
 /// use cambio_core::rng::{Bounded as _, Key, Purpose};
@@ -44,26 +44,26 @@ pub enum Purpose {
 /// let mut first = key.stream(Purpose::Deck, 0);
 /// let mut again = key.stream(Purpose::Deck, 0);
 /// assert_eq!(first.below(1000), again.below(1000));
-/// // The agents draw the same under any seed.
+/// // The agents' streams do not depend on the seed of the cards.
 /// assert_eq!(key.agent(Seat::A), Key::new(43, 7).agent(Seat::A));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
-    /// The seed of the decks, new stocks, races and first dealers.
+    /// The seed of the decks, reshuffles, races and first dealers.
     pub seed: Seed,
     /// The seed of the agents' streams.
     pub agents: Seed,
-    /// The number of the deal under these seeds.
+    /// The number of the deal.
     pub deal: u64,
 }
 
 impl Key {
-    /// The key of a deal, with the agents' streams under [`Seed::AGENTS`].
+    /// The key of a deal, with [`Seed::AGENTS`] for the agents' streams.
     pub fn new(seed: impl Into<Seed>, deal: u64) -> Key {
         Key { seed: seed.into(), agents: Seed::AGENTS, deal }
     }
 
-    /// The same deal with the agents' streams under another seed.
+    /// The same deal with another seed for the agents' streams.
     #[must_use]
     pub fn with_agents(self, seed: impl Into<Seed>) -> Key {
         Key { agents: seed.into(), ..self }
@@ -76,7 +76,7 @@ impl Key {
 
     /// The stream of the agent in `seat`, for a whole match.
     ///
-    /// Keyed by seat and not by agent, so that two copies of one policy play the same game.
+    /// The key contains the seat and not the agent, so two copies of one policy play identically in the same seat.
     ///
     /// ```
     /// use cambio_core::Seat;
@@ -92,17 +92,17 @@ impl Key {
     }
 }
 
-/// How many words `ChaCha8` makes at a time.
+/// The number of words that `ChaCha8` generates at a time.
 const BATCH: usize = 64;
 
-/// A stream of random bits: `ChaCha8` under a [`Key`], as `rand_chacha`'s generator gives them.
+/// A stream of random bits: the output of `rand_chacha`'s `ChaCha8` generator for a [`Key`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stream {
     source: ChaCha8Core,
     words: [u32; BATCH],
-    /// How many of the words were drawn.
+    /// The number of words that were drawn.
     drawn: usize,
-    /// How often words were made.
+    /// The number of times that words were generated.
     batches: u32,
 }
 
@@ -111,7 +111,7 @@ impl Stream {
         Stream { source: ChaCha8Core::from_seed(seed), words: [0; BATCH], drawn: BATCH, batches: 0 }
     }
 
-    /// Makes the next words; returns the first of them.
+    /// Generates the next words and returns the first one.
     #[cold]
     fn refill(&mut self) -> u32 {
         self.source.generate(&mut self.words);
@@ -120,14 +120,14 @@ impl Stream {
         self.words[0]
     }
 
-    /// Makes the first words now, so that copies have them already.
+    /// Generates the first words now, so that clones do not have to.
     pub(crate) fn begin(&mut self) {
         if self.batches == 0 {
             self.refill();
         }
     }
 
-    /// Starts over, if the words are still the first ones. Returns whether it did.
+    /// Resets the stream to its start if it still has its first words. Returns whether the stream is at its start.
     pub(crate) fn rewind(&mut self) -> bool {
         if self.batches == 1 {
             self.drawn = 0;
@@ -135,7 +135,7 @@ impl Stream {
         self.batches <= 1
     }
 
-    /// A new stream, keyed by the next bits of this one. For a part of an agent whose draws must not shift the others.
+    /// A new stream, keyed by the next bits of this one. For a part of an agent whose draws must not affect other parts.
     #[must_use]
     pub fn fork(&mut self) -> Stream {
         let mut seed = [0; 32];
@@ -167,8 +167,8 @@ impl TryRng for Stream {
     }
 }
 
-/// Random bits from a counter: `SplitMix64` (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
-/// For searches and learning, which draw far more often than a game does.
+/// The generator `SplitMix64` (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators"), for
+/// searches and learning, which draw far more often than a match does.
 ///
 /// ```
 /// use cambio_core::rng::SplitMix;
@@ -180,7 +180,7 @@ impl TryRng for Stream {
 pub struct SplitMix(u64);
 
 impl SplitMix {
-    /// One of many generators of a seed, by its number. Number 0 counts from the seed itself.
+    /// Generator `number` of a seed. Generator 0 starts at the seed itself.
     pub fn new(seed: u64, number: impl Into<u64>) -> SplitMix {
         SplitMix(seed ^ number.into().wrapping_mul(0xd134_2543_de82_ef95))
     }
@@ -211,7 +211,7 @@ impl TryRng for SplitMix {
     }
 }
 
-/// Maps words one to one and lets every bit affect every other: the finalizer of [`SplitMix`].
+/// The finalizer of [`SplitMix`]: a bijection in which every input bit affects every output bit.
 #[inline]
 pub const fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -219,7 +219,7 @@ pub const fn mix(word: u64) -> u64 {
     word ^ (word >> 31)
 }
 
-/// Bounded integers and shuffles from any generator of bits.
+/// Bounded integers and shuffles for any random generator.
 ///
 /// ```
 /// use cambio_core::rng::{Bounded as _, Key, Purpose};
@@ -233,14 +233,14 @@ pub const fn mix(word: u64) -> u64 {
 /// assert_eq!(items, [1, 2, 3, 4, 5]);
 /// ```
 pub trait Bounded: Rng {
-    /// A number below `bound`, each equally likely (Lemire 2019, "Fast random integer generation in an interval",
+    /// A uniform number below `bound` (Lemire 2019, "Fast random integer generation in an interval",
     /// algorithm 5).
     ///
     /// # Panics
     /// If `bound` is 0.
     #[inline]
     fn below(&mut self, bound: u32) -> u32 {
-        assert!(bound > 0, "there is no number below 0");
+        assert!(bound > 0, "the bound must be above 0");
         let mut product = u64::from(self.next_u32()) * u64::from(bound);
         if (product as u32) < bound {
             let threshold = bound.wrapping_neg() % bound;
@@ -251,20 +251,20 @@ pub trait Bounded: Rng {
         (product >> 32) as u32
     }
 
-    /// Whether an event of probability `numerator / denominator` happens.
+    /// Returns true with probability `numerator / denominator`.
     fn chance(&mut self, numerator: u32, denominator: u32) -> bool {
         self.below(denominator) < numerator
     }
 
     /// Shuffles the items; every order is equally likely (Fisher–Yates, from the end).
     ///
-    /// One word of random bits serves six swaps (Brackett-Rozinsky and Lemire 2024, "Batched ranged random integer
-    /// generation", algorithm 3), as long as the product of their bounds is small; beyond 512 items one.
+    /// One 64-bit word gives six swaps (Brackett-Rozinsky and Lemire 2024, "Batched ranged random integer generation",
+    /// algorithm 3). Above 512 items it gives one, because the product of six bounds becomes too large.
     ///
     /// # Panics
     /// If there are 2³² items or more.
     fn shuffle<T>(&mut self, items: &mut [T]) {
-        assert!(u32::try_from(items.len()).is_ok(), "a shuffle takes fewer than 2³² items");
+        assert!(u32::try_from(items.len()).is_ok(), "a shuffle must have fewer than 2³² items");
         let mut left = items.len();
         while left > 512 {
             swap_last::<1, T>(self, &mut items[..left]);
@@ -285,7 +285,7 @@ pub trait Bounded: Rng {
     }
 }
 
-/// `N` steps of a Fisher–Yates shuffle, at the end of more than `N` items, from one word of random bits.
+/// The next `N` steps of a Fisher–Yates shuffle, from one 64-bit word. There must be more than `N` items.
 #[inline]
 fn swap_last<const N: usize, T>(rng: &mut (impl Rng + ?Sized), items: &mut [T]) {
     let left = items.len() as u64;
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_that_of_rand_chacha() {
+    fn a_stream_equals_the_one_of_rand_chacha() {
         let (mut ours, mut theirs) = (Stream::from_seed([7; 32]), rand_chacha::ChaCha8Rng::from_seed([7; 32]));
         for round in 0..100 {
             assert_eq!(ours.next_u32(), theirs.next_u32());
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_begins_anew_while_it_has_its_first_words() {
+    fn a_stream_restarts_while_it_has_its_first_words() {
         let mut stream = Stream::from_seed([7; 32]);
         assert!(stream.rewind());
         let first: Vec<u32> = (0..BATCH).map(|_| stream.next_u32()).collect();

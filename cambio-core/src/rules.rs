@@ -1,7 +1,7 @@
-//! Rule systems as data: every knob, the presets, and the gate that a user's own rules pass.
+//! Rule systems as data: knobs, presets, and the validation of custom rules.
 //!
-//! A [`RulesSpec`] is loose: anybody may fill it in. [`Rules`] is what the engine plays by: validated and immutable.
-//! Nothing in the engine asks which system it plays; it asks knobs.
+//! A [`RulesSpec`] has public fields and is not validated. [`Rules`] is validated and immutable; the engine takes only
+//! [`Rules`]. The engine reads knobs and never depends on the name of the rule system.
 
 pub(crate) mod card;
 mod check;
@@ -24,28 +24,28 @@ use deck::{KIND_FIELDS, MOST_KINDS};
 pub use spec::{KNOBS, KnobDoc, RulesSpec};
 use spec::{known_names, preset_names};
 
-/// The names of the presets, in the order in which they are documented.
+/// The names of the presets, in the order of their documentation.
 pub const PRESETS: [&str; 6] = ["original", "original-b", "original-c", "original-d", "faessler", "classic"];
 
-/// The names of the mini games: rule systems that are small enough to be solved exactly. [`RulesSpec::preset`] knows them
-/// too. They are not among the [`PRESETS`], because nobody publishes or plays them.
+/// The names of the mini games: rule systems that are small enough to be solved exactly. [`RulesSpec::preset`] accepts
+/// them too. They are not among the [`PRESETS`], because they are neither published nor played.
 pub const MINI_GAMES: [&str; 9] =
     ["mini-m0", "mini-m1", "mini-m3", "mini-k3", "mini-k4", "mini-s", "mini-p", "mini-pk", "mini-dpk"];
 
-/// Why rules are refused. The message is one sentence: the field, what was found, and what is allowed.
+/// The reason why rules are rejected. The message names the field, the expectation and the value found.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RulesError {
     /// A rule file is not TOML.
     #[error("not TOML: {}", shown(.0))]
     Toml(String),
-    /// A rule file holds something that no rule file has, such as a date.
+    /// A rule file contains a TOML value that cannot be a field's value, such as a date.
     #[error("not a rule file: {}", shown(.0))]
     File(String),
     /// Rules as JSON are neither a name nor a table.
-    #[error("rules are {}; allowed is a preset's name or a table of fields", shown(found))]
+    #[error("rules must be a preset's name or a table of fields, found {}", shown(found))]
     Shape {
-        /// What was found, as JSON.
+        /// The value found, as JSON.
         found: String,
     },
     /// No preset or mini game has this name.
@@ -54,13 +54,13 @@ pub enum RulesError {
         /// The name.
         name: String,
     },
-    /// The field `base` is no text.
-    #[error("field `base` is {}; {}", shown(found), known_names())]
+    /// The field `base` is not a text.
+    #[error("field `base` must be a preset's name, found {}; {}", shown(found), known_names())]
     Base {
-        /// What was found, as JSON.
+        /// The value found, as JSON.
         found: String,
     },
-    /// No rule file has this field.
+    /// A field is unknown.
     #[error(
         "there is no field `{}`; {}`cambio rules classic` prints all fields",
         shown(field),
@@ -75,61 +75,61 @@ pub enum RulesError {
     Missing {
         /// The field.
         field: &'static str,
-        /// What a rule file says there.
+        /// How to set it.
         allowed: &'static str,
     },
-    /// A field has a value that it may not have, by itself or beside the others.
-    #[error("field `{field}` is {}; allowed is {allowed}", shown(found))]
+    /// The value of a field is not valid, alone or together with the other fields.
+    #[error("field `{field}` must be {allowed}, found {}", shown(found))]
     Field {
         /// The field.
         field: &'static str,
-        /// What was found.
+        /// The value found.
         found: String,
-        /// What is allowed.
+        /// The valid values.
         allowed: String,
     },
-    /// `peek` names cards that the hand does not have.
-    #[error("field `peek` is {found}; allowed are at most the {hand} cards of the `hand`")]
+    /// `peek` names more cards than the hand has.
+    #[error("field `peek` must not go beyond `hand`, which is {hand}, found {found}")]
     Peek {
-        /// What was found, as rule files write it.
+        /// The value found, as written in a rule file.
         found: String,
         /// The number of cards in a hand.
         hand: usize,
     },
-    /// `jokers` and the deck's own table disagree.
-    #[error("field `jokers` is {jokers}, but kind `JK` of the deck has {copies} copies; allowed is the same number")]
+    /// `jokers` and the number of jokers in a custom deck differ.
+    #[error("field `jokers` must be {copies}, the copies of kind `JK` in the deck, found {jokers}")]
     Jokers {
         /// The value of `jokers`.
         jokers: i64,
         /// The copies in the deck.
         copies: u8,
     },
-    /// A kind of the deck is no table.
-    #[error("kind {number} of the deck is {}; a kind is a table of {}", shown(found), KIND_FIELDS.join(", "))]
+    /// A kind of the deck is not a table.
+    #[error("kind {number} of the deck must be a table of {}, found {}", KIND_FIELDS.join(", "), shown(found))]
     Kind {
         /// Which kind, counted from 1.
         number: usize,
-        /// What was found, as JSON.
+        /// The value found, as JSON.
         found: String,
     },
-    /// A kind of the deck has a field that no kind has.
-    #[error("kind {number} of the deck has the field `{}`; a kind has {}", shown(field), KIND_FIELDS.join(", "))]
+    /// A kind of the deck has an unknown field.
+    #[error("kind {number} of the deck has an unknown field `{}`; the fields are {}", shown(field), KIND_FIELDS.join(", "))]
     UnknownKindField {
         /// Which kind, counted from 1.
         number: usize,
         /// The field.
         field: String,
     },
-    /// A field of a kind has a value that it may not have.
-    #[error("`{field}` of kind {number} of the deck is {}; allowed is {allowed}", shown(found))]
+    /// The value of a kind's field is not valid.
+    #[error("`{field}` of kind {number} of the deck must be {allowed}, found {}", shown(found))]
     KindField {
         /// Which kind, counted from 1.
         number: usize,
         /// The field.
         field: &'static str,
-        /// What was found.
+        /// The value found.
         found: String,
-        /// What is allowed.
+        /// The valid values.
         allowed: &'static str,
     },
     /// The power of a kind cannot be read.
@@ -137,30 +137,30 @@ pub enum RulesError {
     Power {
         /// Which kind, counted from 1.
         number: usize,
-        /// What is wrong with it.
+        /// The parse error.
         source: ParsePowerError,
     },
-    /// Two kinds have one label.
-    #[error("two kinds of the deck have the label `{label}`; labels are unique")]
+    /// Two kinds have the same label.
+    #[error("two kinds of the deck have the label `{label}`; labels must be unique")]
     Label {
         /// The label.
         label: String,
     },
     /// The deck has too many kinds.
-    #[error("the deck has {kinds} kinds; allowed are at most {MOST_KINDS}, those without copies included")]
+    #[error("the deck must have at most {MOST_KINDS} kinds, including those without copies, found {kinds}")]
     Kinds {
         /// The number of kinds.
         kinds: usize,
     },
     /// The deck has too many cards.
-    #[error("the deck has {cards} cards; allowed are at most {}", MAX_CARDS / 2)]
+    #[error("the deck must have at most {} cards, found {cards}", MAX_CARDS / 2)]
     Cards {
         /// The number of cards.
         cards: usize,
     },
     /// A kind has too many copies.
     #[error(
-        "kind `{label}` of the deck has {copies} copies in each of {decks} decks; allowed are at most {} of a kind in all",
+        "kind `{label}` must have at most {} copies in all decks together, found {copies} in each of {decks} decks",
         u8::MAX
     )]
     Copies {
@@ -171,13 +171,13 @@ pub enum RulesError {
         /// The number of decks.
         decks: usize,
     },
-    /// No table has so many seats.
-    #[error("a table of {seats} seats; allowed are 2 to {MAX_SEATS} seats")]
+    /// The number of seats is out of range.
+    #[error("a table must have 2 to {MAX_SEATS} seats, found {seats}")]
     Seats {
         /// The number of seats.
         seats: usize,
     },
-    /// The deck is too small for so many seats.
+    /// The deck is too small for this number of seats.
     #[error("the deck of `{name}` has {cards} cards, but {seats} seats need {needed} for the deal and a first draw")]
     DeckTooSmall {
         /// The name of the rules.
@@ -186,12 +186,12 @@ pub enum RulesError {
         cards: usize,
         /// The number of seats.
         seats: usize,
-        /// The number of cards that they need.
+        /// The number of cards that the seats need.
         needed: usize,
     },
 }
 
-/// How many of each kind there are, modulo 256; the index is that of the kind plus one.
+/// The number of cards of each kind, modulo 256, indexed by [`Card::raw`].
 #[inline]
 pub(crate) fn copies(cards: &[Card]) -> [u8; MAX_KINDS * 2] {
     let mut copies = [0u8; MAX_KINDS * 2];
@@ -202,36 +202,35 @@ pub(crate) fn copies(cards: &[Card]) -> [u8; MAX_KINDS * 2] {
     copies
 }
 
-/// What the engine asks of a card.
+/// The properties of a card that the engine reads.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Face {
     pub(crate) points: i16,
     pub(crate) rank: u8,
-    /// Of kinds that no rule tells apart the class is the same. Classes are numbered from 0 in the order of the kinds.
+    /// Kinds that no rule distinguishes share a class. Classes are numbered from 0 in the order of the kinds.
     pub(crate) class: u8,
     pub(crate) power: Power,
 }
 
 /// A validated rule system.
 ///
-/// `Rules` is a handle of one word: it can be copied, stored in any struct, and sent to any thread. Nothing that is built
-/// on rules has a lifetime for them.
+/// `Rules` is a one-word handle without a lifetime parameter: it can be copied, stored in any struct, and sent to any
+/// thread.
 ///
 /// # Memory
-/// The process keeps every rule system that it has validated, equal ones once, and gives their memory back when it ends.
-/// A handle then needs no counter, and a [`State`](crate::State) is cloned by copying bytes. With a counter a clone takes
-/// five times as long, and ten times as long where two threads clone states of the same rules, as searches do.
+/// The process interns every validated rule system and never frees it; equal systems are stored once. A handle therefore
+/// needs no reference count, and a [`State`](crate::State) is cloned by copying bytes. With a reference count, a clone
+/// takes five times as long, and ten times as long if two threads clone states of the same rules, as searches do.
 ///
-/// A rule system takes 4 to 22 KB; `classic` takes 21 KB. That does not matter to a program that plays thousands of
-/// systems. A program that makes millions of *different* systems, or replays millions of records whose rules all
-/// differ, keeps gigabytes that it no longer uses. It should divide the work between processes. A [`RulesSpec`] is not
-/// kept: it is an ordinary value until it is validated.
+/// A rule system takes 4 to 22 KB; `classic` takes 21 KB. Thousands of systems are therefore harmless. A program that
+/// validates millions of *different* systems, or replays millions of records whose rules all differ, leaks gigabytes
+/// and should divide the work between processes. A [`RulesSpec`] is an ordinary value and is freed as usual.
 ///
 /// # Examples
 /// ```
 /// use cambio_core::{Rules, Setup, State};
 ///
-/// /// A game that an application owns: no lifetime anywhere.
+/// /// A game that an application owns, without a lifetime parameter.
 /// struct Session {
 ///     rules: Rules,
 ///     state: State,
@@ -253,7 +252,7 @@ pub(crate) struct Face {
 #[derive(Clone, Copy)]
 pub struct Rules(&'static System);
 
-/// What the engine looks up. Everything beside the spec follows from it.
+/// The tables that the engine reads. All fields other than `spec` are computed from it.
 struct System {
     spec: RulesSpec,
     kinds: Vec<Kind>,
@@ -266,7 +265,7 @@ struct System {
     faces: [Face; MAX_KINDS * 2],
 }
 
-/// Handles are equal if their specs are, names included: equal systems are stored once.
+/// Handles are equal if their specs are equal, names included, because equal systems are stored once.
 impl PartialEq for Rules {
     fn eq(&self, other: &Rules) -> bool {
         std::ptr::eq(self.0, other.0)
@@ -282,10 +281,10 @@ impl std::fmt::Debug for Rules {
 }
 
 impl System {
-    /// The handle of this rule system. Of equal systems the first is stored, and the others are dropped.
+    /// Interns this rule system and returns its handle. If an equal system is stored already, this one is dropped.
     fn stored(self) -> Rules {
         static STORED: Mutex<BTreeMap<&RulesSpec, Rules>> = Mutex::new(BTreeMap::new());
-        // A panic elsewhere leaves the table whole: an entry is made in one step.
+        // A poisoned mutex is harmless: an entry is inserted in one step, so the map is always valid.
         let mut stored = STORED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&rules) = stored.get(&self.spec) {
             return rules;
@@ -300,12 +299,12 @@ impl Rules {
     /// A preset or mini game by name; see [`PRESETS`] and [`MINI_GAMES`].
     ///
     /// # Errors
-    /// If none has that name.
+    /// If no preset or mini game has that name.
     pub fn preset(name: &str) -> Result<Rules, RulesError> {
         RulesSpec::preset(name)?.validate()
     }
 
-    /// The knobs.
+    /// The values of the knobs.
     pub fn spec(&self) -> &'static RulesSpec {
         &self.0.spec
     }
@@ -315,12 +314,12 @@ impl Rules {
         &self.0.spec.name
     }
 
-    /// The kinds of the deck; a [`Card`] is an index into them.
+    /// The kinds of the deck. A [`Card`] is an index into this slice.
     pub fn kinds(&self) -> &'static [Kind] {
         &self.0.kinds
     }
 
-    /// Every card in play, by kind.
+    /// All cards in play, ordered by kind.
     pub fn deck(&self) -> &'static [Card] {
         &self.0.deck
     }
@@ -329,7 +328,7 @@ impl Rules {
         &self.0.copies
     }
 
-    /// The number of such cards in play.
+    /// The number of copies of this card in play.
     pub fn copies_of(&self, card: Card) -> usize {
         self.0.kinds.get(card.kind()).map_or(0, |kind| usize::from(kind.copies) * self.0.spec.decks.count())
     }
@@ -337,7 +336,7 @@ impl Rules {
     /// The kind of a card.
     ///
     /// # Panics
-    /// If the card is not of these rules' deck.
+    /// If the deck of these rules does not have the card.
     ///
     /// ```
     /// use cambio_core::Rules;
@@ -355,7 +354,7 @@ impl Rules {
     /// The label of a card.
     ///
     /// # Panics
-    /// If the card is not of these rules' deck.
+    /// If the deck of these rules does not have the card.
     pub fn label(&self, card: Card) -> &'static str {
         &self.kind(card).label
     }
@@ -370,7 +369,7 @@ impl Rules {
         i32::from(self.face(card).points)
     }
 
-    /// The points of the card that lies somewhere; 0 if it is not known.
+    /// The points of a card; 0 for `None`.
     #[inline]
     pub(crate) fn points_here(&self, card: Option<Card>) -> i32 {
         i32::from(self.0.faces[card.map_or(0, Card::raw)].points)
@@ -381,7 +380,7 @@ impl Rules {
         self.0.deck_points
     }
 
-    /// The points of the most expensive card.
+    /// The most points of a card in play.
     pub fn most_points(&self) -> i32 {
         self.0.most_points
     }
@@ -391,7 +390,7 @@ impl Rules {
         self.0.deck_squares
     }
 
-    /// Whether a card matches the shown one, by the knob `match`. `is_own` says whether the snapping seat owns the card.
+    /// Whether a card matches the shown card under the knob `match`. `is_own` is whether the snapping seat owns the card.
     #[inline]
     pub fn match_each_other(&self, shown: Card, card: Card, is_own: bool) -> bool {
         let (one, other) = (self.face(shown), self.face(card));
@@ -402,7 +401,7 @@ impl Rules {
         }
     }
 
-    /// The rank of a card as a bit, modulo 64: of two cards of one rank it is the same.
+    /// One bit for the rank of a card, modulo 64: equal ranks have the same bit, and different ranks may share one.
     #[inline]
     pub(crate) fn rank_bit(&self, card: Card) -> u64 {
         1 << (self.face(card).rank & 63)
@@ -418,12 +417,12 @@ impl Rules {
         self.face(card).power
     }
 
-    /// How many classes of kinds there are.
+    /// The number of classes.
     pub(crate) fn classes(&self) -> usize {
         self.0.classes
     }
 
-    /// The class of a card: a number that kinds share which no rule tells apart, such as the suits of a rank in most games.
+    /// The class of a card. Kinds that no rule distinguishes share a class, such as the suits of a rank in most games.
     ///
     /// ```
     /// use cambio_core::{Card, Rules};
@@ -431,14 +430,14 @@ impl Rules {
     /// let rules = Rules::preset("classic").unwrap();
     /// let class = |text: &str| rules.class(rules.card(text).unwrap());
     /// assert_eq!(class("7c"), class("7s"));
-    /// assert_ne!(class("Kc"), class("Kh"), "it counts less");
+    /// assert_ne!(class("Kc"), class("Kh"), "red kings have fewer points");
     /// ```
     #[inline]
     pub fn class(&self, card: Card) -> usize {
         usize::from(self.face(card).class) % MAX_KINDS
     }
 
-    /// The class of a card that may not be there: without a branch.
+    /// The class of a card, without a branch; 0 for `None`.
     #[inline]
     pub(crate) fn class_here(&self, card: Option<Card>) -> usize {
         usize::from(self.0.faces[card.map_or(0, Card::raw)].class) % MAX_KINDS
@@ -449,10 +448,10 @@ impl Rules {
         self.0.faces[card.raw()]
     }
 
-    /// Checks that `seats` seats can play: 2 to 8, with a deck that is enough for the deal and one more card.
+    /// Checks that a table of `seats` seats can play: 2 to 8 seats, and enough cards for the deal and a first draw.
     ///
     /// # Errors
-    /// One sentence with the number found and what is allowed.
+    /// If the number of seats is out of range or the deck is too small.
     ///
     /// ```
     /// use cambio_core::Rules;
@@ -460,7 +459,7 @@ impl Rules {
     /// let rules = Rules::preset("classic").unwrap();
     /// assert!(rules.covers(8).is_ok());
     /// let error = rules.covers(9).unwrap_err();
-    /// assert_eq!(error.to_string(), "a table of 9 seats; allowed are 2 to 8 seats");
+    /// assert_eq!(error.to_string(), "a table must have 2 to 8 seats, found 9");
     /// ```
     pub fn covers(&self, seats: usize) -> Result<(), RulesError> {
         self.0.covers(seats)

@@ -1,19 +1,18 @@
-//! Other people's texts in messages.
+//! Foreign texts in messages.
 
 use std::fmt::{self, Write as _};
 
-/// A text of somebody else's, as a sentence quotes it: without control characters, and cut if it is long. Made by [`shown`].
+/// A foreign text that is safe to quote in a message: control characters are escaped, and a long text is cut. See [`shown`].
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'t> {
     text: &'t str,
     most: usize,
 }
 
-/// Shows a text that comes from a file, a command line or another program.
+/// Quotes a text that comes from a file, a command line or another program.
 ///
-/// Control characters, and those that turn the direction of a line round, are written as escapes such as `\u{1b}`, so that
-/// no text can command a terminal or forge another line. What follows the first 100 characters is left out, and `…` stands
-/// for it.
+/// Control characters and marks that change the direction of a line are escaped, such as `\u{1b}`, so that the text can
+/// neither control a terminal nor forge another line. After 100 characters the text is cut and ends with `…`.
 ///
 /// ```
 /// use cambio_core::shown;
@@ -35,7 +34,7 @@ impl Shown<'_> {
     }
 }
 
-/// The question that proposes the name most like a word, with a blank after it; nothing if no name is like it.
+/// Suggests the most similar name, with a final blank: "did you mean `name`? ". Empty if no name is similar.
 ///
 /// ```
 /// use cambio_core::did_you_mean;
@@ -44,19 +43,19 @@ impl Shown<'_> {
 /// assert_eq!(did_you_mean("external", ["random", "greedy"]), "");
 /// ```
 pub fn did_you_mean<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
-    // A long text is no slip of the pen, and the distance takes time.
+    // A long text is not a typo, and the edit distance is slow.
     if word.len() > 40 {
         return String::new();
     }
     let most = 1 + word.chars().count() / 4;
-    let slips = names.into_iter().map(|name| (strsim::damerau_levenshtein(word, name), name));
+    let typos = names.into_iter().map(|name| (strsim::damerau_levenshtein(word, name), name));
     let nearest =
-        slips.filter(|&(slips, _)| slips <= most && slips < word.chars().count()).min_by_key(|&(slips, _)| slips);
+        typos.filter(|&(typos, _)| typos <= most && typos < word.chars().count()).min_by_key(|&(typos, _)| typos);
     nearest.map_or_else(String::new, |(_, name)| format!("did you mean `{name}`? "))
 }
 
-/// Whether a character does something to a terminal instead of standing in it. The second row are Unicode's line and paragraph
-/// separators and its marks of direction.
+/// Whether a character can control a terminal. The `matches!` lists Unicode's line and paragraph separators and its
+/// direction marks.
 fn commands(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,4 +1,4 @@
-//! What a test of an agent needs: a random player, and the conformance suite that anyone can run on a bot.
+//! Support for testing agents: a random player, and a conformance check for agents and bots.
 
 mod relabel;
 
@@ -12,7 +12,7 @@ use crate::{
     Standing, State, Table, play_match,
 };
 
-/// Chooses among the legal decisions, each equally likely.
+/// An agent that chooses uniformly among the legal decisions.
 #[derive(Clone, Debug, Default)]
 pub struct RandomAgent {
     stream: Option<Stream>,
@@ -31,17 +31,18 @@ impl Agent for RandomAgent {
     }
 }
 
-/// How much of an agent [`check_agent`] checks.
+/// The amount of play in [`check_agent`].
 #[derive(Clone, Debug)]
 pub struct Effort {
     /// The presets, by name.
     pub presets: Vec<&'static str>,
     /// The numbers of seats.
     pub seats: Vec<usize>,
-    /// How many matches are played on each; 25 times as many show whether it computes decks, see [`Failing::Foreseeing`].
+    /// The number of matches per preset and number of seats. The check for [`Failing::Foreseeing`] plays 25 times as
+    /// many, but only on the first preset and number of seats.
     pub matches: u64,
-    /// A seed that the agent cannot guess. With the default it could, if it was written to deceive this check: give one from
-    /// fresh entropy.
+    /// A seed that the agent cannot guess. The default is public; to detect an agent that is written to deceive this
+    /// check, use a random key.
     pub secret: Seed,
 }
 
@@ -57,16 +58,16 @@ impl Default for Effort {
     }
 }
 
-/// What an agent was found to do.
+/// The result of a successful check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Conformance {
-    /// How many matches were played.
+    /// The number of matches played.
     pub matches: u64,
-    /// How many decisions were checked.
+    /// The number of decisions checked.
     pub decisions: u64,
 }
 
-/// Where an agent does not conform.
+/// The first violation that [`check_agent`] found.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("{preset}, {seats} seats{}: {kind}", .deal.map_or_else(String::new, |deal| format!(", deal {deal}")))]
 pub struct Nonconformance {
@@ -74,104 +75,104 @@ pub struct Nonconformance {
     pub preset: &'static str,
     /// The number of seats.
     pub seats: usize,
-    /// The deal, under seed 0; `None` where it takes many to see it.
+    /// The deal under seed 0; `None` if the violation shows only in many deals.
     pub deal: Option<u64>,
-    /// What went wrong.
+    /// The kind of violation.
     pub kind: Failing,
 }
 
-/// What can be wrong with an agent.
+/// The kinds of violations of an agent.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum Failing {
-    /// It decides what is not legal.
+    /// The agent makes an illegal decision.
     #[error("{}", MatchError::Fault(Box::new(*.0)))]
     Illegal(Fault),
-    /// It cannot continue.
+    /// The agent returns an error and cannot continue.
     #[error(transparent)]
     Failed(Failure),
     /// The same briefing and sightings lead to another decision.
-    #[error("seat {seat} decides `{second}` where it decided `{first}` before, on the same briefing and sightings")]
+    #[error("seat {seat} decides `{second}` instead of `{first}` after the same briefing and sightings")]
     Unsteady {
         /// The seat.
         seat: Seat,
         /// The decision in the match.
         first: Action,
-        /// The decision when it is asked again.
+        /// The decision in the repetition.
         second: Action,
     },
-    /// What it saw in an earlier match changes its play.
-    #[error("seat {seat} decides `{second}` instead of `{first}` after other matches: it has not forgotten them")]
+    /// Earlier matches change its play.
+    #[error("seat {seat} decides `{second}` instead of `{first}` after other matches: it remembers earlier matches")]
     Stateful {
         /// The seat.
         seat: Seat,
         /// The decision of a fresh agent.
         first: Action,
-        /// The decision of one that has played before.
+        /// The decision of an agent that has played before.
         second: Action,
     },
-    /// The same deal in another seat changes its play.
+    /// After the same deal in another seat, it plays differently.
     #[error(
-        "seat {seat} decides `{second}` instead of `{first}` after it had the same deal in another seat: it remembers the \
-         cards"
+        "seat {seat} decides `{second}` instead of `{first}` after it played the same deal in another seat: it \
+         remembers the cards"
     )]
     Remembering {
         /// The seat.
         seat: Seat,
         /// The decision of a fresh agent.
         first: Action,
-        /// The decision of one that had the deal in the next seat.
+        /// The decision of an agent that has played the deal in the next seat.
         second: Action,
     },
-    /// It plays another game where the decks come from a seed that can be guessed: it guesses, and computes the hidden cards.
+    /// It plays differently with decks from a guessable seed: it guesses the seed and computes the hidden cards.
     #[error(
-        "in {matches} rounds its {what} sum to {guessable} where the decks come from seed 0, and to {secret} where nobody can \
-         compute them: it guesses the seed"
+        "in {matches} rounds its {what} sum to {guessable} with decks from seed 0, and to {secret} with decks from a secret \
+         seed: it guesses the seed"
     )]
     Foreseeing {
-        /// How many rounds were played of each kind.
+        /// The number of rounds with each kind of seed.
         matches: u64,
-        /// What differs: its points, its margins over the next seat in points, or its decisions.
+        /// The quantity that differs: its points, its margins over the next seat in points, or its numbers of decisions.
         what: &'static str,
-        /// Their sum with the decks of seed 0.
+        /// Its sum with decks from seed 0.
         guessable: i64,
-        /// Their sum with the decks of a secret seed.
+        /// Its sum with decks from a secret seed.
         secret: i64,
     },
     /// The letters of the seats change its play.
     #[error(
-        "seat {seat} decides `{first}`; when it is called {moved}, because all letters are moved on, it decides `{second}` \
-         instead of `{same}`: it treats seats by their letters, not by where they sit"
+        "seat {seat} decides `{first}`; when all seats are relabelled and it is seat {moved}, it decides `{second}` \
+         instead of `{same}`: it depends on the letters of the seats"
     )]
     Partial {
         /// The seat.
         seat: Seat,
         /// The decision in the match.
         first: Action,
-        /// The seat's letter where all letters are moved on.
+        /// The seat's letter after relabelling.
         moved: Seat,
-        /// The same decision, by the letters that are moved on.
+        /// The same decision with the new letters.
         same: Action,
-        /// The decision there.
+        /// The decision after relabelling.
         second: Action,
     },
-    /// The cards that it cannot know change its play.
-    #[error("seat {seat} decides `{second}` instead of `{first}` when the cards that it cannot know are others")]
+    /// Cards that it cannot know change its play.
+    #[error("seat {seat} decides `{second}` instead of `{first}` when the cards that it cannot know are changed")]
     Clairvoyant {
         /// The seat.
         seat: Seat,
         /// The decision in the true world.
         first: Action,
-        /// The decision in another world that looks the same.
+        /// The decision in another world that is indistinguishable for the seat.
         second: Action,
     },
 }
 
-/// What one seat went through in a match: its notices and decisions.
+/// A notice or a decision of one seat in a match.
 enum Moment {
     RoundBegins(Setup, usize, Vec<Score>),
     Event(Sighting),
     Table(Box<Table>),
-    /// A decision in the true world, with another world that the seat cannot tell from it.
+    /// A decision in the true world, with another world that is indistinguishable for the seat.
     Decision {
         truth: Box<State>,
         other: Box<State>,
@@ -181,7 +182,7 @@ enum Moment {
     MatchEnds(MatchResult),
 }
 
-/// Writes down what each seat goes through.
+/// An observer that records the notices and decisions of each seat.
 struct Diary {
     moments: Vec<Vec<Moment>>,
     knowledge: Vec<Knowledge>,
@@ -236,17 +237,17 @@ impl Observer for Diary {
     }
 }
 
-/// Which world a seat that goes through a match again is shown.
+/// The world that an agent sees when it repeats a match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Truth,
     Other,
-    /// The true one, by other letters.
+    /// The true world with other seat letters.
     Relabelled(Relabelling),
 }
 
-/// Lets an agent go through a match again; gives the first decision that differs, as (before, now). The briefing has the
-/// seat's letter in the match, and so has the decision before.
+/// Repeats a match with an agent. Returns the first decision that differs, as (before, now). The briefing and the
+/// decision before have the seat's letter in the match, even if the world is relabelled.
 fn relive<A: Agent>(
     agent: &mut A,
     briefing: &Briefing<'_>,
@@ -276,7 +277,7 @@ fn relive<A: Agent>(
                 let world = if shown == Shown::Other { other } else { truth };
                 let table = relabelling.table(world.table());
                 let view = relabelling.observe(world, briefing.seat, &table);
-                let again = players.ask(&view).expect("the agent sits there")?.canonical();
+                let again = players.ask(&view).expect("the seat has an agent")?.canonical();
                 if again != relabelling.action(*action) {
                     return Ok(Some((*action, again)));
                 }
@@ -292,22 +293,22 @@ fn relive<A: Agent>(
     Ok(None)
 }
 
-/// Checks an agent, made anew by `make` as often as it is needed.
+/// Checks that an agent conforms. `make` returns a new agent each time it is called.
 ///
-/// - It has to be legal in every match and never fail.
-/// - The same briefing and sightings have to lead to the same decisions.
-/// - Earlier matches must change nothing, nor must the same deal in another seat.
-/// - The cards that it cannot know must change nothing: at every decision everything hidden from the seat is dealt anew, the
-///   stock's order included, and the decision has to stay.
-/// - The letters of the seats must change nothing: where all letters are moved on, with the same stream, its decisions have
-///   to be the same but for the letters.
-/// - It must play the same game on average where a guess of the seed would give it the deck.
+/// - All decisions must be legal, and the agent must never fail.
+/// - The same briefing and sightings must lead to the same decisions.
+/// - Earlier matches must not change its decisions, nor must the same deal in another seat.
+/// - Cards that it cannot know must not change its decisions. For each decision, all cards that are hidden from the
+///   seat are dealt again, including the order of the stock, and the decision must be the same.
+/// - The letters of the seats must not change its decisions. If all seats are relabelled and the stream is the same,
+///   the relabelled decisions must be the same.
+/// - Its average play must not depend on whether the seed of the decks can be guessed.
 ///
 /// # Errors
-/// The first way in which the agent does not conform, and where.
+/// The first violation, with the preset, the number of seats and the deal.
 ///
 /// # Panics
-/// If a preset of `effort` does not exist or cannot seat so many.
+/// If a preset of `effort` does not exist or does not allow a number of seats.
 ///
 /// # Examples
 /// ```
@@ -341,7 +342,7 @@ pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Co
     Ok(found)
 }
 
-/// Plays a match; an agent that is at fault or cannot continue does not conform.
+/// Plays a match. A fault or a failure of an agent is a violation.
 fn play<A: Agent>(pairing: &Pairing, agents: &mut [A], observer: &mut impl Observer) -> Result<(), Failing> {
     match play_match(pairing, agents, observer) {
         Ok(_) => Ok(()),
@@ -351,8 +352,8 @@ fn play<A: Agent>(pairing: &Pairing, agents: &mut [A], observer: &mut impl Obser
     }
 }
 
-/// Compares how the agent plays in seat a, against players that never call, under two seeds: one that it can guess, one that it
-/// cannot. An honest agent plays the same game on average. Five standard errors of a difference are needed.
+/// Compares the play of the agent in seat a, against players that never call, under a guessable and a secret seed. An
+/// honest agent plays the same on average. A difference of more than five standard errors is a violation.
 fn check_foresight<A: Agent>(
     make: &impl Fn() -> A,
     (rules, seats): (&Rules, usize),
@@ -361,7 +362,7 @@ fn check_foresight<A: Agent>(
 ) -> Result<(), Failing> {
     let mut spec = rules.spec().clone();
     spec.match_end = MatchEnd::Rounds(1);
-    let rules = spec.validate().expect("one round is allowed wherever a match is");
+    let rules = spec.validate().expect("every rule system allows one round");
     let mut sums = [[(0_i64, 0_i64); 3]; 2];
     for (seed, sums) in [Seed::Number(0), secret].into_iter().zip(&mut sums) {
         let mut agents = vec![Guest::Tested(make())];
@@ -387,11 +388,11 @@ fn check_foresight<A: Agent>(
     Ok(())
 }
 
-/// What one round was like for seat a.
+/// The points, margin and decisions of seat a in one round.
 #[derive(Default)]
 struct Game {
     points: i64,
-    /// Seat b's points less its own.
+    /// Seat b's points minus its own.
     margin: i64,
     decisions: i64,
 }
@@ -408,7 +409,7 @@ impl Observer for Game {
     }
 }
 
-/// One at a table of the agent that is checked and players that decide by chance but never call.
+/// A player at the table of the foresight check: the tested agent, or a random player that never calls.
 enum Guest<A> {
     Tested(A),
     Patient(Box<RandomAgent>),
@@ -473,7 +474,7 @@ fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pa
         if let Some((first, second)) = again(&mut elsewhere, Shown::Truth)? {
             return Err(Failing::Remembering { seat, first, second });
         }
-        // Each deal moves the letters on by another number of places.
+        // The relabelling differs from deal to deal.
         let relabelling = Relabelling::new(seats, 1 + key.deal as usize % (seats - 1));
         if let Some((first, second)) = again(&mut make(), Shown::Relabelled(relabelling))? {
             let (moved, same) = (relabelling.seat(seat), relabelling.action(first));

@@ -1,4 +1,4 @@
-//! What a seat may know beside its observation: what it can deduce, and the public history of the round.
+//! What a seat may know in addition to its observation: its deductions, and the public history of the round.
 
 pub(crate) mod card_history;
 pub(crate) mod knowledge;

@@ -1,4 +1,4 @@
-//! A game allocates nothing, the deal included: counted by the allocator itself.
+//! A round, including the deal, allocates no memory. A counting allocator checks this.
 
 mod counting;
 
@@ -8,7 +8,7 @@ use cambio_core::{
 };
 use counting::allocations;
 
-/// Passes most windows and calls seldom, so that rounds are long; without a vector.
+/// A random decision without allocation that passes in most windows and rarely calls, so that rounds are long.
 fn choose(view: &Observation<'_>, stream: &mut Stream) -> Action {
     let choices = view.choices();
     if choices.contains(Action::Pass) && stream.chance(4, 5) {
@@ -30,7 +30,7 @@ struct Happened {
     worlds: u64,
 }
 
-/// Plays a round with everything that a search does at each decision; gives what happened.
+/// Plays a round with all operations of a search at each decision, and counts events.
 fn play(rules: &Rules, seats: usize, deck: &[Card], key: Key, happened: &mut Happened) {
     let mut stream = key.agent(Seat::A);
     let mut chance = RoundChance::new(key, 0);
@@ -71,7 +71,7 @@ fn play(rules: &Rules, seats: usize, deck: &[Card], key: Key, happened: &mut Hap
                 happened.worlds += 1;
             }
         }
-        // A decision that is not legal is refused without an allocation too.
+        // An illegal decision is rejected without an allocation.
         assert!(state.apply(Action::Swap(SPOT, SPOT), &mut chance, &mut ()).is_err());
         happened.decisions += 1;
     }
@@ -100,7 +100,7 @@ fn a_game_allocates_nothing() {
             assert_eq!(allocations() - before, 0, "{preset}, {seats} seats");
         }
     }
-    // The counter counts, and the games had what might allocate.
+    // The counter works, and the rounds contain the events that might allocate.
     let before = allocations();
     drop(std::hint::black_box(vec![1u8]));
     assert_eq!(allocations() - before, 1);

@@ -7,7 +7,7 @@ use cambio_core::{
     Rules, RulesSpec, Seat, State,
 };
 
-/// Draws an outcome by its probability, after a check of the probabilities.
+/// Checks the probabilities, then draws an outcome.
 fn draw(outcomes: &[(Outcome, f64)], dice: &mut Stream) -> Outcome {
     assert!((outcomes.iter().map(|&(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-12, "{outcomes:?}");
     for (place, (one, share)) in outcomes.iter().enumerate() {
@@ -21,7 +21,7 @@ fn draw(outcomes: &[(Outcome, f64)], dice: &mut Stream) -> Outcome {
     drawn.or(outcomes.last()).unwrap().0
 }
 
-/// Adds up the results that it is told.
+/// An observer that adds up the scores of all rounds.
 #[derive(Default)]
 struct Totals(Vec<i32>);
 
@@ -85,7 +85,7 @@ fn what_is_not_possible_changes_nothing() {
     assert_eq!((refused.actor, game.information_state(Seat::A)), (Some(seat), state));
 }
 
-/// Two seats that see different cards have different information states; a seat that sees neither has the same.
+/// In two matches in which a seat sees different cards, its information states differ; the other seat's are equal.
 #[test]
 fn an_information_state_tells_what_its_seat_saw_and_nothing_else() {
     let rules = Rules::preset("mini-m1").unwrap();
@@ -93,7 +93,7 @@ fn an_information_state_tells_what_its_seat_saw_and_nothing_else() {
     let after = |outcome: Outcome| {
         let mut game = start.clone();
         assert!(game.resolve(outcome, &mut ()));
-        // Seat b's card, a third one.
+        // Seat b's first card.
         assert!(game.resolve(start.outcomes()[2].0, &mut ()));
         game
     };
@@ -106,7 +106,7 @@ fn an_information_state_tells_what_its_seat_saw_and_nothing_else() {
     assert_eq!(decided.information_state(Seat::B), one.information_state(Seat::B), "its card is not drawn yet");
 }
 
-/// All snap, so that they race; the order of three seats has the probability of its draws.
+/// All seats snap, so there is a race of three seats; the probability of each order is the product of its draws.
 #[test]
 fn orders_of_a_race_have_the_probabilities_of_their_draws() {
     let found = |race: &str, weights: &str| -> Vec<(String, f64)> {
@@ -118,7 +118,7 @@ fn orders_of_a_race_have_the_probabilities_of_their_draws() {
             if let Some(&(Outcome::Order(_), _)) = game.outcomes().first() {
                 let show = |&(outcome, share): &(Outcome, f64)| match outcome {
                     Outcome::Order(order) => (order.seats().map(|seat| seat.to_string()).collect(), share),
-                    Outcome::Card(_) => unreachable!("one question at a time"),
+                    Outcome::Card(_) => unreachable!("all outcomes are orders"),
                 };
                 return game.outcomes().iter().map(show).collect();
             }
@@ -142,11 +142,11 @@ fn orders_of_a_race_have_the_probabilities_of_their_draws() {
     };
     let all = ["abc", "acb", "bac", "bca", "cab", "cba"];
     close(&found("uniform", "[1, 1, 1, 1, 1, 1, 1, 1]"), &all.map(|order| (order, 1.0 / 6.0)));
-    // Weights 1, 2 and 3: the first by its share of 6, the second by its share of the rest.
+    // Weights 1, 2 and 3: the first seat is drawn by its share of 6, the second by its share of the rest.
     let due = [2.0 / 30.0, 3.0 / 30.0, 2.0 / 24.0, 6.0 / 24.0, 3.0 / 18.0, 6.0 / 18.0];
     close(
         &found("weighted", "[1, 2, 3, 1, 1, 1, 1, 1]"),
         &std::array::from_fn::<_, 6, _>(|place| (all[place], due[place])),
     );
-    assert!(found("turn_order", "[1, 1, 1, 1, 1, 1, 1, 1]").is_empty(), "one order is no question");
+    assert!(found("turn_order", "[1, 1, 1, 1, 1, 1, 1, 1]").is_empty(), "a single order is not a chance node");
 }

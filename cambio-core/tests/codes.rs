@@ -1,5 +1,5 @@
-//! The numbers of decisions, events and phases, each by value: strategy files, records and tensors hold them, so none of
-//! them may ever change.
+//! Pins the codes of decisions, events and phases by value. Strategy files, records and tensors contain them, so they
+//! must never change.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn card(kind: usize) -> Card {
     Card::new(kind).unwrap()
 }
 
-/// Each verb once, with its code and its number in fingerprints.
+/// One decision per verb, with its code and its number in fingerprints.
 fn actions() -> [(Action, u64, u64); 16] {
     [
         (Action::Draw, 0x1_000_000_000_000, 0),
@@ -38,7 +38,7 @@ fn actions() -> [(Action, u64, u64); 16] {
     ]
 }
 
-/// Each event that a seat can perceive once, and every face, verdict and reason besides, with its code.
+/// Sightings of all kinds, with and without a face, with every verdict and every reason, and their codes.
 fn sightings() -> Vec<(Sighting, u64)> {
     let (seat, at) = (Seat::B, spot("b2"));
     let snapped = |verdict| Event::Snapped { seat, spot: at, card: card(4), verdict };
@@ -86,7 +86,7 @@ fn decisions_have_these_codes() {
         assert_eq!(u64::from(action.verb_code()), code >> 48);
     }
     let swapped = Action::Swap(spot("b3"), spot("a2"));
-    assert_eq!(swapped.code(), 0xb_002_013_000_000, "a swap has one code, whichever spot comes first");
+    assert_eq!(swapped.code(), 0xb_002_013_000_000, "the order of the spots of a swap does not matter");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn every_decision_and_sighting_has_a_code_of_its_own() {
     let mut count = 0;
     let mut take = |code: u64| {
         count += 1;
-        assert!(codes.insert(code), "{code:#x} is given twice");
+        assert!(codes.insert(code), "{code:#x} is used twice");
     };
     for (action, ..) in actions() {
         match action {
@@ -156,7 +156,7 @@ fn what_is_public_is_what_a_stranger_perceives_and_the_rest_is_private() {
     assert_eq!(shown.public(), shown.seen_from(seat));
 }
 
-/// The finaliser of `SplitMix64` over a running value, as fingerprints have it.
+/// Mixes a word into a fingerprint: the finalizer of `SplitMix64` over the rotated value.
 fn add(value: u64, word: u64) -> u64 {
     let mut mixed = value.rotate_left(23) ^ word;
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,6 +1,6 @@
-//! Very many random decisions of every preset at every number of seats, with every assertion of the engine on.
+//! Many random decisions of every preset at every number of seats, with the engine's debug assertions.
 //!
-//! `CAMBIO_FULL=1` makes 10⁹ of them. In a release build the assertions are on only where they are asked for; it takes minutes:
+//! `CAMBIO_FULL=1` makes 10⁹ decisions. A release build must enable the assertions explicitly; it takes minutes:
 //!
 //! ```text
 //! export CAMBIO_FULL=1 CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
@@ -13,10 +13,10 @@ use cambio_core::{
     Action, ActionSpace, Choices, Event, Match, PRESETS, Phase, RoundChance, RoundResult, Rules, Seat, State,
 };
 
-/// How often the whole state is looked at, and a decision tried that may be illegal: once in so many decisions.
+/// Once in this many decisions, the whole state is checked and a possibly illegal decision is tried.
 const LOOK: u64 = 64;
 
-/// What was played at one table.
+/// Counts of the play at one table.
 #[derive(Clone, Copy, Default, Debug)]
 struct Played {
     decisions: u64,
@@ -27,7 +27,7 @@ struct Played {
     snaps: u64,
 }
 
-/// Every decision may come, but most windows are passed and calls are rare in three deals of four, so that rounds grow old.
+/// A random decision. In three of four deals, snaps and calls are rare, so that rounds are long.
 fn choose(choices: &Choices, phase: Phase, is_hasty: bool, stream: &mut Stream) -> Action {
     let any = choices.nth(stream.below(choices.len() as u32) as usize).expect("a number below the choices");
     let is_rash = match phase {
@@ -43,7 +43,7 @@ fn choose(choices: &Choices, phase: Phase, is_hasty: bool, stream: &mut Stream) 
     if choices.contains(Action::Pass) { Action::Pass } else { any }
 }
 
-/// Makes this many decisions at one table, match after match.
+/// Makes `due` decisions at one table, match after match.
 fn played(rules: &Rules, seats: usize, due: u64) -> Played {
     let mut done = Played::default();
     let space = ActionSpace::new(rules, seats);
@@ -51,7 +51,7 @@ fn played(rules: &Rules, seats: usize, due: u64) -> Played {
     for deal in 0.. {
         let key = Key::new(907, deal);
         let mut stream = key.agent(Seat::A);
-        let mut game = Match::new(rules, seats, Seat::A).expect("every preset seats eight");
+        let mut game = Match::new(rules, seats, Seat::A).expect("every preset allows eight seats");
         while !game.is_over() {
             let round = game.rounds() as u32;
             let mut deck = rules.deck().to_vec();
@@ -68,7 +68,7 @@ fn played(rules: &Rules, seats: usize, due: u64) -> Played {
                     return done;
                 }
                 let choices = state.choices();
-                assert!(!choices.is_empty(), "{asked} is asked without a choice");
+                assert!(!choices.is_empty(), "{asked} has no choice");
                 if done.decisions % LOOK == 0 {
                     assert_eq!(all_cards(&state), deck_due);
                     let index = stream.below(space.action_count() as u32) as usize;
@@ -94,7 +94,7 @@ fn played(rules: &Rules, seats: usize, due: u64) -> Played {
 #[test]
 fn no_assertion_fails_in_very_many_random_decisions() {
     if !cfg!(debug_assertions) {
-        println!("the engine's own assertions are off; the top of the file says how to put them on");
+        println!("the engine's debug assertions are off; the top of this file describes how to enable them");
     }
     let tables = PRESETS.iter().flat_map(|preset| (2..=8).map(move |seats| (preset, seats)));
     let due = amount(2_100_000_u64, 1_000_000_000).div_ceil(tables.clone().count() as u64);

@@ -1,9 +1,9 @@
-//! The examples of the rule texts (RULES §12), each as a round that is played out.
+//! The examples of the rule texts (RULES §12), each played as a round.
 
 use crate::table::Stage;
 use cambio_core::{Match, Phase, Rules, Seat, SeatSet};
 
-/// Example 1 (000:47, 000:118–124): whoever is first throws its own 7 and goes on with the 7 of another seat.
+/// Example 1 (000:47, 000:118–124): the fastest seat snaps its own 7 and then the 7 of another seat.
 #[test]
 fn the_fastest_seat_throws_all_the_sevens_it_likes_and_gives_a_card_for_a_foreign_one() {
     let mut table = Stage::of("original", 3)
@@ -15,7 +15,7 @@ fn the_fastest_seat_throws_all_the_sevens_it_likes_and_gives_a_card_for_a_foreig
         .deal();
     table.play("a draw, a drop");
     table.news();
-    // All three are asked; b is faster than c with a 7, who reached for b's other one.
+    // All three seats declare; b snaps its 7 faster than c snaps b's other 7.
     table.play("a pass, b snap b1, c snap b2");
     assert_eq!(table.news(), "b snaps b1: 7 right; c snaps b2: 7 late; c penalty c5");
     assert_eq!(table.legal().split(',').next(), Some("b: pass"));
@@ -23,7 +23,7 @@ fn the_fastest_seat_throws_all_the_sevens_it_likes_and_gives_a_card_for_a_foreig
     table.play("b snap c1, b give b4");
     assert_eq!(table.news(), "b snaps c1: 7 right; b gives b4 c1");
     assert_eq!((table.row("b"), table.row("c")), ("- 7 5".to_owned(), "9 6 5 9 8".to_owned()));
-    // It is still b's to go on, with the 7 that c's lateness showed to all.
+    // b may continue with its other 7, which all have seen because of c's late snap.
     table.play("b snap b2, b pass");
     assert_eq!(table.row("b"), "- - 5");
     assert_eq!(table.asked(), "b");
@@ -112,7 +112,7 @@ fn a_caller_with_seven_and_not_the_fewest_scores_twelve() {
     assert_eq!(called_with("1 2 3 1", "0 0 3 4"), ["12", "7"]);
 }
 
-/// Example 5 (000:59): a power card is lost as such once it is kept.
+/// Example 5 (000:59): a power card that is kept loses its power.
 #[test]
 fn a_power_card_that_was_kept_has_no_power_when_it_is_replaced() {
     let mut table = Stage::of("original", 2).holds("a", "1 2 3 4").stock("look 8 9").deal();
@@ -137,7 +137,7 @@ fn a_power_card_that_is_taken_and_dropped_has_no_power() {
     assert_eq!((table.phase(), table.asked().as_str()), (Phase::Start, "a"));
 }
 
-/// Example 5, the other half (000:59): dropped straight after being drawn, its power must be used.
+/// Example 5, second half (000:59): the power of a card that is dropped right after it was drawn must be used.
 #[test]
 fn a_power_card_that_is_drawn_and_dropped_must_be_used() {
     let mut table = Stage::of("original", 2).holds("a", "1 2 3 4").stock("look").deal();
@@ -151,7 +151,7 @@ fn a_power_card_that_is_drawn_and_dropped_must_be_used() {
     assert_eq!((table.knows("a", "a1"), table.knows("b", "a1")), ("1", "?"));
 }
 
-/// Example 6 (004:98): nine and six held, a nine is flipped, the nine is burnt.
+/// Example 6 (004:98): a seat with a nine and a six burns the nine on a flipped nine.
 #[test]
 fn a_nine_burnt_on_the_flipped_nine_leaves_three_cards() {
     let mut table = Stage::of("faessler", 2).holds("a", "9S 6R 1R 2R").holds("b", "4R 5R 3S 7R").stock("9R 8R").deal();
@@ -164,11 +164,11 @@ fn a_nine_burnt_on_the_flipped_nine_leaves_three_cards() {
     assert_eq!(table.news(), "a snaps a1: 9S right; a's turn");
     assert_eq!(table.row("a"), "- 6R 1R 2R", "the gap stays");
     assert_eq!(before - table.points("a"), 9);
-    // The first turn follows, and nothing of the flip's power: a nine would look at an own card.
+    // The first turn follows. The flip has no power; a nine would look at an own card.
     assert_eq!(table.legal(), "a: draw, take, call");
 }
 
-/// Example 7 (004:102): the gift lies where the burnt card lay.
+/// Example 7 (004:102): the gift fills the gap of the burnt card.
 #[test]
 fn the_gift_lies_where_the_foreign_card_lay() {
     let mut table = Stage::of("faessler", 2).holds("a", "1R 3S 5R KR").holds("b", "3R 6R 2S 8S").stock("9R 9S").deal();
@@ -182,7 +182,7 @@ fn the_gift_lies_where_the_foreign_card_lay() {
     table.play("a give a4");
     assert_eq!(table.news(), "a snaps b1: 3R right; a gives a4 b1; b's turn");
     assert_eq!((table.row("a"), table.row("b")), ("1R 9S 5R".to_owned(), "KR 6R 2S 8S".to_owned()));
-    // What the giver knew of the card goes with it; its new owner has not seen it.
+    // The giver still knows the card; its new owner has not seen it.
     assert_eq!((table.knows("a", "b1"), table.knows("b", "b1")), ("KR", "?"));
 }
 
@@ -209,7 +209,7 @@ fn a_caller_who_ties_loses_and_starts_the_next_round_with_five_cards() {
     let mut table =
         Stage::of("faessler", 2).holds("a", "JK 5R 6R 2R").holds("b", "JK FS 1R 3R").stock("5S 6S 1S 2S 3S 4S").deal();
     table.play("a peek a1, a peek a2, b peek b1, b peek b2");
-    // One card after the other is burnt until the layouts are those of the text.
+    // Cards are burnt one by one until the layouts are as in the text.
     table.play("a snap a2, b pass");
     table.play("a draw, a drop, a snap a3, b pass");
     table.play("b draw, b drop, b snap b3, a pass");
@@ -228,7 +228,7 @@ fn a_caller_who_ties_loses_and_starts_the_next_round_with_five_cards() {
     assert_eq!(next.row("b").split(' ').count(), 4);
 }
 
-/// Example 10 (004:139): the pile becomes the new stock, but for its top.
+/// Example 10 (004:139): the pile without its top card becomes the new stock.
 #[test]
 fn when_the_stock_runs_out_the_top_of_the_pile_stays() {
     let mut table = Stage::of("faessler", 2).deal();
@@ -243,15 +243,15 @@ fn when_the_stock_runs_out_the_top_of_the_pile_stays() {
     let seat = table.asked();
     table.play(&format!("{seat} draw"));
     assert_eq!(table.top(), top, "the top stays where it is");
-    assert_eq!((table.pile_len(), table.stock_len()), (1, pile - 2), "the rest but the drawn card is the stock");
+    assert_eq!((table.pile_len(), table.stock_len()), (1, pile - 2), "the rest without the drawn card is the stock");
     let on_pile = |label: &str| table.state().table().on_pile(table.rules().card(label).unwrap());
     let kinds = table.rules().kinds().iter().map(|kind| on_pile(&kind.label));
-    assert_eq!((on_pile(&top), kinds.sum::<usize>()), (1, 1), "all know that the others are in the stock");
+    assert_eq!((on_pile(&top), kinds.sum::<usize>()), (1, 1), "the other cards are publicly in the stock");
     let news = table.news();
     assert!(news.starts_with(&format!("{} reshuffled; {seat} draws ", pile - 1)), "{news}");
 }
 
-/// Draws and drops a card, whatever it can do.
+/// Draws and drops a card, and declines its power.
 fn drain(table: &mut crate::table::Scene) {
     let seat = table.asked();
     table.play(&format!("{seat} draw, {seat} drop"));
@@ -261,7 +261,7 @@ fn drain(table: &mut crate::table::Scene) {
     }
 }
 
-/// Example 11 (003:13): in the international game a taken card takes the place of one's own.
+/// Example 11 (003:13): in the international game a taken card must replace an own card.
 #[test]
 fn a_taken_card_must_be_kept() {
     let mut table = Stage::of("classic", 2).stock("2s").deal();
@@ -272,7 +272,7 @@ fn a_taken_card_must_be_kept() {
     assert_eq!((table.face("b2"), table.knows("a", "b2")), ("2s", "2s"), "all have seen a taken card");
 }
 
-/// Example 12 (003:17): the tie is the other's.
+/// Example 12 (003:17): the other seat wins a tie with the caller.
 #[test]
 fn a_tie_with_the_caller_wins_for_the_other() {
     let mut table = Stage::of("classic", 2).holds("a", "Ah 2h 3h 4h").holds("b", "Ad 2d 3d 4d").stock("5h 5d").deal();
@@ -283,7 +283,7 @@ fn a_tie_with_the_caller_wins_for_the_other() {
     assert_eq!(table.outcome(), ("call", vec!["0".to_owned(), "1".to_owned()]));
 }
 
-/// Example 12 (003:17): several others who are lowest share the round.
+/// Example 12 (003:17): several other seats with the fewest points share the win.
 #[test]
 fn several_others_with_the_fewest_share_the_win() {
     let mut table = Stage::of("classic", 3)
@@ -313,13 +313,13 @@ fn the_cards_count_what_the_texts_say() {
     assert_eq!(points("original", "0 9 look spy swap energy KR KB"), [0, 9, 10, 10, 10, 10, -2, 13]);
 }
 
-/// Example 13, summed up: the checks of RULES §1.
+/// Example 13, summary: the checks of RULES §1.
 #[test]
 fn the_decks_have_the_sizes_and_means_that_are_given() {
     for preset in ["original-b", "original-c", "original-d"] {
         assert_eq!(Rules::preset(preset).unwrap().deck().len(), 76, "{preset}");
     }
-    // Points in thousandths, chances in hundredths of a per cent.
+    // Mean points in thousandths, probabilities in hundredths of a percent.
     for (preset, cards, mean, same_rank) in
         [("original", 76, 6_632, 625), ("faessler", 62, 6_161, 481), ("classic", 54, 5_574, 552)]
     {
@@ -345,5 +345,5 @@ fn a_wrong_foreign_flip_goes_back_to_its_owner_and_costs_a_blind_card() {
     assert_eq!(table.news(), "a snaps b1: Ad wrong; a penalty a5");
     assert_eq!((table.row("a"), table.row("b")), ("Ah 2h 3h 4h 9s".to_owned(), "Ad 2d 3d 4d".to_owned()));
     assert_eq!((table.knows("a", "b1"), table.knows("b", "b1")), ("Ad", "Ad"), "all saw the card");
-    assert_eq!((table.knows("a", "a5"), table.knows("b", "a5")), ("?", "?"), "nobody saw the penalty card");
+    assert_eq!((table.knows("a", "a5"), table.knows("b", "a5")), ("?", "?"), "no seat saw the penalty card");
 }

@@ -1,6 +1,6 @@
-//! Arbitrary bytes: as records, which are refused with a sentence or accepted, and as decisions; nothing panics.
+//! Arbitrary bytes as records, rule files and decisions never cause a panic.
 //!
-//! The same bodies are the targets of the `fuzz` crate. The archives in `corpus` hold the inputs that its fuzzer kept.
+//! The targets of the `fuzz` crate call the same functions. The archives in `corpus` contain inputs that the fuzzer found.
 
 #[path = "play/bytes.rs"]
 mod bytes;
@@ -14,7 +14,7 @@ use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::{Recorder, Rules, Seat};
 use serde_json::{Value, json};
 
-/// Short records of every preset, and one by a whole table of rules.
+/// Short records of three presets, and one with a full table of rules.
 fn lines() -> Vec<String> {
     let presets = ["original", "faessler", "classic"].into_iter().map(|preset| Game {
         rules: Rules::preset(preset).unwrap(),
@@ -75,7 +75,7 @@ fn flipped_and_truncated_bytes_of_records_never_panic() {
     assert!(found.unread > 50 && found.refused > 50 && found.accepted > 5, "{found:?}");
 }
 
-/// Values that nobody expects.
+/// Values that are not valid in most places.
 fn strange(stream: &mut Stream) -> Value {
     let deep = (0..stream.below(200)).fold(json!(1), |inner, _| json!([inner]));
     let values = [
@@ -114,7 +114,7 @@ fn strange(stream: &mut Stream) -> Value {
     values[stream.below(values.len() as u32) as usize].clone()
 }
 
-/// Somewhere in the value: a part of it.
+/// A random part of the value.
 fn somewhere<'a>(value: &'a mut Value, stream: &mut Stream) -> &'a mut Value {
     let len = match value {
         Value::Array(list) => list.len(),
@@ -157,7 +157,7 @@ fn records_with_strange_values_and_exchanged_fields_never_panic() {
     assert!(found.unread > 50 && found.refused > 50 && found.accepted > 50, "{found:?}");
 }
 
-/// Values that some field of a rule table may have.
+/// Values that are valid for some field of a rule table.
 fn plausible(stream: &mut Stream) -> Value {
     let words = [
         "a",
@@ -213,7 +213,7 @@ fn plausible(stream: &mut Stream) -> Value {
     }
 }
 
-/// Rules of which a few fields are strange, in a record that needs nothing but them and a deck.
+/// Rules with one changed field, in a record that has only the rules and a deck.
 #[test]
 fn strange_rules_never_panic() {
     let mut stream = Key::new(605, 0).agent(Seat::A);
@@ -234,7 +234,7 @@ fn strange_rules_never_panic() {
             let deck: Vec<&str> = deck.iter().map(|&card| rules.label(card)).collect();
             line["rounds"] = json!([{ "deck": deck }]);
             assert_eq!(records(line.to_string().as_bytes()).accepted, 1, "{line}");
-            // And such rules can be played.
+            // Accepted rules can be played.
             let ends_soon = matches!(rules.spec().match_end, MatchEnd::Rounds(..=5) | MatchEnd::Total(..=50));
             if ends_soon && rules.spec().turn_limit.count() <= 400 {
                 crate::play::play(&rules, game.seats, game.key, game.manner, &mut ());
@@ -265,7 +265,7 @@ fn what_the_fuzzer_kept_is_answered() {
     });
     each("decisions", &mut |bytes| made += decisions(bytes));
     each("rules", &mut |bytes| read += usize::from(rules(bytes).is_ok()));
-    // All ways out are in it.
+    // The corpus reaches every outcome.
     assert!(lines.unread > 20 && lines.refused > 20 && lines.accepted > 5, "{lines:?}");
     assert!(made > 2000 && read > 20, "{made} decisions, {read} rule systems");
 }

@@ -1,7 +1,7 @@
-//! What play is, pinned: whole transcripts to read and to compare, fingerprints of many matches, and the numbers of
-//! sequences of decisions from fixed deals.
+//! Golden tests of play: transcripts of whole matches, fingerprints of many matches, and the numbers of decision
+//! sequences from fixed deals (perft).
 //!
-//! A commit that changes one of them changes play, and says so and why.
+//! A commit that changes one of them changes play; its message must say so and why.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use cambio_core::{
 
 // Transcripts.
 
-/// Writes a match down as text: decisions at the margin, what follows from them indented.
+/// An observer that writes a match as text: decisions are not indented, their consequences are.
 struct Transcript {
     rules: Rules,
     text: String,
@@ -108,7 +108,7 @@ fn transcript(preset: &str, seats: usize, deal: u64) -> String {
     transcript.text
 }
 
-/// The matches that are written down: short ones in which much happens.
+/// The matches of the transcripts: short ones with many kinds of events.
 const WRITTEN: [(&str, usize, u64); 6] = [
     ("original", 2, 43),
     ("original", 4, 24),
@@ -169,9 +169,9 @@ fn fifty_matches_of_each_preset_have_their_fingerprints() {
     insta::assert_snapshot!("fingerprints", text);
 }
 
-// Numbers of sequences of decisions.
+// Numbers of decision sequences.
 
-/// Chance without chance: races by seat, new stocks as they are put together.
+/// A deterministic chance: races in seat order, new stocks without shuffling.
 struct Settled;
 
 impl Chance for Settled {
@@ -186,7 +186,7 @@ impl Chance for Settled {
     }
 }
 
-/// How many sequences of `depth` decisions there are.
+/// The number of sequences of `depth` decisions.
 fn sequences(state: &State, depth: usize) -> u64 {
     let choices = state.choices();
     if depth == 1 {
@@ -200,13 +200,13 @@ fn sequences(state: &State, depth: usize) -> u64 {
     choices.iter().map(after).sum()
 }
 
-/// The numbers for depths from 1 on, from a deal that is shuffled under a seed of its own.
+/// The numbers for depths 1 to `depth`, from a deal shuffled with `seed`.
 fn count(preset: &str, seats: usize, seed: u64, depth: usize) -> String {
     let rules = Rules::preset(preset).unwrap();
     let mut deck = rules.deck().to_vec();
     Key::new(seed, 0).stream(Purpose::Deck, 0).shuffle(&mut deck);
     let mut state = State::deal(&Setup::new(&rules, seats), &deck, &mut Settled, &mut ()).unwrap();
-    // The choice of what to peek at is not what is counted.
+    // Skips the choices before the first turn.
     while state.table().turns() == 0 {
         let choices = state.choices();
         let first = if choices.contains(Action::Pass) { Action::Pass } else { choices.nth(0).unwrap() };

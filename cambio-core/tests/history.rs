@@ -1,4 +1,4 @@
-//! The public history: the same for every seat, under any letters, and in step with the table.
+//! The public card history: equal for every seat, symmetric under relabelling, and consistent with the table.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use cambio_core::rng::{Key, Purpose};
 use cambio_core::testing::Relabelling;
 use cambio_core::{Action, Card, CardHistory, Dice, Event, Origin, PRESETS, Rules, Seat, SeatSet, Setup, Spot, State};
 
-/// One game, and the histories that listen to it.
+/// The histories of one game, from different views of its events.
 struct Listening {
     referee: CardHistory,
     public: CardHistory,
@@ -62,12 +62,12 @@ fn exchanged(action: Action, one: Spot, other: Spot) -> Action {
     }
 }
 
-/// Exchanging two cards that a seat cannot tell apart changes none of its decisions but their names.
+/// If two cards are alike for a seat, exchanging them only renames its choices. Returns the number of such pairs.
 fn check_alike(state: &State, history: &CardHistory) -> usize {
     let Some(seat) = state.actor() else { return 0 };
     let view = state.view(seat);
     let choices: BTreeSet<String> = state.choices().iter().map(|action| action.to_string()).collect();
-    // Before the first turn the rules name slots.
+    // Before the first turn the rules may allow only some slots.
     if choices.iter().any(|choice| choice.starts_with("peek")) {
         return 0;
     }
@@ -110,10 +110,10 @@ fn every_seat_has_the_same_history_whatever_the_letters() {
             }
         }
     }
-    assert!(alike > 1000, "{alike} pairs of cards were alike");
+    assert!(alike > 1000, "only {alike} pairs of cards were alike");
 }
 
-/// What an owner does over a card that it knows is noted, and goes with the card.
+/// The owner's decisions give bounds on the points of a card that it knows; the bounds move with the card.
 #[test]
 fn a_bound_goes_with_the_card() {
     let rules = Rules::preset("classic").unwrap();
@@ -131,7 +131,7 @@ fn a_bound_goes_with_the_card() {
     hear(Event::Drew { seat, face: card("4c") });
     let after = hear(Event::Dropped { seat, card: card("4c") });
     assert_eq!(after.trace(spot("a1")).passed(), Some(4));
-    assert_eq!(after.trace(spot("a2")).passed(), None, "it does not know that card");
+    assert_eq!(after.trace(spot("a2")).passed(), None, "seat a does not know this card");
     hear(Event::Drew { seat, face: card("3c") });
     let after = hear(Event::Dropped { seat, card: card("3c") });
     assert_eq!(after.trace(spot("a1")).passed(), Some(3));

@@ -1,4 +1,4 @@
-//! The tests of the engine, in one program so that it is linked once.
+//! The integration tests, in one program so that only one is linked.
 
 mod chance_matches;
 mod codes;

@@ -1,14 +1,15 @@
-//! The mini games that are solved exactly are rule tables of the same engine: their special procedure.
+//! The special procedure of the mini games, which are rule tables for the same engine.
 
 use crate::table::{Scene, Stage};
 use cambio_core::{Chance, Event, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, Setup, State};
 
-/// Ranks 1 to 4 twice each, two turns, known-only snaps, as a rule file to change.
+/// M1 as a rule file: ranks 1 to 4 twice each, two turns, known-only snaps.
 fn m1() -> String {
     RulesSpec::preset("mini-m1").unwrap().to_toml()
 }
 
-/// As M1 with three turns and powers: 3 looks at an own card, 4 swaps an own card with one of the other's.
+/// M3 as a rule file: like M1, with three turns and powers: 3 looks at an own card, 4 swaps an own card with one of the
+/// other's.
 fn m3() -> String {
     RulesSpec::preset("mini-m3").unwrap().to_toml()
 }
@@ -40,15 +41,15 @@ fn each_seat_sees_its_first_slot_only_and_starts_with_a_draw_or_a_call() {
 
 #[test]
 fn only_a_seat_that_knows_a_match_is_asked() {
-    // a drops a 2 and holds the other unseen; nobody is asked.
+    // a drops a 2 and does not know that it holds the other one; no seat is asked.
     let mut nobody = stage(&m1(), "1 2", "3 4", "2").deal();
     nobody.play("a draw, a drop");
     assert_eq!((nobody.asked().as_str(), nobody.phase()), ("b", Phase::Start));
-    // b knows the other 3; of its cards only that one, of a's none can be named.
+    // b knows the other 3, so it may snap only that card and none of a's.
     let mut b_knows = stage(&m1(), "1 2", "3 4", "3").deal();
     b_knows.play("a draw, a drop");
     assert_eq!(b_knows.legal(), "b: pass, snap b1");
-    // The replaced card is matched by a's own known one; the window is asked from the mover on.
+    // Both seats know a card that matches the replaced one; a is asked first because it is a's turn.
     let mut both = stage(&m1().replace("copies = 2", "copies = 3"), "1 1", "1 4", "2").deal();
     both.play("a draw, a keep a2");
     assert_eq!(both.legal(), "a: pass, snap a1");
@@ -79,7 +80,7 @@ fn one_window_opens_and_that_after_the_power() {
     assert_eq!((table.asked().as_str(), table.phase()), ("b", Phase::Start));
     declined.news();
     declined.play("a skip");
-    assert_eq!(declined.news_for("b"), "a skips", "that a power was declined is public");
+    assert_eq!(declined.news_for("b"), "a skips", "it is public that a power was declined");
     assert_eq!(declined.legal(), "b: pass, snap b1");
 }
 
@@ -90,7 +91,7 @@ fn a_swap_is_of_an_own_card_with_one_of_the_other() {
     assert_eq!(table.legal(), "a: skip, swap a1 b1, swap a1 b2, swap a2 b1, swap a2 b2");
     table.play("a swap a1 b2");
     assert_eq!((table.row("a"), table.row("b")), ("1 2".to_owned(), "3 1".to_owned()));
-    assert_eq!((table.knows("a", "b2"), table.knows("a", "a1")), ("1", "?"), "what a knew goes with the card");
+    assert_eq!((table.knows("a", "b2"), table.knows("a", "a1")), ("1", "?"), "a's knowledge moves with the card");
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn nothing_that_is_the_callers_can_be_swapped_and_it_is_never_asked_in_a_window(
     assert!(table.result().ended.word() == "call", "the swap has no target: {}", table.legal());
     let mut table = stage(&m3(), "3 1", "2 1", "3").deal();
     table.play("a call, b draw, b drop, b skip");
-    assert_eq!(table.outcome().0, "call", "a knows of a 3, and is not asked");
+    assert_eq!(table.outcome().0, "call", "a knows that it holds a 3, but a caller is not asked");
 }
 
 #[test]
@@ -116,14 +117,14 @@ fn the_last_discard_of_the_round_has_its_window() {
 
 #[test]
 fn an_empty_layout_ends_the_round_at_the_start_of_the_next_turn() {
-    // b throws its 2, then its other card in the same way, once it is known by being kept.
+    // b snaps its 2, and later its other card, which it knows because it has kept it.
     let text = m3().replace("turn_limit = 3", "turn_limit = 9").replace("copies = 2", "copies = 3");
     let mut table = stage(&text, "4 4", "2 1", "2 1 3 1").deal();
     table.play("a draw, a drop, b snap b1");
-    // b keeps the 1 for a 1: the one that lands is matched by the one that b now knows.
+    // b replaces a 1 by a 1: the replaced card lands on the pile, and b knows that its new card matches.
     table.play("b draw, b keep b2, b snap b2");
     assert_eq!(table.outcome(), ("empty_hand", vec!["-1".to_owned(), "1".to_owned()]));
-    // In a's own turn the power that follows is used before the round ends.
+    // In a's turn, the power is still used before the round ends.
     let mut table = stage(&text, "4 4", "3 1", "1 1 3 3").deal();
     table.play("a draw, a drop, b draw, b keep b2, b snap b2, a draw, a drop");
     assert_eq!(table.legal(), "a: skip, look a1, look a2");
@@ -141,7 +142,7 @@ fn the_round_ends_after_its_turns_but_a_last_lap_is_played_past_them() {
     assert_eq!(uncalled.outcome(), ("turn_limit", vec!["1".to_owned(), "-1".to_owned()]));
     let mut called = stage(&m1(), "1 2", "3 4", "4 1").deal();
     called.play("a draw, a drop, b call");
-    assert_eq!(called.legal(), "a: draw", "the third turn, though there are two");
+    assert_eq!(called.legal(), "a: draw", "the last lap has a third turn, beyond the limit of two");
     called.play("a draw, a drop, a pass");
     assert_eq!((called.outcome().0, called.result().turns), ("call", 3));
 }
@@ -186,7 +187,7 @@ fn the_fewer_points_win_one_and_a_tie_is_the_callers_loss() {
     assert_eq!(payoffs("3 4", "1 2", false), ["-1", "1"]);
 }
 
-/// Chance that enumerates: it counts the faces that it decides, and never settles the others.
+/// An enumerating chance: counts the faces that it draws, and never settles latent faces.
 #[derive(Default)]
 struct Lazy {
     decided: usize,

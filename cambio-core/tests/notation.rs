@@ -1,4 +1,4 @@
-//! Notation, indices and rule values for any input, shrunk to the smallest that fails.
+//! Property tests of notation, indices and rule values for arbitrary input.
 
 use cambio_core::{Action, ActionSpace, PRESETS, Rules, RulesSpec, Score, Seat, Spot};
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ fn actions() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// The same cases each time; `CAMBIO_FULL=1` tries many more.
+/// The cases are the same in each run; `CAMBIO_FULL=1` runs many more.
 fn config() -> ProptestConfig {
     let cases = crate::play::amount(256, 20_000);
     ProptestConfig { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }

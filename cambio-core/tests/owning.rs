@@ -1,4 +1,4 @@
-//! Whoever embeds the engine owns what it makes: no rules are borrowed, and none are stored twice.
+//! Engine types have no lifetime parameters, so applications can own them; equal rules are stored once.
 
 use cambio_core::rng::Key;
 use cambio_core::testing::RandomAgent;
@@ -39,7 +39,7 @@ fn a_game_goes_on_in_another_thread_after_its_maker_is_gone() {
     assert_eq!(there.playing.result().unwrap(), here.playing.result().unwrap());
 }
 
-/// Does not compile where one of them borrows.
+/// Does not compile if one of these types borrows.
 const _: () = {
     const fn owned<T: Clone + Send + Sync + 'static>() {}
     owned::<Rules>();
@@ -78,7 +78,7 @@ fn equal_rules_are_stored_once_whoever_reads_them() {
     assert_eq!(table, read[0], "a table that was written and read back is the same system");
     let [other, renamed] = [spec(6), RulesSpec { name: "other house".to_owned(), ..spec(5) }].map(RulesSpec::validate);
     assert_ne!(other.unwrap(), read[0]);
-    assert_ne!(renamed.unwrap(), read[0], "a name is part of the rules: results and records bear it");
+    assert_ne!(renamed.unwrap(), read[0], "the name is part of the rules, because results and records contain it");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The stepped match: the same as the referee's, and it can be cloned, saved and restored anywhere.
+//! A stepped match equals the referee's match, and can be cloned, saved and restored at any decision.
 
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::testing::RandomAgent;
@@ -15,7 +15,7 @@ fn tables() -> impl Iterator<Item = (Rules, usize)> {
     rules.flat_map(|rules| (2..=8).filter(move |&seats| rules.covers(seats).is_ok()).map(move |seats| (rules, seats)))
 }
 
-/// A legal decision, seldom a snap.
+/// A random legal decision that usually passes in snap windows.
 fn choose(playing: &Playing, stream: &mut Stream) -> Option<Action> {
     let choices = playing.turn()?.view.choices();
     let any = choices.nth(stream.below(choices.len() as u32) as usize).unwrap();
@@ -116,7 +116,7 @@ fn events_are_those_since_the_last_decision_over_the_end_of_a_round() {
     let dealt = events.iter().position(|event| matches!(event, Event::Dealt { .. })).unwrap();
     assert!(ended < dealt);
     assert_eq!(playing.last_round().unwrap().scores(), playing.totals());
-    // No seat is told what another one draws.
+    // A seat does not see a card that another seat draws.
     while playing.rounds() == 1 {
         for (sighting, event) in playing.sightings(Seat::B).zip(playing.events()) {
             match (sighting, *event) {
@@ -151,19 +151,19 @@ fn what_cannot_be_restored_is_refused_with_its_place() {
     assert!(matches!(without_seed, RestoreError::Field { field: "seed", .. }));
     assert_eq!(
         without_seed.to_string(),
-        "`seed` is missing; allowed is a whole number of 64 bits, as text, or 64 hexadecimal digits"
+        "`seed` must be a whole number below 2^64 or 64 hexadecimal digits, found nothing"
     );
     let nine = refused(&|record| record.fields["seats"] = 9.into());
     assert!(matches!(nine, RestoreError::Rules(_)), "{nine}");
     let illegal = refused(&|record| record.rounds[0].decisions[3] = "a fly".to_owned());
     assert!(illegal.to_string().starts_with("round 1, decision 4: illegal decision `a fly`; legal: "), "{illegal}");
     let other_deal = refused(&|record| record.rounds[0].deck.swap(0, 1));
-    assert!(other_deal.to_string().contains("not those of seed 3, deal 1"), "{other_deal}");
+    assert!(other_deal.to_string().contains("do not match seed 3, deal 1"), "{other_deal}");
     let twice = refused(&|record| record.rounds.push(record.rounds[0].clone()));
-    assert!(twice.to_string().contains("the one before has not ended"), "{twice}");
+    assert!(twice.to_string().contains("the previous round has not ended"), "{twice}");
 }
 
-/// Plays at random, snapping whenever that is offered, until a race has been run; lays each race in the order of `order` first.
+/// Plays a match that snaps whenever it is legal, until the first race. If `order` is given, each race has that order.
 fn until_a_race(order: Option<RaceOrder>) -> (Playing, Record) {
     let rules = Rules::preset("classic").unwrap();
     for deal in 0.. {
@@ -184,7 +184,7 @@ fn until_a_race(order: Option<RaceOrder>) -> (Playing, Record) {
             }
         }
     }
-    unreachable!("somebody races somebody")
+    unreachable!("every seat snaps, so there is a race")
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn races_that_are_not_the_keys_are_refused_unless_the_record_calls_them_laid() {
     let mut silent = laid.clone();
     silent.fields.remove("x-races");
     let refused = Playing::restore(&silent).unwrap_err().to_string();
-    assert!(refused.contains("races or new stocks are not those of seed 77"), "{refused}");
+    assert!(refused.contains("races or new stocks do not match seed 77"), "{refused}");
     for races in [vec!["a", "a", "a"], vec!["z"], vec![]] {
         let mut broken = laid.clone();
         broken.rounds[0].races[0] = races.iter().map(ToString::to_string).collect();

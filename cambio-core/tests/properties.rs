@@ -1,5 +1,5 @@
-//! Properties that hold in every game: random games of every preset at every number of seats are held against them,
-//! and games by rules of which every knob has a random value.
+//! Properties that hold in every game, checked in random games of every preset at every number of seats, and in games
+//! with random values of the knobs.
 //!
 //! `CAMBIO_FULL=1` plays many more games.
 
@@ -11,7 +11,7 @@ use cambio_core::{
     Setup, Sighting, Sink, Spot, Standing, State, Verdict, View as _,
 };
 
-/// A state view tells what an observation tells, though it copies nothing and has its sums kept up.
+/// A state view and an observation agree, although a state view copies nothing and its sums are updated incrementally.
 fn state_view_agrees(state: &State, seat: Seat) {
     let (view, state_view) = (state.observe(seat), state.view(seat));
     let all = state.table().occupied();
@@ -23,7 +23,7 @@ fn state_view_agrees(state: &State, seat: Seat) {
     assert_eq!(cambio_core::View::swappable(&state_view), view.choices().swappable());
 }
 
-/// What each seat knows, kept up from its sightings.
+/// The knowledge of each seat, updated from its sightings.
 struct Minds {
     minds: Vec<Knowledge>,
 }
@@ -40,7 +40,7 @@ impl Minds {
     }
 }
 
-// Every card is in one place, and knowledge is the truth.
+// Every card is in exactly one place, and knowledge is true.
 
 struct Bookkeeper {
     model: Model,
@@ -114,7 +114,7 @@ impl Observer for Bookkeeper {
 
     fn round_ends(&mut self, state: &State, _: &RoundResult) {
         assert_eq!(all_cards(state), self.deck);
-        // At the end every layout is turned up.
+        // At the end all layouts are turned up.
         for mind in &self.minds.minds {
             assert_eq!(mind.known(), state.table().occupied());
             assert!(mind.known().iter_from(Seat::A).all(|spot| mind.face(spot) == state.face(spot)));
@@ -145,7 +145,7 @@ struct Clerk {
     space: ActionSpace,
     stream: Stream,
     mask: Vec<bool>,
-    /// Of how many decisions one is held against the whole action space.
+    /// One in this many decisions is compared with the whole action space.
     thin: u32,
     refused: u64,
 }
@@ -174,7 +174,7 @@ impl Observer for Clerk {
             after.apply(action, &mut Dice(self.stream.clone()), &mut ()).unwrap();
             assert_eq!(all_cards(&after).len(), state.table().rules().deck().len());
         }
-        // The index of each decision is its own, and whatever is not listed is refused and changes nothing.
+        // Every index has its own decision. A decision that is not listed is rejected and changes nothing.
         let before = format!("{state:?}");
         let mut same = state.clone();
         for (index, &legal) in self.mask.iter().enumerate() {
@@ -193,7 +193,7 @@ impl Observer for Clerk {
         }
         assert_eq!(self.space.from_index(self.mask.len(), seat), None);
         assert_eq!(self.mask.iter().filter(|&&legal| legal).count(), listed.len());
-        // No card is swapped with itself, and what lies outside the space is refused too.
+        // No card can be swapped with itself. Decisions outside the space are legal only if they are listed.
         assert!(state.table().occupied().iter_from(Seat::A).all(|spot| !choices.contains(Action::Swap(spot, spot))));
         let beyond = Spot::new(seat, 16).unwrap();
         for action in [Action::Swap(beyond, beyond), Action::Keep(beyond), Action::Snap(beyond), Action::Touch(beyond)]
@@ -201,7 +201,7 @@ impl Observer for Clerk {
             assert_eq!(state.allows(action), choices.contains(action), "{action}");
             assert!(choices.contains(action) || same.apply(action, &mut Dice(self.stream.clone()), &mut ()).is_err());
         }
-        assert_eq!(format!("{same:?}"), before, "a refused decision changed the state");
+        assert_eq!(format!("{same:?}"), before, "a rejected decision changed the state");
     }
 
     fn round_ends(&mut self, state: &State, _: &RoundResult) {
@@ -217,12 +217,12 @@ fn seats_of(state: &State) -> usize {
     state.table().seats()
 }
 
-/// A sink of which nothing is told.
+/// A sink that must not receive an event.
 struct Deaf;
 
 impl Sink for Deaf {
     fn event(&mut self, event: &Event<Card>) {
-        panic!("a refused decision told {event:?}");
+        panic!("a rejected decision caused {event:?}");
     }
 }
 
@@ -251,9 +251,9 @@ fn the_listed_decisions_apply_and_all_others_are_refused_whatever_the_knobs() {
     assert!(refused > 100_000);
 }
 
-// Nothing that a seat cannot know changes what it perceives.
+// Hidden information does not change what a seat perceives.
 
-/// A sighting without the face that it may tell; `true` if it tells one that the seat did not know.
+/// A sighting without its face, and whether that face was new to the seat.
 fn blank(sighting: Sighting, known: SpotKnown<'_>) -> (String, bool) {
     let text = |sighting: Sighting| format!("{sighting:?}");
     let filler = Card::new(0).unwrap();
@@ -274,7 +274,7 @@ fn blank(sighting: Sighting, known: SpotKnown<'_>) -> (String, bool) {
 
 type SpotKnown<'a> = &'a dyn Fn(Spot) -> bool;
 
-/// What a seat perceives of a decision, up to and with the first face that it did not know.
+/// The sightings of a seat after a decision, up to and including the first one with a face that is new to the seat.
 fn next_sightings(state: &State, action: Action, seat: Seat, stream: &Stream) -> Vec<String> {
     let mut after = state.clone();
     let known = state.observe(seat).known();
@@ -295,7 +295,7 @@ struct Spy {
     minds: Minds,
     stream: Stream,
     deck: Vec<Card>,
-    /// Of how many worlds one is played to its end.
+    /// One in this many worlds is played to its end.
     thin: u32,
     finished: u64,
 }
@@ -307,8 +307,8 @@ impl Spy {
         assert_eq!(all_cards(world), self.deck);
         if state.actor() == Some(seat) {
             assert_eq!(world.choices(), state.choices());
-            // The declarations of others are asked again, so that a window may resolve otherwise. And under two
-            // knobs it tells something, by the rules, who is asked.
+            // In a sampled world the other seats declare again, so a window may resolve differently. With two knobs,
+            // the rules let the seat to act reveal information.
             let spec = state.table().rules().spec();
             let tells = spec.snap_known_only || matches!(spec.cap, Cap::Feasible(_));
             if state.table().phase() != Phase::Window && !tells {
@@ -323,7 +323,7 @@ impl Spy {
         }
     }
 
-    /// Where nobody snaps what it does not know, to ask only those who know a match changes nothing.
+    /// If seats snap only known matches, [`State::ask_knowing_only`] does not change the round.
     fn play_twice(&mut self, world: State) {
         let mut worlds = [world.clone(), world];
         worlds[1].ask_knowing_only();
@@ -360,7 +360,7 @@ impl Spy {
         let mut dice = Dice(self.stream.clone());
         let mut decisions = 0;
         while let Some(asked) = world.actor() {
-            // Patient at first, so that the stock runs out; then quick, so that it ends.
+            // First slow play, so that the stock runs out; then quick play, so that the round ends.
             let manner = if decisions < 400 { Manner::Moderate } else { Manner::Uniform };
             let action = manner.choose(&world.observe(asked), &mut self.stream);
             world.apply(action, &mut dice, &mut ()).unwrap();
@@ -406,13 +406,13 @@ fn a_world_dealt_anew_looks_the_same_to_the_seat_whatever_the_knobs() {
     assert!(finished > 50, "{finished}");
 }
 
-/// Plays rounds again from other decks: those that differ only where a seat cannot look.
+/// Replays rounds with other decks that differ only in cards that a seat has not seen.
 struct Forger {
     setup: Option<Setup>,
     model: Model,
     sightings: Vec<Vec<Sighting>>,
     decisions: Vec<Action>,
-    /// Where the declarations of the window that is open begin.
+    /// The index of the first declaration in the open window.
     window: usize,
     races: Vec<RaceOrder>,
     stream: Stream,
@@ -437,7 +437,7 @@ impl Forger {
         }
     }
 
-    /// The deck and the stocks, with the cards that `seat` has not seen permuted within each.
+    /// The deck and the stocks; within each, the cards that `seat` has not seen are permuted.
     fn forge(&mut self, seat: Seat) -> (Vec<Card>, Vec<Vec<Card>>) {
         let mut stocks = Vec::new();
         for epoch in 0..=self.model.epoch {
@@ -465,7 +465,7 @@ impl Forger {
         for (number, &action) in self.decisions.iter().enumerate() {
             let mut action = action;
             let pending = state.table().phase() == Phase::Window && number >= self.window;
-            // What others declared in the open window is secret too; what the seat itself declared it knows.
+            // Declarations of other seats in the open window are hidden too, so they are drawn again.
             if pending && forged.actor() != Some(seat) {
                 let choices = forged.choices();
                 action = choices.nth(self.stream.below(choices.len() as u32) as usize).unwrap();
@@ -597,7 +597,7 @@ fn the_random_games_have_everything_that_can_happen() {
 
 #[test]
 fn everyone_sees_a_seat_set_of_the_table_only() {
-    // The seats of a smaller table never appear in what was seen.
+    // Seats that are not at the table never appear in the sets of seats that have seen a card.
     struct Within(usize);
     impl Observer for Within {
         fn decides(&mut self, state: &State, _: Seat, _: Action) {

@@ -1,4 +1,4 @@
-//! Records: what was played replays to the same record, and whatever is altered is found.
+//! Records: a record replays to itself, and every alteration is found.
 //!
 //! `CAMBIO_FULL=1` alters whole matches of every preset at every number of seats.
 
@@ -16,13 +16,13 @@ fn record(game: &Game) -> Record {
     recorder.finish(game.key, 0, &vec!["random"; game.seats], &result)
 }
 
-/// The flaw that a replay finds.
+/// The error that a replay returns.
 #[track_caller]
 fn flaw(record: &Record) -> Flaw {
     replay(record, &mut ()).expect_err("a record with a flaw was accepted")
 }
 
-/// The first round alone, as a record that stops after it.
+/// A record of only the first round.
 fn first_round(record: &Record) -> Record {
     let mut short = record.clone();
     short.rounds.truncate(1);
@@ -31,7 +31,7 @@ fn first_round(record: &Record) -> Record {
     short
 }
 
-/// Games that differ in preset, seats and manner: `(preset, seats)` with a short or a whole match.
+/// Games with different presets, seats and manners, each with the record of its first round or of the whole match.
 fn sample(seed: u64) -> Vec<(Game, Record)> {
     let tables: Vec<(&str, usize)> = vec![("original", 3), ("faessler", 4), ("classic", 2), ("classic", 5)];
     let some = tables.into_iter().map(|(preset, seats)| Game {
@@ -51,7 +51,7 @@ fn sample(seed: u64) -> Vec<(Game, Record)> {
     short.chain(whole).collect()
 }
 
-// What was played replays to the same record.
+// A record replays to itself.
 
 fn replays_to_itself(game: &Game) {
     let (mut recorder, mut played) = (Recorder::new(&game.rules), Fingerprinter::default());
@@ -74,7 +74,7 @@ fn a_record_replays_to_the_same_record() {
 fn a_record_with_a_whole_table_of_rules_replays_to_the_same_record() {
     let played = odd_games(202, amount(150, 2000)).inspect(replays_to_itself).count();
     assert!(played > 50);
-    // A preset written out as a table is the preset.
+    // The full table of a preset is equivalent to its name.
     for game in games(203, 1) {
         let mut record = record(&game);
         record.fields.insert("rules".to_owned(), game.rules.spec().to_table());
@@ -105,7 +105,7 @@ fn a_record_without_results_is_filled_in() {
             whole.fields.remove("x-trace");
             assert_eq!(*filled, whole);
         }
-        // The filled record is accepted as it is, and results that are null are filled in like missing ones.
+        // A filled record replays to itself. Results that are null are filled in like missing ones.
         assert_eq!(replay(&filled, &mut ()).unwrap(), filled);
         let mut null = filled.clone();
         null.fields.insert("totals".to_owned(), Value::Null);
@@ -114,9 +114,9 @@ fn a_record_without_results_is_filled_in() {
     }
 }
 
-// Each alteration is found.
+// Every alteration is found.
 
-/// What was legal at each decision of each round, and how much chance had been used before it.
+/// The legal choices at each decision of each round, and the numbers of races and reshuffles before it.
 #[derive(Default)]
 struct Legal {
     rounds: Vec<Vec<Moment>>,
@@ -142,7 +142,7 @@ impl Observer for Legal {
         let choices = state.choices();
         let space = ActionSpace::new(state.table().rules(), state.table().seats());
         let round = self.rounds.last_mut().unwrap();
-        // Another illegal decision each time: the space is walked through in steps.
+        // A different illegal decision each time: the search starts further on in the space.
         let start = round.len() * 37;
         let illegal = (0..space.action_count())
             .map(|step| space.from_index((start + step) % space.action_count(), seat).unwrap())
@@ -174,7 +174,7 @@ fn with(record: &Record, round: usize, change: impl FnOnce(&mut RoundRecord)) ->
     altered
 }
 
-/// The flaw is in this round, at or after this decision (both counted from 0).
+/// Asserts that the error is in this round, at or after this decision (both counted from 0).
 #[track_caller]
 fn assert_found(altered: &Record, round: usize, decision: usize) -> Flaw {
     let flaw = flaw(altered);
@@ -202,19 +202,19 @@ fn alter_decisions(record: &Record, stream: &mut Stream) -> usize {
                 let flaw = assert_found(&changed, round, number);
                 assert_eq!(flaw.decision, Some(number + 1), "{flaw}");
                 let told = format!("`{other}`; legal: {}", moment.legal.join(", "));
-                // The other decision may ask for chance first, and what the record has of it does not fit.
-                let is_chance = flaw.what.contains("; legal: an order of ") || flaw.what.contains("`: reshuffle ");
+                // The other decision may need a chance outcome that does not match the record.
+                let is_chance = flaw.what.contains("an order of the seats ") || flaw.what.contains("`: reshuffle ");
                 assert!(flaw.what.ends_with(&told) || is_chance, "{flaw}");
             }
             let text = format!("{} {}", moment.seat, moment.illegal);
             let changed = with(record, round, |round| round.decisions[number].clone_from(&text));
             assert_illegal(&changed, round, number, &text, &moment.legal);
-            // The right decision by another seat.
+            // The right decision, but by another seat.
             let next = moment.seat.next(record.fields["seats"].as_u64().unwrap() as usize);
             let text = format!("{next}{}", &given[1..]);
             let changed = with(record, round, |round| round.decisions[number].clone_from(&text));
             assert_illegal(&changed, round, number, &text, &moment.legal);
-            // Where the last is missing, the flaw is told at the one before.
+            // If the last decision is missing, the error is at the previous one.
             let changed = with(record, round, |round| drop(round.decisions.remove(number)));
             assert_found(&changed, round, number.saturating_sub(1));
             let changed = with(record, round, |round| round.decisions.insert(number, given.clone()));
@@ -237,7 +237,7 @@ fn every_altered_decision_is_found() {
     assert!(altered > 1000, "{altered}");
 }
 
-/// Alters each list of a kind of chance: two entries exchanged, one replaced, one removed, the list removed, one more.
+/// Alters each list of races or reshuffles: swaps, replaces or removes entries, removes the list, adds a list.
 fn alter_lists(record: &Record, list: impl Fn(&mut RoundRecord) -> &mut Vec<Vec<String>>, other: &str) -> usize {
     let mut altered = 0;
     for round in 0..record.rounds.len() {
@@ -253,7 +253,7 @@ fn alter_lists(record: &Record, list: impl Fn(&mut RoundRecord) -> &mut Vec<Vec<
                     if entries[place] != wrong {
                         let flaw = assert_found(&changed, round, 0);
                         assert!(
-                            flaw.decision.is_some() && flaw.what.contains(&format!(" {} is ", number + 1)),
+                            flaw.decision.is_some() && flaw.what.contains(&format!(" {} must be ", number + 1)),
                             "{flaw}"
                         );
                     }
@@ -323,7 +323,7 @@ fn every_altered_card_of_a_deck_is_found() {
     }
 }
 
-/// Other values than the given one, near it and of another type.
+/// Wrong values: values near the given one, and values of other types.
 fn wrong_values(value: &Value) -> Vec<Value> {
     let mut wrong = vec![json!(true), json!("draw"), json!({}), json!(-1), json!(0.25)];
     match value {
@@ -369,7 +369,7 @@ fn every_altered_result_is_found_and_named() {
                 let mut changed = record.clone();
                 changed.fields.insert(name.to_owned(), wrong);
                 let flaw = flaw(&changed);
-                assert!(flaw.what.starts_with(&format!("{name} is given as ")), "{flaw}");
+                assert!(flaw.what.starts_with(&format!("{name} must be ")), "{flaw}");
                 altered += 1;
             }
         }
@@ -378,26 +378,26 @@ fn every_altered_result_is_found_and_named() {
             for wrong in wrong_values(&record.rounds[number].fields[name]) {
                 let changed = with(&record, number, |round| drop(round.fields.insert(name.to_owned(), wrong)));
                 let flaw = assert_found(&changed, number, 0);
-                assert!(flaw.what.starts_with(&format!("{name} is given as ")), "{flaw}");
+                assert!(flaw.what.starts_with(&format!("{name} must be ")), "{flaw}");
                 altered += 1;
             }
         }
         for wrong in ["i", "A", "ab", ""] {
             let changed = with(&record, 0, |round| round.starter = Some(wrong.to_owned()));
-            assert!(assert_found(&changed, 0, 0).what.starts_with("starter is "));
+            assert!(assert_found(&changed, 0, 0).what.starts_with("starter must be "));
         }
         for number in 1..record.rounds.len() {
             let given = record.rounds[number].starter.clone().unwrap();
             let next = Seat::from_letter(given.chars().next().unwrap()).unwrap().next(game.seats);
             let changed = with(&record, number, |round| round.starter = Some(next.to_string()));
             let flaw = assert_found(&changed, number, 0);
-            assert_eq!(flaw.what, format!("starter is given as \"{next}\", but is \"{given}\""));
+            assert_eq!(flaw.what, format!("starter must be \"{given}\", found \"{next}\""));
         }
     }
     assert!(altered > 1000, "{altered}");
 }
 
-// Records that stop early, and what is left over.
+// Records that stop early, and left-over chance outcomes.
 
 #[test]
 fn a_record_that_stops_early_is_replayed_as_far_as_it_goes() {
@@ -416,7 +416,7 @@ fn a_record_that_stops_early_is_replayed_as_far_as_it_goes() {
                 round.reshuffles.truncate(moment.reshuffles);
                 let results = std::mem::take(&mut round.fields);
                 assert_eq!(replay(&short, &mut ()).unwrap(), short);
-                // Its results cannot be known, and nothing may be left over.
+                // Results are not allowed yet, and no chance outcome may be left over.
                 if decisions % 7 == 0 {
                     for name in ["ended", "callers", "points", "scores"] {
                         let changed = with(&short, number, |round| {
@@ -438,7 +438,7 @@ fn a_record_that_stops_early_is_replayed_as_far_as_it_goes() {
                     changed.rounds.push(whole.rounds[number].clone());
                     let flaw = flaw(&changed);
                     assert_eq!(flaw.round, Some(number + 2));
-                    assert_eq!(flaw.what, "a round follows, but the one before has not ended");
+                    assert_eq!(flaw.what, "unexpected round: the previous round has not ended");
                 }
             }
         }
@@ -452,9 +452,9 @@ fn a_record_may_stop_between_rounds_or_before_the_first() {
         for rounds in 0..whole.rounds.len() {
             let mut short = whole.clone();
             short.rounds.truncate(rounds);
-            // Totals that are given are held against the rounds so far.
+            // Totals are checked against the rounds so far.
             if rounds > 0 && whole.fields["totals"] != json!(vec![0; game.seats]) {
-                assert!(flaw(&short).what.starts_with("totals is given as "));
+                assert!(flaw(&short).what.starts_with("totals must be "));
             }
             short.fields.remove("totals");
             short.fields.remove("ranks");
@@ -471,11 +471,11 @@ fn a_round_after_the_end_of_the_match_is_found() {
         record.rounds.push(last);
         let flaw = flaw(&record);
         assert_eq!((flaw.round, flaw.decision), (Some(record.rounds.len()), None));
-        assert_eq!(flaw.what, "a round follows, but the match is over");
+        assert_eq!(flaw.what, "unexpected round: the match is over");
     }
 }
 
-// Other programs' records.
+// Records of other programs.
 
 #[test]
 fn the_spots_of_a_swap_may_come_in_either_order() {
@@ -504,7 +504,7 @@ fn other_programs_order_of_fields_and_unknown_fields_are_kept() {
     let (_, record) = &sample(214)[0];
     let mut fields: Vec<String> = record.fields.iter().map(|(name, value)| format!("{name:?}: {value}")).collect();
     fields.reverse();
-    fields.insert(1, r#""note": {"by": ["somebody", 1.5, null]}"#.to_owned());
+    fields.insert(1, r#""note": {"by": ["ann", 1.5, null]}"#.to_owned());
     let round: Value = serde_json::from_str(&record.to_json()).unwrap();
     let mut round: Vec<String> =
         round["rounds"][0].as_object().unwrap().iter().map(|(name, value)| format!("{name:?} : {value}")).collect();
@@ -513,7 +513,7 @@ fn other_programs_order_of_fields_and_unknown_fields_are_kept() {
     let line = format!("{{ \"rounds\": [ {{ {} }} ], {} }}", round.join(" ,"), fields.join(", "));
     let read = Record::read(&line).unwrap();
     let filled = replay(&read, &mut ()).unwrap();
-    assert_eq!(filled.fields["note"], json!({"by": ["somebody", 1.5, null]}));
+    assert_eq!(filled.fields["note"], json!({"by": ["ann", 1.5, null]}));
     assert_eq!(filled.rounds[0].fields["comment"], "läuft");
     assert_eq!(Record::read(&filled.to_json()).unwrap(), filled);
     let mut without = filled.clone();
@@ -524,7 +524,7 @@ fn other_programs_order_of_fields_and_unknown_fields_are_kept() {
 
 #[test]
 fn shares_are_accepted_as_decimals_within_a_millionth_and_as_texts() {
-    // All cards are worth the same, so that a caller fails and the three others share the win.
+    // All cards have the same points, so a caller fails and the three other seats share the win.
     let table = json!({
         "base": "classic", "jokers": 0, "hand": 1, "peek": "slots 1",
         "deck": [{"label": "1", "rank": "1", "points": 1, "copies": 9}, {"label": "i", "rank": "2", "points": 1, "copies": 9}],
@@ -534,7 +534,7 @@ fn shares_are_accepted_as_decimals_within_a_millionth_and_as_texts() {
         .map(|deal| Game { rules, seats: 4, key: Key::new(215, deal), manner: Manner::Moderate })
         .map(|game| record(&game))
         .find(|record| record.fields["totals"].to_string().contains("0.3333333333333333"))
-        .expect("a call without an empty layout comes up soon");
+        .expect("one of 50 deals has a call without an empty layout");
     for (text, accepted) in [("0.3333333333", true), ("0.333333", true), ("0.33333", false), ("1/3", false)] {
         let line = record.to_json().replace("0.3333333333333333", &format!("{text:?}"));
         assert_eq!(replay(&Record::read(&line).unwrap(), &mut ()).is_ok(), accepted, "{text}");
@@ -556,26 +556,29 @@ fn lines_that_are_no_records_are_refused_with_what_is_allowed() {
         ("a draw", "not JSON"),
         ("[]", "not a record: a record is a JSON object"),
         ("7", "not a record: a record is a JSON object"),
-        ("{}", "`format` is missing; allowed is \"cambio-record/1\""),
-        (r#"{"format":"cambio-record/2"}"#, "`format` is \"cambio-record/2\"; allowed is \"cambio-record/1\""),
-        (r#"{"format":"cambio-record/1","rounds":7}"#, "`rounds` is 7; allowed is a list"),
-        (r#"{"format":"cambio-record/1","rounds":[7]}"#, "a round is 7; allowed is an object"),
-        (r#"{"format":"cambio-record/1","rounds":[{"deck":[7]}]}"#, "deck has 7; allowed are texts"),
-        (r#"{"format":"cambio-record/1","rounds":[{"deck":"7h"}]}"#, "deck is \"7h\"; allowed is a list"),
-        (r#"{"format":"cambio-record/1","rounds":[{"races":["ab"]}]}"#, "races has \"ab\"; allowed are lists of texts"),
-        (r#"{"format":"cambio-record/1","rounds":[{"starter":1}]}"#, "starter is 1; allowed is a seat's letter"),
+        ("{}", "`format` must be \"cambio-record/1\", found nothing"),
+        (r#"{"format":"cambio-record/2"}"#, "`format` must be \"cambio-record/1\", found \"cambio-record/2\""),
+        (r#"{"format":"cambio-record/1","rounds":7}"#, "`rounds` must be a list, found 7"),
+        (r#"{"format":"cambio-record/1","rounds":[7]}"#, "a round must be an object, found 7"),
+        (r#"{"format":"cambio-record/1","rounds":[{"deck":[7]}]}"#, "deck must contain texts, found 7"),
+        (r#"{"format":"cambio-record/1","rounds":[{"deck":"7h"}]}"#, "deck must be a list, found \"7h\""),
+        (
+            r#"{"format":"cambio-record/1","rounds":[{"races":["ab"]}]}"#,
+            "races must contain lists of texts, found \"ab\"",
+        ),
+        (r#"{"format":"cambio-record/1","rounds":[{"starter":1}]}"#, "starter must be a seat's letter, found 1"),
     ] {
         let flaw = Record::read(line).unwrap_err();
         assert!(flaw.what.starts_with(what), "{flaw}");
     }
     let wrong = Record::read(r#"{"format":"cambio-record/1","rounds":[{},{"decisions":["a draw",7]}]}"#).unwrap_err();
-    assert_eq!(wrong.to_string(), "round 2, decision 2: a decision is 7; allowed is a text such as \"a draw\"");
+    assert_eq!(wrong.to_string(), "round 2, decision 2: a decision must be a text such as \"a draw\", found 7");
     for (fields, what) in [
         (json!({}), "`rules` is missing"),
         (json!({"rules": "chess"}), "there is no preset `chess`; the presets are original"),
-        (json!({"rules": "classic"}), "`seats` is missing; allowed is a whole number from 2 to 8"),
-        (json!({"rules": "classic", "seats": 9}), "`seats` is 9; allowed"),
-        (json!({"rules": "classic", "seats": 2.5}), "`seats` is 2.5; allowed"),
+        (json!({"rules": "classic"}), "`seats` must be a whole number from 2 to 8, found nothing"),
+        (json!({"rules": "classic", "seats": 9}), "`seats` must be a whole number from 2 to 8, found 9"),
+        (json!({"rules": "classic", "seats": 2.5}), "`seats` must be a whole number from 2 to 8, found 2.5"),
         (json!({"rules": {"base": "classic", "hand": 8, "max_slots": 12}, "seats": 8}), "the deck of `custom` has 54"),
     ] {
         let mut line = fields;
@@ -597,9 +600,9 @@ fn rules_by_which_a_total_could_overflow_are_refused() {
     let error = rules(10_000).unwrap_err().to_string();
     assert_eq!(
         error,
-        "field `round_limit` is 10000; allowed is at most 1592 where a round can add 1605 points to a total"
+        "field `round_limit` must be at most 1592 because a round can add 1605 points to a total, found 10000"
     );
-    // Up to the limit a match can be played: here every round adds about 800 points to each total.
+    // A match up to the limit can be played: here every round adds about 800 points to each total.
     let rules = rules(1592).unwrap();
     let result = crate::play::play(&rules, 8, Key::new(217, 0), Manner::Moderate, &mut ());
     assert_eq!(result.rounds, 1592);

@@ -1,4 +1,4 @@
-//! Calls, the end of a round, scores and the match: what is easy to get wrong (RULES §6, §7, §11).
+//! Details of calls, the end of a round, scores and the match that are easy to get wrong (RULES §6, §7, §11).
 
 use crate::table::{Scene, Stage};
 use cambio_core::{Carry, Match, Phase, Score, Seat, SeatSet};
@@ -7,7 +7,7 @@ fn seats(letters: &str) -> SeatSet {
     letters.chars().map(|letter| crate::table::seat_of(&letter.to_string())).collect()
 }
 
-/// The seat that is asked draws, drops, declines everything, and its turn ends.
+/// Plays a turn: the seat to act draws, drops and declines everything.
 fn turn(table: &mut Scene) {
     let seat = table.asked();
     table.play(&format!("{seat} draw, {seat} drop"));
@@ -81,8 +81,8 @@ fn others_may_call_in_the_last_lap_of_the_jass_game_and_give_up_their_turn() {
     assert_eq!(table.pass(), "cab", "callers may still snap");
     let result = table.result();
     assert_eq!(result.callers_in_order().collect::<Vec<_>>(), [Seat::A, Seat::B]);
-    assert_eq!(result.succeeded, seats("b"), "each is judged alone");
-    assert_eq!(table.outcome().1, ["6", "0", "40"], "no points for the call");
+    assert_eq!(result.succeeded, seats("b"), "each caller is judged separately");
+    assert_eq!(table.outcome().1, ["6", "0", "40"], "a call adds no points");
     let mut game = Match::new(table.rules(), 3, Seat::A).unwrap();
     game.add(&result);
     assert_eq!(game.setup().carry, Carry { extra_card: seats("a"), extra_peek: seats("b") });
@@ -121,7 +121,7 @@ fn the_fifth_card_lies_on_slot_five_and_may_not_be_peeked_at() {
     let carry = Carry { extra_card: seats("ac"), extra_peek: seats("") };
     let setup = cambio_core::Setup { rules, seats: 3, starter: Seat::B, carry };
     let mut table = Stage::of("faessler", 3).setup(&setup).deal();
-    // The deck lies in order: 1R 1S 1C 1E 2R ... four rounds of b, c, a; then the fifth cards to c and a.
+    // The deck is sorted: 1R 1S 1C 1E 2R ... It is dealt in four rounds of b, c, a; then c and a get fifth cards.
     assert_eq!((table.face("c5"), table.face("a5"), table.face("b5")), ("4R", "4S", "-"));
     assert_eq!(table.legal(), "b: peek b1, peek b2, peek b3, peek b4");
     table.play("b peek b1, b peek b2");
@@ -158,17 +158,17 @@ fn an_empty_layout_ends_the_round_of_the_original_at_once() {
         .deal();
     table.play("a call, b draw, b drop");
     table.pass();
-    // It is c's last turn; it drops a 7, b throws its own, and nobody is asked any more.
+    // In its last turn, c drops a 7; b snaps its last card, and the round is over.
     table.play("c draw, c drop, c pass, b snap b1");
     assert_eq!(table.outcome(), ("empty_hand", vec!["6".to_owned(), "0".to_owned(), "9".to_owned()]));
-    assert_eq!(table.result().callers, seats("a"), "the caller, who has not the fewest, pays five");
+    assert_eq!(table.result().callers, seats("a"), "the call failed: a does not have the fewest points");
 }
 
 #[test]
 fn the_gift_of_a_snap_comes_before_the_look_for_empty_layouts() {
     let stage =
         || Stage::of("original", 2).with("hand = 1\npeek = 'none'").holds("a", "1").holds("b", "7").stock("7").deal();
-    // b's last card is snapped, but a's only card fills the gap: it is a who has none.
+    // a snaps b's last card, and a's only card fills the gap: now a has no cards.
     let mut given = stage();
     given.play("a draw, a drop, a snap b1, b pass, a give a1");
     assert_eq!(given.outcome(), ("empty_hand", vec!["0".to_owned(), "1".to_owned()]));
@@ -179,7 +179,7 @@ fn the_gift_of_a_snap_comes_before_the_look_for_empty_layouts() {
     assert_eq!(declined.outcome(), ("empty_hand", vec!["1".to_owned(), "0".to_owned()]));
 }
 
-/// Seat b has no card left and it is its turn; a and c hold one each.
+/// A table at b's turn, in which b has no cards left and a and c have one each.
 fn safe_b() -> Scene {
     let mut table = Stage::of("classic", 3)
         .with("hand = 1\npeek = 'none'")
@@ -213,7 +213,7 @@ fn a_safe_seat_scores_nothing_whatever_follows() {
     table.play("b draw, b drop");
     table.pass();
     table.play("b call");
-    // c's red king beats the 0 of the safe seat; a's 9 does not.
+    // c's red king has fewer points than the safe seat's 0; a's 9 has more.
     turn(&mut table);
     turn(&mut table);
     assert_eq!(table.result().points(), [9, 0, -2]);
@@ -242,20 +242,20 @@ fn an_empty_layout_changes_nothing_in_the_jass_game() {
     table.news();
     table.play("a snap a1, b pass");
     assert_eq!(table.news(), "a snaps a1: 9S right; a's turn");
-    // A seat without cards snaps, and pays for it.
+    // A seat without cards may still snap, and gets penalty cards.
     table.play("a draw, a drop, a snap b1, b pass");
     assert_eq!(table.row("a"), "- 8R");
 }
 
 #[test]
 fn a_seat_with_no_legal_start_ends_the_round() {
-    // Nine cards: two hands of four, and one to draw.
+    // Nine cards: two hands of four and one to draw.
     let deck =
         "deck = [{label='1', rank='1', points=1, copies=9}]\nhand = 4\njokers = 0\npeek = 'none'\nturn_limit = 99";
     let mut table = Stage::of("classic", 2).with(deck).deal();
     table.play("a draw, a drop, a pass, b pass, a end");
     assert_eq!((table.stock_len(), table.pile_len()), (0, 1));
-    assert_eq!(table.legal(), "b: take", "nothing can be reshuffled under the top");
+    assert_eq!(table.legal(), "b: take", "the pile has no cards below its top to reshuffle");
     table.play("b take, b keep b1, b pass, a snap a1, b end");
     assert_eq!(table.legal(), "a: draw, take");
     let no_take = format!("{deck}\ntake = false");
@@ -298,7 +298,7 @@ fn without_a_caller_the_fewest_points_win_the_round_of_the_international_game() 
     assert_eq!(table.outcome(), ("turn_limit", vec!["0.5".to_owned(), "0".to_owned(), "0.5".to_owned()]));
     let mut game = Match::new(table.rules(), 3, Seat::B).unwrap();
     game.add(&table.result());
-    assert_eq!(game.setup().starter, Seat::C, "the first winner from this round's starter on");
+    assert_eq!(game.setup().starter, Seat::C, "the first winner in playing order from this round's starter");
 }
 
 #[test]
@@ -322,8 +322,8 @@ fn the_winner_starts_the_next_round_of_several_the_first_after_the_caller() {
         game.setup().starter
     };
     let (low, low_too, high) = ("Ah 2h 3h 4h", "Ad 2d 3d 4d", "9h 9d 9s 9c");
-    assert_eq!(next_starter("b", high, low, "Qh Qd Qs Qc"), Seat::B, "the caller who won");
-    assert_eq!(next_starter("b", low, high, low_too), Seat::C, "a shares the win, but c plays first after b");
+    assert_eq!(next_starter("b", high, low, "Qh Qd Qs Qc"), Seat::B, "the caller won");
+    assert_eq!(next_starter("b", low, high, low_too), Seat::C, "c is the first winner after the caller b");
     assert_eq!(next_starter("c", low, low_too, high), Seat::A);
 }
 
@@ -386,7 +386,7 @@ fn a_total_of_the_original_may_be_negative() {
 #[test]
 fn the_cap_of_the_original_only_advises() {
     let table = Stage::of("original", 2).holds("a", "9 9 9 9").deal();
-    assert!(table.offers("a call"), "a knows of 18 points and may call all the same");
+    assert!(table.offers("a call"), "a knows 18 of its points and may still call");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! The rules page at the root of the project says what the rules are: its table of knobs is held against the code.
+//! Compares the tables of RULES.md with the code.
 
 use cambio_core::{KNOBS, RulesSpec};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("../../RULES.md");
 
-/// The heading row of the table of knobs.
+/// The header of the table of knobs.
 const HEADING: [&str; 6] = ["knob", "meaning", "allowed", "original", "faessler", "classic"];
 
 fn cells(line: &str) -> Option<Vec<&str>> {
@@ -91,8 +91,7 @@ fn the_page_gives_each_card_the_points_and_copies_of_its_deck() {
         for row in rows {
             for label in row[0].split(' ').map(|label| label.trim_matches('`')) {
                 let mut kinds = spec.deck.kinds().iter();
-                let kind =
-                    kinds.find(|kind| kind.label == label).unwrap_or_else(|| panic!("{preset} has no `{label}`"));
+                let kind = kinds.find(|kind| kind.label == label).unwrap_or_else(|| panic!("no `{label}` in {preset}"));
                 let points = if row[1] == "its number" { kind.rank.as_str() } else { row[1] };
                 assert_eq!(
                     (points, row[2]),

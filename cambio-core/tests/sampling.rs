@@ -1,7 +1,7 @@
-//! Sampled worlds have the right distribution: that of brute force over all decks.
+//! Compares the distribution of sampled worlds with brute force over all decks.
 //!
-//! The deck is small, so that every order of it can be dealt and played: those orders in which a seat perceives
-//! what it did perceive are, each equally likely, what the truth may be. No line of this is shared with the engine.
+//! The deck is small, so every order of it can be dealt and played. The orders that give a seat the same sightings are
+//! the possible worlds, each equally likely. This enumeration does not use the engine's sampling code.
 
 #![expect(clippy::cast_precision_loss, reason = "counts of samples are far below 2^52")]
 
@@ -16,20 +16,20 @@ use cambio_core::{
 };
 use serde_json::json;
 
-/// The 99.9 % limit of a chi-square (Wilson and Hilferty 1931), too high by two percent at 3 degrees of freedom, else closer.
+/// The 99.9 % quantile of chi-square (Wilson and Hilferty 1931). The error is 2 % at 3 degrees of freedom and less above.
 fn limit(freedom: usize) -> f64 {
     let k = freedom as f64;
     k * (1.0 - 2.0 / (9.0 * k) + 3.0902 * (2.0 / (9.0 * k)).sqrt()).powi(3)
 }
 
 #[test]
-fn the_limit_is_that_of_the_tables() {
+fn the_chi_square_limit_agrees_with_tables() {
     for (freedom, tabled) in [(3, 16.27), (10, 29.59), (30, 59.70), (100, 149.45)] {
         assert!((limit(freedom) / tabled - 1.0).abs() < 0.02, "{freedom}: {} {tabled}", limit(freedom));
     }
 }
 
-/// Eleven cards of four kinds, none with a power, three each dealt, one of them seen.
+/// Eleven cards of four kinds without powers; each seat gets three cards and sees one.
 fn tiny() -> Rules {
     let kind = |label: &str, points: i16, copies: u8| json!({"label": label, "rank": label, "points": points, "copies": copies});
     let table = json!({
@@ -40,7 +40,7 @@ fn tiny() -> Rules {
     RulesSpec::from_json(&table).unwrap().validate().unwrap()
 }
 
-/// Chance that gives stocks in an order fixed beforehand, if they are stocks of these cards; beyond them it shuffles.
+/// A chance with fixed orders for the first stocks; later stocks are shuffled. `fits` is false if a stock has other cards.
 struct Fixed<'a> {
     stocks: &'a [Vec<Card>],
     given: Vec<Vec<Card>>,
@@ -91,8 +91,8 @@ fn orders(cards: &[Card]) -> Vec<Vec<Card>> {
     all
 }
 
-/// Plays the decisions from a deck, and gives the new stocks; `None` if one of them is not legal, a stock does not fit,
-/// or the sink says that something else happens than should.
+/// Plays the decisions from a deck and returns the new stocks. `None` if a decision is illegal, a stock does not fit,
+/// or `goes_on` returns false for an event.
 fn played(
     rules: &Rules,
     deck: &[Card],
@@ -115,7 +115,7 @@ fn played(
     (chance.fits && going.get()).then_some((state, chance.given))
 }
 
-/// What can be told of a world: its faces, the held card, and which cards the stock has.
+/// The faces, the held card and the multiset of the stock of a world.
 fn shape(state: &State) -> Vec<Option<Card>> {
     let mut shape: Vec<Option<Card>> =
         state.table().occupied().iter_from(Seat::A).map(|spot| state.face(spot)).collect();
@@ -126,7 +126,7 @@ fn shape(state: &State) -> Vec<Option<Card>> {
     shape
 }
 
-/// Chi-square of samples against exact probabilities, cells below five expected put together.
+/// Chi-square test of samples against exact probabilities. Cells with fewer than five expected samples are merged.
 #[track_caller]
 fn assert_fits<K: Ord + std::fmt::Debug>(exact: &BTreeMap<K, f64>, found: &BTreeMap<K, u64>) -> usize {
     let strange: Vec<&K> = found.keys().filter(|key| !exact.contains_key(key)).collect();
@@ -154,7 +154,7 @@ fn assert_fits<K: Ord + std::fmt::Debug>(exact: &BTreeMap<K, f64>, found: &BTree
 
 type Shapes = BTreeMap<Vec<Option<Card>>, f64>;
 
-/// Every deck and every order of the new stocks, held against what a seat perceived.
+/// Brute force over all orders of the deck and of the new stocks, filtered by the sightings of a seat.
 struct Brute<'a> {
     rules: &'a Rules,
     decisions: &'a [&'a str],
@@ -165,8 +165,8 @@ struct Brute<'a> {
 }
 
 impl Brute<'_> {
-    /// Tries all orders of the stocks from the number of those given on. Says how many reshuffles were reached before
-    /// something differed: the order of a stock that was not reached does not matter.
+    /// Tries all orders of the stocks after the given ones. Returns the number of reshuffles before the first
+    /// difference, because the order of a stock that was not reached does not matter.
     fn walk(&mut self, deck: &[Card], given: &mut Vec<Vec<Card>>) -> usize {
         let level = given.len();
         if level == self.orders.len() {
@@ -191,7 +191,7 @@ impl Brute<'_> {
     }
 }
 
-/// Holds the worlds that `seat` samples after these decisions against all the orders of the deck and of the stocks.
+/// Compares the worlds that `seat` samples after these decisions with brute force. Returns the number of cells.
 fn check(decisions: &[&str], reshuffles: usize, seat: Seat, seed: u64) -> usize {
     let rules = tiny();
     let mut deck = rules.deck().to_vec();
@@ -254,7 +254,7 @@ fn worlds_are_uniform_after_a_reshuffle_and_keep_the_old_cards_apart_from_the_ne
         // The sixth card drawn comes from the new stock.
         cells += check(&then(&["b draw"]), 1, seat, 1);
         cells += check(&then(&["b draw", "b keep b1"]), 1, seat, 2);
-        // Penalty cards of the new stock lie beside the old hidden ones.
+        // Penalty cards from the new stock are next to hidden cards of the deal.
         cells += check(&then(&["b draw", "b keep b1", "b snap b2", "a pass"]), 1, seat, 11);
         cells += check(&then(&["b draw", "b keep b1", "b pass", "a pass", "a draw", "a keep a2"]), 1, seat, 4);
         cells += check(
@@ -263,7 +263,7 @@ fn worlds_are_uniform_after_a_reshuffle_and_keep_the_old_cards_apart_from_the_ne
             seat,
             5,
         );
-        // Hidden cards of three epochs: of the deal, of the first new stock, and a penalty card of the second.
+        // Hidden cards from three epochs: the deal, the first new stock, and a penalty card from the second.
         let twice = [
             ["b draw", "b keep b1", "b pass", "a pass"],
             ["a draw", "a drop", "a pass", "b pass"],
@@ -311,7 +311,7 @@ fn a_latent_deal_plays_out_like_a_shuffled_deck() {
         let state = State::deal_latent(&setup, &mut dice, &mut ()).unwrap();
         *latent.entry(play_out(state, &mut dice, &mut key.agent(Seat::B))).or_default() += 1;
     }
-    // Two samples of one size: chi-square is the sum of (n - m)² / (n + m); rare outcomes are put together.
+    // Two samples of the same size: chi-square is the sum of (n - m)² / (n + m). Rare outcomes are merged.
     let (mut square, mut cells, mut few) = (0.0, 0, (0.0, 0.0));
     let mut outcomes: Vec<_> = dealt.keys().chain(latent.keys()).collect();
     outcomes.sort_unstable();
@@ -349,7 +349,7 @@ fn worlds_are_uniform_around_what_is_placed() {
     let mut knowledge = Knowledge::new(&rules, 2, Seat::A);
     let mut sink = |event: &Event<Card>| knowledge.notice(&event.seen_from(Seat::A));
     let mut dice = Dice(stream.clone());
-    // Seat a is dealt an x first and knows it; eleven cards are hidden from it.
+    // Seat a's first card is an x, which it knows; eleven cards are hidden from it.
     let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut sink).unwrap();
     let [one, other, free]: [Spot; 3] = ["b1", "a2", "b2"].map(|spot| spot.parse().unwrap());
     let unseen: Vec<Card> = knowledge.unseen(one).map(|(card, fits)| (fits, card).1).collect();

@@ -1,4 +1,4 @@
-//! Snap windows, penalties, gifts and chains: what is easy to get wrong (RULES §2, §5.2, §11).
+//! Details of snap windows, penalties, gifts and chains that are easy to get wrong (RULES §2, §5.2, §11).
 
 use crate::table::{Scene, Stage};
 use cambio_core::Phase;
@@ -7,7 +7,7 @@ use cambio_core::Phase;
 fn every_seat_is_asked_whether_or_not_it_holds_a_match() {
     let mut table = Stage::of("classic", 4).starter("c").stock("5h").deal();
     table.play("c draw, c drop");
-    assert_eq!(table.pass(), "cdab", "from the seat whose turn it is, in playing order");
+    assert_eq!(table.pass(), "cdab", "in playing order from the seat whose turn it is");
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn touches_are_announced_from_the_seat_whose_turn_it_is() {
     assert!(table.news().starts_with("b touches a1; c touches a2; a touches a3; "));
 }
 
-/// Seat b gets 9 as a penalty card on b5; the window for the 9 that b drops next is open, a is asked last.
+/// Seat b has a 9 on b5, a penalty card, and has just dropped another 9. The window is open; a declares last.
 fn with_a_nine_on_b5(stage: Stage) -> Scene {
     let mut table = stage.holds("a", "1 2 3 4").holds("b", "0 6 5 4").stock("8 9 9 7 7").deal();
     table.play("a draw, a drop, a pass, b snap b1");
@@ -71,7 +71,7 @@ fn a_gap_that_waits_for_a_gift_is_not_free_for_a_penalty() {
 #[test]
 fn a_penalty_card_goes_to_the_lowest_free_slot_from_five() {
     let mut table = with_a_nine_on_b5(Stage::of("original", 2));
-    // Slots 1 and 5 are free once b has thrown its 9 and, wrongly, goes on: the penalty lies on 5.
+    // b snaps its 9 and then, wrongly, b1. Slot 5 is free, so the penalty card goes there.
     table.play("b snap b5, a pass, b snap b1");
     assert_eq!(table.news(), "b snaps b5: 9 right; b snaps b1: 0 wrong; b penalty b5; a's turn");
 }
@@ -89,7 +89,7 @@ fn a_penalty_without_a_free_slot_is_waived_and_reshuffles_nothing() {
     table.play("a draw, a drop");
     let stock = table.stock_len();
     table.news();
-    // Ah and Ad lie on a1 and b1.
+    // a1 is Ah and b1 is Ad.
     table.play("a snap a1, b pass");
     assert_eq!(table.news(), "a snaps a1: Ah wrong; a penalty waived");
     assert_eq!(table.stock_len(), stock);
@@ -147,7 +147,7 @@ fn a_declaration_whose_card_is_gone_is_void() {
     table.play("a draw, a drop");
     table.news();
     table.play("a pass, b snap b1, c snap b1");
-    assert_eq!(table.news(), "c snaps b1: 7 right", "nothing is shown and nothing paid for b's");
+    assert_eq!(table.news(), "c snaps b1: 7 right", "b's snap is void: no card is shown, no penalty");
     assert_eq!(table.row("b"), "- 6 5 4");
 }
 
@@ -208,7 +208,7 @@ fn nobody_but_the_winner_is_asked_in_a_chain_and_nobody_may_touch() {
 fn one_card_only_is_snapped_where_there_is_no_chain() {
     let mut table = Stage::of("classic", 2).holds("b", "7h 7d 5h 7c").stock("7s").deal();
     table.play("a draw, a drop, a pass, b snap b1");
-    // The power of a's 7 comes next, and no second window after it.
+    // The power of a's 7 comes next, without a second window after it.
     assert_eq!(table.legal(), "a: skip, look a1, look a2, look a3, look a4");
     table.play("a look a1");
     assert_eq!(table.legal(), "a: call, end");
@@ -238,7 +238,7 @@ fn a_seat_without_a_card_to_give_is_not_asked_for_one() {
     table.play("a snap a1, b pass, a draw, a drop");
     table.news();
     table.play("a snap b1, b pass");
-    // Neither seat has a card left: there is no gift, and the eight has nothing to look at.
+    // Neither seat has a card left, so a gift is impossible, and the eight's power has no target.
     assert_eq!(table.news(), "a snaps b1: 8C right; b's turn");
 }
 
@@ -251,7 +251,7 @@ fn a_second_window_opens_after_a_power_that_was_carried_out() {
     assert!(table.has_window());
     table.news();
     table.play("a pass, b snap b1, c pass");
-    assert_eq!(table.news(), "b snaps b1: 7h right", "still for the card that was dropped");
+    assert_eq!(table.news(), "b snaps b1: 7h right", "the second window is for the same card");
     assert_eq!(table.phase(), Phase::Close);
 }
 
@@ -322,7 +322,7 @@ fn a_caller_of_the_jass_game_may_snap_its_own_cards_and_those_of_others() {
             .deal();
         table.pass();
         table.play("a call, b draw, b drop");
-        assert!(!table.offers("b snap a1"), "others may not");
+        assert!(!table.offers("b snap a1"), "other seats may not snap a caller's cards");
         table.play("b pass, c pass");
         table
     };

@@ -1,4 +1,4 @@
-//! Tensors of observations: pinned by value, and the same from whatever they are written.
+//! Tensors are pinned by value, and are equal from every kind of view.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ fn seats_of(state: &State) -> &'static [Seat] {
     &Seat::ALL[..state.table().seats()]
 }
 
-/// Digests the tensors of every seat at every decision and at the end of each round (FNV-1a).
+/// An FNV-1a hash of the tensors of every seat at every decision and at the end of each round.
 struct Digest {
     space: TensorSpace,
     history: RoundHistory,
@@ -47,7 +47,7 @@ impl Observer for Digest {
     }
 }
 
-/// The length of a tensor and the digest of those of a match.
+/// The length of a tensor and the hash of all tensors of a match.
 fn digest(game: &Game) -> (usize, u64) {
     let space = TensorSpace::new(&game.rules, game.seats);
     let len = space.len();
@@ -57,7 +57,7 @@ fn digest(game: &Game) -> (usize, u64) {
     (len, digest.hash)
 }
 
-/// A line with the digest of a match of a preset or mini game.
+/// One line with the hash of a match of a preset or mini game.
 fn line(name: &str, seats: usize) -> String {
     let manner = if seats == 3 { Manner::Uniform } else { Manner::Moderate };
     let game = Game { rules: Rules::preset(name).unwrap(), seats, key: Key::new(109, 0), manner };
@@ -99,7 +99,7 @@ fn the_layout_is_pinned_by_value() {
     insta::assert_snapshot!(text);
 }
 
-/// Writes each observation in every way and compares.
+/// Writes the tensor of each observation in all ways and compares the results.
 struct Ways {
     space: TensorSpace,
     history: RoundHistory,
@@ -130,7 +130,7 @@ impl Ways {
         self.most_turns = self.most_turns.max(state.table().turns());
     }
 
-    /// The blocks say what their numbers are, and the sums of some are those of the table.
+    /// Checks the range of each block, and the sums of some blocks against the table.
     fn check_blocks(&self, view: &impl View, tensor: &[i16]) {
         let table = view.table();
         for block in self.space.blocks() {
@@ -178,7 +178,7 @@ fn compare(game: &Game) -> Ways {
 #[test]
 fn a_tensor_has_the_same_numbers_in_each_type_from_an_observation_and_from_a_state() {
     let mut phases: Vec<Phase> = games(110, amount(1, 12)).flat_map(|game| compare(&game).phases).collect();
-    // Who takes from the pile names a card; the phases are counted without it.
+    // `Held` contains a card if it was taken from the pile; the phases are counted without it.
     for phase in &mut phases {
         if matches!(phase, Phase::Held(_)) {
             *phase = Phase::Held(Source::Stock);
@@ -197,14 +197,14 @@ fn a_tensor_has_the_same_numbers_in_each_type_whatever_the_knobs() {
 
 #[test]
 fn a_byte_holds_255_for_a_higher_count() {
-    // Nobody snaps and nobody calls: the round goes on to its turn limit of 400.
+    // Without snaps and calls, the round continues to its turn limit of 400.
     let rules = RulesSpec::from_json(&json!({ "base": "classic", "window": "none" })).unwrap().validate().unwrap();
     let ways = compare(&Game { rules, seats: 2, key: Key::new(1, 0), manner: Manner::Mute });
     assert_eq!(ways.most_turns, 400);
 }
 
-/// Compares the tensor of each seat with that of worlds that the seat cannot tell from the true one. The history of a seat
-/// comes from its sightings alone.
+/// Compares the tensor of each seat with the tensors of worlds that are indistinguishable for the seat. The history of
+/// a seat is built from its sightings alone.
 struct Spy {
     space: TensorSpace,
     minds: Vec<(Knowledge, RoundHistory)>,
@@ -215,7 +215,7 @@ struct Spy {
 }
 
 impl Spy {
-    /// The history has seen what the table has seen.
+    /// Checks that the history and the table agree on the seats that have seen each card.
     fn check_sightings(&self, state: &State) {
         for spot in state.table().occupied().iter_from(Seat::A) {
             for &seat in seats_of(state) {
@@ -230,7 +230,7 @@ impl Spy {
         let len = self.space.len();
         let (mut truth, mut guess) = (vec![0_u8; len], vec![0_u8; len]);
         for (mind, history) in &self.minds {
-            assert_eq!(*history, self.referee, "every seat has the same");
+            assert_eq!(*history, self.referee, "every seat has the same history");
             let view = state.observe(mind.seat());
             self.space.write(&view, &self.referee, &mut truth);
             let world = mind.sample(&view, &mut self.stream);

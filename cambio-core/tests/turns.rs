@@ -1,11 +1,11 @@
-//! Deals, peeks, turns and powers: what is easy to get wrong (RULES §3, §4, §5.1, §8, §11).
+//! Details of deals, peeks, turns and powers that are easy to get wrong (RULES §3, §4, §5.1, §8, §11).
 
 use crate::table::{Scene, Stage};
 use cambio_core::Phase;
 
 #[test]
 fn cards_are_dealt_one_at_a_time_from_the_starter_on() {
-    // Nothing is stacked: the deck lies in the order Ah Ad Ac As 2h 2d 2c 2s 3h.
+    // No card is scripted, so the deck is sorted: Ah Ad Ac As 2h 2d 2c 2s 3h.
     let table = Stage::of("classic", 2).starter("b").deal();
     assert_eq!((table.row("b"), table.row("a")), ("Ah Ac 2h 2c".to_owned(), "Ad As 2d 2s".to_owned()));
 }
@@ -103,7 +103,7 @@ fn a_seat_without_cards_still_draws_uses_powers_and_calls() {
         .stock("9R 8R 2R 3R")
         .deal();
     table.play("a snap a1, b pass, a draw");
-    assert_eq!(table.legal(), "a: drop", "there is nothing to keep it for, and still a is asked");
+    assert_eq!(table.legal(), "a: drop", "a has no card to replace, but must still decide");
     table.play("a drop");
     table.pass();
     table.play("a look b1");
@@ -159,7 +159,7 @@ fn a_red_king_gives_two_actions_the_second_chosen_after_the_first() {
     assert!(!table.offers("a swap a1 a2") && !table.offers("a skip"));
     table.play("a look a1");
     assert_eq!(table.knows("a", "a1"), "1");
-    assert!(table.offers("a look a1"), "the same card twice if one likes");
+    assert!(table.offers("a look a1"), "both actions may be at the same card");
     table.play("a swap a1 b1");
     assert_eq!((table.face("b1"), table.knows("a", "b1")), ("1", "1"));
     assert!(table.has_window());
@@ -172,7 +172,7 @@ fn a_blue_king_shows_nothing_until_the_last_card_is_named() {
     table.play("b draw, b drop");
     table.pass();
     table.news();
-    assert_eq!(table.legal(), "b: show c1, show c2, show c3, show c4", "playing order from the player on");
+    assert_eq!(table.legal(), "b: show c1, show c2, show c3, show c4", "in playing order after the player");
     table.play("b show c2");
     assert_eq!(table.news(), "");
     assert_eq!(table.knows("b", "c2"), "?");
@@ -197,7 +197,7 @@ fn a_blue_king_leaves_out_callers_and_empty_layouts() {
     table.news();
     table.play("c show a1");
     assert_eq!(table.news(), "a1 shown: 9");
-    // Where nobody is left to show, nobody is asked.
+    // If no card can be shown, the power is skipped.
     let mut alone = Stage::of("original", 2).stock("KB").deal();
     alone.play("a call, b draw, b drop");
     alone.pass();
@@ -210,7 +210,7 @@ fn a_power_without_a_legal_target_fizzles() {
     table.play("a call, b draw, b drop");
     table.news();
     table.play("b pass");
-    assert!(table.news().starts_with("ended call"), "no look is asked for, and no second window opens");
+    assert!(table.news().starts_with("ended call"), "the look is skipped, and no second window opens");
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn what_is_known_of_a_card_travels_with_it_through_a_swap() {
     table.play("a draw, a drop, a pass, b pass");
     table.news();
     table.play("a swap b3 a3");
-    assert_eq!(table.news_for("b"), "a swaps a3 b3", "all see which cards change places, lower spot first");
+    assert_eq!(table.news_for("b"), "a swaps a3 b3", "all seats see the spots, lower spot first");
     assert_eq!((table.knows("a", "b3"), table.knows("b", "a3")), ("3h", "8h"));
     assert_eq!((table.knows("a", "a3"), table.knows("b", "b3")), ("?", "?"));
 }
@@ -322,7 +322,7 @@ fn a_look_at_another_card_is_at_another_card_wherever_that_one_lies() {
     assert!(!revealed.offers("a look a1") && revealed.offers("a look b2"));
 }
 
-/// Rules in which every draw is a card with this power, at a table of three without windows. a has drawn and dropped one.
+/// A table of three without windows, in which every draw is a card with this power. Seat a has drawn and dropped one.
 fn powered(power: &str, fields: &str) -> Scene {
     let deck = format!(
         "base = 'faessler'\njokers = 0\nwindow = 'none'\nflip = 'none'\npeek = 'none'\nhand = 2\n{fields}\ndeck = [\
@@ -336,7 +336,7 @@ fn powered(power: &str, fields: &str) -> Scene {
 
 #[test]
 fn a_swap_of_an_own_card_is_with_one_of_another_seat() {
-    // Whatever the knobs say of two own cards and of two of one other seat.
+    // The knobs for two own cards and for two cards of one other seat have no effect.
     for fields in ["swap_two_own = true", "swap_same_owner = false"] {
         let table = powered("swap own", fields);
         assert_eq!(
@@ -344,7 +344,7 @@ fn a_swap_of_an_own_card_is_with_one_of_another_seat() {
             "a: skip, swap a1 b1, swap a1 b2, swap a1 c1, swap a1 c2, swap a2 b1, swap a2 b2, swap a2 c1, swap a2 c2"
         );
     }
-    // The cards of a caller are not swapped, and who has no other has nothing to swap.
+    // A caller's cards cannot be swapped, so with no other seat the power has no target.
     let mut called = Stage::of("faessler", 2)
         .with("flip = 'none'\npeek = 'none'\njokers = 0\ndeck = [{ label = 'P', rank = 'P', points = 1, power = 'swap own', copies = 60 }]")
         .deal();
@@ -361,24 +361,24 @@ fn a_swap_of_a_looked_at_card_is_with_any_or_with_another_looked_at_one() {
     table.play("a look c2");
     assert!(table.offers("a swap b1 c2") && table.offers("a swap b1 b2") && table.offers("a swap a1 c2"));
     assert!(!table.offers("a swap a1 c1"), "neither was looked at");
-    // 15 pairs of six cards, without the six of the four cards that were not looked at.
+    // 15 pairs of six cards, minus the six pairs of the four cards that were not looked at.
     assert_eq!(swaps(&table), 9);
-    // Two own cards, and with the other knob two of one seat, are ruled out here as in any swap.
+    // Two own cards, and with `swap_same_owner = false` two cards of one seat, are excluded as in any swap.
     let mut own = powered("look any then swap looked", "swap_same_owner = false");
     own.play("a look a1");
     assert_eq!(own.legal(), "a: skip, swap a1 b1, swap a1 b2, swap a1 c1, swap a1 c2");
     let mut foreign = powered("look any then swap looked", "swap_same_owner = false");
     foreign.play("a look b2");
     assert_eq!(foreign.legal(), "a: skip, swap a1 b2, swap a2 b2, swap b2 c1, swap b2 c2");
-    // Who has declined the look has nothing to swap: the turn is over.
+    // After a declined look the swap has no target, so the turn is over.
     let mut declined = powered("look any then swap looked", "");
     declined.play("a skip");
     assert_eq!(declined.asked(), "b");
-    // It is the card, wherever it lies by then.
+    // The card counts, even after it has moved.
     let mut moved = powered("look any then swap then swap looked", "");
     moved.play("a look b1, a swap b1 c1");
     assert!(moved.offers("a swap a1 c1") && !moved.offers("a swap a1 b1"));
-    // Beside a look of the same step there is nothing to swap before something was looked at.
+    // In a step that offers a look or a swap, the swap is illegal until a card was looked at.
     let mut beside = powered("look own or swap looked then look own or swap looked", "");
     assert_eq!(beside.legal(), "a: skip, look a1, look a2");
     beside.play("a look a1");

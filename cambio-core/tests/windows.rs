@@ -1,5 +1,5 @@
-//! Snap windows as a seat follows them by events alone agree with those of the table, in random games of every preset and by
-//! rules of which every knob has a random value.
+//! A seat can follow snap windows from events alone: the result agrees with the table in random games of every preset
+//! and with random values of the knobs.
 
 use crate::play::{Game, amount, games, odd_games};
 use cambio_core::knob::Window;
@@ -7,11 +7,11 @@ use cambio_core::{
     Action, Card, Event, Observer, Phase, RoundResult, Rules, Seat, SeatSet, SnapRights, Standing, State, WindowSign,
 };
 
-/// Follows windows by what everybody perceives.
+/// Follows windows from public events.
 struct Follower {
     rights: SnapRights,
     rules: Rules,
-    /// The card that opened the window, and who snapped in it.
+    /// The card that opened the window, and the seats that have snapped in it.
     window: Option<(Card, SeatSet)>,
     windows: u64,
     snaps: u64,
@@ -19,7 +19,7 @@ struct Follower {
 
 impl Observer for Follower {
     fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
-        assert_eq!(self.window, None, "a round ends with its windows closed");
+        assert_eq!(self.window, None, "all windows are closed at the end of a round");
     }
 
     fn event(&mut self, event: &Event<Card>) {
@@ -49,26 +49,26 @@ impl Observer for Follower {
                 if !spec.snap_known_only {
                     assert_eq!(state.choices().targets(), table.snap_targets(seat));
                 }
-                // A window that a power opened again has no sign.
+                // No event opens the second window after a power.
                 if spec.window == Window::Both && self.window.is_none() {
                     return;
                 }
                 let (opener, snapped) = self.window.expect("an open window was opened by an event");
                 assert_eq!(Some(opener), table.opener());
-                assert_eq!(snapped, SeatSet::EMPTY, "snaps are told when all have declared");
+                assert_eq!(snapped, SeatSet::EMPTY, "snaps are resolved only after all declarations");
             }
             Phase::Chain => {
-                // A gift that was declined has closed the window: nobody else can snap.
-                assert!(self.window.is_none_or(|(_, snapped)| snapped.contains(seat)), "{seat} goes on without a snap");
+                // A declined gift closes the window, because no other seat can snap.
+                assert!(self.window.is_none_or(|(_, snapped)| snapped.contains(seat)), "{seat} has not snapped");
             }
             Phase::Start | Phase::Held(_) | Phase::Peek => {
                 assert_eq!(self.window, None, "no window is open at {:?}, before `{action}`", table.phase());
             }
             Phase::Power | Phase::Show | Phase::Gift | Phase::Close => {}
-            Phase::Over => panic!("nobody decides when the round is over"),
+            Phase::Over => panic!("a decision after the end of the round"),
         }
         let snaps = matches!(action, Action::Snap(_));
-        assert!(!snaps || spec.window != Window::None, "nobody snaps without windows");
+        assert!(!snaps || spec.window != Window::None, "a snap without windows");
     }
 
     fn round_ends(&mut self, _: &State, _: &RoundResult) {
@@ -76,7 +76,7 @@ impl Observer for Follower {
     }
 }
 
-/// How many decisions in windows and how many snaps a game had.
+/// The numbers of decisions in windows and of snaps in a game.
 fn follow(game: &Game) -> (u64, u64) {
     let rights = SnapRights::new(&game.rules, game.seats);
     let mut follower = Follower { rights, rules: game.rules, window: None, windows: 0, snaps: 0 };
@@ -91,11 +91,11 @@ fn follow_all(games: impl Iterator<Item = Game>) {
 }
 
 #[test]
-fn a_seat_that_hears_the_events_knows_the_windows_and_rights_of_the_table() {
+fn public_events_determine_the_windows_and_snap_rights_of_the_table() {
     follow_all(games(301, amount(1, 12)));
 }
 
 #[test]
-fn a_seat_that_hears_the_events_knows_the_windows_and_rights_whatever_the_knobs() {
+fn public_events_determine_the_windows_and_snap_rights_whatever_the_knobs() {
     follow_all(odd_games(302, amount(120, 2000)));
 }

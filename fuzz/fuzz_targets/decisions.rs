@@ -1,8 +1,8 @@
-//! Bytes as the decisions of a match: never a panic, and the engine keeps its promises.
+//! Reads bytes as the decisions of a match, and checks invariants of the engine.
 #![no_main]
 
 #[path = "../../cambio-core/tests/play/bytes.rs"]
-#[allow(dead_code, reason = "the other targets take the rest")]
+#[allow(dead_code, reason = "the other targets use the rest")]
 mod bytes;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

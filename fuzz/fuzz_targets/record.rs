@@ -1,8 +1,8 @@
-//! Bytes as lines of records: refused with a sentence or accepted, never a panic.
+//! Reads bytes as lines of records and replays them.
 #![no_main]
 
 #[path = "../../cambio-core/tests/play/bytes.rs"]
-#[allow(dead_code, reason = "the other targets take the rest")]
+#[allow(dead_code, reason = "the other targets use the rest")]
 mod bytes;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

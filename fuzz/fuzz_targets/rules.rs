@@ -1,11 +1,11 @@
-//! Bytes as a rule file and the decisions of a match by it: refused with a sentence or played, never a panic.
+//! Reads bytes as a rule file and as the decisions of a match with these rules.
 #![no_main]
 
 #[path = "../../cambio-core/tests/play/bytes.rs"]
-#[allow(dead_code, reason = "the other targets take the rest")]
+#[allow(dead_code, reason = "the other targets use the rest")]
 mod bytes;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    // A refusal is as good as a match.
+    // An error is a valid result too.
     let _ = bytes::rules(data);
 });

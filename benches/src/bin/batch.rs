@@ -1,9 +1,9 @@
-//! What a step of a batch of matches costs, without Python: `cargo run --release -p cambio-benches --bin batch -- classic 2 1024`.
+//! Time per step of a batch of matches without Python: `cargo run --release -p cambio-benches --bin batch -- classic 2 1024`.
 //!
-//! It does what the batch environment of the Python package does, with random decisions that were drawn before, and prints
-//! nanoseconds a step for the steps alone, with masks, and with masks and tensors: the best of nine passes. With one of `step`,
-//! `mask`, `tensor` as a fourth word and a number of passes as a fifth it does only that, for instruction counters and
-//! profilers.
+//! This does the same work as the batch environment of the Python package, with random decisions that were drawn
+//! beforehand. It prints nanoseconds per step for the steps alone, with masks, and with masks and tensors: the best of
+//! nine passes. For instruction counters and profilers, `step`, `mask` or `tensor` as fourth argument and a number of
+//! passes as fifth argument run only that part.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -11,10 +11,10 @@ use std::time::Instant;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{ActionSpace, Playing, RoundHistory, Rules, TensorSpace, View as _};
 
-/// How many decisions each pass makes in all.
+/// The number of decisions in each pass.
 const STEPS: usize = 400_000;
 
-/// What is read after each step.
+/// The data that is read after each step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reads {
     Nothing,
@@ -52,7 +52,7 @@ impl Batch {
         }
     }
 
-    /// A legal decision of each match, by index.
+    /// The index of a random legal decision for each match.
     fn draw(&self, call: u64) -> Vec<i64> {
         let mut stream = Key::new(2, call).stream(Purpose::Agent, 0);
         let index = |(playing, _): &(Playing, RoundHistory)| {

@@ -1,6 +1,6 @@
-//! Random play for instruction counters, which tell the same on a noisy machine:
-//! `valgrind --tool=callgrind target/dist/count classic 2 latent 1000000`. With `tensors` in place of `latent`
-//! it writes so many tensors of positions from random play.
+//! Random play for instruction counters, whose results do not depend on the load of the machine: `valgrind
+//! --tool=callgrind target/dist/count classic 2 latent 1000000`. With `tensors` instead of `latent`, it writes this
+//! number of tensors of positions from random play.
 
 use std::hint::black_box;
 
@@ -29,7 +29,7 @@ fn main() {
     println!("{played} decisions");
 }
 
-/// Writes tensors of 64 positions, early to late in their rounds, again and again.
+/// Writes tensors of 64 positions, early to late in their rounds, repeatedly.
 fn tensors(rules: &Rules, seats: usize, play: &mut Play, count: u64) {
     let space = TensorSpace::new(rules, seats);
     let position = |decisions: usize| {
@@ -39,7 +39,7 @@ fn tensors(rules: &Rules, seats: usize, play: &mut Play, count: u64) {
     let states: Vec<_> = (0..64).map(position).collect();
     let mut numbers = vec![0_u8; space.len()];
     for (state, history) in states.iter().cycle().take(count as usize) {
-        let seat = state.actor().expect("a position asks somebody");
+        let seat = state.actor().expect("a position has a seat to act");
         space.write(&state.view(seat), history, black_box(&mut numbers));
     }
     println!("{count} tensors of {} numbers", numbers.len());

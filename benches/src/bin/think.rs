@@ -1,6 +1,6 @@
-//! What a decision of a searching agent costs, over positions from rounds of heuristics:
-//! `target/dist/think classic 2 'rollout(n=1000)' 64`. Prints milliseconds a decision that it searched, which
-//! share of the decisions that was, and iterations a second; under a profiler it shows where they go.
+//! Time per decision of a searching agent, on positions from rounds of heuristic players: `target/dist/think classic 2
+//! 'rollout(n=1000)' 64`. It prints milliseconds per searched decision, the share of searched decisions, and iterations
+//! per second. It is also useful under a profiler.
 
 use std::time::Instant;
 
@@ -35,12 +35,12 @@ fn time<A: Agent + Clone>(positions: &[Position<A>], arms: impl Fn(&A) -> &[Arm]
     let mut agents: Vec<A> = positions.iter().map(|position| position.agent.clone()).collect();
     let mut best = f64::INFINITY;
     let (mut decisions, mut iterations) = (0, 0);
-    // The best of three: the machine may be busy.
+    // The best of three passes, because the machine may be busy.
     for _ in 0..3 {
         let begun = Instant::now();
         (decisions, iterations) = (0, 0);
         for (agent, position) in agents.iter_mut().zip(positions) {
-            let seat = position.state.actor().expect("a position asks somebody");
+            let seat = position.state.actor().expect("a position has a seat to act");
             agent.decide(&position.state.observe(seat)).expect("a search can continue");
             decisions += usize::from(!arms(agent).is_empty());
             iterations += arms(agent).iter().map(|arm| u64::from(arm.visits)).sum::<u64>();
@@ -49,5 +49,5 @@ fn time<A: Agent + Clone>(positions: &[Position<A>], arms: impl Fn(&A) -> &[Arm]
     }
     let (each, share) = (best * 1e3 / decisions as f64, 100.0 * decisions as f64 / positions.len() as f64);
     let rate = iterations as f64 / best / 1e6;
-    println!("{each:.3} ms a decision that it searched, {share:.0} % of them; {rate:.2} million iterations a second");
+    println!("{each:.3} ms per searched decision, {share:.0} % searched; {rate:.2} million iterations per second");
 }

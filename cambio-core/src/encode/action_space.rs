@@ -1,12 +1,12 @@
-//! The dense indices of decisions.
+//! Dense indices of decisions.
 
 use crate::engine::action::{Action, Choices, PLAIN, Verb, plain_bit};
 use crate::rules::seat::{MAX_SEATS, Seat, Spot, SpotSet};
 
-/// The dense indices of decisions: fixed per rules and number of seats, for learning code.
+/// Dense indices of decisions for learning code: fixed per rules and number of seats.
 ///
-/// Indices are relative to the seat that decides: its own spots come first, then those of the seat that plays
-/// after it, and so on, so that one policy serves every seat.
+/// Indices are relative to the seat to act: its own spots come first, then the spots of the next seat, and so on. One
+/// policy can therefore play every seat.
 ///
 /// ```
 /// use cambio_core::{Action, ActionSpace, Rules, Seat};
@@ -15,7 +15,7 @@ use crate::rules::seat::{MAX_SEATS, Seat, Spot, SpotSet};
 /// let snap: Action = "snap b3".parse().unwrap();
 /// let index = space.to_index(snap, Seat::B).unwrap();
 /// assert_eq!(space.from_index(index, Seat::B), Some(snap));
-/// // The same place, seen from the other seat.
+/// // For the other seat, the same index is its own spot 3.
 /// assert_eq!(space.from_index(index, Seat::A), Some("snap a3".parse().unwrap()));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,12 +24,12 @@ pub struct ActionSpace {
     slots: usize,
 }
 
-/// The verbs with an own spot; each is a block of the space. Verbs with any spot follow.
+/// The verbs that take an own spot; each has a block of indices. The verbs in `ANY` take any spot.
 const OWN: [fn(Spot) -> Action; 4] = [Action::Peek, Action::Keep, Action::Give, Action::Cheat];
 const ANY: [fn(Spot) -> Action; 4] = [Action::Look, Action::Show, Action::Snap, Action::Touch];
 
 impl ActionSpace {
-    /// The space of a table of `seats` seats under these rules.
+    /// The space for a table of `seats` seats under these rules.
     pub fn new(rules: &crate::Rules, seats: usize) -> ActionSpace {
         ActionSpace { seats, slots: rules.slots() }
     }
@@ -44,8 +44,8 @@ impl ActionSpace {
         PLAIN.len() + OWN.len() * self.slots + ANY.len() * spots + spots * (spots - 1) / 2
     }
 
-    /// The index of a decision by `actor`; `None` if it names a spot that the table does not have, or another seat's spot where
-    /// only an own one is possible.
+    /// The index of a decision of `actor`. `None` if the table does not have a spot of the decision, or if the decision
+    /// needs an own spot and has another seat's.
     pub fn to_index(&self, action: Action, actor: Seat) -> Option<usize> {
         let place = |spot: Spot| {
             let seat = spot.seat().index();
@@ -76,7 +76,7 @@ impl ActionSpace {
         }
     }
 
-    /// The decision of `actor` with this index; `None` beyond [`ActionSpace::action_count`].
+    /// The decision of `actor` with this index; `None` from [`ActionSpace::action_count`] on.
     pub fn from_index(&self, index: usize, actor: Seat) -> Option<Action> {
         if let Some(&plain) = PLAIN.get(index) {
             return Some(plain);
@@ -102,7 +102,7 @@ impl ActionSpace {
         (high < self.spots()).then(|| Some(Action::swap(spot(at)?, spot(high)?)))?
     }
 
-    /// Tells the index of each of the choices of `actor`. It is faster than [`ActionSpace::to_index`] for each of them.
+    /// Calls `visit` with the index of each of the choices of `actor`. Faster than one [`ActionSpace::to_index`] per choice.
     ///
     /// ```
     /// use cambio_core::{ActionSpace, Playing, Rules, rng::Key};
@@ -117,12 +117,12 @@ impl ActionSpace {
     /// ```
     ///
     /// # Panics
-    /// If the choices are of a table with more seats or slots.
+    /// If the choices belong to a table with more seats or slots.
     #[inline]
-    pub fn each(&self, choices: &Choices, actor: Seat, mut tell: impl FnMut(usize)) {
+    pub fn each(&self, choices: &Choices, actor: Seat, mut visit: impl FnMut(usize)) {
         let mut plain = choices.plain();
         while plain != 0 {
-            tell(plain.trailing_zeros() as usize);
+            visit(plain.trailing_zeros() as usize);
             plain &= plain - 1;
         }
         let own = |block: usize| PLAIN.len() + block * self.slots;
@@ -140,39 +140,38 @@ impl ActionSpace {
                 Verb::Touch => any(3),
             };
             let places = self.places(spots, actor);
-            each_bit(places, |place| tell(first + place));
+            each_bit(places, |place| visit(first + place));
             if !choices.touches().is_empty() {
-                each_bit(places, |place| tell(any(3) + place));
+                each_bit(places, |place| visit(any(3) + place));
             }
         }
         if !choices.swap_spots().is_empty() {
-            self.each_swap(choices, actor, tell);
+            self.each_swap(choices, actor, visit);
         }
     }
 
-    /// Tells the index of each swap.
-    fn each_swap(&self, choices: &Choices, actor: Seat, mut tell: impl FnMut(usize)) {
+    fn each_swap(&self, choices: &Choices, actor: Seat, mut visit: impl FnMut(usize)) {
         let mut outside = choices.swap_spots();
-        // The place of the first slot of each seat, by how far it sits from the actor where eight seats are counted.
+        // The place of each seat's first slot, indexed by the distance from the actor at a table of eight seats.
         let mut first = [0; MAX_SEATS];
         for (distance, seat) in actor.round(self.seats).enumerate() {
             outside = outside.without(SpotSet::row(seat, self.slots));
             first[seat.distance_from(actor, MAX_SEATS)] = distance * self.slots;
         }
-        assert!(outside.is_empty(), "the choices are of the table that the space was made for");
+        assert!(outside.is_empty(), "the choices must belong to a table of the space");
         let place = |spot: Spot| first[spot.seat().index()] + spot.number() - 1;
         let base = PLAIN.len() + OWN.len() * self.slots + ANY.len() * self.spots();
         for (low, partners) in choices.swaps_from(actor) {
             let low = place(low);
             for high in partners.each() {
-                // Seats keep their order, so it is the greater place.
+                // Relabelling keeps the playing order, so `high` is the greater place.
                 let high = place(high);
-                tell(base + high * (high - 1) / 2 + low);
+                visit(base + high * (high - 1) / 2 + low);
             }
         }
     }
 
-    /// The spots as `actor` counts them, a bit for each place: its own first, without the slots and seats that nobody has.
+    /// The spots relative to `actor` as bits, its own first. Only slots and seats that the table has take a bit.
     #[inline]
     fn places(&self, spots: SpotSet, actor: Seat) -> u128 {
         let mut places = 0;
@@ -185,22 +184,22 @@ impl ActionSpace {
     /// Fills a mask over the indices: true for the choices of `actor`, false elsewhere.
     ///
     /// # Panics
-    /// If `mask` has another length than [`ActionSpace::action_count`].
+    /// If the length of `mask` is not [`ActionSpace::action_count`].
     pub fn mask(&self, choices: &Choices, actor: Seat, mask: &mut [bool]) {
-        assert_eq!(mask.len(), self.action_count(), "a mask has an entry for each index");
+        assert_eq!(mask.len(), self.action_count(), "the mask must have one entry per index");
         mask.fill(false);
         self.each(choices, actor, |index| mask[index] = true);
     }
 }
 
-/// Tells the number of each bit that is set, the lowest first.
+/// Calls `visit` with the position of each set bit, lowest first.
 #[inline]
-fn each_bit(bits: u128, mut tell: impl FnMut(usize)) {
-    // By words, for a word has an instruction for its lowest bit.
+fn each_bit(bits: u128, mut visit: impl FnMut(usize)) {
+    // In 64-bit words, because there is an instruction for the lowest set bit of a word.
     for (word, first) in [(bits as u64, 0), ((bits >> 64) as u64, 64)] {
         let mut left = word;
         while left != 0 {
-            tell(first + left.trailing_zeros() as usize);
+            visit(first + left.trailing_zeros() as usize);
             left &= left - 1;
         }
     }

@@ -1,7 +1,7 @@
-//! The numbers of decisions, events and phases: one numbering for keys, trees, tensors and fingerprints.
+//! Number codes of decisions, events and phases, shared by solver keys, search trees, tensors and fingerprints.
 //!
-//! Strategy files, records and tensors hold these numbers, so a number never changes. A new item gets a free number.
-//! `tests/codes.rs` pins every number by value.
+//! Strategy files, records and tensors contain these codes, so a code must never change. A new item gets an unused
+//! code. `tests/codes.rs` pins every code by value.
 
 use crate::engine::action::Action;
 use crate::engine::event::{Ending, Event, Sighting, Verdict};
@@ -9,7 +9,7 @@ use crate::engine::table::Phase;
 use crate::rules::card::Card;
 use crate::rules::seat::{MAX_SLOTS, Seat, SeatSet, Spot};
 
-/// A tag and four parts of twelve bits.
+/// Packs a tag and four parts of twelve bits.
 const fn word(tag: u8, parts: [u64; 4]) -> u64 {
     let [a, b, c, d] = parts;
     (tag as u64) << 48 | a << 36 | b << 24 | c << 12 | d
@@ -25,13 +25,13 @@ fn seats(seats: SeatSet) -> u64 {
     seats.bits().into()
 }
 
-/// 0 stands for no spot.
+/// The spot plus one, because 0 means no spot.
 #[inline]
 fn spot(spot: Spot) -> u64 {
     spot.index() as u64 + 1
 }
 
-/// 0 stands for no card.
+/// The kind plus one, because 0 means no card.
 #[inline]
 fn card(card: Card) -> u64 {
     card.kind() as u64 + 1
@@ -43,7 +43,7 @@ fn face(face: Option<Card>) -> u64 {
 }
 
 impl Action {
-    /// The number of the verb, from 1 to 16, whatever its spots.
+    /// The code of the verb, from 1 to 16. It does not depend on the spots.
     #[inline]
     pub const fn verb_code(self) -> u8 {
         match self {
@@ -66,7 +66,7 @@ impl Action {
         }
     }
 
-    /// The spots that the decision names, in the order in which it names them.
+    /// The spots of the decision, in the order of its text form.
     #[inline]
     pub const fn spots(self) -> [Option<Spot>; 2] {
         match self {
@@ -85,8 +85,8 @@ impl Action {
         }
     }
 
-    /// A number of 56 bits for the decision. Different decisions have different numbers; a swap has one, whichever of its
-    /// spots comes first.
+    /// The code of the decision, in 56 bits. Different decisions have different codes; the order of the two spots of a
+    /// swap does not matter.
     #[inline]
     pub fn code(self) -> u64 {
         let [one, other] = self.canonical().spots().map(|at| at.map_or(0, spot));
@@ -95,8 +95,8 @@ impl Action {
 }
 
 impl Sighting {
-    /// A number of 56 bits for what a seat perceives. Different sightings have different numbers; whether the seat sees the
-    /// face makes a difference too.
+    /// The code of the sighting, in 56 bits. Different sightings have different codes; a sighting with a visible face
+    /// and one without it are different.
     ///
     /// ```
     /// use cambio_core::{Card, Event, Seat};
@@ -105,7 +105,7 @@ impl Sighting {
     /// assert_ne!(event.seen_from(Seat::A).code(), event.seen_from(Seat::B).code());
     /// assert_eq!(event.seen_from(Seat::B).code(), event.public().code());
     /// ```
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers mostly have just created the event, so the match vanishes")]
     #[inline(always)]
     pub fn code(&self) -> u64 {
         match *self {
@@ -138,7 +138,7 @@ impl Sighting {
     }
 }
 
-/// The parts of a word: its tag and four numbers of twelve bits.
+/// Unpacks a tag and four parts of twelve bits.
 fn parts(code: u64) -> (u64, [u64; 4]) {
     (code >> 48, [code >> 36, code >> 24, code >> 12, code].map(|part| part & 0xfff))
 }
@@ -157,7 +157,7 @@ fn card_of(part: u64) -> Option<Card> {
 }
 
 impl Sighting {
-    /// The sighting that has this [`code`](Sighting::code); `None` if none has it.
+    /// The sighting with this [`code`](Sighting::code); `None` if the code is not valid.
     ///
     /// ```
     /// use cambio_core::{Card, Event, Seat, Sighting};
@@ -204,13 +204,13 @@ impl Sighting {
             23 => Event::TurnedUp { spot: spot_of(a)?, card: card_of(b)? },
             _ => return None,
         };
-        // What has bits that no sighting has, or a face that is no card, is none.
+        // Rejects codes with unused bits set, and faces that are not cards.
         (sighting.code() == code).then_some(sighting)
     }
 }
 
 impl Verdict {
-    /// The number of the verdict, from 1 to 3.
+    /// The code of the verdict, from 1 to 3.
     #[inline]
     pub const fn code(self) -> u8 {
         match self {
@@ -222,7 +222,7 @@ impl Verdict {
 }
 
 impl Ending {
-    /// The number of the reason, from 1 to 4.
+    /// The code of the reason, from 1 to 4.
     #[inline]
     pub const fn code(self) -> u8 {
         match self {
@@ -238,7 +238,7 @@ impl Phase {
     /// The number of phases.
     pub const COUNT: usize = 10;
 
-    /// The number of the phase, from 0, wherever a held card comes from.
+    /// The code of the phase, from 0. It does not depend on the source of a held card.
     #[inline]
     pub const fn code(self) -> u8 {
         match self {

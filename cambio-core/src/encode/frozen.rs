@@ -1,4 +1,4 @@
-//! Kept observations as bytes.
+//! Serialized observations.
 
 use crate::Rules;
 use crate::engine::event::Ending;
@@ -7,14 +7,14 @@ use crate::engine::table::{Carry, Opening, Phase, Source, Table};
 use crate::rules::card::{Card, Power};
 use crate::rules::seat::{Seat, SeatSet, Spot, SpotSet};
 
-/// Bytes that are no observation of these rules.
+/// The error for bytes that are not a serialized observation under these rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("these bytes are no observation by these rules; allowed are the bytes of one, unchanged")]
+#[error("these bytes are not a serialized observation under these rules; pass the bytes of `to_bytes` unchanged")]
 pub struct FrozenError;
 
 impl OwnedObservation {
-    /// The observation as bytes, without its rules. They hold what the seat may know and nothing else. Another version may
-    /// have another form.
+    /// Serializes the observation, without its rules. The bytes contain only information that the seat may have. Their
+    /// format may change between versions.
     ///
     /// ```
     /// use cambio_core::{OwnedObservation, Playing, Rules, rng::Key};
@@ -35,10 +35,10 @@ impl OwnedObservation {
         bytes
     }
 
-    /// The observation that [`OwnedObservation::to_bytes`] wrote.
+    /// Reads the bytes of [`OwnedObservation::to_bytes`].
     ///
     /// # Errors
-    /// If the bytes were changed, or are of other rules.
+    /// If the bytes were altered or belong to other rules.
     pub fn from_bytes(rules: &Rules, bytes: &[u8]) -> Result<OwnedObservation, FrozenError> {
         let (body, sum) = bytes.split_last_chunk::<8>().ok_or(FrozenError)?;
         let mut from = Bytes { bytes: body, rules };
@@ -53,12 +53,12 @@ impl OwnedObservation {
     }
 }
 
-/// FNV-1a: against accidents, not against forgers.
+/// FNV-1a. It detects accidental changes, not forgery.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// What is left of the bytes, and the rules that they are of.
+/// The bytes that are not read yet, and their rules.
 struct Bytes<'b> {
     bytes: &'b [u8],
     rules: &'b Rules,
@@ -87,7 +87,7 @@ macro_rules! numbers {
 
 numbers!(u8, u16, u64, u128, i32);
 
-/// Types that are numbers of another type.
+/// Types that are serialized as a number of another type.
 macro_rules! as_numbers {
     ($($item:ty: $number:ty, $to:expr, $from:expr;)+) => {$(
         impl Frozen for $item {
@@ -177,7 +177,7 @@ impl Frozen for Phase {
     }
 }
 
-/// Structs, field by field. The compiler tells of a field that is missing here.
+/// Structs, field by field. The code does not compile if a field is missing.
 macro_rules! structs {
     ($($name:ident { $($field:ident),+ $(,)? })+) => {$(
         impl Frozen for $name {

@@ -1,4 +1,4 @@
-//! Observations as numbers, for learning code.
+//! Observations as tensors, for learning code.
 
 mod write;
 
@@ -12,51 +12,51 @@ use crate::view::round_history::{PublicEvent, RoundHistory};
 pub struct Block {
     /// The block's name.
     pub name: &'static str,
-    /// What its numbers are.
+    /// The type of its values.
     pub values: BlockValues,
-    /// Where it begins.
+    /// The index of its first number in the tensor.
     pub offset: usize,
-    /// Its shape, outermost first; its length is the product.
+    /// Its shape, outermost dimension first.
     pub shape: Vec<usize>,
 }
 
 impl Block {
-    /// How many numbers the block has.
+    /// The number of values: the product of the shape.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Whether the block has no number.
+    /// Whether the block has no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// What the numbers of a [`Block`] are. None is scaled.
+/// The type of the values of a [`Block`]. Values are not scaled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BlockValues {
-    /// Each is 0 or 1.
+    /// Each value is 0 or 1.
     Flags,
-    /// Each is a count of 0 or more.
+    /// Each value is a count, 0 or more.
     Counts,
 }
 
-/// A type for the numbers of a tensor.
+/// An element type of tensors: `u8`, `i16` or `f32`.
 ///
-/// `u8`, `i16` and `f32` are such types. All hold the same numbers, but for counts above 255: there a `u8` holds 255.
+/// All types hold the same numbers, except that a `u8` saturates at 255.
 pub trait TensorNumber: Copy {
-    /// The flag that is down.
+    /// The value of a flag that is not set.
     const ZERO: Self;
-    /// The flag that is up.
+    /// The value of a flag that is set.
     const ONE: Self;
 
-    /// A count, or the highest number of the type where the count is higher.
+    /// Converts a count; saturates at the largest number of the type.
     fn from_count(count: u16) -> Self;
 
-    /// A flag.
+    /// Converts a flag.
     #[inline]
-    fn from_flag(is_up: bool) -> Self {
-        if is_up { Self::ONE } else { Self::ZERO }
+    fn from_flag(is_set: bool) -> Self {
+        if is_set { Self::ONE } else { Self::ZERO }
     }
 }
 
@@ -90,61 +90,61 @@ impl TensorNumber for f32 {
     }
 }
 
-/// How many blocks a tensor has.
+/// The number of blocks of a tensor.
 const BLOCKS: usize = 28;
 
 /// The layout of observation tensors: fixed per rules and number of seats.
 ///
-/// A tensor holds a seat's information state: what it sees now and what it remembers of the round. Everything is relative to
-/// the seat that observes: seat 0 is itself, seat 1 the one that plays after it. Cards are told apart by their *class*: kinds
-/// with the same rank, points and power are one class, for no rule tells them apart. Classes come in the order of
-/// [`Rules::kinds`]; [`TensorSpace::class_of`] gives them. The blocks follow each other in the order of this table, without a
-/// gap.
+/// A tensor holds the information state of a seat: its current observation and a summary of the round so far. Seats are
+/// relative to the observing seat: seat 0 is the observing seat, seat 1 plays after it. Cards are encoded by *class*:
+/// kinds with the same rank, points and power share a class, because no rule distinguishes them. Classes are in the
+/// order of [`Rules::kinds`]; [`TensorSpace::class_of`] returns the class of a card. Blocks are in the order of this
+/// table, without gaps.
 ///
 /// | block | shape | values | meaning |
 /// |---|---|---|---|
-/// | `phase` | 10 | flags | what is being decided, one-hot by [`Phase::code`] |
-/// | `step` | 5 | flags | what the power step offers: look own, look other, not the same again, swap, reveal |
-/// | `asked` | 1 | flag | whether the observing seat is asked |
-/// | `turn` | seats | flags | whose turn it is, one-hot |
-/// | `callers` | seats | flags | who has called |
-/// | `safe` | seats | flags | who is safe |
+/// | `phase` | 10 | flags | the phase, one-hot by [`Phase::code`] |
+/// | `step` | 5 | flags | the actions of the current power step: look own, look other, look another, swap, reveal |
+/// | `asked` | 1 | flag | whether the observing seat is the seat to act |
+/// | `turn` | seats | flags | the seat whose turn it is, one-hot |
+/// | `callers` | seats | flags | the seats that have called |
+/// | `safe` | seats | flags | the seats that are safe |
 /// | `frozen` | 1 | flag | whether the pile is frozen |
 /// | `sizes` | 4 | counts | cards in the stock, cards on the pile, reshuffles, turns begun |
-/// | `match` | 1 + seats | counts | rounds that ended; each seat's total when the round began, in whole points, 0 below zero |
+/// | `match` | 1 + seats | counts | finished rounds; each seat's total when the round began, in whole points, 0 if negative |
 /// | `held` | classes | flags | the held card, if this seat knows it, one-hot |
-/// | `held_from` | 2 | flags | whether a card is held from the stock, from the pile |
-/// | `top` | classes | flags | the pile's top, one-hot |
+/// | `held_from` | 2 | flags | whether a card from the stock is held; whether a card from the pile is held |
+/// | `top` | classes | flags | the top card of the pile, one-hot |
 /// | `opener` | classes | flags | the card that opened the window, one-hot |
-/// | `pile` | classes | counts | how many of each class lie on the pile |
-/// | `unseen` | classes | counts | how many of each class this seat does not see: in the stock, in layouts, in a hand |
-/// | `occupied` | seats, slots | flags | where cards lie |
+/// | `pile` | classes | counts | the number of cards of each class on the pile |
+/// | `unseen` | classes | counts | the number of cards of each class that this seat has not seen: in the stock, in layouts, in a hand |
+/// | `occupied` | seats, slots | flags | the spots that hold a card |
 /// | `gap` | seats, slots | flags | the gap that waits for a gift |
-/// | `pointed` | seats, slots | flags | the cards that the power in progress has looked at |
-/// | `seen_by` | seats, slots, seats | flags | who has seen the card that lies here |
-/// | `face` | seats, slots, classes | flags | the card that lies here, if this seat has seen it, one-hot |
-/// | `seen_for` | seats, slots, seats | counts | turns since that seat last saw the card, plus 1; 0 if it has not seen it |
-/// | `origin` | seats, slots, 3 | flags | how the card came: dealt, kept, as a penalty |
-/// | `age` | seats, slots | counts | turns since the card came, plus 1; 0 where none lies |
-/// | `moves` | seats, slots | counts | how often the card went from one seat to another |
-/// | `hints` | seats, slots, 4 | counts | what owners did over the card, as [`Trace`](crate::Trace) has it: replaced, outlived, passed, spent; a bound of points less the fewest points of a card, plus 1; 0 is no hint |
-/// | `recent` | 8, w | flags | the last things that happened at the table, newest first |
-/// | `last` | seats, 4, 19 | flags | the last things that each seat did or met, newest first, one-hot by [`PublicEvent::code`] |
-/// | `last_card` | seats, classes | flags | the card of the newest of them that showed one, one-hot |
+/// | `pointed` | seats, slots | flags | the cards that the current power has looked at |
+/// | `seen_by` | seats, slots, seats | flags | the seats that have seen the card in this spot |
+/// | `face` | seats, slots, classes | flags | the card in this spot, if this seat has seen it, one-hot |
+/// | `seen_for` | seats, slots, seats | counts | turns since the seat last saw the card, plus 1; 0 if it has not seen it |
+/// | `origin` | seats, slots, 3 | flags | the origin of the card: dealt, kept, penalty |
+/// | `age` | seats, slots | counts | turns since the card entered a layout, plus 1; 0 if the spot is empty |
+/// | `moves` | seats, slots | counts | how often the card moved from one seat to another |
+/// | `hints` | seats, slots, 4 | counts | the bounds of [`Trace`](crate::Trace): replaced, outlived, passed, spent; each is the bound minus the fewest points of a card, plus 1; 0 means no bound |
+/// | `recent` | 8, w | flags | the last public events, newest first |
+/// | `last` | seats, 4, 19 | flags | the last public events of each seat, newest first, one-hot by [`PublicEvent::code`] |
+/// | `last_card` | seats, classes | flags | the card of the newest of these events that showed a card, one-hot |
 ///
-/// A row of `recent` has w = 19 + seats + 2 · (seats + slots) + classes flags: what happened ([`PublicEvent::code`]), who, two
-/// spots (each whose and which slot), the card that everybody saw. What the row does not name is 0.
+/// A row of `recent` has w = 19 + seats + 2 · (seats + slots) + classes flags: the event ([`PublicEvent::code`]), its seat, its
+/// two spots (each as seat and slot), and the public card, each one-hot. A part that the event does not have is 0.
 ///
-/// # What a tensor does not tell
-/// Labels of cards that differ in nothing else; public events longer ago than `recent` and `last` reach, beyond what the
-/// other blocks keep of them; which of the unseen cards lay hidden before a reshuffle
-/// ([`Knowledge`](crate::Knowledge) keeps these epochs apart); fractions of totals, and totals below zero; in bytes, what is
-/// above 255. So no observation can be made from a tensor.
+/// # Information that a tensor omits
+/// An observation cannot be restored from a tensor, because a tensor omits: the labels of cards within a class; public
+/// events that are older than `recent` and `last`, except for their effect on other blocks; which of the unseen cards
+/// were hidden before a reshuffle ([`Knowledge`](crate::Knowledge) stores these epochs separately); fractions of totals
+/// and negative totals; in bytes, counts above 255.
 ///
 /// # Examples
 ///
-/// An agent writes its observation, here as `f32`. Code that plays the games itself writes bytes straight from a state
-/// and a seat, and copies no observation.
+/// An agent writes its observation, here as `f32`. Code that runs the games itself can write a tensor directly from a
+/// state and a seat, here as bytes, without copying an observation.
 /// ```
 /// use cambio_core::{RoundHistory, Dice, Rules, Seat, Setup, State, TensorSpace};
 /// use cambio_core::rng::{Key, Purpose};
@@ -170,17 +170,17 @@ pub struct TensorSpace {
     seats: usize,
     slots: usize,
     classes: usize,
-    /// How many cards of each class are in play.
+    /// The number of cards of each class in play.
     copies: [u16; MAX_KINDS],
     /// The fewest points of a card.
     fewest: i16,
     blocks: [Block; BLOCKS],
-    /// Where each block begins.
+    /// The offset of each block.
     at: Offsets,
     len: usize,
 }
 
-/// Where the blocks begin, by names, so that none is looked up.
+/// The offsets of the blocks as named fields, so that no block is looked up by its name.
 macro_rules! offsets {
     ($($name:ident),+ $(,)?) => {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,7 +204,7 @@ offsets! {
 }
 
 impl TensorSpace {
-    /// The layout for a table of `seats` seats under these rules.
+    /// The tensor layout for a table of `seats` seats under these rules.
     pub fn new(rules: &Rules, seats: usize) -> TensorSpace {
         use BlockValues::{Counts, Flags};
         let slots = rules.slots();
@@ -255,17 +255,17 @@ impl TensorSpace {
         TensorSpace { rules: *rules, seats, slots, classes, copies, fewest, blocks, at, len: offset }
     }
 
-    /// How many numbers a tensor has.
+    /// The number of values in a tensor.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether a tensor has no number, which is never so.
+    /// Whether a tensor has no values; always false.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The blocks in order; they follow each other without a gap.
+    /// The blocks in order, without gaps.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
@@ -275,7 +275,7 @@ impl TensorSpace {
         self.blocks.iter().find(|block| block.name == name)
     }
 
-    /// How many classes of cards there are.
+    /// The number of classes of cards.
     ///
     /// ```
     /// use cambio_core::{Rules, TensorSpace};

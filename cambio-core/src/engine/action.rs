@@ -7,13 +7,13 @@ use std::str::FromStr;
 use crate::rules::seat::{Seat, Spot, SpotSet};
 use crate::shown::shown;
 
-/// One choice by one seat.
+/// A decision of one seat.
 ///
-/// The text form ([`Display`](fmt::Display), [`FromStr`]) serves records, tests, the command line and agents in other
-/// languages: `draw`, `keep a3`, `swap a1 b3`, `snap b2`.
+/// Records, tests, the command line and agents in other languages use the text form ([`Display`](fmt::Display),
+/// [`FromStr`]): `draw`, `keep a3`, `swap a1 b3`, `snap b2`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Action {
-    /// Look at an own card before the first turn.
+    /// Look at one of the seat's own cards before the first turn.
     Peek(Spot),
     /// Draw the top of the stock.
     Draw,
@@ -25,13 +25,13 @@ pub enum Action {
     End,
     /// Put the held card onto the pile.
     Drop,
-    /// Put the held card into an own spot. The card that lay there goes onto the pile.
+    /// Put the held card into one of the seat's own spots. The card that lay there goes onto the pile.
     Keep(Spot),
     /// Look at a card.
     Look(Spot),
-    /// Let two cards change places. The spots have no order; [`Action::swap`] puts the lower first.
+    /// Swap two cards. The order of the spots has no meaning; [`Action::swap`] puts the lower one first.
     Swap(Spot, Spot),
-    /// Name the card of another seat that a reveal shows to all.
+    /// Name a card of another seat, which a reveal then shows to all seats.
     Show(Spot),
     /// Decline a power step or a gift.
     Skip,
@@ -41,9 +41,9 @@ pub enum Action {
     Snap(Spot),
     /// Touch a card as a bluff.
     Touch(Spot),
-    /// Give an own card into the gap that the snap left.
+    /// Give one of the seat's own cards to fill the gap that the snap left.
     Give(Spot),
-    /// Look at an own card for a penalty card (knob `paid_peek`).
+    /// Look at one of the seat's own cards and take a penalty card for it (knob `paid_peek`).
     Cheat(Spot),
 }
 
@@ -71,10 +71,10 @@ impl Action {
     }
 }
 
-/// The error of a text that is no decision.
+/// The error for a text that is not a decision.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "`{}` is no decision; decisions are draw, take, call, end, drop, skip, pass, one of peek, keep, look, show, \
+    "`{}` is not a decision; decisions are draw, take, call, end, drop, skip, pass, one of peek, keep, look, show, \
      snap, touch, give, cheat with a spot such as a3, or swap with two spots",
     shown(.0)
 )]
@@ -93,7 +93,7 @@ impl FromStr for Action {
     }
 }
 
-/// Declares the words of all decisions but swaps: of those that name no spot, and of those that name one.
+/// Declares the words of all decisions except swaps: `plain` decisions name no spot, `aimed` decisions name one.
 macro_rules! words {
     (plain { $($plain:ident = $plain_word:literal,)+ } aimed { $($verb:ident = $verb_word:literal,)+ }) => {
         impl fmt::Display for Action {
@@ -107,7 +107,7 @@ macro_rules! words {
         }
 
         impl Action {
-            /// The decision of a word; `spot` reads the next spot.
+            /// Reads a decision from its word. `spot` reads the next spot.
             fn read(word: &str, mut spot: impl FnMut() -> Option<Spot>) -> Option<Action> {
                 Some(match word {
                     $($plain_word => Action::$plain,)+
@@ -168,13 +168,13 @@ words! {
     }
 }
 
-/// The pairs of spots that may be swapped: any two of `spots`, but for those ruled out.
+/// The pairs of spots that may be swapped: any two of `spots`, except those that `apart` and `passive` exclude.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pairs {
     pub(crate) spots: SpotSet,
-    /// Seats of whose cards no two may be swapped with each other.
+    /// Seats within which no two cards may be swapped with each other.
     pub(crate) apart: crate::SeatSet,
-    /// Spots of which no two may be swapped with each other: one of the two is always another.
+    /// Spots that may not be swapped with each other, because one spot of each pair must be outside this set.
     pub(crate) passive: SpotSet,
 }
 
@@ -182,7 +182,7 @@ impl Pairs {
     pub(crate) const NONE: Pairs =
         Pairs { spots: SpotSet::EMPTY, apart: crate::SeatSet::EMPTY, passive: SpotSet::EMPTY };
 
-    /// The pairs as `from` counts the seats.
+    /// The pairs with seats relative to `from`.
     fn turned(&self, from: Seat) -> Pairs {
         Pairs { spots: self.spots.turned(from), apart: self.apart.turned(from), passive: self.passive.turned(from) }
     }
@@ -206,7 +206,7 @@ impl Pairs {
         if self.passive.is_empty() { all } else { all - self.len_among(self.passive) }
     }
 
-    /// The number of pairs of these spots, but for the seats apart.
+    /// The number of pairs among these spots, without pairs within one seat of `apart`.
     #[inline]
     fn len_among(&self, spots: SpotSet) -> usize {
         let pairs = |n: usize| n * n.saturating_sub(1) / 2;
@@ -214,7 +214,7 @@ impl Pairs {
         pairs(spots.len()) - self.apart.each().map(|seat| pairs(of(seat))).sum::<usize>()
     }
 
-    /// The pairs in playing order from `from` on: by their first spot, then by their second.
+    /// The pairs in playing order from `from` on: by first spot, then by second spot.
     fn iter_from(self, from: Seat) -> impl Iterator<Item = Action> {
         let turned = self.turned(from);
         let pairs = move |low: Spot| turned.partners(low).each().map(move |high| (low, high));
@@ -225,7 +225,7 @@ impl Pairs {
             .map(move |(low, high)| Action::swap(low.turned_back(from), high.turned_back(from)))
     }
 
-    /// The pair with this number, counted from 0: by its first spot in playing order from `from` on, then by its second.
+    /// The pair with index `n`, counted from 0, in the order of `iter_from`.
     fn nth_from(&self, from: Seat, mut n: usize) -> Option<Action> {
         let turned = self.turned(from);
         for spot in turned.spots.each() {
@@ -245,15 +245,15 @@ impl Pairs {
     }
 }
 
-/// Receives the legal decisions of a seat, kind by kind. One implementation collects them all, another checks a single one.
+/// Receives the legal decisions of a seat, kind by kind. One implementation collects all, another checks a single one.
 ///
-/// The decisions come as closures, so that a check computes only the kind that it needs. By default a kind is ignored.
+/// Decisions are passed as closures, so that a check computes only the kind that it needs. Default: ignore the kind.
 pub(crate) trait Offer {
     /// Offers a decision without a spot, which is legal if the condition holds.
     #[inline]
     fn allow(&mut self, _action: Action, _condition: impl FnOnce() -> bool) {}
 
-    /// Offers the targets of a verb. A phase has one verb with targets; [`Verb::Touch`] goes with [`Verb::Snap`].
+    /// Offers the targets of a verb. A phase has one verb with targets; [`Verb::Touch`] comes with [`Verb::Snap`].
     #[inline]
     fn aim(&mut self, _verb: Verb, _spots: impl FnOnce() -> SpotSet) {}
 
@@ -285,7 +285,7 @@ impl Offer for Choices {
     }
 }
 
-/// The verb of this phase that names a spot, with its targets.
+/// Collects only the targets of the phase's verb.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Targets(pub(crate) SpotSet);
 
@@ -298,7 +298,7 @@ impl Offer for Targets {
     }
 }
 
-/// The spots that may be swapped.
+/// Collects only the spots that swaps may involve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swappable(pub(crate) SpotSet);
 
@@ -316,11 +316,11 @@ pub(crate) struct Check {
     pub(crate) is_legal: bool,
 }
 
-#[expect(clippy::inline_always, reason = "where it is called the decisions are known, and little is left to compare")]
+#[expect(clippy::inline_always, reason = "callers pass constant decisions, so most comparisons fold away")]
 impl Offer for Check {
     #[inline(always)]
     fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool) {
-        // It names no spot, so its kind is all of it.
+        // A plain decision has no spot, so the variants are all there is to compare.
         if discriminant(&self.action) == discriminant(&action) {
             self.is_legal = condition();
         }
@@ -341,12 +341,12 @@ impl Offer for Check {
     }
 }
 
-/// The legal decisions of the seat that is asked: a small set, in a fixed order.
+/// The legal decisions of the seat to act: a small set in a fixed order.
 ///
-/// The order is that of [`Choices::nth`] and [`Choices::iter`]: decisions that name no spot (draw, take, call, end,
-/// drop, skip, pass), then those that name one, then touches, then swaps by their first spot and then their second. Spots
-/// are in playing order from the seat that decides on, first its own, and the slots of a seat in theirs. So whoever chooses
-/// by number treats the other seats by where they sit, and never by their letters.
+/// [`Choices::nth`] and [`Choices::iter`] use this order: decisions without a spot (draw, take, call, end, drop, skip,
+/// pass), decisions with one spot, touches, and swaps by their first and then their second spot. Spots are in playing
+/// order from the deciding seat on, its own spots first, and by slot within a seat. The index of a decision therefore
+/// depends on the positions of the other seats relative to the deciding seat, and never on seat letters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choices {
     /// The seat that decides.
@@ -362,12 +362,12 @@ impl Choices {
     /// The empty set.
     pub const NONE: Choices = Choices::none_of(Seat::A);
 
-    /// The empty set, of this seat.
+    /// The empty set of this seat.
     pub(crate) const fn none_of(seat: Seat) -> Choices {
         Choices { seat, plain: 0, verb: Verb::Peek, has_touch: false, spots: SpotSet::EMPTY, pairs: Pairs::NONE }
     }
 
-    /// The seat that decides; seat a where nobody does.
+    /// The seat that decides; seat a if no seat is to act.
     #[inline]
     pub const fn seat(&self) -> Seat {
         self.seat
@@ -379,13 +379,13 @@ impl Choices {
         self.plain
     }
 
-    /// The verb that names a spot, with its targets.
+    /// The verb of the decisions with one spot, and its targets.
     #[inline]
     pub(crate) const fn aimed(&self) -> (Verb, SpotSet) {
         (self.verb, self.spots)
     }
 
-    /// The swaps as `from` counts the spots: a spot, and those after it with which it may be swapped.
+    /// The swaps with seats relative to `from`: each spot with the later spots that it may be swapped with.
     #[inline]
     pub(crate) fn swaps_from(&self, from: Seat) -> impl Iterator<Item = (Spot, SpotSet)> + use<> {
         let turned = self.pairs.turned(from);
@@ -412,14 +412,14 @@ impl Choices {
         self.plain.count_ones() as usize + spots + touches + swaps
     }
 
-    /// Whether the set is empty, as it is when nobody is asked.
+    /// Whether the set is empty, which it is when no seat is to act.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.plain == 0 && self.spots.is_empty() && self.pairs.is_empty()
     }
 
-    /// The decision with number `n`, counted from 0.
-    #[expect(clippy::inline_always, reason = "a set that was just made then stays in registers")]
+    /// The decision with index `n`, counted from 0.
+    #[expect(clippy::inline_always, reason = "a set that was just built stays in registers")]
     #[inline(always)]
     pub fn nth(&self, n: usize) -> Option<Action> {
         let plain = self.plain.count_ones() as usize;
@@ -437,7 +437,7 @@ impl Choices {
         }
     }
 
-    /// The decision with number `n` among touches and swaps, apart from the others so that those are quick.
+    /// The decision with index `n` among touches and swaps. Not inlined, to keep [`Choices::nth`] small and fast.
     #[inline(never)]
     fn nth_beyond(&self, n: usize) -> Option<Action> {
         match self.touches().nth_from(self.seat, n) {
@@ -446,7 +446,7 @@ impl Choices {
         }
     }
 
-    /// Whether the decision is legal. The spots of a swap may come in either order.
+    /// Whether the decision is legal. The spots of a swap may be in either order.
     #[inline]
     pub fn contains(&self, action: Action) -> bool {
         match action {
@@ -470,12 +470,12 @@ impl Choices {
         plain.chain(aimed).chain(touches).chain(pairs.iter_from(seat))
     }
 
-    /// The targets of the verb of this phase that names a spot: the spots that may be kept in, looked at, snapped or given.
+    /// The targets of the phase's verb, such as the spots that may be looked at, snapped or given.
     pub fn targets(&self) -> SpotSet {
         self.spots
     }
 
-    /// The spots that may be swapped. Not every two of them may be; see [`Choices::contains`].
+    /// The spots that swaps may involve. Not every pair of them is legal; see [`Choices::contains`].
     pub fn swappable(&self) -> SpotSet {
         self.pairs.spots
     }

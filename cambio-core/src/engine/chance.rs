@@ -1,7 +1,7 @@
-//! Where the outcomes of chance come from.
+//! Sources of random outcomes.
 //!
-//! The engine asks for each outcome when it is due and has no random generator itself, so a cloned state does not contain its
-//! future. There are three sources behind one narrow interface: a dealt deck (real games, replays), an unordered pool (worlds
+//! The engine has no random generator: it requests each outcome when it needs it, so a cloned state does not fix future
+//! outcomes. One narrow interface covers three sources: a dealt deck (real games, replays), an unordered pool (states
 //! that are sampled for a search), and an enumerator of outcomes (exact solving).
 
 use rand::Rng;
@@ -13,24 +13,24 @@ use crate::{Card, Rules, Seat, SeatSet};
 
 /// A source of chance.
 pub trait Chance {
-    /// Whether faces that nobody has seen are decided when a round ends. A solver that averages over them says no.
+    /// Whether latent faces are drawn when a round ends. A solver that averages over them sets this to `false`.
     const SETTLES: bool = true;
 
-    /// Draws the card of an unordered pool that is seen next: an index into `pool`, which is not empty. Only states without a
-    /// dealt deck ask.
+    /// Draws the next card to be seen from an unordered pool: returns an index into `pool`, which is not empty. Called
+    /// only for states without a dealt deck.
     fn draw(&mut self, pool: &[Card]) -> usize;
 
-    /// Orders a new stock; its last card is the top. Only states with a dealt deck ask.
+    /// Orders a new stock; its last card is the top. Called only for states with a dealt deck.
     fn shuffle(&mut self, stock: &mut [Card]);
 
-    /// Orders the seats that snap. Asked when there are two or more.
+    /// Orders the seats that snap. Called only if there are two or more.
     fn race(&mut self, race: &Race<'_>) -> RaceOrder;
 }
 
 /// Two or more seats that snap in one window.
 #[derive(Clone, Copy, Debug)]
 pub struct Race<'a> {
-    /// The rules, whose knob `race` says how the order is drawn.
+    /// The rules. Their knob `race` determines how the order is drawn.
     pub rules: &'a Rules,
     /// The number of seats.
     pub seats: usize,
@@ -41,7 +41,7 @@ pub struct Race<'a> {
 }
 
 impl Race<'_> {
-    /// The order in which the snappers stand in `order`. Those that are not in it come last, from the seat whose turn it is.
+    /// The snappers in the order of `order`. Snappers that are not in it come last, in playing order from `turn`.
     pub(crate) fn by(&self, order: RaceOrder) -> RaceOrder {
         let mut left = self.snappers;
         let mut take = |seat: Seat| {
@@ -52,7 +52,7 @@ impl Race<'_> {
         RaceOrder::new(order.seats().chain(self.snappers.iter_from(self.turn)).filter(|&seat| take(seat)))
     }
 
-    /// Draws an order as the rules' knob `race` says.
+    /// Draws an order according to the knob `race`.
     pub fn draw(&self, rng: &mut impl Rng) -> RaceOrder {
         let (mut seats, mut len, mut left) = (Seat::ALL, 0, self.snappers);
         while let Some(seat) = left.first_from(self.turn) {
@@ -96,13 +96,13 @@ impl Race<'_> {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RaceOrder {
-    /// Four bits a seat, the fastest seat in the lowest bits. One word, because orders are made in the hottest loops.
+    /// Four bits per seat, the fastest seat in the lowest bits. A single word, because hot loops create orders.
     seats: u32,
     len: u8,
 }
 
 impl RaceOrder {
-    /// An order of the seats in the order of the iterator. Seats after the eighth are left out.
+    /// The seats in the order of the iterator. Seats after the eighth are ignored.
     pub fn new(seats: impl IntoIterator<Item = Seat>) -> RaceOrder {
         let mut order = RaceOrder { seats: 0, len: 0 };
         for seat in seats.into_iter().take(MAX_SEATS) {
@@ -123,7 +123,7 @@ impl RaceOrder {
     }
 }
 
-/// Chance from one generator of random bits, for worlds and random play.
+/// Chance from one random generator, for sampled states and random play.
 #[derive(Clone, Debug)]
 pub struct Dice<R>(pub R);
 
@@ -142,16 +142,16 @@ impl<R: Rng> Chance for Dice<R> {
     }
 }
 
-/// Chance from the streams of one round under a [`Key`]: reshuffles and races each have their own.
+/// The chance of one round under a [`Key`], with separate streams for reshuffles and races.
 #[derive(Clone, Debug)]
 pub struct RoundChance {
     key: Key,
     round: u32,
     reshuffles: Option<Stream>,
     races: Option<Stream>,
-    /// How many races were drawn.
+    /// The number of races so far.
     raced: usize,
-    /// The orders of the first races that do not come from the key.
+    /// The orders that were set from outside, by race; `None` where the key decides.
     laid: Vec<Option<RaceOrder>>,
 }
 
@@ -161,7 +161,7 @@ impl RoundChance {
         RoundChance { key, round, reshuffles: None, races: None, raced: 0, laid: Vec::new() }
     }
 
-    /// Starts over, for another match of the same deal.
+    /// Returns to the start, for another match of the same deal.
     pub(crate) fn rewind(&mut self) {
         self.raced = 0;
         for stream in [&mut self.reshuffles, &mut self.races] {
@@ -171,12 +171,12 @@ impl RoundChance {
         }
     }
 
-    /// How many races were drawn since the round began.
+    /// The number of races since the round began.
     pub(crate) fn raced(&self) -> usize {
         self.raced
     }
 
-    /// Lays the order of a race, counted from 0.
+    /// Sets the order of a race, counted from 0, instead of drawing it.
     pub(crate) fn lay_race(&mut self, number: usize, order: RaceOrder) {
         if self.laid.len() <= number {
             self.laid.resize(number + 1, None);
@@ -184,7 +184,7 @@ impl RoundChance {
         self.laid[number] = Some(order);
     }
 
-    /// Whether the order of any race was laid.
+    /// Whether the order of any race was set from outside.
     pub(crate) fn has_laid_races(&self) -> bool {
         !self.laid.is_empty()
     }

@@ -4,8 +4,8 @@ use crate::{Card, Seat, SeatSet, Spot};
 
 /// Something that happened at the table.
 ///
-/// `Face` is the type of a face that only one seat sees: `Card` for the referee, `Option<Card>` for a seat. Everything else is
-/// public and the same for all. An agent takes [`Sighting`]s; the event of a referee has another type.
+/// `Face` is the type of a face that only one seat sees: `Card` for the referee, `Option<Card>` for a seat. All other
+/// fields are public. Agents receive [`Sighting`]s, which have another type than the referee's events.
 ///
 /// ```
 /// use cambio_core::{Card, Event, Seat};
@@ -31,7 +31,7 @@ pub enum Event<Face> {
         seat: Seat,
         /// Where the card lies.
         spot: Spot,
-        /// The card, for its owner.
+        /// The card, which only its owner sees.
         face: Face,
     },
     /// The stock's top started the pile.
@@ -48,7 +48,7 @@ pub enum Event<Face> {
     Drew {
         /// The seat.
         seat: Seat,
-        /// The card, for the drawer.
+        /// The card, which only the seat that drew sees.
         face: Face,
     },
     /// A seat took the top of the pile.
@@ -65,7 +65,7 @@ pub enum Event<Face> {
         /// The card.
         card: Card,
     },
-    /// The held card went into a spot, the card there onto the pile.
+    /// The held card went into a spot, and the card there went onto the pile.
     Kept {
         /// The seat.
         seat: Seat,
@@ -80,10 +80,10 @@ pub enum Event<Face> {
         seat: Seat,
         /// Where the card lies.
         spot: Spot,
-        /// The card, for the seat that looked.
+        /// The card, which only the seat that looked sees.
         face: Face,
     },
-    /// Two cards changed places, faces unseen.
+    /// Two cards changed places. No seat saw the faces.
     Swapped {
         /// The seat that swapped.
         seat: Seat,
@@ -92,7 +92,7 @@ pub enum Event<Face> {
         /// The other spot.
         other: Spot,
     },
-    /// A card was shown to all.
+    /// A power showed a card to all seats.
     Shown {
         /// Where the card lies.
         spot: Spot,
@@ -119,15 +119,15 @@ pub enum Event<Face> {
         spot: Spot,
         /// The card.
         card: Card,
-        /// What became of it.
+        /// The outcome of the snap.
         verdict: Verdict,
     },
-    /// A seat reached for a card too late; nobody sees for which (`late = "abort"`).
+    /// A seat snapped too late, and its card is not revealed (`late = "abort"`).
     Aborted {
         /// The seat.
         seat: Seat,
     },
-    /// A seat got a penalty card, unseen.
+    /// A seat got a penalty card, which no seat saw.
     Penalised {
         /// The seat.
         seat: Seat,
@@ -139,7 +139,7 @@ pub enum Event<Face> {
         /// The seat.
         seat: Seat,
     },
-    /// The winner of a foreign snap gave a card for it.
+    /// The winner of a foreign snap gave one of its cards to fill the gap.
     Gave {
         /// The seat that gave.
         seat: Seat,
@@ -160,15 +160,15 @@ pub enum Event<Face> {
     },
     /// The pile without its top was shuffled into a new stock.
     Reshuffled {
-        /// How many cards the new stock has.
+        /// The number of cards in the new stock.
         cards: u16,
     },
     /// The round ended.
     Ended {
-        /// Why.
+        /// The reason.
         reason: Ending,
     },
-    /// At the end of the round a card was turned up.
+    /// A card was turned up at the end of the round.
     TurnedUp {
         /// Where the card lies.
         spot: Spot,
@@ -177,17 +177,17 @@ pub enum Event<Face> {
     },
 }
 
-/// What a seat perceives of an event: a face that only another seat saw is `None`.
+/// An event as a seat perceives it: a face that only another seat saw is `None`.
 pub type Sighting = Event<Option<Card>>;
 
-/// What became of a snapped card.
+/// The outcome of a snap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// It matched and went onto the pile.
     Right,
     /// It did not match and went back.
     Wrong,
-    /// It matched after a winner and went back.
+    /// It matched, but another snap was faster; it went back.
     Late,
 }
 
@@ -200,7 +200,7 @@ pub enum Ending {
     EmptyHand,
     /// The turn limit was reached.
     TurnLimit,
-    /// Nothing could be drawn.
+    /// No card could be drawn.
     StockOut,
 }
 
@@ -217,22 +217,22 @@ impl Ending {
 }
 
 impl Event<Card> {
-    /// What `seat` perceives of the event: it sees the face only if it is the seat that drew, looked or peeked.
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    /// The event as `seat` perceives it: with the face only if this is the seat that drew, looked or peeked.
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn seen_from(&self, seat: Seat) -> Sighting {
         self.with_faces(|witness, card| (witness == seat).then_some(card))
     }
 
-    /// What everybody perceives: the event without the face that one seat alone sees.
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    /// The public part of the event: without the face that only one seat sees.
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn public(&self) -> Sighting {
         self.with_faces(|_, _| None)
     }
 
-    /// The face that one seat alone sees, and that seat; `None` where there is no such face.
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    /// The face that only one seat sees, with that seat; `None` if the event has no such face.
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn private(&self) -> Option<(Seat, Card)> {
         let mut found = None;
@@ -243,8 +243,8 @@ impl Event<Card> {
         found
     }
 
-    /// Maps every privately seen face: `shown` gets the seat that sees it and the card, and returns what to store instead.
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    /// Replaces the private face, if any: `shown` gets the seat that sees it and the card, and returns the new face.
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn with_faces(self, mut shown: impl FnMut(Seat, Card) -> Option<Card>) -> Sighting {
         match self {
@@ -275,9 +275,9 @@ impl Event<Card> {
     }
 }
 
-/// Takes the referee's events as they happen. `()` ignores them, and the compiler removes the calls.
+/// Receives the referee's events as they happen. `()` ignores them, and the compiler removes the calls.
 pub trait Sink {
-    /// Takes one event.
+    /// Receives one event.
     fn event(&mut self, event: &Event<Card>);
 }
 

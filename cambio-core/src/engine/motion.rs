@@ -1,24 +1,24 @@
 //! How an event moves cards and shows faces.
 //!
-//! The engine, [`Knowledge`](crate::Knowledge), the memory and belief of agents, and the responder of the solver all
-//! follow cards by [`Event::motion`]. None of them repeats what an event does to cards.
+//! The engine, [`Knowledge`](crate::Knowledge), the memory and belief of agents, and the best response of the solver
+//! all track cards with [`Event::motion`], so that the effect of an event on cards is defined once.
 
 use crate::engine::event::{Event, Verdict};
 use crate::rules::card::Card;
 use crate::rules::seat::{Seat, SeatSet, Spot};
 
-/// Where a card goes, and which face is seen by whom.
+/// Where a card moves, and which seats see its face.
 ///
-/// Stock, pile, hand (the one held card) and spots are the places. A card that goes onto the pile is seen by all and is
-/// the new top. `Face` is as in [`Event`]: what is known of a face that one seat alone sees.
+/// The places are stock, pile, hand (the one held card) and spots. A card that goes onto the pile becomes its top, and
+/// all seats see it. `Face` is as in [`Event`]: the type of a face that only one seat sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Motion<Face> {
-    /// Stock → spots, unseen: a new round. Each seat has a hand of cards in its first slots, dealt in turn from the starter
-    /// on; then the seats of `extra` get one card more each, in the next slot if there is one.
+    /// Stock → spots, unseen: a new round. Each seat gets a hand of cards in its first slots, dealt one at a time from
+    /// the starter on. Then each seat of `extra` gets one more card in the next slot, if there is one.
     Dealt {
         /// The seat that gets the first card.
         starter: Seat,
-        /// The seats that get a card more.
+        /// The seats that get an extra card.
         extra: SeatSet,
     },
     /// A card stays where it lies, and one seat sees it.
@@ -27,10 +27,10 @@ pub enum Motion<Face> {
         seat: Seat,
         /// Where the card lies.
         spot: Spot,
-        /// The card, for that seat.
+        /// The card, which only that seat sees.
         face: Face,
     },
-    /// A card stays where it lies, and all see it.
+    /// A card stays where it lies, and all seats see it.
     Shown {
         /// Where the card lies.
         spot: Spot,
@@ -46,10 +46,10 @@ pub enum Motion<Face> {
     Drawn {
         /// The seat.
         seat: Seat,
-        /// The card, for that seat.
+        /// The card, which only that seat sees.
         face: Face,
     },
-    /// Pile → hand: the top, which all know. The pile then shows no top.
+    /// Pile → hand: the top, which all seats know. The pile then shows no top.
     Taken {
         /// The card.
         card: Card,
@@ -59,7 +59,7 @@ pub enum Motion<Face> {
         /// The card.
         card: Card,
     },
-    /// Hand → spot, and the card that lay there → pile. Who has seen the held card has seen what lies here now.
+    /// Hand → spot, and the card that lay there → pile. The seats that know the held card now know this spot.
     Kept {
         /// The spot.
         spot: Spot,
@@ -73,14 +73,14 @@ pub enum Motion<Face> {
         /// The card.
         card: Card,
     },
-    /// Spot ↔ spot: two cards change places, and what is known of each goes with it.
+    /// Spot ↔ spot: two cards change places. Knowledge about a card moves with it.
     Exchanged {
         /// One spot.
         one: Spot,
         /// The other spot.
         other: Spot,
     },
-    /// Spot → empty spot: what is known of the card goes with it.
+    /// Spot → empty spot. Knowledge about the card moves with it.
     Moved {
         /// Where the card lay; the spot is then empty.
         from: Spot,
@@ -94,7 +94,7 @@ pub enum Motion<Face> {
     },
     /// Pile → stock: all but the top becomes the new stock.
     Reshuffled {
-        /// How many cards the new stock has.
+        /// The number of cards in the new stock.
         cards: u16,
     },
     /// No card moves and no face is seen.
@@ -112,11 +112,11 @@ impl<Face: Copy> Event<Face> {
     /// let card = Card::new(3).unwrap();
     /// let snap: Event<Card> = Event::Snapped { seat, spot, card, verdict: Verdict::Right };
     /// assert_eq!(snap.motion(), Motion::Discarded { spot, card });
-    /// // A card that does not match goes back, and all have seen it.
+    /// // A card that does not match goes back, and all seats have seen it.
     /// let snap: Event<Card> = Event::Snapped { seat, spot, card, verdict: Verdict::Wrong };
     /// assert_eq!(snap.motion(), Motion::Shown { spot, card });
     /// ```
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn motion(&self) -> Motion<Face> {
         match *self {

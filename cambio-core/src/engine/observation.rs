@@ -7,9 +7,9 @@ use crate::rules::knob::{CallWhen, Gift, PowerUse, Redrop};
 use crate::rules::seat::{MAX_SLOTS, SPOTS, Seat, Spot, SpotSet};
 use crate::{Action, Rules};
 
-/// The table and what one seat has legitimately seen.
+/// The table and the faces that one seat has legitimately seen.
 ///
-/// An observation holds no hidden face: there is nothing in it to redact.
+/// An observation contains no hidden faces, so nothing in it needs to be redacted.
 ///
 /// ```
 /// use cambio_core::{Playing, Rules, Seat, rng::Key};
@@ -18,7 +18,7 @@ use crate::{Action, Rules};
 /// let view = playing.turn().unwrap().view;
 /// assert_eq!(view.choices().to_string(), "peek b1, peek b2, peek b3, peek b4");
 /// assert!(view.allows("peek b2".parse().unwrap()) && !view.allows("draw".parse().unwrap()));
-/// // Nobody has seen a card yet.
+/// // No seat has seen a card yet.
 /// assert!(view.known().is_empty());
 /// assert_eq!(view.face("b1".parse().unwrap()), None);
 /// ```
@@ -28,7 +28,7 @@ pub struct Observation<'a> {
     pub(crate) private: Private,
 }
 
-/// What one seat knows beyond the table.
+/// The private knowledge of one seat.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Private {
     pub(crate) seat: Seat,
@@ -41,7 +41,7 @@ impl<'a> Observation<'a> {
         Observation { table, private }
     }
 
-    /// The table as everybody sees it.
+    /// The public table.
     pub fn table(&self) -> &'a Table {
         self.table
     }
@@ -56,8 +56,8 @@ impl<'a> Observation<'a> {
         self.private.seat
     }
 
-    /// The card that lies here, if this seat has legitimately seen it. Nothing is forgotten; an agent that forgets
-    /// does so by itself.
+    /// The card in this spot, if this seat has legitimately seen it. The observation has perfect recall; an agent that
+    /// forgets cards must model this itself.
     pub fn face(&self, spot: Spot) -> Option<Card> {
         self.private.faces[spot.index()]
     }
@@ -72,17 +72,17 @@ impl<'a> Observation<'a> {
         self.private.held
     }
 
-    /// Whether this card would match in the window or chain that is open, if it lay here.
+    /// Whether this card would match in the open window or chain if it lay in this spot.
     pub fn would_match(&self, spot: Spot, card: Card) -> bool {
         View::would_match(self, spot, card)
     }
 
-    /// The cards that this seat knows to match in the window or chain that is open, and may snap.
+    /// The spots of the cards that this seat may snap and knows to match in the open window or chain.
     pub fn known_matches(&self) -> SpotSet {
         View::known_matches(self)
     }
 
-    /// The decisions that are legal for this seat now; none if another seat is asked.
+    /// The legal decisions of this seat; none if another seat is to act.
     pub fn choices(&self) -> Choices {
         View::choices(self)
     }
@@ -93,7 +93,7 @@ impl<'a> Observation<'a> {
     }
 }
 
-/// An [`Observation`] that owns its table, so that it can be kept after the game has gone on.
+/// An [`Observation`] that owns its table, so that it can be kept while the game continues.
 ///
 /// ```
 /// use cambio_core::{OwnedObservation, Playing, Rules, rng::Key};
@@ -116,7 +116,7 @@ impl From<&Observation<'_>> for OwnedObservation {
 }
 
 impl OwnedObservation {
-    /// The observation, which agents and [`Knowledge`](crate::Knowledge) take.
+    /// The borrowed form, which agents and [`Knowledge`](crate::Knowledge) take.
     pub fn observation(&self) -> Observation<'_> {
         Observation { table: &self.table, private: self.private.clone() }
     }
@@ -146,13 +146,13 @@ impl View for OwnedObservation {
 
 /// What a policy sees when it decides: the table, and the faces that one seat has legitimately seen.
 ///
-/// Agents get an [`Observation`]. A [`StateView`](crate::StateView) is the same without copying anything. A policy that takes any
-/// view works both as an agent and in playouts.
+/// Agents get an [`Observation`]. A [`StateView`](crate::StateView) has the same content but copies nothing. A policy
+/// that is generic over `View` works both as an agent and in playouts.
 ///
 /// ```
 /// use cambio_core::{Playing, Rules, View, rng::Key};
 ///
-/// /// Calls with at most so many points, of which all have to be known.
+/// /// Calls with at most this many points if all own cards are known.
 /// fn would_call(view: &impl View, most: i32) -> bool {
 ///     let own = view.table().layout(view.seat());
 ///     own.without(view.known()).is_empty() && view.known_points() <= most
@@ -162,11 +162,11 @@ impl View for OwnedObservation {
 /// assert!(!would_call(&playing.state().view(playing.turn().unwrap().seat), 5));
 /// ```
 pub trait View {
-    /// The table as everybody sees it.
+    /// The public table.
     fn table(&self) -> &Table;
     /// The seat that observes.
     fn seat(&self) -> Seat;
-    /// The card that lies here, if the seat has legitimately seen it.
+    /// The card in this spot, if the seat has legitimately seen it.
     fn face(&self, spot: Spot) -> Option<Card>;
     /// The held card, if the seat knows it.
     fn held(&self) -> Option<Card>;
@@ -192,7 +192,7 @@ pub trait View {
         spots.intersection(self.known()).iter_from(self.seat()).filter_map(|spot| Some((spot, self.face(spot)?)))
     }
 
-    /// Of the cards in these spots those of `owner` that the seat has legitimately seen, in the order of the slots.
+    /// The cards of `owner` in these spots that the seat has legitimately seen, by slot.
     #[inline]
     fn known_cards_of(&self, owner: Seat, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)>
     where
@@ -201,7 +201,7 @@ pub trait View {
         spots.intersection(self.known()).iter_of(owner).filter_map(|spot| Some((spot, self.face(spot)?)))
     }
 
-    /// The points of those cards.
+    /// The points of the cards that [`View::known_cards_of`] returns.
     #[inline]
     fn tally(&self, owner: Seat, spots: SpotSet) -> Tally
     where
@@ -210,7 +210,7 @@ pub trait View {
         Tally::of(self.known_cards_of(owner, spots).map(|(_, card)| self.rules().points(card)))
     }
 
-    /// The points of all cards on the table that the seat has legitimately seen, together.
+    /// The sum of the points of all cards on the table that the seat has legitimately seen.
     fn known_points(&self) -> i32
     where
         Self: Sized,
@@ -218,13 +218,13 @@ pub trait View {
         self.known_cards(self.known()).map(|(_, card)| self.rules().points(card)).sum()
     }
 
-    /// Whether this card would match in the window or chain that is open, if it lay here.
+    /// Whether this card would match in the open window or chain if it lay in this spot.
     #[inline]
     fn would_match(&self, spot: Spot, card: Card) -> bool {
         matches!(self.table().phase, Phase::Window | Phase::Chain) && matches(self.table(), self.seat(), spot, card)
     }
 
-    /// The cards that the seat knows to match in the window or chain that is open, and may snap.
+    /// The spots of the cards that the seat may snap and knows to match in the open window or chain.
     #[inline]
     fn known_matches(&self) -> SpotSet
     where
@@ -236,7 +236,7 @@ pub trait View {
         }
     }
 
-    /// The decisions that are legal for the seat now; none if another seat is asked.
+    /// The legal decisions of the seat; none if another seat is to act.
     #[inline]
     fn choices(&self) -> Choices
     where
@@ -245,8 +245,8 @@ pub trait View {
         if self.table().asked == Some(self.seat()) { choices(self.table(), self) } else { Choices::NONE }
     }
 
-    /// Whether the decision is one of [`View::choices`]. It does not make the whole set, so it is faster for one decision.
-    #[expect(clippy::inline_always, reason = "who asks mostly names the decision, and then little is left to match")]
+    /// Whether the decision is one of [`View::choices`]. This is faster than building the set.
+    #[expect(clippy::inline_always, reason = "most callers pass a constant decision, so most of the match folds away")]
     #[inline(always)]
     fn allows(&self, action: Action) -> bool
     where
@@ -255,7 +255,7 @@ pub trait View {
         self.table().asked == Some(self.seat()) && allows(self.table(), self, action)
     }
 
-    /// The spots that [`Choices::targets`] returns. It does not make the whole set.
+    /// The spots that [`Choices::targets`] returns, without building the set of choices.
     #[inline]
     fn targets(&self) -> SpotSet
     where
@@ -268,7 +268,7 @@ pub trait View {
         targets.0
     }
 
-    /// The spots that [`Choices::swappable`] returns. It does not make the whole set.
+    /// The spots that [`Choices::swappable`] returns, without building the set of choices.
     #[inline]
     fn swappable(&self) -> SpotSet
     where
@@ -282,7 +282,7 @@ pub trait View {
     }
 }
 
-/// The points of some cards: their sum, and the most that one of them has.
+/// The points of some cards: their sum and their maximum.
 ///
 /// ```
 /// use cambio_core::Tally;
@@ -294,7 +294,7 @@ pub trait View {
 pub struct Tally {
     /// The sum of the points.
     pub sum: i32,
-    /// The most points of a card; `None` if there is no card.
+    /// The points of the most expensive card; `None` without cards.
     pub most: Option<i32>,
 }
 
@@ -307,9 +307,9 @@ impl Tally {
 
     /// The tally of the cards of `owner` in these spots. All of them must be known.
     ///
-    /// It looks at four slots whether they hold a known card or not: playouts ask so often that a loop of as many steps as
-    /// there are cards, whose end no processor foresees, would cost more.
-    #[expect(clippy::inline_always, reason = "a part of each decision of a playout, and all of it stays in registers")]
+    /// It always reads four slots, whether or not they hold a known card. A loop over the known cards only would be
+    /// slower in playouts, because its length is hard to predict for the processor.
+    #[expect(clippy::inline_always, reason = "called in each playout decision; inlined, it stays in registers")]
     #[inline(always)]
     pub(crate) fn of_layout(rules: &Rules, faces: &[Option<Card>; SPOTS], owner: Seat, spots: SpotSet) -> Tally {
         let known = spots.slots_of(owner);
@@ -356,8 +356,8 @@ impl View for Observation<'_> {
     }
 }
 
-/// The decisions of the asked seat: from the table and what that seat itself knows, never from hidden faces.
-#[expect(clippy::inline_always, reason = "its parts then stay in registers")]
+/// The legal decisions of the seat to act. They depend on the table and that seat's knowledge, never on hidden faces.
+#[expect(clippy::inline_always, reason = "its fields then stay in registers")]
 #[inline(always)]
 pub(crate) fn choices(table: &Table, view: &impl View) -> Choices {
     let mut choices = table.asked.map_or(Choices::NONE, Choices::none_of);
@@ -365,8 +365,8 @@ pub(crate) fn choices(table: &Table, view: &impl View) -> Choices {
     choices
 }
 
-/// Whether the decision is one of [`choices`], which are not made for it.
-#[expect(clippy::inline_always, reason = "who asks mostly names the decision, and then little is left to match")]
+/// Whether the decision is one of [`choices`], without building the set.
+#[expect(clippy::inline_always, reason = "most callers pass a constant decision, so most of the match folds away")]
 #[inline(always)]
 pub(crate) fn allows(table: &Table, view: &impl View, action: Action) -> bool {
     let mut check = Check { action, is_legal: false };
@@ -374,8 +374,8 @@ pub(crate) fn allows(table: &Table, view: &impl View, action: Action) -> bool {
     check.is_legal
 }
 
-/// Offers the decisions of the asked seat. This is the one place that says what is legal.
-#[expect(clippy::inline_always, reason = "its parts then stay in registers")]
+/// Offers the legal decisions of the seat to act. Only this function defines which decisions are legal.
+#[expect(clippy::inline_always, reason = "its fields then stay in registers")]
 #[inline(always)]
 fn offer(table: &Table, view: &impl View, to: &mut impl Offer) {
     let Some(seat) = table.asked else { return };
@@ -432,25 +432,25 @@ fn offer(table: &Table, view: &impl View, to: &mut impl Offer) {
     }
 }
 
-/// Whether this step of the power that is being used has a target.
+/// Whether this step of the current power has a legal target.
 #[inline]
 pub(crate) fn step_has_target(table: &Table, step: Step) -> bool {
     !table.look_targets(step).is_empty() || !table.swap_targets(step).is_empty()
 }
 
-/// Whether a card matches in the window or chain that is open.
+/// Whether a card matches in the open window or chain.
 #[inline]
 pub(crate) fn matches(table: &Table, seat: Seat, spot: Spot, card: Card) -> bool {
     shown(table).is_some_and(|shown| table.rules.match_each_other(shown, card, spot.seat() == seat))
 }
 
-/// The card that others are compared with.
+/// The card that a snapped card has to match.
 #[inline]
 fn shown(table: &Table) -> Option<Card> {
     if table.phase == Phase::Chain { table.top } else { table.opener }
 }
 
-/// The cards that a seat may snap because it knows that they match.
+/// The spots that a seat may snap because it knows that their cards match.
 fn known_matches(view: &impl View) -> SpotSet {
     let (table, seat) = (view.table(), view.seat());
     let mut matching = SpotSet::EMPTY;
@@ -462,15 +462,15 @@ fn known_matches(view: &impl View) -> SpotSet {
     matching
 }
 
-/// Whether the seat may call, the cap included.
+/// Whether the seat may call, including the cap.
 #[inline]
 pub(crate) fn may_call(table: &Table, seat: Seat, view: &impl View) -> bool {
     table.can_call(seat)
         && table.feasible_cap().is_none_or(|cap| lowest_feasible_sum(table, seat, view) <= i32::from(cap))
 }
 
-/// The lowest sum that `seat` can have as far as it can tell: the faces it knows, and for each card it does not
-/// know the cheapest of the cards that it sees nowhere.
+/// The lowest sum of `seat` that is consistent with its knowledge: the points of its known cards, plus the points of
+/// the cheapest unseen cards in place of its unknown cards.
 fn lowest_feasible_sum(table: &Table, seat: Seat, view: &impl View) -> i32 {
     let rules = table.rules;
     let mut unseen = [0u16; MAX_KINDS];

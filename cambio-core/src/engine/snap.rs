@@ -1,7 +1,7 @@
-//! Snap windows by the rules: which event opens or closes one, who may snap, and what.
+//! The rules of snap windows: which events open and close a window, which seats may snap, and which cards.
 //!
-//! The engine asks here with its [`Table`](crate::Table). A player that follows a round by its sightings asks here with what
-//! it heard. Both get their answers from the same code.
+//! The engine calls this code with its [`Table`](crate::Table). A player that follows a round only by its sightings
+//! uses the same code with a [`SnapRights`] that it updates itself.
 
 use crate::Rules;
 use crate::engine::event::Event;
@@ -9,10 +9,10 @@ use crate::rules::card::Card;
 use crate::rules::knob::{CallerSnaps, Flip, OthersAfterCall, SnapTargets, Window};
 use crate::rules::seat::{Seat, SeatSet, SpotSet};
 
-/// Who may snap which cards, after calls and with safe seats.
+/// Which seats may snap which cards, given the calls and the safe seats.
 ///
-/// A [`Table`](crate::Table) has the rights of its round. A player without a table starts with [`SnapRights::new`] and
-/// tells it every event.
+/// A [`Table`](crate::Table) provides the rights of its round. A player without a table starts with [`SnapRights::new`]
+/// and passes every event to [`SnapRights::notice`].
 ///
 /// # Examples
 /// ```
@@ -36,7 +36,7 @@ pub struct SnapRights {
 }
 
 impl SnapRights {
-    /// The rights at the start of a round: nobody has called and nobody is safe.
+    /// The rights at the start of a round: no seat has called and no seat is safe.
     pub fn new(rules: &Rules, seats: usize) -> SnapRights {
         SnapRights::of(*rules, seats as u8, SeatSet::EMPTY, SeatSet::EMPTY)
     }
@@ -52,7 +52,6 @@ impl SnapRights {
             Event::Dealt { .. } => (self.callers, self.safe) = (SeatSet::EMPTY, SeatSet::EMPTY),
             Event::Called { seat } => self.callers.insert(seat),
             Event::BecameSafe { seat } => self.safe.insert(seat),
-            // Whatever else happens leaves the rights as they are.
             _ => {}
         }
     }
@@ -62,7 +61,7 @@ impl SnapRights {
         self.callers
     }
 
-    /// The seats that may snap: those that a snap window asks.
+    /// The seats that may snap. A snap window asks all of them.
     #[inline]
     pub fn seats(&self) -> SeatSet {
         let all = SeatSet::first(usize::from(self.seats)).without(self.safe);
@@ -78,7 +77,7 @@ impl SnapRights {
         if spec.caller_snaps == CallerSnaps::None { seats.without(self.callers) } else { seats }
     }
 
-    /// The spots among `occupied` that `seat` may snap, if it may snap at all. Whether the cards match is another question.
+    /// The spots among `occupied` that `seat` may snap, if it may snap at all. Does not check whether cards match.
     #[inline]
     pub fn targets(&self, seat: Seat, occupied: SpotSet) -> SpotSet {
         let spec = self.rules.spec();
@@ -96,24 +95,24 @@ impl SnapRights {
     }
 }
 
-/// What an event says about snap windows.
+/// The effect of an event on snap windows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowSign {
-    /// A window opens for this card: at once, or when the card's power is done where powers come first.
+    /// A window opens for this card: at once, or after the card's power if the rules let powers come first.
     Opens(Card),
     /// The seat has snapped in the window that is open.
     Snaps(Seat),
-    /// Nobody declares any more in the window, if one was open. Its winner may still go on with a chain.
+    /// The window, if one was open, accepts no more declarations. Its winner may still continue with a chain.
     Closes,
-    /// Nothing.
+    /// The event has no effect on snap windows.
     None,
 }
 
 impl Rules {
-    /// What this event says about snap windows under these rules.
+    /// The effect of an event on snap windows under these rules.
     ///
-    /// A window that a power opens again (`window = "both"`) has no sign of its own. After the round's last card the sign
-    /// is [`WindowSign::Opens`] too, even where `final_window = false` leaves that window out.
+    /// A second window after a power (`window = "both"`) has no sign of its own. The last card of a round also has the
+    /// sign [`WindowSign::Opens`], even if `final_window = false` omits its window.
     pub fn window_sign<Face: Copy>(&self, event: &Event<Face>) -> WindowSign {
         match *event {
             Event::Flipped { card } if self.flip_opens_window() => WindowSign::Opens(card),
@@ -122,7 +121,7 @@ impl Rules {
             }
             Event::Snapped { seat, .. } | Event::Aborted { seat } => WindowSign::Snaps(seat),
             Event::TurnBegan { .. } | Event::Called { .. } | Event::Ended { .. } => WindowSign::Closes,
-            // A step of a power, or a gift that is declined.
+            // A power step, or a declined gift.
             Event::Looked { .. } | Event::Swapped { .. } | Event::Shown { .. } | Event::Skipped { .. }
                 if !self.powers_come_first() =>
             {

@@ -1,4 +1,4 @@
-//! A round in progress: the table and the faces that it hides.
+//! A round in progress: the public table and the hidden faces.
 
 mod moves;
 mod turn;
@@ -16,8 +16,8 @@ use turn::Turn;
 
 /// A round in progress.
 ///
-/// `State` is the public [`Table`] and the hidden faces. It holds no source of chance, so a clone does not contain the future. No
-/// agent gets a state: agents get an [`Observation`] and [`Sighting`](crate::Sighting)s.
+/// `State` is the public [`Table`] and the hidden faces. It holds no random generator, so a clone does not fix future
+/// random outcomes. Agents never get a state: they get an [`Observation`] and [`Sighting`](crate::Sighting)s.
 ///
 /// # Examples
 /// ```
@@ -43,32 +43,32 @@ pub struct State {
     pub(crate) hidden: Hidden,
 }
 
-/// The faces that the table hides, and what is declared in secret.
+/// The hidden faces and the secret declarations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hidden {
-    /// The card of each spot: `None` for a gap, and for a latent card.
+    /// The card of each spot: `None` for an empty spot or a latent face.
     pub(crate) faces: [Option<Card>; SPOTS],
-    /// The stock, its top last; with latent faces the unordered pool from which they and the stock come.
+    /// The stock, its top last. With latent faces, the unordered pool of the stock and the latent faces.
     pub(crate) stock: [Card; MAX_CARDS],
     pub(crate) pool_len: u16,
     pub(crate) order: Order,
     pub(crate) held: Option<Card>,
-    /// The points of the cards that lie where each seat has seen them, together: what it costs a playout most to add up.
+    /// For each seat, the sum of the points of the cards on the table that it has seen. Cached for playouts.
     pub(crate) seen_points: [i32; MAX_SEATS],
-    /// The ranks, as bits modulo 64, of the cards that lie where anybody has seen them, and perhaps of some that are gone.
+    /// The ranks, as bits modulo 64, of all cards on the table that a seat has seen, and possibly of cards now gone.
     pub(crate) seen_ranks: u64,
     pub(crate) declared: [Option<Declared>; MAX_SEATS],
     pub(crate) snappers: SeatSet,
     pub(crate) touchers: SeatSet,
     pub(crate) unasked: SeatSet,
-    /// Whether seats that know no card that matches are left out of snap windows.
+    /// Whether snap windows skip seats that know no matching card.
     pub(crate) asks_knowing: bool,
 }
 
 /// Whether the stock has an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Order {
-    /// It is a dealt deck.
+    /// The stock is a shuffled deck.
     Dealt,
     /// Chance decides each card when it is first seen.
     Pool,
@@ -90,12 +90,12 @@ pub struct Setup {
     pub seats: usize,
     /// The seat with the first turn.
     pub starter: Seat,
-    /// What the seats carry over from the round before.
+    /// The carry-over from the previous round.
     pub carry: Carry,
 }
 
 impl Setup {
-    /// The setup of a first round, which seat a starts.
+    /// The setup of a first round that seat a starts.
     pub fn new(rules: &Rules, seats: usize) -> Setup {
         Setup { rules: *rules, seats, starter: Seat::A, carry: Carry::default() }
     }
@@ -112,25 +112,25 @@ impl Setup {
 /// Why a round cannot be dealt.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DealError {
-    /// The rules do not fit the number of seats.
+    /// The rules do not allow the number of seats.
     #[error(transparent)]
     Rules(#[from] RulesError),
-    /// The starter has no place at the table.
-    #[error("seat {starter} starts; allowed are the {seats} seats of the table")]
+    /// The starter is not a seat of the table.
+    #[error("the starter must be one of the {seats} seats of the table, found seat {starter}")]
     Starter {
         /// The seat given.
         starter: Seat,
-        /// How many seats there are.
+        /// The number of seats.
         seats: usize,
     },
-    /// The cards are not those of the rules' deck.
-    #[error("impossible deck: {found} of `{label}`; allowed are {allowed}")]
+    /// The cards differ from the rules' deck.
+    #[error("impossible deck: expected {allowed} of `{label}`, found {found}")]
     Deck {
-        /// The label of the first kind of which there are too many or too few.
+        /// The label of the first kind with a wrong number of cards.
         label: String,
-        /// How many there are.
+        /// The number of cards of this kind.
         found: usize,
-        /// How many there have to be.
+        /// The number of cards of this kind in the rules' deck.
         allowed: usize,
     },
 }
@@ -140,9 +140,9 @@ pub enum DealError {
 pub struct IllegalAction {
     /// The decision.
     pub action: Action,
-    /// The seat that was asked, if any was.
+    /// The seat to act, if any.
     pub actor: Option<Seat>,
-    /// What is legal.
+    /// The legal decisions.
     pub legal: Choices,
 }
 
@@ -158,10 +158,10 @@ impl std::fmt::Display for IllegalAction {
 }
 
 impl State {
-    /// Deals a round from a shuffled deck, the first card dealt first, and plays on to the first decision.
+    /// Deals a round from a shuffled deck, the first card dealt first, and continues to the first decision.
     ///
     /// # Errors
-    /// If the rules do not fit the seats, the starter has no place, or the deck is not the rules' deck.
+    /// If the rules do not allow the number of seats, the starter is not at the table, or the deck is wrong.
     #[inline]
     pub fn deal<C: Chance, S: Sink>(
         setup: &Setup,
@@ -204,11 +204,11 @@ impl State {
         Ok(state)
     }
 
-    /// Deals another round into the memory of this state, as [`State::deal`] does. It saves moving a state, which matters when
-    /// millions of rounds are dealt.
+    /// Deals another round as [`State::deal`] does, reusing the memory of this state. This avoids a move of the state,
+    /// which matters when millions of rounds are dealt.
     ///
     /// # Errors
-    /// As [`State::deal`]; the state is then as it was.
+    /// As [`State::deal`]; the state is then unchanged.
     pub fn redeal<C: Chance, S: Sink>(
         &mut self,
         setup: &Setup,
@@ -223,7 +223,7 @@ impl State {
         Ok(())
     }
 
-    /// A table on which nothing lies yet.
+    /// A state in which no card is dealt yet.
     #[inline]
     fn empty(setup: &Setup, order: Order) -> State {
         let Setup { rules, seats, starter, carry } = *setup;
@@ -281,7 +281,7 @@ impl State {
         }
     }
 
-    /// Deals from these cards and plays on to the first decision.
+    /// Deals from these cards and continues to the first decision.
     fn begin<C: Chance, S: Sink>(&mut self, deck: &[Card], chance: &mut C, sink: &mut S) {
         let stock = &mut self.hidden.stock[..deck.len()];
         stock.copy_from_slice(deck);
@@ -309,12 +309,12 @@ impl State {
         }
     }
 
-    /// The public part: what a spectator sees.
+    /// The public part of the state, which a spectator sees.
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The seat that is asked, if the round is not over.
+    /// The seat to act; `None` if the round is over.
     #[inline]
     pub fn actor(&self) -> Option<Seat> {
         self.table.asked
@@ -326,22 +326,22 @@ impl State {
         self.table.asked.is_none()
     }
 
-    /// The decisions that are legal for the seat that is asked.
+    /// The legal decisions of the seat to act.
     #[inline]
     pub fn choices(&self) -> Choices {
         self.table.asked.map_or(Choices::NONE, |seat| choices(&self.table, &self.view(seat)))
     }
 
-    /// Whether the decision is one of [`State::choices`]. It does not make the whole set, so it is faster for one decision.
+    /// Whether the decision is one of [`State::choices`]. This is faster than building the set.
     #[inline]
     pub fn allows(&self, action: Action) -> bool {
         self.table.asked.is_some_and(|seat| allows(&self.table, &self.view(seat), action))
     }
 
-    /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision.
+    /// Carries out a decision of the seat to act and continues to the next decision.
     ///
     /// # Errors
-    /// If the decision is not legal; the state is then as it was.
+    /// If the decision is not legal; the state is then unchanged.
     #[inline]
     pub fn apply<C: Chance, S: Sink>(
         &mut self,
@@ -354,7 +354,7 @@ impl State {
         Ok(())
     }
 
-    /// The one gate before a decision: the seat that is asked, if the decision is legal for it.
+    /// Validates a decision before anything changes. Returns the seat to act.
     #[inline]
     pub(crate) fn check(&self, action: Action) -> Result<Seat, IllegalAction> {
         match self.actor() {
@@ -363,36 +363,36 @@ impl State {
         }
     }
 
-    /// Carries out a decision as [`State::apply`] does, without checking that it is one of [`State::choices`]. For playouts in
-    /// millions of sampled worlds, whose policies choose from the choices.
+    /// Carries out a decision as [`State::apply`] does, but without checking that it is legal. For playouts, whose
+    /// policies decide legally.
     ///
     /// # Panics
-    /// With debug assertions, if the decision is illegal. Without them the round may go on in any way, or panic later.
+    /// With debug assertions, if the decision is illegal. Without them, the state may become invalid or panic later.
     #[inline]
     pub fn carry_out<C: Chance, S: Sink>(&mut self, action: Action, chance: &mut C, sink: &mut S) {
         debug_assert!(self.allows(action), "`{action}` is not one of {}", self.choices());
         Turn { state: self, chance, sink }.carry_out(action);
     }
 
-    /// What `seat` may know now.
+    /// The observation of `seat`: everything that it may know now.
     pub fn observe(&self, seat: Seat) -> Observation<'_> {
         let private = Private { seat, faces: [None; SPOTS], held: self.view(seat).held() };
         let mut view = Observation::new(&self.table, private);
-        // Where they stay: what was just written byte by byte is slow to copy.
+        // Written in place, because copying an array directly after writing single bytes is slow.
         for spot in self.table.seen(seat).each() {
             view.private.faces[spot.index()] = self.hidden.faces[spot.index()];
         }
         view
     }
 
-    /// What `seat` may know now, looked up when it is needed and never copied. For policies that decide in millions of sampled
-    /// worlds.
+    /// A view of everything that `seat` may know now, which borrows the state instead of copying from it. For policies
+    /// in playouts.
     #[inline]
     pub fn view(&self, seat: Seat) -> StateView<'_> {
         StateView { state: self, seat }
     }
 
-    /// The card that lies here, for referees and analysis; `None` for an empty spot and a latent face.
+    /// The card in this spot, for referees and analysis; `None` for an empty spot or a latent face.
     pub fn face(&self, spot: Spot) -> Option<Card> {
         self.hidden.faces[spot.index()]
     }
@@ -416,20 +416,20 @@ impl State {
 
     /// From now on, snap windows and chains ask only seats that know a matching card.
     ///
-    /// If nobody snaps a card that it does not know, the play is the same with fewer decisions. Playouts of policies that never
-    /// gamble save most of their decisions.
+    /// If no seat snaps a card that it does not know, play is the same but has fewer decisions. Playouts of policies
+    /// that never gamble skip most of their decisions this way.
     pub fn ask_knowing_only(&mut self) {
         self.hidden.asks_knowing = true;
     }
 
-    /// Lets chance deal anew what nobody has seen: the stock, and the cards on the table that no seat ever saw. No decision so far
-    /// could depend on them, so this world is as likely as the one before.
+    /// Redeals all cards that no seat has ever seen: the stock, and the unseen cards on the table. No decision so far
+    /// could depend on them, so the new state is as likely as the old one.
     ///
-    /// Once the pile has become the stock, the cards on the table stay: they are not from that stock. Where faces are latent, nothing
-    /// changes.
+    /// After a reshuffle the cards on the table stay, because they do not come from the current stock. With latent
+    /// faces, nothing changes.
     ///
     /// # Panics
-    /// Never: without latent faces every card on the table has one.
+    /// Never: without latent faces, every card on the table has a face.
     pub fn redeal_unseen<C: Chance>(&mut self, chance: &mut C) {
         let State { table, hidden } = self;
         if hidden.order != Order::Dealt {
@@ -451,14 +451,14 @@ impl State {
         }
     }
 
-    /// Lets chance decide every latent face of the layouts.
+    /// Draws every latent face of the layouts from `chance`.
     pub fn settle<C: Chance>(&mut self, chance: &mut C) {
         Turn { state: self, chance, sink: &mut () }.settle();
     }
 }
 
 impl Rules {
-    /// Whether these are the cards of the deck, in any order.
+    /// Checks that these are the cards of the deck, in any order.
     pub(crate) fn check_deck(&self, cards: &[Card]) -> Result<(), DealError> {
         let found = copies(cards);
         let allowed = self.copies();
@@ -478,9 +478,9 @@ impl Rules {
     }
 }
 
-/// What one seat may know, as in an [`Observation`], but looked up in the state and never copied.
+/// What one seat may know, as in an [`Observation`], but read from the borrowed state instead of copied.
 ///
-/// It borrows the state, so no agent gets one. It is for policies of playouts, which decide in sampled worlds.
+/// For policies in playouts, which decide in sampled states. Agents do not get one, because it contains the state.
 #[derive(Clone, Copy)]
 pub struct StateView<'a> {
     state: &'a State,

@@ -1,4 +1,4 @@
-//! The table: everything that a spectator may see.
+//! The table: everything public about a round.
 
 use crate::engine::action::Pairs;
 use crate::engine::event::Ending;
@@ -8,7 +8,7 @@ use crate::rules::knob::{CallWhen, Callers, Cap, EmptyHand, LimitInLap, Redrop, 
 use crate::rules::seat::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
 use crate::{Rules, Step};
 
-/// What is being decided.
+/// The kind of decision that is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     /// A seat chooses which of its own cards to look at before the first turn.
@@ -21,28 +21,28 @@ pub enum Phase {
     Window,
     /// The winner of a foreign snap gives a card.
     Gift,
-    /// The winner of a snap may go on.
+    /// The winner of a snap may snap one more card.
     Chain,
     /// A step of a power.
     Power,
-    /// A card of another seat is named for a reveal.
+    /// The seat names a card of another seat for a reveal.
     Show,
     /// The end of a turn: call or end.
     Close,
-    /// Nothing: the round is over.
+    /// No decision: the round is over.
     Over,
 }
 
 /// Where a held card comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// The stock: the drawer alone knows it.
+    /// The stock: only the seat that drew the card knows it.
     Stock,
-    /// The pile: all know it.
+    /// The pile: all seats know the card.
     Pile(Card),
 }
 
-/// What opened a snap window, and so what follows it.
+/// What opened a snap window. This also determines how play continues after the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Opening {
     Flip,
@@ -50,7 +50,7 @@ pub(crate) enum Opening {
     AfterPower,
 }
 
-/// What seats carry over from the round before (knob `carry_over`).
+/// The carry-over from the previous round (knob `carry_over`).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Carry {
     /// Seats that start with an extra card.
@@ -59,8 +59,8 @@ pub struct Carry {
     pub extra_peek: SeatSet,
 }
 
-/// Everything that a spectator may see, and nothing else: which spots hold cards, who has seen them, the pile, the size of the
-/// stock, whose turn it is and what is being decided.
+/// Everything public about a round, and nothing else: the occupied spots, which seats have seen which cards, the pile,
+/// the size of the stock, the turn and the phase.
 ///
 /// ```
 /// use cambio_core::{Phase, Playing, Rules, Seat, rng::Key};
@@ -75,14 +75,14 @@ pub struct Carry {
 /// assert_eq!(table.seen(Seat::B).len(), 2);
 /// assert_eq!((table.stock_len(), table.pile_len(), table.reshuffles()), (41, 0, 0));
 /// ```
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Table {
     pub(crate) rules: Rules,
     pub(crate) occupied: SpotSet,
-    /// Where the cards lie that this power looked at.
+    /// The spots of the cards that the current power has looked at.
     pub(crate) pointed: SpotSet,
-    /// The spots that this power's reveal named.
+    /// The spots that the current reveal has named.
     pub(crate) named: SpotSet,
     /// The spots whose cards each seat has seen.
     pub(crate) seen: [SpotSet; MAX_SEATS],
@@ -144,17 +144,17 @@ impl Table {
         usize::from(self.turns)
     }
 
-    /// The seat that is asked, if any.
+    /// The seat to act, if any.
     pub fn asked(&self) -> Option<Seat> {
         self.asked
     }
 
-    /// What is being decided.
+    /// The kind of decision that is due.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// The step of a power that is being decided.
+    /// The power step that is due, if any.
     pub fn step(&self) -> Option<Step> {
         if matches!(self.phase, Phase::Power | Phase::Show) { self.power.step(self.step.into()) } else { None }
     }
@@ -169,7 +169,7 @@ impl Table {
         self.occupied.intersection(SpotSet::of_seat(seat))
     }
 
-    /// The seats that have legitimately seen the card that lies here; none for an empty spot.
+    /// The seats that have legitimately seen the card in this spot; none for an empty spot.
     pub fn seen_by(&self, spot: Spot) -> SeatSet {
         let saw = |seat: &Seat| self.seen[seat.index()].contains(spot);
         Seat::ALL.into_iter().filter(saw).collect()
@@ -211,12 +211,12 @@ impl Table {
         usize::from(self.stock_len)
     }
 
-    /// How often the pile has become a new stock.
+    /// The number of times that the pile has become a new stock.
     pub fn reshuffles(&self) -> usize {
         usize::from(self.reshuffles)
     }
 
-    /// Whether the pile is frozen for the next start.
+    /// Whether the pile is frozen: the next seat cannot take its top (knob `freeze`).
     pub fn is_frozen(&self) -> bool {
         self.frozen
     }
@@ -235,12 +235,12 @@ impl Table {
             .filter(move |&seat| callers.contains(seat))
     }
 
-    /// The safe seats: they have no cards and score 0 whatever follows (knob `empty_hand = "safe"`).
+    /// The safe seats: they have no cards, and their points stay 0 (knob `empty_hand = "safe"`).
     pub fn safe(&self) -> SeatSet {
         self.safe
     }
 
-    /// The gap that waits for a gift.
+    /// The empty spot that a gift will fill.
     pub fn gap(&self) -> Option<Spot> {
         self.gap
     }
@@ -254,7 +254,7 @@ impl Table {
         }
     }
 
-    /// What the seats carried over from the round before.
+    /// The carry-over from the previous round.
     pub fn carry(&self) -> Carry {
         self.carry
     }
@@ -264,7 +264,7 @@ impl Table {
         self.ended
     }
 
-    /// Who may snap which cards, after calls and with safe seats.
+    /// Which seats may snap which cards, given the calls and the safe seats.
     #[inline]
     pub fn snap_rights(&self) -> SnapRights {
         SnapRights::of(self.rules, self.seats, self.callers, self.safe)
@@ -298,7 +298,7 @@ impl Table {
         !self.layout(seat).is_empty()
     }
 
-    /// Whether the rules let this seat call now, a feasible cap aside.
+    /// Whether the rules let this seat call, apart from a feasible cap.
     pub(crate) fn can_call(&self, seat: Seat) -> bool {
         match self.rules.spec().callers {
             Callers::One => self.callers.is_empty(),
@@ -320,12 +320,12 @@ impl Table {
         free.first_from(seat)
     }
 
-    /// The cards of its dealt hand that `seat` has not looked at.
+    /// The spots of the dealt hand of `seat` that it has not looked at.
     pub(crate) fn unpeeked(&self, seat: Seat) -> SpotSet {
         SpotSet::row(seat, self.rules.spec().hand.count()).without(self.seen(seat))
     }
 
-    /// The cards that the step of a power may look at.
+    /// The spots that a power step may look at.
     pub(crate) fn look_targets(&self, step: Step) -> SpotSet {
         if self.declined_look {
             return SpotSet::EMPTY;
@@ -346,7 +346,7 @@ impl Table {
         spots
     }
 
-    /// The cards that the step of a power may swap with each other.
+    /// The pairs of spots that a power step may swap.
     pub(crate) fn swap_targets(&self, step: Step) -> Pairs {
         if !step.swaps() {
             return Pairs::NONE;
@@ -375,12 +375,12 @@ impl Table {
         Pairs { spots, apart, passive: SpotSet::EMPTY }
     }
 
-    /// The pairs, if there is a card of which one of the two has to be.
+    /// The pairs, or none if `cards` is empty: each pair needs one of these cards.
     fn swaps_with(cards: SpotSet, pairs: Pairs) -> Pairs {
         if cards.is_empty() { Pairs::NONE } else { pairs }
     }
 
-    /// The next seat of whose cards a reveal names one.
+    /// The next seat of which a reveal has to name a card.
     pub(crate) fn next_shown(&self) -> Option<Seat> {
         self.turn.round(self.seats()).skip(1).find(|&seat| {
             let layout = self.layout(seat);
@@ -388,10 +388,10 @@ impl Table {
         })
     }
 
-    /// Whether the turn that is being played is the round's last, as far as the table tells.
+    /// Whether the public information shows that the current turn is the last of the round.
     pub(crate) fn is_last_turn(&self) -> bool {
         let spec = self.rules.spec();
-        // Who may call after the turn can still have the lap played.
+        // A call after this turn can still add the final lap.
         let may_go_on = spec.call == CallWhen::AfterTurn && spec.limit_in_lap == LimitInLap::Waits;
         self.first_caller == Some(self.turn.next(self.seats()))
             || (self.is_limit_reached() && !may_go_on)
@@ -404,7 +404,7 @@ impl Table {
             && (self.first_caller.is_none() || spec.limit_in_lap == LimitInLap::Ends)
     }
 
-    /// A seat whose layout is empty and not yet safe, the first from the starter on.
+    /// The first seat from the starter on whose layout is empty and that is not safe yet.
     pub(crate) fn emptied(&self) -> Option<Seat> {
         self.starter.round(self.seats()).find(|&seat| self.layout(seat).is_empty() && !self.safe.contains(seat))
     }
@@ -413,7 +413,7 @@ impl Table {
         self.rules.spec().empty_hand == EmptyHand::EndsRound
     }
 
-    /// The bound under which a call has to be feasible.
+    /// The limit of `cap = "feasible(…)"`: a call is illegal if the caller's points cannot be that low.
     pub(crate) fn feasible_cap(&self) -> Option<i16> {
         match self.rules.spec().cap {
             Cap::Feasible(points) => Some(points),

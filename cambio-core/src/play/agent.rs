@@ -13,11 +13,11 @@ pub struct Briefing<'a> {
     pub seats: usize,
     /// The agent's own seat.
     pub seat: Seat,
-    /// The agent's random stream for the match, the only source of chance that it may use.
+    /// The agent's random stream for the match, the only source of randomness that it may use.
     pub stream: &'a Stream,
 }
 
-/// Something that an agent is told between its decisions.
+/// A notification to an agent between its decisions.
 #[derive(Clone, Copy, Debug)]
 pub enum Notice<'a> {
     /// A round begins. The standing contains its number, its starter and the totals so far.
@@ -75,21 +75,21 @@ impl From<&str> for AgentError {
 pub struct Considered {
     /// The decision.
     pub action: Action,
-    /// What it is worth to the agent, in the unit of its [`Explanation`].
+    /// The agent's estimate of its value, in the unit of the [`Explanation`].
     pub value: f64,
     /// The standard error of the value, in the same unit; `None` if the agent does not search or tried the decision less
     /// than twice.
     pub error: Option<f64>,
-    /// How often a search tried it; `None` for an agent that does not search.
+    /// The number of times that a search tried it; `None` for an agent that does not search.
     pub visits: Option<u32>,
 }
 
 /// What an agent considered at one decision. See [`Agent::explain`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Explanation {
-    /// The unit of the values: the end of a sentence that begins with "in".
+    /// The unit of the values, as a noun phrase such as "estimated chance to win".
     pub unit: &'static str,
-    /// The decisions, in no particular order. Decisions that the agent cannot tell apart appear once.
+    /// The decisions, in no particular order. Decisions that are equivalent for the agent appear once.
     pub considered: Vec<Considered>,
 }
 
@@ -97,13 +97,13 @@ pub struct Explanation {
 ///
 /// The [`Referee`](crate::Referee) calls [`begin`](Agent::begin) once a match, [`notice`](Agent::notice) for everything
 /// that the seat perceives, in order, and [`decide`](Agent::decide) when it is the seat's turn to decide. None of these
-/// calls reveals a hidden card. The other methods are optional abilities.
+/// calls reveals a hidden card. The other methods are optional.
 ///
 /// # Determinism
-/// The same briefing and the same notices must lead to the same decisions, so chance comes only from the stream of the
-/// briefing. The letters of the seats must not matter either: an agent that chooses among other seats goes in playing
-/// order from its own ([`SpotSet::iter_from`](crate::SpotSet::iter_from)), as [`Observation::choices`] does.
-/// [`testing::check_agent`](crate::testing::check_agent) checks both.
+/// The same briefing and the same notices must lead to the same decisions, so all randomness must come from the stream
+/// of the briefing. Decisions must not depend on seat letters either: an agent that iterates over other seats must do
+/// so in playing order from its own ([`SpotSet::iter_from`](crate::SpotSet::iter_from)), as [`Observation::choices`]
+/// does. [`testing::check_agent`](crate::testing::check_agent) checks both.
 ///
 /// # Examples
 /// ```
@@ -119,7 +119,7 @@ pub struct Explanation {
 /// }
 /// ```
 pub trait Agent: Send {
-    /// A match begins. An agent with a memory must forget everything before.
+    /// A match begins. An agent with memory must forget all earlier matches.
     ///
     /// # Errors
     /// If the agent cannot play this match.
@@ -128,12 +128,12 @@ pub trait Agent: Send {
         Ok(())
     }
 
-    /// Takes in what the seat perceives.
+    /// Receives a notice about the match.
     fn notice(&mut self, notice: Notice<'_>) {
         let _ = notice;
     }
 
-    /// Decides. The decision must be one of [`Observation::choices`]; any other is a fault.
+    /// Decides. The decision must be one of [`Observation::choices`]; any other decision is a fault.
     ///
     /// # Errors
     /// If the agent cannot continue. The match ends then.
@@ -144,8 +144,8 @@ pub trait Agent: Send {
         false
     }
 
-    /// What the agent considered at its last decision, in which it saw `view` and decided `decided`; `None` if it cannot
-    /// say. It costs nothing unless it is called.
+    /// What the agent considered at its last decision, in which it saw `view` and decided `decided`; `None` if it
+    /// cannot explain it. Agents should do any extra work only when this is called.
     fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
         let _ = (view, decided);
         None
@@ -156,7 +156,7 @@ pub trait Agent: Send {
         None
     }
 
-    /// An observer that shows the agent every card, which the program that runs the match must add to it.
+    /// An observer that shows the agent every card. The program that runs the match must attach it.
     ///
     /// An agent that returns one is an analysis tool and not a player: only experiments with `analysis = true` accept it.
     fn observer(&self) -> Option<Box<dyn Observer + Send>> {

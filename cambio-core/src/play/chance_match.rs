@@ -12,7 +12,7 @@ use crate::{Action, Card, Choices, IllegalAction, Match, Rules, RulesError, Seat
 /// An outcome of chance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The card that somebody sees now is of this kind.
+    /// The next face that is seen.
     Card(Card),
     /// The seats snap in this order.
     Order(RaceOrder),
@@ -46,13 +46,13 @@ pub struct ChanceMatch {
     /// The round that was dealt last.
     round: Option<Round>,
     log: RoundLog,
-    /// What each seat perceived and decided in the rounds before, as text.
+    /// What each seat perceived and decided in earlier rounds, as text.
     before: Vec<String>,
     /// The decision that is being carried out; `None` for a deal.
     action: Option<Action>,
-    /// The outcomes so far of the decision or deal.
+    /// The outcomes that are resolved so far for this decision or deal.
     resolved: Vec<Outcome>,
-    /// The outcomes of the question that is open, each with its probability.
+    /// The possible outcomes of the current chance node, each with its probability.
     outcomes: Vec<(Outcome, f64)>,
 }
 
@@ -60,7 +60,7 @@ impl ChanceMatch {
     /// Begins a match, up to its first chance node or decision.
     ///
     /// # Errors
-    /// If the rules do not fit the number of seats.
+    /// If the rules do not allow the number of seats.
     pub fn new<W: Observer>(rules: &Rules, seats: usize, observer: &mut W) -> Result<ChanceMatch, RulesError> {
         let mut game = ChanceMatch {
             game: Match::new(rules, seats, Setup::new(rules, seats).starter)?,
@@ -75,8 +75,8 @@ impl ChanceMatch {
         Ok(game)
     }
 
-    /// Carries out the decision, or deals. Stops at the first question beyond the outcomes that are there; a state in which
-    /// a question was left open is thrown away.
+    /// Carries out the decision, or deals, first on a copy of the round. If an outcome is missing, keeps its possible
+    /// outcomes as the chance node and discards the copy.
     fn proceed<W: Observer>(&mut self, observer: &mut W) {
         loop {
             let mut script = Script { resolved: &self.resolved, given: 0, outcomes: Vec::new() };
@@ -103,14 +103,14 @@ impl ChanceMatch {
         }
     }
 
-    /// The outcomes of the chance node, each with its probability: cards in their order, orders of a race as the seats come
-    /// in turn. Empty if it is not chance that decides.
+    /// The possible outcomes of the chance node, each with its probability: cards in their order, race orders in
+    /// playing order. Empty if this is not a chance node.
     pub fn outcomes(&self) -> &[(Outcome, f64)] {
         &self.outcomes
     }
 
-    /// Continues with an outcome of chance, up to the next chance node or decision. Returns whether it is one of
-    /// [`outcomes`](ChanceMatch::outcomes); nothing has changed if not.
+    /// Resolves the chance node with an outcome and continues to the next chance node or decision. Returns `false` and
+    /// changes nothing if the outcome is not one of [`outcomes`](ChanceMatch::outcomes).
     #[must_use]
     pub fn resolve<W: Observer>(&mut self, outcome: Outcome, observer: &mut W) -> bool {
         let is_possible = self.outcomes.iter().any(|&(possible, _)| possible == outcome);
@@ -121,11 +121,11 @@ impl ChanceMatch {
         is_possible
     }
 
-    /// Carries out a decision of the seat whose turn it is, up to the next chance node or decision. Observers get its
-    /// events once chance has decided all of them.
+    /// Carries out a decision of the seat to act and continues to the next chance node or decision. Observers receive
+    /// its events once all its outcomes are resolved.
     ///
     /// # Errors
-    /// If the decision is illegal, chance decides, or the match is over. Nothing has changed then.
+    /// If the decision is illegal, this is a chance node, or the match is over. The match is then unchanged.
     pub fn act<W: Observer>(&mut self, action: Action, observer: &mut W) -> Result<(), IllegalAction> {
         let state = self.state().filter(|_| self.outcomes.is_empty());
         state.ok_or(IllegalAction { action, actor: None, legal: Choices::NONE })?.check(action)?;
@@ -134,13 +134,13 @@ impl ChanceMatch {
         Ok(())
     }
 
-    /// The seat whose turn it is to decide, and what it may see; `None` at a chance node and when the match is over.
+    /// The seat to act and its observation; `None` at a chance node and when the match is over.
     pub fn turn(&self) -> Option<Turn<'_>> {
         let seat = self.actor()?;
         Some(Turn { seat, view: self.state()?.observe(seat) })
     }
 
-    /// The seat whose turn it is to decide; `None` at a chance node and when the match is over.
+    /// The seat to act; `None` at a chance node and when the match is over.
     pub fn actor(&self) -> Option<Seat> {
         self.state().filter(|_| self.outcomes.is_empty())?.actor()
     }
@@ -165,8 +165,8 @@ impl ChanceMatch {
         self.game.is_over()
     }
 
-    /// A text of everything that a seat has perceived and decided since the match began: two positions have the same text
-    /// if and only if the seat cannot tell them apart.
+    /// The information state of a seat as text: everything that it has perceived and decided since the match began. Two
+    /// positions have the same text if and only if the seat cannot distinguish them.
     ///
     /// For each round it holds the codes of the seat's sightings, a bar and the codes of its decisions. Slashes separate
     /// the rounds.
@@ -190,7 +190,7 @@ fn write_memory(log: &RoundLog, seat: Seat, text: &mut String) {
     }
 }
 
-/// Carries a decision out, or deals the next round of the match.
+/// Carries out a decision, or deals the next round of the match.
 fn take_step<W: Observer>(
     round: &mut Option<Round>,
     game: &Match,
@@ -207,7 +207,7 @@ fn take_step<W: Observer>(
     }
 }
 
-/// Chance that gives known outcomes, and keeps the first question beyond them.
+/// Chance that replays resolved outcomes, and collects the possible outcomes of the first unresolved one.
 struct Script<'a> {
     resolved: &'a [Outcome],
     given: usize,
@@ -215,7 +215,7 @@ struct Script<'a> {
 }
 
 impl Script<'_> {
-    /// The next known outcome; `None` if the question is open, which `possible` answers.
+    /// The next resolved outcome; `None` if there is none, and then `possible` lists the possible ones.
     fn next(&mut self, possible: impl FnOnce() -> Vec<(Outcome, f64)>) -> Option<Outcome> {
         let outcome = self.resolved.get(self.given).copied();
         self.given += 1;
@@ -251,7 +251,7 @@ impl Chance for Script<'_> {
     }
 }
 
-/// The different cards of a pool in their order, each with its probability.
+/// The distinct cards of a pool in their order, each with its probability.
 fn cards(pool: &[Card]) -> Vec<(Outcome, f64)> {
     let mut sorted = pool.to_vec();
     sorted.sort_unstable();
@@ -259,7 +259,7 @@ fn cards(pool: &[Card]) -> Vec<(Outcome, f64)> {
     alike.map(|cards| (Outcome::Card(cards[0]), cards.len() as f64 / pool.len() as f64)).collect()
 }
 
-/// Every order of a race with its probability: the seat that the knob `race` lets go first, then again among the rest.
+/// Every order of a race with its probability. The knob `race` selects the first seat, then the next among the rest.
 fn orders(race: &Race<'_>) -> Vec<(RaceOrder, f64)> {
     let spec = race.rules.spec();
     let weight = |seat: Seat| match spec.race {

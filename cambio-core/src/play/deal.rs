@@ -1,10 +1,10 @@
-//! A deal: everything that chance fixes before a match, under one key.
+//! A deal: all random outcomes that are fixed before a match, from one key.
 
 use crate::engine::chance::{RaceOrder, RoundChance};
 use crate::rng::{Bounded as _, Key, Purpose, Stream};
 use crate::{Card, DealError, Rules, Seat};
 
-/// A deal: what all its matches have in common, whoever plays. Each deck is shuffled once, when it is first needed.
+/// A deal: the random outcomes that all its matches share. Each deck is shuffled once, when it is first needed.
 ///
 /// ```
 /// use cambio_core::{Deal, Rules, rng::Key};
@@ -24,7 +24,7 @@ pub struct Deal {
     key: Key,
     /// The streams of the agents, seat a's first, each from its beginning.
     agents: Vec<Stream>,
-    /// The decks of the first rounds, one behind the other.
+    /// The decks of the first rounds, concatenated.
     decks: Vec<Card>,
     /// The chance of those rounds.
     chances: Vec<RoundChance>,
@@ -41,12 +41,12 @@ impl Deal {
         &self.rules
     }
 
-    /// The key of its chance.
+    /// The key of all random outcomes.
     pub fn key(&self) -> Key {
         self.key
     }
 
-    /// Turns this into another deal, in the same memory.
+    /// Changes this into another deal, reusing its memory.
     pub fn set_key(&mut self, key: Key) {
         self.key = key;
         self.agents.clear();
@@ -59,8 +59,8 @@ impl Deal {
         self.round(round).0
     }
 
-    /// Lays the deck of a round, counted from 0, instead of shuffling it: for puzzles and tests. New stocks and races keep
-    /// coming from the key.
+    /// Sets the deck of a round, counted from 0, instead of shuffling it: for puzzles and tests. Reshuffles and races
+    /// still come from the key.
     ///
     /// # Errors
     /// If these are not the cards of the rules' deck.
@@ -85,17 +85,17 @@ impl Deal {
         Ok(())
     }
 
-    /// Lays the order of a race instead of drawing it: for races that are decided outside, as by how fast people are. Round and
-    /// race are counted from 0, and a race is a window in which two or more seats snap. Seats in `order` that do not snap are
-    /// passed over; snappers that are not in it come last.
+    /// Sets the order of a race instead of drawing it, for example from people's reaction times. Round and race are
+    /// counted from 0; a race is a window in which two or more seats snap. Seats in `order` that do not snap are
+    /// ignored; snappers that are not in it come last.
     ///
-    /// A match of such a deal depends on these orders too, and its record says so: `"x-races": "laid"`.
+    /// A match of such a deal depends on these orders too, and its record contains `"x-races": "laid"`.
     pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
         self.shuffle_up_to(round);
         self.chances[round].lay_race(race, order);
     }
 
-    /// Whether the order of any race was [laid](Deal::lay_race).
+    /// Whether the order of any race was [set from outside](Deal::lay_race).
     pub fn has_laid_races(&self) -> bool {
         self.chances.iter().any(RoundChance::has_laid_races)
     }
@@ -118,12 +118,12 @@ impl Deal {
         (&self.decks[round * size..][..size], chance)
     }
 
-    /// How many races a round has had that was begun with [`Deal::round`].
+    /// The number of races so far in a round that was begun with [`Deal::round`].
     pub(crate) fn raced(&self, round: usize) -> usize {
         self.chances.get(round).map_or(0, RoundChance::raced)
     }
 
-    /// The chance of a round that was begun with [`Deal::round`], from where it is.
+    /// The chance of a round that was begun with [`Deal::round`], at its current position.
     pub(crate) fn chance(&mut self, round: usize) -> &mut RoundChance {
         &mut self.chances[round]
     }

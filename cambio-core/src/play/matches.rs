@@ -48,7 +48,7 @@ impl RoundResult {
         &self.points[..self.seats]
     }
 
-    /// What the round adds to each seat's total, seat a first.
+    /// The score that the round adds to each seat's total, seat a first.
     pub fn scores(&self) -> &[Score] {
         &self.scores[..self.seats]
     }
@@ -59,7 +59,7 @@ impl RoundResult {
         self.first_caller.into_iter().flat_map(move |first| first.round(seats)).filter(move |&s| callers.contains(s))
     }
 
-    /// Scores a round that is over; `None` while it is not, or while a face is latent.
+    /// Scores a round; `None` if the round is not over or a face is latent.
     pub fn of(state: &State) -> Option<RoundResult> {
         let table = state.table();
         let (rules, seats, ended) = (table.rules(), table.seats(), table.ended()?);
@@ -102,7 +102,7 @@ impl RoundResult {
     }
 }
 
-/// Whether a caller has the fewest points, and as few as the cap wants. Each of several callers is judged alone.
+/// Whether a call succeeds: the caller has the fewest points, within the cap. Several calls are judged separately.
 fn succeeds(rules: &Rules, points: &[i32], caller: Seat) -> bool {
     let own = points[caller.index()];
     let spec = rules.spec();
@@ -112,7 +112,7 @@ fn succeeds(rules: &Rules, points: &[i32], caller: Seat) -> bool {
     is_lowest && !matches!(spec.cap, Cap::Score(most) if own > i32::from(most))
 }
 
-/// The winners of a round: the callers who succeeded, else the lowest of those who did not call (003:17).
+/// The winners of a round: the successful callers, otherwise the lowest of the seats that did not call (003:17).
 fn winners(points: &[i32], callers: SeatSet, succeeded: SeatSet) -> SeatSet {
     if !succeeded.is_empty() {
         return succeeded;
@@ -124,7 +124,7 @@ fn winners(points: &[i32], callers: SeatSet, succeeded: SeatSet) -> SeatSet {
 }
 
 impl Rules {
-    /// A seat's total after a round that adds this score to it: the sum, or what the rules reset that sum to.
+    /// A seat's total after a round with this score: the sum, or the value to which the rules reset that sum.
     pub fn total_after(&self, total: Score, score: Score) -> Score {
         let sum = total + score;
         match self.spec().total_reset {
@@ -136,7 +136,7 @@ impl Rules {
 
 /// A match: rounds until its end condition holds.
 ///
-/// It holds what carries over from round to round: the starter, the carry-over and the totals.
+/// It holds the state between rounds: the starter, the carry-over and the totals.
 ///
 /// ```
 /// use cambio_core::{Dice, Match, RoundResult, Rules, Seat, State};
@@ -170,14 +170,14 @@ impl Match {
     /// A match in which `starter` has the first turn.
     ///
     /// # Errors
-    /// If the rules do not fit the number of seats.
+    /// If the rules do not allow the number of seats.
     pub fn new(rules: &Rules, seats: usize, starter: Seat) -> Result<Match, RulesError> {
         rules.covers(seats)?;
         let totals = [Score::default(); MAX_SEATS];
         Ok(Match { rules: *rules, seats, starter, carry: Carry::default(), rounds: 0, totals, is_over: false })
     }
 
-    /// Begins the match of a key, at the same table.
+    /// Starts over as the match of a key, with the same rules and seats.
     pub(crate) fn again(&mut self, key: Key) {
         let starter = Match::first_starter(&self.rules, self.seats, key);
         *self = Match {
@@ -190,7 +190,7 @@ impl Match {
         };
     }
 
-    /// The seat that starts round 1 under a key: by the dealer, who is seat a or drawn.
+    /// The seat that starts the first round under a key. It depends on the dealer, which is seat a or drawn.
     pub fn first_starter(rules: &Rules, seats: usize, key: Key) -> Seat {
         let dealer = match rules.spec().first_dealer {
             FirstDealer::A => Seat::A,
@@ -217,7 +217,7 @@ impl Match {
         Setup { rules: self.rules, seats: self.seats, starter: self.starter, carry: self.carry }
     }
 
-    /// The standing of the match, as agents get it when the next round begins.
+    /// The standing of the match, which agents get when the next round begins.
     pub fn standing(&self) -> Standing<'_> {
         Standing { round: self.rounds, setup: self.setup(), totals: self.totals() }
     }
@@ -240,7 +240,7 @@ impl Match {
     /// Adds the result of a round.
     ///
     /// # Panics
-    /// If the result is of a table with other seats.
+    /// If the result is from a table with another number of seats.
     pub fn add(&mut self, result: &RoundResult) {
         let spec = self.rules.spec();
         self.rounds += 1;

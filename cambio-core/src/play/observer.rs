@@ -33,7 +33,7 @@ pub trait Observer {
         let _ = order;
     }
 
-    /// The stock was shuffled anew into this order, its last card on top.
+    /// The pile was shuffled into a new stock in this order, its last card on top.
     fn reshuffle(&mut self, stock: &[Card]) {
         let _ = stock;
     }
@@ -51,7 +51,7 @@ pub trait Observer {
 
 impl Observer for () {}
 
-/// The methods of an observer that passes everything to other observers.
+/// Implements the methods of an observer that forwards everything to other observers.
 macro_rules! forward {
     ($self:ident => $($observer:expr),+) => {
         fn round_begins(&mut $self, standing: &Standing<'_>, deck: &[Card]) {
@@ -103,11 +103,11 @@ impl<W: Observer + ?Sized> Observer for Box<W> {
     forward!(self => (**self));
 }
 
-/// Passes the engine's events on to an observer.
+/// Forwards the engine's events to an observer.
 pub(crate) struct Heard<'o, W: ?Sized>(pub(crate) &'o mut W);
 
 impl<W: Observer + ?Sized> Sink for Heard<'_, W> {
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.0.event(event);

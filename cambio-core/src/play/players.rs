@@ -1,4 +1,4 @@
-//! The agents in the seats of a table: the one place that calls them.
+//! The agents in the seats of a table. Agents are called only here.
 
 use crate::play::observer::Observer;
 use crate::{
@@ -15,7 +15,7 @@ pub struct Failure {
     pub round: usize,
     /// The number of the decision within its round, counted from 1; 0 before the first decision.
     pub decision: usize,
-    /// Why.
+    /// The reason.
     pub error: AgentError,
 }
 
@@ -33,10 +33,9 @@ impl std::error::Error for Failure {}
 
 /// The agents in some or all seats of a table.
 ///
-/// Everything that drives agents does it through this type: a [`Referee`](crate::Referee) in matches, and the solver and
-/// the conformance check where they play positions of their own. It is an [`Observer`]: when it observes a match, each
-/// agent gets what its seat perceives. [`begin`](Players::begin) briefs the agents and [`ask`](Players::ask) asks for a
-/// decision.
+/// All code that runs agents uses this type: a [`Referee`](crate::Referee) in matches, and the solver and the
+/// conformance check for positions that they set up. It is an [`Observer`]: when it observes a match, each agent gets
+/// what its seat perceives. [`begin`](Players::begin) briefs agents, [`ask`](Players::ask) requests a decision.
 ///
 /// ```
 /// use cambio_core::{Deal, Playing, Players, Rules, rng::Key, testing::RandomAgent};
@@ -58,7 +57,7 @@ pub struct Players<A> {
     has_spectators: bool,
     round: usize,
     decisions: usize,
-    /// The call that is being made: the seat, and whether it is asked for a decision. It remains after a panic.
+    /// The call in progress: the seat, and whether it must return a decision. Still set after a panic.
     calling: Option<(Seat, bool)>,
 }
 
@@ -102,7 +101,7 @@ impl<A> Players<A> {
         &self.agents
     }
 
-    /// The agents by seat, to exchange them between matches.
+    /// The agents by seat, to replace them between matches.
     pub fn agents_mut(&mut self) -> &mut Vec<Option<A>> {
         &mut self.agents
     }
@@ -114,7 +113,7 @@ impl<A> Players<A> {
 }
 
 impl<A: Agent> Players<A> {
-    /// A call of the agent in a seat, if there is one.
+    /// Calls the agent in a seat, if there is one.
     #[inline]
     fn call<T>(&mut self, seat: Seat, is_decision: bool, call: impl FnOnce(&mut A) -> T) -> Option<T> {
         let agent = self.agents.get_mut(seat.index())?.as_mut()?;
@@ -136,7 +135,7 @@ impl<A: Agent> Players<A> {
         let (rules, seats) = (*deal.rules(), self.seats());
         (self.round, self.decisions, self.has_spectators) = (0, 0, false);
         for &seat in &Seat::ALL[..seats] {
-            // An empty seat needs no stream, which takes longer to make than a decision takes.
+            // Skip empty seats, because creating a stream takes longer than a decision.
             if self.agent(seat).is_some() {
                 self.brief(&Briefing { rules: &rules, seats, seat, stream: deal.agent(seat) })?;
             }
@@ -201,7 +200,7 @@ impl<A: Agent> Observer for Players<A> {
         self.tell(Notice::RoundBegins(standing));
     }
 
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         for (agent, seat) in self.agents.iter_mut().zip(Seat::ALL) {

@@ -1,4 +1,4 @@
-//! A match that is stepped: ask whose turn it is and act; everything else follows by itself.
+//! A match that the caller steps: get the turn and act; everything else happens automatically.
 
 use crate::play::deal::Deal;
 use crate::play::observer::Observer;
@@ -9,20 +9,19 @@ use crate::{
     RulesError, Score, Seat, Sighting, Standing, State,
 };
 
-/// A match in progress, for programs that hold the loop themselves: servers, browsers, other languages, learners.
+/// A match in progress, for programs that drive the game loop themselves: servers, browsers, other languages, learners.
 ///
-/// `Playing` owns the whole match: rules, totals, the state of the round and every stream of chance.
-/// [`turn`](Playing::turn) says who is asked and what that seat may see, [`act`](Playing::act) carries a decision out.
-/// Rounds follow each other by themselves until the match is over. If agents make all decisions,
-/// [`play_match`](crate::play_match) takes the same steps and is shorter.
+/// `Playing` owns the whole match: rules, totals, the state of the round and all random streams.
+/// [`turn`](Playing::turn) returns the seat to act and its observation; [`act`](Playing::act) carries out a decision.
+/// New rounds begin automatically until the match is over. If agents make all decisions,
+/// [`play_match`](crate::play_match) is simpler.
 ///
-/// It has no lifetime, so a struct can own it and another thread can take it. A clone goes on independently, with the
-/// same chance. [`save`](Playing::save) gives a [`Record`](crate::Record) of the match so far at any decision, and
-/// [`restore`](Playing::restore) goes on from one.
+/// It has no lifetime, so a struct can own it and it can move to another thread. A clone continues independently, with
+/// the same random outcomes. [`save`](Playing::save) returns a [`Record`](crate::Record) of the match so far, at any
+/// decision; [`restore`](Playing::restore) continues from a record.
 ///
 /// # Determinism
-/// A match depends only on its rules, seats, key and decisions, and on the races that were [laid](Playing::lay_race), if any
-/// were.
+/// A match depends only on its rules, seats, key and decisions, and on race orders that were [set](Playing::lay_race).
 ///
 /// # Examples
 /// ```
@@ -46,7 +45,7 @@ pub struct Playing {
     last_round: Option<RoundResult>,
 }
 
-/// Who is asked, and what that seat may see.
+/// The seat to act, and its observation.
 #[derive(Clone, Debug)]
 pub struct Turn<'p> {
     /// The seat that has to decide.
@@ -55,30 +54,30 @@ pub struct Turn<'p> {
     pub view: Observation<'p>,
 }
 
-/// Keeps every decision, and the events since the last one.
+/// Records every decision, and the events since the last one.
 struct Log<'a> {
     actions: &'a mut Vec<Action>,
     events: &'a mut Vec<Event<Card>>,
 }
 
 impl Observer for Log<'_> {
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.events.push(*event);
     }
 
-    /// Only legal decisions come here: an illegal one leaves the events of the last legal one.
+    /// Called only for legal decisions, so an illegal decision does not clear the events.
     fn decides(&mut self, _: &State, _: Seat, action: Action) {
         self.actions.push(action);
         self.events.clear();
     }
 }
 
-/// Why a round of a match can always be dealt.
+/// The reason why a round of a match can always be dealt.
 const DEALS: &str = "a match checks its rules and seats, and its deck is the rules' own";
 
-/// Deals the next round of a match into the memory of the last.
+/// Deals the next round of a match, reusing the memory of the last one.
 fn next_round<W: Observer>(round: &mut Round, deal: &mut Deal, game: &Match, observer: &mut W) {
     let (deck, chance) = deal.round(game.rounds());
     round.again(&game.standing(), deck, &mut Drawn::new(chance), observer).expect(DEALS);
@@ -88,15 +87,15 @@ impl Playing {
     /// Begins a match and deals its first round.
     ///
     /// # Errors
-    /// If the rules do not fit the number of seats.
+    /// If the rules do not allow the number of seats.
     pub fn new(rules: &Rules, seats: usize, key: Key) -> Result<Playing, RulesError> {
         Playing::observed(Deal::new(rules, key), seats, &mut ())
     }
 
-    /// Begins a match of a deal, whose decks may have been [laid](Deal::lay), and shows its beginning to an observer.
+    /// Begins a match of a deal, whose decks may have been [set](Deal::lay), with an observer.
     ///
     /// # Errors
-    /// If the rules do not fit the number of seats.
+    /// If the rules do not allow the number of seats.
     ///
     /// # Panics
     /// Only if the observer does.
@@ -110,8 +109,8 @@ impl Playing {
         Ok(Playing { deal, game, round, actions, events, last_round: None })
     }
 
-    /// Begins the match of another deal, under the same rules and at the same table, in the memory of this one. It saves
-    /// what [`Playing::new`] allocates and moves, which matters when millions of matches are played.
+    /// Begins the match of another deal with the same rules and seats, reusing the memory of this one. This avoids the
+    /// allocations and moves of [`Playing::new`], which matters when millions of matches are played.
     ///
     /// ```
     /// use cambio_core::{Playing, Rules, rng::Key};
@@ -128,7 +127,7 @@ impl Playing {
         self.deal_again(&mut ());
     }
 
-    /// The deal of the match to come; [`Playing::deal_again`] begins it. The same key keeps the decks that were shuffled.
+    /// Sets the key of the next match, which [`Playing::deal_again`] begins. The same key keeps the shuffled decks.
     pub(crate) fn rekeyed(&mut self, key: Key) -> &mut Deal {
         if self.deal.key() != key {
             self.deal.set_key(key);
@@ -136,7 +135,7 @@ impl Playing {
         &mut self.deal
     }
 
-    /// Begins the match of the deal anew, and shows its beginning to an observer.
+    /// Begins the match of the current deal again, with an observer.
     pub(crate) fn deal_again<W: Observer>(&mut self, observer: &mut W) {
         let Playing { deal, game, round, actions, events, last_round } = self;
         game.again(deal.key());
@@ -146,12 +145,12 @@ impl Playing {
         next_round(round, deal, game, &mut (Log { actions, events }, observer));
     }
 
-    /// How many races the round has had so far: windows in which two or more seats snapped.
+    /// The number of races in the round so far: windows in which two or more seats snapped.
     pub fn races(&self) -> usize {
         self.deal.raced(self.game.rounds())
     }
 
-    /// Lays the order of a race of the match, as [`Deal::lay_race`] does: for races that are decided outside.
+    /// Sets the order of a race of the match, as [`Deal::lay_race`] does.
     ///
     /// ```
     /// use cambio_core::{Playing, RaceOrder, Rules, Seat, rng::Key};
@@ -165,27 +164,27 @@ impl Playing {
         self.deal.lay_race(round, race, order);
     }
 
-    /// The seat that is asked and what it may see; `None` when the match is over.
+    /// The seat to act and its observation; `None` when the match is over.
     pub fn turn(&self) -> Option<Turn<'_>> {
         let state = self.round.state();
         let seat = state.actor()?;
         Some(Turn { seat, view: state.observe(seat) })
     }
 
-    /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision, including the
-    /// end of a round and the deal of the next. Returns the events as the referee sees them; [`Playing::sightings`] returns what
-    /// a seat perceives.
+    /// Carries out a decision of the seat to act and continues to the next decision, if necessary through the end of
+    /// the round and the next deal. Returns the events as the referee sees them; [`Playing::sightings`] returns them as
+    /// a seat perceives them.
     ///
     /// # Errors
-    /// If the decision is illegal or the match is over. Nothing has changed then.
+    /// If the decision is illegal or the match is over. The match is then unchanged.
     pub fn act(&mut self, action: Action) -> Result<&[Event<Card>], IllegalAction> {
         self.act_observed(action, &mut ())
     }
 
-    /// Acts as [`Playing::act`] does, and shows everything to an observer.
+    /// Acts as [`Playing::act`] does, with an observer.
     ///
     /// # Errors
-    /// If the decision is illegal or the match is over. Nothing has changed then.
+    /// If the decision is illegal or the match is over. The match is then unchanged.
     ///
     /// ```
     /// use cambio_core::{Deal, Fingerprinter, Playing, Rules, rng::Key};
@@ -224,7 +223,7 @@ impl Playing {
         &self.events
     }
 
-    /// What a seat perceived of [`Playing::events`].
+    /// The [`Playing::events`] as a seat perceives them.
     ///
     /// ```
     /// use cambio_core::{Event, Playing, Rules, Seat, rng::Key};
@@ -245,7 +244,7 @@ impl Playing {
     /// If the seat is not at the table.
     pub fn briefing(&mut self, seat: Seat) -> Briefing<'_> {
         let (rules, seats) = (self.game.rules(), self.game.seats());
-        assert!(seat.index() < seats, "seat {seat} is not at a table of {seats}");
+        assert!(seat.index() < seats, "seat {seat} is not at a table of {seats} seats");
         Briefing { rules, seats, seat, stream: self.deal.agent(seat) }
     }
 
@@ -264,13 +263,13 @@ impl Playing {
         self.game.seats()
     }
 
-    /// The key of all chance in the match.
+    /// The key of all random outcomes in the match.
     pub fn key(&self) -> Key {
         self.deal.key()
     }
 
-    /// The state of the round with all hidden faces, for referees and analysis. [`Playing::turn`] and [`State::observe`] return
-    /// what a seat may see.
+    /// The state of the round with all hidden faces, for referees and analysis. [`Playing::turn`] and
+    /// [`State::observe`] return the observation of a seat.
     pub fn state(&self) -> &State {
         self.round.state()
     }

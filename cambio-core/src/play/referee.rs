@@ -1,4 +1,4 @@
-//! The referee: steps a match, asks its agents, checks their decisions, and corrects nothing.
+//! The referee: steps a match, asks its agents for decisions, and reports illegal ones without correcting them.
 
 use crate::play::deal::Deal;
 use crate::play::observer::Observer;
@@ -7,14 +7,14 @@ use crate::play::playing::{Playing, Turn};
 use crate::rng::Key;
 use crate::{Action, Agent, Choices, IllegalAction, Match, RaceOrder, Rules, RulesError, Score, Seat, State};
 
-/// The match to be played: the rules, the number of seats, and the key of its chance.
+/// The parameters of a match: the rules, the number of seats, and the key of its random outcomes.
 #[derive(Clone, Copy, Debug)]
 pub struct Pairing {
     /// The rules.
     pub rules: Rules,
     /// The number of seats, 2 to 8.
     pub seats: usize,
-    /// The key of all chance in the match.
+    /// The key of all random outcomes.
     pub key: Key,
 }
 
@@ -30,7 +30,7 @@ pub struct MatchResult {
 }
 
 impl MatchResult {
-    /// The standing of a match; its result, if it is over.
+    /// The standing of a match, which is its result if it is over.
     pub(crate) fn of(game: &Match) -> MatchResult {
         MatchResult { rounds: game.rounds(), totals: game.totals().to_vec(), ranks: game.ranks().collect() }
     }
@@ -57,8 +57,8 @@ pub enum MatchError {
     /// The rules do not allow this number of seats.
     #[error(transparent)]
     Rules(#[from] RulesError),
-    /// There is not one agent for each seat.
-    #[error("agents must be one for each of {seats} seats, found {agents}")]
+    /// The number of agents differs from the number of seats.
+    #[error("the number of agents must be {seats}, one for each seat, found {agents}")]
     Agents {
         /// The number of agents.
         agents: usize,
@@ -82,7 +82,7 @@ impl From<Failure> for MatchError {
     }
 }
 
-/// What [`Referee::step`] found.
+/// The result of [`Referee::step`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stepped {
     /// The agent in this seat decided, and its decision was carried out.
@@ -96,8 +96,8 @@ pub enum Stepped {
 /// A match with agents in some or all of its seats, which the caller steps.
 ///
 /// It owns the match ([`Playing`]), the agents ([`Players`]) and an observer. [`step`](Referee::step) lets one agent
-/// decide, [`run`](Referee::run) continues until the caller has to decide or the match is over, and [`act`](Referee::act)
-/// carries out a decision of the caller. Agents and observer get everything that happens, whoever decides.
+/// decide, [`run`](Referee::run) continues until the caller has to decide or the match is over, and
+/// [`act`](Referee::act) carries out a decision of the caller. All decisions reach agents and the observer alike.
 ///
 /// # Determinism
 /// The match depends only on the deal, the agents and the caller's decisions. The decks do not depend on the agents.
@@ -136,7 +136,7 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         Ok(Referee { playing, seated: (players, observer) })
     }
 
-    /// Begins the match of another deal in the memory of this one, with the agents and the observer that it has now.
+    /// Begins the match of another deal with the current agents and observer, reusing memory.
     ///
     /// # Errors
     /// If an agent cannot play.
@@ -151,7 +151,7 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         &self.playing
     }
 
-    /// Lays the order of a race, as [`Playing::lay_race`] does.
+    /// Sets the order of a race, as [`Playing::lay_race`] does.
     pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
         self.playing.lay_race(round, race, order);
     }
@@ -161,7 +161,7 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         &self.seated.0
     }
 
-    /// The players, to exchange agents between matches.
+    /// The players, to replace agents between matches.
     pub fn players_mut(&mut self) -> &mut Players<A> {
         &mut self.seated.0
     }
@@ -176,7 +176,7 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         &mut self.seated.1
     }
 
-    /// The seat whose turn it is to decide, and what it may see; `None` when the match is over.
+    /// The seat to act and its observation; `None` when the match is over.
     pub fn turn(&self) -> Option<Turn<'_>> {
         self.playing.turn()
     }
@@ -187,8 +187,8 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         MatchError::Fault(Box::new(Fault { seat, round, decision, action, legal }))
     }
 
-    /// The decision of the agent whose turn it is, which is legal and is not carried out; `None` if no agent sits there or
-    /// the match is over. The caller may carry out another decision: this is how an adviser is asked.
+    /// Asks the agent whose turn it is, and returns its legal decision without carrying it out; `None` if no agent sits
+    /// there or the match is over. The caller may carry out another decision, so an agent can also give advice.
     ///
     /// # Errors
     /// If the agent cannot continue, or decides illegally.
@@ -200,18 +200,18 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         Ok(Some(action))
     }
 
-    /// Carries out a decision of the seat whose turn it is, and everything that follows up to the next decision.
+    /// Carries out a decision of the seat to act and continues to the next decision.
     ///
     /// # Errors
-    /// If the decision is illegal or the match is over. Nothing has changed then.
+    /// If the decision is illegal or the match is over. The match is then unchanged.
     pub fn act(&mut self, action: Action) -> Result<(), IllegalAction> {
         self.playing.act_observed(action, &mut self.seated).map(drop)
     }
 
-    /// Lets the agent whose turn it is decide, and carries its decision out.
+    /// Asks the agent whose turn it is, and carries out its decision.
     ///
     /// # Errors
-    /// If the agent cannot continue, or decides illegally. Nothing has been carried out then.
+    /// If the agent cannot continue, or decides illegally. No decision is carried out then.
     ///
     /// # Panics
     /// Only if an agent or the observer does.
@@ -219,7 +219,7 @@ impl<A: Agent, W: Observer> Referee<A, W> {
     pub fn step(&mut self) -> Result<Stepped, MatchError> {
         let (state, players) = (self.playing.state(), &mut self.seated.0);
         let Some(seat) = state.actor() else { return Ok(Stepped::Over) };
-        // The view is made only if somebody looks at it.
+        // Build the observation only if an agent needs it.
         if players.agent(seat).is_none() {
             return Ok(Stepped::Waiting(seat));
         }
@@ -262,13 +262,13 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         Some(Thinker { seat, agent, state: Box::new(self.playing.state().clone()) })
     }
 
-    /// Puts an agent back that was [taken out](Referee::take_out).
+    /// Puts back an agent that was [taken out](Referee::take_out).
     pub fn put_back(&mut self, thinker: Thinker<A>) {
         self.seated.0.agents_mut()[thinker.seat.index()] = Some(thinker.agent);
     }
 }
 
-/// An agent that decides apart from its match: see [`Referee::take_out`].
+/// An agent that decides outside its match; see [`Referee::take_out`].
 #[derive(Clone, Debug)]
 pub struct Thinker<A> {
     seat: Seat,
@@ -365,7 +365,7 @@ mod tests {
         }
     }
 
-    /// However a match is stepped, agents and observers get the same.
+    /// Agents and observers receive the same, however a match is stepped.
     #[test]
     fn a_match_is_the_same_by_decisions_by_turns_with_agents_taken_out_and_with_decisions_of_the_caller() {
         let rules = Rules::preset("faessler").unwrap();

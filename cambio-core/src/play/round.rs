@@ -1,25 +1,25 @@
-//! The steps of one round, whoever decides and wherever chance comes from.
+//! Steps one round, for any source of decisions and of chance.
 
 use crate::engine::chance::{Chance, Race, RaceOrder};
 use crate::engine::state::DealError;
 use crate::play::observer::{Heard, Observer};
 use crate::{Action, Card, Event, IllegalAction, RoundResult, Seat, Sighting, Standing, State};
 
-/// A round that is played one decision at a time; an observer is told everything.
+/// A round that is played one decision at a time, with an observer.
 #[derive(Clone, Debug)]
 pub(crate) struct Round {
     state: State,
     decisions: usize,
 }
 
-/// Chance whose outcomes can be told.
+/// Chance that can report its outcomes to an observer.
 pub(crate) trait Outcomes: Chance {
-    /// Tells the races and new stocks that were drawn since it was last asked.
+    /// Reports the races and new stocks that were drawn since the last call.
     fn tell<W: Observer>(&mut self, observer: &mut W);
 }
 
 impl Round {
-    /// Deals a round and plays on to its first decision.
+    /// Deals a round and continues to its first decision.
     pub(crate) fn begin<C: Chance, W: Observer>(
         standing: &Standing<'_>,
         deck: &[Card],
@@ -46,7 +46,7 @@ impl Round {
         Ok(round)
     }
 
-    /// Deals another round into the same memory, and plays on to its first decision.
+    /// Deals another round, reusing memory, and continues to its first decision.
     pub(crate) fn again<C: Chance, W: Observer>(
         &mut self,
         standing: &Standing<'_>,
@@ -61,7 +61,6 @@ impl Round {
         Ok(())
     }
 
-    /// Announces the next decision.
     #[inline]
     fn announce<W: Observer>(&self, observer: &mut W) {
         if let Some(seat) = self.state.actor() {
@@ -69,17 +68,15 @@ impl Round {
         }
     }
 
-    /// The state of the round.
     pub(crate) fn state(&self) -> &State {
         &self.state
     }
 
-    /// How many decisions were made.
     pub(crate) fn decisions(&self) -> usize {
         self.decisions
     }
 
-    /// Carries out a decision, and everything that follows up to the next one.
+    /// Carries out a decision and continues to the next one.
     pub(crate) fn act<C: Outcomes, W: Observer>(
         &mut self,
         action: Action,
@@ -96,7 +93,7 @@ impl Round {
         Ok(())
     }
 
-    /// The result of a round that is over; `None` while it is not.
+    /// The result of the round; `None` if it is not over.
     pub(crate) fn end<W: Observer>(&self, observer: &mut W) -> Option<RoundResult> {
         let result = RoundResult::of(&self.state)?;
         observer.round_ends(&self.state, &result);
@@ -104,7 +101,7 @@ impl Round {
     }
 }
 
-/// Chance that keeps what it draws until it is told.
+/// Recording chance: keeps the outcomes that it draws until they are reported.
 pub(crate) struct Drawn<C> {
     chance: C,
     races: Vec<RaceOrder>,
@@ -144,7 +141,7 @@ impl<C: Chance> Outcomes for Drawn<C> {
     }
 }
 
-/// The events and decisions of the current round: all that observations with perfect recall need.
+/// The events and decisions of the current round, which suffice for observations with perfect recall.
 ///
 /// It is an [`Observer`].
 ///
@@ -183,7 +180,7 @@ impl Observer for RoundLog {
         self.decisions.clear();
     }
 
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.events.push(*event);

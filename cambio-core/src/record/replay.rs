@@ -1,4 +1,4 @@
-//! Replays records: every decision, outcome of chance and result is checked against the rules.
+//! Replays records: checks every decision, chance outcome and result against the rules.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::record::{FINGERPRINT, Fingerprinter, Flaw, Record, RoundRecord, TRACE
 use crate::shown::shown;
 use crate::{Action, Card, Choices, Match, RoundResult, Rules, RulesSpec, Score, Seat, State};
 
-/// Replays a record, as far as it goes, and fills in the results that it does not give.
+/// Replays a record, which may end early, and fills in missing results.
 ///
-/// `observer` is told everything that happens, up to the first flaw.
+/// `observer` receives all events up to the first error.
 ///
 /// # Errors
-/// The first flaw: an illegal decision, an impossible deck, a missing or left-over outcome of chance, a result that
-/// is not the one given. It names the round, the decision, what was found and what is legal.
+/// The first error: an illegal decision, an impossible deck, a missing or left-over chance outcome, or a wrong result.
+/// It has the round, the decision, the expectation and the value found.
 pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, Flaw> {
     let rules = record.fields.get("rules").unwrap_or(&Value::Null);
     let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate).map_err(|error| {
@@ -26,8 +26,8 @@ pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, 
     let seats = match record.fields.get("seats").and_then(Value::as_u64) {
         Some(seats) if (2..=8).contains(&seats) => seats as usize,
         _ => {
-            let found = record.fields.get("seats").map_or("missing".to_owned(), brief);
-            return Err(Flaw::new(format!("`seats` is {found}; allowed is a whole number from 2 to 8")));
+            let found = record.fields.get("seats").map_or("nothing".to_owned(), brief);
+            return Err(Flaw::new(format!("`seats` must be a whole number from 2 to 8, found {found}")));
         }
     };
     check_header(record, seats)?;
@@ -38,10 +38,10 @@ pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, 
     for (number, round) in filled.rounds.iter_mut().enumerate() {
         let flaw = |what: &str| Err(Flaw::new(what).in_round(number + 1));
         if game.is_over() {
-            return flaw("a round follows, but the match is over");
+            return flaw("unexpected round: the match is over");
         }
         if stopped {
-            return flaw("a round follows, but the one before has not ended");
+            return flaw("unexpected round: the previous round has not ended");
         }
         match replay_round(&game, round, observer).map_err(|flaw| flaw.in_round(number + 1))? {
             Some(result) => game.add(&result),
@@ -57,10 +57,10 @@ pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, 
     Ok(filled)
 }
 
-/// What a record says of where it comes from is of the right kind, where it says something.
+/// Checks the types of the fields about the origin of the record. Each of them may be missing.
 fn check_header(record: &Record, seats: usize) -> Result<(), Flaw> {
     let wrong = |field: &str, value: &Value, allowed: &str| {
-        Err(Flaw::new(format!("`{field}` is {}; allowed is {allowed}", brief(value))))
+        Err(Flaw::new(format!("`{field}` must be {allowed}, found {}", brief(value))))
     };
     for (field, value) in &record.fields {
         match (field.as_str(), value) {
@@ -76,11 +76,11 @@ fn check_header(record: &Record, seats: usize) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// The starter of round 1: as the record says, else as the rules have it with seat a as dealer.
+/// The starter of round 1: from the record, or else by the rules with seat a as the dealer.
 fn first_starter(rules: &Rules, seats: usize, round: Option<&RoundRecord>) -> Result<Seat, Flaw> {
     match round.and_then(|round| round.starter.as_ref()) {
         Some(letter) => seat_of(letter, seats).ok_or_else(|| {
-            Flaw::new(format!("starter is \"{}\"; allowed are the {seats} seats from a on", shown(letter))).in_round(1)
+            Flaw::new(format!("starter must be one of the {seats} seats, found \"{}\"", shown(letter))).in_round(1)
         }),
         None => Ok(match rules.spec().starter {
             crate::rules::knob::Starter::AfterDealer => Seat::B,
@@ -95,7 +95,7 @@ fn seat_of(letter: &str, seats: usize) -> Option<Seat> {
     (letters.next().is_none() && seat.index() < seats).then_some(seat)
 }
 
-/// A result that is given is checked; one that is not is filled in where it is due.
+/// Checks a result of the record against `due`. If the record does not have the result and `fills` is true, adds it.
 fn check(fields: &mut serde_json::Map<String, Value>, name: &str, due: &Value, fills: bool) -> Result<(), Flaw> {
     match fields.get(name) {
         Some(Value::Null) | None => {
@@ -105,7 +105,7 @@ fn check(fields: &mut serde_json::Map<String, Value>, name: &str, due: &Value, f
             Ok(())
         }
         Some(given) if given == due => Ok(()),
-        Some(given) => Err(Flaw::new(format!("{name} is given as {}, but is {due}", brief(given)))),
+        Some(given) => Err(Flaw::new(format!("{name} must be {due}, found {}", brief(given)))),
     }
 }
 
@@ -124,7 +124,7 @@ fn check_scores(
     check(fields, name, &scores(due), fills)
 }
 
-/// Chance as a record gives it. What is wrong with it is noted, for chance itself cannot fail.
+/// The chance outcomes of a record. An error is stored in `flaw`, because the methods of [`Chance`] cannot fail.
 struct Script<'a> {
     rules: &'a Rules,
     round: &'a RoundRecord,
@@ -153,7 +153,7 @@ impl Chance for Script<'_> {
             *due.entry(self.rules.label(card)).or_default() += 1;
         }
         let Some(labels) = self.round.reshuffles.get(self.reshuffles) else {
-            return self.fail(format!("missing reshuffle {number}: the pile's {} cards become the stock", stock.len()));
+            return self.fail(format!("missing reshuffle {number}: expected the pile without its top card, shuffled"));
         };
         self.reshuffles += 1;
         for label in labels {
@@ -162,7 +162,7 @@ impl Chance for Script<'_> {
         if let Some((label, copies)) = due.iter().find(|(_, copies)| **copies != 0) {
             let (found, number_off) = if *copies > 0 { ("too few", *copies) } else { ("too many", -copies) };
             return self.fail(format!(
-                "reshuffle {number} is not the pile without its top: {number_off} of `{}` {found}",
+                "reshuffle {number} must be the pile without its top card, found {number_off} `{}` {found}",
                 shown(label)
             ));
         }
@@ -176,14 +176,15 @@ impl Chance for Script<'_> {
         let number = self.races + 1;
         let due: Vec<String> = race.snappers.each().map(|seat| seat.to_string()).collect();
         let Some(letters) = self.round.races.get(self.races) else {
-            self.fail(format!("missing race {number}; legal: an order of {}", due.join(", ")));
+            self.fail(format!("missing race {number}: expected an order of the seats {}", due.join(", ")));
             return RaceOrder::new(race.snappers.each());
         };
         self.races += 1;
         let mut sorted = letters.clone();
         sorted.sort_unstable();
         if sorted != due {
-            self.fail(format!("race {number} is {}; legal: an order of {}", brief(&json!(letters)), due.join(", ")));
+            let (due, found) = (due.join(", "), brief(&json!(letters)));
+            self.fail(format!("race {number} must be an order of the seats {due}, found {found}"));
             return RaceOrder::new(race.snappers.each());
         }
         let order = RaceOrder::new(letters.iter().filter_map(|letter| seat_of(letter, race.seats)));
@@ -193,7 +194,7 @@ impl Chance for Script<'_> {
 }
 
 impl Outcomes for Script<'_> {
-    /// Nothing is told of outcomes that the record does not give.
+    /// Passes the outcomes on, unless the record has an error.
     fn tell<W: Observer>(&mut self, observer: &mut W) {
         if self.flaw.is_none() {
             self.orders.drain(..).for_each(|order| observer.race(&order));
@@ -214,17 +215,17 @@ fn replay_round<W: Observer>(
         None => filled.starter = Some(setup.starter.to_string()),
         Some(given) if *given == setup.starter.to_string() => {}
         Some(given) => {
-            return Err(Flaw::new(format!("starter is given as \"{}\", but is \"{}\"", shown(given), setup.starter)));
+            return Err(Flaw::new(format!("starter must be \"{}\", found \"{}\"", setup.starter, shown(given))));
         }
     }
     if round.deck.len() != rules.deck().len() {
         let (found, due) = (round.deck.len(), rules.deck().len());
-        return Err(Flaw::new(format!("impossible deck: {found} cards; allowed are the {due} of `{}`", rules.name())));
+        return Err(Flaw::new(format!("impossible deck: `{}` has {due} cards, found {found}", rules.name())));
     }
     let deck = round.deck.iter().map(|label| {
         rules
             .card(label)
-            .ok_or_else(|| Flaw::new(format!("impossible deck: `{}` is no card of `{}`", shown(label), rules.name())))
+            .ok_or_else(|| Flaw::new(format!("impossible deck: `{}` has no card `{}`", rules.name(), shown(label))))
     });
     let deck = deck.collect::<Result<Vec<Card>, Flaw>>()?;
     let mut fingerprinter = Fingerprinter::default();
@@ -278,7 +279,7 @@ fn replay_round<W: Observer>(
         let due = fingerprinter.of_round().to_string();
         if given.as_str() != Some(&due) {
             return Err(Flaw::new(format!(
-                "{FINGERPRINT} is given as {}, but is {due}: a decision, card or race was altered, though all are legal",
+                "{FINGERPRINT} must be {due}, found {}: a decision, card or race was altered, although all are legal",
                 brief(given)
             )));
         }
@@ -291,7 +292,7 @@ fn left_over(what: &str, number: usize) -> String {
     format!("{number} {what}{plural} {are} left over")
 }
 
-/// The decision that a text means, if it is legal now.
+/// Parses a decision and checks that it is legal now.
 fn read_decision(state: &State, text: &str) -> Result<(Seat, Action), String> {
     let Some(asked) = state.actor() else {
         return Err(format!("illegal decision `{}`; legal: nothing, the round is over", shown(text)));
@@ -308,12 +309,12 @@ fn read_decision(state: &State, text: &str) -> Result<(Seat, Action), String> {
     }
 }
 
-/// Decisions of one seat as records write them.
+/// The choices of one seat in the notation of records.
 fn told(seat: Seat, choices: &Choices) -> String {
     choices.iter().map(|action| format!("{seat} {action}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The trace that a round gives, if it gives one.
+/// The trace of a round, if the record has one.
 struct Trace {
     digits: Option<String>,
 }
@@ -325,20 +326,20 @@ impl Trace {
             Some(Value::String(digits)) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
                 Ok(Trace { digits: Some(digits.clone()) })
             }
-            Some(other) => Err(Flaw::new(format!("{TRACE} is {}; allowed are hexadecimal digits", brief(other)))),
+            Some(other) => Err(Flaw::new(format!("{TRACE} must be hexadecimal digits, found {}", brief(other)))),
         }
     }
 
-    /// Holds the trace against play after so many decisions; the last of them is `told` with what was legal.
+    /// Compares the trace with the match after `decisions` decisions. `told` returns the last decision and its legal choices.
     fn check(&self, decisions: usize, fingerprinter: &Fingerprinter, told: impl Fn() -> String) -> Result<(), Flaw> {
         let given = self.digits.as_ref().and_then(|digits| digits.get(4 * decisions..4 * decisions + 4));
         if given.is_none_or(|given| given == fingerprinter.digits()) {
             return Ok(());
         }
         if decisions == 0 {
-            return Err(Flaw::new(format!("the deck or the starter is not the one that was played ({TRACE})")));
+            return Err(Flaw::new(format!("the deck or the starter was altered ({TRACE})")));
         }
-        let what = "the decision, or the race or new stock after it, is not the one that was played";
+        let what = "the decision, or the race or new stock after it, was altered";
         Err(Flaw::new(format!("{what} ({TRACE}): {}", told())).at(decisions))
     }
 }

@@ -8,34 +8,34 @@ use crate::rules::seat::MAX_SEATS;
 use crate::shown::shown;
 use crate::{Action, Deal, Playing, RaceOrder, RulesError, RulesSpec, Seat};
 
-/// Why a match cannot be restored from a record.
+/// The reason why a match cannot be restored from a record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RestoreError {
-    /// A field of the record is missing or is not what it should be.
-    #[error("`{field}` is {}; allowed is {allowed}", shown(found))]
+    /// A field of the record is missing or its value is not valid.
+    #[error("`{field}` must be {allowed}, found {}", shown(found))]
     Field {
         /// The field.
         field: &'static str,
-        /// What the record says.
+        /// The value found.
         found: String,
-        /// What it may say.
+        /// The valid values.
         allowed: &'static str,
     },
-    /// The record's rules are refused.
+    /// The rules of the record are not valid.
     #[error(transparent)]
     Rules(#[from] RulesError),
-    /// The record is not one of this seed and deal, or one of its decisions is illegal.
+    /// The record does not match its seed and deal, or one of its decisions is illegal.
     #[error(transparent)]
     Flaw(#[from] Flaw),
 }
 
-/// The extra field of a record that says where its races come from, if not from its key.
+/// The extra field with the source of the race orders, if that is not the key.
 const RACES: &str = "x-races";
-/// They were decided outside.
+/// The value for race orders that were decided outside the library.
 const LAID: &str = "laid";
 
-/// The races that a record gives: round, number of the race in it, and seats. What is no seat is left out; that the races which
-/// were played are those of the record is checked at the end.
+/// The races of a record: the round, the number of the race in it, and the seats. Invalid seats are skipped, because
+/// [`Playing::restore`] compares the races with the record at the end.
 fn orders(record: &Record) -> impl Iterator<Item = (usize, usize, Vec<Seat>)> {
     let seat = |text: &String| text.chars().next().and_then(Seat::from_letter);
     let races =
@@ -46,15 +46,15 @@ fn orders(record: &Record) -> impl Iterator<Item = (usize, usize, Vec<Seat>)> {
 }
 
 impl Playing {
-    /// The record of the match so far. `agents` are the names of the agents, seat a first. The record can be written as JSON,
-    /// checked by [`replay`](crate::replay), and passed to [`Playing::restore`].
+    /// The record of the match so far. `agents` are the names of the agents, seat a first. The record can be written as
+    /// JSON, checked by [`replay`](crate::replay), and passed to [`Playing::restore`].
     ///
-    /// It plays the match to this point again, without agents, and takes as long.
+    /// This replays the match so far without agents, and takes as long as that.
     ///
     /// # Panics
-    /// If there is not one name for each seat.
+    /// If the number of names is not the number of seats.
     pub fn save(&self, agents: &[&str]) -> Record {
-        assert_eq!(agents.len(), self.seats(), "one name for each seat");
+        assert_eq!(agents.len(), self.seats(), "there must be one name for each seat");
         let mut recorder = Recorder::new(self.rules());
         let mut again = Playing::observed(self.deal().clone(), self.seats(), &mut recorder)
             .expect("the rules fit the seats of this match");
@@ -71,12 +71,12 @@ impl Playing {
         record
     }
 
-    /// Restores a match from its record. Any record of this library will do, also one of a run. The decisions of a finished
-    /// match may be cut off anywhere, to go on from there. The races of a record with `"x-races": "laid"` are taken from it; those
-    /// of any other have to be those of its key.
+    /// Restores a match from its record. Any record of this library can be restored, including records of runs. The
+    /// decisions of a finished match may be truncated anywhere, to continue from there. With `"x-races": "laid"`, the
+    /// race orders are taken from the record; otherwise they must be the ones of its key.
     ///
     /// # Errors
-    /// If the record has no seed and deal, its rules are refused, its deck, races or new stocks are not those of the key,
+    /// If the record has no seed or deal, its rules are not valid, its deck, races or new stocks do not match the key,
     /// or a decision is illegal.
     ///
     /// # Examples
@@ -106,7 +106,7 @@ impl Playing {
             Seed::AGENTS
         };
         let seed = field(record, "seed", SEED, seed)?;
-        let deal = field(record, "deal", "a whole number of 64 bits", Value::as_u64)?;
+        let deal = field(record, "deal", "a whole number below 2^64", Value::as_u64)?;
         let seats = field(record, "seats", "a whole number from 2 to 8", Value::as_u64)?;
         let mut recorder = Recorder::new(&rules);
         let key = Key { seed, agents, deal };
@@ -120,7 +120,7 @@ impl Playing {
         for (number, round) in record.rounds.iter().enumerate() {
             let flaw = |what: String| Flaw::new(what).in_round(number + 1);
             if playing.is_over() || playing.rounds() != number {
-                return Err(flaw("a round follows, but the one before has not ended".to_owned()).into());
+                return Err(flaw("unexpected round: the previous round has not ended".to_owned()).into());
             }
             for (place, text) in round.decisions.iter().enumerate() {
                 let action = (playing.rounds() == number).then(|| decision(&playing, text)).flatten();
@@ -139,7 +139,7 @@ impl Playing {
                 && due.races.starts_with(&given.races)
                 && due.reshuffles.starts_with(&given.reshuffles);
             if !is_due {
-                let what = format!("the deck, starter, races or new stocks are not those of seed {seed}, deal {deal}");
+                let what = format!("the deck, starter, races or new stocks do not match seed {seed}, deal {deal}");
                 return Err(Flaw::new(what).in_round(number + 1).into());
             }
         }
@@ -147,10 +147,10 @@ impl Playing {
     }
 }
 
-/// What a record may say of a seed.
-const SEED: &str = "a whole number of 64 bits, as text, or 64 hexadecimal digits";
+/// The valid values of a seed.
+const SEED: &str = "a whole number below 2^64 or 64 hexadecimal digits";
 
-/// A field of a record as `read` takes it.
+/// Reads a field of a record with `read`.
 fn field<T>(
     record: &Record,
     field: &'static str,
@@ -159,12 +159,12 @@ fn field<T>(
 ) -> Result<T, RestoreError> {
     let found = record.fields.get(field);
     found.and_then(read).ok_or_else(|| {
-        let found = found.map_or_else(|| "missing".to_owned(), super::brief);
+        let found = found.map_or_else(|| "nothing".to_owned(), super::brief);
         RestoreError::Field { field, found, allowed }
     })
 }
 
-/// The decision that a text means, if it is one of the seat that is asked.
+/// Parses a decision; `None` unless it is a decision of the seat to act.
 fn decision(playing: &Playing, text: &str) -> Option<Action> {
     let (letter, action) = text.split_once(' ')?;
     let asked = playing.state().actor()?;

@@ -1,4 +1,4 @@
-//! Seeds: what all chance of an experiment comes from.
+//! Seeds: the source of all chance in an experiment.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha20Rng;
 
-/// What streams are derived from: a number that people write, or a key that nobody can guess.
+/// A seed, from which all streams are derived: a public number or a secret key.
 ///
-/// A number is public. Who knows it, or tries numbers until one deals the cards that it saw, knows every card. A key of 256
-/// bits cannot be found so.
+/// A program that knows a seed knows every card. A number can be found by trying numbers until one deals the cards that
+/// the program has seen. A key of 256 bits cannot be found this way.
 ///
-/// As text a number is decimal, and a key is 64 hexadecimal digits.
+/// The text form of a number is decimal; the text form of a key is 64 hexadecimal digits.
 ///
 /// ```
 /// use cambio_core::rng::Seed;
@@ -23,25 +23,25 @@ use rand_chacha::ChaCha20Rng;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Seed {
-    /// A number.
+    /// A public number.
     Number(u64),
     /// A key of 256 bits.
     Key([u8; 32]),
 }
 
-/// A text that is no seed.
+/// The error for a text that is not a seed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("allowed is a whole number below 2^64, or 64 hexadecimal digits")]
+#[error("expected a whole number below 2^64 or 64 hexadecimal digits")]
 pub struct SeedError;
 
 impl Seed {
-    /// The seed of the agents' streams where nobody chose another.
+    /// The default seed of the agents' streams.
     pub const AGENTS: Seed = Seed::Number(0);
 
     /// The key of the stream for a deal, a round, a purpose and a seat.
     ///
-    /// A number stands in the key. A key of 256 bits gives it by a block of `ChaCha20`, with the deal as nonce and the rest as
-    /// counter: no stream tells the seed, or another stream.
+    /// A number is a part of the stream key. With a key of 256 bits, the stream key is a block of `ChaCha20`, with the
+    /// deal as nonce and the other parts as counter, so a stream reveals neither the seed nor other streams.
     pub(crate) fn stream_key(self, deal: u64, round: u32, purpose: u8, seat: u8) -> [u8; 32] {
         let mut key = [0; 32];
         match self {

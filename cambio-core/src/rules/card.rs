@@ -6,15 +6,14 @@ use std::str::FromStr;
 
 use crate::shown::shown;
 
-/// The most kinds of a deck.
+/// The most kinds in a deck.
 pub const MAX_KINDS: usize = 128;
 /// The most cards on a table: two decks of 128.
 pub const MAX_CARDS: usize = 256;
 
-/// A card, by its kind: an index into [`Rules::kinds`](crate::Rules::kinds).
+/// A card: the index of its kind in [`Rules::kinds`](crate::Rules::kinds).
 ///
-/// Two copies of one kind are the same `Card`: nobody can tell them apart except by having followed where each
-/// lies. `Option<Card>` is one byte.
+/// Two copies of one kind are equal `Card`s; only their places distinguish them. `Option<Card>` is one byte.
 ///
 /// ```
 /// use cambio_core::{Card, Rules};
@@ -40,7 +39,7 @@ impl Card {
         }
     }
 
-    /// A placeholder in arrays.
+    /// A placeholder for unused array entries.
     pub(crate) const FILLER: Card = Card(NonZeroU8::MIN);
 
     /// The index of the card's kind.
@@ -48,7 +47,7 @@ impl Card {
         self.0.get() as usize - 1
     }
 
-    /// The index of the card's kind plus one, for tables that leave entry 0 unused.
+    /// The index of the card's kind plus one, for tables whose entry 0 means no card.
     pub(crate) const fn raw(self) -> usize {
         self.0.get() as usize
     }
@@ -63,7 +62,7 @@ impl fmt::Debug for Card {
 /// One row of a deck: a kind of card and its number of copies.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Kind {
-    /// The name of the card in records and for people, such as `6h`. Unique within a deck.
+    /// The name of the card in records and messages, such as `6h`. Unique within a deck.
     pub label: String,
     /// The rank, which snaps compare: a rune, a Jass rank, a French rank.
     pub rank: String,
@@ -71,13 +70,13 @@ pub struct Kind {
     pub suit: String,
     /// The points of the card at the end of a round.
     pub points: i16,
-    /// The power of the card when it is dropped right after it was drawn.
+    /// The power that the card has when it is dropped right after it was drawn.
     pub power: Power,
     /// The number of such cards in one deck.
     pub copies: u8,
 }
 
-/// What a power lets its player do: up to four steps, one after the other.
+/// A power: up to four steps that the player carries out one after the other.
 ///
 /// The text form joins the actions of a step by `or` and the steps by `then`: `look any then look another then
 /// swap`. See [`Step`] for the actions.
@@ -131,17 +130,17 @@ impl Step {
         self.0 & Step::LOOK_OTHER != 0
     }
 
-    /// `look another`: not a card that an earlier step of this power looked at.
+    /// `look another`: the card must not be one that an earlier step of this power looked at.
     pub const fn looks_at_another(self) -> bool {
         self.0 & Step::ANOTHER != 0
     }
 
-    /// `swap`, `swap own` or `swap looked`: two cards change places, faces unseen.
+    /// `swap`, `swap own` or `swap looked`: two cards change places face down.
     pub const fn swaps(self) -> bool {
         self.0 & Step::SWAPS != 0
     }
 
-    /// `swap own`: one of the two is the player's own card, the other one of another seat.
+    /// `swap own`: one of the two cards is the player's own, the other belongs to another seat.
     ///
     /// ```
     /// use cambio_core::Power;
@@ -154,12 +153,12 @@ impl Step {
         self.0 & Step::SWAP_OWN != 0
     }
 
-    /// `swap looked`: at least one of the two is a card that an earlier step of this power looked at.
+    /// `swap looked`: an earlier step of this power has looked at one or both of the two cards.
     pub const fn swaps_looked(self) -> bool {
         self.0 & Step::SWAP_LOOKED != 0
     }
 
-    /// `reveal`: one card of every other seat is shown to all.
+    /// `reveal`: one card of every other seat is shown to all seats.
     pub const fn reveals(self) -> bool {
         self.0 & Step::REVEAL != 0
     }
@@ -169,9 +168,9 @@ impl Step {
         for word in text.split(" or ") {
             step |= Step::WORDS.iter().find(|(name, _)| *name == word.trim())?.1;
         }
-        // A reveal asks several questions of its own; it does not stand beside other actions. Nor do two kinds of swap.
-        let stands = (step & Step::REVEAL == 0 || step == Step::REVEAL) && (step & Step::SWAPS).count_ones() <= 1;
-        stands.then_some(Step(step))
+        // A reveal takes several decisions, so it cannot be combined with other actions. Two kinds of swap cannot be combined.
+        let is_valid = (step & Step::REVEAL == 0 || step == Step::REVEAL) && (step & Step::SWAPS).count_ones() <= 1;
+        is_valid.then_some(Step(step))
     }
 }
 
@@ -179,7 +178,7 @@ impl Power {
     /// No power.
     pub const NONE: Power = Power([0; 4]);
 
-    /// Its steps as bytes.
+    /// The steps as bytes.
     pub(crate) const fn raw(self) -> [u8; 4] {
         self.0
     }
@@ -189,17 +188,17 @@ impl Power {
         self.0[0] == 0
     }
 
-    /// The step with this number, counted from 0, if the power has that many.
+    /// The step with this number, counted from 0, if it exists.
     pub const fn step(self, number: usize) -> Option<Step> {
         if number < 4 && self.0[number] != 0 { Some(Step(self.0[number])) } else { None }
     }
 }
 
-/// The error of a text that is no power.
+/// The error for a text that is not a power.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "`{}` is no power; a power is one to four steps joined by `then`, a step one or more of `look own`, \
-     `look other`, `look any`, `look another` and one of `swap`, `swap own`, `swap looked`, joined by `or`, or `reveal` alone",
+    "`{}` is not a power; a power is one to four steps joined by `then`; a step is `reveal`, or one or more of `look own`, \
+     `look other`, `look any`, `look another` and one of `swap`, `swap own`, `swap looked`, joined by `or`",
     shown(.0)
 )]
 pub struct ParsePowerError(String);
@@ -267,7 +266,7 @@ mod tests {
             let power: Power = text.parse().unwrap();
             assert_eq!(power.to_string(), text);
         }
-        // Own or other is any.
+        // `look own or look other` is the same as `look any`.
         let power: Power = "look own or look other".parse().unwrap();
         assert_eq!(power.to_string(), "look any");
     }
@@ -278,7 +277,7 @@ mod tests {
             ["look", "swap then", "reveal or swap", "swap or swap own", "swap then swap then swap then swap then swap"]
         {
             let error = text.parse::<Power>().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("`{text}` is no power")), "{error}");
+            assert!(error.starts_with(&format!("`{text}` is not a power")), "{error}");
         }
     }
 }

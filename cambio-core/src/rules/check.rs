@@ -1,4 +1,4 @@
-//! The gate between rules as they are written down and rules that the engine plays by.
+//! Validation: turns a [`RulesSpec`] into [`Rules`].
 
 use super::{Face, Rules, RulesError, RulesSpec, System, copies};
 use crate::rules::card::{Card, MAX_CARDS, MAX_KINDS};
@@ -10,9 +10,9 @@ fn field(field: &'static str, found: impl Into<String>, allowed: impl Into<Strin
 }
 
 impl System {
-    /// Checks the fields against each other and works out what the engine looks up.
+    /// Checks the fields against each other and computes the tables that the engine reads.
     pub(super) fn of(mut spec: RulesSpec) -> Result<Rules, RulesError> {
-        // Rules that were changed do not pass for the preset whose name they bear.
+        // Changed rules must not be mistaken for the preset whose name they have.
         if RulesSpec::preset(&spec.name).is_ok_and(|preset| !preset.plays_as(&spec)) {
             spec.name += " (changed)";
         }
@@ -24,7 +24,7 @@ impl System {
             }
             Some(joker) => joker.copies = spec.jokers.get() as u8,
             None if spec.jokers.get() > 0 => {
-                return Err(field("jokers", spec.jokers.get().to_string(), "0, for the deck has no kind `JK`"));
+                return Err(field("jokers", spec.jokers.get().to_string(), "0 because the deck has no kind `JK`"));
             }
             None => {}
         }
@@ -46,8 +46,8 @@ impl System {
         }
         let (hand, slots) = (spec.hand.count(), spec.max_slots.count());
         if spec.carry_over && slots == hand {
-            let allowed = format!("more than `hand`, which is {hand}, for a card may come to it");
-            return Err(field("carry_over", format!("true and `max_slots` {slots}"), allowed));
+            let allowed = format!("false unless `max_slots` is more than `hand`, which is {hand}");
+            return Err(field("carry_over", "true", allowed));
         }
         if slots < hand {
             return Err(field("max_slots", slots.to_string(), format!("at least `hand`, which is {hand}")));
@@ -66,7 +66,7 @@ impl System {
             let reset = if let Reset::To(_, to) = spec.total_reset { usize::from(to.unsigned_abs()) } else { 0 };
             let most = (i32::MAX as usize / crate::Score::UNITS as usize - reset) / round.max(1);
             if rounds > most {
-                let allowed = format!("at most {most} where a round can add {round} points to a total");
+                let allowed = format!("at most {most} because a round can add {round} points to a total");
                 return Err(field("round_limit", rounds.to_string(), allowed));
             }
         }
@@ -99,7 +99,7 @@ impl System {
         Ok(system.stored())
     }
 
-    /// As [`Rules::covers`].
+    /// See [`Rules::covers`].
     pub(super) fn covers(&self, seats: usize) -> Result<(), RulesError> {
         if !(2..=MAX_SEATS).contains(&seats) {
             return Err(RulesError::Seats { seats });

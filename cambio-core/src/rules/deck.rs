@@ -1,20 +1,20 @@
-//! Decks: the named ones, and tables of kinds.
+//! Decks: named decks and tables of kinds.
 
 use serde_json::{Map, Value};
 
 use super::{PRESETS, RulesError};
 use crate::rules::card::{Kind, MAX_CARDS, MAX_KINDS};
 
-/// The most kinds that a deck lists: as many as it can have, and as many again that have no copies.
+/// The most kinds that a deck may list, including kinds without copies.
 pub(super) const MOST_KINDS: usize = 2 * MAX_KINDS;
-/// The most points of a card, above or below 0.
+/// The largest absolute value of a card's points.
 const MOST_POINTS: i16 = 100;
 /// The most copies of a kind in one deck.
 const MOST_COPIES: u8 = (MAX_CARDS / 2) as u8;
 
 const DECK_FILE: &str = include_str!("../../presets/decks.toml");
 
-/// A deck: one of the named ones, or a table of kinds.
+/// A deck: a named deck or a table of kinds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Deck {
     pub(super) name: Option<String>,
@@ -22,13 +22,13 @@ pub struct Deck {
 }
 
 impl Deck {
-    /// The named deck: the decks have the names of the [`PRESETS`].
+    /// The deck with this name. The named decks have the names of the [`PRESETS`].
     ///
     /// # Errors
-    /// If there is no deck of that name.
+    /// If no deck has that name.
     ///
     /// # Panics
-    /// Never: the shipped decks are read by a test.
+    /// Never: a test parses the built-in decks.
     pub fn named(name: &str) -> Result<Deck, RulesError> {
         let decks: Map<String, Value> = toml::from_str(DECK_FILE).expect("the shipped decks are TOML");
         let Some(kinds) = decks.get(name) else {
@@ -38,12 +38,12 @@ impl Deck {
         Ok(Deck { name: Some(name.to_owned()), kinds: read_kinds(kinds)? })
     }
 
-    /// A deck of one's own. [`RulesSpec::validate`](super::RulesSpec::validate) checks it, as it checks those of rule files.
+    /// A custom deck. [`RulesSpec::validate`](super::RulesSpec::validate) checks it like a deck from a rule file.
     pub fn of(kinds: Vec<Kind>) -> Deck {
         Deck { name: None, kinds }
     }
 
-    /// Checks what a deck that a program has made may hold, as if it had been read from a file.
+    /// Applies the checks of rule files to a deck that a program may have built.
     pub(super) fn check(&self) -> Result<(), RulesError> {
         check_number(self.kinds.len())?;
         for (place, kind) in self.kinds.iter().enumerate() {
@@ -67,7 +67,7 @@ impl Deck {
         Ok(())
     }
 
-    /// The kinds as written, jokers included.
+    /// The kinds in the order of the rule file, jokers included.
     pub fn kinds(&self) -> &[Kind] {
         &self.kinds
     }
@@ -109,7 +109,7 @@ fn is_label(label: &str) -> bool {
 const LABEL: &str = "1 to 12 characters without a space";
 const POINTS: &str = "a whole number from -100 to 100";
 const COPIES: &str = "a whole number from 0 to 128";
-const RANK: &str = "a text";
+const RANK: &str = "a non-empty text";
 
 fn read_kind(number: usize, value: &Value) -> Result<Kind, RulesError> {
     let Some(fields) = value.as_object() else {
@@ -119,7 +119,7 @@ fn read_kind(number: usize, value: &Value) -> Result<Kind, RulesError> {
         return Err(RulesError::UnknownKindField { number, field: field.clone() });
     }
     let wrong = |field: &'static str, allowed: &'static str| {
-        let found = fields.get(field).map_or("missing".to_owned(), Value::to_string);
+        let found = fields.get(field).map_or("nothing".to_owned(), Value::to_string);
         RulesError::KindField { number, field, found, allowed }
     };
     let text = |field: &str| fields.get(field).and_then(Value::as_str);

@@ -1,14 +1,14 @@
-//! The values that knobs take: how each is read from a rule file and written back.
+//! The value types of knobs, and how each is read from and written to a rule file.
 
 use serde_json::Value;
 
-/// A type of knob: reads its value, writes it, and says what is allowed.
+/// The value type of a knob: reads and writes a value, and describes the valid values.
 pub trait Knob: Sized {
-    /// Reads the value; `None` if it is not allowed.
+    /// Reads the value; `None` if it is not valid.
     fn read(value: &Value) -> Option<Self>;
-    /// Writes the value as it would be read.
+    /// Writes the value in a form that [`Knob::read`] accepts.
     fn write(&self) -> Value;
-    /// What is allowed, as the end of a sentence.
+    /// The valid values, as the end of a sentence.
     fn allowed() -> String;
 }
 
@@ -41,7 +41,7 @@ impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
         self.0
     }
 
-    /// The number, as a count; 0 if it is negative.
+    /// The number as a count; 0 if it is negative.
     pub const fn count(self) -> usize {
         if self.0 < 0 { 0 } else { self.0 as usize }
     }
@@ -61,13 +61,13 @@ impl<const MIN: i64, const MAX: i64> Knob for Whole<MIN, MAX> {
     }
 }
 
-/// `name(number)` as its two parts.
+/// Splits `name(number)` into its two parts.
 fn call_form(text: &str) -> Option<(&str, i64)> {
     let (name, rest) = text.split_once('(')?;
     Some((name, rest.strip_suffix(')')?.trim().parse().ok()?))
 }
 
-/// Declares enums of which every variant is one word in a rule file. A word after `or` is read as well and never written.
+/// Declares enums whose variants are words in a rule file. A word after `or` is an alias: it is read, but never written.
 macro_rules! words {
     ($($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal $(or $other:literal)?,)+ })+) => {$(
         $(#[$about])*
@@ -102,111 +102,111 @@ fn one_of(words: &[&str]) -> String {
 }
 
 words! {
-    /// The direction of play around the table. It names the seats and changes nothing else.
+    /// The direction of play around the table. It affects only the names of the seats.
     Direction {
-        /// As the hands of a clock.
+        /// Clockwise.
         Clockwise = "clockwise",
-        /// Against the hands of a clock (003:14).
+        /// Counterclockwise (003:14).
         CounterClockwise = "counter_clockwise",
     }
-    /// Whether the stock's top starts the pile.
+    /// Whether the top card of the stock starts the pile.
     Flip {
         /// The pile starts empty.
         None = "none",
-        /// The stock's top starts the pile, and a snap window opens before the first turn (004:92–98).
+        /// The top card of the stock starts the pile, and a snap window opens before the first turn (004:92–98).
         Window = "window",
-        /// The stock's top starts the pile, and no window opens.
+        /// The top card of the stock starts the pile, and no window opens.
         Silent = "silent",
     }
-    /// Who deals round 1.
+    /// Which seat deals round 1.
     FirstDealer {
         /// Seat a.
         A = "a",
         /// A seat drawn from the seed.
         Drawn = "drawn",
     }
-    /// Who has the first turn of a round.
+    /// Which seat has the first turn of a round.
     Starter {
-        /// The dealer, who moves on by one seat each round (000:20–21).
+        /// The dealer. The deal moves on by one seat each round (000:20–21).
         Dealer = "dealer",
-        /// The seat after the dealer, who moves on by one (004:92).
+        /// The seat after the dealer. The deal moves on by one seat each round (004:92).
         AfterDealer = "after_dealer",
-        /// Seat a, later the first winner of the last round in playing order after the caller (003:18).
+        /// Seat a in round 1, then the previous round's first winner in playing order after the caller (003:18).
         Winner = "winner",
     }
-    /// What becomes of a taken card that is dropped.
+    /// Whether a card taken from the pile may be dropped, and whether its power then applies.
     Redrop {
-        /// It must be kept (003:13).
+        /// The card must be kept (003:13).
         Forbidden = "forbidden",
-        /// It has no power (000:59).
+        /// The card may be dropped without its power (000:59).
         NoPower = "no_power",
-        /// It has its power unless a step of it was carried out when it was last dropped.
+        /// The power applies unless a step of it was carried out when the card was last dropped.
         UnspentPower = "unspent_power",
-        /// It has its power (004:138).
+        /// The power applies (004:138).
         Power = "power",
     }
-    /// Whether a power has to be used.
+    /// Whether a power must be used.
     PowerUse {
-        /// If any target is legal (000:59).
+        /// It must be used if it has a legal target (000:59).
         Must = "must",
-        /// Each step may be declined.
+        /// The player may decline each step.
         May = "may",
     }
-    /// When a snapped card matches.
+    /// What a snapped card must share with the discard to match it.
     Matching {
-        /// Same rank (000:49, 004:96).
+        /// The rank (000:49, 004:96).
         Rank = "rank",
-        /// Same points (004:100).
+        /// The points (004:100).
         Points = "points",
-        /// Own cards by rank, cards of other seats by points.
+        /// The rank for the seat's own cards, the points for cards of other seats.
         RankOwnPointsForeign = "rank_own_points_foreign",
     }
-    /// Whose cards may be snapped.
+    /// Which cards a seat may snap.
     SnapTargets {
-        /// Everybody's.
+        /// The cards of any seat.
         Any = "any",
-        /// Only one's own.
+        /// Only its own cards.
         Own = "own",
     }
-    /// Whether the winner of a foreign snap gives a card for it.
+    /// Whether the winner of a snap of another seat's card gives that seat a card.
     Gift {
-        /// It may decline (000:53, 004:100).
+        /// The winner may decline (000:53, 004:100).
         May = "may",
-        /// It must, if it has one (003:9).
+        /// The winner must give a card if it has one (003:9).
         Must = "must",
     }
-    /// What becomes of a matching card that comes after a winner.
+    /// What happens to a matching card that is snapped after the winner's card.
     Late {
-        /// Shown, goes back, one penalty card (000:124).
+        /// It is shown and goes back, and the seat gets a penalty card (000:124).
         Penalise = "penalise",
-        /// Shown, goes back, no penalty (004:96).
+        /// It is shown and goes back without a penalty (004:96).
         TakeBack = "take_back",
-        /// All see that the seat reached too late, not for which card.
+        /// It is not turned up: the other seats see that the seat was late, but not for which card.
         Abort = "abort",
     }
-    /// When the snap window of a discard opens, seen from the card's power.
+    /// When the snap window of a discard opens, relative to the card's power.
     Window {
-        /// Never: nobody snaps.
+        /// Never: no seat can snap.
         None = "none",
         /// When the card lands, before its power.
         Before = "before",
         /// Once, after its power if it has one.
         After = "after",
-        /// When it lands, and again after a power that was carried out if nobody has snapped.
+        /// When the card lands, and again after a power that was carried out if no snap was right.
         Both = "both",
     }
-    /// How the order of those who snap is drawn.
+    /// How the order of several snapping seats is decided.
     Race {
         /// Every order is equally likely.
         Uniform = "uniform",
-        /// By `race_weights`: first with probability proportional to weight, then again among the rest.
+        /// By `race_weights`: the first seat is drawn in proportion to the weights, then the next among the rest.
         Weighted = "weighted",
-        /// From the seat whose turn it is.
+        /// In playing order from the seat whose turn it is.
         TurnOrder = "turn_order",
     }
-    /// What a caller may still snap.
+    /// Which cards a caller may snap.
     CallerSnaps {
-        /// Nothing (000:135, 003:14).
+        /// None (000:135, 003:14).
         None = "none",
         /// Cards of other seats.
         Foreign = "foreign",
@@ -217,7 +217,7 @@ words! {
     }
     /// Whether seats that have not called may snap after a call.
     OthersAfterCall {
-        /// They may.
+        /// They may snap.
         Yes = "yes",
         /// Only callers may (the strict reading of 004:117).
         No = "no",
@@ -229,39 +229,39 @@ words! {
         /// After its turn (003:14).
         AfterTurn = "after_turn",
     }
-    /// How many may call in a round.
+    /// How many seats may call in a round.
     Callers {
         /// One.
         One = "one",
-        /// In the last lap others too, giving up their last turn (004:119).
+        /// Several: in the last lap, other seats may call instead of taking their last turn (004:119).
         Several = "several",
     }
-    /// What becomes of a layout without cards.
+    /// What happens when a layout has no cards left.
     EmptyHand {
         /// The round ends at once (000:134).
         EndsRound = "ends_round",
         /// The round ends when the next turn would begin.
         EndsRoundAtTurn = "ends_round_at_turn",
-        /// Its seat is safe: it scores 0 whatever follows (003:6).
+        /// The seat is safe: its points are 0 at the end of the round (003:6).
         Safe = "safe",
         /// Nothing special.
         Continues = "continues",
     }
-    /// Whether a snap that ends the round with an empty layout spares those who snapped later in the same window.
+    /// Whether later snaps in a window are fined after a snap that ends the round with an empty layout.
     EmptyHandFines {
-        /// Later declarations are still resolved and fined.
+        /// Later snaps are still resolved and fined.
         After = "after",
-        /// The round is over at once (000:134): later cards are not turned up, and nobody pays.
+        /// The round is over at once (000:134): later cards are not turned up and cost no penalty.
         None = "none",
     }
-    /// What becomes of an empty stock.
+    /// What happens when the stock is empty.
     StockEmpty {
-        /// The pile without its top is shuffled into a new one (004:139).
+        /// The pile without its top card is shuffled into a new stock (004:139).
         Reshuffle = "reshuffle",
         /// The round ends when the next turn would begin.
         EndRound = "end_round",
     }
-    /// Whether the turn limit cuts a last lap short.
+    /// Whether the turn limit also ends the last lap after a call.
     LimitInLap {
         /// The round ends.
         Ends = "ends",
@@ -270,15 +270,15 @@ words! {
     }
     /// What a round adds to the totals.
     Score {
-        /// The points of the layout, changed for a caller by `call_success` or `call_failure`.
+        /// The points of the layout; `call_success` or `call_failure` changes a caller's points.
         Points = "points",
-        /// The share of the round's win: 1, shared by the winners (003:17).
+        /// The seat's share of one win, which the winners divide (003:17).
         Share = "share",
-        /// Zero-sum: the number of seats times that share, minus 1. For two seats 1 for the winner, −1 for the
-        /// loser, 0 for a tie without a caller.
+        /// Zero-sum: the number of seats times the share of the win, minus 1. With two seats: 1 for the winner,
+        /// −1 for the loser, 0 for a tie without a caller.
         WinLoss = "win_loss",
     }
-    /// What becomes of a caller who ties for the fewest points.
+    /// Whether a call succeeds if the caller ties for the fewest points.
     CallerTie {
         /// The call fails (003:17, 004:127).
         Fails = "fails",
@@ -287,9 +287,9 @@ words! {
     }
     /// Which total wins a match.
     Best {
-        /// The fewest.
+        /// The lowest.
         Fewest = "fewest",
-        /// The most.
+        /// The highest.
         Most = "most",
     }
 }
@@ -299,7 +299,7 @@ words! {
 pub enum Peek {
     /// The cards in these slots: bit 0 is slot 1.
     Slots(u16),
-    /// This number of cards, which the seat chooses.
+    /// A number of cards, which the seat chooses.
     Choose(u8),
 }
 
@@ -333,20 +333,20 @@ impl Knob for Peek {
     }
 
     fn allowed() -> String {
-        "`none`, slots such as `slots 3 4`, or a number of chosen ones such as `choose 2`".to_owned()
+        "`none`, slots such as `slots 3 4`, or a number of cards to choose such as `choose 2`".to_owned()
     }
 }
 
-/// A bound on the points of a call.
+/// A limit on the points of a caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cap {
-    /// No bound.
+    /// No limit.
     None,
-    /// Agents may read the bound; it changes nothing.
+    /// Agents may read the limit; the engine does not enforce it.
     Advisory(i16),
-    /// A call is legal only if the caller's own information allows so low a sum.
+    /// A call is legal only if, by the caller's information, its points may be at or below the limit.
     Feasible(i16),
-    /// A call with more points fails at scoring.
+    /// A call with more points than the limit fails at scoring.
     Score(i16),
 }
 
@@ -380,19 +380,19 @@ impl Knob for Cap {
     }
 }
 
-/// What a call does to the points of its caller.
+/// How a call changes the points of its caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Bonus {
     /// The number is added (000:141).
     Add(i16),
-    /// The points become the number.
+    /// The points are set to the number.
     Set(i16),
     /// The points are multiplied by the number.
     Times(u8),
 }
 
 impl Bonus {
-    /// What the caller's points become.
+    /// The caller's points after the change.
     ///
     /// ```
     /// use cambio_core::knob::Bonus;
@@ -408,7 +408,7 @@ impl Bonus {
         }
     }
 
-    /// The most that it can make of `points` points or fewer, above or below 0.
+    /// The largest absolute value after the change if the points were at most `points` in absolute value.
     pub(crate) fn most(self, points: usize) -> usize {
         match self {
             Bonus::Add(number) => points + usize::from(number.unsigned_abs()),
@@ -433,7 +433,7 @@ impl Knob for Bonus {
         }
     }
 
-    /// What is added is written as a number.
+    /// Writes `Add` as a plain number.
     fn write(&self) -> Value {
         match self {
             Bonus::Add(number) => Value::from(*number),
@@ -449,12 +449,12 @@ impl Knob for Bonus {
     }
 }
 
-/// A total that becomes another one.
+/// A total that is changed to another one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reset {
-    /// None does.
+    /// No total is changed.
     None,
-    /// A total of exactly the first number becomes the second.
+    /// A total of exactly the first number is changed to the second.
     To(i16, i16),
 }
 
@@ -481,12 +481,12 @@ impl Knob for Reset {
     }
 }
 
-/// What ends a match.
+/// When a match ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MatchEnd {
-    /// A total of at least this many points.
+    /// When a total reaches this many points.
     Total(u16),
-    /// This number of rounds.
+    /// After this many rounds.
     Rounds(u16),
 }
 
@@ -513,12 +513,12 @@ impl Knob for MatchEnd {
     }
 }
 
-/// Race weights by seat, `a` first; a seat beyond the list weighs 1.
+/// Race weights by seat, `a` first. A seat that is not listed has weight 1.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Weights(Vec<u32>);
 
 impl Weights {
-    /// The weight of the seat with this index.
+    /// The weight of a seat.
     pub fn of(&self, seat: crate::Seat) -> u32 {
         self.0.get(seat.index()).copied().unwrap_or(1)
     }

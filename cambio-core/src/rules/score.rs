@@ -1,12 +1,12 @@
-//! Scores: whole points, or exact shares of a win.
+//! Scores: whole points or exact shares of a win.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// What a round adds to a total: a whole number of points, or a share of a win.
+/// The score of a round or a total: a whole number of points, or shares of a win.
 ///
-/// It is exact, in 840ths of a point, because 840 is divisible by every number of seats.
+/// Scores are exact. They are stored in 840ths of a point, because 840 is divisible by every number of seats.
 ///
 /// ```
 /// use cambio_core::Score;
@@ -45,7 +45,8 @@ impl Score {
         self.0
     }
 
-    /// Whether a JSON number or decimal text means this score: exactly for whole points, else within 1e-6.
+    /// Whether a JSON number or decimal text is this score. A whole score and a JSON integer are compared exactly, all
+    /// other values within 1e-6.
     pub fn is(self, value: &Value) -> bool {
         if self.0 % Score::UNITS == 0 && (value.is_i64() || value.is_u64()) {
             return value.as_i64() == Some(i64::from(self.0 / Score::UNITS));
@@ -62,7 +63,7 @@ impl Score {
     }
 }
 
-/// A plain decimal in billionths, cut off there.
+/// Parses a plain decimal as billionths, rounded towards zero.
 fn decimal_billionths(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -90,7 +91,7 @@ impl std::ops::Add for Score {
 }
 
 impl fmt::Display for Score {
-    /// A whole number, or a decimal of sixteen places.
+    /// A whole number, or a decimal with at most sixteen places.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 % Score::UNITS == 0 {
             return write!(f, "{}", self.0 / Score::UNITS);

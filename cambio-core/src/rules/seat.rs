@@ -1,4 +1,4 @@
-//! Where things lie: seats, slots, spots, and small sets of them.
+//! Seats, slots and spots, and sets of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use crate::shown::shown;
 pub const MAX_SEATS: usize = 8;
 /// The most slots of a layout, under any rules.
 pub const MAX_SLOTS: usize = 16;
-/// The number of spots: every slot of every seat, used or not.
+/// The number of spots: all slots of all seats, used or not.
 pub(crate) const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
 
 /// A place at the table, `a` to `h` in playing order.
@@ -43,7 +43,7 @@ impl Seat {
     /// All seats in playing order.
     pub const ALL: [Seat; MAX_SEATS] = [Seat::A, Seat::B, Seat::C, Seat::D, Seat::E, Seat::F, Seat::G, Seat::H];
 
-    /// The seat with this number (0 is `a`), if there is one.
+    /// The seat with this number (0 is `a`), if it exists.
     pub const fn new(index: usize) -> Option<Seat> {
         if index < MAX_SEATS { Some(Seat::ALL[index]) } else { None }
     }
@@ -62,19 +62,19 @@ impl Seat {
         (b'a' + self as u8) as char
     }
 
-    /// The seat with this letter, if there is one.
+    /// The seat with this letter, if it exists.
     pub fn from_letter(letter: char) -> Option<Seat> {
         Seat::ALL.into_iter().find(|seat| seat.letter() == letter)
     }
 
-    /// The seat that plays next at a table of `seats` seats.
+    /// The seat that plays next, at a table of `seats` seats.
     #[must_use]
     pub const fn next(self, seats: usize) -> Seat {
         let next = self as usize + 1;
         Seat::wrapped(if next >= seats { 0 } else { next as u8 })
     }
 
-    /// The seat `steps` places on at a table of `seats` seats.
+    /// The seat `steps` places further in playing order, at a table of `seats` seats.
     ///
     /// # Panics
     /// If `seats` is 0.
@@ -94,7 +94,7 @@ impl Seat {
         if own >= from { own - from } else { own + seats - from }
     }
 
-    /// All `seats` seats in playing order, from this one on.
+    /// All seats of a table of `seats` seats in playing order, beginning with this one.
     pub fn round(self, seats: usize) -> impl Iterator<Item = Seat> {
         (0..seats).map(move |steps| self.ahead(steps, seats))
     }
@@ -132,7 +132,7 @@ impl SeatSet {
         self.0 >> (seat as u8) & 1 == 1
     }
 
-    /// The seats of the set in playing order from `from` on (`from` included).
+    /// The seats of the set in playing order, beginning with `from`.
     #[inline]
     pub fn iter_from(self, from: Seat) -> impl Iterator<Item = Seat> {
         let mut left = self.turned(from).0;
@@ -143,25 +143,25 @@ impl SeatSet {
         })
     }
 
-    /// The seats of the set, for what does not depend on an order.
+    /// The seats of the set, for code that does not depend on the order.
     #[inline]
     pub(crate) fn each(self) -> impl Iterator<Item = Seat> {
         self.iter_from(Seat::A)
     }
 
-    /// The first seat of the set in playing order from `from` on (`from` included).
+    /// The first seat of the set in playing order, beginning with `from`.
     pub const fn first_from(self, from: Seat) -> Option<Seat> {
         if self.0 == 0 { None } else { Some(Seat::wrapped(from as u8 + self.turned(from).0.trailing_zeros() as u8)) }
     }
 
-    /// The set as `from` counts the seats: bit 0 is `from` itself, bit 1 the place after it. Places without a seat are
-    /// empty, so the order is the same however many seats there are.
+    /// The set relative to `from`: bit 0 is `from` itself, bit 1 the next place. Places without a seat are empty, so
+    /// the playing order does not depend on the number of seats.
     pub(crate) const fn turned(self, from: Seat) -> SeatSet {
         SeatSet(self.0.rotate_right(from as u32))
     }
 }
 
-/// A slot of a seat and its number: 1 2 are the top row, 3 4 the bottom row, 5 and up extra cards.
+/// A slot of a seat. Slots 1 and 2 are the top row, 3 and 4 the bottom row; slots from 5 on are for extra cards.
 ///
 /// ```
 /// use cambio_core::{Seat, Spot};
@@ -179,7 +179,7 @@ impl Spot {
         if number >= 1 && number <= MAX_SLOTS { Some(Spot((seat as u8) << 4 | (number - 1) as u8)) } else { None }
     }
 
-    /// The seat in whose layout the spot lies.
+    /// The seat whose layout contains the spot.
     pub const fn seat(self) -> Seat {
         Seat::wrapped(self.0 >> 4)
     }
@@ -194,7 +194,7 @@ impl Spot {
         (self.0 & 127) as usize
     }
 
-    /// The spot that `from` counts as this one, if its own spots are a1, a2 and so on.
+    /// The spot that is this one relative to `from`: the inverse of [`SpotSet::turned`].
     pub(crate) const fn turned_back(self, from: Seat) -> Spot {
         Spot((self.0 + ((from as u8) << 4)) & 127)
     }
@@ -212,9 +212,9 @@ impl fmt::Debug for Spot {
     }
 }
 
-/// The error of a text that names no spot.
+/// The error for a text that is not a spot.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{}` is no spot; a spot is a seat and a slot, from a1 to h16", shown(.0))]
+#[error("`{}` is not a spot; a spot is a seat and a slot, from a1 to h16", shown(.0))]
 pub struct ParseSpotError(String);
 
 impl FromStr for Spot {
@@ -233,7 +233,7 @@ impl FromStr for Spot {
     }
 }
 
-/// The bits of each seat's slots.
+/// A mask of the slots of each seat.
 const SEATS: [u128; MAX_SEATS] = {
     let mut seats = [0; MAX_SEATS];
     let mut seat = 0;
@@ -244,7 +244,7 @@ const SEATS: [u128; MAX_SEATS] = {
     seats
 };
 
-/// The bits of the first so many slots of every seat.
+/// `ROWS[n]` is a mask of the first `n` slots of every seat.
 const ROWS: [u128; MAX_SLOTS + 1] = {
     let mut rows = [0; MAX_SLOTS + 1];
     let mut slots = 0;
@@ -264,12 +264,12 @@ const ROWS: [u128; MAX_SLOTS + 1] = {
 /// let mut known = SpotSet::EMPTY;
 /// known.insert(a1);
 /// known.insert(b1);
-/// // Two cards change places, and what is known of them goes with them.
+/// // Two cards change places, and the knowledge moves with them.
 /// known.swap(a1, a2);
 /// assert!(known.iter_from(Seat::A).eq([a2, b1]));
 /// assert!(known.contains(a2) && !known.contains(a1));
 /// assert_eq!(known.intersection(SpotSet::of_seat(Seat::B)).len(), 1);
-/// // The order is that of play, from any seat on.
+/// // Spots are in playing order, beginning with any seat.
 /// assert_eq!([Seat::A, Seat::B].map(|seat| known.first_from(seat)), [Some(a2), Some(b1)]);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -285,12 +285,12 @@ impl SpotSet {
         SpotSet(SEATS[seat as usize] & ROWS[slots])
     }
 
-    /// Every slot of `seat`.
+    /// All slots of `seat`.
     pub const fn of_seat(seat: Seat) -> SpotSet {
         SpotSet(SEATS[seat as usize])
     }
 
-    /// Every slot of every seat in `seats`.
+    /// All slots of the seats in `seats`.
     pub(crate) fn of_seats(seats: SeatSet) -> SpotSet {
         let mut set = SpotSet::EMPTY;
         let mut bits = seats.bits();
@@ -314,14 +314,14 @@ impl SpotSet {
         SpotSet(self.0 & other.0)
     }
 
-    /// Exchanges two spots: each is in the set afterwards if the other was before.
+    /// Exchanges two spots: each is then in the set if the other one was.
     #[inline]
     pub const fn swap(&mut self, one: Spot, other: Spot) {
         let differs = (self.0 >> one.0 ^ self.0 >> other.0) & 1;
         self.0 ^= differs << one.0 ^ differs << other.0;
     }
 
-    /// The spot of the set with number `n`, counted from 0 in playing order from `from` on, the slots of a seat in theirs.
+    /// The spot at index `n` of [`SpotSet::iter_from`].
     #[inline]
     pub const fn nth_from(self, from: Seat, n: usize) -> Option<Spot> {
         match self.turned(from).nth(n) {
@@ -330,7 +330,7 @@ impl SpotSet {
         }
     }
 
-    /// The spot with number `n`, counted from 0 by the bits.
+    /// The spot of bit number `n` among the bits that are set, counted from 0.
     #[inline]
     const fn nth(self, n: usize) -> Option<Spot> {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
@@ -343,7 +343,7 @@ impl SpotSet {
         if n < (ranks >> 56) as usize { Some(Spot(64 + select(high, ranks, n))) } else { None }
     }
 
-    /// The first spot of the set in playing order from `from` on, the slots of a seat in theirs.
+    /// The first spot of [`SpotSet::iter_from`].
     pub const fn first_from(self, from: Seat) -> Option<Spot> {
         if self.0 == 0 {
             return None;
@@ -351,7 +351,7 @@ impl SpotSet {
         Some(Spot(self.turned(from).0.trailing_zeros() as u8).turned_back(from))
     }
 
-    /// The spots of the set in playing order from `from` on (`from` included), the slots of a seat in theirs.
+    /// The spots of the set, ordered by seat in playing order beginning with `from`, then by slot.
     ///
     /// ```
     /// use cambio_core::{Seat, Spot, SpotSet};
@@ -366,7 +366,7 @@ impl SpotSet {
         SpotIter { low: turned as u64, high: (turned >> 64) as u64, from }
     }
 
-    /// The spots of `seat` in the set, in the order of its slots.
+    /// The spots of `seat` in the set, ordered by slot.
     ///
     /// ```
     /// use cambio_core::{Seat, Spot, SpotSet};
@@ -385,27 +385,27 @@ impl SpotSet {
         })
     }
 
-    /// A bit for each slot of `seat` that is in the set.
+    /// The slots of `seat` that are in the set, as bits.
     #[inline]
     pub(crate) const fn slots_of(self, seat: Seat) -> u32 {
         let word = if (seat as u8) < 4 { self.0 as u64 } else { (self.0 >> 64) as u64 };
         (word >> ((seat as u32 & 3) << 4)) as u32 & 0xffff
     }
 
-    /// The spots of the set, for what does not depend on an order.
+    /// The spots of the set, for code that does not depend on the order.
     #[inline]
     pub(crate) const fn each(self) -> SpotIter {
         self.iter_from(Seat::A)
     }
 
-    /// The set as `from` counts the spots: those of its own seat are a1, a2 and so on. Seats that are not at the table have
-    /// no bits, so the order is the same however many there are.
+    /// The set relative to `from`: its own spots become a1, a2 and so on. Seats that are not at the table have no bits,
+    /// so the playing order does not depend on the number of seats.
     #[must_use]
     pub(crate) const fn turned(self, from: Seat) -> SpotSet {
         SpotSet(self.0.rotate_right((from as u32) << 4))
     }
 
-    /// The spots above `spot`, by the bits.
+    /// The spots with a greater index than `spot`.
     #[must_use]
     pub(crate) const fn above(self, spot: Spot) -> SpotSet {
         SpotSet(self.0 & !(u128::MAX >> (127 - spot.0 as u32)))
@@ -414,7 +414,7 @@ impl SpotSet {
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// How many bits a word has up to and with each byte: byte i counts those of bytes 0 to i, and so the last counts all.
+/// Prefix sums of the bit counts of a word's bytes: byte i of the result counts the bits of bytes 0 to i.
 #[inline]
 const fn byte_ranks(word: u64) -> u64 {
     let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
@@ -422,8 +422,8 @@ const fn byte_ranks(word: u64) -> u64 {
     ((nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(ONES)
 }
 
-/// The place of the bit with number `n` in a word that has more than `n` bits and these [`byte_ranks`], without a branch
-/// (Vigna 2008, "Broadword implementation of rank/select queries", algorithm 2).
+/// The position of set bit number `n` (from 0), without a branch. The word must have more than `n` set bits, and
+/// `ranks` must be its [`byte_ranks`] (Vigna 2008, "Broadword implementation of rank/select queries", algorithm 2).
 #[inline]
 const fn select(word: u64, ranks: u64, n: usize) -> u8 {
     const HIGHS: u64 = 0x8080_8080_8080_8080;
@@ -433,7 +433,7 @@ const fn select(word: u64, ranks: u64, n: usize) -> u8 {
     byte as u8 + IN_BYTE[(word >> byte & 0xff) as usize][(rest & 7) as usize]
 }
 
-/// The place of each of its bits in each byte.
+/// `IN_BYTE[byte][n]` is the position of set bit number `n` of the byte.
 const IN_BYTE: [[u8; 8]; 256] = {
     let mut table = [[0; 8]; 256];
     let mut byte = 0;
@@ -451,7 +451,7 @@ const IN_BYTE: [[u8; 8]; 256] = {
     table
 };
 
-/// Iterates over a [`SpotSet`], from a seat on.
+/// The iterator of [`SpotSet::iter_from`].
 #[derive(Clone, Debug)]
 pub struct SpotIter {
     low: u64,
@@ -462,7 +462,7 @@ pub struct SpotIter {
 impl Iterator for SpotIter {
     type Item = Spot;
 
-    // By words, for a word has an instruction for its lowest bit. Four seats fit into the low one.
+    // In 64-bit words, because there is an instruction for the lowest set bit of a word. The low word has seats a to d.
     #[inline]
     fn next(&mut self) -> Option<Spot> {
         if self.low != 0 {
@@ -479,14 +479,14 @@ impl Iterator for SpotIter {
     }
 }
 
-/// What every set has whose members are bits of a number.
+/// The methods that all bit sets share.
 macro_rules! bit_sets {
     ($($set:ident($bits:ty) of $member:ident, a $word:literal: |$own:ident| $bit:expr;)+) => {$(
         impl $set {
-            #[doc = concat!("No ", $word, ".")]
+            /// The empty set.
             pub const EMPTY: $set = $set(0);
 
-            #[doc = concat!("Only this ", $word, ".")]
+            #[doc = concat!("The set of only this ", $word, ".")]
             pub const fn only($own: $member) -> $set {
                 $set(1 << $bit)
             }
@@ -501,13 +501,13 @@ macro_rules! bit_sets {
                 self.0 &= !(1 << $bit);
             }
 
-            #[doc = concat!("This set without the ", $word, "s of the other.")]
+            #[doc = concat!("The ", $word, "s of this set that are not in the other one.")]
             #[must_use]
             pub const fn without(self, other: $set) -> $set {
                 $set(self.0 & !other.0)
             }
 
-            #[doc = concat!("The ", $word, "s that are in either set.")]
+            #[doc = concat!("The ", $word, "s that are in at least one of the sets.")]
             #[must_use]
             pub const fn union(self, other: $set) -> $set {
                 $set(self.0 | other.0)

@@ -1,4 +1,4 @@
-//! Rule systems as anybody may write them down: every knob, and the files.
+//! Rule systems before validation: the declaration of every knob, and rule files.
 
 use std::sync::OnceLock;
 
@@ -29,25 +29,25 @@ const MINI_FILE: &str = include_str!("../../presets/mini.toml");
 pub struct KnobDoc {
     /// The field's name in rule files.
     pub name: &'static str,
-    /// What it decides.
+    /// What the knob decides.
     pub doc: &'static str,
-    /// The allowed values, as the end of a sentence.
+    /// Returns the valid values, as the end of a sentence.
     pub allowed: fn() -> String,
-    /// For a knob that came later: the value of rule tables that do not name it.
+    /// The value for rule tables without this knob, if the knob was added after records were first written.
     pub before: Option<&'static str>,
 }
 
-/// Declares each knob once: field, name in files, type and meaning. A knob that came after records were first written has the
-/// value that all rules had before.
+/// Declares each knob once: field, name in files, type and meaning. A knob that was added after records were first
+/// written also has the value that all earlier rules had implicitly.
 macro_rules! knobs {
     ($($(#[doc = $doc:literal])+ $field:ident $name:literal: $type:ty $(= $before:literal)?,)+) => {
-        /// A rule system that is not validated yet: a name, a deck, and a value for every knob.
+        /// A rule system before validation: a name, a deck, and a value for every knob.
         ///
-        /// [`RulesSpec::preset`] and [`RulesSpec::from_toml`] make one; [`RulesSpec::validate`] turns it into
+        /// [`RulesSpec::preset`] and [`RulesSpec::from_toml`] return one; [`RulesSpec::validate`] converts it to
         /// [`Rules`].
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub struct RulesSpec {
-            /// What result tables call the system.
+            /// The name of the system in result tables.
             pub name: String,
             /// The deck.
             pub deck: Deck,
@@ -73,7 +73,7 @@ macro_rules! knobs {
                 })
             }
 
-            /// The knobs' values by name, in the order of [`KNOBS`].
+            /// The names and values of all knobs, in the order of [`KNOBS`].
             pub fn knobs(&self) -> Vec<(&'static str, Value)> {
                 vec![$(($name, self.$field.write()),)+]
             }
@@ -82,101 +82,101 @@ macro_rules! knobs {
 }
 
 knobs! {
-    /// How many jokers (kind `JK`) one deck holds.
+    /// How many jokers (kind `JK`) are in one deck.
     jokers "jokers": Whole<0, 4>,
     /// How many decks are shuffled together.
     decks "decks": Whole<1, 2>,
-    /// The way round the table; it only names the seats.
+    /// The direction of play around the table. It affects only the names of the seats.
     direction "direction": Direction,
     /// How many cards each seat is dealt.
     hand "hand": Whole<1, 8>,
-    /// How many slots a layout has at most.
+    /// The most cards in one layout. A penalty card that does not fit is waived.
     max_slots "max_slots": Whole<1, 16>,
-    /// Which of its cards each seat sees before the first turn.
+    /// Which of its own cards each seat sees before the first turn: those in fixed slots, or a number that it chooses.
     peek "peek": Peek,
-    /// Whether the stock's top starts the pile, and opens a snap window.
+    /// Whether the top card of the stock starts the pile, and whether a snap window then opens.
     flip "flip": Flip,
-    /// Who deals round 1.
+    /// Which seat deals round 1.
     first_dealer "first_dealer": FirstDealer,
-    /// Who has the first turn of a round.
+    /// Which seat has the first turn of a round.
     starter "starter": Starter,
-    /// Whether the pile's top may be taken instead of drawing.
+    /// Whether a seat may take the top card of the pile instead of drawing.
     take "take": bool,
-    /// What becomes of a taken card that is dropped.
+    /// Whether a card taken from the pile may be dropped, and whether its power then applies.
     redrop "redrop": Redrop,
-    /// Whether a drawn card without a power may be dropped by a seat that could keep it.
+    /// Whether a seat that has cards in its layout may drop a drawn card without a power.
     drop_plain "drop_plain": bool,
-    /// Whether a seat may, once on its turn before drawing, look at an own card for a penalty card.
+    /// Whether a seat may look at one of its own cards once per turn, before it draws, and pay with a penalty card.
     paid_peek "paid_peek": bool,
-    /// Whether a power has to be used.
+    /// Whether a power must be used if it has a target.
     power_use "power_use": PowerUse,
-    /// Whether a player may swap two of its own cards.
+    /// Whether a power may swap two of the player's own cards.
     swap_two_own "swap_two_own": bool,
-    /// Whether two cards of the same other seat may be swapped.
+    /// Whether a power may swap two cards of one other seat.
     swap_same_owner "swap_same_owner": bool,
-    /// When a snapped card matches.
+    /// What a snapped card must share with the discard to match it: the rank or the points.
     matching "match": Matching,
-    /// Whose cards may be snapped.
+    /// Whether a seat may snap cards of any seat or only its own.
     snap_targets "snap_targets": SnapTargets,
-    /// Whether a seat may snap only cards that it knows to match, and is asked only if it knows one.
+    /// Whether a seat may snap only cards that it knows to match. A seat that knows no such card is then not asked.
     snap_known_only "snap_known_only": bool,
     /// Whether a seat may touch a card as a bluff in a snap window.
     touch "touch": bool,
-    /// Whether the winner of a foreign snap must give a card for it.
+    /// Whether a seat that wins a snap of another seat's card may or must give that seat a card.
     gift "gift": Gift,
-    /// What becomes of a matching card that comes after a winner.
+    /// What happens to a matching card that is snapped after the winner's card.
     late "late": Late,
-    /// Whether the winner of a snap may go on snapping, one card at a time.
+    /// Whether the winner of a snap may snap more matching cards, one at a time.
     chain "chain": bool,
-    /// Whether a successful snap freezes the pile for the next seat's start.
+    /// Whether a successful snap freezes the pile: the next seat cannot take its top card.
     freeze "freeze": bool,
-    /// When the snap window of a discard opens.
+    /// When the snap window of a discard opens, relative to the card's power.
     window "window": Window,
-    /// Whether the discards of a round's last turn have their window.
+    /// Whether a snap window also opens in the last turn of a round.
     final_window "final_window": bool,
-    /// How the order of those who snap is drawn.
+    /// How the order of several snapping seats is decided.
     race "race": Race,
-    /// The weights of a weighted race, seat a first; a seat beyond the list weighs 1.
+    /// The weights for `race = "weighted"`, seat a first. Seats that are not listed have weight 1.
     race_weights "race_weights": Weights,
-    /// Whether a caller's cards may still be looked at.
+    /// Whether powers may look at a caller's cards.
     look_at_caller "look_at_caller": bool,
-    /// What a caller may still snap.
+    /// Which cards a caller may snap.
     caller_snaps "caller_snaps": CallerSnaps,
-    /// Whether seats that have not called may still snap after a call.
+    /// Whether seats that have not called may snap after a call.
     others_after_call "others_after_call": OthersAfterCall = "yes",
     /// When a seat may call.
     call "call": CallWhen,
-    /// How many may call in a round.
+    /// Whether one seat or several may call in a round.
     callers "callers": Callers,
-    /// A bound on the points of a call.
+    /// A limit on the points of a caller.
     cap "cap": Cap,
-    /// What becomes of a layout without cards.
+    /// What happens when a layout has no cards left.
     empty_hand "empty_hand": EmptyHand,
-    /// With `empty_hand = "ends_round"`: whether those pay who snapped later in the window that ended the round.
+    /// With `empty_hand = "ends_round"`: whether later snaps in the window that ended the round are still fined.
     empty_hand_fines "empty_hand_fines": EmptyHandFines = "after",
-    /// What becomes of an empty stock.
+    /// What happens when the stock is empty.
     stock_empty "stock_empty": StockEmpty,
-    /// After how many turns a round ends without a caller.
+    /// The number of turns after which a round ends.
     turn_limit "turn_limit": Whole<1, 10000>,
-    /// Whether the turn limit cuts a last lap short.
+    /// Whether the turn limit also ends the last lap after a call.
     limit_in_lap "limit_in_lap": LimitInLap,
-    /// After how many rounds a match ends on its totals.
+    /// The number of rounds after which a match ends.
     round_limit "round_limit": Whole<1, 10000>,
     /// What a round adds to the totals.
     score "score": Score,
-    /// With `score = "points"`: what becomes of the points of a caller with the fewest.
+    /// With `score = "points"`: how a successful call changes the caller's points.
     call_success "call_success": Bonus,
-    /// With `score = "points"`: what becomes of the points of any other caller.
+    /// With `score = "points"`: how a failed call changes the caller's points.
     call_failure "call_failure": Bonus,
-    /// What becomes of a caller who ties for the fewest points.
+    /// Whether a call succeeds or fails if the caller ties for the fewest points.
     caller_tie "caller_tie": CallerTie,
-    /// Whether a successful caller peeks at one card more in the next round, and any other caller starts it with a card more.
+    /// Whether a successful caller peeks at one more card in the next round, and a failed caller gets an extra card.
     carry_over "carry_over": bool,
-    /// What ends a match.
+    /// Whether a match ends at a total or after a number of rounds.
     match_end "match_end": MatchEnd,
-    /// A total that becomes another one when a round makes it exactly so.
+    /// A total that is changed to another one when a round makes a seat's total exactly equal to it.
     total_reset "total_reset": Reset = "none",
-    /// Which total wins a match.
+    /// Whether the lowest or the highest total wins a match.
     best "best": Best,
 }
 
@@ -189,7 +189,7 @@ fn read_field<K: Knob>(
     let Some(value) = fields.get(name).or(before.as_ref()) else {
         return Err(RulesError::Missing {
             field: name,
-            allowed: "a rule system names every field, or starts from a preset with `base = \"classic\"`",
+            allowed: "set it, or start from a preset, for example with `base = \"classic\"`",
         });
     };
     let wrong = || RulesError::Field { field: name, found: value.to_string(), allowed: K::allowed() };
@@ -200,12 +200,12 @@ impl RulesSpec {
     /// A preset or mini game by name; see [`PRESETS`] and [`MINI_GAMES`].
     ///
     /// # Errors
-    /// If none has that name; the sentence lists the names.
+    /// If no preset or mini game has that name. The message lists the names.
     ///
     /// # Panics
-    /// Never: the shipped presets and mini games are read by a test.
+    /// Never: a test parses the built-in presets and mini games.
     pub fn preset(name: &str) -> Result<RulesSpec, RulesError> {
-        // Those that build on another preset come after it, and each is read once.
+        // Each preset is parsed once; a preset comes after its base, so no cell is initialized recursively.
         static READ: [OnceLock<RulesSpec>; 6] = [const { OnceLock::new() }; 6];
         static READ_MINI: [OnceLock<RulesSpec>; 9] = [const { OnceLock::new() }; 9];
         if let Some(((_, text), read)) = PRESET_FILES.iter().zip(&READ).find(|((preset, _), _)| *preset == name) {
@@ -220,10 +220,11 @@ impl RulesSpec {
 
     /// Reads a rule file.
     ///
-    /// It names every field (those that came later may be left out, see [`KnobDoc::before`]), or only some after `base = "classic"`, which starts from that preset.
+    /// The file sets every field, except those that were added later (see [`KnobDoc::before`]). With a line such as
+    /// `base = "classic"`, it starts from that preset and sets only the fields that differ.
     ///
     /// # Errors
-    /// If the text is not TOML, names an unknown field, or gives a field a value that it may not have.
+    /// If the text is not TOML, a field is unknown or missing, or a value is not valid.
     ///
     /// # Examples
     /// ```
@@ -234,7 +235,7 @@ impl RulesSpec {
     /// let error = RulesSpec::from_toml("base = 'classic'\nlate = 'never'").unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "field `late` is \"never\"; allowed is `penalise`, `take_back` or `abort`",
+    ///     "field `late` must be `penalise`, `take_back` or `abort`, found \"never\"",
     /// );
     /// ```
     pub fn from_toml(text: &str) -> Result<RulesSpec, RulesError> {
@@ -268,7 +269,7 @@ impl RulesSpec {
                 if let Value::Object(base) = RulesSpec::preset(base)?.to_table() {
                     fields = base;
                 }
-                // Rules of one's own do not pass for the preset that they start from.
+                // Custom rules do not get the name of their base preset.
                 fields.remove("name");
             }
             Some(base) => return Err(RulesError::Base { found: base.to_string() }),
@@ -289,14 +290,14 @@ impl RulesSpec {
             }
         };
         let Some(deck) = fields.get("deck") else {
-            let allowed = "allowed is a deck's name or a list of kinds";
+            let allowed = "it must be a deck's name or a list of kinds";
             return Err(RulesError::Missing { field: "deck", allowed });
         };
         let deck = Deck::read(deck)?;
         RulesSpec::from_fields(name, deck, &fields)
     }
 
-    /// The whole table as JSON: every field of a rule file.
+    /// All fields of a rule file as JSON.
     pub fn to_table(&self) -> Value {
         let mut table = Map::new();
         table.insert("name".to_owned(), Value::from(self.name.clone()));
@@ -305,7 +306,7 @@ impl RulesSpec {
         Value::Object(table)
     }
 
-    /// The rules as they stand in a record: the name of a preset, or the whole table.
+    /// The form of the rules in a record: the name of a preset, or else all fields.
     ///
     /// ```
     /// use cambio_core::RulesSpec;
@@ -323,12 +324,12 @@ impl RulesSpec {
         }
     }
 
-    /// Whether two systems have the same cards and the same knobs, whatever their names.
+    /// Whether two systems have the same cards and the same knobs. Their names may differ.
     pub(super) fn plays_as(&self, other: &RulesSpec) -> bool {
         self.deck.kinds == other.deck.kinds && self.knobs() == other.knobs()
     }
 
-    /// The rules as a rule file, every field with its meaning and the deck in full.
+    /// The rules as a rule file, with the full deck and a comment on each knob.
     ///
     /// ```
     /// use cambio_core::RulesSpec;
@@ -341,7 +342,7 @@ impl RulesSpec {
         let mut text = format!("name = {}\n\n", Value::from(self.name.clone()));
         text += "# The deck: a named one, or kinds with label, rank, suit, points, power and copies.\ndeck = [\n";
         for kind in self.deck.kinds() {
-            // Of a named deck's jokers there are as many as the knob says.
+            // In a named deck, the knob `jokers` replaces the number of copies.
             let copies = if kind.label == "JK" { self.jokers.get() as u8 } else { kind.copies };
             let kind = Kind { copies, ..kind.clone() };
             let fields: Vec<String> = KIND_FIELDS
@@ -361,11 +362,11 @@ impl RulesSpec {
         text
     }
 
-    /// Checks the fields against each other and makes the rules that the engine plays by. Rules that bear a preset's
-    /// name and are not that preset get ` (changed)` behind it.
+    /// Checks the fields against each other and returns the rules for the engine. Rules that have a preset's name but
+    /// differ from the preset get the suffix ` (changed)`.
     ///
     /// # Errors
-    /// One sentence that names the field, its value and what is allowed.
+    /// The first field that is not valid. The message names the field, the expectation and the value found.
     pub fn validate(self) -> Result<Rules, RulesError> {
         super::System::of(self)
     }
@@ -378,9 +379,9 @@ fn read_mini(name: &str) -> RulesSpec {
     RulesSpec::from_json(&table).expect("the shipped mini games are rule tables")
 }
 
-/// Which presets there are, as the end of a sentence.
+/// The names of all presets and mini games, as the end of an error message.
 pub(super) fn known_names() -> String {
-    format!("the presets are {}, the mini games {}", PRESETS.join(", "), MINI_GAMES.join(", "))
+    format!("the presets are {}; the mini games are {}", PRESETS.join(", "), MINI_GAMES.join(", "))
 }
 
 /// The names of the presets and mini games.

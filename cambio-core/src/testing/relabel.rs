@@ -1,15 +1,14 @@
-//! The same game under other letters, to test that nobody is treated by a letter.
+//! Relabelling of seats, to test that an agent does not depend on seat letters.
 
 use crate::engine::observation::Private;
 use crate::engine::table::{Carry, Table};
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::{Action, Event, Observation, RoundResult, Setup, State};
 
-/// Moves every letter on by as many places: who sits where stays, and what the seats are called changes.
+/// Renames all seats by shifting their letters by the same number of places. The order of the seats does not change.
 ///
-/// A table has no head: where a seat is called b and the next one c, nothing may be otherwise than where they are called c
-/// and d. An agent that goes through a relabelled match, with the same stream, has to make the relabelled decisions;
-/// [`check_agent`](super::check_agent) checks it.
+/// The game is symmetric under such a shift. An agent that plays a relabelled match with the same stream must therefore
+/// make the relabelled decisions; [`check_agent`](super::check_agent) checks this.
 ///
 /// ```
 /// use cambio_core::Seat;
@@ -26,12 +25,12 @@ pub struct Relabelling {
 }
 
 impl Relabelling {
-    /// Moves the letters of a table of `seats` seats on by `places`.
+    /// Shifts the letters of a table of `seats` seats by `places`.
     ///
     /// # Panics
-    /// If a table cannot have so many seats.
+    /// If `seats` is 0 or above [`MAX_SEATS`].
     pub fn new(seats: usize, places: usize) -> Relabelling {
-        assert!((1..=MAX_SEATS).contains(&seats), "a table has 2 to 8 seats, not {seats}");
+        assert!((1..=MAX_SEATS).contains(&seats), "a table must have 1 to 8 seats, found {seats}");
         Relabelling { seats, places: places % seats }
     }
 
@@ -40,12 +39,12 @@ impl Relabelling {
         seat.ahead(self.places, self.seats)
     }
 
-    /// The same slot of the same seat.
+    /// The spot with the new letter of its seat.
     pub fn spot(self, spot: Spot) -> Spot {
         Spot::new(self.seat(spot.seat()), spot.number()).unwrap_or(spot)
     }
 
-    /// The same decision.
+    /// The decision with the new letters.
     pub fn action(self, action: Action) -> Action {
         match action {
             Action::Peek(spot) => Action::Peek(self.spot(spot)),
@@ -63,7 +62,7 @@ impl Relabelling {
         }
     }
 
-    /// The same event, for the referee or for a seat.
+    /// The event with the new letters: a referee's event or a sighting.
     pub fn event<Face: Copy>(self, event: &Event<Face>) -> Event<Face> {
         let (seat, spot) = (|seat| self.seat(seat), |spot| self.spot(spot));
         match *event {
@@ -98,19 +97,19 @@ impl Relabelling {
         }
     }
 
-    /// The same beginning of a round. The rules stay: weights of races, which name seats, are not moved.
+    /// The setup with the new letters. The rules do not change: race weights are not relabelled.
     pub fn setup(self, setup: &Setup) -> Setup {
         Setup { starter: self.seat(setup.starter), carry: self.carry(setup.carry), ..*setup }
     }
 
-    /// What belongs to each seat, seat a's first, by the new letters.
+    /// Reorders one item per seat, seat a's first, by the new letters.
     pub fn by_seat<T: Clone>(self, items: &[T]) -> Vec<T> {
         let mut items = items.to_vec();
         items.rotate_right(self.places);
         items
     }
 
-    /// The same result.
+    /// The result with the new letters.
     pub fn result(self, result: &RoundResult) -> RoundResult {
         let mut moved = RoundResult {
             starter: self.seat(result.starter),
@@ -125,7 +124,7 @@ impl Relabelling {
         moved
     }
 
-    /// The same table.
+    /// The table with the new letters.
     pub fn table(self, table: &Table) -> Table {
         let mut moved = Table {
             occupied: self.spots(table.occupied),
@@ -146,7 +145,7 @@ impl Relabelling {
         moved
     }
 
-    /// What a seat may know, by the new letters; `table` is [`Relabelling::table`] of this state's.
+    /// The observation of a seat with the new letters. `table` must be [`Relabelling::table`] of the state's table.
     pub(crate) fn observe<'t>(self, state: &State, seat: Seat, table: &'t Table) -> Observation<'t> {
         let view = state.observe(seat);
         let mut faces = [None; SPOTS];

@@ -1,4 +1,4 @@
-//! The public history of each card on the table: how it came to lie where it lies, and what its owner did meanwhile.
+//! The public history of each card on the table: how it got there, and what its owners' decisions suggest about it.
 
 use crate::Rules;
 use crate::engine::event::{Event, Sink};
@@ -7,7 +7,7 @@ use crate::engine::observation::View;
 use crate::rules::card::Card;
 use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 
-/// How a card came to the table. Tensors have a flag for each, in this order.
+/// How a card came to the table. Tensors encode it one-hot, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Origin {
     /// It was dealt.
@@ -18,23 +18,23 @@ pub enum Origin {
     Penalty,
 }
 
-/// The past of a card on the table, as everybody saw it. It goes with the card when the card changes places.
+/// The public history of a card on the table. It moves with the card.
 ///
-/// A seat that knows one of its cards and still gives another one away tells something about the one that it leaves. The
-/// four bounds keep the strongest such hint of each kind, in points; `None` is no hint. Hints of several owners add up.
+/// When a seat that knows this card gives away another card instead, this card probably has fewer points. The four
+/// bounds keep the strongest hint of each kind from all owners, in points; `None` means no hint.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Trace {
     /// How the card came to the table.
     pub origin: Origin,
     /// The turn in which it came, as [`Table::turns`](crate::Table::turns) counts; 0 before the first turn.
     pub turn: u16,
-    /// How often it went from one seat to another; 255 stands for that many and more.
+    /// The number of moves from one seat to another, at most 255.
     pub moves: u8,
-    /// The bounds, each by its [`Hint`]; `NONE` is no hint.
+    /// The bounds, indexed by [`Hint`]; `NONE` means no hint.
     bounds: [i16; 4],
 }
 
-/// What a bound of a [`Trace`] comes from: its place among them.
+/// The kind of a bound of a [`Trace`], and its index.
 #[derive(Clone, Copy)]
 enum Hint {
     Replaced,
@@ -44,7 +44,7 @@ enum Hint {
 }
 
 impl Trace {
-    /// The bound that is none: more points than any card has.
+    /// No bound: more points than any card has.
     pub(crate) const NONE: i16 = i16::MAX;
 
     #[inline]
@@ -52,43 +52,43 @@ impl Trace {
         Some(self.bounds[hint as usize]).filter(|&points| points != Trace::NONE)
     }
 
-    /// The points of the known card in whose place its owner kept it.
+    /// The points of the known card that its owner replaced with this card.
     #[inline]
     pub fn replaced(&self) -> Option<i16> {
         self.bound(Hint::Replaced)
     }
 
-    /// The least points of a known card that an owner gave away for a drawn or taken one while it knew this card.
+    /// The fewest points of a known card that an owner replaced by a drawn or taken one while it knew this card.
     #[inline]
     pub fn outlived(&self) -> Option<i16> {
         self.bound(Hint::Outlived)
     }
 
-    /// The least points of a card without a power that an owner drew and dropped while it knew this card.
+    /// The fewest points of a card without a power that an owner drew and dropped while it knew this card.
     #[inline]
     pub fn passed(&self) -> Option<i16> {
         self.bound(Hint::Passed)
     }
 
-    /// The least points of a card with a power that an owner drew and dropped while it knew this card.
+    /// The fewest points of a card with a power that an owner drew and dropped while it knew this card.
     #[inline]
     pub fn spent(&self) -> Option<i16> {
         self.bound(Hint::Spent)
     }
 }
 
-/// The [`Trace`] of each spot, with an array for each of its fields: tensors hold them so, each with the width that it has there.
+/// The [`Trace`] of each spot as a struct of arrays, with the layout and widths that tensors use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Traces {
-    /// A 1 at the place of the [`Origin`]; none where no card lies.
+    /// One-hot by [`Origin`]; all 0 for an empty spot.
     origins: [[u8; 3]; SPOTS],
-    /// The turn in which the card came; [`NEVER`] where none lies.
+    /// The turn in which the card came; [`NEVER`] for an empty spot.
     turns: [[u16; 1]; SPOTS],
     moves: [[u8; 1]; SPOTS],
     bounds: [[i16; 4]; SPOTS],
 }
 
-/// Later than every turn, for a round has at most 10,000; an age from it on is 0.
+/// Later than every turn, because a round has at most 10,000 turns. Ages computed from it saturate at 0.
 pub(crate) const NEVER: u16 = u16::MAX;
 
 impl Traces {
@@ -100,7 +100,7 @@ impl Traces {
         bounds: [[Trace::NONE; 4]; SPOTS],
     };
 
-    /// Forgets the cards of the first seats, as many as that.
+    /// Clears the cards of the first `seats` seats.
     fn clear_seats(&mut self, seats: usize) {
         let spots = seats * MAX_SLOTS;
         self.origins[..spots].fill([0; 3]);
@@ -109,14 +109,13 @@ impl Traces {
         self.bounds[..spots].fill([Trace::NONE; 4]);
     }
 
-    /// A card comes to a spot that is clear.
+    /// Starts the trace of a card in an empty spot.
     #[inline]
     fn begin(&mut self, spot: Spot, origin: Origin, turn: u16) {
         self.origins[spot.index()][origin as usize] = 1;
         self.turns[spot.index()] = [turn];
     }
 
-    /// The card goes.
     #[inline]
     fn clear(&mut self, spot: Spot) {
         let spot = spot.index();
@@ -147,19 +146,18 @@ impl Traces {
     }
 }
 
-/// Numbers of the cards in the slots of a seat.
+/// `WIDTH` numbers for each slot of a seat.
 pub(crate) type Row<T, const WIDTH: usize> = [[T; WIDTH]; MAX_SLOTS];
 
-/// The numbers in the slots of a seat.
 #[inline]
 fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> &Row<T, WIDTH> {
     &numbers.as_chunks().0[owner.index()]
 }
 
-/// The public history of a round. Every seat that listens has the same.
+/// The public history of the cards in a round. It is the same for every seat.
 ///
-/// Feed it every event or sighting of a round, from the deal on: it uses only what all seats perceive, so the referee's
-/// events, the sightings of any seat and [`Event::public`] give the same history. Clones are cheap and allocate nothing.
+/// Pass it every event or sighting of a round, from the deal on. It uses only public information, so the referee's
+/// events, the sightings of any seat and [`Event::public`] give the same history. Clones do not allocate.
 ///
 /// ```
 /// use cambio_core::rng::{Key, Purpose};
@@ -174,7 +172,7 @@ fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> 
 /// }
 /// let trace = history.trace("a1".parse().unwrap());
 /// assert_eq!((trace.origin, trace.turn), (Origin::Kept, 1));
-/// // The cards that nobody has touched are alike for seat b, which has seen none of them.
+/// // Seat b has not seen b1 and b2 and cannot distinguish them. Its view of a1 and a2 differs: a1 was kept.
 /// assert!(history.are_alike(&state.view(Seat::B), "b1".parse().unwrap(), "b2".parse().unwrap()));
 /// assert!(!history.are_alike(&state.view(Seat::B), "a1".parse().unwrap(), "a2".parse().unwrap()));
 /// ```
@@ -183,7 +181,7 @@ pub struct CardHistory {
     rules: Rules,
     seats: u8,
     turn: u16,
-    /// Whether all know the held card.
+    /// Whether all seats know the held card.
     holds_public: bool,
     occupied: SpotSet,
     seen: [SpotSet; MAX_SEATS],
@@ -209,37 +207,37 @@ impl CardHistory {
         &self.rules
     }
 
-    /// The past of the card that lies here. Of an empty spot it means nothing.
+    /// The history of the card in this spot. The result is meaningless for an empty spot.
     #[inline]
     pub fn trace(&self, spot: Spot) -> Trace {
         self.traces.trace(spot)
     }
 
-    /// How the cards of a seat came: a 1 at the place of the [`Origin`]; none where no card lies.
+    /// The origins of the cards of a seat, one-hot by [`Origin`]; all 0 for an empty spot.
     #[inline]
     pub(crate) fn origins_of(&self, owner: Seat) -> &Row<u8, 3> {
         row_of(&self.traces.origins, owner)
     }
 
-    /// The turns in which the cards of a seat came; [`NEVER`] where none lies.
+    /// The turns in which the cards of a seat came; [`NEVER`] for an empty spot.
     #[inline]
     pub(crate) fn turns_of(&self, owner: Seat) -> &Row<u16, 1> {
         row_of(&self.traces.turns, owner)
     }
 
-    /// How often the cards of a seat went from one seat to another.
+    /// The number of moves of the cards of a seat from one seat to another.
     #[inline]
     pub(crate) fn moves_of(&self, owner: Seat) -> &Row<u8, 1> {
         row_of(&self.traces.moves, owner)
     }
 
-    /// The bounds of the cards of a seat; [`Trace::NONE`] where there is no hint.
+    /// The bounds of the cards of a seat; [`Trace::NONE`] without a hint.
     #[inline]
     pub(crate) fn bounds_of(&self, owner: Seat) -> &Row<i16, 4> {
         row_of(&self.traces.bounds, owner)
     }
 
-    /// Whether all know the held card.
+    /// Whether all seats know the held card.
     #[inline]
     pub(crate) fn holds_public(&self) -> bool {
         self.holds_public
@@ -251,10 +249,10 @@ impl CardHistory {
         self.seen[seat.index()]
     }
 
-    /// Whether a seat cannot tell two cards of one owner apart but for their slots.
+    /// Whether two cards of one owner are equivalent for a seat: they differ only in their slots.
     ///
-    /// It knows both faces and they are equal, or it knows neither; the same seats have seen them; and they have the same
-    /// past. No rule asks for a slot, so exchanging two such cards in the seat's view changes nothing but names.
+    /// The seat knows both faces and they are equal, or it knows neither; the same seats have seen them; and they have
+    /// the same history. No rule depends on slots, so exchanging two such cards in the seat's view is a relabelling.
     pub fn are_alike(&self, view: &impl View, one: Spot, other: Spot) -> bool {
         let table = view.table();
         let pointed = table.pointed();
@@ -265,8 +263,8 @@ impl CardHistory {
             && self.trace(one) == self.trace(other)
     }
 
-    /// Takes in what happened.
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    /// Updates the history with an event.
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
         match *event {
@@ -282,8 +280,8 @@ impl CardHistory {
         self.follow(event);
     }
 
-    /// Moves what is known of the cards with the cards.
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    /// Moves the traces and the sets of seen spots with the cards.
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn follow<Face: Copy>(&mut self, event: &Event<Face>) {
         match event.motion() {
@@ -293,7 +291,7 @@ impl CardHistory {
             Motion::Drawn { .. } => self.holds_public = false,
             Motion::Taken { .. } => self.holds_public = true,
             Motion::Kept { spot, replaced } => {
-                // The keeper is the owner.
+                // A seat keeps cards only in its own spots.
                 let knew = self.knows(spot.seat(), spot);
                 self.clear(spot);
                 self.occupied.insert(spot);
@@ -340,7 +338,7 @@ impl CardHistory {
             self.occupied = self.occupied.union(SpotSet::row(seat, cards));
         }
         self.everyone().fill(SpotSet::EMPTY);
-        // Seats that are not at the table have no cards.
+        // Seats beyond the table never have cards.
         self.traces.clear_seats(self.seats.into());
         for spot in self.occupied.each() {
             self.traces.begin(spot, Origin::Dealt, 0);
@@ -356,7 +354,7 @@ impl CardHistory {
         }
     }
 
-    /// Lowers a bound of these cards to so many points.
+    /// Lowers a bound of these cards to at most `points`.
     fn hint(&mut self, spots: SpotSet, hint: Hint, points: i16) {
         for spot in spots.each() {
             let bound = &mut self.traces.bounds[spot.index()][hint as usize];
@@ -404,7 +402,7 @@ impl CardHistory {
 
 /// The referee's events give the same history as any seat's sightings.
 impl Sink for CardHistory {
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.notice(event);

@@ -1,8 +1,8 @@
-//! What a seat can deduce from what it saw. It is exact logic and contains no guesses about how others play.
+//! What a seat can deduce from its sightings. The deductions are exact and assume nothing about how other seats play.
 //!
-//! A seat sees every move and some faces. A face that it knows moves with the card. It also knows the multiset of the cards
-//! that it has not seen, and a little more: a card that was hidden when the pile became a new stock cannot be in that stock.
-//! Each *epoch* between two reshuffles therefore has a pool of its own.
+//! A seat sees every move and some faces, and follows the cards whose faces it knows. It also knows the multiset of
+//! unseen cards. A card that was hidden on the table when the pile became a new stock cannot be in that stock, so each
+//! *epoch* between two reshuffles has its own pool of unseen cards.
 
 use rand::Rng;
 
@@ -17,10 +17,9 @@ use crate::{Observation, Rules};
 
 /// What one seat knows, updated by its sightings.
 ///
-/// Feed it every sighting of one seat in order, from the start of a round. It forgets nothing. What can be guessed from how
-/// the others play is belief, and left to agents. Two logical hints are not used; they belong to knobs that no full preset
-/// uses. A call under a feasible cap bounds the caller's sum. Under `late = "abort"`, a seat that reached too late reached
-/// for a card that matches.
+/// Pass it every sighting of one seat in order, from the start of a round. It has perfect recall. Inference from how
+/// other seats play (belief) is left to agents. Two deductions are not made, because no full preset uses their knobs: a
+/// call under a feasible cap bounds the caller's sum, and under `late = "abort"` the card of a late snap matches.
 ///
 /// # Examples
 /// ```
@@ -33,7 +32,7 @@ use crate::{Observation, Rules};
 /// let mut sink = |event: &cambio_core::Event<_>| knowledge.notice(&event.seen_from(Seat::B));
 /// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut Dice(stream.clone()), &mut sink).unwrap();
 ///
-/// // A world in which seat b knows and sees the same, the rest dealt anew.
+/// // A state in which seat b has the same observation. All cards that it has not seen are redealt.
 /// let world = knowledge.sample(&state.observe(Seat::B), &mut stream);
 /// assert_eq!(world.observe(Seat::B), state.observe(Seat::B));
 /// ```
@@ -56,14 +55,14 @@ pub struct Knowledge {
     pile: [u8; MAX_KINDS],
     top: Option<Card>,
     deck: Cards,
-    /// The cards of the current epoch that this seat has not seen: those of the stock, and those drawn from it unseen.
+    /// The cards of the current epoch that this seat has not seen: in the stock, or drawn from it unseen.
     unseen: Cards,
-    /// The cards of earlier epochs that this seat has not seen, each with its epoch. All lie in layouts.
+    /// The cards of earlier epochs that this seat has not seen, each with its epoch. All of them are in layouts.
     older: [(Card, u16); SPOTS],
     older_len: u16,
 }
 
-/// A list of cards that never allocates.
+/// A fixed-capacity list of cards.
 #[derive(Clone, Debug)]
 struct Cards {
     cards: [Card; MAX_CARDS],
@@ -82,7 +81,7 @@ impl Cards {
         self.len += 1;
     }
 
-    /// Removes one such card. Returns whether there was one.
+    /// Removes one copy of `card`. Returns whether there was one.
     fn take(&mut self, card: Card) -> bool {
         let Some(place) = self.all().iter().position(|&other| other == card) else { return false };
         self.len -= 1;
@@ -136,12 +135,12 @@ impl Knowledge {
         self.seen(self.seat)
     }
 
-    /// The spots whose cards another seat has seen. Who has seen what is common knowledge; the cards are not.
+    /// The spots whose cards a seat has seen. These spots are common knowledge; the faces are not.
     pub fn seen(&self, seat: Seat) -> SpotSet {
         self.seen[seat.index()]
     }
 
-    /// Whether another seat holds a card that this one has not seen.
+    /// Whether another seat holds a card that this seat has not seen.
     pub fn holds_unknown(&self) -> bool {
         self.held == Held::Unknown
     }
@@ -151,14 +150,14 @@ impl Knowledge {
         self.occupied
     }
 
-    /// The card that lies here, if the seat knows it.
+    /// The card in this spot, if the seat knows it.
     pub fn face(&self, spot: Spot) -> Option<Card> {
         self.faces[spot.index()]
     }
 
-    /// The cards that may lie here: the multiset of the unseen cards that are possible in this spot.
+    /// The cards that may lie in this spot: the multiset of the unseen cards that are possible there.
     ///
-    /// For a known card this is the card alone, for an empty spot nothing.
+    /// A known card is its own only candidate. An empty spot has no candidates.
     ///
     /// ```
     /// use cambio_core::{Knowledge, Rules, Seat, Sighting};
@@ -179,13 +178,13 @@ impl Knowledge {
         self.face(spot).into_iter().chain(fitting)
     }
 
-    /// The cards that may come next from the stock: the multiset of the unseen cards that are possible there.
+    /// The cards that may be on top of the stock: the multiset of the unseen cards that are possible there.
     pub fn stock_candidates(&self) -> &[Card] {
         self.unseen.all()
     }
 
-    /// Every card that the seat has not seen: first those of the stock's epoch, then older ones, each with whether it can
-    /// lie in this spot. A card lies only where others of its epoch do.
+    /// Every card that the seat has not seen, with a flag whether it can lie in this spot: first the cards of the
+    /// stock's epoch, then older ones. A card can lie only in a spot that was filled in the card's epoch.
     pub fn unseen(&self, spot: Spot) -> impl Iterator<Item = (Card, bool)> {
         let epoch = self.epochs[spot.index()];
         let current = self.unseen.all().iter().map(move |&card| (card, epoch == self.epoch));
@@ -196,10 +195,10 @@ impl Knowledge {
         &self.older[..usize::from(self.older_len)]
     }
 
-    /// Updates the knowledge with what the seat perceived.
+    /// Updates the knowledge with a sighting of the seat.
     ///
     /// # Panics
-    /// If the sighting contradicts earlier ones, because it comes from another table or seat, or out of order.
+    /// If the sighting contradicts earlier ones, because it is from another table or seat, or out of order.
     pub fn notice(&mut self, sighting: &Sighting) {
         match sighting.motion() {
             Motion::Dealt { extra, .. } => self.begin(extra),
@@ -298,7 +297,7 @@ impl Knowledge {
         }
     }
 
-    /// The seat has seen a card of this epoch that it had not seen before.
+    /// Removes a card of this epoch that the seat sees for the first time from the unseen cards.
     fn see(&mut self, card: Card, epoch: u16) {
         let found = if epoch == self.epoch {
             self.unseen.take(card)
@@ -310,7 +309,7 @@ impl Knowledge {
             }
             place.is_some()
         };
-        assert!(found, "a card is seen that cannot be there: sightings of another table, seat or order");
+        assert!(found, "impossible card: the sighting is from another table or seat, or out of order");
     }
 
     fn learn(&mut self, spot: Spot, card: Card) {
@@ -343,7 +342,7 @@ impl Knowledge {
         self.top = Some(card);
     }
 
-    /// The stock was empty: what is unseen lies in layouts, and the pile without its top is the new stock.
+    /// Begins an epoch: the old stock is empty, so all unseen cards are in layouts, and the pile becomes the new stock.
     fn reshuffle(&mut self) {
         for &card in self.unseen.all() {
             self.older[usize::from(self.older_len)] = (card, self.epoch);
@@ -361,31 +360,31 @@ impl Knowledge {
         }
     }
 
-    /// Samples a world uniformly from those that this seat cannot distinguish from the true one.
+    /// Samples a state uniformly from the information set of this seat.
     ///
-    /// The faces that the seat knows stay. Every other face is dealt anew from the pool of its epoch, and the stock is an
-    /// unordered pool. In a snap window the secret declarations of the others are not copied; they are asked again. Nothing
-    /// is allocated.
+    /// The faces that the seat knows stay. Every other face is redealt from the pool of its epoch, and the stock is an
+    /// unordered pool. In a snap window, the other seats' secret declarations are not copied: these seats are asked
+    /// again. Sampling does not allocate.
     ///
     /// # Panics
-    /// If `view` is of another seat or table.
+    /// If `view` belongs to another seat or table.
     #[inline]
     pub fn sample(&self, view: &Observation<'_>, rng: &mut impl Rng) -> State {
         self.sample_around(view, rng, &[])
     }
 
-    /// A world as [`Knowledge::sample`] gives it, but with these cards in these spots, each named by its place in
-    /// [`Knowledge::unseen`]. What is not placed is dealt uniformly around it.
+    /// Samples as [`Knowledge::sample`] does, but with given cards in given spots. A card is given by its index in
+    /// [`Knowledge::unseen`]. The other unseen cards are dealt uniformly to the other spots.
     ///
     /// # Panics
-    /// If `view` is of another seat or table. If a place is named twice or is not there, or a spot is not one whose card
-    /// is unknown and of the epoch of the card, it panics or the world is not one of this seat's.
+    /// If `view` belongs to another seat or table. Indices must be valid and distinct, and each spot must hold an
+    /// unknown card of the given card's epoch; otherwise this panics or returns a state outside the information set.
     #[inline]
     pub fn sample_around(&self, view: &Observation<'_>, rng: &mut impl Rng, placed: &[(Spot, usize)]) -> State {
         let table = view.table();
         assert!(
             view.seat() == self.seat && self.occupied == table.occupied(),
-            "knowledge samples worlds for its own seat and table"
+            "the view must be of the seat and table of the knowledge"
         );
         let mut hidden = Hidden {
             faces: self.faces,
@@ -426,7 +425,7 @@ impl Knowledge {
             }
             _ => {}
         }
-        debug_assert_eq!(usize::from(hidden.pool_len), table.stock_len(), "what is left is the stock");
+        debug_assert_eq!(usize::from(hidden.pool_len), table.stock_len(), "the remaining cards are the stock");
         for (points, &seen) in hidden.seen_points.iter_mut().zip(&table.seen[..table.seats()]) {
             for card in seen.each().filter_map(|spot| hidden.faces[spot.index()]) {
                 *points += table.rules().points(card);
@@ -435,7 +434,7 @@ impl Knowledge {
         State { table: *table, hidden }
     }
 
-    /// Deals the unseen cards of earlier epochs to the spots that hold them, but for what is placed.
+    /// Deals the unseen cards of earlier epochs to spots of their epochs, except the placed ones.
     #[cold]
     fn sample_older(&self, hidden: &mut Hidden, rng: &mut impl Rng, placed: &[(Spot, usize)]) {
         let current = usize::from(self.unseen.len);
@@ -474,7 +473,7 @@ fn draw(hidden: &mut Hidden, rng: &mut impl Rng) -> Card {
     card
 }
 
-/// What is placed, from the highest place down, so that what fills a hole is never a card that is still to be taken.
+/// The placements by descending index: each removal moves the last card, which in this order is never a placed one.
 #[inline]
 fn from_the_highest(placed: &[(Spot, usize)]) -> impl Iterator<Item = (Spot, usize)> {
     let mut below = usize::MAX;

@@ -1,4 +1,4 @@
-//! The public history of a round: the history of each card, who saw which card when, and the last public events.
+//! The public history of a round: the history of each card, when each seat saw it, and the last public events.
 
 use crate::Rules;
 use crate::engine::event::{Event, Sink, Verdict};
@@ -10,7 +10,7 @@ use crate::rules::score::Score;
 use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, Seat, Spot};
 use crate::view::card_history::{CardHistory, NEVER};
 
-/// A thing that happened, as everybody perceived it: what, who, where, and the face that all saw.
+/// A public event: its kind, its seat, its spots, and the face that all seats saw.
 ///
 /// [`RoundHistory::recent`] and [`RoundHistory::last_of`] return them.
 ///
@@ -26,11 +26,11 @@ use crate::view::card_history::{CardHistory, NEVER};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PublicEvent {
     code: u8,
-    /// Who did it, or to whom it happened; for a card that a power reveals, whose turn it is.
+    /// The seat that acted or was affected; for a card that a power reveals, the seat whose turn it is.
     pub seat: Seat,
-    /// The spots that it names, in its own order.
+    /// The spots of the event, in the order of its fields.
     pub spots: [Option<Spot>; 2],
-    /// The card whose face everybody saw.
+    /// The card whose face all seats saw.
     pub card: Option<Card>,
 }
 
@@ -58,27 +58,27 @@ const NAMES: [&str; PublicEvent::COUNT] = [
 ];
 
 impl PublicEvent {
-    /// How many codes there are.
+    /// The number of codes.
     pub const COUNT: usize = 19;
 
-    /// The number of what happened, below [`PublicEvent::COUNT`]. Numbers never change; a new event gets the next.
+    /// The code of the kind of event, below [`PublicEvent::COUNT`]. Codes never change; a new kind gets the next one.
     #[inline]
     pub const fn code(&self) -> u8 {
         self.code
     }
 
-    /// What happened, in words.
+    /// The name of the kind of event.
     pub const fn name(&self) -> &'static str {
         NAMES[self.code as usize]
     }
 
-    /// What happened in words, by [`PublicEvent::code`].
+    /// The names of all kinds of events, indexed by [`PublicEvent::code`].
     pub const fn names() -> &'static [&'static str; PublicEvent::COUNT] {
         &NAMES
     }
 
-    /// The public part of an event that a seat caused or met; `None` for what the table does by itself.
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    /// The public part of an event that concerns one seat; `None` for other events, such as a deal or a reshuffle.
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn of<Face: Copy>(event: &Event<Face>, turn: Seat) -> Option<PublicEvent> {
         let (code, seat, spots, card) = match *event {
@@ -117,7 +117,7 @@ impl PublicEvent {
     }
 }
 
-/// The last `N` of a kind, newest first.
+/// The last `N` public events, newest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Last<const N: usize> {
     items: [Option<PublicEvent>; N],
@@ -138,12 +138,12 @@ impl<const N: usize> Last<N> {
     }
 }
 
-/// In which turn each seat last saw each card; [`NEVER`] where it has not seen it. By owner, seat and slot.
+/// The turn in which each seat last saw each card, or [`NEVER`]. Indexed by owner, seat and slot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Stamps([[[u16; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
 
 impl Stamps {
-    /// Nobody has seen a card.
+    /// No seat has seen any card.
     const NONE: Stamps = Stamps([[[NEVER; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
 
     #[inline]
@@ -161,13 +161,13 @@ impl Stamps {
         self.0[spot.seat().index()][seat.index()][spot.number() - 1] = turn;
     }
 
-    /// Sets the turn for each of so many seats.
+    /// Sets the turn for the first `seats` seats.
     #[inline]
     fn set_all(&mut self, spot: Spot, seats: u8, turn: u16) {
         Seat::ALL[..seats.into()].iter().for_each(|&seat| self.set(spot, seat, turn));
     }
 
-    /// Sets the turn for those of so many seats that have seen the card.
+    /// Sets the turn for the seats among the first `seats` that have seen the card.
     fn renew(&mut self, spot: Spot, seats: u8, turn: u16) {
         for &seat in &Seat::ALL[..seats.into()] {
             if self.get(spot, seat) != NEVER {
@@ -185,7 +185,7 @@ impl Stamps {
         }
     }
 
-    /// Forgets the cards of so many seats.
+    /// Clears the cards of the first `seats` seats.
     fn forget(&mut self, seats: u8) {
         let seats = usize::from(seats);
         self.0[..seats].iter_mut().for_each(|stamps| stamps[..seats].fill([NEVER; MAX_SLOTS]));
@@ -195,8 +195,9 @@ impl Stamps {
 /// Everything public about a round that observation tensors contain: the [`CardHistory`], when each seat saw each card, the last
 /// public events, and the standing of the match.
 ///
-/// Feed it every event or sighting of a round, from the deal on, or let it observe the match; the referee's events, the sightings
-/// of any seat and [`Event::public`] give the same history. It forgets a round when the next is dealt. Clones allocate nothing.
+/// Pass it every event or sighting of a round, from the deal on, or use it as the [`Observer`] of a match. The
+/// referee's events, the sightings of any seat and [`Event::public`] give the same history. The next deal clears it.
+/// Clones allocate nothing.
 ///
 /// ```
 /// use cambio_core::{RoundHistory, Playing, Rules, Seat, TensorSpace, rng::Key};
@@ -220,11 +221,10 @@ pub struct RoundHistory {
     seats: u8,
     turn: u16,
     turn_of: Seat,
-    /// How many cards of each class lie on the pile.
+    /// The number of cards of each class on the pile.
     pile: [u8; MAX_KINDS],
     /// The card that came onto the pile last.
     top: Option<Card>,
-    /// In which turn each seat last saw the card that lies here; [`NEVER`] where it has not seen it.
     stamps: Stamps,
     recent: Last<{ RoundHistory::RECENT }>,
     last: [Last<{ RoundHistory::LAST }>; MAX_SEATS],
@@ -233,9 +233,9 @@ pub struct RoundHistory {
 }
 
 impl RoundHistory {
-    /// How many public events of the whole table are kept.
+    /// The number of public events that are kept for the whole table.
     pub const RECENT: usize = 8;
-    /// How many public events of each seat are kept.
+    /// The number of public events that are kept for each seat.
     pub const LAST: usize = 4;
 
     /// The history before a match begins, at a table of `seats` seats.
@@ -255,7 +255,7 @@ impl RoundHistory {
         }
     }
 
-    /// Takes in how the match stands when a round begins.
+    /// Sets the standing of the match at the start of a round.
     ///
     /// ```
     /// use cambio_core::{RoundHistory, Playing, Rules, Seat, rng::Key};
@@ -279,13 +279,13 @@ impl RoundHistory {
         &self.cards
     }
 
-    /// How many turns have begun.
+    /// The number of turns that have begun.
     #[inline]
     pub fn turns(&self) -> u16 {
         self.turn
     }
 
-    /// How many rounds of the match had ended when this one began.
+    /// The number of rounds of the match that ended before this one began.
     #[inline]
     pub fn rounds(&self) -> u16 {
         self.rounds
@@ -297,39 +297,39 @@ impl RoundHistory {
         self.totals[seat.index()]
     }
 
-    /// The turn in which a seat last saw the card that lies here, 0 before the first; `None` if it has not seen it. Cards turned
-    /// up for the scores do not count as seen: the table stays as it was when play stopped.
+    /// The turn in which a seat last saw the card in this spot, 0 before the first turn; `None` if it has not seen it.
+    /// Cards that are turned up for scoring do not count as seen, because the table stays as it was when play ended.
     #[inline]
     pub fn seen_in(&self, spot: Spot, seat: Seat) -> Option<u16> {
         Some(self.stamps.get(spot, seat)).filter(|&turn| turn != NEVER)
     }
 
-    /// How many cards of each class lie on the pile.
+    /// The number of cards of each class on the pile.
     #[inline]
     pub(crate) fn pile(&self) -> &[u8; MAX_KINDS] {
         &self.pile
     }
 
-    /// For each slot of `owner` the turn in which `seat` last saw the card that lies there; [`NEVER`] if it has not seen it.
+    /// For each slot of `owner`, the turn in which `seat` last saw the card there; [`NEVER`] if it has not seen it.
     #[inline]
     pub(crate) fn stamps_of(&self, owner: Seat, seat: Seat) -> &[u16; MAX_SLOTS] {
         self.stamps.of(owner, seat)
     }
 
-    /// What happened last at the table: 0 is the newest; `None` beyond [`RoundHistory::RECENT`] or the round's beginning.
+    /// A recent public event of the table, 0 for the newest; `None` beyond [`RoundHistory::RECENT`] or the deal.
     #[inline]
     pub fn recent(&self, back: usize) -> Option<&PublicEvent> {
         self.recent.get(back)
     }
 
-    /// What a seat did or met last: 0 is the newest; `None` beyond [`RoundHistory::LAST`] or the round's beginning.
+    /// A recent public event of a seat, 0 for the newest; `None` beyond [`RoundHistory::LAST`] or the deal.
     #[inline]
     pub fn last_of(&self, seat: Seat, back: usize) -> Option<&PublicEvent> {
         self.last[seat.index()].get(back)
     }
 
-    /// Takes in what happened.
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    /// Updates the history with an event.
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
         match *event {
@@ -343,7 +343,7 @@ impl RoundHistory {
         self.cards.notice(event);
         match event.motion() {
             Motion::Seen { seat, spot, .. } => self.stamps.set(spot, seat, self.turn),
-            // The table keeps who had seen the card when play stopped, and so do we; `CardHistory::seen` does not.
+            // Turning up for scoring does not count as seeing a card, as in `Table` and unlike in `CardHistory`.
             Motion::Shown { spot, .. } if matches!(event, Event::TurnedUp { .. }) => {
                 self.stamps.renew(spot, self.seats, self.turn);
             }
@@ -379,7 +379,7 @@ impl RoundHistory {
         }
     }
 
-    /// A card comes onto the pile.
+    /// Counts a card that goes onto the pile.
     #[inline]
     fn land(&mut self, card: Card) {
         self.pile[self.cards.rules().class(card)] += 1;
@@ -398,7 +398,7 @@ impl RoundHistory {
 
 /// The referee's events give the same history as any seat's sightings.
 impl Sink for RoundHistory {
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.notice(event);
@@ -410,7 +410,7 @@ impl Observer for RoundHistory {
         self.stands(standing);
     }
 
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.notice(event);

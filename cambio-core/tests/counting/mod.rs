@@ -1,4 +1,4 @@
-//! An allocator that counts, for the tests of what allocates nothing.
+//! A counting allocator, for tests that code does not allocate.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,8 +10,8 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-#[expect(unsafe_code, reason = "an allocator is unsafe to implement; this one counts and hands on")]
-// SAFETY: every call goes to the system's allocator unchanged.
+#[expect(unsafe_code, reason = "implementing an allocator is unsafe; this one counts and forwards")]
+// SAFETY: every call is forwarded to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|count| count.set(count.get() + 1));
@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often this thread has allocated so far.
+/// The number of allocations of this thread so far.
 pub(crate) fn allocations() -> u64 {
     COUNT.with(Cell::get)
 }

@@ -25,7 +25,7 @@ pub(crate) fn a_caller_snaps_nothing_or_foreign_cards_or_its_own_or_both() {
         table.play("b pass");
         table
     };
-    assert!(window("none").asked().is_empty(), "the round is over");
+    assert!(window("none").asked().is_empty(), "the caller is not asked, so the round is over");
     let foreign = window("foreign");
     assert!(foreign.offers("a snap b1") && !foreign.offers("a snap a1") && !foreign.offers("a touch a1"));
     let own = window("own");
@@ -34,7 +34,7 @@ pub(crate) fn a_caller_snaps_nothing_or_foreign_cards_or_its_own_or_both() {
         let both = window(word);
         assert!(both.offers("a snap b1") && both.offers("a snap a1"), "{word}");
     }
-    // Before a call the knob says nothing.
+    // Before a call the knob has no effect.
     let mut before = Stage::of("original", 2).with("caller_snaps = 'own'").stock("7").deal();
     before.play("a draw, a drop");
     assert!(before.offers("a snap b1") && before.offers("a snap a1"));
@@ -53,8 +53,8 @@ pub(crate) fn after_a_call_all_snap_or_callers_alone() {
     let all = |after: &str| ("abc".to_owned(), after.to_owned());
     assert_eq!(asked("others_after_call = 'yes'"), all("cab"));
     assert_eq!(asked("others_after_call = 'no'"), all("b"));
-    assert_eq!(asked("others_after_call = 'no'\ncaller_snaps = 'none'"), all(""), "nobody is left");
-    // Of several callers each may.
+    assert_eq!(asked("others_after_call = 'no'\ncaller_snaps = 'none'"), all(""), "no seat may snap");
+    // Every one of several callers may snap.
     let mut several =
         Stage::of("faessler", 3).with("flip = 'none'\npeek = 'none'\nothers_after_call = 'no'").stock("1R").deal();
     several.play("a call, b call, c draw, c drop");
@@ -80,7 +80,7 @@ pub(crate) fn one_seat_may_call_or_several() {
         let mut table = Stage::of("original", 3).with(&format!("callers = '{callers}'")).stock("7").deal();
         table.play("a call");
         assert_eq!(table.offers("b call"), may);
-        // The lap ends with the first caller's turn, whoever calls after it.
+        // The lap ends at the first caller's turn, even if other seats call after it.
         if may {
             table.play("b call");
         } else {
@@ -93,7 +93,7 @@ pub(crate) fn one_seat_may_call_or_several() {
 
 #[test]
 pub(crate) fn a_cap_advises_or_forbids_or_judges() {
-    // a knows of 9 + 0 and of two cards nothing; the cheapest that it can hope for are two red kings at -2 each.
+    // a knows a 9 and a 0, but not its other two cards; at best they are two red kings at -2 each.
     let deal = |cap: &str, a: &str| {
         Stage::of("original", 2).with(&format!("cap = '{cap}'")).holds("a", a).holds("b", "9 9 9 8").stock("7").deal()
     };
@@ -101,19 +101,19 @@ pub(crate) fn a_cap_advises_or_forbids_or_judges() {
         assert!(deal(cap, "1 2 9 0").offers("a call"), "{cap}");
     }
     assert!(!deal("feasible(4)", "1 2 9 0").offers("a call"));
-    // What is forbidden depends on what a knows, not on what lies there.
+    // Legality depends on a's knowledge, not on the hidden cards.
     assert!(!deal("feasible(4)", "KR KR 9 0").offers("a call"));
     let mut looked = deal("feasible(5)", "KR KR 9 0");
     assert!(looked.offers("a call"));
     looked.idle();
-    // Cards that a has seen elsewhere cannot be hoped for. This deck has two red kings: one lies on the pile, one is
-    // known, and the cheapest for the others are two ones.
+    // Cards that a has seen elsewhere do not count. This deck has two red kings: one is on the pile, and a knows the
+    // other. At best the unknown cards are two ones.
     for (cap, may) in [("feasible(9)", true), ("feasible(8)", false)] {
         let fields = format!("deck = 'original-d'\nflip = 'silent'\ncap = '{cap}'");
         let table = Stage::of("original", 2).with(&fields).holds("a", "9 9 9 KR").stock("KR").deal();
         assert_eq!(table.offers("a call"), may, "{cap}");
     }
-    // 12 points and the fewest: a success, but not under a cap of 11 points.
+    // 12 points are the fewest, so the call succeeds, but not with a cap of 11 points.
     let scores = |cap: &str| {
         let mut table = deal(cap, "1 2 9 0");
         table.play("a call");
@@ -126,7 +126,7 @@ pub(crate) fn a_cap_advises_or_forbids_or_judges() {
     assert_eq!(scores("score(11)"), ["17", "35"]);
 }
 
-/// Seat b has just thrown its last card away in a's turn.
+/// A table after seat b has snapped its last card in a's turn.
 fn emptied(empty_hand: &str) -> Scene {
     let mut table = Stage::of("original", 2)
         .with(&format!("empty_hand = '{empty_hand}'\nhand = 1\npeek = 'none'\nchain = false\nfreeze = false"))
@@ -153,7 +153,7 @@ pub(crate) fn an_empty_layout_ends_the_round_now_or_later_or_is_safe_or_nothing(
     let mut safe = emptied("safe");
     assert_eq!(safe.news(), "b snaps b1: look right; b safe");
     safe.play("a look a1, b draw, b drop");
-    assert_eq!(safe.pass(), "a", "b is not asked");
+    assert_eq!(safe.pass(), "a", "a safe seat is not asked");
     let mut continues = emptied("continues");
     continues.play("a look a1, b draw, b drop");
     assert_eq!(continues.pass(), "ba");
@@ -162,7 +162,7 @@ pub(crate) fn an_empty_layout_ends_the_round_now_or_later_or_is_safe_or_nothing(
 
 #[test]
 pub(crate) fn who_comes_after_the_last_card_of_a_layout_pays_or_not() {
-    // a drops a 7. b throws its last card, and c is late with a 7 or wrong with a 5.
+    // a drops a 7. b snaps its last card, and c is late with a 7 or wrong with a 5.
     let news = |fields: &str, race: &str, c: &str| {
         let mut table = Stage::of("original", 3)
             .with(&format!("{fields}\nhand = 1\npeek = 'none'\nchain = false\nfreeze = false"))
@@ -183,13 +183,13 @@ pub(crate) fn who_comes_after_the_last_card_of_a_layout_pays_or_not() {
     assert_eq!(news(after, "b c", "7"), format!("{fined}7; c2 turned up: 8"));
     assert_eq!(news(none, "b c", "7"), format!("b snaps b1: 7 right; {}7", shown("")));
     assert_eq!(news(none, "b c", "5"), format!("b snaps b1: 7 right; {}5", shown("")));
-    // Who was faster and wrong had paid before the round was over.
+    // A wrong snap before the winner is fined, because the round was not over yet.
     let wrong = format!("c snaps c1: 5 wrong; c penalty c2; b snaps b1: 7 right; {}", shown(""));
     assert_eq!(news(none, "c b", "5"), format!("{wrong}5; c2 turned up: 8"));
-    // Where an empty layout does not end the round at once, all declarations count.
+    // If an empty layout does not end the round at once, all declarations count.
     let goes_on = news(&format!("{none}\nempty_hand = 'continues'"), "b c", "7");
     assert!(goes_on.starts_with("b snaps b1: 7 right; c snaps c1: 7 late; c penalty c2"), "{goes_on}");
-    // A foreign layout may still be filled by the gift: the round is not over yet.
+    // If b's last card is snapped by a, a's gift may fill b's layout, so the round is not over yet.
     let mut foreign = Stage::of("original", 3)
         .with(&format!("{none}\nhand = 1\npeek = 'none'\nchain = false"))
         .holds("a", "9")

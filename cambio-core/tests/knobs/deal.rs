@@ -24,7 +24,7 @@ pub(crate) fn two_decks_have_every_card_twice() {
         let count = |rules: &Rules| rules.deck().iter().filter(|&&other| other == card).count();
         assert_eq!(count(&two), 2 * count(&one));
     }
-    // Both copies can lie on the table, which one deck refuses.
+    // Both copies of a card can be dealt; one deck has only one.
     let table = Stage::of("faessler", 2).with("decks = 2").holds("a", "FR FR 1S 1S").deal();
     assert_eq!(table.row("a"), "FR FR 1S 1S");
 }

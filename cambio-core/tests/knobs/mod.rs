@@ -1,4 +1,4 @@
-//! Every knob changes play, and every value that a knob may not have is refused.
+//! Tests of the knobs: what each value changes, and which values are rejected.
 
 mod calls;
 mod deal;
@@ -9,7 +9,7 @@ mod turn;
 
 use cambio_core::KNOBS;
 
-/// The test of each knob, by the knob's name in rule files.
+/// Each knob by its name in rule files, and its test.
 const TESTED: &[(&str, fn())] = &[
     ("jokers", deal::the_deck_has_as_many_jokers_as_the_knob_says),
     ("decks", deal::two_decks_have_every_card_twice),

@@ -1,10 +1,10 @@
-//! What a rule file may not say, and what the refusal tells.
+//! Rejected rule files and their error messages.
 
 use cambio_core::knob::Knob as _;
 use cambio_core::{Deck, KNOBS, MINI_GAMES, PRESETS, Rules, RulesError, RulesSpec};
 use serde_json::{Value, json};
 
-/// Why a rule file that changes `classic` is refused.
+/// The error for a rule file that changes `classic` in these fields.
 fn refusal(fields: &str) -> String {
     let read = RulesSpec::from_toml(&format!("base = 'classic'\n{fields}"));
     read.and_then(RulesSpec::validate).map(|_| format!("`{fields}` is allowed")).unwrap_err().to_string()
@@ -20,7 +20,7 @@ fn every_knob_refuses_a_wrong_value_and_names_field_value_and_what_is_allowed() 
             table[knob.name] = wrong.clone();
             let error = RulesSpec::from_json(&table).map(|_| format!("{} = {wrong}", knob.name)).unwrap_err();
             let allowed = (knob.allowed)();
-            assert_eq!(error.to_string(), format!("field `{}` is {wrong}; allowed is {allowed}", knob.name));
+            assert_eq!(error.to_string(), format!("field `{}` must be {allowed}, found {wrong}", knob.name));
         }
     }
 }
@@ -55,7 +55,7 @@ fn numbers_beyond_their_bounds_are_refused() {
     ] {
         let error = refusal(fields);
         let field = fields.split(' ').next().unwrap();
-        assert!(error.starts_with(&format!("field `{field}` is ")) && error.contains(words), "{error}");
+        assert!(error.starts_with(&format!("field `{field}` must be ")) && error.contains(words), "{error}");
     }
 }
 
@@ -115,9 +115,9 @@ fn rule_tables_from_before_a_knob_are_read_as_they_were_meant() {
         }
         let read = RulesSpec::from_json(&table).unwrap();
         assert_eq!(read, spec);
-        assert_eq!(read.to_table(), spec.to_table(), "and written with it");
+        assert_eq!(read.to_table(), spec.to_table(), "written tables have every knob");
     }
-    // Over another preset the value is that of the preset.
+    // A table with a base takes the value of the base.
     let mut table = RulesSpec::preset("classic").unwrap().to_table();
     table["total_reset"] = json!("50->25");
     assert_eq!(RulesSpec::from_json(&table).unwrap().to_table()["total_reset"], "50 -> 25");
@@ -137,15 +137,14 @@ fn two_forms_of_one_value_are_the_same_rules() {
 
 #[test]
 fn an_unknown_preset_is_refused_with_the_names_of_the_presets() {
-    let names = format!("the presets are {}, the mini games {}", PRESETS.join(", "), MINI_GAMES.join(", "));
+    let names = format!("the presets are {}; the mini games are {}", PRESETS.join(", "), MINI_GAMES.join(", "));
     let due = format!("there is no preset `poker`; {names}");
     assert_eq!(Rules::preset("poker").unwrap_err().to_string(), due);
     assert_eq!(RulesSpec::from_toml("base = 'poker'").unwrap_err().to_string(), due);
     assert_eq!(RulesSpec::from_json(&json!("poker")).unwrap_err().to_string(), due);
-    assert!(refusal("deck = 'poker'").starts_with("field `deck` is \"poker\"; allowed is a list of kinds or one of"));
-    assert!(
-        RulesSpec::from_toml("base = 3").unwrap_err().to_string().starts_with("field `base` is 3; the presets are ")
-    );
+    assert!(refusal("deck = 'poker'").starts_with("field `deck` must be a list of kinds or one of the decks "));
+    let error = RulesSpec::from_toml("base = 3").unwrap_err().to_string();
+    assert!(error.starts_with("field `base` must be a preset's name, found 3; the presets are "), "{error}");
 }
 
 #[test]
@@ -153,9 +152,9 @@ fn what_is_no_rule_table_is_refused() {
     assert!(RulesSpec::from_toml("hand 4").unwrap_err().to_string().starts_with("not TOML: "));
     for value in [Value::Null, json!(3), json!([])] {
         let error = RulesSpec::from_json(&value).unwrap_err().to_string();
-        assert_eq!(error, format!("rules are {value}; allowed is a preset's name or a table of fields"));
+        assert_eq!(error, format!("rules must be a preset's name or a table of fields, found {value}"));
     }
-    assert!(refusal("name = ''").starts_with("field `name` is \"\"; allowed is one line of 1 to 64 bytes"));
+    assert_eq!(refusal("name = ''"), "field `name` must be one line of 1 to 64 bytes, found \"\"");
 }
 
 #[test]
@@ -164,28 +163,28 @@ fn a_deck_that_a_program_made_is_checked_as_one_from_a_file() {
     let changes: [(Change, &str); 7] = [
         (
             |kinds| kinds[3].points = i16::MAX,
-            "`points` of kind 4 of the deck is 32767; allowed is a whole number from -100",
+            "`points` of kind 4 of the deck must be a whole number from -100 to 100, found 32767",
         ),
         (
             |kinds| kinds[3].points = i16::MIN,
-            "`points` of kind 4 of the deck is -32768; allowed is a whole number from -1",
+            "`points` of kind 4 of the deck must be a whole number from -100 to 100, found -32768",
         ),
         (
             |kinds| kinds[0].copies = 255,
-            "`copies` of kind 1 of the deck is 255; allowed is a whole number from 0 to 128",
+            "`copies` of kind 1 of the deck must be a whole number from 0 to 128, found 255",
         ),
         (
             |kinds| kinds[1].label = "two words".to_owned(),
-            "`label` of kind 2 of the deck is \"two words\"; allowed is 1 to 12",
+            "`label` of kind 2 of the deck must be 1 to 12 characters without a space, found \"two words\"",
         ),
         (
             |kinds| kinds[1].label = String::new(),
-            "`label` of kind 2 of the deck is \"\"; allowed is 1 to 12 characters",
+            "`label` of kind 2 of the deck must be 1 to 12 characters without a space, found \"\"",
         ),
-        (|kinds| kinds[2].rank = String::new(), "`rank` of kind 3 of the deck is \"\"; allowed is a text"),
+        (|kinds| kinds[2].rank = String::new(), "`rank` of kind 3 of the deck must be a non-empty text, found \"\""),
         (
             |kinds| kinds.extend(vec![kinds[0].clone(); 1000]),
-            "kinds; allowed are at most 256, those without copies included",
+            "the deck must have at most 256 kinds, including those without copies, found 10",
         ),
     ];
     for (change, words) in changes {
@@ -216,7 +215,7 @@ fn many_kinds_are_refused_before_they_are_looked_at() {
     let mut table = RulesSpec::preset("classic").unwrap().to_table();
     table["deck"] = Value::from(vec![row; 200_000]);
     let error = RulesSpec::from_json(&table).unwrap_err().to_string();
-    assert_eq!(error, "the deck has 200000 kinds; allowed are at most 256, those without copies included");
+    assert_eq!(error, "the deck must have at most 256 kinds, including those without copies, found 200000");
 }
 
 #[test]
@@ -260,41 +259,41 @@ const ONE: &str = "{ label = '1', rank = '1', points = 1, copies = 60 }";
 #[test]
 fn bad_rows_of_a_deck_are_refused_by_number() {
     for (row, words) in [
-        ("3", "kind 2 of the deck is 3; a kind is a table of label, rank"),
+        ("3", "kind 2 of the deck must be a table of label, rank, suit, points, power, copies, found 3"),
         (
             "{ label = '2', rank = '2', points = 2, copies = 1, color = 'red' }",
-            "kind 2 of the deck has the field `color`",
+            "kind 2 of the deck has an unknown field `color`",
         ),
-        ("{ rank = '2', points = 2, copies = 1 }", "`label` of kind 2 of the deck is missing; allowed is 1 to 12"),
-        ("{ label = 'a b', rank = '2', points = 2, copies = 1 }", "`label` of kind 2 of the deck is \"a b\""),
-        ("{ label = '2', points = 2, copies = 1 }", "`rank` of kind 2 of the deck is missing"),
+        ("{ rank = '2', points = 2, copies = 1 }", "`label` of kind 2 of the deck must be 1 to 12 characters"),
+        ("{ label = 'a b', rank = '2', points = 2, copies = 1 }", "`label` of kind 2 of the deck must be 1 to 12"),
+        ("{ label = '2', points = 2, copies = 1 }", "`rank` of kind 2 of the deck must be a non-empty text, found "),
         (
             "{ label = '2', rank = '2', points = 200, copies = 1 }",
-            "`points` of kind 2 of the deck is 200; allowed is a whole number from -100 to 100",
+            "`points` of kind 2 of the deck must be a whole number from -100 to 100, found 200",
         ),
         (
             "{ label = '2', rank = '2', points = 2, copies = -1 }",
-            "`copies` of kind 2 of the deck is -1; allowed is a whole number from 0 to 128",
+            "`copies` of kind 2 of the deck must be a whole number from 0 to 128, found -1",
         ),
         (
             "{ label = '2', rank = '2', points = 2, copies = 1, suit = 3 }",
-            "`suit` of kind 2 of the deck is 3; allowed is a text",
+            "`suit` of kind 2 of the deck must be a text, found 3",
         ),
         (
             "{ label = '2', rank = '2', points = 2, copies = 1, power = 'peep' }",
-            "`power` of kind 2 of the deck: `peep` is no power",
+            "`power` of kind 2 of the deck: `peep` is not a power",
         ),
     ] {
         let error = refusal(&format!("jokers = 0\ndeck = [{ONE}, {row}]"));
         assert!(error.starts_with(words), "{error}");
     }
-    assert!(refusal("deck = 7").starts_with("field `deck` is 7; allowed is a deck's name or a list of kinds"));
+    assert_eq!(refusal("deck = 7"), "field `deck` must be a deck's name or a list of kinds, found 7");
 }
 
 #[test]
 fn a_label_that_occurs_twice_is_refused() {
     let error = refusal(&format!("jokers = 0\ndeck = [{ONE}, {ONE}]"));
-    assert_eq!(error, "two kinds of the deck have the label `1`; labels are unique");
+    assert_eq!(error, "two kinds of the deck have the label `1`; labels must be unique");
 }
 
 #[test]
@@ -304,7 +303,7 @@ fn a_deck_of_more_than_128_cards_is_refused() {
             "jokers = 0\ndeck = [{{ label = '1', rank = '1', points = 1, copies = 100 }}, {{ label = '2', rank = '2', points = 2, copies = {copies} }}]"
         )
     };
-    assert_eq!(refusal(&deck(29)), "the deck has 129 cards; allowed are at most 128");
+    assert_eq!(refusal(&deck(29)), "the deck must have at most 128 cards, found 129");
     let full = RulesSpec::from_toml(&format!("base = 'classic'\ndecks = 2\n{}", deck(28))).unwrap().validate().unwrap();
     assert_eq!(full.deck().len(), 256, "128 cards, and two decks of them");
 }
@@ -312,20 +311,20 @@ fn a_deck_of_more_than_128_cards_is_refused() {
 #[test]
 fn jokers_without_a_kind_of_joker_are_refused() {
     let error = refusal(&format!("jokers = 2\ndeck = [{ONE}]"));
-    assert_eq!(error, "field `jokers` is 2; allowed is 0, for the deck has no kind `JK`");
+    assert_eq!(error, "field `jokers` must be 0 because the deck has no kind `JK`, found 2");
 }
 
 #[test]
 fn a_peek_beyond_the_hand_is_refused() {
     for (peek, hand) in [("slots 3 4", 3), ("choose 3", 2), ("slots 16", 8)] {
         let error = refusal(&format!("peek = '{peek}'\nhand = {hand}"));
-        assert_eq!(error, format!("field `peek` is \"{peek}\"; allowed are at most the {hand} cards of the `hand`"));
+        assert_eq!(error, format!("field `peek` must not go beyond `hand`, which is {hand}, found \"{peek}\""));
     }
 }
 
 #[test]
 fn fewer_slots_than_the_hand_has_cards_are_refused() {
-    assert_eq!(refusal("max_slots = 3"), "field `max_slots` is 3; allowed is at least `hand`, which is 4");
+    assert_eq!(refusal("max_slots = 3"), "field `max_slots` must be at least `hand`, which is 4, found 3");
 }
 
 #[test]
@@ -336,7 +335,7 @@ fn a_deck_that_does_not_cover_the_deal_is_refused() {
         );
         RulesSpec::from_toml(&toml).unwrap().validate().map_err(|error| error.to_string())
     };
-    // Two hands of four and a first draw; a flip and fifth cards need more.
+    // Two hands of four and a first draw are nine cards; a flip and fifth cards need more.
     assert_eq!(
         deck(8, "").unwrap_err(),
         "the deck of `custom` has 8 cards, but 2 seats need 9 for the deal and a first draw"
@@ -344,9 +343,9 @@ fn a_deck_that_does_not_cover_the_deal_is_refused() {
     assert!(deck(9, "").is_ok());
     assert!(deck(9, "flip = 'silent'").unwrap_err().contains("2 seats need 10"));
     assert!(deck(10, "carry_over = true").unwrap_err().contains("2 seats need 11"));
-    // More seats are refused when they sit down.
+    // `validate` checks the deck for two seats, `covers` for more.
     assert!(deck(9, "").unwrap().covers(3).unwrap_err().to_string().contains("3 seats need 13"));
-    assert!(Rules::preset("classic").unwrap().covers(1).unwrap_err().to_string().contains("allowed are 2 to 8 seats"));
+    assert!(Rules::preset("classic").unwrap().covers(1).unwrap_err().to_string().contains("must have 2 to 8 seats"));
     assert!(Rules::preset("classic").unwrap().covers(9).is_err());
 }
 
@@ -360,7 +359,7 @@ fn every_preset_can_seat_two_to_eight_and_is_written_as_it_is_read() {
         assert_eq!(spec.to_json(), json!(preset), "a record names a preset");
         let mut changed = spec.clone();
         changed.turn_limit = cambio_core::knob::Whole::read(&json!(17)).unwrap();
-        assert_eq!(changed.to_json()["turn_limit"], 17, "and writes out what is none");
+        assert_eq!(changed.to_json()["turn_limit"], 17, "other rules are written in full");
         let again = RulesSpec::from_toml(&changed.to_toml()).unwrap();
         assert_eq!(again.to_table()["turn_limit"], 17);
         assert_eq!(again.knobs(), changed.knobs());
@@ -376,7 +375,7 @@ fn every_mini_game_is_a_rule_table_and_written_as_it_is_read() {
         assert_eq!((rules.name(), spec.to_json()), (mini, json!(mini)));
         assert_eq!(&RulesSpec::from_json(&spec.to_table()).unwrap(), spec);
         assert_eq!(&RulesSpec::from_toml(&spec.to_toml()).unwrap(), spec);
-        assert!(!PRESETS.contains(&mini), "check_agent plays the presets alone");
+        assert!(!PRESETS.contains(&mini), "`check_agent` plays only the presets");
     }
 }
 
@@ -400,10 +399,7 @@ fn a_number_of_jokers_beside_the_copies_of_an_own_deck_is_refused() {
     );
     assert_ne!(printed, altered);
     let error = RulesSpec::from_toml(&altered).unwrap().validate().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "field `jokers` is 2, but kind `JK` of the deck has 4 copies; allowed is the same number"
-    );
+    assert_eq!(error.to_string(), "field `jokers` must be 4, the copies of kind `JK` in the deck, found 2");
 }
 
 #[test]
@@ -411,11 +407,11 @@ fn what_the_knobs_leave_no_room_for_is_refused() {
     for (fields, words) in [
         (
             "carry_over = true\nmax_slots = 4",
-            "field `carry_over` is true and `max_slots` 4; allowed is more than `hand`",
+            "field `carry_over` must be false unless `max_slots` is more than `hand`, which is 4",
         ),
         (
             "jokers = 0\ndecks = 2\ndeck = [{ label = 'A', rank = 'A', points = 1, copies = 128 }]",
-            "kind `A` of the deck has 128 copies in each of 2 decks; allowed are at most 255 of a kind in all",
+            "kind `A` must have at most 255 copies in all decks together, found 128 in each of 2 decks",
         ),
     ] {
         assert!(refusal(fields).contains(words), "{}", refusal(fields));

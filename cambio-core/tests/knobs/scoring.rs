@@ -1,10 +1,10 @@
-//! Knobs of scores and of the match.
+//! Knobs of scoring and of the match.
 
 use cambio_core::{Carry, Match, RoundResult, Score, Seat, SeatSet};
 
 use crate::table::{Scene, Stage};
 
-/// Seat a calls with `a`, b plays its last turn, and holds `b`.
+/// Seat a, with the cards `a`, calls; seat b, with the cards `b`, plays its last turn.
 fn called(fields: &str, a: &str, b: &str) -> Scene {
     let mut table = Stage::of("original", 2).with(fields).holds("a", a).holds("b", b).stock("9").deal();
     table.play("a call");
@@ -16,7 +16,7 @@ fn scores(fields: &str, a: &str, b: &str) -> Vec<String> {
     called(fields, a, b).outcome().1
 }
 
-/// A match that takes in the same result again and again.
+/// A match that gets the same result in each of `rounds` rounds.
 fn repeated(fields: &str, result: &RoundResult, rounds: usize) -> (bool, Vec<Score>, Vec<usize>) {
     let rules = Stage::of("original", 2).with(fields).rules();
     let mut game = Match::new(&rules, 2, Seat::A).unwrap();
@@ -74,7 +74,7 @@ pub(crate) fn a_failed_call_adds_or_sets_or_multiplies() {
     assert_eq!(scores("call_failure = 'set(40)'", HIGH, LOW), ["40", "3"]);
     assert_eq!(scores("call_failure = 'times(2)'", HIGH, LOW), ["24", "3"]);
     assert_eq!(scores("call_failure = 'times(2)'", LOW, HIGH), ["-2", "12"], "a successful call is another knob");
-    // The totals are exact whatever the knobs say: no match is so long that they could overflow.
+    // The round limit is bounded so that totals cannot overflow.
     let most = |call: &str, reset: &str| {
         let file = format!("base = 'original'\nround_limit = 1\ncall_failure = {call}\ntotal_reset = '{reset}'");
         let mut spec = cambio_core::RulesSpec::from_toml(&file).unwrap();
@@ -83,14 +83,14 @@ pub(crate) fn a_failed_call_adds_or_sets_or_multiplies() {
     };
     assert_eq!(
         most("'times(10)'", "none"),
-        "field `round_limit` is 10000; allowed is at most 1638 where a round can add 1560 points to a total"
+        "field `round_limit` must be at most 1638 because a round can add 1560 points to a total, found 10000"
     );
-    assert!(most("'times(10)'", "1 -> -10000").contains("at most 1632 where"));
+    assert!(most("'times(10)'", "1 -> -10000").contains("at most 1632 because"));
 }
 
 #[test]
 pub(crate) fn a_total_becomes_another_where_it_is_exactly_so() {
-    // a adds -2 a round and b twelve.
+    // Each round adds -2 to a's total and 12 to b's.
     let result = called("", LOW, HIGH).result();
     let totals = |reset: &str, rounds: usize| {
         let (is_over, totals, ranks) = repeated(&format!("total_reset = '{reset}'"), &result, rounds);
@@ -98,10 +98,10 @@ pub(crate) fn a_total_becomes_another_where_it_is_exactly_so() {
     };
     assert_eq!(totals("none", 4), (false, "-8 48".to_owned(), vec![1, 2]));
     assert_eq!(totals("48 -> 24", 4), (false, "-8 24".to_owned(), vec![1, 2]));
-    assert_eq!(totals("48 -> 24", 5), (false, "-10 36".to_owned(), vec![1, 2]), "it goes on from there");
+    assert_eq!(totals("48 -> 24", 5), (false, "-10 36".to_owned(), vec![1, 2]), "rounds add to the reset total");
     assert_eq!(totals("47 -> 24", 4).1, "-8 48", "exactly, not beyond");
-    assert_eq!(totals("-8 -> 20", 4).1, "20 48", "whatever seat, whatever sign");
-    // A total is reset before it could end the match.
+    assert_eq!(totals("-8 -> 20", 4).1, "20 48", "for any seat and any sign");
+    // A total is reset before the check for the end of the match.
     assert_eq!(totals("60 -> 0", 5), (false, "-10 0".to_owned(), vec![1, 2]));
     assert_eq!(totals("36 -> 50", 3), (true, "-6 50".to_owned(), vec![1, 2]));
 }
@@ -134,7 +134,7 @@ pub(crate) fn a_call_is_felt_in_the_next_round_or_not() {
 
 #[test]
 pub(crate) fn a_match_ends_on_a_total_or_after_rounds() {
-    // b adds twelve points a round.
+    // Each round adds twelve points to b's total.
     let result = called("", LOW, HIGH).result();
     assert!(!repeated("match_end = 'total(50)'", &result, 4).0);
     assert!(repeated("match_end = 'total(50)'", &result, 5).0);

@@ -10,7 +10,7 @@ use crate::table::Stage;
 #[test]
 pub(crate) fn a_snap_matches_by_rank_or_by_points() {
     let verdicts = |matching: &str| {
-        // On a 10 lie: an own 10, an own J, a foreign 10, a foreign J. All count ten.
+        // Snaps on a 10: an own 10, an own J, a foreign 10, a foreign J. All have ten points.
         ["a1", "a2", "b1", "b2"].map(|spot| {
             let mut table = Stage::of("classic", 2)
                 .with(&format!("match = '{matching}'\nwindow = 'before'"))
@@ -27,7 +27,7 @@ pub(crate) fn a_snap_matches_by_rank_or_by_points() {
     assert_eq!(verdicts("rank"), [true, false, true, false]);
     assert_eq!(verdicts("points"), [true, true, true, true]);
     assert_eq!(verdicts("rank_own_points_foreign"), [true, false, true, true]);
-    // By points, equal ranks of other points do not match: 6h counts -3.
+    // By points, cards of the same rank but different points do not match: 6h has -3 points.
     let mut table = Stage::of("classic", 2).with("match = 'points'").holds("a", "6h 2h 3h 4h").stock("6s").deal();
     table.play("a draw, a drop");
     table.news();
@@ -57,12 +57,12 @@ pub(crate) fn who_knows_no_match_is_not_asked() {
         table.play("a draw, a drop");
         table
     };
-    // Slots 3 and 4 are known to their owners. b holds a 5 that it knows, a one that it does not.
+    // Seats know their slots 3 and 4: b knows its 5, a does not know its 5.
     let (a, b) = ("5c 2h 3h 4h", "2d 3d 5d 4d");
     assert!(dropped(false, a, b).offers("a snap a1"));
     let table = dropped(true, a, b);
     assert_eq!(table.legal(), "b: pass, snap b3");
-    // Nobody knows a match: no window at all.
+    // No seat knows a match, so no window opens.
     assert_eq!(dropped(true, "5c 2h 3h 4h", "5d 2d 3d 4d").phase(), Phase::Close);
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn a_late_match_is_penalised_or_taken_back_or_aborted() {
         assert_eq!(table.news(), format!("a snaps a1: 5c right; {news}"));
         assert_eq!((table.row("b").as_str(), table.knows("a", "b1")), (row, seen));
     }
-    // A wrong card after a winner is turned up and paid for all the same.
+    // A wrong card after the winner is still turned up and fined.
     let mut table = Stage::of("classic", 2)
         .with("late = 'abort'")
         .holds("a", "5c 2h 3h 4h")
@@ -140,7 +140,7 @@ pub(crate) fn a_snap_freezes_the_pile_or_not() {
         table.play("a draw, a drop, a pass, b snap b1, b pass");
         assert_eq!(table.offers("b take"), !freeze);
     }
-    // The freeze is for the next seat, whatever the seat says that ends its own turn with a call.
+    // The freeze applies to the next seat, even if the current seat ends its turn with a call.
     let mut table = Stage::of("classic", 2).with("freeze = true").holds("b", "5d 6h 3h 4h").stock("5h").deal();
     table.play("a draw, a drop, a pass, b snap b1, a call");
     assert_eq!(table.legal(), "b: draw");
@@ -169,7 +169,7 @@ pub(crate) fn the_window_opens_before_or_after_the_power_or_both_or_never() {
     {
         assert_eq!((phases(window, "8s").as_str(), phases(window, "2s").as_str()), (power, plain), "{window}");
     }
-    // After a power that was declined or that fizzled, `after` still has its one window.
+    // With `after`, the window also opens after a power that was declined or had no target.
     let mut declined = Stage::of("classic", 2).with("window = 'after'").stock("8s").deal();
     declined.play("a draw, a drop, a skip");
     assert!(declined.has_window());
@@ -183,7 +183,7 @@ pub(crate) fn the_last_discard_has_a_window_or_not() {
     for final_window in [true, false] {
         let mut table = Stage::of("original", 3).with(&format!("final_window = {final_window}")).stock("7 8").deal();
         table.play("a call, b draw, b drop");
-        assert!(table.has_window(), "b's is not the last turn");
+        assert!(table.has_window(), "b's turn is not the last one");
         table.pass();
         table.play("c draw, c drop");
         assert_eq!(table.has_window(), final_window);
@@ -193,7 +193,7 @@ pub(crate) fn the_last_discard_has_a_window_or_not() {
     }
 }
 
-/// How often each seat is first in a race of a, b and c, of 4000 in which it is b's turn.
+/// How often each seat is first in 4000 races of a, b and c in b's turn.
 fn firsts(fields: &str) -> BTreeMap<Seat, u32> {
     let rules: Rules = Stage::of("classic", 4).with(fields).rules();
     let snappers: SeatSet = [Seat::A, Seat::B, Seat::C].into_iter().collect();
@@ -211,7 +211,7 @@ fn firsts(fields: &str) -> BTreeMap<Seat, u32> {
 
 #[test]
 pub(crate) fn the_order_of_a_race_is_drawn_as_the_knob_says() {
-    // Five standard deviations of a share of 1/3 in 4000 are 149.
+    // The limits are five standard deviations: 149 for a share of 1/3 of 4000.
     for count in firsts("race = 'uniform'\nrace_weights = [1, 2, 5]").into_values() {
         assert!(count.abs_diff(1333) < 149, "{count}");
     }
@@ -226,6 +226,6 @@ pub(crate) fn the_order_of_a_race_is_drawn_as_the_knob_says() {
 pub(crate) fn a_heavier_seat_is_first_more_often() {
     let (even, heavy) =
         (firsts("race = 'weighted'\nrace_weights = []"), firsts("race = 'weighted'\nrace_weights = [8]"));
-    assert!(even[&Seat::A].abs_diff(1333) < 149, "a seat beyond the list weighs 1: {even:?}");
+    assert!(even[&Seat::A].abs_diff(1333) < 149, "seats that are not listed have weight 1: {even:?}");
     assert!(heavy[&Seat::A].abs_diff(3200) < 127, "{heavy:?}");
 }

@@ -4,7 +4,7 @@ use cambio_core::Phase;
 
 use crate::table::{Scene, Stage};
 
-/// Seat b is to start its turn; the top of the pile is `card`, which a dropped without using it.
+/// A table at the start of b's turn. The top of the pile is `card`, which a dropped without using its power.
 fn after_a_dropped(card: &str, fields: &str) -> Scene {
     let mut table = Stage::of("classic", 2).with(fields).holds("a", "2h 3h 4h 5h").stock(card).deal();
     table.play("a draw, a drop");
@@ -37,7 +37,7 @@ pub(crate) fn a_taken_card_that_is_dropped_has_the_power_that_the_knob_leaves_it
         table.offers("b look b1")
     };
     assert_eq!(["no_power", "unspent_power", "power"].map(looks), [false, true, true]);
-    // Once a step of it was carried out, an unspent power is spent, and stays so when the card is dropped again.
+    // After one step was carried out, an unspent power is spent, even when the card is dropped again.
     let looks_again = |redrop: &str| {
         let fields = format!("redrop = '{redrop}'\ncall = 'instead_of_turn'");
         let mut table = Stage::of("classic", 2).with(&fields).stock("8s").deal();
@@ -66,7 +66,7 @@ pub(crate) fn a_drawn_card_without_power_may_have_to_be_kept() {
     assert!(offers(true, "2s"));
     assert!(!offers(false, "2s"));
     assert!(offers(false, "8s"), "a card with a power can always be dropped");
-    // Who has nothing to keep it for may drop any card.
+    // A seat without cards may drop any card.
     let mut empty = Stage::of("faessler", 2)
         .with("drop_plain = false\nhand = 1\npeek = 'none'")
         .holds("a", "9S")
@@ -87,12 +87,12 @@ pub(crate) fn a_paid_peek_costs_a_penalty_card_once_a_turn() {
     table.play("a cheat a1");
     assert_eq!(table.news_for("b"), "a looks a1: ?; a penalty a5");
     assert_eq!((table.row("a").as_str(), table.knows("a", "a1"), table.knows("b", "a1")), ("1 2 3 4 7", "1", "?"));
-    assert_eq!(table.legal(), "a: draw, call", "the turn goes on, without another look");
+    assert_eq!(table.legal(), "a: draw, call", "the turn continues, without another paid look");
     table.play("a draw, a drop");
     assert!(table.has_window() && !table.offers("a cheat a1"));
     table.pass();
-    assert!(table.offers("b cheat b1"), "the next turn has its own");
-    // Where no penalty card can be had, there is no such look.
+    assert!(table.offers("b cheat b1"), "the next turn has its own paid look");
+    // Without a free slot for the penalty card, the look is illegal.
     assert!(!Stage::of("original", 2).with("paid_peek = true\nmax_slots = 4").deal().offers("a cheat a1"));
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn a_power_must_be_used_or_may_be_declined() {
         while may.phase() != Phase::Start {
             may.play("a skip");
         }
-        assert!(may.news().ends_with("a skips; b's turn"), "{card}: nothing was carried out, so no second window");
+        assert!(may.news().ends_with("a skips; b's turn"), "{card}: no second window without a carried-out step");
     }
 }
 
@@ -135,6 +135,6 @@ pub(crate) fn two_cards_of_one_other_seat_can_be_swapped_or_not() {
         table.pass();
         assert_eq!((table.offers("a swap b1 b2"), table.offers("a swap c1 c4")), (allowed, allowed));
         assert!(table.offers("a swap b1 c1") && table.offers("a swap a1 b1"));
-        assert!(table.offers("a swap a1 a2"), "one's own are another knob");
+        assert!(table.offers("a swap a1 a2"), "a seat's own cards have another knob");
     }
 }

@@ -1,4 +1,4 @@
-//! What is done with arbitrary bytes: the bodies of the fuzz targets, and of a test that needs no fuzzer.
+//! The bodies of the fuzz targets. A test on stable Rust calls them too.
 
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{
@@ -6,22 +6,21 @@ use cambio_core::{
     Seat, State, replay,
 };
 
-/// What became of the lines.
+/// The number of lines with each outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Lines {
-    /// No record.
+    /// Lines that are not records.
     pub(crate) unread: u64,
-    /// A record with a flaw.
+    /// Records with an error.
     pub(crate) refused: u64,
-    /// A record without one.
+    /// Records without an error.
     pub(crate) accepted: u64,
 }
 
-/// Reads bytes as lines of records and replays them. Whatever they are, there is an answer and no panic, and what is
-/// accepted is accepted again as it was filled in.
+/// Reads bytes as lines of records and replays them. An accepted record must be accepted again after it was filled in.
 ///
 /// # Panics
-/// If it is not.
+/// If it is not, or if reading or replaying panics.
 pub(crate) fn records(bytes: &[u8]) -> Lines {
     let mut lines = Lines::default();
     for line in String::from_utf8_lossy(bytes).lines() {
@@ -35,9 +34,9 @@ pub(crate) fn records(bytes: &[u8]) -> Lines {
         };
         match replay(&record, &mut ()) {
             Ok(filled) => {
-                let again = Record::read(&filled.to_json()).expect("what is written can be read");
+                let again = Record::read(&filled.to_json()).expect("a written record can be read");
                 assert_eq!(again.rounds.len(), record.rounds.len());
-                assert!(replay(&again, &mut ()).is_ok(), "a filled record is refused: {}", filled.to_json());
+                assert!(replay(&again, &mut ()).is_ok(), "a filled record is rejected: {}", filled.to_json());
                 lines.accepted += 1;
             }
             Err(flaw) => {
@@ -49,27 +48,27 @@ pub(crate) fn records(bytes: &[u8]) -> Lines {
     lines
 }
 
-/// Plays a match by bytes: which preset, how many seats, which deal, and then one byte for each decision. Gives how many
-/// decisions were made.
+/// Plays a match from bytes: the preset, the number of seats, the deal, then one byte per decision. Returns the number
+/// of decisions.
 ///
 /// # Panics
-/// If the engine does, or breaks one of its promises.
+/// If the engine panics or violates an invariant.
 pub(crate) fn decisions(bytes: &[u8]) -> usize {
     let [preset, seats, deal, bytes @ ..] = bytes else { return 0 };
     let rules = Rules::preset(PRESETS[usize::from(*preset) % PRESETS.len()]).expect("a preset");
     played(&rules, 2 + usize::from(*seats) % 7, *deal, bytes)
 }
 
-/// Reads bytes as a rule file, up to the first zero. Whatever it is, there is an answer and no panic; what is read is read again as
-/// it was written. Plays a match by the rules if they are any, with the bytes after the zero as in [`decisions`]. Gives how many
-/// decisions were made, or the refusal.
+/// Reads the bytes up to the first zero as a rule file. If they are a valid one, checks that it is written and read
+/// back unchanged, and plays a match with the bytes after the zero as in [`decisions`]. Returns the number of
+/// decisions, or the error of the rule file.
 ///
 /// # Panics
-/// If reader or engine do, or break one of their promises.
+/// If the reader or the engine panics or violates an invariant.
 pub(crate) fn rules(bytes: &[u8]) -> Result<usize, RulesError> {
     let (text, bytes) = bytes.iter().position(|&byte| byte == 0).map_or((bytes, &[][..]), |end| bytes.split_at(end));
     let read = RulesSpec::from_toml(&String::from_utf8_lossy(text)).inspect(|spec| {
-        let again = RulesSpec::from_toml(&spec.to_toml()).expect("what is written can be read");
+        let again = RulesSpec::from_toml(&spec.to_toml()).expect("a written rule file can be read");
         assert_eq!((again.knobs(), &again.name), (spec.knobs(), &spec.name));
     });
     let rules = read.and_then(RulesSpec::validate).inspect_err(|error| {
@@ -81,7 +80,7 @@ pub(crate) fn rules(bytes: &[u8]) -> Result<usize, RulesError> {
     Ok(if rules.covers(seats).is_ok() { played(&rules, seats, *deal, bytes) } else { 0 })
 }
 
-/// Plays a match, with one byte for each decision.
+/// Plays a match with one byte per decision.
 fn played(rules: &Rules, seats: usize, deal: u8, bytes: &[u8]) -> usize {
     let key = Key::new(0, u64::from(deal));
     let space = ActionSpace::new(rules, seats);
@@ -102,7 +101,7 @@ fn played(rules: &Rules, seats: usize, deal: u8, bytes: &[u8]) -> usize {
             let choices = state.choices();
             let mut sink = |event: &Event<_>| mind.notice(&event.seen_from(Seat::B));
             if byte >= 240 {
-                // Any decision at all, legal or not.
+                // Any decision, legal or not.
                 let index = bytes.next().unwrap_or(0) * 256 + byte * 7;
                 let action = space.from_index(index % space.action_count(), seat).expect("an index below the count");
                 let legal = choices.contains(action);

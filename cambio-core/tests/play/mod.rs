@@ -1,5 +1,5 @@
-//! Random games for the tests: players, tables, a count of what happened, and a model that follows every card.
-#![allow(dead_code, reason = "every test file takes its own part")]
+//! Random games for the tests: players, rules, counts of events, and a model that tracks every card.
+#![allow(dead_code, reason = "each test file uses only some items")]
 
 use std::collections::BTreeMap;
 
@@ -29,33 +29,32 @@ pub(crate) fn all_cards(state: &State) -> Vec<Card> {
     cards
 }
 
-/// The cards of a deck, sorted as those of [`all_cards`].
+/// The cards of a deck, sorted like [`all_cards`].
 pub(crate) fn deck_of(rules: &Rules) -> Vec<Card> {
     let mut deck = rules.deck().to_vec();
     deck.sort_unstable();
     deck
 }
 
-/// How a random player plays.
+/// The style of a random player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Manner {
-    /// Every legal decision is equally likely: it snaps nearly always, and rounds are short.
+    /// Every legal decision is equally likely: most declarations are snaps, and rounds are short.
     Uniform,
-    /// It passes nine windows of ten unless it knows a match, and calls on one turn of twenty.
+    /// Passes in nine of ten windows unless it knows a match, and calls in one of twenty turns.
     Moderate,
-    /// The same, but it calls on one turn of four hundred.
+    /// Like `Moderate`, but calls in one of four hundred turns.
     Patient,
-    /// The same, but it calls only if nothing else is legal.
+    /// Like `Moderate`, but calls only if no other decision is legal.
     Mute,
 }
 
 impl Manner {
-    /// The manner of the players of one deal; all of them come up.
+    /// The manner of all players in a deal. The manners take turns.
     pub(crate) fn of(deal: u64) -> Manner {
         [Manner::Moderate, Manner::Patient, Manner::Uniform, Manner::Moderate][(deal % 4) as usize]
     }
 
-    /// Decides.
     pub(crate) fn choose(self, view: &Observation<'_>, stream: &mut Stream) -> Action {
         let choices = view.choices();
         assert!(
@@ -128,7 +127,7 @@ impl Agent for Player {
     }
 }
 
-/// Plays one match of random players in one manner.
+/// Plays one match of random players with the same manner.
 pub(crate) fn play<W: Observer>(
     rules: &Rules,
     seats: usize,
@@ -140,7 +139,7 @@ pub(crate) fn play<W: Observer>(
     play_match(&Pairing { rules: *rules, seats, key }, &mut players, observer).unwrap()
 }
 
-/// A match to be played: rules, seats, key and manner.
+/// A match to play: rules, seats, key and manner.
 pub(crate) struct Game {
     pub(crate) rules: Rules,
     pub(crate) seats: usize,
@@ -176,7 +175,7 @@ pub(crate) fn mini_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
     })
 }
 
-/// Matches by rules of which every knob has a random value.
+/// Matches with rules in which every knob has a random value.
 pub(crate) fn odd_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
     (0..deals).filter_map(move |deal| {
         let key = Key::new(seed, deal);
@@ -239,7 +238,7 @@ fn odd_rules(stream: &mut Stream) -> Option<Rules> {
         let values = values.as_array().unwrap();
         table[knob] = values[stream.below(values.len() as u32) as usize].clone();
     }
-    // Of the cards with a swap some have another kind of swap.
+    // Some cards with a swap get another kind of swap.
     let mut spec = RulesSpec::from_json(&table).unwrap();
     let mut kinds = spec.deck.kinds().to_vec();
     for kind in &mut kinds {
@@ -253,7 +252,7 @@ fn odd_rules(stream: &mut Stream) -> Option<Rules> {
     spec.validate().ok()
 }
 
-/// Counts what happens.
+/// An observer that counts kinds of events.
 #[derive(Default, Debug)]
 pub(crate) struct Tally {
     pub(crate) counts: BTreeMap<String, u64>,
@@ -266,7 +265,7 @@ impl Tally {
         *self.counts.entry(what.into()).or_default() += 1;
     }
 
-    /// Everything in the list has happened.
+    /// Asserts that all events in the list have happened.
     #[track_caller]
     pub(crate) fn assert_seen(&self, what: &[&str]) {
         let missing: Vec<&&str> = what.iter().filter(|what| !self.counts.contains_key(**what)).collect();
@@ -360,17 +359,17 @@ impl Observer for Tally {
     }
 }
 
-/// One card of the model: a place in the deck, or in a new stock.
+/// One card of the model, identified by its place in the deck or in a new stock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
-    /// `None` only between a reshuffle and the moment when its order is told.
+    /// `None` only after a reshuffle, until [`Observer::reshuffle`] passes its order.
     pub(crate) face: Option<Card>,
     pub(crate) seen_by: SeatSet,
-    /// How many reshuffles there had been when it lay in the stock.
+    /// The number of reshuffles before the card was in the stock.
     pub(crate) epoch: usize,
 }
 
-/// Follows every card of a round from the referee's events alone, and knows who saw it.
+/// Tracks every card of a round, and the seats that have seen it, from the referee's events alone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model {
     pub(crate) pieces: Vec<Piece>,
@@ -384,7 +383,7 @@ pub(crate) struct Model {
     seats: usize,
     hand: usize,
     slots: usize,
-    /// The stocks of which the order has not been told yet.
+    /// The new stocks whose order is not known yet.
     untold: Vec<Vec<usize>>,
 }
 
@@ -400,7 +399,7 @@ impl Model {
         SeatSet::first(self.seats)
     }
 
-    /// The cards that are not on the pile: where they lie plays no part.
+    /// The cards that are not on the pile.
     pub(crate) fn hidden(&self) -> impl Iterator<Item = usize> {
         self.spots.values().chain(&self.stock).chain(&self.held).copied()
     }
@@ -421,7 +420,7 @@ impl Model {
         self.stock = (first..self.pieces.len()).collect();
     }
 
-    /// The state is what the model says.
+    /// Asserts that the state agrees with the model.
     #[track_caller]
     pub(crate) fn assert_is(&self, state: &State) {
         let table = state.table();
@@ -546,7 +545,7 @@ impl Observer for Model {
     }
 }
 
-/// Chance that repeats what it was told.
+/// A chance that repeats recorded outcomes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     pub(crate) races: Vec<RaceOrder>,

@@ -1,7 +1,7 @@
-//! A table whose cards and chance are scripted, so that a test reads like an example from the rules.
+//! A table with scripted cards and chance, so that a test reads like an example from the rules.
 //!
-//! [`Stage`] says which cards lie where; [`Stage::deal`] makes a [`Scene`] of it, which is played in notation and
-//! tells what is legal, what happened, who saw it and what it counts.
+//! [`Stage`] sets the cards. [`Stage::deal`] returns a [`Scene`], which takes decisions in notation and returns legal
+//! decisions, events, knowledge and scores as text.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use cambio_core::{
     Sighting, Spot, State, Verdict,
 };
 
-/// How a table is set before a round: rules, cards and chance.
+/// A table before a round: rules, cards and chance.
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
     toml: String,
@@ -28,7 +28,7 @@ impl Stage {
         Stage::by(&format!("base = '{preset}'"), seats)
     }
 
-    /// A table of `seats` seats under the rules of a rule file; seat a starts.
+    /// A table of `seats` seats with the rules of a rule file; seat a starts.
     pub(crate) fn by(toml: &str, seats: usize) -> Stage {
         Stage {
             toml: toml.to_owned(),
@@ -47,32 +47,32 @@ impl Stage {
         self
     }
 
-    /// The labels of a seat's cards, slot 1 first, an extra card last; `_` is any card.
+    /// Sets the labels of a seat's cards, slot 1 first, an extra card last. `_` means any card.
     pub(crate) fn holds(mut self, seat: &str, labels: &str) -> Stage {
         self.hands.push((seat_of(seat), labels.to_owned()));
         self
     }
 
-    /// The labels of the stock's cards, its top first (the flip, where there is one). Behind them come those cards
-    /// of the deck that lie nowhere else, in its order.
+    /// Sets the labels of the stock's cards, top first (with the flip, if there is one). All other cards of the deck
+    /// follow, in the order of the deck.
     pub(crate) fn stock(mut self, labels: &str) -> Stage {
         labels.clone_into(&mut self.stock);
         self
     }
 
-    /// The seat with the first turn.
+    /// Sets the seat with the first turn.
     pub(crate) fn starter(mut self, seat: &str) -> Stage {
         self.starter = seat_of(seat);
         self
     }
 
-    /// Starter and carry-over as a match has them.
+    /// Sets the starter and the carry-over from a match.
     pub(crate) fn setup(mut self, setup: &Setup) -> Stage {
         (self.starter, self.carry) = (setup.starter, setup.carry);
         self
     }
 
-    /// The orders of the races to come, such as `["b a"]`. A race that is not scripted fails the test.
+    /// Sets the orders of the next races, such as `["b a"]`. A race that is not scripted fails the test.
     pub(crate) fn races(mut self, orders: &[&str]) -> Stage {
         self.script.races = orders.iter().map(|order| order.split(' ').map(seat_of).collect()).collect();
         self
@@ -89,7 +89,7 @@ impl Stage {
         let mut pick = |label: &str| {
             let card = rules.card(label).unwrap_or_else(|| panic!("the deck has no `{label}`"));
             let place = rest.iter().position(|&other| other == card);
-            rest.remove(place.unwrap_or_else(|| panic!("every `{label}` lies elsewhere")))
+            rest.remove(place.unwrap_or_else(|| panic!("every `{label}` is already used")))
         };
         let mut pick_all = |labels: &str| -> Vec<Option<Card>> {
             labels.split_whitespace().map(|label| (label != "_").then(|| pick(label))).collect()
@@ -125,7 +125,7 @@ impl Stage {
     }
 }
 
-/// Chance as the test wants it. A new stock lies in the order of the deck, its first card on top.
+/// Scripted chance. A new stock is in the order of the deck, first card on top.
 #[derive(Clone, Default, Debug)]
 struct Script {
     races: VecDeque<Vec<Seat>>,
@@ -141,8 +141,8 @@ impl Chance for Script {
     }
 
     fn race(&mut self, race: &Race<'_>) -> RaceOrder {
-        let order = self.races.pop_front().unwrap_or_else(|| panic!("no race is scripted of {:?}", race.snappers));
-        assert_eq!(order.iter().copied().collect::<SeatSet>(), race.snappers, "another race than the scripted one");
+        let order = self.races.pop_front().unwrap_or_else(|| panic!("no race of {:?} is scripted", race.snappers));
+        assert_eq!(order.iter().copied().collect::<SeatSet>(), race.snappers, "the race differs from the script");
         RaceOrder::new(order)
     }
 }
@@ -175,7 +175,7 @@ impl Scene {
         let (seat, action) = decision.split_once(' ').unwrap();
         let action = action.parse().unwrap();
         let legal = self.state.actor() == Some(seat_of(seat)) && self.state.choices().contains(action);
-        // What is not legal is refused and changes nothing.
+        // An illegal decision is rejected and changes nothing.
         if self.state.actor() == Some(seat_of(seat)) && !legal {
             let mut state = self.state.clone();
             let error = state.apply(action, &mut Script::default(), &mut ()).unwrap_err();
@@ -185,17 +185,17 @@ impl Scene {
         legal
     }
 
-    /// Whom the engine asks, and what is legal: `a: draw, call`. Empty when the round is over.
+    /// The seat to act and its choices: `a: draw, call`. Empty if the round is over.
     pub(crate) fn legal(&self) -> String {
         self.state.actor().map_or_else(String::new, |seat| format!("{seat}: {}", self.state.choices()))
     }
 
-    /// The seat that is asked; empty when the round is over.
+    /// The seat to act; empty if the round is over.
     pub(crate) fn asked(&self) -> String {
         self.state.actor().map_or_else(String::new, |seat| seat.to_string())
     }
 
-    /// What is being decided.
+    /// The phase.
     pub(crate) fn phase(&self) -> Phase {
         self.state.table().phase()
     }
@@ -205,10 +205,10 @@ impl Scene {
         self.phase() == Phase::Window
     }
 
-    /// Lets everybody pass who is asked in the window or chain that is open; gives who was asked.
+    /// Lets all seats pass in the open window or chain. Returns the letters of these seats.
     pub(crate) fn pass(&mut self) -> String {
         let phase = self.phase();
-        assert!(matches!(phase, Phase::Window | Phase::Chain), "nobody is asked to snap: {}", self.legal());
+        assert!(matches!(phase, Phase::Window | Phase::Chain), "no seat is asked to snap: {}", self.legal());
         let mut asked = String::new();
         let turns = self.state.table().turns();
         while self.phase() == phase && self.state.table().turns() == turns {
@@ -218,7 +218,7 @@ impl Scene {
         asked
     }
 
-    /// The seat that is asked draws and drops a card without power, everybody passes, and the turn ends.
+    /// Plays a turn: the seat to act draws and drops a card without a power, and all seats pass.
     pub(crate) fn idle(&mut self) {
         self.apply(Action::Draw);
         self.apply(Action::Drop);
@@ -228,13 +228,13 @@ impl Scene {
         }
     }
 
-    /// What happened since the last news, as the referee sees it.
+    /// The events since the last call, with all faces.
     pub(crate) fn news(&mut self) -> String {
         let from = std::mem::replace(&mut self.told, self.log.len());
         self.tell(from, |event| event.seen_from(witness(*event)))
     }
 
-    /// What happened since the last news, as a seat sees it. The news stay news.
+    /// The events since the last call of [`Scene::news`], as a seat sees them.
     pub(crate) fn news_for(&self, seat: &str) -> String {
         self.tell(self.told, |event| event.seen_from(seat_of(seat)))
     }
@@ -282,12 +282,12 @@ impl Scene {
         }
     }
 
-    /// The label of the card that lies here; `-` for a gap.
+    /// The label of the card in a spot; `-` for a gap.
     pub(crate) fn face(&self, spot: &str) -> &str {
         self.state.face(spot_of(spot)).map_or("-", |card| self.rules().label(card))
     }
 
-    /// What a seat knows of the card that lies here: its label, or `?`.
+    /// The label of the card in a spot if a seat knows it, otherwise `?`.
     pub(crate) fn knows(&self, seat: &str, spot: &str) -> &str {
         self.state.observe(seat_of(seat)).face(spot_of(spot)).map_or("?", |card| self.rules().label(card))
     }
@@ -305,12 +305,12 @@ impl Scene {
         self.state.table().top().map_or("-", |card| self.rules().label(card))
     }
 
-    /// How many cards the stock has.
+    /// The number of cards in the stock.
     pub(crate) fn stock_len(&self) -> usize {
         self.state.table().stock_len()
     }
 
-    /// How many cards the pile has.
+    /// The number of cards on the pile.
     pub(crate) fn pile_len(&self) -> usize {
         self.state.table().pile_len()
     }
@@ -320,30 +320,30 @@ impl Scene {
         self.state.points(seat_of(seat)).unwrap()
     }
 
-    /// The state itself.
+    /// The state.
     pub(crate) fn state(&self) -> &State {
         &self.state
     }
 
-    /// The rules in force.
+    /// The rules.
     pub(crate) fn rules(&self) -> &Rules {
         self.state.table().rules()
     }
 
-    /// How the round came out: why it ended, and the scores, seat a first.
+    /// Why the round ended, and its scores, seat a first.
     pub(crate) fn outcome(&self) -> (&'static str, Vec<String>) {
         let result = self.result();
         (result.ended.word(), result.scores().iter().map(ToString::to_string).collect())
     }
 
-    /// The result of the round, which is over.
+    /// The result of the round, which must be over.
     pub(crate) fn result(&self) -> RoundResult {
         assert!(self.script.races.is_empty(), "scripted races are left over");
-        RoundResult::of(&self.state).unwrap_or_else(|| panic!("the round goes on: {}", self.legal()))
+        RoundResult::of(&self.state).unwrap_or_else(|| panic!("the round is not over: {}", self.legal()))
     }
 }
 
-/// The seat that sees the face of an event that one seat alone sees.
+/// A seat that sees the face of an event.
 fn witness(event: Event<Card>) -> Seat {
     match event {
         Event::Peeked { seat, .. } | Event::Drew { seat, .. } | Event::Looked { seat, .. } => seat,

@@ -1,5 +1,5 @@
-//! How a tensor is written. Learners do it for every decision, so the loops have no branch that depends on the cards: what is
-//! not there is written as 0 where nothing else can lie.
+//! Writing of tensors. This is a hot path of learning, so the loops have no branch that depends on the cards: for an
+//! absent card, 0 is written to an entry that no other card uses.
 
 use super::{TensorNumber, TensorSpace};
 use crate::engine::observation::View;
@@ -10,11 +10,11 @@ use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, Seat, SeatSet, SpotSet};
 use crate::view::card_history::{NEVER, Row, Trace};
 use crate::view::round_history::{PublicEvent, RoundHistory};
 
-/// The `SEATS` seats of a table as one of them counts them.
+/// The `SEATS` seats of a table, relative to the observing seat.
 struct Circle<const SEATS: usize> {
-    /// The seats from the observing one on.
+    /// The seats in playing order, beginning with the observing seat.
     seats: [Seat; SEATS],
-    /// How many places after the observing seat each seat sits.
+    /// The distance of each seat from the observing seat.
     place: [u8; MAX_SEATS],
 }
 
@@ -36,7 +36,7 @@ impl<const SEATS: usize> Circle<SEATS> {
         usize::from(self.place[seat.index()])
     }
 
-    /// Writes a flag for each place: whether its seat is in the set.
+    /// Writes one flag per place: whether its seat is in the set.
     #[inline]
     fn write_flags<N: TensorNumber>(&self, set: SeatSet, flags: &mut [N; SEATS]) {
         for (flag, &seat) in flags.iter_mut().zip(&self.seats) {
@@ -45,32 +45,32 @@ impl<const SEATS: usize> Circle<SEATS> {
     }
 }
 
-/// The bits as bytes, the lowest first.
+/// The bits as bytes of 0 or 1, lowest bit first.
 #[inline]
 fn spread(bits: u8) -> [u8; 8] {
-    // A copy of the bits for each byte, each nine places above the one before: bit 7 of byte `n` is then bit `7 - n`.
+    // Each byte gets a copy of the bits, nine bits above the previous copy. Bit 7 of byte `n` is then bit `7 - n` of `bits`.
     (u64::from(bits).wrapping_mul(0x8040_2010_0804_0201) >> 7 & 0x0101_0101_0101_0101).to_be_bytes()
 }
 
-/// The numbers from here on, as many as the caller knows there to be.
+/// The first `LEN` numbers from index `at` on.
 #[inline]
 fn chunk<N, const LEN: usize>(tensor: &mut [N], at: usize) -> &mut [N; LEN] {
     tensor[at..].first_chunk_mut().expect("a block has its length")
 }
 
 impl TensorSpace {
-    /// Writes what a seat may know: an [`Observation`](crate::Observation), or the [`StateView`](crate::StateView) of a state
-    /// and a seat, with the history of its round. Both give the same numbers; the latter is faster.
+    /// Writes the tensor of a view and of the history of its round. The view is an [`Observation`](crate::Observation)
+    /// or a [`StateView`](crate::StateView). Both give the same numbers; a [`StateView`](crate::StateView) is faster.
     ///
     /// # Panics
-    /// If `tensor` has another length than [`TensorSpace::len`], or the view is of other rules or another number of seats.
+    /// If the length of `tensor` is not [`TensorSpace::len`], or the view has other rules or another number of seats.
     pub fn write<N: TensorNumber>(&self, view: &impl View, history: &RoundHistory, tensor: &mut [N]) {
-        assert_eq!(tensor.len(), self.len, "a tensor has the length of its space");
+        assert_eq!(tensor.len(), self.len, "the tensor must have the length of its space");
         assert!(
             view.table().seats() == self.seats && *view.rules() == self.rules,
-            "the view is of the table that the space was made for"
+            "the view must have the rules and the number of seats of the space"
         );
-        // Loops over a number of seats that is known are no loops.
+        // With the number of seats as a constant, the compiler unrolls the loops over seats.
         match self.seats {
             2 => self.write_for::<N, 2>(view, history, tensor),
             3 => self.write_for::<N, 3>(view, history, tensor),
@@ -149,7 +149,7 @@ impl TensorSpace {
         }
     }
 
-    /// Everything about the spots, and the counts of cards.
+    /// Writes the blocks about spots, and the counts of cards.
     #[inline]
     fn write_spots<N: TensorNumber, const SEATS: usize>(
         &self,
@@ -162,15 +162,15 @@ impl TensorSpace {
         let cards = history.cards();
         let now = history.turns().saturating_add(1);
         let age = |turn: u16| N::from_count(now.saturating_sub(turn));
-        // Rows come in the order of the tensor, and what they have beyond the slots of the rules is 0: what follows is not yet
-        // written, or is the next row.
+        // A row has `MAX_SLOTS` entries, so it writes zeros beyond the slots of the rules. Blocks and rows are written
+        // in the order of the tensor, so these zeros are overwritten or fall on entries that are still 0.
         self.write_spot_flags(table.occupied, circle, at.occupied, tensor);
         self.write_spot_flags(table.pointed.intersection(table.occupied), circle, at.pointed, tensor);
         if let Some(spot) = table.gap() {
             tensor[at.gap + circle.place(spot.seat()) * self.slots + spot.number() - 1] = N::ONE;
         }
         self.write_stamps(history, circle, |turn| N::from_flag(turn != NEVER), at.seen_by, tensor);
-        // How many cards of each class the seat sees on the pile, in layouts and in its hand.
+        // The number of cards of each class that the seat knows: on the pile, in layouts and in its hand.
         let mut seen = *history.pile();
         let held = view.held();
         seen[self.rules.class_here(held)] += u8::from(held.is_some());
@@ -201,13 +201,13 @@ impl TensorSpace {
         }
     }
 
-    /// Writes the class of a card that may not be there, one-hot.
+    /// Writes the class of a card, one-hot; zeros for `None`.
     #[inline]
     fn write_card<N: TensorNumber>(&self, card: Option<Card>, at: usize, tensor: &mut [N]) {
         tensor[at + self.rules.class_here(card)] = N::from_flag(card.is_some());
     }
 
-    /// Writes a block with a flag for each spot, row by row.
+    /// Writes a block with one flag per spot, row by row.
     #[inline]
     fn write_spot_flags<N: TensorNumber, const SEATS: usize>(
         &self,
@@ -226,7 +226,7 @@ impl TensorSpace {
         }
     }
 
-    /// Writes a block of numbers that are made of the turns in which seats saw the cards, row by row.
+    /// Writes a block of numbers that `number` computes from the turns in which seats last saw the cards, row by row.
     #[inline]
     fn write_stamps<N: TensorNumber, const SEATS: usize>(
         &self,
@@ -248,7 +248,7 @@ impl TensorSpace {
         }
     }
 
-    /// Writes a block of numbers that are made of others, row by row.
+    /// Writes a block of numbers that `number` computes from the rows, row by row.
     #[inline]
     fn write_rows<N: TensorNumber, T: Copy, const WIDTH: usize, const SEATS: usize>(
         &self,

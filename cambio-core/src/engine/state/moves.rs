@@ -1,4 +1,4 @@
-//! How the state follows a motion: the one place in which cards change places.
+//! Applies motions to the state. Cards change places only here.
 
 use crate::engine::motion::Motion;
 use crate::engine::state::{Order, State};
@@ -7,8 +7,8 @@ use crate::rules::card::Card;
 use crate::rules::seat::{Seat, SeatSet, Spot, SpotSet};
 
 impl State {
-    /// Moves the cards, and notes who has seen them. A face that somebody sees was decided before.
-    #[expect(clippy::inline_always, reason = "where a motion is made its kind is known, and nothing is left to match")]
+    /// Moves the cards, and updates which seats have seen them. A latent face must be drawn before a seat sees it.
+    #[expect(clippy::inline_always, reason = "callers construct the motion, so the match folds away")]
     #[inline(always)]
     pub(crate) fn follow(&mut self, motion: Motion<Card>) {
         match motion {
@@ -72,7 +72,7 @@ impl State {
         SeatSet::first(self.table.seats())
     }
 
-    /// One card to each seat in turn, from the starter on, until all have a hand; then the extra ones.
+    /// Deals one card to each seat in turn, from the starter on, until all have a hand, and then the extra cards.
     fn deal_hands(&mut self, starter: Seat, extra: SeatSet) {
         let State { table, hidden } = self;
         let (hand, seats) = (table.rules.spec().hand.count(), table.seats());
@@ -97,7 +97,7 @@ impl State {
         }
     }
 
-    /// The top of the stock goes into an empty spot, unseen.
+    /// Moves the top of the stock into an empty spot, unseen.
     fn add(&mut self, spot: Spot) {
         let State { table, hidden } = self;
         table.stock_len -= 1;
@@ -108,7 +108,7 @@ impl State {
         }
     }
 
-    /// The pile without its top becomes the stock, kind by kind: it is still to be shuffled.
+    /// Moves all cards but the top from the pile to the stock, sorted by kind. The caller shuffles them.
     fn turn_pile_over(&mut self, cards: u16) {
         let State { table, hidden } = self;
         let top = table.top.expect("a pile that is reshuffled has a top");
@@ -139,7 +139,7 @@ impl State {
         table.top_spent = false;
     }
 
-    /// These seats have seen the card that lies here.
+    /// Marks the card in this spot as seen by these seats.
     #[inline]
     fn show_to(&mut self, spot: Spot, seats: SeatSet) {
         let State { table, hidden } = self;
@@ -147,14 +147,14 @@ impl State {
         hidden.seen_ranks |= table.rules.rank_bit(card);
         let points = table.rules.points(card);
         for seat in seats.each().map(Seat::index) {
-            // Who has seen which card is hard to predict: no branch.
+            // Branch-free, because a branch on what a seat has seen is hard to predict.
             let is_new = !table.seen[seat].contains(spot);
             table.seen[seat].insert(spot);
             hidden.seen_points[seat] += i32::from(is_new) * points;
         }
     }
 
-    /// Takes the card away from an occupied spot: nobody has seen what will lie here.
+    /// Removes the face from a spot, and marks the spot as unseen by all seats.
     #[inline]
     fn clear(&mut self, spot: Spot) -> Option<Card> {
         let State { table, hidden } = self;
@@ -168,7 +168,7 @@ impl State {
         card
     }
 
-    /// Takes the card away from a spot: a gap remains.
+    /// Removes the card from a spot, which is then empty.
     fn lift(&mut self, spot: Spot) -> Option<Card> {
         self.table.occupied.remove(spot);
         self.clear(spot)

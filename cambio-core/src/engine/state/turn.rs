@@ -1,8 +1,8 @@
 //! How decisions change the state: turns, powers, windows, gifts, chains, penalties, and the end of a round.
 //!
-//! Every function here runs after the one gate in [`State::apply`](crate::State::apply), so it changes and does
-//! not ask. Each ends by asking somebody, or by ending the round. `power` carries out powers, `window` snap windows with
-//! gifts and chains. Cards move only by the events that happen.
+//! The functions run after the check in [`State::apply`](crate::State::apply), so they do not validate. Each one ends
+//! by setting the seat to act or by ending the round. `power` carries out powers; `window` carries out snap windows,
+//! gifts and chains. Cards move only through events.
 
 mod power;
 mod window;
@@ -17,7 +17,7 @@ use crate::rules::knob::{CallWhen, EmptyHand, Flip, Peek, Redrop, StockEmpty};
 use crate::rules::seat::{Seat, Spot, SpotSet};
 use crate::{Action, RulesSpec};
 
-/// The state in the middle of a decision, with the chance and the sink that go with it.
+/// A state in the middle of a decision, with the chance and the sink of the call.
 pub(crate) struct Turn<'s, C, S> {
     pub(crate) state: &'s mut State,
     pub(crate) chance: &'s mut C,
@@ -29,8 +29,8 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.state.table.rules.spec()
     }
 
-    /// Moves the cards as the event says, and tells the sink.
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    /// Applies an event to the cards, and passes it to the sink.
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub(crate) fn happens(&mut self, event: Event<Card>) {
         self.state.follow(event.motion());
@@ -75,7 +75,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             (_, Action::Show(spot)) => self.show(spot),
             (_, Action::Give(spot)) => self.give(seat, spot),
             (_, Action::Snap(spot)) => self.chain(seat, spot),
-            // Only a chain still has a pass: that of a window stands above.
+            // This pass ends a chain; a pass in a window is matched above.
             (_, Action::Pass | Action::Touch(_)) => self.after_window(),
             (_, Action::Peek(spot)) => {
                 self.peek(seat, spot);
@@ -87,7 +87,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     // Faces and cards.
 
-    /// The face of an occupied spot; a latent one is decided now.
+    /// The face of an occupied spot. A latent face is drawn now.
     #[inline]
     fn face(&mut self, spot: Spot) -> Card {
         match self.state.hidden.faces[spot.index()] {
@@ -115,7 +115,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         hidden.stock[last]
     }
 
-    /// The top of the stock, which somebody sees now. The event that follows says where it goes.
+    /// Takes the top of the stock, whose face a seat sees now. The next event places the card.
     #[inline]
     fn turn_top(&mut self) -> Card {
         self.restock();
@@ -132,7 +132,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     #[cold]
     fn reshuffle(&mut self) {
-        // What is still latent comes from the old stock: it is decided before the new one lies there.
+        // Latent faces come from the old stock, so they are drawn before the new stock replaces it.
         self.settle();
         let event = Event::Reshuffled { cards: self.state.table.pile_len - 1 };
         self.state.follow(event.motion());
@@ -152,7 +152,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
     }
 
-    /// One penalty card, unseen, for `seat` (000:124, 003:8, 004:143).
+    /// Gives `seat` one penalty card, unseen (000:124, 003:8, 004:143).
     fn penalise(&mut self, seat: Seat) {
         match self.state.table.penalty_spot(seat) {
             Some(spot) if self.state.table.can_draw() => {
@@ -170,7 +170,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.happens(Event::Peeked { seat, spot, face });
     }
 
-    /// Asks `seat`, or the next seat with a peek left, which card it looks at.
+    /// Asks `seat`, or the next seat with a peek left, which card it peeks at.
     pub(crate) fn ask_to_peek(&mut self, seat: Seat) {
         let number = match self.spec().peek {
             Peek::Slots(slots) => slots.count_ones() as usize,
@@ -231,7 +231,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.ask(seat, Phase::Start);
     }
 
-    /// Whether a turn of this seat has a legal start.
+    /// Whether this seat has a legal decision at the start of its turn.
     fn can_start(&mut self, seat: Seat) -> bool {
         let table = &self.state.table;
         let has_card = table.can_draw() || table.can_take();
@@ -265,7 +265,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     fn call(&mut self, seat: Seat) {
         let table = &mut self.state.table;
-        // A call that ends a turn is no start: the freeze is for the next seat.
+        // The freeze ends with the next start of a turn. A call at the end of a turn does not end it.
         table.frozen &= table.phase != Phase::Start;
         table.callers.insert(seat);
         table.first_caller.get_or_insert(seat);
@@ -305,7 +305,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.land(Power::NONE);
     }
 
-    /// A card has landed on the pile; `power` is what it may do.
+    /// Continues after a card landed on the pile, with the power that it may use.
     fn land(&mut self, power: Power) {
         self.state.table.power = power;
         if self.state.table.rules.powers_come_first() && !power.is_none() {
@@ -336,7 +336,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             return;
         }
         self.settle();
-        // All see the cards for the scores. The table stays as it was when play stopped.
+        // All seats see the cards at scoring. The table itself stays as it was when play ended.
         for spot in self.state.table.occupied.iter_from(self.state.table.starter) {
             if let Some(card) = self.state.hidden.faces[spot.index()] {
                 self.sink.event(&Event::TurnedUp { spot, card });

@@ -1,4 +1,4 @@
-//! Powers: their steps, one after the other, and what they look at, swap and reveal.
+//! Powers: carries out their steps (look, swap, reveal) one after the other.
 
 use crate::engine::chance::Chance;
 use crate::engine::event::{Event, Sink};
@@ -19,7 +19,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.ask_step();
     }
 
-    /// Asks for the power's step, or goes past those without a legal target.
+    /// Asks for the first step, from the current one on, that has a legal target. Without one, the power ends.
     fn ask_step(&mut self) {
         let table = &mut self.state.table;
         while let Some(step) = table.power.step(table.step.into()) {
@@ -52,7 +52,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     }
 
     pub(super) fn swap(&mut self, seat: Seat, one: Spot, other: Spot) {
-        // It is the card that was looked at, wherever it lies.
+        // `pointed` follows the cards that were looked at.
         self.state.table.pointed.swap(one, other);
         let (one, other) = (one.min(other), one.max(other));
         self.happens(Event::Swapped { seat, one, other });
@@ -62,7 +62,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     pub(super) fn decline(&mut self, seat: Seat) {
         let table = &mut self.state.table;
-        // A step that could have been a swap is an action declined, not a look: the next is offered in full.
+        // Declining a step that allows a swap too is not a declined look, so later looks stay available.
         let looks = |step: crate::Step| (step.looks_at_own() || step.looks_at_others()) && !step.swaps();
         let looks = table.power.step(table.step.into()).is_some_and(looks);
         table.declined_look |= looks;
@@ -70,7 +70,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.next_step();
     }
 
-    /// One card of a reveal is named; after the last all are shown.
+    /// Names one card of a reveal. After the last one, all named cards are shown.
     pub(super) fn show(&mut self, spot: Spot) {
         self.state.table.named.insert(spot);
         if self.state.table.next_shown().is_some() {

@@ -1,4 +1,4 @@
-//! Snap windows: who is asked, how declarations are resolved, gifts and chains.
+//! Snap windows: which seats are asked, how declarations are resolved, gifts and chains.
 
 use crate::engine::chance::{Chance, Race, RaceOrder};
 use crate::engine::event::{Ending, Event, Sink, Verdict};
@@ -27,7 +27,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.ask_next();
     }
 
-    /// Whether only seats are asked that know a card that matches.
+    /// Whether only seats that know a matching card are asked.
     #[inline]
     fn asks_knowing(&self) -> bool {
         self.spec().snap_known_only || self.state.hidden.asks_knowing
@@ -38,8 +38,8 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         !self.state.view(seat).known_matches().is_empty()
     }
 
-    /// Whether surely nobody has seen a card that matches the opener: by ranks alone, and by a look at each card, instead
-    /// of one for each seat, where they do not tell.
+    /// Whether certainly no seat has seen a card that matches the opener. Tests the cached ranks first. If they contain
+    /// the rank, rebuilds them from the seen cards once, instead of searching for each seat.
     #[inline]
     fn nobody_knows_a_match(&mut self) -> bool {
         let State { table, hidden } = &mut *self.state;
@@ -56,7 +56,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         hidden.seen_ranks & rank == 0
     }
 
-    /// Asks the next seat that may snap to declare; after the last the declarations are resolved.
+    /// Asks the next seat that may snap for its declaration. After the last seat, resolves the declarations.
     #[inline]
     pub(super) fn ask_next(&mut self) {
         self.state.table.phase = Phase::Window;
@@ -101,7 +101,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let mut winner = None;
         for seat in order.seats() {
             let Some(Declared::Snap(spot)) = self.state.hidden.declared[seat.index()] else { continue };
-            // Only the winner's card can be gone; nothing else leaves a spot before its gift.
+            // The winner has snapped this card already. Before the gift, no other card leaves its spot.
             if !self.state.table.occupied.contains(spot) {
                 continue;
             }
@@ -119,7 +119,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             if verdict == Verdict::Right {
                 winner = Some((seat, spot));
                 self.win(seat, spot);
-                // Nothing can fill an own layout again: the round is over. A foreign one waits for its gift.
+                // The winner's own empty layout ends the round. The empty layout of another seat still gets the gift.
                 let is_over = self.state.table.ends_when_empty() && self.state.table.layout(seat).is_empty();
                 if is_over && self.spec().empty_hand_fines == EmptyHandFines::None {
                     break;
@@ -134,7 +134,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
     }
 
-    /// A snapped card matched, and lies on the pile.
+    /// Records a successful snap, whose card is on the pile already.
     fn win(&mut self, seat: Seat, spot: Spot) {
         let table = &mut self.state.table;
         table.won = true;
@@ -158,7 +158,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.after_success(seat);
     }
 
-    /// After a success and its gift: empty layouts, then the chain.
+    /// Continues after a successful snap and its gift: first empty layouts, then the chain.
     pub(super) fn after_success(&mut self, winner: Seat) {
         self.state.table.gap = None;
         let spec = self.spec();
@@ -180,7 +180,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
     }
 
-    /// The winner goes on with one card more (000:118–120).
+    /// The winner snaps one more card (000:118–120).
     pub(super) fn chain(&mut self, seat: Seat, spot: Spot) {
         let card = self.face(spot);
         let verdict = if matches(&self.state.table, seat, spot, card) { Verdict::Right } else { Verdict::Wrong };
