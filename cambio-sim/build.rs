@@ -1,4 +1,4 @@
-//! Notes which sources and which compiler the program is made of, for the manifests of runs.
+//! Records the revision of the sources and the compiler version, for the manifests of runs.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ fn main() {
     println!("cargo:rustc-env=CAMBIO_REVISION={}", said("git", &["rev-parse", "HEAD"]));
     let changed = said("git", &["status", "--porcelain", "--untracked-files=no"]);
     println!("cargo:rustc-env=CAMBIO_DIRTY={}", if changed.is_empty() { "false" } else { "true" });
-    // With no other line the script runs again whenever a file of this package has changed.
+    // Without any `rerun-if-changed` line, the script would rerun whenever a file of this package changes.
     for path in said("git", &["rev-parse", "--git-path", "HEAD"]).lines().filter(|path| *path != "unknown") {
         println!("cargo:rerun-if-changed={path}");
     }

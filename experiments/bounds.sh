@@ -1,12 +1,12 @@
 #!/bin/sh
-# How far can each player of the ladder be exploited? A responder for each: a network that learns to beat it and nobody else
-# (`cambio learn --exploit`). What the best of its levels wins on fresh deals is a lower bound.
+# Lower bounds on the exploitability of each agent of the ladder. For each agent, trains a responder: a network that learns
+# to beat only this agent (`cambio learn --exploit`). The win of its best level on fresh deals is the bound.
 #
 #     experiments/bounds.sh OUT [OPTION OF CAMBIO LEARN]...      for example: runs/bounds --threads 2
 #
-# One folder for each player; what is there is not learned again. CAMBIO is the command; FAST and SLOW are the matches that a
-# responder learns from, against players that do not search and against those that do. As given it takes some six hours on one core;
-# 400000 and 8000 give a look.
+# Writes one folder per agent and skips complete folders. CAMBIO is the command. FAST and SLOW are the numbers of training
+# matches against agents without and with search. The defaults take about six hours on one core; use 400000 and 8000 for a
+# quick look.
 set -eu
 out=${1:?usage: bounds.sh OUT [OPTION OF CAMBIO LEARN]...}
 shift
@@ -15,7 +15,7 @@ fast=${FAST:-2000000}
 slow=${SLOW:-400000}
 mkdir -p "$out"
 
-# responder NAME AGENT MATCHES: into OUT/NAME, unless that is complete.
+# responder NAME AGENT MATCHES: trains a responder into OUT/NAME, unless it is complete.
 responder() {
     name=$1 agent=$2 matches=$3
     shift 3

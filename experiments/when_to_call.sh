@@ -1,14 +1,14 @@
 #!/bin/sh
-# When to call: the best threshold on each rule system, the other decks of `original` among them, at 2, 4 and 6 seats. Each
-# threshold is played on the same deals in every seat, once against players who call at 5, the advice of the original
-# rules, and once (but for the other decks) against tables of each other threshold.
+# When to call: the best threshold on each rule system, including the other decks of `original`, at 2, 4 and 6 seats. Each
+# threshold plays the same deals in every seat: against agents that call at 5, which the original rules advise, and (except
+# for the other decks) against every other threshold in all other seats.
 #
 #     experiments/when_to_call.sh OUT [OPTION OF CAMBIO TUNE]...      for example: runs/call --threads 2
 #
-# One folder for each curve; what is there is not played again. CAMBIO is the command; FIXED and SELF are how many matches
-# a threshold plays against those who call at 5 and against each table of another one, 0 for none; on classic, where a
-# match is one round, five times as many. SEATS are the numbers of seats. As given it takes about an hour on one core; 80
-# and 12 give a look.
+# Writes one folder per curve and skips existing folders. CAMBIO is the command. FIXED and SELF are the numbers of matches of a
+# threshold against call_at=5 and against each other threshold; 0 means none. On classic, where a match is one round, five
+# times as many are played. SEATS are the numbers of seats. The defaults take about an hour on one core; use 80 and 12 for a
+# quick look.
 set -eu
 out=${1:?usage: when_to_call.sh OUT [OPTION OF CAMBIO TUNE]...}
 shift
@@ -18,7 +18,7 @@ self=${SELF:-800}
 tables=${SEATS:-2 4 6}
 mkdir -p "$out"
 
-# tune NAME OPTION...: into OUT/NAME, unless that is there.
+# tune NAME OPTION...: tunes into OUT/NAME, unless it exists.
 tune() {
     name=$1
     shift
@@ -33,7 +33,7 @@ scale() {
     case $1 in classic) echo 5 ;; *) echo 1 ;; esac
 }
 
-# against_five AGENT RULES SEATS [OPTION]...: a fixed field.
+# against_five AGENT RULES SEATS [OPTION]...: all thresholds against call_at=5.
 against_five() {
     agent=$1 rules=$2 seats=$3 deals=$(($(scale "$2") * fixed / $3))
     shift 3
@@ -43,7 +43,7 @@ against_five() {
         --range=-4..20 --deals "$deals" --incumbent "$five" --validate "$deals" "$@"
 }
 
-# against_itself AGENT RULES SEATS [OPTION]...: every threshold against tables of every other.
+# against_itself AGENT RULES SEATS [OPTION]...: every threshold against every threshold in all other seats.
 against_itself() {
     agent=$1 rules=$2 seats=$3 deals=$(($(scale "$2") * self / $3))
     shift 3

@@ -2,20 +2,20 @@
 """Builds the book and checks it.
 
     scripts/book.py build [FOLDER]      build the book into FOLDER, target/book by default
-    scripts/book.py links [FOLDER]      check the links of the pages in the repository, and of the book that was built,
-                                        and that the README is short
-    scripts/book.py run [PAGE]...       run the commands on the README and the book's pages, and compare what they print
+    scripts/book.py links [FOLDER]      check the links of the pages in the repository and of the built book, and the
+                                        length of the README
+    scripts/book.py run [PAGE]...       run the commands on the README and the book's pages, and compare their output
 
-`build` needs mdBook. It takes one of the right version from PATH or from `target/tools`, and otherwise installs it there
-from crates.io. `run` builds `cambio` in release and works in a temporary folder for each page, with `experiments`,
-`examples` and `notebooks` in it; the variable CAMBIO names another `cambio`. On a page,
+`build` needs mdBook. It uses the right version from PATH or `target/tools`, and otherwise installs it there from
+crates.io. `run` builds `cambio` in release mode and runs each page in a temporary folder that contains `experiments`,
+`examples` and `notebooks`; the variable CAMBIO selects another `cambio`. On a page,
 
-- a block `console` holds commands after `$ ` and below them what they print: `…` alone on a line stands for any lines,
-  within a line for any text; a line that begins with `> ` is what a person types;
-- a block `sh run` holds commands that have to succeed;
-- a block with `file=NAME`, in any language, becomes that file.
+- a `console` block contains commands after `$ ` and their expected output. `…` matches any lines if it is alone on a line,
+  and any text within a line. Lines that start with `> ` are typed by the user.
+- a `sh run` block contains commands that must succeed.
+- a block with `file=NAME`, in any language, is written to that file.
 
-Other blocks are left alone; Rust is compiled by `cargo test --doc -p CRATE`. Needs Python's standard library alone.
+Other blocks are ignored. Rust blocks are tested by `cargo test --doc -p CRATE`.
 """
 
 import argparse
@@ -40,7 +40,7 @@ README_BYTES = 8000
 
 
 def mdbook():
-    """An mdBook of the right version, installed if there is none."""
+    """The path of the right version of mdBook, which is installed if necessary."""
     own = TARGET / "tools/bin/mdbook"
     for program in ("mdbook", str(own)):
         if shutil.which(program):
@@ -48,7 +48,7 @@ def mdbook():
             if said.split()[-1].lstrip("v") == MDBOOK:
                 return program
     print(f"installing mdBook {MDBOOK} into {own.parent.parent}", file=sys.stderr)
-    # Without optimisation it is built in half the time, and the book is small.
+    # A debug build takes half the time to compile and is fast enough for this book.
     subprocess.run(
         ["cargo", "install", "mdbook", "--version", MDBOOK, "--locked", "--debug", "--no-default-features", "--features",
          "search", "--quiet", "--root", own.parent.parent],
@@ -59,7 +59,7 @@ def mdbook():
 
 
 def cambio():
-    """The command that CAMBIO names, or else the one of this tree, built in release."""
+    """The program in the variable CAMBIO, or a release build of this tree."""
     if "CAMBIO" in os.environ:
         return Path(os.environ["CAMBIO"])
     subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
@@ -67,7 +67,7 @@ def cambio():
 
 
 def build(folder):
-    """The book, with the reports that it shows and the files of the repository that its pages name."""
+    """Builds the book, with the example reports and the files of the repository that its pages link to."""
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([mdbook(), "build", str(ROOT / "book"), "--dest-dir", str(folder)], check=True)
     program = cambio()
@@ -79,21 +79,21 @@ def build(folder):
         (folder / "reports").mkdir()
         shutil.copyfile(f"{work}/run/report.html", folder / "reports/quickstart.html")
         shutil.copyfile(f"{work}/tune/report.html", folder / "reports/tuning.html")
-    # Pages such as PROTOCOL.md lie in the repository's root and name files beside them.
+    # Pages such as PROTOCOL.md are in the root of the repository and link to files next to them.
     for page in folder.glob("*.html"):
         for link in Anchors.of(page).links:
             path = unquote(urlsplit(link).path)
             if path and not urlsplit(link).scheme and not (folder / path).exists() and (ROOT / path).is_file():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / path, folder / path)
-    print(f"the book is {folder}/index.html")
+    print(f"built {folder}/index.html")
 
 
 # --------------------------------------------------------------------------------------------------------------- links
 
 
 class Anchors(html.parser.HTMLParser):
-    """What a page links to, and what can be linked to on it."""
+    """The links and anchors of a page."""
 
     known = {}
 
@@ -118,7 +118,7 @@ class Anchors(html.parser.HTMLParser):
 
 
 def slug(heading):
-    """The anchor that a heading gets: lower case, spaces as hyphens, no punctuation."""
+    """The anchor of a heading: lower case, spaces as hyphens, no punctuation."""
     text = re.sub(r"`|\*|\[|\]\([^)]*\)", "", heading).strip().lower()
     kept = (c for c in text if c in "-_ " or unicodedata.category(c)[0] in "LN")
     return "".join("-" if c == " " else c for c in kept)
@@ -129,28 +129,28 @@ def without_code(text):
 
 
 def markdown_links():
-    """Broken links of the Markdown pages in the repository, as a reader there follows them."""
+    """Broken links of the Markdown pages in the repository."""
     pages = [*ROOT.glob("*.md"), *(ROOT / "book/src").rglob("*.md"), ROOT / "notebooks/README.md"]
     for page in sorted(pages):
         for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
             parts = urlsplit(link)
             goal = (page.parent / unquote(parts.path)).resolve() if parts.path else page
-            # Reports are made when the book is built.
+            # Reports are created when the book is built.
             if parts.scheme or "reports/" in link:
                 continue
             if not goal.exists():
-                yield f"{page.relative_to(ROOT)}: {link} leads nowhere"
+                yield f"{page.relative_to(ROOT)}: the target of {link} does not exist"
             elif parts.fragment and goal.suffix == ".md":
                 text = re.sub(r"\{\{#include (.*?)\}\}", lambda found: (goal.parent / found[1]).read_text(), goal.read_text())
                 text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
                 if parts.fragment not in {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}:
-                    yield f"{page.relative_to(ROOT)}: {link} has no such heading"
+                    yield f"{page.relative_to(ROOT)}: the target of {link} has no such heading"
 
 
 def book_links(folder):
-    """Broken links of the book as it was built."""
+    """Broken links of the built book."""
     for page in sorted(folder.rglob("*.html")):
-        # This page may be shown at any address, so its links start at the root.
+        # This page is served at any address, so its links are relative to the root.
         if page.name == "404.html":
             continue
         for link in Anchors.of(page).links:
@@ -160,41 +160,41 @@ def book_links(folder):
             goal = (page.parent / unquote(parts.path)).resolve() if parts.path else page
             goal = goal / "index.html" if goal.is_dir() else goal
             if not goal.is_file():
-                yield f"{page.relative_to(folder)}: {link} leads nowhere"
+                yield f"{page.relative_to(folder)}: the target of {link} does not exist"
             elif parts.fragment and goal.suffix == ".html" and unquote(parts.fragment) not in Anchors.of(goal).names:
-                yield f"{page.relative_to(folder)}: {link} has no such anchor"
+                yield f"{page.relative_to(folder)}: the target of {link} has no such anchor"
 
 
 # ----------------------------------------------------------------------------------------------------------------- run
 
 
 def blocks(text):
-    """The code blocks of a page: what their first line says, and their lines."""
+    """Yields the code blocks of a page: the words of the info string, and the lines."""
     for found in re.finditer(r"^```(\S.*?)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
         yield found[1].split(), found[2].splitlines()
 
 
 def commands(lines):
-    """The commands of a block: each with the lines below it."""
+    """The commands of a console block, each with the lines below it."""
     found = []
     for line in lines:
         if line.startswith("$ "):
             found.append((line[2:], []))
         elif not found:
-            raise ValueError(f"`{line}` stands before any command")
+            raise ValueError(f"expected a command before `{line}`")
         else:
             found[-1][1].append(line)
     return found
 
 
 def pattern(lines):
-    """What the output has to look like, and what a person types in between."""
+    """A regular expression for the expected output, and the input that the user types."""
     shape, typed = "", []
     for line in lines:
         if line == "…":
             shape += r"(?:.*\n)*?"
         elif line.startswith("> "):
-            # The prompt is printed, what is typed is not.
+            # The output contains the prompt, but not the typed text.
             shape += "> "
             if line != "> …":
                 typed.append(line[2:])
@@ -206,7 +206,7 @@ def pattern(lines):
 
 
 def run_page(page, environment):
-    """Runs the commands of a page in a folder of its own; what is wrong, and how many were run."""
+    """Runs the commands of a page in a temporary folder. Returns error messages and the number of commands."""
     wrong, count = [], 0
     with tempfile.TemporaryDirectory() as work:
         for name in ("experiments", "examples", "notebooks"):
@@ -222,25 +222,25 @@ def run_page(page, environment):
             if words == ["sh", "run"]:
                 done, count = shell("\n".join(lines)), count + 1
                 if done.returncode:
-                    wrong.append(f"this ended with exit code {done.returncode}:\n{chr(10).join(lines)}\n{done.stdout}")
+                    wrong.append(f"exit code {done.returncode} from:\n{chr(10).join(lines)}\n{done.stdout}")
             if words == ["console"]:
                 for command, expected in commands(lines):
                     shape, typed = pattern(expected)
                     done, count = shell(command, typed), count + 1
                     if not re.fullmatch(shape, done.stdout):
-                        wrong.append(f"$ {command}\nprinted, with exit code {done.returncode}:\n{done.stdout}\nand not:\n" + "\n".join(expected))
+                        wrong.append(f"$ {command}\nprinted, with exit code {done.returncode}:\n{done.stdout}\nexpected:\n" + "\n".join(expected))
     return wrong, count
 
 
 def run(pages):
-    """Runs the commands of all pages, or of these."""
+    """Runs the commands of the given pages, by default of all pages."""
     program = cambio()
     flaws = []
     with tempfile.TemporaryDirectory() as folder:
         tools = Path(folder)
         (tools / "cambio").symlink_to(program.resolve())
-        # `cargo run --release --` is that program. Examples are Cargo's, on this repository and in the page's folder; the
-        # development profile, which the tests build as well, links them sooner.
+        # Replace `cargo run --release --` by the program. Cargo runs examples of this repository in the page's folder, in the
+        # dev profile, because the tests build it too.
         (tools / "cargo").write_text(
             f'#!/bin/sh\nif [ "$1 $2 $3" = "run --release --" ]; then shift 3; exec "{program}" "$@"; fi\n'
             'word=$1\nshift\n[ "$1" != --release ] || shift\n'
@@ -269,7 +269,7 @@ def main():
         flaws = [*markdown_links(), *book_links(folder)]
         print(f"links: {len(flaws)} broken")
         if (ROOT / "README.md").stat().st_size > README_BYTES:
-            flaws.append(f"README.md has more than {README_BYTES} bytes; what it has to say in full belongs in the book")
+            flaws.append(f"README.md must have at most {README_BYTES} bytes; move details to the book")
     else:
         flaws = run(args.rest)
     for flaw in flaws:

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Plays and watches in a real browser, as people do: by clicks and by keys.
+"""Tests the web application in a real browser, with mouse clicks and keys.
 
     scripts/browser.py [CAMBIO]             CAMBIO is the command; target/release/cambio or target/debug/cambio by default
-    scripts/browser.py --only WORD          makes only the checks whose names have the word
-    scripts/browser.py --pictures FOLDER    also writes the pictures of the book into FOLDER
+    scripts/browser.py --only WORD          runs only the checks whose names contain the word
+    scripts/browser.py --pictures FOLDER    also writes the screenshots for the book into FOLDER
 
-Needs chromium, which it installs with apt-get where it may, and two packages of PyPI, which it installs into
-target/browser-venv. Where they cannot be had it says so and checks nothing. Exits 1 if a check fails.
+Needs chromium, which it installs with apt-get if it is root, and two packages of PyPI, which it installs into
+target/browser-venv. If they cannot be installed, it prints a message and skips all checks. Exits with 1 if a check fails.
 
-Checked are: a whole match on each preset against two agents; a page that is loaded again in the middle; two pages of one
-table; hints and taking back; a match played by keys alone; what an opponent holds is nowhere in the page; widths of 400 and
-1280 pixels, light and dark, without anything that sticks out; axe-core without a serious finding; deep links and keys of
-the viewer; the win chance over a round; the page of `cambio replay --html`, from disk, small and quick.
+The checks are: a whole match on each preset against two agents; reloading a page during a match; two pages of one table;
+hints and undo; a match played only with keys; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
+without overflow; no serious finding of axe-core; deep links and keys of the viewer; the win chance over a round; the page of
+`cambio replay --html`, opened from disk, with its size and loading time.
 """
 
 import argparse
@@ -32,16 +32,16 @@ PACKAGES = ["playwright==1.65.2", "axe-playwright-python==0.1.8"]
 PRESETS = ["original", "original-b", "original-c", "original-d", "faessler", "classic"]
 
 
-# ------------------------------------------------------------------------------------------------- what has to be there
+# -------------------------------------------------------------------------------------------------------- requirements
 
 
 def leave_out(why):
-    print(f"left out, for {why}")
+    print(f"skipped: {why}")
     sys.exit(0)
 
 
 def chromium():
-    """The browser, installed if there is none and it may be."""
+    """The path of the browser, which is installed if possible."""
     find = lambda: shutil.which("chromium") or shutil.which("chromium-browser")
     if not find() and shutil.which("apt-get") and os.geteuid() == 0:
         print("installing chromium", file=sys.stderr)
@@ -51,11 +51,11 @@ def chromium():
             subprocess.run(["apt-get", "install", "-yq", "--no-install-recommends", "chromium", "fonts-dejavu-core"], timeout=300, **quiet)
         except (OSError, subprocess.TimeoutExpired):
             pass
-    return find() or leave_out("there is no chromium and it cannot be installed")
+    return find() or leave_out("chromium cannot be installed")
 
 
 def own_python():
-    """Goes on in an environment that has the packages."""
+    """Restarts the script in an environment that has the packages."""
     python = HOME / "bin/python"
     done = HOME / "packages.txt"
     if Path(sys.prefix) == HOME.resolve() or os.environ.get("CAMBIO_BROWSER_VENV"):
@@ -84,15 +84,15 @@ def expect(holds, what):
 
 
 def until(page, expression, arg=None, seconds=30):
-    """Waits until an expression holds. It is asked from here, because the pages' policy lets nobody evaluate text in them."""
+    """Waits until an expression is true. Polls from here, because the pages' content security policy forbids eval."""
     end = time.monotonic() + seconds
     while not page.evaluate(expression, arg):
-        expect(time.monotonic() < end, f"after {seconds} s this does not hold: {expression}; the page says: {page.inner_text('main')[:600]}")
+        expect(time.monotonic() < end, f"still false after {seconds} s: {expression}; the page shows: {page.inner_text('main')[:600]}")
         time.sleep(0.015)
 
 
 class Person:
-    """Somebody at a table in a page, who decides at random: by click or by key."""
+    """A person at a table who decides at random, with clicks or keys."""
 
     def __init__(self, page, seed, keys_only=False, calls=0.5, passes=0.85):
         self.page, self.random, self.keys_only = page, random.Random(seed), keys_only
@@ -105,13 +105,13 @@ class Person:
         opened = page.evaluate(
             "async (body) => (await fetch('api/tables', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)})).json()",
             body)
-        expect("table" in opened, f"no table: {opened}")
+        expect("table" in opened, f"the table was not opened: {opened}")
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
         page.goto(f"{address}play?table={opened['table']}")
         return opened["table"]
 
     def wait(self):
-        """Waits until something is asked, or a round has ended. Returns what can be done."""
+        """Waits until a decision is needed or a round has ended. Returns the possible actions."""
         until(self.page, "document.querySelector('dialog[open]') || document.querySelector('.bar button') || document.querySelector('.card.offered')")
         return self.page.evaluate(
             """() => ({
@@ -134,9 +134,8 @@ class Person:
         elif can["cards"] and (not can["verbs"] or dice.random() < 0.6):
             place = dice.choice(can["cards"])
             self.choose(place)
-            # The first of two cards that swap.
-            marked = page.evaluate("document.querySelector('.card.marked')?.dataset.place ?? null")
-            if marked == place and "Swap " in page.text_content(".question") or "swap " in page.text_content(".question"):
+            # This was the first card of a swap.
+            if "with which card?" in page.text_content(".question"):
                 others = [card for card in self.wait()["cards"] if card != place]
                 if others:
                     self.choose(dice.choice(others))
@@ -144,7 +143,7 @@ class Person:
             keys = {"draw": "d", "take": "t", "call": "c", "end": "e", "drop": "x", "skip": "s", "pass": "p"}
             verb = dice.choice([verb for verb in can["verbs"] if verb != "call"] or ["call"])
             page.keyboard.press(keys[verb]) if self.keys_only or dice.random() < 0.5 else page.click(f'[data-verb="{verb}"]')
-        # The table moves on before the next look at it.
+        # Wait until the page shows the result of the decision.
         until(page, f"(before) => {look} !== before || document.querySelector('dialog[open]') || document.querySelector('.bar button')", before)
 
     def choose(self, place):
@@ -158,7 +157,7 @@ class Person:
             self.page.click(f'[data-place="{place}"]')
 
     def play(self, most=2000, stop=lambda can: False):
-        """Plays until the match is over; returns how many decisions that took."""
+        """Plays until the match is over. Returns the number of decisions."""
         for _ in range(most):
             can = self.wait()
             if can["isOver"] or stop(can):
@@ -168,7 +167,7 @@ class Person:
                 until(self.page, "!document.querySelector('dialog[open]')")
             elif can["verbs"] or can["cards"]:
                 self.decide(can)
-        raise Failure(f"the match is not over after {most} looks: {can}")
+        raise Failure(f"the match is not over after {most} steps: {can}")
 
 
 # ------------------------------------------------------------------------------------------------------------ checks
@@ -187,10 +186,10 @@ class Checks:
         return page
 
     def is_well(self, page, where):
-        """Nothing sticks out, nothing is hard to reach or to read, and no script failed."""
+        """Checks that nothing overflows, that axe-core has no serious finding, and that no script failed."""
         wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        expect(wide[0] <= wide[1], f"{where}: the page is {wide[0]} wide in a window of {wide[1]}")
-        # The policy lets no script in; axe comes through the debugger.
+        expect(wide[0] <= wide[1], f"{where}: the page is {wide[0]} px wide, the window {wide[1]} px")
+        # The content security policy blocks scripts, so axe-core is injected through the debugger.
         page.evaluate(self.axe)
         found = page.evaluate("async () => (await axe.run()).violations.map(({id, impact, nodes}) => [impact, id, nodes[0].html, nodes[0].failureSummary])")
         grave = [finding for finding in found if finding[0] in ("serious", "critical")]
@@ -198,16 +197,16 @@ class Checks:
         expect(not self.errors, f"{where}: {self.errors}")
 
     def matches_of_every_preset(self):
-        """A whole match on each preset against two agents, by clicks and keys, in both widths and schemes."""
+        """A whole match on each preset against two agents, with clicks and keys, in both widths and colour schemes."""
         told = []
         for number, preset in enumerate(PRESETS):
             page = self.page(*[(1280, "light"), (400, "dark")][number % 2])
-            # One long round, or some short ones.
+            # A single long round, or several short rounds.
             person = Person(page, number, calls=0.15 if preset == "classic" else 0.6)
             table = person.sit(self.address, preset, ["greedy", "heuristic"], notes=number % 3 != 2)
             decisions = person.play()
             hidden = page.evaluate("document.querySelectorAll('.seat .card:not(.up)').length")
-            expect(hidden == 0, f"{preset}: {hidden} cards are not turned up at the end")
+            expect(hidden == 0, f"{preset}: {hidden} cards are face down at the end")
             self.is_well(page, f"the end of {preset}")
             record = page.evaluate(f"async () => (await fetch('api/tables/{table}/record')).text()")
             file = self.folder / f"{preset}.jsonl"
@@ -219,7 +218,7 @@ class Checks:
         return f"decisions by clicks and keys: {', '.join(told)}"
 
     def keys_alone(self):
-        """From the first page to the last card without a mouse."""
+        """A match without a mouse, from the first page to the end."""
         page = self.page()
         page.goto(self.address)
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
@@ -228,9 +227,9 @@ class Checks:
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement.id") == "deal":
                 break
-        expect(page.evaluate("document.activeElement.id") == "deal", "Tab does not reach the button that deals")
+        expect(page.evaluate("document.activeElement.id") == "deal", "Tab does not reach the button `#deal`")
         shown = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-        expect(shown != "none", "the focus cannot be seen")
+        expect(shown != "none", "the focus is not visible")
         page.keyboard.press("Enter")
         page.wait_for_selector(".question")
         decisions = Person(page, 5, keys_only=True, calls=0.1).play()
@@ -248,7 +247,7 @@ class Checks:
             before = look()
             page.reload()
             person.wait()
-            expect(look() == before, f"after loading again: {look()}, before: {before}")
+            expect(look() == before, f"after reloading: {look()}, before: {before}")
         page.context.close()
         return "4 times"
 
@@ -263,11 +262,11 @@ class Checks:
         one.keyboard.press("d")
         until(other, "document.querySelector('.question').textContent.startsWith('You hold')")
         stale = other.evaluate(f"async () => (await (await fetch('api/tables/{table}/act', {{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: '{{\"at\":0,\"action\":\"draw\"}}'}})).json()).error")
-        expect(stale == "the table has moved on since; look at it again", stale)
+        expect(stale == "the table has changed since then; look at it again", stale)
         other.keyboard.press("x")
         until(one, "!document.querySelector('.question').textContent.startsWith('You hold')")
         one.context.close()
-        return "both follow, and a decision counts once"
+        return "both pages are updated, and a decision counts once"
 
     def hints_and_taking_back(self):
         page = self.page()
@@ -278,18 +277,18 @@ class Checks:
         until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
         held = page.text_content(".question")
         page.keyboard.press("h")
-        until(page, "document.querySelector('.hint-line').textContent.includes('would:')")
+        until(page, "document.querySelector('.hint-line').textContent.includes('suggests:')")
         said = page.text_content(".hint-line")
         page.keyboard.press("u")
         until(page, "document.querySelector('[data-verb=draw]')")
         page.keyboard.press("d")
         until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
-        expect(page.text_content(".question") == held, "the card is another after taking back")
+        expect(page.text_content(".question") == held, "the drawn card differs after an undo")
         page.context.close()
         return said
 
     def speed_decides_races(self):
-        """Against agents that take five seconds, a page that snaps at once is the first in every race"""
+        """Against agents with a reaction time of five seconds, an immediate snap wins every race."""
         page = self.page()
         person = Person(page, 21, calls=0, passes=0)
         races = "[...document.querySelectorAll('.log li')].map((line) => line.textContent).filter((line) => line.includes('fastest: '))"
@@ -301,7 +300,7 @@ class Checks:
         return told[0]
 
     def nothing_hidden_is_in_the_page(self):
-        """The page never holds a face that the seat has not seen: what the server sends is read as it comes."""
+        """The page never contains a face that the seat has not seen."""
         page = self.page()
         person = Person(page, 9)
         table = person.sit(self.address, "classic", ["greedy", "heuristic"])
@@ -312,13 +311,13 @@ class Checks:
         Person(other, 9).sit(self.address, "classic", ["greedy", "heuristic"])
         Person(other, 9).wait()
         up = other.evaluate("[...document.querySelectorAll('.others .card.up')].length")
-        expect(up == 0, f"{up} cards of others lie open")
+        expect(up == 0, f"{up} opponents' cards are face up")
         other.goto(other.url.replace("play?table", "watch?table"))
         other.wait_for_selector(".trouble")
         expect("in progress" in other.text_content(".trouble"), other.text_content(".trouble"))
         page.context.close()
         other.context.close()
-        return "others' cards lie face down, and a match in progress cannot be watched"
+        return "opponents' cards are face down, and a match in progress cannot be watched"
 
     def pages_at_both_widths(self):
         for width, scheme in [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]:
@@ -332,14 +331,14 @@ class Checks:
             person.wait()
             self.is_well(page, f"the table {where}")
             person.play(stop=lambda can: person.decisions > 6)
-            self.is_well(page, f"the table later {where}")
+            self.is_well(page, f"the table after some decisions {where}")
             for path in ["watch", "runs", "runs?run=one"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []:
                 page.goto(self.address + path)
                 page.wait_for_selector("h1")
                 page.wait_for_timeout(150)
                 self.is_well(page, f"{path} {where}")
             page.context.close()
-        return "no serious finding of axe-core, nothing sticks out"
+        return "no serious finding of axe-core, no overflow"
 
     def watching(self):
         page = self.page()
@@ -347,7 +346,7 @@ class Checks:
         turns = lambda: page.evaluate("[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[4].textContent))")
         for down in (False, True):
             page.click("table.list thead button:text-is('turns')")
-            expect(turns() == sorted(turns(), reverse=down), f"a click on its head does not sort a column: {turns()}")
+            expect(turns() == sorted(turns(), reverse=down), f"a click on the header does not sort the column: {turns()}")
         page.click("table.list a >> nth=0")
         page.wait_for_selector(".caption")
         address = page.url.split("#")[0]
@@ -357,7 +356,7 @@ class Checks:
         page.keyboard.press("ArrowRight")
         until(page, "location.hash === '#round=1&decision=10'")
         page.keyboard.press("Shift+ArrowRight")
-        expect("decision=10" not in page.url, "Shift and an arrow do not go on by a turn")
+        expect("decision=10" not in page.url, "Shift+ArrowRight does not advance by a turn")
         open_cards = lambda: page.evaluate("document.querySelectorAll('.seat .card.up').length")
         every = open_cards()
         page.keyboard.press("v")
@@ -365,32 +364,32 @@ class Checks:
         expect(open_cards() < every, "a seat sees every card")
         page.select_option(".row label select >> nth=-1", "learned")
         page.keyboard.press("ArrowRight")
-        page.click("text=What was considered")
+        page.click("text=Explain this decision")
         until(page, "document.querySelector('.reasons').textContent.includes('learned would')")
         until(page, "document.querySelectorAll('.beliefs .strip').length > 3")
         shades = page.evaluate("[...document.querySelectorAll('.strip')].map((strip) => [...strip.children].reduce((sum, cell) => sum + Number(cell.style.getPropertyValue('--share')), 0))")
-        expect(min(shades) > 1, f"a strip is hardly shaded: {shades}")
-        expect(page.evaluate("[...document.querySelectorAll('.strip')].every((strip) => strip.querySelectorAll('.true').length === 1)"), "a strip has not one truth")
-        self.is_well(page, "what was considered")
+        expect(min(shades) > 1, f"the sum of shades in a strip is too small: {shades}")
+        expect(page.evaluate("[...document.querySelectorAll('.strip')].every((strip) => strip.querySelectorAll('.true').length === 1)"), "a strip must mark exactly one true card")
+        self.is_well(page, "the explanation")
         page.keyboard.press("End")
         until(page, "document.querySelector('.scores').childElementCount > 0")
         page.context.close()
         return f"{every} open cards, fewer for a seat"
 
     def win_chance(self):
-        """The chances of a round are worked out while the page stays alive; blunders are marked, and a click or a key goes to them."""
+        """The win chances of a round are computed in the background; blunders are marked and reached with a click or a key."""
         page = self.page()
         page.goto(f"{self.address}runs?run=one&kind=swing")
         until(page, "document.querySelectorAll('table.list tbody tr').length > 1")
         swings = page.evaluate("[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[5].textContent))")
-        expect(swings == sorted(swings, reverse=True) and swings[0] > 0, f"not the greatest swing first: {swings}")
+        expect(swings == sorted(swings, reverse=True) and swings[0] > 0, f"the matches are not sorted by swing: {swings}")
         page.select_option("select >> nth=0", "guess")
         until(page, "document.querySelector('.facts[role=status]').textContent.includes('had not seen')")
         page.select_option("select >> nth=0", "swing")
         until(page, "document.querySelector('table.list a')?.href.includes('#round=')")
         page.click("table.list a >> nth=0")
         page.wait_for_selector(".caption")
-        page.click("text=Work out this round")
+        page.click("text=Analyse this round")
         until(page, "document.querySelector('.graph svg')")
         page.keyboard.press("ArrowRight")
         until(page, "document.querySelector('.caption').textContent.includes('decision 1 ')")
@@ -414,9 +413,9 @@ class Checks:
             page.wait_for_timeout(100)
             self.is_well(page, f"win chance at {width} px, {scheme}")
         page.reload()
-        page.click("text=Work out this round")
+        page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=5)
-        expect(page.evaluate("document.querySelector('.costs').innerText") == before, "the numbers are others when the page is loaded again")
+        expect(page.evaluate("document.querySelector('.costs').innerText") == before, "the numbers change when the page is reloaded")
         page.context.close()
         return f"{decisions} decisions, {len(blunders)} blunders"
 
@@ -438,12 +437,12 @@ class Checks:
         expect(size * 200 < 300_000 * max(decisions, 200), f"{size} bytes for {decisions} decisions")
         self.is_well(page, "the page from disk")
         printed = page.pdf()
-        expect(len(printed) > 10_000, "it does not print")
+        expect(len(printed) > 10_000, "the printed page is empty")
         page.context.close()
         return f"{decisions} decisions, {size // 1000} KB, loaded in {min(times):.0f} ms"
 
     def pictures(self, folder):
-        """The pictures of the book."""
+        """Writes the screenshots for the book."""
         for name, width, scheme in [("table", 1280, "light"), ("table-dark", 400, "dark")]:
             page = self.page(width, scheme, reduced_motion="reduce")
             person = Person(page, 2, calls=0)
@@ -460,11 +459,11 @@ class Checks:
         page.goto(f"{self.address}runs?run=one&kind=swing&agent=heuristic")
         page.click("table.list a >> nth=0")
         page.wait_for_selector(".caption")
-        page.click("text=Work out this round")
+        page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden", seconds=180)
         page.keyboard.press("b")
         page.select_option(".row label select >> nth=-1", "learned")
-        page.click("text=What was considered")
+        page.click("text=Explain this decision")
         until(page, "document.querySelectorAll('.beliefs .strip').length > 3")
         page.wait_for_timeout(500)
         page.screenshot(path=folder / "understand.png", full_page=True, clip={"x": 0, "y": 330, "width": 1280, "height": 850})
@@ -484,7 +483,7 @@ def main():
     built = [TARGET / "release/cambio", TARGET / "debug/cambio"]
     cambio = Path(arguments.cambio) if arguments.cambio else next((path for path in built if path.exists()), None)
     if not cambio:
-        leave_out("there is no `cambio`; build it first")
+        leave_out("`cambio` is missing; build it first")
     axe = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
     failed = 0
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
@@ -506,13 +505,13 @@ def main():
                 name, begun = check.__name__.replace("_", " "), time.monotonic()
                 if arguments.only not in name:
                     continue
-                # On a machine that is busy with something else a wait may be too short once, but not twice.
+                # Repeat a failed check once, because a wait may be too short on a busy machine.
                 for attempt in (1, 2):
                     try:
                         print(f"ok      {name}: {check()} ({time.monotonic() - begun:.1f} s)", flush=True)
                         break
                     except (Failure, Error) as failure:
-                        print(f"{'again ' if attempt == 1 else 'FAILED'}  {name}: {failure}", flush=True)
+                        print(f"{'retry ' if attempt == 1 else 'FAILED'}  {name}: {failure}", flush=True)
                         failed += attempt == 2
             if arguments.pictures:
                 checks.pictures(arguments.pictures)

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Compares what two builds of `cambio` write, byte for byte.
+"""Compares the output of two builds of `cambio`, byte for byte.
 
     scripts/compare.py OLD_BINARY NEW_BINARY [--only NAME]... [--ignore-column NAME]... [--jobs N]
 
-Both binaries run the same commands in folders of their own. Every file that they write, and everything that they print
-on standard output, must be the same. What depends on the machine or the build is masked, and only that; see `MASKED`.
-Where a difference is found, the first line that differs is shown. The last line reads `N passed, N failed`; the exit
-code is 1 if anything failed. Needs nothing but Python's standard library.
+Both binaries run the same commands in separate folders. All files and all standard output must be identical. Only data that
+depend on the machine or the build are masked; see `MASKED`. For each difference, the first differing line is shown. The last
+line reads `N passed, N failed`; the exit code is 1 if anything failed.
 
 Use it before and after a change that must not alter results:
 
@@ -30,19 +29,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What is not compared, and why.
+# Data that are not compared, with the reason.
 MASKED = {
-    "timing.csv": "the column `seconds`: how fast the machine was",
-    "manifest.json": "version, revision, uncommitted_changes, compiler, target: which build began the run; blake3: its own hash",
-    "standard output": "durations, matches a second and the field `seconds`: how fast the machine was",
+    "timing.csv": "the column `seconds` depends on the machine",
+    "manifest.json": "version, revision, uncommitted_changes, compiler and target depend on the build; blake3 is its own hash",
+    "standard output": "durations, matches a second and the field `seconds` depend on the machine",
 }
 BUILD_FIELDS = ["version", "revision", "uncommitted_changes", "compiler", "target", "blake3"]
 DURATION = re.compile(rb"\b\d+(?:\.\d+)? (?:ns|\xc2\xb5s|ms|s|min|h)\b")
 RATE = re.compile(rb"\b\d+ a second\b")
 SECONDS = re.compile(rb'"seconds": ?[-+.\deE]+')
 
-# A bot that plays the last legal decision, and is at fault in some matches: it exits, or decides what is not legal.
-# It is at fault only while there is a file `broken`.
+# A bot that makes the last legal decision. If a file `broken` exists, it is at fault in some matches: it exits, or makes an
+# illegal decision.
 FAULTY = """
 import json, os, sys
 is_broken = os.path.exists("broken")
@@ -64,7 +63,7 @@ for line in sys.stdin:
     print(json.dumps(answer), flush=True)
 """
 
-# What a run plays and how it is bound together: these are never compared by a tolerance.
+# Files that are always compared byte for byte, regardless of `--derived-to`.
 EXACT = re.compile(r"(matches|rounds|players|faults)\.csv|ledger\.jsonl|.*records\.jsonl|faults?\.jsonl|spec\..*|.*\.(zst|bin|net)")
 NUMBER = re.compile(rb"-?\d+\.\d+(?:e-?\d+)?|-?\d+e-?\d+")
 
@@ -72,7 +71,7 @@ AGENTS = "['random', 'greedy', 'heuristic']"
 
 
 class Run:
-    """One binary at work in a folder of its own."""
+    """Runs commands of one binary in its own folder."""
 
     def __init__(self, binary, folder):
         self.binary, self.folder, self.said, self.errors = binary, folder / "files", folder / "said", []
@@ -87,7 +86,7 @@ class Run:
         shutil.copyfile(ROOT / name, self.folder / to)
 
     def __call__(self, words, code=0, told="", optional=None):
-        """Runs a command and keeps what it prints; a command with an `optional` feature may be missing."""
+        """Runs a command and stores its output. Returns False if the binary lacks the `optional` feature."""
         words = words.split()
         number = len(list(self.said.glob("*.out")))
         done = subprocess.run([self.binary, *words], cwd=self.folder, input=told.encode(), capture_output=True,
@@ -95,7 +94,7 @@ class Run:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
         name = f"{number:02} {' '.join(words)}".replace("/", "_")[:100]
         if optional and done.returncode == 1 and f"without the feature `{optional}`" in last[0]:
-            (self.said / f"{name}.out").write_text(f"left out: built without the feature `{optional}`\n")
+            (self.said / f"{name}.out").write_text(f"skipped: built without the feature `{optional}`\n")
             return False
         (self.said / f"{name}.out").write_bytes(done.stdout)
         (self.said / f"{name}.err").write_bytes(done.stderr)
@@ -109,7 +108,7 @@ class Run:
         return self(f"run {out}.toml --out {out} --quiet --threads {threads} {words}", **more)
 
     def use(self, out, verify="--all"):
-        """All commands that read a run folder; `report` writes its files again first."""
+        """Runs all commands that read a run folder. Checks that `report` reproduces its files."""
         kept = {path.name: path.read_bytes() for path in (self.folder / out).iterdir()}
         self(f"report {out}")
         for name, text in kept.items():
@@ -127,15 +126,15 @@ class Run:
         self(f"replay {out}/records.jsonl --fill --legal")
 
     def must_be_same(self, one, other):
-        """Two folders of this binary that must hold the same."""
+        """Requires that two folders of this binary have the same contents."""
         self.same.append((one, other))
 
 
-# ---- what is played; the first word of each docstring line says what it is for ----
+# ---- the cases ----
 
 
 def presets(run):
-    """All six presets at 2 and 4 seats, whole matches with their totals and carry-over, records."""
+    """All six presets at 2 and 4 seats: whole matches with totals and carry-over, with records."""
     names = "['original', 'original-b', 'original-c', 'original-d', 'faessler', 'classic']"
     run.run("presets", f"seed = 11\ndeals = 6\nrules = {names}\nseats = [2, 4]\nagents = {AGENTS}\nrecords = true\n")
     run.use("presets")
@@ -152,7 +151,7 @@ def seats(run):
 
 
 def rules(run):
-    """A mini game, and a rule file in mirrors of single rounds with points for payoff."""
+    """Mini games, and a rule file in mirrors of single rounds with the payoff points."""
     run.copy("experiments/house.toml", "house.toml")
     run("rules --check house.toml")
     run.run("mini", f"seed = 13\ndeals = 40\nrules = ['mini-m3', 'mini-dpk']\nseats = [2]\nagents = {AGENTS}\n",
@@ -197,7 +196,7 @@ def searches(run):
 
 
 def oracle(run):
-    """An analysis: an agent that sees every card, marked in every row."""
+    """An analysis agent, which sees every card and is marked in every row."""
     run.run("oracle", "seed = 17\ndeals = 3\nrules = ['classic']\nseats = [2, 3]\nanalysis = true\n"
             "agents = ['oracle(iterations=40)', 'greedy', 'sharp']\n"
             "lineups = { pools = [['oracle(iterations=40)'], ['greedy', 'sharp']] }\nrecords = true\n")
@@ -215,7 +214,7 @@ def bot(run):
 
 
 def faults(run):
-    """A bot at fault: forfeits, voids, and a run that stops, shows its match, and is resumed."""
+    """A faulty bot: forfeits, void blocks, and a run that stops, replays its match, and is resumed."""
     run.write("faulty.py", FAULTY)
     base = "seed = 19\ndeals = 5\nrules = ['classic']\nseats = [2, 3]\n"
     agents = "agents = ['greedy', 'random', 'external(\"python3 faulty.py\",start_ms=60000,deadline_ms=60000)']\n"
@@ -234,7 +233,7 @@ def faults(run):
 
 
 def parts(run):
-    """Three units that are merged give the run in one piece."""
+    """Three merged units give the same run as a single process."""
     spec = f"seed = 20\ndeals = 50\nrules = ['classic', 'faessler']\nseats = [2, 3]\nagents = {AGENTS}\n"
     run.run("whole", spec, "--records")
     run("units begin whole.toml --store store --records")
@@ -242,12 +241,12 @@ def parts(run):
         run(f"units play --store store --index {index} --of 3 --quiet --threads {1 + index % 2}")
     run("units merge --store store --out merged --quiet")
     run.must_be_same("whole", "merged")
-    # It names the build, and says how long the units took.
+    # The store contains the build and timings.
     shutil.rmtree(run.folder / "store")
 
 
 def resumed(run):
-    """A run that lost its last batches and half a line of the ledger is resumed to the run in one piece."""
+    """A truncated run with half a line in its ledger is resumed to the same run."""
     spec = f"seed = 21\ndeals = 60\nrules = ['classic', 'original']\nseats = [2, 4]\nagents = {AGENTS}\n"
     run.run("whole", spec, "--records")
     shutil.copytree(run.folder / "whole", run.folder / "cut")
@@ -263,7 +262,7 @@ def resumed(run):
 
 
 def threads(run):
-    """One and two threads write the same; enough deals for many batches."""
+    """One and two threads write the same bytes, in many batches."""
     spec = "seed = 22\ndeals = 150\nrules = ['classic', 'original']\nseats = [2]\n" \
            "agents = ['random', 'random(pass=0.9)', 'greedy', 'heuristic', 'sharp']\n"
     run.write("spec.toml", spec)
@@ -274,14 +273,14 @@ def threads(run):
 
 
 def compressed(run):
-    """Compressed rows, where the feature is built in."""
+    """Compressed rows, if the feature is available."""
     if run.run("compressed", f"seed = 23\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = {AGENTS}\n"
                "compress = true\nrecords = true\n", optional="zstd"):
         run.use("compressed")
 
 
 def tune(run):
-    """Tuning by every method, and the report of its folder made again."""
+    """Tuning by every method, and a regenerated report."""
     greedy = "tune --agent greedy(call_at=?) --quiet --range"
     for name, words in [
         ("sweep", f"{greedy} 0..9:3 --deals 40 --validate 40"),
@@ -300,7 +299,7 @@ def tune(run):
 
 
 def sprt(run):
-    """Sequential tests, decided and not."""
+    """Sequential tests, decided and undecided."""
     run("sprt greedy heuristic --elo0 -5 --elo1 5 --deals 600 --quiet --threads 2")
     run("sprt greedy heuristic --rules original --elo0 -5 --elo1 5 --deals 600 --quiet --format json --threads 1")
     run("sprt sharp heuristic --seats 3 --normalized --deals 150 --quiet --format json --threads 2")
@@ -322,7 +321,7 @@ def solving(run):
 
 
 def texts(run):
-    """What is printed without play: rules, agents, schema, plans; and the conformance check."""
+    """Rules, agents, schema, sample sizes, and the conformance check."""
     run("rules")
     mini = ["m0", "m1", "m3", "k3", "k4", "s", "p", "pk", "dpk"]
     for name in ["original", "original-b", "original-c", "original-d", "faessler", "classic"] \
@@ -336,7 +335,7 @@ def texts(run):
 
 
 def person(run):
-    """A person at the terminal, whose answers go through all words."""
+    """A person at the terminal who enters every kind of decision."""
     words = ["", "d", "drop", "keep a1", "?", "pass", "look b1", "look a2", "swap a1 b2", "end", "skip", "a3"]
     run("play --seed 5 --record play.jsonl", told="\n".join(words * 60) + "\n")
     run("play --seed 6 --rules original --against greedy --against sharp --seat b --no-notes --rounds",
@@ -345,7 +344,7 @@ def person(run):
 
 
 def mistakes(run):
-    """What is refused, and how it is said."""
+    """Invalid input and its error messages."""
     base = f"seed = 1\ndeals = 2\nagents = {AGENTS}\n"
     for number, spec in enumerate([
         "rules = ['classic']\nseats = [9]\n", "rules = ['clasic']\nseats = [2]\n", "rules = ['classic']\nseats = []\n",
@@ -378,7 +377,7 @@ CASES = [presets, seats, rules, lineups, searches, oracle, bot, faults, parts, r
 
 
 def without_columns(text, names):
-    """A CSV text without some columns."""
+    """A CSV text without the given columns."""
     rows = list(csv.reader(io.StringIO(text.decode())))
     if not rows:
         return text
@@ -389,7 +388,7 @@ def without_columns(text, names):
 
 
 def without_keys(value, names):
-    """A JSON value without some fields, at any depth."""
+    """A JSON value without the given fields, at any depth."""
     if isinstance(value, dict):
         return {key: without_keys(inner, names) for key, inner in value.items() if key not in names}
     if isinstance(value, list):
@@ -398,7 +397,7 @@ def without_keys(value, names):
 
 
 def masked(path, text, options):
-    """A file's bytes without what depends on the machine, the build, or a column that is not compared."""
+    """A file's bytes with data masked that depend on the machine or the build, and without ignored columns."""
     ignored = set(options.ignore_column)
     if path.name == "timing.csv":
         text = without_columns(text, {"seconds"})
@@ -424,13 +423,13 @@ def masked(path, text, options):
     elif ignored and path.suffix == ".csv":
         text = without_columns(text, ignored)
     elif ignored and path.name == "ledger.jsonl":
-        # Without its columns a file has other bytes and another hash.
+        # Removing columns changes the bytes and hashes of a file.
         text = re.sub(rb'(\.csv[^{]*\{"rows":\d+),"bytes":\d+,"blake3":"[0-9a-f]+"', rb"\1", text)
     return text
 
 
 def without_prose(text):
-    """`cambio schema` and `cambio agents` without their sentences; names, defaults and ranges remain."""
+    """The output of `cambio schema` and `cambio agents` without descriptions, but with names, defaults and ranges."""
     try:
         return json.dumps(without_keys(json.loads(text), {"description", "title"}), indent=1).encode()
     except ValueError:
@@ -441,7 +440,7 @@ def without_prose(text):
 
 
 def first_difference(old, new):
-    """Where two texts differ first, in words."""
+    """A description of the first difference between two texts."""
     if b"\0" in old[:1000] or b"\0" in new[:1000]:
         at = next((at for at, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
         return f"byte {at} of {len(old)} and {len(new)}"
@@ -457,11 +456,11 @@ def first_difference(old, new):
                 cut = line[start:start + 160].decode(errors="replace")
                 return ("…" if start else "") + cut + ("…" if start + 160 < len(line) else "")
             return f"line {number}\n        old: {shown(a)}\n        new: {shown(b)}"
-    return "nothing"
+    return "no difference"
 
 
 def is_close(old, new, tolerance):
-    """Whether two texts are the same but for numbers that differ by less than this, relative to 1 or to the number."""
+    """Whether two texts are equal except for numbers that differ by at most `tolerance`, relative to max(1, |number|)."""
     if NUMBER.sub(b"0", old) != NUMBER.sub(b"0", new):
         return False
     pairs = zip(map(float, NUMBER.findall(old)), map(float, NUMBER.findall(new)))
@@ -469,7 +468,7 @@ def is_close(old, new, tolerance):
 
 
 def trees(one, other, options, with_errors, but=()):
-    """Compares two folders file by file: how many are the same, and what differs."""
+    """Compares two folders file by file. Returns the number of identical files and messages about the differences."""
     def files(folder):
         return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
                 and path.name not in but and (with_errors or path.suffix != ".err")}
@@ -487,18 +486,18 @@ def trees(one, other, options, with_errors, but=()):
 
 
 def compare(case, old, new, options):
-    """All that two binaries did in one case: how many checks passed, and the sentences of those that failed."""
+    """Compares the results of two binaries in one case. Returns the number of passed checks and messages about the failed."""
     with_errors = case is mistakes and not options.ignore_prose
     passed, failed = trees(old.folder, new.folder, options, with_errors)
     more, other = trees(old.said, new.said, options, with_errors)
     passed, failed = passed + more, failed + other
     for name, run in [("old", old), ("new", new)]:
         failed += [f"{name}: {error}" for error in run.errors]
-    # timing.csv has a line for each session, and a merged folder has none.
+    # timing.csv differs: it has a line for each call of `run`.
     for one, other in new.same:
         more, differences = trees(new.folder / one, new.folder / other, options, with_errors, ["timing.csv"])
         passed += more
-        failed += [f"new: {one} (old) and {other} (new) are not the same: {line}" for line in differences]
+        failed += [f"new: {one} (old) and {other} (new) differ: {line}" for line in differences]
     return passed, failed
 
 
@@ -514,20 +513,20 @@ def play(case, binary, folder):
 
 def main():
     names = [case.__name__ for case in CASES]
-    parser = argparse.ArgumentParser(description="Compares what two builds of cambio write, byte for byte.",
+    parser = argparse.ArgumentParser(description="Compares the output of two builds of cambio, byte for byte.",
                                      epilog="masked: " + "; ".join(f"{name}: {why}" for name, why in MASKED.items()))
-    parser.add_argument("old", type=Path, help="the binary of before")
-    parser.add_argument("new", type=Path, help="the binary of after")
-    parser.add_argument("--only", action="append", default=[], choices=names, help="only this case; may be given often")
+    parser.add_argument("old", type=Path, help="the binary before the change")
+    parser.add_argument("new", type=Path, help="the binary after the change")
+    parser.add_argument("--only", action="append", default=[], choices=names, help="only this case; can be repeated")
     parser.add_argument("--ignore-column", action="append", default=[], metavar="NAME",
-                        help="a column that one of the two may lack, or fill in another way; may be given often")
+                        help="ignore this column, which may be missing or different; can be repeated")
     parser.add_argument("--ignore-prose", action="store_true",
-                        help="leave out sentences: those of `schema` and `agents`, and error messages")
+                        help="ignore descriptions in `schema` and `agents`, and error messages")
     parser.add_argument("--derived-to", type=float, metavar="TOLERANCE",
-                        help="compare the numbers of derived tables and reports to this tolerance (1e-9); rows, records and "
-                             "ledgers are always compared byte for byte")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many commands run at a time")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep everything in this folder; it must not exist")
+                        help="compare numbers in derived tables and reports with this tolerance, such as 1e-9; rows, records "
+                             "and ledgers are always compared byte for byte")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="the number of parallel commands")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep all files in this new folder")
     options = parser.parse_args()
     binaries = {"old": options.old.resolve(), "new": options.new.resolve()}
     for binary in binaries.values():
@@ -547,7 +546,7 @@ def main():
                 same, differences = compare(case, old, new, options)
                 passed, failed = passed + same, failed + len(differences)
                 word = "FAIL" if differences else "ok"
-                print(f"{word:4} {case.__name__:10} {same:4} the same, {len(differences)} not"
+                print(f"{word:4} {case.__name__:10} {same:4} identical, {len(differences)} different"
                       f"{old_time:8.1f} s {new_time:6.1f} s", flush=True)
                 for line in differences[:8]:
                     print(f"     {line}")

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Checks that runs have the same bytes on every CPU.
+"""Checks that runs have the same bytes on different CPUs.
 
     scripts/cpus.py BINARY [--runs N] [--first N] [--keep DIR]
 
-Plays N small, varied experiments (4 by default; 200 before a release) on this machine and on two CPUs without AVX and FMA, and
-verifies each run on the other machine, both ways. Every file of the two run folders must be the same. The CPUs are:
+Plays N small, varied experiments (4 by default; use 200 before a release) on this CPU and on two CPUs without AVX and FMA, and
+verifies each run on the other CPU, in both directions. All files of the two run folders must be identical. The CPUs are:
 
-- this one, for which glibc's tunables hide AVX and FMA: the functions of the C library take other instructions;
-- Intel's Nehalem (2008), emulated by qemu-x86_64 (Debian's qemu-user): everything takes other instructions. Left out with a
-  sentence where qemu-x86_64 is not installed.
+- this CPU with AVX and FMA hidden by glibc's tunables, so that the functions of the C library use other instructions;
+- Intel's Nehalem (2008), emulated by qemu-x86_64 (Debian's qemu-user), so that all code uses other instructions. Skipped with
+  a message if qemu-x86_64 is not installed.
 
-BINARY must be built for x86-64-v2 or older, as `.cargo/config.toml` has it. Needs Linux on x86-64 and Python's standard library.
+BINARY must be built for x86-64-v2 or older, as configured in `.cargo/config.toml`. Requires Linux on x86-64.
 The last line reads `N passed, N failed`; the exit code is 1 if anything failed.
 """
 
@@ -23,11 +23,11 @@ import tempfile
 from pathlib import Path
 
 TUNABLES = "glibc.cpu.hwcaps=-AVX2,-AVX,-FMA,-FMA4,-AVX512F,-AVX512VL"
-# Each CPU: the words before the program, and what is added to the environment.
+# For each CPU: the command prefix, and additional environment variables.
 CPUS = {"glibc without FMA": ([], {"GLIBC_TUNABLES": TUNABLES}), "Nehalem": (["qemu-x86_64", "-cpu", "Nehalem"], {})}
-# These files say how fast the machine was and which sessions played.
+# Files that depend on the machine.
 OF_THE_MACHINE = {"timing.csv", "manifest.json"}
-# The first three have a network.
+# The first three have a bundled network.
 RULES = ["original", "faessler", "classic", "original-b", "original-c", "original-d"]
 CHEAP = ["random", "random(pass=0.9)", "greedy", "greedy(call_at=9)", "heuristic", "sharp", "sharp(decay=0.1)", "bold",
          "cautious", "bluffer", "sharp(threshold=0.7)"]
@@ -35,16 +35,16 @@ SEARCHES = ["rollout(n=12)", "ismcts(iterations=12)", "ismcts(iterations=12,mode
 
 
 def experiment(number: int) -> str:
-    """An experiment: rules, seats, agents, lineups and payoffs by its number. Every fourth has an agent that searches.
+    """An experiment whose rules, seats, agents, lineups and payoffs depend on its number. One in four has a search agent.
 
-    With logarithms of the platform, tables of one in five differ, of 4, 5 and 6 among them.
+    If the platform's logarithms are used, the tables of one experiment in five differ, including 4, 5 and 6.
     """
     draw = random.Random(number)
     is_search = number % 4 == 3
     rules = draw.sample(RULES[:3], 1) if is_search else draw.sample(RULES, 2)
     seats = [2] if is_search else draw.sample([2, 3, 4, 5, 8], 2)
     agents = [draw.choice(CHEAP), draw.choice(SEARCHES)] if is_search else draw.sample(CHEAP, 4)
-    # A table of all compositions is an empirical game.
+    # With all compositions, the tables include an empirical game.
     lineups = "compositions" if max(seats) == 3 else "all"
     lines = [
         f"name = 'cpus {number}'",
@@ -64,7 +64,7 @@ def experiment(number: int) -> str:
 
 
 def call(cpu: str | None, binary: Path, words: list[str], folder: Path) -> str:
-    """Runs a command on a CPU; returns what went wrong."""
+    """Runs a command on a CPU. Returns an error message, or an empty string."""
     before, environment = CPUS[cpu] if cpu else ([], {})
     done = subprocess.run([*before, binary, *words], cwd=folder, env={**os.environ, **environment}, capture_output=True,
                           timeout=600, check=False)
@@ -73,7 +73,7 @@ def call(cpu: str | None, binary: Path, words: list[str], folder: Path) -> str:
 
 
 def check(number: int, cpus: list[str], binary: Path, folder: Path) -> list[str]:
-    """Plays an experiment here and on the other CPUs. Returns what is not the same."""
+    """Plays an experiment on this and the other CPUs. Returns messages about differences."""
     (folder / "spec.toml").write_text(experiment(number))
     wrong = [call(None, binary, ["run", "spec.toml", "--out", "here", "--quiet"], folder)]
     for cpu in cpus:
@@ -84,20 +84,20 @@ def check(number: int, cpus: list[str], binary: Path, folder: Path) -> list[str]
         for path in sorted((folder / "here").glob("*")):
             other = folder / there / path.name
             if path.name not in OF_THE_MACHINE and not (other.is_file() and other.read_bytes() == path.read_bytes()):
-                wrong.append(f"{path.name} is not the same on {cpu}")
+                wrong.append(f"{path.name} differs on {cpu}")
     return [line for line in wrong if line]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("binary", type=Path)
-    parser.add_argument("--runs", type=int, default=4, help="how many experiments are played")
+    parser.add_argument("--runs", type=int, default=4, help="the number of experiments")
     parser.add_argument("--first", type=int, default=4, help="the number of the first experiment")
     parser.add_argument("--keep", type=Path, help="keep all files in this folder")
     chosen = parser.parse_args()
     cpus = list(CPUS)
     if not shutil.which("qemu-x86_64"):
-        print("left out: Nehalem, for qemu-x86_64 is not installed")
+        print("skipped: Nehalem, because qemu-x86_64 is not installed")
         cpus.remove("Nehalem")
     failed = 0
     with tempfile.TemporaryDirectory() as temporary:
@@ -106,7 +106,7 @@ def main() -> None:
             folder.mkdir(parents=True)
             wrong = check(number, cpus, chosen.binary.resolve(), folder)
             failed += bool(wrong)
-            print(f"{number}: {'; '.join(wrong) or 'the same'}", flush=True)
+            print(f"{number}: {'; '.join(wrong) or 'identical'}", flush=True)
     print(f"{chosen.runs - failed} passed, {failed} failed")
     raise SystemExit(failed > 0)
 

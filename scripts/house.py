@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks the structure of the crates: no circle between modules, no file over 600 lines, examples for half of the functions.
+"""Checks the structure of the crates: no dependency cycles between modules, at most 600 lines per file, enough examples.
 
-A module uses another if a path in it names the other, or names what the crate's root or a parent re-exports from it.
-Submodules count as their parent where they use modules beside the parent. A public function has an example if its name is
-called in an example of its crate's documentation; functions whose body is one line are not counted. Tests do not count.
+A module depends on another module if a path in it names the other module, or an item that the crate root or a parent
+re-exports from it. Dependencies of a submodule on siblings of its parent count for the parent. A public function has an
+example if an example in its crate's documentation calls it by name. Functions with a one-line body and tests are not counted.
 """
 
 import graphlib
@@ -43,7 +43,7 @@ class Module:
 
 
 def circles(source):
-    """The circles between modules that lie side by side."""
+    """The dependency cycles between sibling modules."""
     modules = {(): Module((), source / "lib.rs")}
     for file in source.rglob("*.rs"):
         path = file.relative_to(source).with_suffix("").parts
@@ -71,11 +71,11 @@ def circles(source):
         try:
             graphlib.TopologicalSorter(graph).prepare()
         except graphlib.CycleError as error:
-            yield f"{'::'.join((source.parent.name, *parent))}: a circle of {' ← '.join(error.args[1])}"
+            yield f"{'::'.join((source.parent.name, *parent))}: dependency cycle {' ← '.join(error.args[1])}"
 
 
 def examples(source):
-    """How many public functions there are, and which of them no example calls."""
+    """The number of public functions, and the functions without an example."""
     functions, shown = [], ""
     for file in source.rglob("*.rs"):
         text = TESTS.sub("", file.read_text())
@@ -87,7 +87,7 @@ def examples(source):
 
 
 def forgotten(tests):
-    """The files of tests that neither the manifest nor the crate's program of tests names."""
+    """The test files that are neither in the manifest nor in the crate's tests/main.rs."""
     if (tests / "main.rs").exists():
         named = (tests / "main.rs").read_text() + (tests.parent / "Cargo.toml").read_text()
         for file in tests.glob("*.rs"):
@@ -102,13 +102,13 @@ def main():
         for file in source.rglob("*.rs"):
             lines = TESTS.sub("", file.read_text()).count("\n") + 1
             if lines > MOST_LINES:
-                flaws.append(f"{file.relative_to(ROOT)}: {lines} lines, more than {MOST_LINES}")
+                flaws.append(f"{file.relative_to(ROOT)}: {lines} lines, expected at most {MOST_LINES}")
         if source.parent.name not in ("cambio-cli", "cambio-py"):
             count, missing = examples(source)
             share = 100 - 100 * len(missing) // count
             print(f"{source.parent.name:14}{share:3} % of {count} functions have an example")
             if share < LEAST_SHOWN:
-                flaws.append(f"{source.parent.name}: less than {LEAST_SHOWN} %; none have {', '.join(missing)}")
+                flaws.append(f"{source.parent.name}: less than {LEAST_SHOWN} % of functions have an example; missing: {', '.join(missing)}")
     print(*flaws, f"flaws: {len(flaws)}", sep="\n")
     return bool(flaws)
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Measures two builds against each other on the same work: old, new, old, new, …
+"""Benchmarks two builds on the same work, alternating between them: old, new, old, new, …
 
     scripts/pair.py OLD NEW [--rounds N] [--only NAME]... [--no-counts | --counts-only] [--csv FILE]
 
-OLD and NEW are `cambio` binaries, or folders of cargo (`target/dist`). If a folder also holds `count` and `think`, the bare
-engine, searches and tensors are measured as well:
+OLD and NEW are `cambio` binaries, or folders of cargo (`target/dist`). If the folders also contain `count` and `think`, the
+engine alone, searches and tensors are measured as well:
 
     cargo build --profile dist -p cambio-cli -p cambio-benches --bins
 
-Times are CPU seconds of the process (user and system), which other work on the machine disturbs least. The table gives
-the median of OLD / NEW over the pairs, with the least and the greatest: above 1 the new build is faster. The last column
-is the same ratio in instructions, counted by callgrind on less of the same work, where valgrind is installed; it is
-the same on a noisy machine, but knows nothing of caches and branches. Needs nothing but Python's standard library.
+Times are CPU seconds of the process (user and system), because other work on the machine affects them least. The table shows
+the median, minimum and maximum of OLD / NEW over the pairs; above 1, the new build is faster. The last column is the ratio
+of instructions, counted by callgrind on a smaller amount of work if valgrind is installed. It is reproducible on a noisy
+machine, but ignores caches and branch prediction.
 """
 
 import argparse
@@ -31,16 +31,16 @@ def experiment(agents, rules="classic"):
     return f"seed = 7\ndeals = 1\nrules = ['{rules}']\nseats = [2]\nagents = {agents}\n"
 
 
-# An experiment's agents; how many deals are timed, and how many are counted.
+# For each workload: the agents, the number of deals for timing, and the number of deals for counting instructions.
 RUNS = {
     "run random": ("['random', 'random(pass=0.9)']", 60000, 400),
     "run heuristics": ("['greedy', 'heuristic', 'sharp']", 9000, 100),
     "run rollout": ("['rollout(n=1000)', 'heuristic']", 20, 1),
     "run ismcts": ("['ismcts', 'heuristic']", 20, 1),
 }
-# The rows that `cambio report` reads: those of this run. Each build reads the rows that it has written.
+# The run for `cambio report`. Each build reads the rows that it has written itself.
 REPORT = ("['random', 'random(pass=0.9)', 'greedy', 'greedy(call_at=9)']", 8000, 200)
-# The words of a benchmark program, the number that is timed, and the number that is counted.
+# For each benchmark program: its arguments, the size for timing, and the size for counting instructions.
 PROGRAMS = {
     "random play, dealt": ("count classic 2 dealt", 10_000_000, 300_000),
     "random play, latent": ("count classic 2 latent", 10_000_000, 300_000),
@@ -52,13 +52,13 @@ PROGRAMS = {
     "ismcts(mode=so)": ("think classic 2 ismcts(mode=so)", 160, 8),
 }
 
-# What `--csv` writes: seconds are medians over the pairs, the least and greatest ratio those of single pairs.
+# The columns of `--csv`: seconds are medians over the pairs, `least` and `greatest` the extreme ratios of single pairs.
 COLUMNS = ["workload", "pairs", "old_seconds", "new_seconds", "times_as_fast", "least", "greatest",
            "old_instructions", "new_instructions"]
 
 
 class Build:
-    """A build: its `cambio`, and its benchmark programs where they are."""
+    """A build: its `cambio`, and its benchmark programs if they exist."""
 
     def __init__(self, path, folder):
         path = path.resolve()
@@ -104,7 +104,7 @@ class Build:
 
 
 def works(old, new):
-    """The name of each workload, and functions that prepare it in a build and give its command."""
+    """Yields each workload: its name, functions that prepare it and return its command, and its two sizes."""
     for name, (agents, timed, counted) in RUNS.items():
         yield name, lambda build, agents=agents: build.spec(agents), Build.run, timed, counted
     agents, timed, counted = REPORT
@@ -126,15 +126,15 @@ def works(old, new):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Measures two builds against each other: old, new, old, new, …")
+    parser = argparse.ArgumentParser(description="Benchmarks two builds alternately: old, new, old, new, …")
     parser.add_argument("old", type=Path, help="a `cambio` binary, or a release folder of cargo")
-    parser.add_argument("new", type=Path, help="the other")
-    parser.add_argument("--rounds", type=int, default=9, help="how many pairs are timed (default 9)")
+    parser.add_argument("new", type=Path, help="the build to compare it with")
+    parser.add_argument("--rounds", type=int, default=9, help="the number of timed pairs (default 9)")
     parser.add_argument("--only", action="append", metavar="NAME", choices=[*RUNS, "report", *PROGRAMS],
-                        help="only this workload; may be given often: " + ", ".join([*RUNS, "report", *PROGRAMS]))
-    parser.add_argument("--no-counts", action="store_true", help="count no instructions")
+                        help="only this workload; can be repeated: " + ", ".join([*RUNS, "report", *PROGRAMS]))
+    parser.add_argument("--no-counts", action="store_true", help="do not count instructions")
     parser.add_argument("--counts-only", action="store_true", help="only count instructions")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the figures to this file as well")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="also write the results to this file")
     options = parser.parse_args()
     counts = not options.no_counts and shutil.which("valgrind") is not None
     rows = []

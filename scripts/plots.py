@@ -1,15 +1,15 @@
-"""Plots for the book, as SVG and with nothing but Python's standard library. `scripts/results.py` uses them."""
+"""SVG plots for the book, used by `scripts/results.py`. Needs only Python's standard library."""
 
 import math
 from html import escape
 
-# Colours that can be told apart without seeing colour well (Okabe and Ito 2008, "Color Universal Design").
+# A palette for colour-blind readers (Okabe and Ito 2008, "Color Universal Design").
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
 INK, GREY, GRID = "#1f2328", "#59636e", "#e4e7eb"
 
 
 class Canvas:
-    """A white panel with rounded corners and a title; text is laid out by the reader's own sans-serif font."""
+    """A white panel with rounded corners and a title. Text uses the reader's default sans-serif font."""
 
     def __init__(self, width, height, title, subtitle=""):
         self.width, self.height = width, height
@@ -75,7 +75,7 @@ def signed(value):
 
 
 def apart(wanted, gap, low, high):
-    """Moves labels apart that would overlap: the least places above the wanted ones that keep the gap, then within bounds."""
+    """Moves overlapping labels apart: first upwards until each gap is kept, then back within the bounds."""
     order = sorted(range(len(wanted)), key=lambda place: wanted[place])
     places = [0.0] * len(wanted)
     last = low - gap
@@ -90,9 +90,9 @@ def apart(wanted, gap, low, high):
 
 
 def curves(lines, options):
-    """Response curves: a line through the means, a band that holds for all values together, and what is among the best.
+    """Response curves: a line through the means, the simultaneous band, and filled marks for values among the best.
 
-    `lines` has a label and points (value, mean, low, high, low_simultaneous, high_simultaneous, is among the best).
+    `lines` contains labels with points (value, mean, low, high, low_simultaneous, high_simultaneous, is_among_best).
     """
     width, height, left, right, top, bottom = 720, 420, 70, 92, 84, 56
     canvas = Canvas(width, height, options["title"], options.get("subtitle", ""))
@@ -132,7 +132,7 @@ def curves(lines, options):
 
 
 def intervals(rows, options):
-    """A mean with its interval for each agent, the best on top. `rows` has an agent, its mean, low and high."""
+    """The mean and interval of each agent, in the order of `rows`: (agent, mean, low, high)."""
     left, right, top, step, width = 290, 110, 74, 24, 720
     height = top + step * len(rows) + 50
     canvas = Canvas(width, height, options["title"], options.get("subtitle", ""))
@@ -156,9 +156,9 @@ def intervals(rows, options):
 
 
 def iterations(lines, options):
-    """Exploitability by iterations, both axes logarithmic: the mean over seeds, and a bar from the least to the greatest.
+    """Exploitability by iterations on logarithmic axes: the mean over seeds, with a bar from minimum to maximum.
 
-    `lines` has by label the values found by iterations; 0 iterations is a player that does not search.
+    `lines` maps labels to values by number of iterations; 0 iterations is an agent without search.
     """
     width, height, left, right, top, bottom = 720, 420, 70, 150, 84, 56
     floor = 1e-4
@@ -184,7 +184,7 @@ def iterations(lines, options):
             continue
         means = []
         for count in sorted(found):
-            # Side by side, so that no bar hides another.
+            # Shift the bars, so that they do not overlap.
             at = x(count) + 4 * (number - 1.5)
             canvas.line(at, y(min(found[count])), at, y(max(found[count])), colour=colour)
             means.append((at, y(sum(found[count]) / len(found[count]))))

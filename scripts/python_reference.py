@@ -1,7 +1,7 @@
-"""Writes book/src/python-reference.md from the docstrings of the installed package `cambio` and the types of its stubs.
+"""Writes book/src/python-reference.md from the docstrings of the installed package `cambio_game` and the types of its stubs.
 
     python scripts/python_reference.py            writes the page
-    python scripts/python_reference.py --check    fails if the page is not what it would write
+    python scripts/python_reference.py --check    fails if the page is not up to date
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import cambio
+import cambio_game as cambio
 
 HOME = Path(__file__).resolve().parents[1]
 PAGE = HOME / "book/src/python-reference.md"
-PACKAGE = HOME / "cambio-py/python/cambio"
+PACKAGE = HOME / "cambio-py/python/cambio_game"
 GROUPS = [
     ("Rules and tables", ["Rules", "Layout", "Block"]),
     ("A match", ["Game", "Action", "Event", "Observation", "Knowledge", "World", "Record"]),
@@ -35,7 +35,7 @@ from a; an index is a number below `action_count`; arrays are of numpy.
 
 
 def definitions() -> dict[str, ast.AST]:
-    """What the stubs and the modules define, by name."""
+    """The definitions in the stubs and modules, by name."""
     found: dict[str, ast.AST] = {}
     for name in ("_cambio.pyi", "run.py"):
         for node in ast.parse((PACKAGE / name).read_text(encoding="utf-8")).body:
@@ -45,7 +45,7 @@ def definitions() -> dict[str, ast.AST]:
 
 
 def signature(node: ast.FunctionDef, name: str) -> str:
-    """A signature on one line, without what Python gives by itself."""
+    """A signature on one line, without `self` and `cls`."""
     arguments = ast.unparse(node.args)
     for first in ("self, /, ", "self, ", "cls, ", "self", "cls"):
         if arguments.startswith(first):
@@ -77,7 +77,7 @@ def members(thing: type, node: ast.ClassDef) -> list[str]:
 
 
 def entry(name: str, known: dict[str, Any]) -> list[str]:
-    """The part of the page about one name."""
+    """The section of one name."""
     thing, node = getattr(cambio, name), known.get(name)
     parts = [f"### `{name}`"]
     if isinstance(node, ast.FunctionDef):
@@ -95,11 +95,11 @@ def entry(name: str, known: dict[str, Any]) -> list[str]:
 def page() -> str:
     known = definitions()
     listed = {name for _, names in GROUPS for name in names}
-    # What is no class and no function, such as `PRESETS` and the type `Reward`, speaks for itself.
+    # Only classes and functions are documented, not constants such as `PRESETS` or types such as `Reward`.
     public = (name for name in cambio.__all__ if not name.startswith("_"))
     missing = {name for name in public if inspect.isroutine(getattr(cambio, name)) or isinstance(getattr(cambio, name), type)} - listed
     if missing:
-        raise SystemExit(f"GROUPS has no place for {', '.join(sorted(missing))}")
+        raise SystemExit(f"GROUPS must contain {', '.join(sorted(missing))}")
     parts = [HEAD.rstrip()]
     for group, names in GROUPS:
         parts.append(f"## {group}")

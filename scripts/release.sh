@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds `cambio` with profile-guided optimisation: an instrumented build, a minute of play, and a build that uses the
-# profile. The program is faster and writes the same bytes. It is then target/pgo/cambio.
+# Builds target/pgo/cambio with profile-guided optimisation: an instrumented build, a minute of play, and a build that uses
+# the profile. The program is faster and writes the same bytes.
 #
 #     cargo install cargo-pgo && rustup component add llvm-tools
 #     scripts/release.sh [--features parquet,zstd]

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Makes the book's pages of results, so that no figure in them is typed by hand.
+"""Generates the book's pages of results, so that no number in them is typed by hand.
 
-    scripts/results.py                       make the pages from what is kept
-    scripts/results.py --check               fail if a page is not what the kept files give
-    scripts/results.py --list                say which runs there are, and how they were made
-    scripts/results.py --play NAME...        make these runs, keep their summaries, make the pages
-    scripts/results.py --play NAME --full    the same without the reduction that a run declares
+    scripts/results.py                       generate the pages from the stored files
+    scripts/results.py --check               fail if a page does not match the stored files
+    scripts/results.py --list                list the runs
+    scripts/results.py --play NAME...        play these runs, store their summaries, generate the pages
+    scripts/results.py --play NAME --full    the same with the full instead of the reduced command
 
-A page is a template, `book/results/PAGE.md`: a block of TOML between two lines `+++`, which declares runs, and Markdown
-with directives such as `{{ matrix run=ladder }}`. What a run wrote and a page needs is kept under
-`book/results/data/RUN`, byte for byte, beside `facts.json`: the command, date, revision, machine and the SHA-256 of each
-file. From these the pages and plots in `book/src/results` are made.
+The template of a page is `book/results/PAGE.md`: a block of TOML between two lines `+++`, which declares runs, and Markdown
+with directives such as `{{ matrix run=ladder }}`. The output files of a run that a page needs are stored unchanged in
+`book/results/data/RUN`, together with `facts.json`: the command, date, revision, machine and the SHA-256 of each file. The
+pages and plots in `book/src/results` are generated from these files.
 
-`--from DIR` takes the folder DIR/NAME that a run has written elsewhere in place of playing; `--cambio PATH` names a
-program to play with, otherwise a release build of this tree is made; `--note TEXT` adds a remark on the machine. Needs nothing but Python's standard library.
+`--from DIR` imports the existing folder DIR/NAME instead of playing the run. `--cambio PATH` selects a program, by default a
+release build of this tree. `--note TEXT` adds a remark on the machine.
 """
 
 import argparse
@@ -41,22 +41,22 @@ KEPT = TEMPLATES / "data"
 PAGES = ROOT / "book/src/results"
 
 
-# What has changed how agents play since a run was made, by a short name. A run that is kept notes the names of its time;
-# one without a name is older than that change, and its page says so until it is made again.
+# Changes of the agents' behaviour, by a short name. A stored run lists the changes that it includes. If a change is missing,
+# the run is older than the change, and its page shows a warning until the run is repeated.
 CHANGES = {
     "impartial": "players then broke ties by the seat's letter and the slot's number; from three seats on this favoured the late letters",
 }
 
 
 class Wrong(Exception):
-    """What is wrong, in a sentence."""
+    """An error with a message for the user."""
 
 
 # ---------------------------------------------------------------------------------------------------------------- runs
 
 
 class Run:
-    """A command, and what is kept of what it wrote."""
+    """A command, and the stored part of its output."""
 
     def __init__(self, page, declared):
         unknown = set(declared) - {"name", "command", "reduced", "keep", "experiment", "play"}
@@ -67,7 +67,7 @@ class Run:
         self.full = declared["command"]
         self.reduced = declared.get("reduced")
         self.keep = declared["keep"]
-        # Whether its figures depend on how agents play, and not on time alone.
+        # Whether its results depend on the agents' decisions, and not only on time.
         self.play = declared.get("play", True)
         words = [word for word in self.full.split() if word.startswith("experiments/") and word.endswith(".toml")]
         self.experiment = declared.get("experiment", words[0] if words else None)
@@ -77,19 +77,19 @@ class Run:
             self.facts = json.loads((self.folder / "facts.json").read_text())
 
     def shown(self, command):
-        """A command as a reader types it."""
+        """A command as the reader types it."""
         return command.replace("OUT", f"runs/{self.name}")
 
     def older(self):
-        """The changes of play that the kept run is older than."""
+        """The changes that the stored run does not include."""
         return [name for name in CHANGES if self.play and self.facts and name not in self.facts.get("changes", [])]
 
     def rows(self, file):
-        """The rows of a kept CSV file."""
+        """The rows of a stored CSV file."""
         if self.facts is None:
-            raise Wrong(f"{self.page}: nothing is kept of the run {self.name}")
+            raise Wrong(f"{self.page}: the run {self.name} has no stored files")
         if file not in self.facts["files"]:
-            raise Wrong(f"{self.page}: the run {self.name} does not keep {file}")
+            raise Wrong(f"{self.page}: {file} of the run {self.name} is not stored")
         with open(self.folder / file, newline="", encoding="utf-8") as text:
             return list(csv.DictReader(text))
 
@@ -97,17 +97,17 @@ class Run:
         return (self.folder / file).read_text(encoding="utf-8")
 
     def flaws(self):
-        """What does not fit: changed files, another command, another experiment."""
+        """Messages about changed files, another command or another experiment."""
         if self.facts is None:
             return
         for file, digest in self.facts["files"].items():
             path = self.folder / file
             if not path.is_file() or sha256(path.read_bytes()) != digest:
-                yield f"{path.relative_to(ROOT)} is not what was kept"
+                yield f"{path.relative_to(ROOT)} has been modified"
         if self.facts["command"] not in (self.full, self.reduced):
-            yield f"the run {self.name} was made by another command than {self.page} declares; play it again"
+            yield f"the command of the run {self.name} has changed in {self.page}; play the run again"
         if self.experiment and self.facts["experiment"] != experiment(self.experiment):
-            yield f"{self.experiment} has changed since the run {self.name} was made; play it again"
+            yield f"{self.experiment} has changed since the run {self.name}; play the run again"
 
 
 def sha256(data):
@@ -115,7 +115,7 @@ def sha256(data):
 
 
 def experiment(path):
-    """What an experiment plays, and the rule files beside it; comments, its name and the number of deals left out."""
+    """The hash of an experiment and its rule files, without comments, the name and the number of deals."""
     path = ROOT / path
     said = tomllib.loads(path.read_text())
     rules = {name: tomllib.loads((path.parent / name).read_text()) for name in said.get("rules", []) if "." in name}
@@ -124,7 +124,7 @@ def experiment(path):
 
 
 def machine():
-    """The processor and how many cores this machine gives."""
+    """The processor and the number of cores of this machine."""
     model = platform.processor() or platform.machine()
     try:
         found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
@@ -135,7 +135,7 @@ def machine():
 
 
 def program(cambio):
-    """What a `cambio` is, as it says itself in the manifest of a run."""
+    """The version and build of a `cambio`, read from the manifest of a run."""
     with tempfile.TemporaryDirectory() as folder:
         spec = Path(folder) / "one.toml"
         spec.write_text('seed = 1\ndeals = 1\nrules = ["classic"]\nseats = [2]\nagents = ["random"]\nlineups = "mirror"\n')
@@ -145,7 +145,7 @@ def program(cambio):
 
 
 def criterion():
-    """What Criterion measured last, benchmark by benchmark: the median and its interval in nanoseconds."""
+    """Criterion's last results: for each benchmark the median and its interval in nanoseconds."""
     found = []
     for path in sorted((target() / "criterion").glob("**/new/estimates.json")):
         what = json.loads((path.parent / "benchmark.json").read_text())
@@ -164,16 +164,16 @@ def target():
 
 
 def play(run, args, cambio):
-    """Makes a run, or takes it as it lies, and keeps what its page needs."""
+    """Plays or imports a run, and stores the files that its page needs."""
     command = run.full if args.full or not run.reduced else run.reduced
     if "cargo " in command and args.cambio and not args.from_folder:
-        raise Wrong(f"the run {run.name} builds its program from this tree; leave out --cambio")
+        raise Wrong(f"the run {run.name} builds its program from this tree; omit --cambio")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / run.name
         if args.from_folder:
             out = Path(args.from_folder) / run.name
             if not out.is_dir():
-                raise Wrong(f"{out} is no folder")
+                raise Wrong(f"{out} is not a folder")
             seconds = None
         else:
             print(f"{run.name}: {run.shown(command)}", file=sys.stderr)
@@ -195,7 +195,7 @@ def play(run, args, cambio):
 
 
 def keep(run, out, command, seconds, made_by, note):
-    """Copies what a page needs out of a run, and writes down the facts."""
+    """Stores the files of a run that its page needs, and `facts.json`."""
     files = sorted({path for pattern in run.keep for path in out.glob(pattern) if path.is_file()})
     for pattern in run.keep:
         if not list(out.glob(pattern)):
@@ -218,7 +218,7 @@ def keep(run, out, command, seconds, made_by, note):
             facts[key] = said[key]
         asked = re.search(r"--deals (\d+)", command)
         if run.experiment and said["deals"] != int(asked[1] if asked else tomllib.loads((ROOT / run.experiment).read_text())["deals"]):
-            raise Wrong(f"the run {run.name} has {said['deals']} deals, which are not those of `{command}`")
+            raise Wrong(f"the number of deals must be the same in the run {run.name} and in `{command}`, found {said['deals']}")
     timing = out / "timing.csv"
     if timing.is_file():
         with open(timing, newline="", encoding="utf-8") as text:
@@ -244,7 +244,7 @@ def number(text):
 
 
 def rounded(value, digits, percent=False):
-    """A number as the pages show it; no zero has a sign, and what is unknown is a dash."""
+    """A formatted number, without a sign for zero; a dash for None."""
     if value is None:
         return "–"
     text = f"{value * (100 if percent else 1):.{digits}f}"
@@ -252,20 +252,20 @@ def rounded(value, digits, percent=False):
 
 
 class Column:
-    """`win_share%.1=win share`: a column of a file, whether it is shown in percent, its digits, its heading."""
+    """A column such as `win_share%.1=win share`: its name, whether it is in percent, its digits and its heading."""
 
     def __init__(self, text):
         shape = re.fullmatch(r"(\w+)(%?)(?:\.(\d))?(?:=(.*))?", text.strip())
         if not shape:
-            raise Wrong(f"`{text}` is no column")
+            raise Wrong(f"`{text}` is not a column")
         self.name, self.percent = shape[1], bool(shape[2])
         self.digits = int(shape[3]) if shape[3] else (1 if self.percent else 3)
         self.heading = (shape[4] or self.name.replace("_", " ")) + (", %" if self.percent else "")
 
     def values(self, row):
-        """The value, and its interval where the file has one."""
+        """The value and its interval, if the file has one."""
         if self.name not in row:
-            raise Wrong(f"there is no column `{self.name}`")
+            raise Wrong(f"the file has no column `{self.name}`")
         return tuple(number(row.get(self.name + end)) for end in ("", "_low", "_high"))
 
     def show(self, row):
@@ -279,7 +279,7 @@ class Column:
 
 
 def markdown(heading, rows):
-    """A table; the first column on the left, the others on the right."""
+    """A Markdown table. The first column is left-aligned, the others are right-aligned."""
     lines = ["| " + " | ".join(heading) + " |", "|---|" + "---:|" * (len(heading) - 1)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
@@ -293,12 +293,12 @@ def table_name(table):
 
 
 def select(rows, options):
-    """The rows of the tables that a directive asks for, and those of all if it names none."""
+    """The rows with the rules and seats of a directive; all rows if it has none."""
     for key in ("rules", "seats"):
         if key in options:
             rows = [row for row in rows if row[key] in options[key].split(",")]
     if not rows:
-        raise Wrong("no row is left")
+        raise Wrong("no row has these rules and seats")
     return rows
 
 
@@ -310,7 +310,7 @@ def one_table(rows, options):
 
 
 def everything(run):
-    """Each agent at each table, with all that summary.csv and behaviour.csv say of it."""
+    """The rows of summary.csv, joined with behaviour.csv."""
     rows = run.rows("summary.csv")
     if "behaviour.csv" in run.facts["files"]:
         more = {(*table_of(row), row["agent"]): row for row in run.rows("behaviour.csv")}
@@ -319,7 +319,7 @@ def everything(run):
 
 
 def agents(run, options):
-    """`agents run= [rules= seats=] columns=`: a row for each agent of a table, the best in the first column on top."""
+    """`agents run= [rules= seats=] columns=`: a row for each agent of a table, sorted by the first column, best first."""
     columns = [Column(text) for text in options["columns"].split(";")]
     rows = one_table(everything(run), options)
     if options.get("order") != "given":
@@ -331,7 +331,7 @@ def agents(run, options):
 
 
 def pivot(run, options):
-    """`pivot run= value= [loss=yes] [without=AGENT]`: agents down, tables across; `loss` shows what is missing to one half."""
+    """`pivot run= value= [loss=yes] [without=AGENT]`: agents as rows, tables as columns; `loss` shows ½ minus the value."""
     column = Column(options["value"])
     cells = {}
     for row in select(everything(run), options):
@@ -348,7 +348,7 @@ def pivot(run, options):
 
 
 def duels(run, options):
-    """Each pair of agents at one table, both ways round: the first one's score against the second, and its interval."""
+    """The score and interval of the first agent against the second, for all ordered pairs of agents at one table."""
     scores = {}
     for row in one_table(run.rows("pairwise.csv"), options):
         score, low, high = (number(row[key]) for key in ("score", "score_low", "score_high"))
@@ -359,8 +359,8 @@ def duels(run, options):
 
 
 def matrix(run, options):
-    """`matrix run= [rules= seats=] [bounds=RUN]`: the row's score against the column in percent, the weakest first. With the run
-    of experiments/bounds.sh, a last column: what a responder wins from the row's player."""
+    """`matrix run= [rules= seats=] [bounds=RUN]`: the score of the row against the column in percent, the weakest agent first.
+    `bounds` is a run of experiments/bounds.sh and adds a column: the win of a responder against the row's agent."""
     scores = duels(run, options)
     means = {row["agent"]: float(row["rank_points"]) for row in one_table(run.rows("summary.csv"), options)}
     names = sorted(means, key=means.get)
@@ -378,7 +378,7 @@ def matrix(run, options):
 
 
 def bounds(run):
-    """What the responder of each player won on fresh deals, in percent and with half its interval, by the player."""
+    """The win of the responder on fresh deals by agent, in percent with half its interval."""
     found = {}
     for file in run.facts["files"] if run.facts else []:
         for row in run.rows(file):
@@ -387,7 +387,7 @@ def bounds(run):
 
 
 def extremes(run, options):
-    """`extremes run= agents=A;B`: each agent's mean score over its opponents, and where it is least and greatest."""
+    """`extremes run= agents=A;B`: the mean, minimum and maximum of each agent's scores over its opponents."""
     scores = duels(run, options)
     rows = []
     for agent in options["agents"].split(";"):
@@ -400,7 +400,7 @@ def extremes(run, options):
 
 
 def seats(run, options):
-    """`seats run=`: what each seat wins, in playing order, half the interval of the first, and the test that all are equal."""
+    """`seats run=`: the win of each seat, half the interval of the first seat, and the test that all seats are equal."""
     tables = {}
     for row in select(run.rows("seats.csv"), options):
         tables.setdefault(table_of(row), []).append(row)
@@ -408,7 +408,7 @@ def seats(run, options):
     for table, rows in tables.items():
         shares = " ".join(rounded(number(row["payoff"]), 1, percent=True) for row in rows)
         half = (number(rows[0]["high"]) - number(rows[0]["low"])) / 2
-        # Runs that were made before the test was Hotelling's have Wald's, which is the same with many deals.
+        # Older runs have Wald's test instead of Hotelling's. The two agree for many deals.
         p = number(rows[0]["p"] if "p" in rows[0] else rows[0]["wald_p"])
         p = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
         shown.append([table_name(table), rows[0]["deals"], shares, f"± {rounded(half, 1, percent=True)}", p])
@@ -416,7 +416,7 @@ def seats(run, options):
 
 
 def thresholds(run, options):
-    """`thresholds run=`: of each curve below a folder, the best value, those not distinguishable from it, the gain on fresh deals."""
+    """`thresholds run=`: for each curve, the best value, the values not distinguishable from it, and the gain on fresh deals."""
     rows = []
     for file in sorted(name for name in run.facts["files"] if name.endswith("tuning.json")):
         said = json.loads(run.text(file))
@@ -440,7 +440,7 @@ def thresholds(run, options):
 
 
 def curve(run, options):
-    """`curve run= [file=]`: a response curve, one row for each value."""
+    """`curve run= [file=]`: a response curve, one row per value."""
     column = Column("mean.4")
     rows = []
     for row in run.rows(options.get("file", "curve.csv")):
@@ -452,12 +452,12 @@ def curve(run, options):
 
 
 def printed(run, options):
-    """`printed run=`: what the command printed, which is a table in Markdown."""
+    """`printed run=`: the output of the command, which is a Markdown table."""
     return run.text(options.get("file", "output.txt")).strip()
 
 
 def coverage(run, options):
-    """`coverage run= columns="COLUMN=HEADING;…"`: how often intervals held, or tests rejected, by setting."""
+    """`coverage run= columns="COLUMN=HEADING;…"`: the coverage of intervals, or the rejection rates of tests, by setting."""
     columns = [part.split("=", 1) for part in options["columns"].split(";")]
     least = float(options.get("from", 0))
     rows = []
@@ -469,7 +469,7 @@ def coverage(run, options):
 
 
 def exploitability(run, options):
-    """`exploitability run=`: a player's exact exploitability by iterations, the mean over seeds and in brackets its range."""
+    """`exploitability run=`: the exact exploitability of each agent by game: the mean over seeds, and its range in parentheses."""
     found = {}
     for row in run.rows("exploitability.csv"):
         found.setdefault((row["game"], row["agent"]), []).append(float(row["exploitability"]))
@@ -512,7 +512,7 @@ def nanoseconds(value):
 
 
 def plot_curves(run, options):
-    """Response curves of several folders of one run: `curves="DIR=LABEL;…"`."""
+    """The response curves of several folders of one run: `curves="DIR=LABEL;…"`."""
     lines = []
     for part in options["curves"].split(";"):
         folder, label = part.split("=", 1)
@@ -525,7 +525,7 @@ def plot_curves(run, options):
 
 
 def plot_intervals(run, options):
-    """A mean and an interval for each agent of a table."""
+    """The mean and interval of each agent of a table."""
     column = Column(options["value"])
     rows = one_table(everything(run), options)
     rows = sorted(((row["agent"], *column.values(row)) for row in rows), key=lambda row: -row[1])
@@ -551,18 +551,18 @@ PLOTS = {"curves": plot_curves, "intervals": plot_intervals, "iterations": plot_
 
 
 class Page:
-    """A template, and what becomes of it."""
+    """A template with its runs."""
 
     def __init__(self, path):
         self.path, self.name = path, path.stem
         shape = re.fullmatch(r"\+\+\+\n(.*?)\n\+\+\+\n(.*)", path.read_text(encoding="utf-8"), re.DOTALL)
         if not shape:
-            raise Wrong(f"{path.name} does not begin with a block of TOML between two lines +++")
+            raise Wrong(f"{path.name} must begin with a block of TOML between two lines +++")
         self.body = shape[2].strip()
         self.runs = [Run(path.name, declared) for declared in tomllib.loads(shape[1]).get("run", [])]
 
     def make(self, runs):
-        """The files that the page becomes, by path."""
+        """The files generated from the page, by path."""
         files = {}
 
         def directive(found):
@@ -570,7 +570,7 @@ class Page:
             kind, options = words[0], dict(word.split("=", 1) for word in words[1:])
             run = runs.get(options.get("run"))
             if run is None:
-                raise Wrong(f"{self.path.name}: `{found[0]}` names no run")
+                raise Wrong(f"{self.path.name}: `{found[0]}` needs a declared run")
             if "bounds" in options:
                 options["bounds"] = runs[options["bounds"]]
             if kind == "fact":
@@ -594,21 +594,21 @@ class Page:
         return files
 
     def warning(self):
-        """What to know of a page whose runs are older than how agents play now."""
+        """A warning if runs of the page are older than a change of the agents' behaviour."""
         older = [run for run in self.runs if run.older()]
         if not older:
             return ""
         made = {}
         for run in older:
             made.setdefault(run.facts["revision"][:12], []).append(run.name)
-        # Names only where runs of the page differ.
+        # Name the runs only if not all runs of the page have the same revision.
         of = {revision: f" ({', '.join(names)})" if len(made) > 1 or len(older) < len(self.runs) else "" for revision, names in made.items()}
         revisions = " and ".join(f"`{revision}`{names}" for revision, names in of.items())
         why = "; ".join(CHANGES[name] for name in CHANGES if any(name in run.older() for run in older))
         return f"\n\n> **Made by revision {revisions}, before a correction**: {why}. The figures will move when the runs are made again."
 
     def how(self):
-        """How the page was made: for each run the command, date, revision and machine."""
+        """The section on reproduction: for each run the command, date, revision and machine."""
         parts = ["## How these results were made"]
         for run in self.runs:
             facts = run.facts
@@ -649,12 +649,12 @@ def load():
 
 
 def check(pages, runs, files):
-    """Everything that is not as it should be."""
+    """Messages about all inconsistencies."""
     flaws = [flaw for run in runs.values() for flaw in run.flaws()]
     for path, text in files.items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            flaws.append(f"{path.relative_to(ROOT)} is not what scripts/results.py makes")
-    flaws += [f"{path.relative_to(ROOT)} comes from no template" for path in PAGES.glob("*") if path not in files]
+            flaws.append(f"{path.relative_to(ROOT)} is not up to date; run scripts/results.py")
+    flaws += [f"{path.relative_to(ROOT)} has no template" for path in PAGES.glob("*") if path not in files]
     flaws += [f"{path.relative_to(ROOT)} belongs to no run" for path in KEPT.glob("*") if path.name not in runs]
     return flaws
 
@@ -678,7 +678,7 @@ def main():
             return 0
         for name in args.play:
             if name not in runs:
-                raise Wrong(f"there is no run {name}; --list says which there are")
+                raise Wrong(f"there is no run {name}; --list shows all runs")
         if args.play:
             if not args.cambio:
                 subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)

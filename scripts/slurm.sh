@@ -1,20 +1,20 @@
 #!/bin/sh
-# Starts a Slurm cluster of one controller and one node on this machine, plays an experiment on it, and ends it.
+# Starts a Slurm cluster of one controller and one node on this machine, plays an experiment on it, and stops the cluster.
 #
 #     scripts/slurm.sh PROGRAM FOLDER     needs root and Debian's slurm-wlm and munge; FOLDER must be empty
 #
-# FOLDER gets spec.toml, the run `one` in one piece, the jobs' files and the run `many` from the array job. Then one part of a slower
-# run is killed, and the node is taken away while parts of it are played. Exits 0 if the rows are the same bytes each time, 77 with a
-# sentence if Slurm is not there or does not start.
+# Writes into FOLDER: spec.toml, the local run `one`, the job files, and the run `many` from the array job. Then kills one part
+# of a slower run, and takes the node down while it plays parts. Exits with 0 if all rows have the same bytes, and with 77 and a
+# message if Slurm is not installed or does not start.
 set -eu
 program=$(realpath "$1")
 mkdir -p "$2"
 cd "$2"
 here=$(pwd)
 for tool in slurmctld slurmd sbatch munged; do
-    command -v $tool >/dev/null || { echo "left out: there is no $tool; Debian's slurm-wlm and munge have it"; exit 77; }
+    command -v $tool >/dev/null || { echo "skipped: $tool is not installed; install Debian's slurm-wlm and munge"; exit 77; }
 done
-[ "$(id -u)" = 0 ] || { echo "left out: starting a node needs root"; exit 77; }
+[ "$(id -u)" = 0 ] || { echo "skipped: starting a node requires root"; exit 77; }
 mkdir -p etc run state spool log
 head -c 128 /dev/urandom >etc/munge.key
 chmod 600 etc/munge.key
@@ -62,17 +62,17 @@ for _ in $(seq 60); do
     sleep 0.5
 done
 if [ $ready = no ]; then
-    echo "left out: the cluster does not start: $(tail -n 2 log/slurmctld.log log/slurmd.log 2>&1 | tr '\n' ' ')"
+    echo "skipped: the cluster does not start: $(tail -n 2 log/slurmctld.log log/slurmd.log 2>&1 | tr '\n' ' ')"
     exit 77
 fi
-# same ONE MANY: the rows of two runs are the same bytes.
+# same ONE MANY: checks that the rows of two runs have the same bytes.
 same() {
     for file in matches.csv rounds.csv players.csv ledger.jsonl summary.csv; do
         cmp "$1/$file" "$2/$file"
         sha256sum "$2/$file"
     done
 }
-# until WHAT COMMAND...: waits a minute at most until a command succeeds.
+# until_ WHAT COMMAND...: waits until a command succeeds, for at most a minute.
 until_() {
     what=$1
     shift
@@ -80,7 +80,7 @@ until_() {
         if "$@"; then return; fi
         sleep 0.5
     done
-    echo "Slurm: $what did not come; see $here/log and $here/*/play-*.log" >&2
+    echo "Slurm: timeout while waiting for $what; see $here/log and $here/*/play-*.log" >&2
     exit 1
 }
 is_idle() { [ -z "$(squeue -h 2>/dev/null)" ]; }
@@ -100,12 +100,12 @@ SPEC
 sh jobs/submit.sh
 until_ "the merge" is_there many/manifest.json
 same one many
-# Every part again: nothing is played twice.
+# Submit every part again: nothing is played twice.
 sbatch --parsable --chdir=jobs jobs/play.sbatch
 until_ "the end of the parts" is_idle
 [ "$(find store/units -type f | wc -l)" = 6 ]
 [ "$(grep -l "nothing to play" jobs/play-*.log | wc -l)" = 6 ]
-echo "Slurm: the rows of 6 parts are those of one run"
+echo "Slurm: a run in 6 parts has the same rows as a local run"
 
 # A run whose parts take some seconds each.
 sed -e 's/^deals = .*/deals = 16/' -e 's/^seats = .*/seats = [2]/' -e 's/^agents = .*/agents = ["rollout(n=400)", "greedy"]/' spec.toml >slow.toml
@@ -113,20 +113,20 @@ sed -e 's/^deals = .*/deals = 16/' -e 's/^seats = .*/seats = [2]/' -e 's/^agents
 for fault in killed lost; do
     "$program" cluster slurm slow.toml --units 4 --store $fault.store --out $fault --into $fault.jobs >/dev/null
     sh $fault.jobs/submit.sh
-    until_ "a part that is played" is_played $fault.store
+    until_ "a running part" is_played $fault.store
     if [ $fault = killed ]; then
-        # A part that fails ends the merge that waits for it. To submit again plays what is missing.
+        # If a part fails, the dependent merge is cancelled. Submitting again plays the missing parts.
         kill -9 "$(head -n 1 playing)"
         until_ "the end of the other parts" is_idle
         [ ! -e killed ]
         sh killed.jobs/submit.sh
     else
-        # Slurm queues the parts of a lost node again by itself.
+        # Slurm automatically requeues the parts of a lost node.
         scontrol update "nodename=$host" state=down reason=lost
-        until_ "a part that is queued again" is_restarted
-        # It may be back already.
+        until_ "a requeued part" is_restarted
+        # The node may already have resumed.
         scontrol update "nodename=$host" state=resume 2>/dev/null || true
-        # Slurm gives such a part two minutes, of which some seconds are enough for the node to forget the first try.
+        # Slurm delays a requeued part by two minutes; a few seconds are enough for the node to clean up.
         sleep 3
         for job in $(squeue -h -r -t PENDING -n cambio-slow -o %A); do
             scontrol update "jobid=$job" starttime=now 2>/dev/null || true
@@ -135,5 +135,5 @@ for fault in killed lost; do
     until_ "the merge" is_there $fault/manifest.json
     same slow-one $fault
     [ "$(find $fault.store/units -type f | wc -l)" = 4 ]
-    echo "Slurm: with a part or a node that was $fault the rows are those of one run"
+    echo "Slurm: a run with a part or node that was $fault has the same rows as a local run"
 done

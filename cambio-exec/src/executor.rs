@@ -1,11 +1,11 @@
-//! Does many pieces of work at once and commits their results in order.
+//! Runs numbered work items in parallel and commits their results in order.
 //!
-//! Every command that plays goes through an [`Executor`]. It keeps three promises, whatever the number of threads:
+//! Every command that plays matches uses an [`Executor`]. It guarantees, with any number of threads:
 //!
 //! - Results are committed in the order of their numbers, one at a time.
-//! - No thread waits for the one that commits. The thread that has the next result commits it, and then the later results
-//!   that have arrived. All others go on with their next piece of work.
-//! - Memory stays small: work runs only a few numbers ahead of what is committed.
+//! - No thread waits for a commit. The thread that finishes the next result commits it, followed by the later results
+//!   that are already finished. The other threads start their next work item.
+//! - Memory is bounded: work runs only a few numbers ahead of the last commit.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -17,16 +17,16 @@ use std::time::{Duration, Instant};
 
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder, Yield};
 
-/// The most threads that [`Executor::new`] starts.
+/// The maximum number of threads that [`Executor::new`] starts.
 pub const MOST_THREADS: usize = 1024;
 
-/// How often the caller of [`Executor::run_watched`] looks after the work.
+/// The interval between two calls of `look` in [`Executor::run_watched`].
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// How long a caller that belongs to the pool waits before it looks for work again.
+/// How long an idle caller on a thread of the pool waits before it polls the pool for work again.
 const IDLE: Duration = Duration::from_millis(1);
 
-/// A switch that stops work. Clones are the same switch.
+/// A switch that stops work. Clones share the same switch.
 ///
 /// ```
 /// use cambio_exec::CancelToken;
@@ -40,17 +40,17 @@ const IDLE: Duration = Duration::from_millis(1);
 pub struct CancelToken(Arc<AtomicBool>);
 
 impl CancelToken {
-    /// A token that nobody has cancelled.
+    /// A token that is not cancelled.
     pub fn new() -> CancelToken {
         CancelToken::default()
     }
 
-    /// Cancels for good. Returns whether this call was the first.
+    /// Cancels permanently. Returns whether this call was the first.
     pub fn cancel(&self) -> bool {
         !self.0.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether somebody has cancelled.
+    /// Whether the token has been cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -60,24 +60,24 @@ impl CancelToken {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("cannot start {threads} threads: {what}")]
 pub struct ThreadsError {
-    /// How many were asked for; 0 stands for the number of cores.
+    /// The requested number; 0 stands for the number of cores.
     pub threads: usize,
-    /// What the operating system says.
+    /// The error of the operating system.
     pub what: String,
 }
 
-/// Why an [`Executor`] stopped before everything was committed.
+/// The reason why an [`Executor`] stopped before it had committed everything.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Stopped<E> {
-    /// Its token was cancelled.
+    /// The token of the executor was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// A commit, or a look after the work, failed.
+    /// `commit` or `look` returned an error.
     #[error(transparent)]
     Failed(E),
 }
 
-/// Carries out many pieces of work at once on a pool of threads, and takes their results in order.
+/// Runs work items in parallel on a thread pool, and commits their results in order.
 ///
 /// An executor is cheap to clone; clones share the pool and the token.
 ///
@@ -101,8 +101,8 @@ pub enum Stopped<E> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A server lends its own pool and keeps a token to stop the work of one request. Cancelling one executor leaves
-/// the others on the same pool alone:
+/// A server can share its own pool and keep a token that stops the work of one request. Cancelling one executor does
+/// not affect other executors on the same pool:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -116,7 +116,7 @@ pub enum Stopped<E> {
 /// let outcome = executor.run_ordered(0..1_000_000, |number| number, |number, _| {
 ///     handled += 1;
 ///     if number == 9 {
-///         // As from another thread, when the client hangs up.
+///         // In a server, another thread does this when the client disconnects.
 ///         request.cancel();
 ///     }
 ///     Ok::<(), std::convert::Infallible>(())
@@ -132,18 +132,17 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// An executor with a pool of its own: so many threads, at most [`MOST_THREADS`]; 0 takes as many as there are cores.
+    /// An executor with its own pool of `threads` threads, at most [`MOST_THREADS`]; 0 means one thread per core.
     ///
     /// # Errors
-    /// If the operating system does not give so many threads.
+    /// If the operating system cannot start the threads.
     pub fn new(threads: usize) -> Result<Executor, ThreadsError> {
         let pool = ThreadPoolBuilder::new().num_threads(threads.min(MOST_THREADS)).build();
         let pool = pool.map_err(|error| ThreadsError { threads, what: error.to_string() })?;
         Ok(Executor::on(Arc::new(pool)))
     }
 
-    /// An executor on a pool that the caller shares with it. Its work may keep every thread of the pool busy until it
-    /// is done.
+    /// An executor on an existing pool. Its work may occupy all threads of the pool until it is done.
     pub fn on(pool: Arc<ThreadPool>) -> Executor {
         Executor { pool, cancel: CancelToken::new() }
     }
@@ -154,27 +153,27 @@ impl Executor {
         Executor { cancel, ..self }
     }
 
-    /// The token that stops what this executor does, now and later.
+    /// The token that stops all current and later work of this executor.
     pub fn cancel_token(&self) -> CancelToken {
         self.cancel.clone()
     }
 
-    /// How many threads its pool has.
+    /// The number of threads in the pool.
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
     }
 
-    /// Does the work of each number and commits the results in order. `work` runs on many threads at once, `commit` on one
-    /// at a time.
+    /// Calls `work` with each number of the range and commits the results in order. `work` runs on many threads at
+    /// once, `commit` on one thread at a time.
     ///
     /// # Errors
-    /// The first error of `commit`, after which nothing more is committed; or that the token was cancelled.
+    /// The first error of `commit`, after which nothing more is committed; or [`Stopped::Cancelled`].
     ///
     /// # Panics
-    /// If `work` or `commit` panics: with that panic, once the threads have stopped.
+    /// If `work` or `commit` panics: the panic is resumed after all tasks have stopped.
     ///
     /// # Determinism
-    /// What is committed, and in which order, does not depend on the number of threads.
+    /// The committed results and their order do not depend on the number of threads.
     pub fn run_ordered<T: Send, E: Send>(
         &self,
         range: Range<u64>,
@@ -185,20 +184,20 @@ impl Executor {
         self.run_watched(range, &mut commit, work, |commit, number, result| commit(number, result), |_, _| Ok(()))
     }
 
-    /// As [`Executor::run_ordered`], for long work that is watched while it goes on.
+    /// Like [`Executor::run_ordered`], but reports progress while the work is running.
     ///
-    /// `state` belongs to `commit` and `look`, which never run at the same time. `look` runs on the caller's thread: at the
-    /// beginning, about ten times a second, and once at the end. It gets the sum of what the workers said with
-    /// [`Worker::count`]. `work` asks [`Worker::is_stopped`] now and then, and gives up with `None`; a result that was
-    /// finished is still committed if it is the next.
+    /// `commit` and `look` share `state` and never run at the same time. `look` runs on the caller's thread: at the
+    /// start, about ten times a second, and once at the end. Its second argument is the sum of all [`Worker::count`]
+    /// calls. `work` should check [`Worker::is_stopped`] regularly and return `None` to give up; a finished result is
+    /// still committed if it is the next one.
     ///
-    /// A caller on a thread of the pool itself works as well, and looks only when it has nothing else to do.
+    /// A caller on a thread of the pool also runs work items, and calls `look` only between them.
     ///
     /// # Errors
-    /// The first error of `commit` or `look`, after which nothing more is committed; or that the work was given up.
+    /// The first error of `commit` or `look`, after which nothing more is committed; or [`Stopped::Cancelled`].
     ///
     /// # Panics
-    /// If one of the three panics: with that panic, once the threads have stopped.
+    /// If one of the three closures panics: the panic is resumed after all tasks have stopped.
     ///
     /// ```
     /// use std::convert::Infallible;
@@ -252,7 +251,7 @@ impl Executor {
     }
 }
 
-/// The thread that does a piece of work, as the work sees it.
+/// The handle that a work item uses to check for cancellation and to report progress.
 #[derive(Debug)]
 pub struct Worker<'r> {
     counter: &'r Counter,
@@ -266,14 +265,14 @@ impl Worker<'_> {
         self.is_over.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
-    /// Adds to the progress that is shown, in units of the caller's choice. Each thread has a counter of its own: to count
-    /// often does not slow the others down.
+    /// Adds to the progress, in units of the caller's choice. Frequent calls are cheap because each thread has its own
+    /// counter.
     pub fn count(&self, units: u64) {
         self.counter.0.fetch_add(units, Ordering::Relaxed);
     }
 }
 
-/// Alone on its cache lines.
+/// A counter padded to its own cache lines, to avoid false sharing.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Counter(AtomicU64);
@@ -285,39 +284,39 @@ enum End<E> {
     Panicked(Box<dyn Any + Send>),
 }
 
-/// What has been begun, what waits, and who works.
+/// The progress of a run: started numbers, finished results, and active tasks.
 struct Queue<T, E> {
-    /// The first number that nobody has begun.
+    /// The first number that has not been started.
     begun: u64,
     /// The first number that is not committed.
     committed: u64,
-    /// Whether a thread commits. It looks for more before it stops.
+    /// Whether a thread is committing. It checks for further results before it stops.
     is_committing: bool,
-    /// Results that wait for those before them.
+    /// Results that wait for earlier results.
     early: BTreeMap<u64, T>,
-    /// How many tasks there are in the pool.
+    /// The number of active tasks in the pool.
     tasks: usize,
     end: Option<End<E>>,
 }
 
 /// One call of [`Executor::run_watched`].
 ///
-/// No task waits for another, so the pool may be shared, and work may use the pool itself: a task that has run far enough
-/// ahead ends, and whoever commits starts new ones.
+/// No task waits for another, so the pool can be shared and work items can use it too: a task ends when it is too far
+/// ahead of the last commit, and the committing thread starts new tasks.
 struct Ordered<'r, S, T, E, W, C> {
     queue: Mutex<Queue<T, E>>,
-    /// Lock order: nobody who has the state locked waits for the queue.
+    /// Lock order: never wait for the queue while holding the state.
     state: Mutex<&'r mut S>,
-    /// Signalled when there is an end.
+    /// Signalled when the run ends.
     ended: Condvar,
-    /// Set when there is an end.
+    /// Set when the run ends.
     is_over: AtomicBool,
     cancel: &'r CancelToken,
-    /// The number behind the last.
+    /// The exclusive end of the range.
     last: u64,
-    /// How many tasks there may be.
+    /// The maximum number of tasks.
     most_tasks: usize,
-    /// How far work may run ahead of what is committed.
+    /// How many numbers work may run ahead of the last commit.
     window: u64,
     counters: Box<[Counter]>,
     work: W,
@@ -351,7 +350,7 @@ where
             cancel: &executor.cancel,
             last: range.end,
             most_tasks,
-            // Enough for pieces of work that take a few times as long as others.
+            // Large enough for work items that take a few times as long as others.
             window: 4 * most_tasks as u64 + 4,
             counters: (0..threads).map(|_| Counter::default()).collect(),
             work,
@@ -367,14 +366,14 @@ where
         self.is_over.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
-    /// Ends the run. The first end counts.
+    /// Ends the run. Later calls do not replace the first end.
     fn end(&self, queue: &mut Queue<T, E>, end: End<E>) {
         queue.end.get_or_insert(end);
         self.is_over.store(true, Ordering::Relaxed);
         self.ended.notify_all();
     }
 
-    /// Starts tasks for what may be begun, as many as there may be.
+    /// Starts tasks for the numbers in the window, up to the maximum number of tasks.
     fn add_tasks<'s>(&'s self, queue: &mut Queue<T, E>, scope: &Scope<'s>) {
         let end = self.last.min(queue.committed + self.window);
         for _ in queue.begun..end {
@@ -386,7 +385,7 @@ where
         }
     }
 
-    /// Works on one number after the other until there is none to begin.
+    /// Runs one work item after another until none can be started.
     fn task<'s>(&'s self, scope: &Scope<'s>) {
         let counter = rayon::current_thread_index().unwrap_or(0) % self.counters.len();
         let worker = Worker { counter: &self.counters[counter], is_over: &self.is_over, cancel: self.cancel };
@@ -405,7 +404,7 @@ where
         }
     }
 
-    /// The next number to work on, not too far ahead of what is committed. Where there is none, the task has left.
+    /// The next number to work on, if it is in the window. If this returns `None`, the task is no longer counted.
     fn begin(&self) -> Option<u64> {
         let mut queue = self.queue();
         let number = queue.begun;
@@ -417,7 +416,7 @@ where
         Some(number)
     }
 
-    /// A task ends. The last one to do so ends the run.
+    /// Removes a task from the count. The last task ends the run.
     fn leave(&self, queue: &mut Queue<T, E>) {
         queue.tasks -= 1;
         if queue.tasks == 0 {
@@ -425,7 +424,8 @@ where
         }
     }
 
-    /// Takes a result. If it is the next, and nobody commits, commits it and those behind it that are there.
+    /// Stores a result. If it is the next one and no thread is committing, commits it and the finished results that
+    /// follow.
     fn hand_in<'s>(&'s self, number: u64, result: T, scope: &Scope<'s>) {
         let mut queue = self.queue();
         queue.early.insert(number, result);
@@ -438,7 +438,7 @@ where
             queue.is_committing = true;
             drop(queue);
             let committed = {
-                let mut state = self.state.lock().expect("who panics with the state ends the run");
+                let mut state = self.state.lock().expect("a panic that holds the state ends the run");
                 (self.commit)(&mut state, next, result)
             };
             queue = self.queue();
@@ -454,14 +454,14 @@ where
         }
     }
 
-    /// Looks after the run until it has an end.
+    /// Calls `look` regularly until the run ends.
     fn watch(&self, pool: &ThreadPool, look: &mut impl FnMut(&mut S, u64) -> Result<(), E>) {
-        // Whatever happens here, also a panic, the tasks end.
+        // If `look` fails or panics, the tasks must stop too.
         let _end = EndOnDrop(&self.is_over);
         let mut looked: Option<Instant> = None;
         loop {
             if looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY) {
-                // Somebody panicked with the state: the run has an end.
+                // Mutex poisoned: the panic has already ended the run.
                 let Ok(mut state) = self.state.lock() else { return };
                 let seen = look(&mut state, self.counted());
                 drop(state);
@@ -489,7 +489,7 @@ where
         self.counters.iter().map(|counter| counter.0.load(Ordering::Relaxed)).sum()
     }
 
-    /// How the run ended and what was counted, once all tasks are over.
+    /// How the run ended, and the sum of the counters. Call after all tasks have ended.
     fn finish(self) -> (End<E>, u64) {
         let counted = self.counted();
         let queue = self.queue.into_inner().expect("nothing panics while the queue is locked");
@@ -513,7 +513,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes longer for some numbers than for others, so that results come out of order.
+    /// Takes longer for some numbers than for others, so that results finish out of order.
     fn uneven(number: u64) -> u64 {
         if number.is_multiple_of(7) {
             std::thread::sleep(Duration::from_micros(300));
@@ -569,7 +569,7 @@ mod tests {
         let done = AtomicU64::new(0);
         let (mut most, window) = (0, 4 * 3 + 4);
         let work = |number| {
-            // The first holds up all others.
+            // The first work item delays all commits.
             while number == 0 && done.load(Ordering::Relaxed) < window - 1 {
                 std::thread::yield_now();
             }
@@ -669,7 +669,7 @@ mod tests {
             assert_eq!(pool.install(|| committed(&executor, 0..100)), expected);
             let both = pool.join(|| committed(&executor, 0..100), || committed(&executor, 0..100));
             assert_eq!(both, (expected.clone(), expected.clone()));
-            // Work that uses the pool may be given other work of this run while it waits.
+            // While a work item waits for the pool, its thread may run another item of this run.
             let nested = |number: u64| (0..50).into_par_iter().map(|term: u64| uneven(term + number)).sum::<u64>();
             let mut sums = Vec::new();
             let commit = |_, sum| {

@@ -1,10 +1,10 @@
-//! Files that are written as a whole or not at all, and folders that one process writes at a time.
+//! Atomic writes of files and folders, and locks that let only one process write a folder.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Why a file or a folder cannot be read or written: one sentence.
+/// A file or a folder that cannot be read or written.
 ///
 /// ```
 /// use std::path::Path;
@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum FileError {
     /// The path exists already.
-    #[error("{0} exists; only a folder that does not exist is written to")]
+    #[error("{0} already exists; choose another path (`cambio run --resume` continues a run)")]
     Exists(String),
-    /// The folder or a file cannot be made or written.
+    /// The folder or a file cannot be created or written.
     #[error("cannot write {path}: {what}")]
     Unwritable {
         /// The path.
@@ -35,29 +35,29 @@ pub enum FileError {
         /// Why.
         what: String,
     },
-    /// Another process writes here.
-    #[error("{0} is being written by another process; wait for it, or stop it and go on with --resume")]
+    /// Another process has locked the folder.
+    #[error("{0} is being written by another process; wait for it, or stop it and continue with --resume")]
     Busy(String),
 }
 
 impl FileError {
-    /// Makes the error of a path that cannot be written from the error of the operating system. For `map_err`.
+    /// Converts an error of the operating system to [`FileError::Unwritable`]. For `map_err`.
     pub fn unwritable(path: &Path) -> impl Fn(std::io::Error) -> FileError + use<> {
         let path = path.display().to_string();
         move |error| FileError::Unwritable { path: path.clone(), what: error.to_string() }
     }
 
-    /// Makes the error of a path that cannot be read from the error of the operating system. For `map_err`.
+    /// Converts an error of the operating system to [`FileError::Unreadable`]. For `map_err`.
     pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> FileError + use<> {
         let path = path.display().to_string();
         move |error| FileError::Unreadable { path: path.clone(), what: error.to_string() }
     }
 }
 
-/// Makes a folder, which must not exist, and the folders above it.
+/// Creates a new folder and its missing parents.
 ///
 /// # Errors
-/// If it exists or cannot be made.
+/// If it already exists or cannot be created.
 pub fn create_folder(path: &Path) -> Result<(), FileError> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(FileError::unwritable(parent))?;
@@ -68,8 +68,8 @@ pub fn create_folder(path: &Path) -> Result<(), FileError> {
     })
 }
 
-/// The right to make or remove a folder: a locked file `NAME.lock` beside it. The file goes with the right. The operating
-/// system takes the lock from a process that is killed; the file that it leaves is taken over by the next process.
+/// The exclusive right to create or remove a folder: a locked file `NAME.lock` next to it, which is removed on drop. If
+/// a process is killed, the operating system releases its lock, and the next process reuses the lock file.
 #[derive(Debug)]
 pub struct Claim {
     path: PathBuf,
@@ -78,16 +78,16 @@ pub struct Claim {
     is_left_building: bool,
 }
 
-/// What the file of a claim says while `NAME.new` is built.
+/// The content of the lock file while `NAME.new` is being built.
 const BUILDING: &str = "NAME.new is being built\n";
 
 impl Claim {
-    /// Claims a folder, which need not exist. Makes the folders above it.
+    /// Claims a folder, which need not exist. Creates its missing parents.
     ///
     /// # Errors
-    /// If another process has claimed it, or the file cannot be written.
+    /// If another process has claimed it, or the lock file cannot be written.
     pub fn on(folder: &Path) -> Result<Claim, FileError> {
-        // All names of a folder have one lock.
+        // All paths to one folder must share one lock.
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let path = beside(&folder, ".lock")?;
         if let Some(parent) = path.parent() {
@@ -97,7 +97,7 @@ impl Claim {
             let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
             let file = opened.map_err(FileError::unwritable(&path))?;
             lock(&folder, &file)?;
-            // The previous holder of the lock removes the file: then this is the lock of a file that is gone.
+            // The previous holder may have removed the file, so that this lock is on a deleted file.
             if is_at(&path, &file) {
                 let mut said = Vec::new();
                 (&file).take(64).read_to_end(&mut said).map_err(FileError::unreadable(&path))?;
@@ -120,7 +120,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // The file is still locked, so no other process has locked it under this name. If it stays, the next process takes it over.
+        // The file is still locked, so no other process owns it. If removing fails, the next process reuses it.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -134,16 +134,16 @@ fn is_at(path: &Path, file: &File) -> bool {
     found.is_ok_and(|found| file.metadata().is_ok_and(|open| number(open) == found))
 }
 
-/// Whether an open file is the one at this path. A file that is open cannot be replaced here.
+/// Whether an open file is the one at this path. An open file cannot be replaced on this platform.
 #[cfg(not(unix))]
 fn is_at(path: &Path, _: &File) -> bool {
     path.exists()
 }
 
-/// Locks an open file against other processes that write a folder. File systems without locks are not protected.
+/// Locks an open file on behalf of a folder. Does nothing on file systems without locks.
 ///
 /// # Errors
-/// If another process has locked it.
+/// If another process has locked it: the folder is busy.
 pub fn lock(folder: &Path, file: &File) -> Result<(), FileError> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(FileError::Busy(folder.display().to_string())),
@@ -151,18 +151,18 @@ pub fn lock(folder: &Path, file: &File) -> Result<(), FileError> {
     }
 }
 
-/// The path with this ending after its name.
+/// The path with `ending` appended to its last component.
 fn beside(path: &Path, ending: &str) -> Result<PathBuf, FileError> {
     let mut name = path.file_name().ok_or_else(|| FileError::Exists(path.display().to_string()))?.to_owned();
     name.push(ending);
     Ok(path.with_file_name(name))
 }
 
-/// Builds a folder under the name `NAME.new` and renames it once it is whole. `build` fills the folder, which is there. After a
-/// failure nothing is left; what a killed process has left under that name is removed.
+/// Builds a folder atomically: creates `NAME.new`, calls `build` to fill it, and renames it. A failed build leaves
+/// nothing behind. A `NAME.new` left by a killed process is removed first.
 ///
 /// # Errors
-/// If there is something at either path, or the folder cannot be built.
+/// If either path already exists, or the folder cannot be built.
 ///
 /// ```
 /// use cambio_exec::{FileError, build_aside, write_whole};
@@ -184,20 +184,20 @@ pub fn build_aside<T, E: From<FileError>>(out: &Path, build: impl FnOnce(&Path) 
         std::fs::remove_dir_all(&new).map_err(FileError::unwritable(&new))?;
     }
     claim.note_building()?;
-    // Fails if the user has a folder of that name.
+    // Fails if the user has a folder with that name.
     create_folder(&new)?;
     let made = build(&new).and_then(|made| {
         std::fs::rename(&new, out).map_err(FileError::unwritable(out))?;
         Ok(made)
     });
     if made.is_err() {
-        // If it cannot be removed either, the first error is the one to report.
+        // If removing fails too, report only the first error.
         let _ = std::fs::remove_dir_all(&new);
     }
     made
 }
 
-/// Writes a file as a whole or not at all: it is written under another name, synced and renamed.
+/// Writes a file atomically: writes it under another name, syncs it and renames it.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -220,7 +220,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
         std::fs::rename(&new, path)
     };
     write().map_err(|error| {
-        // If the remains cannot be removed either, the first error is the one to report.
+        // If removing fails too, report only the first error.
         let _ = std::fs::remove_file(&new);
         FileError::unwritable(path)(error)
     })

@@ -1,5 +1,5 @@
-//! What runs and learners need of the machine: parallel work whose results are committed in order ([`Executor`]), cancellation
-//! ([`CancelToken`]), locked folders ([`Claim`]) and atomic file writes ([`write_whole`]). It does not depend on the game.
+//! Parallel work whose results are committed in order ([`Executor`]), cancellation ([`CancelToken`]), locked folders
+//! ([`Claim`]) and atomic file writes ([`write_whole`]), for runs and training. This crate does not depend on the game.
 
 mod executor;
 mod files;

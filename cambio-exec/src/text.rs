@@ -1,4 +1,4 @@
-//! Files that people write, read whole.
+//! Reading of text files that users write.
 
 use std::fmt;
 use std::fs::File;
@@ -10,14 +10,14 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{IntoDeserializer as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// The most bytes of a file that people write: rules, an experiment, a strategy.
+/// The maximum size in bytes of a file that users write: rules, an experiment, a strategy.
 const MOST: u64 = 1 << 24;
 
-/// Reads a text file that people write. It is a regular file of at most 16 MiB: what has no end, such as `/dev/zero`, and what
-/// waits for somebody, such as a named pipe, is refused before it is read.
+/// Reads a text file that users write. It must be a regular file of at most 16 MiB. Endless files such as `/dev/zero`,
+/// and files that can block such as named pipes, are rejected before they are read.
 ///
 /// # Errors
-/// If it cannot be read, is no regular file, is larger, or is not UTF-8; the sentence says which, without the path.
+/// If it cannot be read, is not a regular file, is larger, or is not UTF-8. The message does not contain the path.
 ///
 /// ```
 /// use std::path::Path;
@@ -25,37 +25,37 @@ const MOST: u64 = 1 << 24;
 /// let text = cambio_exec::read_text(Path::new("../experiments/quickstart.toml"))?;
 /// assert!(text.contains("seats"));
 /// let error = cambio_exec::read_text(Path::new(".")).unwrap_err();
-/// assert_eq!(error.to_string(), "it is a folder; allowed is a file");
+/// assert_eq!(error.to_string(), "expected a regular file, found a folder");
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn read_text(path: &Path) -> io::Result<String> {
     read_up_to(path, MOST)
 }
 
-/// As [`read_text`], with another bound in bytes.
+/// Like [`read_text`], with another limit in bytes.
 ///
 /// # Errors
-/// As [`read_text`].
+/// The errors of [`read_text`].
 pub fn read_up_to(path: &Path, most: u64) -> io::Result<String> {
     let file = open_regular(path)?;
     let mut bytes = Vec::new();
     let too_long =
-        || Error::new(ErrorKind::FileTooLarge, format!("it has more than {most} bytes; allowed are that many"));
+        || Error::new(ErrorKind::FileTooLarge, format!("the file is too large: expected at most {most} bytes"));
     if file.metadata()?.len() > most {
         return Err(too_long());
     }
-    // It may grow while it is read.
+    // The file may grow while it is read.
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(too_long());
     }
     String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
-        Error::new(ErrorKind::InvalidData, format!("it is not UTF-8 from byte {} on; allowed is UTF-8", place + 1))
+        Error::new(ErrorKind::InvalidData, format!("expected UTF-8, found an invalid sequence at byte {}", place + 1))
     })
 }
 
-/// Opens a regular file, or what a link says is one.
+/// Opens a regular file. Follows links.
 ///
 /// # Errors
 /// If it cannot be opened or is not a regular file.
@@ -65,13 +65,13 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
         return File::open(path);
     }
     let what = if kind.is_dir() { "a folder" } else { "a device, a pipe or a socket" };
-    Err(Error::new(ErrorKind::InvalidInput, format!("it is {what}; allowed is a file")))
+    Err(Error::new(ErrorKind::InvalidInput, format!("expected a regular file, found {what}")))
 }
 
-/// Reads a list, or one text or number alone, which is a list of one: for `deserialize_with`.
+/// Deserializes a list, or a single value as a list of one. For `deserialize_with`.
 ///
 /// # Errors
-/// If it is neither, or one of the list is not what it should be.
+/// If it is neither, or an item of the list has the wrong type.
 ///
 /// ```
 /// #[derive(serde::Deserialize)]
@@ -123,19 +123,19 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("cambio-text-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let refusal = |path: &Path| read_text(path).unwrap_err().to_string();
-        assert_eq!(refusal(Path::new("/dev/zero")), "it is a device, a pipe or a socket; allowed is a file");
-        assert_eq!(refusal(&folder), "it is a folder; allowed is a file");
+        assert_eq!(refusal(Path::new("/dev/zero")), "expected a regular file, found a device, a pipe or a socket");
+        assert_eq!(refusal(&folder), "expected a regular file, found a folder");
         let pipe = folder.join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert_eq!(refusal(&pipe), "it is a device, a pipe or a socket; allowed is a file");
-        // Ten gigabytes of nothing, which take no place on the disk.
+        assert_eq!(refusal(&pipe), "expected a regular file, found a device, a pipe or a socket");
+        // A sparse file of 10 GiB, which takes no space on the disk.
         let large = folder.join("large");
         File::create(&large).unwrap().set_len(10 << 30).unwrap();
-        assert_eq!(refusal(&large), "it has more than 16777216 bytes; allowed are that many");
+        assert_eq!(refusal(&large), "the file is too large: expected at most 16777216 bytes");
         let latin = folder.join("latin");
         std::fs::write(&latin, b"name = 'Gr\xfc\xdfe'\n").unwrap();
-        assert_eq!(refusal(&latin), "it is not UTF-8 from byte 11 on; allowed is UTF-8");
-        // A file of the kernel says that it has no bytes, and has some.
+        assert_eq!(refusal(&latin), "expected UTF-8, found an invalid sequence at byte 11");
+        // Files of the kernel report a size of 0 but have content.
         assert!(!read_text(Path::new("/proc/self/status")).unwrap().is_empty());
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -1,5 +1,5 @@
-//! How long a run of 100 million matches takes on up to 10,000 workers: a discrete-event simulation of the queue of units, with
-//! slow workers and lost ones. Prints the table of the book's page on many machines.
+//! Estimates how long a run of 100 million matches takes on up to 10,000 workers, with a discrete-event simulation of
+//! the unit queue that includes slow and failing workers. Prints the table for the book's page on many machines.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -9,13 +9,13 @@ use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_sim::units::{LineupCost, Queue};
 use cambio_sim::{Experiment, Plan};
 
-/// The seconds of a match.
+/// Seconds per match.
 const MATCH: f64 = 0.05;
-/// The share of workers that are slow, and how many times slower they are.
+/// The fraction of slow workers, and the factor by which they are slower.
 const SLOW: (f64, f64) = (0.02, 3.0);
-/// The mean seconds until a worker is lost with its unit, and the seconds until another one takes its place.
+/// Mean seconds until a worker fails and loses its unit, and seconds until it is replaced.
 const LOST: (f64, f64) = (100.0 * 3600.0, 60.0);
-/// The seconds in which the driver hands out a unit, one at a time, and those in which a worker commits it.
+/// Seconds for the driver to assign a unit (one at a time), and for a worker to commit it.
 const DISPATCH: f64 = 0.002;
 const COMMIT: f64 = 0.05;
 
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Prints the row of a number of workers.
+/// Prints the row for this number of workers.
 fn simulate(plan: &Plan, workers: usize) {
     let mut queue = Queue::new(plan);
     queue.learn(&[LineupCost { cell: 0, lineup: 0, blocks: 1, matches: 2, seconds: 2.0 * MATCH }]);
@@ -40,16 +40,16 @@ fn simulate(plan: &Plan, workers: usize) {
     let mut share = || (f64::from(stream.below(1 << 24)) + 0.5) / f64::from(1 << 24);
     let slowness: Vec<f64> =
         (0..workers).map(|_| (0.9 + 0.2 * share()) * if share() < SLOW.0 { SLOW.1 } else { 1.0 }).collect();
-    // By time in microseconds: a worker, and the unit that it has ended or lost.
+    // Ordered by time in microseconds: a worker, and the unit that it has finished or lost.
     let at = |seconds: f64| (1e6 * seconds) as u64;
     let mut events: BinaryHeap<_> = (0..workers).map(|worker| Reverse((0, worker, None::<(u64, bool)>))).collect();
-    // By first batch: the last, when it ends, and how many workers play it.
+    // By first batch: the end of the unit, when it finishes, and how many workers play it.
     let mut running: BTreeMap<u64, (u64, f64, u32)> = BTreeMap::new();
     let (mut end, mut driver, mut useful, mut left) = (0.0, 0.0_f64, 0.0, plan.batch_count());
     let (mut units, mut lost, mut copies) = (0, 0, 0);
     while let Some(Reverse((micros, worker, ended))) = events.pop() {
         let now = micros as f64 / 1e6;
-        // Of a unit that two workers play, the second end counts for nothing.
+        // If two workers play a unit, the second result is ignored.
         if let Some((from, is_lost)) = ended
             && let Some((to, _, players)) = running.get_mut(&from)
         {
@@ -73,14 +73,14 @@ fn simulate(plan: &Plan, workers: usize) {
             continue;
         }
         let unit = queue.take(workers as u64).or_else(|| {
-            // What would end last is played a second time, if that may end earlier.
+            // Speculative execution: repeat the unit that would finish last, if the copy may finish earlier.
             let (from, (to, ends, _)) = running.iter().max_by(|one, other| one.1.1.total_cmp(&other.1.1))?;
             let is_late = *ends > now + 1.1 * queue.seconds(&(*from..*to))?;
             copies += u64::from(is_late);
             is_late.then_some(*from..*to)
         });
         let Some(unit) = unit else {
-            // It looks again in a second.
+            // The worker polls again in a second.
             events.push(Reverse((at(now + 1.0), worker, None)));
             continue;
         };

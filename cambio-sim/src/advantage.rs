@@ -1,4 +1,4 @@
-//! What an agent's decisions are worth, against those of a policy in every other seat.
+//! The value of an agent's decisions, compared with a policy that also plays all other seats.
 
 use cambio_agents::{Advantage, AgentSpec, Blueprint, Guarded, Plays};
 use cambio_core::rng::{Key, Purpose};
@@ -11,8 +11,8 @@ use crate::play::{RoundError, play_rounds};
 
 /// Rounds between an agent in one seat and a policy in all others. Each deal is played in every seat.
 ///
-/// What the agent wins more than its share is measured twice: by the results, and by the [`Advantage`]s of its decisions, which
-/// do not have the luck of the cards.
+/// The agent's gain over an equal share is estimated twice: from the results, and from the [`Advantage`]s of its
+/// decisions. The second estimate does not contain the luck of the cards.
 ///
 /// ```
 /// use cambio_agents::{Blueprint, Preset};
@@ -29,50 +29,50 @@ use crate::play::{RoundError, play_rounds};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Advantages<'a> {
-    /// The rules, of which one round is played.
+    /// The rules. Each match is a single round.
     pub rules: &'a Rules,
     /// The number of seats.
     pub seats: usize,
     /// The agent.
     pub agent: &'a AgentSpec,
-    /// The policy.
+    /// The policy in all other seats, which is also the reference for the agent's decisions.
     pub over: &'a Blueprint,
     /// The number of deals.
     pub deals: u64,
-    /// How often either decision is played on where agent and policy differ.
+    /// The number of playouts for each of the two decisions, where agent and policy differ.
     pub playouts: u32,
     /// The seed of the deals.
     pub seed: cambio_core::rng::Seed,
 }
 
-/// What the agent's decisions are worth. All intervals are 95 %, clustered by deal, in shares of a round's win.
+/// The value of an agent's decisions. All intervals are 95 %, clustered by deal, in shares of a round's win.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Worth {
-    /// What the agent won more than an equal share.
+    /// The agent's gain over an equal share, from the results.
     pub results: Interval,
-    /// The same, estimated from its decisions.
+    /// The same gain, estimated from its decisions.
     pub decisions: Interval,
-    /// The same by what was asked, for all that was asked, in the order of a round.
+    /// The same gain by kind of decision, for all kinds that occurred, in the order of a round.
     pub asked: Vec<AskedWorth>,
 }
 
-/// What the decisions of one kind are worth.
+/// The value of an agent's decisions of one kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AskedWorth {
-    /// What was asked, in words.
+    /// The kind of decision.
     pub what: &'static str,
-    /// How often the agent was asked, a round.
+    /// The number of decisions per round.
     pub times: f64,
-    /// How often it decided otherwise than the policy, a round.
+    /// The number of decisions per round that differ from the policy's decision.
     pub otherwise: f64,
-    /// What that is worth, a round.
+    /// The sum of their advantages per round.
     pub advantage: Interval,
 }
 
-/// Shares are summed as whole numbers of this fraction of 1.
+/// Shares are summed as integer multiples of 1 / `UNITS`.
 const UNITS: f64 = 1e6;
 
-/// What is asked, in the order of a round.
+/// The kinds of decisions, in the order of a round.
 const ASKED: [&str; 9] = [
     "the first peeks",
     "a turn's start",
@@ -99,15 +99,14 @@ fn place(phase: Phase) -> usize {
     }
 }
 
-/// What the round of one seat adds up to.
+/// The sums of one round with the agent in one seat.
 #[derive(Clone, Copy, Default, Debug)]
 struct Sums {
     results: i64,
-    /// Of each kind: how often asked, how often decided otherwise, and what that was worth.
+    /// For each kind of decision: their number, the number that differ from the policy's, and the sum of advantages.
     asked: [(u64, u64, i64); ASKED.len()],
 }
 
-/// The sums of all deals.
 #[derive(Clone, Copy, Default, Debug)]
 struct Totals {
     results: Moments,
@@ -116,7 +115,6 @@ struct Totals {
 }
 
 impl Totals {
-    /// Adds a deal by the sums of its seats.
     fn add(&mut self, seats: &[Sums]) {
         let each = seats.len() as i64;
         self.results.add(each, seats.iter().map(|sums| sums.results).sum());
@@ -146,11 +144,11 @@ impl Totals {
 }
 
 impl Advantages<'_> {
-    /// Plays the deals. `progress` gets the number of deals played so far, now and then.
+    /// Plays the deals. Calls `progress` with the number of finished deals about ten times a second.
     ///
     /// # Errors
-    /// If the policy cannot play there; if an agent is at fault, with the first such deal in order; or if the executor was
-    /// cancelled.
+    /// If the policy cannot play these rules; if an agent is at fault (the first such deal is reported); or if the
+    /// executor was cancelled.
     ///
     /// # Determinism
     /// The result does not depend on the number of threads.
@@ -165,7 +163,7 @@ impl Advantages<'_> {
     /// Plays a round with the agent in this seat.
     fn round(&self, rules: &Rules, deal: u64, seat: Seat) -> Result<Sums, RoundError> {
         let key = Key::new(self.seed, deal);
-        // Keyed by the seed of the cards, which the agents' streams are not.
+        // The agents' own streams have other keys, so this stream is independent of them.
         let stream = key.stream(Purpose::Agent, seat.index() as u32);
         let over = self.over.clone();
         let mut advantage =

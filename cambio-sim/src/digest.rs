@@ -1,7 +1,7 @@
-//! From rows to tables.
+//! Summarises rows into tables.
 //!
-//! A [`Digest`] sums up the rows in canonical order. Its memory does not grow with the number of games. [`Derived`] makes the
-//! derived tables from these sums.
+//! A [`Digest`] adds up the rows in canonical order. Its memory does not grow with the number of games. [`Derived`]
+//! computes the derived tables from these sums.
 
 mod cell;
 mod derived;
@@ -36,7 +36,7 @@ impl Digest {
         Digest { cells, last_cell: 0, faults: Vec::new() }
     }
 
-    /// Adds the extract of these blocks, and their faults, which are lines of JSON. Blocks must come in canonical order.
+    /// Adds the extract of these blocks, and their faults (lines of JSON). Blocks must be added in canonical order.
     pub(crate) fn add(&mut self, blocks: &[Block<'_>], extract: &Extract, faults: &[String]) {
         for (place, behaviour) in &extract.behaviour {
             self.cells[*place].behaviour.merge(behaviour);
@@ -49,17 +49,17 @@ impl Digest {
     }
 }
 
-/// The number of the stream for planning. Derived files and tuning use other streams.
+/// The stream number for planning. Derived files and tuning use other streams.
 const EQUALS: u32 = 6 << 16;
 
-/// A stream of random numbers for statistics. It belongs to the seed, and no game uses it.
+/// A random stream for statistics, derived from the seed. No game uses it.
 pub(crate) fn resampling(seed: impl Into<Seed>, name: u32) -> Stream {
-    // No plan has a deal with this number.
+    // No plan contains this deal number.
     Key::new(seed, u64::MAX).stream(Purpose::Dealer, name)
 }
 
-/// The joint comparison of all pairs of this many agents whose means are independent and have equal variances: for planning,
-/// before there is a run.
+/// The joint comparison of all pairs of this many agents, for planning before a run: assumes independent means with
+/// equal variances.
 ///
 /// # Panics
 /// If there are fewer than two agents.
@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// Old runs get the same intervals again only if the stream stays the same.
+    /// Intervals of old runs are reproducible only if the stream does not change.
     #[test]
     fn resampling_draws_what_the_engine_would_draw() {
         let (mut statistics, mut engine) = (resampling(1, 2), resampling(1, 2));

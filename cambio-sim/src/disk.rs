@@ -1,4 +1,4 @@
-//! The errors of run folders.
+//! The errors of run folders and stores.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use cambio_exec::FileError;
 
 use crate::plan::PlanError;
 
-/// Why a run folder cannot be written or read: one sentence.
+/// A run folder or a store that cannot be written or read.
 ///
 /// ```
 /// use std::path::Path;
@@ -23,21 +23,21 @@ pub enum RunError {
     /// The folder or a file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The path is no run folder.
+    /// The path is not a run folder.
     #[error("{0} is not a run folder: it has no spec.lock.json")]
     NoRun(String),
     /// The store of units has no run.
-    #[error("{0} has no run: it has no plan.json; `cambio units begin` begins one")]
+    #[error("{0} has no run: it has no plan.json; begin one with `cambio units begin`")]
     NotBegun(String),
-    /// A file is not what its folder says that it is.
+    /// A file does not match the run.
     #[error("{path} is damaged: {what}")]
     Damaged {
         /// The path.
         path: String,
-        /// What was found, and what should be there.
+        /// The damage.
         what: String,
     },
-    /// The folder belongs to another experiment.
+    /// The run belongs to another experiment.
     #[error("{path} is a run of another experiment: {fields}; only the same experiment can be resumed")]
     Changed {
         /// The folder.
@@ -53,13 +53,13 @@ pub enum RunError {
     Parts(#[from] PartsError),
 }
 
-/// Why units cannot be merged: one sentence.
+/// Units that cannot be merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartsError {
-    /// Two files have other bytes for the same batches.
+    /// Two files have different bytes for the same batches.
     #[error(
-        "batches {from} to {last} were played twice and gave other bytes: {one} and {other}; an agent does not decide the same each time, or a machine is at fault"
+        "batches {from} to {last} were played twice and gave different bytes: {one} and {other}; an agent is not reproducible, or a machine is faulty"
     )]
     Conflict {
         /// The first batch.
@@ -72,29 +72,29 @@ pub enum PartsError {
         other: String,
     },
     /// Batches are missing.
-    #[error("{} of {of} are missing", missing.join(" and "))]
+    #[error("units are missing; of {of} batches, the store lacks {}", missing.join(", "))]
     Missing {
-        /// The ranges that are missing, a phrase each.
+        /// A phrase for each missing range.
         missing: Vec<String>,
-        /// The number of batches of the whole run.
+        /// The number of batches of the run.
         of: u64,
     },
 }
 
 impl RunError {
-    /// Makes the error of a path that cannot be written from the error of the operating system. For `map_err`.
+    /// Converts an error of the operating system while writing a path. For `map_err`.
     pub fn unwritable(path: &Path) -> impl Fn(std::io::Error) -> RunError + use<> {
         let failed = FileError::unwritable(path);
         move |error| failed(error).into()
     }
 
-    /// Makes the error of a path that cannot be read from the error of the operating system. For `map_err`.
+    /// Converts an error of the operating system while reading a path. For `map_err`.
     pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> RunError + use<> {
         let failed = FileError::unreadable(path);
         move |error| failed(error).into()
     }
 
-    /// Makes the error of a file that is not what its folder says.
+    /// The error for a damaged file.
     pub fn damaged(path: &Path, what: impl Into<String>) -> RunError {
         RunError::Damaged { path: path.display().to_string(), what: what.into() }
     }

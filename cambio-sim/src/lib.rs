@@ -1,10 +1,11 @@
-//! Tournaments of Cambio agents: planned, played, stored and summed up.
+//! Tournaments of Cambio agents: planning, play, storage and statistics.
 //!
-//! An [`Experiment`] says what to play. [`Experiment::plan`] checks it and writes it out as a [`Plan`]. A [`Runner`] plays a
-//! plan into a [`RunFolder`] on an [`Executor`], or gives its tables alone. [`StoredRun`] reads a folder back, and [`verify`] checks
-//! it. The unit of play is the deal block: one lineup on one deal in all its rotations. Many machines play one run in [`units`].
+//! An [`Experiment`] describes a tournament. [`Experiment::plan`] validates it and expands it to a [`Plan`]. A [`Runner`] plays a
+//! plan on an [`Executor`] and stores it in a [`RunFolder`], or only returns its tables. [`StoredRun`] reads a folder, and
+//! [`verify`] checks it. The unit of play is the deal block: one lineup on one deal in all its rotations. With [`units`], many
+//! machines play one run.
 //!
-//! [`sprt`], [`tune`], [`LowerBound`] and [`Advantages`] play only as much as an answer needs, and store nothing.
+//! [`sprt`], [`tune`], [`LowerBound`] and [`Advantages`] play only as many matches as an answer needs, and store nothing.
 //!
 //! ```
 //! use std::path::Path;

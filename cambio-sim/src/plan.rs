@@ -1,7 +1,7 @@
-//! From an experiment to a plan.
+//! Converts an experiment to a plan.
 //!
-//! An [`Experiment`] is what a user writes. A [`Plan`] is the same written out and checked, in the order in which everything is
-//! played and stored.
+//! An [`Experiment`] is the file that a user writes. A [`Plan`] is the validated and expanded experiment: all cells,
+//! lineups and deals in the order in which they are played and stored.
 
 mod blocks;
 mod experiment;

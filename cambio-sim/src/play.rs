@@ -1,4 +1,4 @@
-//! Plays deal blocks and makes their rows; plays single rounds for measurements.
+//! Plays deal blocks and creates their rows; plays single rounds for measurements.
 
 mod block;
 mod fault;
@@ -14,11 +14,11 @@ pub use fault::{AgentFault, PlayError};
 pub use rows::BlockRows;
 pub use tally::{RoundTally, Tally};
 
-/// Why rounds cannot be measured.
+/// An error while measuring rounds.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RoundError {
-    /// A policy does not play by these rules.
+    /// The policy does not support these rules.
     #[error("{0}")]
     Policy(String),
     /// A round could not be played.
@@ -26,18 +26,18 @@ pub enum RoundError {
     Round {
         /// The deal.
         deal: u64,
-        /// The seat of the agent that is measured.
+        /// The seat of the measured agent.
         seat: Seat,
         /// Why.
         source: MatchError,
     },
     /// The executor was cancelled.
-    #[error("interrupted; nothing was measured")]
+    #[error("interrupted without a result")]
     Interrupted,
 }
 
-/// Plays each deal once for every seat, and commits the results of the seats deal by deal. `progress` gets the number of deals
-/// played so far, about ten times a second.
+/// Calls `round` for every deal and seat, and commits the results of all seats deal by deal. Calls `progress` with the number of
+/// finished deals about ten times a second.
 pub(crate) fn play_rounds<T: Send, S: Send>(
     executor: &Executor,
     (deals, seats): (u64, usize),

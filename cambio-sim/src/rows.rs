@@ -1,13 +1,13 @@
 //! The rows of a run: one type for each CSV file.
 //!
 //! `columns!` declares a row: a struct whose fields are the columns, in order. The module `columns` writes and reads each type of
-//! field, and `file` writes and reads whole rows with the crate csv. `play/rows.rs` makes the rows of a match.
+//! field, and `file` reads whole rows with the crate csv. `play/rows.rs` creates the rows of a match.
 //!
-//! To add a quantity that is counted during a match, add a line to `quantities!` and count it in `impl Counts`, in the same file. Any
-//! other column is a field of one of the rows below, and gets its value in `play/rows.rs`.
+//! To add a quantity that is counted during a match, add a line to `quantities!` and count it in `impl Counts` in the same file.
+//! For any other column, add a field to one of the rows below and set it in `play/rows.rs`.
 //!
-//! Files follow RFC 4180 with line feeds. An unknown value is an empty field, and numbers have the shortest form that reads back as
-//! the same number.
+//! Files follow RFC 4180 with line feeds. An unknown value is an empty field. Numbers are written in the shortest form that
+//! round-trips.
 
 mod columns;
 mod file;
@@ -26,7 +26,7 @@ pub use quantities::{BehaviourRow, Counts, Form, Known, MEASURES, Measure, NotSu
 pub(crate) use quantities::{Context, ratio};
 
 columns! {
-    /// The match of a row: the first columns of every file.
+    /// The key of a match: the first columns of every file.
     #[derive(Copy)]
     MatchKey<'a> {
         /// The rule system.
@@ -37,7 +37,7 @@ columns! {
         lineup: &'a str,
         /// The deal.
         deal: u64,
-        /// The rotation: which of the lineup's seatings.
+        /// The rotation: the number of the seating.
         rotation: usize,
     }
 }
@@ -47,11 +47,11 @@ columns! {
     MatchRow<'a> {
         /// The match.
         key: MatchKey<'a>,
-        /// How many rounds were played.
+        /// The number of rounds.
         rounds: usize,
-        /// How many turns began.
+        /// The number of turns.
         turns: u32,
-        /// How many decisions were made.
+        /// The number of decisions.
         decisions: u32,
         /// The seats of rank 1.
         winners: SeatSet,
@@ -73,23 +73,24 @@ columns! {
         round: usize,
         /// The seat with the first turn.
         starter: Seat,
-        /// Why the round ended: `call`, `empty_hand`, `turn_limit` or `stock_out`.
+        /// The reason why the round ended: `call`, `empty_hand`, `turn_limit` or `stock_out`.
         ended: Ending,
-        /// The callers in the order of their calls; empty without one.
+        /// The callers in the order of their calls; empty without a call.
         callers: ArrayVec<Seat, MAX_SEATS>,
-        /// The seats that won the round: the callers who succeeded, else those with the fewest points who did not call.
+        /// The winners of the round: the successful callers; if there are none, the seats with the fewest points among
+        /// those that did not call.
         winners: SeatSet,
-        /// How many turns began.
+        /// The number of turns.
         turns: usize,
-        /// How many decisions were made.
+        /// The number of decisions.
         decisions: u32,
-        /// How often the pile became a new stock.
+        /// The number of reshuffles, in which the pile becomes a new stock.
         reshuffles: usize,
         /// The points of the layouts, seat a first, separated by spaces.
         points: ArrayVec<i32, MAX_SEATS>,
-        /// What the round added to the totals, seat a first, separated by spaces.
+        /// The scores, which the round added to the totals, seat a first, separated by spaces.
         scores: ArrayVec<Score, MAX_SEATS>,
-        /// The turn in which the first call was made, counted from 1; empty without one.
+        /// The turn of the first call, counted from 1; empty without a call.
         call_turn: Option<u32>,
     }
 }
@@ -103,21 +104,21 @@ columns! {
         seat: Seat,
         /// The agent.
         agent: &'a str,
-        /// Its total; empty in a match that was forfeited.
+        /// Its total; empty in a forfeited match.
         total: Option<f64>,
         /// Its rank by total; equal totals share a rank.
         rank: usize,
-        /// (seats − midrank) / (seats − 1): 1 for the best alone, 0 for the worst alone, ties share.
+        /// Rank points, (seats − midrank) / (seats − 1): 1 for the best, 0 for the worst; tied seats share.
         rank_points: f64,
         /// Its share of the match's win: 1 / k with k seats of rank 1.
         win: f64,
-        /// How many rounds were played.
+        /// The number of rounds.
         rounds: u32,
         /// The measured quantities.
         counts: Counts,
         /// Whether an agent that sees hidden cards took part in the match.
         analysis: bool,
-        /// Whether it was at fault and lost the match by that.
+        /// Whether it forfeited the match by a fault.
         forfeit: bool,
     }
 }

@@ -1,4 +1,4 @@
-//! Whole runs: plays a plan into a folder or into memory, reads a folder back, and checks it.
+//! Runs: play a plan into a folder or into memory, read a folder, and verify it.
 
 mod again;
 mod batch;
@@ -26,9 +26,9 @@ pub use verify::{Findings, Replay, verify};
 /// The report of a run.
 #[derive(Debug)]
 pub struct Report {
-    /// Why the run ended before its end, if it did. Whole batches in canonical order count, and a run in a folder can be resumed.
+    /// The error that stopped the run, if any. The batches before it are kept, and a run in a folder can be resumed.
     pub outcome: Result<(), PlayError>,
-    /// The number of matches that count.
+    /// The number of matches in the kept batches.
     pub matches: u64,
     /// The tables of these matches.
     pub derived: Derived,
@@ -37,11 +37,11 @@ pub struct Report {
 /// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// The number of matches played in this session.
+    /// The number of matches played in this call.
     pub played: u64,
-    /// The number of matches of this session.
+    /// The number of matches to play in this call.
     pub of: u64,
-    /// The sums of everything that was committed so far.
+    /// The sums of all committed batches.
     pub digest: &'a Digest,
 }
 
@@ -65,14 +65,14 @@ pub struct Progress<'a> {
 /// let random = report.derived.summary.iter().find(|row| row.agent == "random").unwrap();
 /// assert!(random.rank_points < 0.5);
 ///
-/// // The same tables without a folder.
+/// // `play` returns the same tables without a folder.
 /// let report = Runner::new(&executor).play(&plan);
 /// report.outcome?;
 /// let pair = &report.derived.pairwise[0];
 /// assert_eq!((pair.agent.as_str(), pair.other.as_str(), pair.deals), ("random", "greedy", 10));
 /// assert!(pair.difference < 0.0);
 ///
-/// // The folder has the experiment, from which `cambio run` makes the same folder.
+/// // The folder contains the experiment, so that `cambio run` can reproduce the folder.
 /// let (again, _) = Experiment::read(&path.join("spec.toml"))?;
 /// assert_eq!(again, experiment);
 /// # std::fs::remove_dir_all(&path)?;
@@ -85,12 +85,12 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// A runner on an executor, whose token stops it.
+    /// A runner on an executor. The executor's token stops it.
     pub fn new(executor: &'a Executor) -> Runner<'a> {
         Runner { executor, progress: &|_| () }
     }
 
-    /// Calls `show` with the progress about ten times a second, on the thread that plays.
+    /// Calls `progress` about ten times a second, on the calling thread.
     #[must_use]
     pub fn with_progress(self, progress: &'a dyn Fn(&Progress<'_>)) -> Runner<'a> {
         Runner { progress, ..self }
@@ -116,14 +116,14 @@ impl<'a> Runner<'a> {
         Report { outcome, matches: state.0, derived: Derived::new(plan, state.1) }
     }
 
-    /// Plays a plan into a folder, starting at the first batch that the folder does not have. The rows that it has are read
-    /// for the summary. The record of a match that a fault stopped is written to `fault.jsonl`.
+    /// Plays a plan into a folder, starting at the first batch that the folder lacks. Existing rows are read for the summary.
+    /// If a fault stops a match, its record is written to `fault.jsonl`.
     ///
     /// # Errors
-    /// If the rows that are there cannot be read. Whatever ends play, also a full disk, is the outcome of the [`Report`].
+    /// If the existing rows cannot be read. Errors while playing, including a full disk, are in [`Report::outcome`].
     ///
     /// # Determinism
-    /// The files are the same for any number of threads, and however often the run was interrupted; `timing.csv` is not.
+    /// Except for `timing.csv`, the files do not depend on the number of threads or on interruptions.
     pub fn run(&self, plan: &PlayablePlan, folder: &mut RunFolder) -> Result<Report, RunError> {
         let begun = Instant::now();
         let before = folder.matches();
@@ -141,12 +141,12 @@ impl<'a> Runner<'a> {
         };
         let look = |(folder, digest): &mut (&mut RunFolder, &mut Digest), played| {
             (self.progress)(&Progress { played, of, digest });
-            // With slow agents a batch takes longer than rows may wait for their commit.
+            // With slow agents, the next batch may come too late for the time limit of a commit.
             folder.commit_if_due()
         };
         let mut state = (&mut *folder, &mut digest);
         let mut outcome = play_batches(self.executor, plan, batches, Output::Rows, &mut state, commit, look);
-        // Even if the disk is full: the ledger may still get the entries for the rows that were written.
+        // Try this even after an error such as a full disk: the ledger may still fit the entries of written rows.
         let committed = folder.commit();
         let derived = Derived::new(plan, digest);
         if !matches!(outcome, Err(PlayError::Run(_))) {
@@ -169,8 +169,8 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Writes the record of a match that a fault stopped to `fault.jsonl`. A run that is complete has no such file: it may be there
-/// from a fault before the run was resumed.
+/// Writes the record of the match that a fault stopped to `fault.jsonl`. Removes this file if the run is complete, because it may
+/// be left from before the run was resumed.
 fn keep_fault(folder: &Path, outcome: &mut Result<(), PlayError>) -> Result<(), RunError> {
     let path = folder.join("fault.jsonl");
     match outcome {
@@ -184,7 +184,7 @@ fn keep_fault(folder: &Path, outcome: &mut Result<(), PlayError>) -> Result<(), 
     Ok(())
 }
 
-/// Writes the row of this session to `timing.csv`, the only file that depends on the machine.
+/// Appends a row for this call to `timing.csv`, the only file that depends on the machine.
 pub(crate) fn write_timing(folder: &Path, threads: usize, matches: u64, time: Duration) -> Result<(), RunError> {
     let path = folder.join("timing.csv");
     let mut text = match read_text(&path) {

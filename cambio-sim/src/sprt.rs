@@ -1,4 +1,5 @@
-//! A sequential test of two agents: plays until it is decided which is better, and no longer. Or reads a stored run until then.
+//! The sequential probability ratio test (SPRT) of two agents, which stops as soon as one hypothesis is accepted. The test plays
+//! deals, or reads the deals of a stored run.
 
 mod stored;
 
@@ -17,20 +18,20 @@ use crate::tune::Setting;
 
 pub use stored::{DuelError, StoredAnswer, StoredDuel};
 
-/// The question: is the first agent better than the second by `elo_0`, or by `elo_1`?
+/// A test: is the first agent better than the second by `elo_0` (H0) or by `elo_1` (H1)?
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Question {
-    /// The first hypothesis.
+    /// The Elo difference of H0.
     pub elo_0: f64,
-    /// The second hypothesis.
+    /// The Elo difference of H1.
     pub elo_1: f64,
     /// The Elo scale of the hypotheses.
     pub scale: Scale,
-    /// The probability of accepting the second hypothesis if the first holds.
+    /// The probability of accepting H1 if H0 is true.
     pub alpha: f64,
-    /// The probability of accepting the first hypothesis if the second holds.
+    /// The probability of accepting H0 if H1 is true.
     pub beta: f64,
-    /// The most deals; then the test stays undecided.
+    /// The maximum number of deals, after which the test remains undecided.
     pub most_deals: u64,
 }
 
@@ -39,14 +40,14 @@ pub struct Question {
 pub enum Scale {
     /// Logistic Elo of the expected pairwise score.
     Logistic,
-    /// Normalized Elo: the expected score over the standard deviation of a game. It depends less on luck.
+    /// Normalized Elo: (expected score − ½) over the standard deviation of a game. It depends less on luck.
     Normalized,
 }
 
 /// The result of a test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer {
-    /// The verdict; undecided if the deals ran out.
+    /// The verdict; undecided if all deals were used.
     pub verdict: Verdict,
     /// The log likelihood ratio.
     pub ratio: f64,
@@ -58,9 +59,9 @@ pub struct Answer {
     pub matches: u64,
     /// The first agent's pairwise scores, in halves. Their mean is biased, because the test stops when it is extreme.
     pub scores: Moments,
-    /// The first agent's expected score, corrected for stopping when it was extreme; `None` if nothing varied.
+    /// The first agent's expected score, corrected for this bias; `None` if the scores do not vary.
     pub estimate: Option<Estimate>,
-    /// How often each mean of a deal occurred.
+    /// The number of deals with each possible score.
     pub counts: Vec<u64>,
 }
 
@@ -96,7 +97,7 @@ impl Reading {
         self.test.verdict() != Verdict::Undecided
     }
 
-    /// What is known at the end, with so many matches on a deal.
+    /// The answer at the end; `matches` is the number of matches per deal.
     fn answer(self, question: &Question, matches: u64) -> Answer {
         let Reading { test, scores, deals, .. } = self;
         Answer {
@@ -112,21 +113,20 @@ impl Reading {
     }
 }
 
-/// Why no more deals are read.
+/// The reason why reading stops.
 enum End {
     Decided,
     Fault(Box<AgentFault>),
 }
 
 impl Question {
-    /// Plays until the question is answered. Now and then `progress` gets the number of deals and the log likelihood ratio.
+    /// Plays until a hypothesis is accepted. Calls `progress` regularly with the number of deals and the log likelihood ratio.
     ///
     /// # Errors
-    /// If the setting is not allowed, an agent is at fault, or the executor was cancelled.
+    /// If the setting is invalid, an agent is at fault, or the executor was cancelled.
     ///
     /// # Determinism
-    /// Deals are read in their order, each with all its lineups at once: the answer does not depend on the number of
-    /// threads.
+    /// The answer does not depend on the number of threads: deals are evaluated in order, each with all its lineups.
     ///
     /// ```
     /// use cambio_sim::sprt::{Question, Scale};
@@ -139,10 +139,10 @@ impl Question {
     ///     Question { elo_0: 0.0, elo_1: 50.0, scale: Scale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
     /// let (roster, executor, agents) = (cambio_agents::roster(), Executor::new(1)?, ["greedy", "random"]);
     /// let answer = question.ask(&setting, &roster, &executor, agents, |_, _| ())?;
-    /// assert_eq!(answer.verdict, Verdict::Second, "greedy is the better one");
+    /// assert_eq!(answer.verdict, Verdict::Second, "greedy is the better agent");
     /// assert!(answer.deals < 100);
     ///
-    /// // Two machines play; what is behind the decision is not read.
+    /// // Two machines play. Deals after the decision are ignored.
     /// let mut halves = question.halves(&setting, &roster, &executor, agents, 0..100)?;
     /// halves.extend(question.halves(&setting, &roster, &executor, agents, 100..200)?);
     /// assert_eq!(question.answer(&setting, &roster, agents, halves)?, answer);
@@ -160,7 +160,7 @@ impl Question {
         let cell = &plan.cells[0];
         let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
         let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
-        // Deals behind the decision are not read, nor are their faults.
+        // Deals after the decision are ignored, and so are their faults.
         let commit = |reading: &mut Reading, _, halves: Result<usize, _>| {
             reading.add(halves.map_err(End::Fault)?);
             if reading.is_decided() { Err(End::Decided) } else { Ok(()) }
@@ -177,7 +177,6 @@ impl Question {
         Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
     }
 
-    /// The plan that the test reads, deal by deal.
     fn plan(&self, setting: &Setting, roster: &Roster, agents: [&str; 2]) -> Result<PlayablePlan, PlanError> {
         let experiment = Experiment {
             seed: Some(setting.seed),
@@ -188,10 +187,11 @@ impl Question {
         experiment.plan(roster, &setting.folder)
     }
 
-    /// Plays some deals and returns the first agent's score on each, in halves: the part of a test that one machine of many does.
+    /// Plays a range of deals and returns the first agent's score on each, in halves. Splits a test over several machines; see
+    /// the example of [`Question::ask`].
     ///
     /// # Errors
-    /// As [`Question::ask`], whose example has it too.
+    /// The errors of [`Question::ask`].
     pub fn halves(
         &self,
         setting: &Setting,
@@ -213,11 +213,11 @@ impl Question {
         }
     }
 
-    /// Reads scores in the order of their deals, from deal 0 on, until the question is answered or there are no more. The answer is
-    /// that of [`Question::ask`] if it is decided.
+    /// Evaluates scores in the order of their deals, from deal 0 on, until a hypothesis is accepted or the scores end. A decided
+    /// answer equals the answer of [`Question::ask`].
     ///
     /// # Errors
-    /// If the setting is not allowed.
+    /// If the setting is invalid.
     pub fn answer(
         &self,
         setting: &Setting,
@@ -237,7 +237,7 @@ impl Question {
         Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
     }
 
-    /// The score after the test has stopped. The standard deviation of a deal's mean is that of the deals that were read.
+    /// The score estimate after the test has stopped. Uses the sample standard deviation of the deals' means.
     fn estimate(&self, test: &Sprt, scores: &Moments) -> Option<Estimate> {
         let score = scores.interval(2.0, Support::Line)?;
         let deviation = score.error? * (scores.clusters as f64).sqrt();
@@ -252,7 +252,7 @@ impl Question {
     }
 }
 
-/// The number of pairs of seats with both agents in these lineups of a deal. At an odd number of seats there are two lineups.
+/// The number of pairs of seats with both agents in these lineups of a deal. With an odd number of seats, a deal has two lineups.
 fn pairs_a_deal<'l>(cell: &Cell, lineups: impl Iterator<Item = &'l Lineup>, agent: usize) -> usize {
     let firsts = lineups.map(|lineup| lineup.agents().iter().filter(|&&other| other == agent).count());
     firsts.map(|first| first * (cell.seats - first) * cell.seatings.len()).sum()
@@ -293,7 +293,7 @@ fn score(block: &Block<'_>, players: &[PlayerRow<'_>], agents: [usize; 2]) -> us
 mod tests {
     use super::*;
 
-    /// At an odd number of seats a deal has two lineups. Reading them as two deals would count their common cards twice.
+    /// With an odd number of seats, a deal has two lineups. They share their cards, so they must count as one deal.
     #[test]
     fn a_deal_counts_once_however_many_lineups_it_has() {
         let executor = Executor::new(2).unwrap();

@@ -1,9 +1,9 @@
 //! Run folders on disk.
 //!
-//! Rows are appended in canonical order. The ledger has one line for each batch: the number of rows and bytes in each file and
-//! their BLAKE3. The line is written after the rows are on disk and synced. Anything beyond the ledger's last line counts for
-//! nothing, and a resumed run cuts it off. An interruption therefore loses only unfinished batches, and a damaged row is never
-//! taken for a good one.
+//! Rows are appended in canonical order. The ledger has one line for each batch: the number of rows and bytes in each
+//! file and their BLAKE3 hash. The line is written after the rows are synced to disk. Rows that the ledger does not cover
+//! are ignored, and removed when the run is resumed. An interruption therefore loses only unfinished batches, and damaged
+//! rows are always detected.
 
 mod folder;
 mod ledger;

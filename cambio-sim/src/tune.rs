@@ -1,10 +1,10 @@
-//! Tuning: which value of a parameter is best, and how certain that is.
+//! Tuning: finds the best values of an agent's parameters, with their uncertainty.
 //!
-//! All candidates play the same deals, each in every seat of every deal, against the same field. The difference between two
-//! values is therefore hardly blurred by luck. Which value is best depends on the field: a fixed one, or the candidates
-//! themselves.
+//! All candidates play the same deals, each in every seat of every deal, against the same field. This removes most of the luck
+//! from the differences between values. The best value depends on the field: fixed opponents, or the candidates themselves.
 //!
-//! A [`Task`] says what is tuned; [`Task::run`] plays it. [`Candidates`] are the part below: scores and curves of given agents.
+//! A [`Task`] describes a tuning, and [`Task::run`] executes it. [`Candidates`] is the layer below: scores and curves of given
+//! agents.
 
 mod drive;
 mod result;
@@ -30,7 +30,7 @@ pub use result::{AgainstField, AgainstItself, Comparison, Found, MethodName, Tun
 pub use task::{FieldScores, MOST_DEALS, Method, Opponents, Step, Task, TuneError, Tuned};
 pub use values::{Values, ValuesError, ValuesFlaw};
 
-/// The number of the stream for resampling; derived files use others.
+/// The stream numbers for resampling. Derived files use others.
 const CURVE: u32 = 4 << 16;
 const SEARCH: u32 = 5 << 16;
 
@@ -39,19 +39,19 @@ const SEARCH: u32 = 5 << 16;
 pub struct Setting {
     /// A preset, or a rule file.
     pub rules: String,
-    /// The folder at which a relative path of a rule file starts.
+    /// The base folder for relative paths of rule files.
     pub folder: PathBuf,
     /// The number of seats.
     pub seats: usize,
-    /// What is played on a deal: a match, or one round.
+    /// Whether a deal is a match or a single round.
     pub unit: Unit,
-    /// The payoff that is measured.
+    /// The measured payoff.
     pub payoff: Payoff,
     /// The seed of the deals.
     pub seed: Seed,
 }
 
-/// Matches of `classic` at two seats, in rank points, from the seed 1.
+/// Matches of `classic` at two seats, in rank points, with the seed 1.
 impl Default for Setting {
     fn default() -> Setting {
         Setting {
@@ -65,9 +65,9 @@ impl Default for Setting {
     }
 }
 
-/// Who plays the deals of candidates: an [`Executor`] on this machine, or a program of one's own that hands them to many.
+/// Plays the deals of candidates: an [`Executor`] on this machine, or a custom implementation for many machines.
 pub trait Scorer: std::fmt::Debug + Sync {
-    /// What [`Candidates::scores`] returns. It must not depend on who played which deals.
+    /// Computes the result of [`Candidates::scores`]. It must not depend on how the deals are distributed.
     ///
     /// # Errors
     /// If an agent is at fault, or play was interrupted.
@@ -100,7 +100,7 @@ impl Scorer for Executor {
     }
 }
 
-/// Candidates at one table. Each plays against the same field.
+/// The candidates of a tuning at one table. Each plays against the same field.
 ///
 /// ```
 /// use cambio_sim::tune::{Candidates, Setting};
@@ -130,10 +130,10 @@ pub struct Candidates<'e> {
 }
 
 impl<'e> Candidates<'e> {
-    /// Candidates and a field, by their specs. The field is one agent for all other seats, or one for each.
+    /// Candidates and a field, by their specs. The field is one agent for all other seats, or one agent for each.
     ///
     /// # Errors
-    /// If a spec, the rules or the number of seats is not allowed.
+    /// If a spec, the rules or the number of seats is invalid.
     pub fn new(
         setting: &Setting,
         roster: &Roster,
@@ -159,22 +159,22 @@ impl<'e> Candidates<'e> {
         Ok(Candidates { plan, specs, field, scorer, payoff: setting.payoff })
     }
 
-    /// The specs of the candidates, as they were given.
+    /// The specs of the candidates, as passed to [`Candidates::new`].
     pub fn specs(&self) -> &[String] {
         &self.specs
     }
 
-    /// The specs of the field, as they were given.
+    /// The specs of the field, as passed to [`Candidates::new`].
     pub fn field(&self) -> &[String] {
         &self.field
     }
 
-    /// The specs of the candidates, as rows have them.
+    /// The normalized specs of the candidates, as written in rows.
     pub fn labels(&self) -> Vec<String> {
         self.plan.cells[0].lineups.iter().map(|lineup| self.plan.agents[lineup.agents()[0]].label.clone()).collect()
     }
 
-    /// The mean payoff of a candidate over its seats in one deal.
+    /// The mean payoff of a candidate over all its seats in one deal.
     fn score(&self, candidate: usize, deal: u64) -> Result<f64, Box<AgentFault>> {
         let cell = &self.plan.cells[0];
         let lineup = &cell.lineups[candidate];
@@ -186,13 +186,13 @@ impl<'e> Candidates<'e> {
         Ok(sum as f64 / self.units())
     }
 
-    /// The number of units in 1. Every score times this is a whole number.
+    /// The number of units in 1. Every score is an integer multiple of one unit.
     pub fn units(&self) -> f64 {
         let cell = &self.plan.cells[0];
         self.payoff.scale(cell.seats) * cell.seatings.len() as f64
     }
 
-    /// Plays some candidates on some deals. Returns for each candidate its mean payoff in each deal.
+    /// Plays the given candidates on the given deals. Returns for each candidate its mean payoff in each deal.
     ///
     /// # Errors
     /// If an agent is at fault, or play was interrupted.
@@ -200,8 +200,8 @@ impl<'e> Candidates<'e> {
         self.scorer.scores(self, candidates, deals)
     }
 
-    /// The curve of the candidates with these values, from their scores, one for each deal; the field is called so. Joint
-    /// statements need the same deals of all.
+    /// The response curve of the candidates with these values, from their scores by deal. `field` is the name of the field in
+    /// the points. Simultaneous results require that all candidates have the same deals.
     pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<Point> {
         let estimates = estimates(scores, self.payoff.support(), &mut resampling(seed, CURVE));
         let labels = self.labels();
@@ -229,7 +229,7 @@ impl<'e> Candidates<'e> {
         estimates.into_iter().enumerate().map(point).collect()
     }
 
-    /// Whether a candidate meets copies of itself alone, so that it gets its share by construction.
+    /// Whether a candidate plays only copies of itself, so that its share is fixed.
     fn is_mirror(&self, candidate: usize) -> bool {
         let agents = self.plan.cells[0].lineups[candidate].agents();
         self.payoff != Payoff::Points && agents.iter().all(|agent| *agent == agents[0])
@@ -239,11 +239,11 @@ impl<'e> Candidates<'e> {
 /// A point of a response curve: a row of `curve.csv`.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 pub struct Point {
-    /// The field that it was measured against.
+    /// The field, that is, the opponents.
     pub field: String,
     /// The agent with its value.
     pub agent: String,
-    /// The value; with several parameters they are separated by spaces.
+    /// The value; several values are separated by spaces.
     pub value: String,
     /// The number of deals.
     pub deals: u64,
@@ -251,25 +251,24 @@ pub struct Point {
     pub mean: f64,
     /// Its standard error.
     pub error: Option<f64>,
-    /// Lower end of its own 95 % interval.
+    /// Lower end of its pointwise 95 % interval.
     pub low: Option<f64>,
-    /// Upper end of its own interval.
+    /// Upper end of its pointwise interval.
     pub high: Option<f64>,
-    /// Lower end of the simultaneous band over all values; empty if they do not have the same deals.
+    /// Lower end of the simultaneous band over all values; empty if the values do not have the same deals.
     pub low_simultaneous: Option<f64>,
     /// Upper end of the band.
     pub high_simultaneous: Option<f64>,
-    /// Whether it is not distinguishable from the best (Hsu); empty if the values do not have the same deals.
+    /// Whether it is not distinguishable from the best value (Hsu); empty if the values do not have the same deals.
     pub among_best: Option<bool>,
-    /// The share of bootstrap resamples of the deals in which it is the best.
+    /// The share of bootstrap resamples of the deals in which it is the best value.
     pub best_share: Option<f64>,
-    /// Whether it meets copies of itself alone, and so gets its share by construction: then nothing is estimated, and its
-    /// interval has no width.
+    /// Whether the agent plays only copies of itself. Then its share is fixed, and its interval has no width.
     #[serde(default)]
     pub is_mirror: bool,
 }
 
-/// A search for the best point of `dimensions` parameters (CMA-ES).
+/// A CMA-ES search over `dimensions` parameters.
 pub fn search(dimensions: usize, seed: Seed) -> Search<Stream> {
     Search::new(dimensions, resampling(seed, SEARCH))
 }

@@ -1,7 +1,7 @@
-//! One run on many machines: units of it are played wherever there is room, and put together in a run folder.
+//! Distributed runs: many machines play units of one run, which are then merged to a run folder.
 //!
-//! A [`UnitStore`] lies where all machines reach it. [`play_unit`] plays a range of batches and commits it, [`merge_units`] makes the
-//! run folder, and a [`Queue`] chooses the next unit.
+//! All machines access one [`UnitStore`]. [`play_unit`] plays a range of batches and commits it, [`merge_units`] creates the
+//! run folder, and a [`Queue`] selects the next unit.
 
 mod blobs;
 #[cfg(feature = "cloud")]
@@ -31,17 +31,17 @@ pub use blobs::{Blobs, FolderBlobs};
 pub use queue::{LineupCost, Queue, SECONDS};
 pub use store::{UnitStore, WorkUnit};
 
-/// So many batches are read before they are written, at most.
+/// The maximum number of batches that are read ahead of writing.
 const AHEAD: usize = 4;
 
-/// A unit that was played.
+/// A played unit.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlayedUnit {
-    /// The unit as the store has it.
+    /// The unit in the store.
     pub unit: WorkUnit,
     /// The number of its matches.
     pub matches: u64,
-    /// What its lineups cost.
+    /// The costs of its lineups.
     pub costs: Vec<LineupCost>,
 }
 
@@ -51,16 +51,16 @@ struct Sheet {
     costs: Vec<LineupCost>,
 }
 
-/// Plays the batches of a unit and commits it to a store. `progress` gets the number of matches that were played, now and then.
+/// Plays the batches of a unit and commits it to a store. Calls `progress` regularly with the number of matches played.
 ///
-/// A unit that the store has already is played and compared: the same bytes change nothing.
+/// If the store already has the unit, its bytes are compared. Committing the same bytes again has no effect.
 ///
 /// # Errors
-/// [`PlayError::Fault`], whose record is kept in the store, [`PartsError::Conflict`] if the store has other bytes for these batches,
-/// or that it was interrupted or the store cannot be used.
+/// [`PlayError::Fault`], with its record kept in the store; [`PartsError::Conflict`] if the store has different bytes for these
+/// batches; or if play was interrupted or the store cannot be used.
 ///
 /// # Determinism
-/// The bytes of a unit depend on the plan and its batches alone.
+/// The bytes of a unit depend only on the plan and its batches.
 ///
 /// ```
 /// use std::path::Path;
@@ -80,7 +80,7 @@ struct Sheet {
 /// let first = play_unit(&executor, &plan, 0..middle, &store, |_| ())?;
 /// play_unit(&executor, &plan, middle..whole.end, &store, |_| ())?;
 /// let again = play_unit(&executor, &plan, 0..middle, &store, |_| ())?;
-/// assert_eq!(again.unit, first.unit, "the same bytes change nothing");
+/// assert_eq!(again.unit, first.unit, "the same bytes have no effect");
 ///
 /// let (run, _) = merge_units(&store, &place.join("run"), |_, _| ())?;
 /// assert_eq!(run.matches(), 80);
@@ -101,11 +101,10 @@ pub fn play_unit(
     Ok(PlayedUnit { unit, matches, costs })
 }
 
-/// Plays a unit of a store again and compares its bytes. Returns the unit as it was found now, and `None` if its agents do not
-/// decide the same each time.
+/// Replays a unit of a store and compares its bytes. Returns the replayed unit; `None` if its agents are not reproducible.
 ///
 /// # Errors
-/// As [`play_unit`]; [`PartsError::Conflict`] if the bytes differ.
+/// The errors of [`play_unit`]; [`PartsError::Conflict`] if the bytes differ.
 pub fn replay_unit(
     executor: &Executor,
     plan: &PlayablePlan,
@@ -157,20 +156,22 @@ fn play(
     }
 }
 
-/// Whether all agents of some batches decide the same each time.
+/// Whether all agents in these batches are reproducible.
 fn is_repeatable(plan: &Plan, batches: &Range<u64>) -> bool {
     let blocks = plan.batch(batches.start).start..plan.batch(batches.end - 1).end;
     plan.agents.iter().all(|agent| agent.reproducible)
         || blocks.into_iter().all(|number| plan.is_reproducible(plan.block(number).lineup))
 }
 
-/// Puts the units of a store together in a new run folder. It has the same bytes as a run in one piece. Units are read as streams, a
-/// batch at a time, so memory does not grow with the run, and their rows are copied, not read: the tables come from the sums that
-/// each unit has beside its rows. [`verify`](crate::verify) compares the two. Returns the run and its tables. `progress` gets the number of batches that are done, and of all.
+/// Merges the units of a store to a new run folder, with the same bytes as a run on one machine. Returns the run and its tables.
+/// Calls `progress` with the number of merged batches and the total.
+///
+/// Units are streamed batch by batch, so memory does not grow with the run. Rows are copied without parsing; the tables are
+/// computed from the sums that each unit contains. [`verify`](crate::verify) checks that rows and tables match.
 ///
 /// # Errors
-/// [`PartsError::Missing`] if units are missing, [`PartsError::Conflict`] if two units do not agree on a batch; or if the store
-/// cannot be read or the folder not be written. Nothing is left of the folder then.
+/// [`PartsError::Missing`] if units are missing; [`PartsError::Conflict`] if two units differ in a batch; or if the store cannot
+/// be read or the folder cannot be written. In case of an error, the folder is removed.
 pub fn merge_units(
     store: &UnitStore,
     out: &Path,
@@ -180,16 +181,14 @@ pub fn merge_units(
     let all = plan.batch_count();
     let missing = store.missing(0..all)?;
     if !missing.is_empty() {
-        let mut missing: Vec<String> = missing
-            .iter()
-            .map(|batches| format!("batches {} to {} of the ledger", batches.start, batches.end - 1))
-            .collect();
+        let mut missing: Vec<String> =
+            missing.iter().map(|batches| format!("batches {} to {}", batches.start, batches.end - 1)).collect();
         let beyond = missing.len().saturating_sub(8);
         missing.truncate(8);
         if beyond > 0 {
-            missing.push(format!("{beyond} more ranges"));
+            missing.push(format!("{beyond} more"));
         }
-        missing.extend(store.faults()?.iter().take(3).map(|fault| format!("what the fault in {fault} stopped")));
+        missing.extend(store.faults()?.iter().take(3).map(|fault| format!("the unit stopped by the fault in {fault}")));
         return Err(PartsError::Missing { missing, of: all }.into());
     }
     let units = store.units()?;
@@ -198,7 +197,7 @@ pub fn merge_units(
         let folder = RunFolder::fill(new, plan, (&about.spec, None), players)?;
         let mut together = Together { store, units: &units, plan, folder, digest: Digest::new(plan), seen: Vec::new() };
         thread::scope(|scope| {
-            // One thread reads while this one writes.
+            // Another thread reads while this thread writes.
             let (sender, batches) = mpsc::sync_channel(AHEAD);
             let (units, sender) = (&units, sender);
             let reader = scope.spawn(move || read_units(store, units, plan, &sender));
@@ -223,7 +222,7 @@ pub fn merge_units(
     Ok((StoredRun::open(out)?, derived))
 }
 
-/// Reads the batches of units in order, each with the place of its unit. It ends where nobody takes them any more.
+/// Sends the batches of all units in order, each with the index of its unit. Stops early if the receiver is dropped.
 fn read_units(
     store: &UnitStore,
     units: &[WorkUnit],
@@ -246,19 +245,19 @@ fn read_units(
     Ok(())
 }
 
-/// The folder of a run while its units are put together.
+/// The run folder during a merge.
 struct Together<'s> {
     store: &'s UnitStore,
     units: &'s [WorkUnit],
     plan: &'s Plan,
     folder: RunFolder,
     digest: Digest,
-    /// The entry of each batch so far, and the place of the unit that it came from.
+    /// The entry of each merged batch, and the index of its unit.
     seen: Vec<(BatchEntry, usize)>,
 }
 
 impl Together<'_> {
-    /// Adds the next batch of the unit at a place, or compares it with the one that is there already.
+    /// Adds a batch of the unit with index `place`, or compares it if the batch was already added.
     fn add(&mut self, place: usize, batch: StoredBatch) -> Result<(), RunError> {
         let (store, plan, unit) = (self.store, self.plan, &self.units[place]);
         let StoredBatch { entry, files, sums } = batch;
@@ -272,7 +271,7 @@ impl Together<'_> {
         let at = PathBuf::from(store.place()).join(unit.name());
         let blocks: Vec<Block<'_>> = plan.batch(number).map(|number| plan.block(number)).collect();
         let extract = Extract::read(&sums, plan, &blocks)
-            .ok_or_else(|| RunError::damaged(&at, format!("the sums of batch {number} are not those of its blocks")))?;
+            .ok_or_else(|| RunError::damaged(&at, format!("the sums of batch {number} do not match its blocks")))?;
         let mut faults = Vec::new();
         if plan.faults != FaultPolicy::Stop {
             let unpacked = unpacked_all(plan, files.clone()).map_err(RunError::unreadable(&at))?;

@@ -1,4 +1,4 @@
-//! Belief beside brute force and beside the solver, on a mini game whose information sets are all at hand.
+//! Compares beliefs with brute force and with the solver, on a mini game whose information sets can all be enumerated.
 
 use std::iter::repeat_n;
 
@@ -9,27 +9,27 @@ use cambio_solve::{Game, Limits, Moment, Posterior, Strategy};
 
 const SEATS: [Seat; 2] = [Seat::A, Seat::B];
 
-/// How many information sets of each seat are looked at, spread evenly over all.
+/// The number of information sets per seat, spread evenly over all.
 const SETS: usize = if cfg!(debug_assertions) { 40 } else { 150 };
 
-/// How many worlds are drawn at each: among the thousand marginals of a run the greatest total variation is then 0.007.
+/// The number of sampled worlds per set. The maximum total variation among the thousand marginals of a run is then 0.007.
 const WORLDS: usize = 60_000;
 
-/// For each spot the probability of each kind of card.
+/// For each spot, the probability of each kind of card.
 type Marginals = Vec<Vec<f64>>;
 
 fn mini_m3() -> Game {
     Game::compile(&Rules::preset("mini-m3").unwrap(), &Limits::default(), &mut |_| {}).unwrap()
 }
 
-/// So many information sets of a seat, spread evenly over all of this sort.
+/// `SETS` information sets of a seat, spread evenly over all that fulfil the predicate.
 fn spread(game: &Game, seat: Seat, is_wanted: impl Fn(&Moment<'_>) -> bool) -> Vec<usize> {
     let mut all = Vec::new();
     game.visit(seat, |moment| all.extend(is_wanted(moment).then_some(moment.set))).unwrap();
     (0..SETS).map(|number| all[(2 * number + 1) * all.len() / (2 * SETS)]).collect()
 }
 
-/// Goes to these sets with a belief that has noticed what the seat perceived on the way.
+/// Visits these sets, each with a belief that has received the sightings of the seat up to there.
 fn at_each(
     game: &Game,
     seat: Seat,
@@ -58,8 +58,8 @@ fn hidden(view: &Observation<'_>) -> Vec<Spot> {
     view.table().occupied().without(view.known()).iter_from(view.seat()).collect()
 }
 
-/// The cards that the seat has not seen: the deck without those that it knows, holds, or sees on the pile. Counted from the
-/// table, so that it owes nothing to what belief has kept up.
+/// The cards that the seat has not seen: the deck without the cards that it knows, holds, or sees on the pile. Computed from
+/// the table, independently of the belief.
 fn unseen(view: &Observation<'_>) -> Vec<Card> {
     let table = view.table();
     let mut unseen = view.rules().deck().to_vec();
@@ -67,18 +67,18 @@ fn unseen(view: &Observation<'_>) -> Vec<Card> {
     let pile = kinds.flat_map(|kind| repeat_n(kind, table.on_pile(kind)));
     let faces = table.occupied().intersection(view.known()).iter_from(view.seat()).filter_map(|spot| view.face(spot));
     for card in pile.chain(faces).chain(view.held()) {
-        let place = unseen.iter().position(|&other| other == card).expect("a card that is seen is of the deck");
+        let place = unseen.iter().position(|&other| other == card).expect("a seen card is in the deck");
         unseen.swap_remove(place);
     }
     assert_eq!(
         unseen.len(),
         hidden(view).len() + table.stock_len(),
-        "what is unseen lies in a hidden spot or the stock"
+        "unseen cards are in hidden spots or in the stock"
     );
     unseen
 }
 
-/// The marginals over all ways to put unseen cards into the hidden spots, each weighed by the product of `weight`.
+/// The marginals over all assignments of unseen cards to the hidden spots, weighted by the product of `weight`.
 fn brute_force(view: &Observation<'_>, weight: impl Fn(Spot, Card) -> f64) -> Marginals {
     let (spots, pool) = (hidden(view), unseen(view));
     let mut marginals = vec![vec![0.0; view.rules().kinds().len()]; spots.len()];
@@ -105,7 +105,7 @@ fn brute_force(view: &Observation<'_>, weight: impl Fn(Spot, Card) -> f64) -> Ma
     marginals
 }
 
-/// The marginals of the worlds that belief draws.
+/// The marginals of worlds sampled from the belief.
 fn drawn(moment: &Moment<'_>, belief: &Belief) -> Marginals {
     let spots = hidden(moment.view);
     let mut stream = Key::new(4, moment.set as u64).stream(Purpose::Race, 0);
@@ -119,11 +119,11 @@ fn drawn(moment: &Moment<'_>, belief: &Belief) -> Marginals {
     marginals
 }
 
-/// The marginals of a posterior, in the same shape.
+/// The marginals of a posterior.
 fn of_posterior(posterior: &Posterior, kinds: usize) -> Marginals {
     let row = |&spot: &Spot| {
         let mut row = vec![0.0; kinds];
-        for (card, probability) in posterior.marginal(spot).expect("a posterior has its own spots") {
+        for (card, probability) in posterior.marginal(spot).expect("a posterior has a marginal for each of its spots") {
             row[card.kind()] = probability;
         }
         row
@@ -131,7 +131,7 @@ fn of_posterior(posterior: &Posterior, kinds: usize) -> Marginals {
     posterior.spots.iter().map(row).collect()
 }
 
-/// The greatest total variation between the marginals of a spot, and how many there were.
+/// The maximum total variation between two marginals of a spot, and the number of compared marginals.
 #[derive(Default)]
 struct Apart {
     most: f64,
@@ -149,8 +149,8 @@ impl Apart {
     }
 }
 
-/// A player that decides by what all can see: each choice is as likely as any other, but it never snaps. What it does
-/// tells nothing of its cards, so that counting alone is Bayes' rule.
+/// A strategy that uses only public information: uniform over all choices except snaps. Its decisions contain no information
+/// about its cards, so that the posterior equals plain counting.
 fn tells_nothing(game: &Game) -> Strategy {
     let mut strategy = game.uniform();
     for seat in SEATS {
@@ -165,7 +165,7 @@ fn tells_nothing(game: &Game) -> Strategy {
     strategy
 }
 
-/// With ε = 1 belief is what can be counted; and that is the solver's posterior against a player that tells nothing.
+/// With ε = 1, the belief equals plain counting, which is the solver's posterior against an uninformative strategy.
 #[test]
 fn a_belief_in_nothing_draws_what_counting_and_the_solver_say() {
     let game = mini_m3();
@@ -184,7 +184,7 @@ fn a_belief_in_nothing_draws_what_counting_and_the_solver_say() {
             let posterior = &posteriors[place];
             assert_eq!((posterior.seat, posterior.set), (seat, moment.set));
             if posterior.worlds.is_empty() {
-                // The other seat has snapped, which the silent one never does.
+                // The other seat has snapped, which the uninformative strategy never does.
                 ruled_out += 1;
                 return;
             }
@@ -204,7 +204,7 @@ fn a_belief_in_nothing_draws_what_counting_and_the_solver_say() {
     }
 }
 
-/// Where nobody has called (calls are judged jointly), worlds come in proportion to the product of the evidence.
+/// Without a call (calls are evaluated jointly), the probability of a world is proportional to the product of the evidence.
 #[test]
 fn a_belief_draws_in_proportion_to_its_evidence_on_mini_m3() {
     let game = mini_m3();
@@ -221,6 +221,6 @@ fn a_belief_draws_in_proportion_to_its_evidence_on_mini_m3() {
             apart.marginals, apart.most, told.most
         );
         assert!(apart.marginals >= SETS && apart.most <= 0.01, "seat {seat}: {}", apart.most);
-        assert!(told.most > 0.2, "seat {seat}: evidence that tells nothing tests nothing: {}", told.most);
+        assert!(told.most > 0.2, "seat {seat}: the evidence is too weak for a test: {}", told.most);
     }
 }

@@ -1,4 +1,4 @@
-//! What an agent does wrong is its fault: named, with the match up to there, and nobody else's.
+//! Faults of agents are attributed to their seat, with a record of the match up to the fault.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use cambio_core::testing::{Effort, check_agent};
 use cambio_core::{Action, Agent, AgentError, Observation, replay};
 use cambio_sim::{AgentFault, Experiment, play_block};
 
-/// Passes and draws until its third turn, then does what it is made for.
+/// Passes and draws until its third turn, then calls `deed`.
 struct Rogue {
     deed: fn() -> Action,
 }
@@ -32,7 +32,7 @@ fn fault(deed: fn() -> Action) -> AgentFault {
         agents: vec!["never-calls".into(), "rogue".into()],
         ..Experiment::default()
     };
-    let roster = roster().with("rogue", "Does wrong.", move || Rogue { deed });
+    let roster = roster().with("rogue", "Commits a fault.", move || Rogue { deed });
     let plan = experiment.plan(&roster, Path::new(".")).unwrap();
     let block = plan.blocks().next().unwrap();
     *play_block(&plan, &block).unwrap_err()

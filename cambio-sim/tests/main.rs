@@ -1,4 +1,4 @@
-//! The tests of tournaments, in one program so that it is linked once.
+//! All integration tests in one program, so that only one is linked.
 
 mod belief;
 mod faults;

@@ -1,11 +1,11 @@
-//! Measured quantities, counted again from records by another way.
+//! Compares measured quantities with an independent count from records.
 
 use std::path::Path;
 
 use cambio_core::{Card, Event, Knowledge, Observer, Rules, Seat, replay};
 use cambio_sim::{Experiment, play_block};
 
-/// Counts, from events and from what each seat can deduce, how often a seat lost a card that it knew to another's swap.
+/// Counts the known cards that each seat lost to another seat's swap, from events and the seats' knowledge.
 struct Losses {
     rules: Rules,
     seats: usize,

@@ -1,4 +1,4 @@
-//! Rows are read back as they were made.
+//! Rows round-trip through run folders.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use cambio_agents::roster;
 use cambio_core::{Action, Agent, AgentError, Observation};
 use cambio_sim::{Executor, Experiment, FaultPolicy, RunFolder, Runner, StoredRun, play_block};
 
-/// Takes the first choice that it has. At its seventh turn its decision is illegal.
+/// Makes the first legal decision. From the seventh turn of the round on, its decision is illegal.
 struct Faulty;
 
 impl Agent for Faulty {

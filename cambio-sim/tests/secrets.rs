@@ -1,4 +1,4 @@
-//! Competitions whose chance comes from a secret: committed to at the start, told at the end, checked by anybody.
+//! Competitions with a secret: its commitment is public from the start, and the secret is published at the end.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ fn a_secret_is_committed_to_and_told_when_all_is_played() {
     let plan = experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap();
     let secret = plan.secret().unwrap().clone();
     let begun = RunFolder::create(&path, &plan).unwrap();
-    // What is public from the start: the commitment, and not the secret.
+    // The public files contain the commitment, but not the secret.
     let commitment = secret.commitment().to_string();
     assert!(read(&path.join("spec.lock.json")).contains(&commitment));
     for file in ["spec.lock.json", "manifest.json", "spec.toml", "ledger.jsonl"] {
@@ -44,7 +44,7 @@ fn a_secret_is_committed_to_and_told_when_all_is_played() {
     }
     drop(begun);
 
-    // A run that was stopped goes on with the secret of its folder.
+    // An interrupted run is resumed with the secret in its folder.
     let again = experiment().plan_with(Secret::read(&path).unwrap(), &cambio_agents::roster(), Path::new(".")).unwrap();
     assert_eq!(again.run_id(), plan.run_id());
     let mut folder = RunFolder::reopen(&path, &again).unwrap();
@@ -55,14 +55,14 @@ fn a_secret_is_committed_to_and_told_when_all_is_played() {
         assert!(line.contains(&commitment) && !line.contains(&secret.to_string()));
     }
     let stored = StoredRun::open(&path).unwrap();
-    // Nobody can tell another secret afterwards, also not with the hash of the manifest made anew.
+    // Another secret cannot be published afterwards, not even with a recomputed hash of the manifest.
     let file = path.join("manifest.json");
     let told = read(&file);
     let forged = told.replace(&secret.to_string(), &Secret::draw().to_string());
     let (body, _) = forged.split_once(",\n  \"blake3\": ").unwrap();
     std::fs::write(&file, format!("{body},\n  \"blake3\": \"{}\"\n}}\n", blake3::hash(body.as_bytes()))).unwrap();
     let error = StoredRun::open(&path).unwrap_err().to_string();
-    assert!(error.contains("`secret` is not the one with the commitment"), "{error}");
+    assert!(error.contains("`secret` does not match the commitment"), "{error}");
     std::fs::write(&file, told).unwrap();
     let found = verify(&stored, &stored.playable(&cambio_agents::roster()).unwrap(), Replay::All);
     assert_eq!((found.wrong, found.replayed), (Vec::new(), stored.extent().of));
@@ -76,7 +76,7 @@ fn another_secret_than_the_one_committed_to_is_refused() {
     play(&path, &plan);
     std::fs::write(path.join("secret"), format!("{}\n", Secret::draw())).unwrap();
     let error = StoredRun::open(&path).unwrap().playable(&cambio_agents::roster()).unwrap_err();
-    assert!(error.to_string().starts_with("field `secret` is one with the commitment "), "{error}");
+    assert!(error.to_string().starts_with("field `secret` must be the secret with the commitment "), "{error}");
     std::fs::write(path.join("secret"), "12\n").unwrap();
     let error = StoredRun::open(&path).unwrap().playable(&cambio_agents::roster()).unwrap_err();
     assert!(error.to_string().contains("it is not 64 hexadecimal digits"), "{error}");
@@ -114,12 +114,12 @@ fn a_secret_and_a_seed_exclude_each_other_and_one_is_needed() {
     };
     assert_eq!(
         refuse("secret = true\nseed = 1"),
-        "field `secret` is true beside a seed; allowed is true without `seed` and `agent_seed`"
+        "field `secret` must be true without `seed` and `agent_seed`, found true with a seed"
     );
-    assert_eq!(refuse(""), "field `seed` is missing; allowed is a whole number, a text, or `secret = true` instead");
+    assert_eq!(refuse(""), "field `seed` must be a whole number or a text, unless `secret = true`, found nothing");
     for bad in ["seed = -1", "seed = 1.5", "seed = ''", "seed = [1]"] {
         let text = format!("{bad}\ndeals = 1\nrules = ['classic']\nseats = [2]\nagents = ['random']\n");
         let error = toml::from_str::<Experiment>(&text).unwrap_err().to_string();
-        assert!(error.contains("a seed is a whole number from 0 to 18446744073709551615, or a text"), "{error}");
+        assert!(error.contains("a seed must be a whole number from 0 to 18446744073709551615, or a text"), "{error}");
     }
 }

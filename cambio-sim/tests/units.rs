@@ -1,4 +1,4 @@
-//! A store of units holds whatever fails: writes that fail or are late, and machines that do not agree.
+//! Stores of units tolerate failing and slow writes, and detect machines that give different results.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use cambio_core::{Action, Agent, AgentError, Briefing, Observation};
 use cambio_sim::units::{Blobs, FolderBlobs, UnitStore, WorkUnit, merge_units, play_unit, replay_unit};
 use cambio_sim::{Executor, Experiment, FaultPolicy, PlayablePlan, RunFolder, Runner, derive};
 
-/// A store that fails one operation in ten and delays one in ten, in an order that is the same each time.
+/// A storage in which one operation in ten fails and one in ten is delayed, in a reproducible order.
 #[derive(Debug)]
 struct Flaky {
     blobs: FolderBlobs,
@@ -25,7 +25,7 @@ impl Flaky {
         match number.wrapping_mul(7) % 10 {
             0 => {
                 self.failed.fetch_add(1, Ordering::Relaxed);
-                Err(io::Error::other("the store is not in the mood"))
+                Err(io::Error::other("injected failure"))
             }
             1 => {
                 std::thread::sleep(Duration::from_millis(20));
@@ -58,7 +58,7 @@ impl Blobs for Flaky {
     }
 
     fn commit(&self, aside: &Path, name: &str) -> io::Result<()> {
-        // Half of the failures come after the file is there: whoever tries again finds it committed.
+        // Half of the failures are reported after a successful commit, so that a retry finds the file.
         let luck = self.try_luck();
         if luck.is_ok() || self.failed.load(Ordering::Relaxed).is_multiple_of(2) {
             self.blobs.commit(aside, name)?;
@@ -88,7 +88,7 @@ fn place(name: &str) -> PathBuf {
     place
 }
 
-/// The rows and every table that is made of them.
+/// Compares all files of two run folders except `timing.csv`.
 fn assert_same_rows(one: &Path, other: &Path) {
     let names = |folder: &Path| {
         let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -122,8 +122,8 @@ fn a_store_that_fails_one_time_in_ten_loses_nothing_and_has_nothing_twice() {
     assert!(store.missing(0..plan.batch_count()).unwrap().is_empty());
     assert_eq!(merge_units(&store, &place.join("many"), |_, _| ()).unwrap().0.matches(), plan.matches());
     assert_same_rows(&place.join("one"), &place.join("many"));
-    assert!(failed.load(Ordering::Relaxed) > 5, "it was flaky");
-    assert_eq!(std::fs::read_dir(place.join("store/aside")).unwrap().count(), 0, "nothing is left aside");
+    assert!(failed.load(Ordering::Relaxed) > 5, "too few failures were injected");
+    assert_eq!(std::fs::read_dir(place.join("store/aside")).unwrap().count(), 0, "temporary files are left");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn other_bytes_for_the_same_batches_stop_and_both_files_are_named() {
     let store = UnitStore::open(path.to_str().unwrap()).unwrap();
     store.begin(&plan).unwrap();
     let unit = play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap().unit;
-    // A machine whose memory flips a digit: its file is whole and bears its own hash, but it is another file.
+    // Simulate a machine with a memory error: its file matches the hash in its name, but has other bytes.
     let mut bytes = std::fs::read(path.join(unit.name())).unwrap();
     let at = bytes.windows(7).position(|word| word == b"\"rows\":").unwrap() + 6;
     bytes.insert(at, b' ');
@@ -171,18 +171,18 @@ fn other_bytes_for_the_same_batches_stop_and_both_files_are_named() {
     let folder = path.join(unit.name()).parent().unwrap().to_owned();
     std::fs::write(folder.join(&other), &bytes).unwrap();
     let error = play_unit(&executor, &plan, unit.batches(), &store, |_| ()).unwrap_err().to_string();
-    assert!(error.contains("gave other bytes") && error.contains(&other) && error.contains(&unit.hash), "{error}");
+    assert!(error.contains("gave different bytes") && error.contains(&other) && error.contains(&unit.hash), "{error}");
     let error = merge_units(&store, &place.join("run"), |_, _| ()).unwrap_err().to_string();
-    assert!(error.contains("the entry of batch 0 is not there") || error.contains("other bytes"), "{error}");
+    assert!(error.contains("the entry of batch 0 is missing") || error.contains("different bytes"), "{error}");
     assert!(!place.join("run").exists());
-    // Found by playing again, too.
+    // A replay finds the error too.
     std::fs::remove_file(path.join(unit.name())).unwrap();
     let there = store.units().unwrap().remove(0);
     let error = replay_unit(&executor, &plan, &there, &store).unwrap_err().to_string();
     assert!(error.contains(&other) && error.contains(&unit.hash), "{error}");
 }
 
-/// Decides at random, and wrongly in one deal of three.
+/// Decides at random, but illegally in one deal of three.
 struct Careless {
     is_wrong: bool,
     random: Box<dyn Agent>,
@@ -202,7 +202,7 @@ impl Agent for Careless {
 #[test]
 fn tables_are_the_same_from_memory_from_the_rows_and_from_the_sums_beside_the_rows() {
     let careless = || Careless { is_wrong: false, random: roster().parse("random").unwrap().make() };
-    let roster = roster().with("careless", "Does wrong now and then.", careless);
+    let roster = roster().with("careless", "Sometimes decides illegally.", careless);
     let mut voided = 0;
     for faults in [FaultPolicy::Stop, FaultPolicy::Forfeit, FaultPolicy::Void] {
         let (place, executor) = (place(&format!("sums-{faults:?}")), Executor::new(2).unwrap());
@@ -224,9 +224,9 @@ fn tables_are_the_same_from_memory_from_the_rows_and_from_the_sums_beside_the_ro
         let (merged, derived) = merge_units(&store, &place.join("many"), |_, _| ()).unwrap();
         voided += plan.matches() - merged.matches();
         assert_same_rows(&place.join("one"), &place.join("many"));
-        assert_eq!(derive(&merged).unwrap().files(), derived.files(), "read from the rows again");
+        assert_eq!(derive(&merged).unwrap().files(), derived.files(), "tables from the rows");
         let played = Runner::new(&executor).play(&plan);
-        assert_eq!((played.derived.files(), played.matches), (derived.files(), merged.matches()), "played in memory");
+        assert_eq!((played.derived.files(), played.matches), (derived.files(), merged.matches()), "tables from memory");
     }
     assert!(voided > 0, "no block was voided");
 }
@@ -238,7 +238,7 @@ fn sums_that_cannot_be_those_of_the_blocks_are_refused() {
     let store = UnitStore::open(path.to_str().unwrap()).unwrap();
     store.begin(&plan).unwrap();
     let unit = play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap().unit;
-    // The same rows, with a last block that begins behind the last outcome: a whole file under its own hash.
+    // The same rows with invalid sums: the last block begins after the last outcome. The hash in the name is correct.
     let mut bytes = std::fs::read(path.join(unit.name())).unwrap();
     std::fs::remove_file(path.join(unit.name())).unwrap();
     *bytes.last_mut().unwrap() = 127;

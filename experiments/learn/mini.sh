@@ -1,10 +1,10 @@
 #!/bin/sh
-# How far can networks that taught themselves be exploited, exactly? One for each of six mini games, made by the recipe mini.toml.
+# The exact exploitability of networks trained by self-play: one network for each of six mini games, with the recipe mini.toml.
 #
 #     experiments/learn/mini.sh OUT [OPTION OF CAMBIO LEARN]...      for example: runs/mini --threads 2
 #
-# Writes OUT/exploitability.csv. CAMBIO is the command. `learned` takes the best decision; where pure play can be exploited, one more
-# network keeps a temperature of 0.15 all along and plays by it. It takes about an hour of one core: a network three to eight minutes.
+# Writes OUT/exploitability.csv. CAMBIO is the command. `learned` plays the best decision. In games where deterministic play
+# is exploitable, a second network trains and plays with a temperature of 0.15. Takes about an hour on one core.
 set -eu
 out=${1:?usage: mini.sh OUT [OPTION OF CAMBIO LEARN]...}
 shift
@@ -13,7 +13,7 @@ recipe=$(dirname "$0")/mini.toml
 mkdir -p "$out"
 echo game,agent,exploitability > "$out/exploitability.csv"
 
-# network GAME NAME: learns by OUT/NAME.toml into OUT/NAME.
+# network GAME NAME: trains with the recipe OUT/NAME.toml into OUT/NAME.
 network() {
     game=$1 name=$2
     shift 2
@@ -22,7 +22,7 @@ network() {
     $cambio learn --quiet "$out/$name.toml" --out "$out/$name" "$@" > "$out/$name.txt"
 }
 
-# measure GAME NAME SHOWN PARAMETERS STREAMS
+# measure GAME NAME SHOWN PARAMETERS STREAMS: appends the exploitability of OUT/NAME to the table, with the agent name SHOWN.
 measure() {
     found=$($cambio exploit --quiet --to 1 --game "$1" --agent "learned(\"$out/$2/network.net\"$4)" --streams "$5" |
         awk '$1 == "exploitability" { print $2 }')

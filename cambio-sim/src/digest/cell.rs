@@ -28,23 +28,23 @@ pub struct CellDigest {
     agents: usize,
     seats: usize,
     payoff: Payoff,
-    /// By agent, whether it sits with copies of itself alone, so that what is shared out is known before.
+    /// By agent, whether it plays only copies of itself, so that its share is fixed.
     is_mirrored: Vec<bool>,
-    /// What was done, by every agent of the plan.
+    /// The behaviour of every agent in the plan.
     pub behaviour: CellBehaviour,
     /// By agent, then payoff in the order of [`Payoff::ALL`].
     payoffs: Vec<[Moments; 4]>,
     by_seat: Vec<Moments>,
-    /// The plan's payoff of each agent, then of each seat, with all their products by deal.
+    /// The sums of the plan's payoff for each agent, then for each seat, and their products by deal.
     pub joint: Joint,
-    /// The same, over incomplete deals only.
+    /// Like `joint`, but only over incomplete deals.
     partial: Joint,
-    /// How often each agent sat in each seat of a complete deal.
+    /// How often each agent sits in each seat of a complete deal.
     occupied: Vec<i64>,
     duels: Vec<Duel>,
     /// The rankings of all games.
     pub rankings: Rankings,
-    /// The payoffs of every composition of agents, if the plan plays them all.
+    /// The payoffs of every combination of agents, if the plan plays them all.
     pub game: Option<GameSums>,
     matches_a_deal: u64,
     open: Open,
@@ -55,10 +55,10 @@ pub struct CellDigest {
 struct Open {
     deal: Option<u64>,
     matches: u64,
-    /// Agents, then seats.
+    /// Counts and sums of payoffs, by agent, then by seat.
     n: Vec<i64>,
     s: Vec<i64>,
-    /// By agent, then payoff: how many are known, and their sum.
+    /// By agent, then payoff: the number of known values, and their sum.
     payoffs: Vec<[(i64, i64); 4]>,
     occupied: Vec<i64>,
     duels: Vec<(i64, i64)>,
@@ -95,10 +95,10 @@ impl CellDigest {
         }
     }
 
-    /// Adds the outcomes of a block, in the order of rotation and seat.
+    /// Adds the outcomes of a block, ordered by rotation and seat.
     pub(super) fn add(&mut self, block: &Block<'_>, outcomes: &[Outcome]) {
         if outcomes.is_empty() {
-            // A void block has no rows, so it counts nowhere.
+            // A void block has no rows.
             return;
         }
         if self.open.deal != Some(block.deal) {
@@ -116,7 +116,7 @@ impl CellDigest {
                     sum.0 += i64::from(payoff.is_some());
                     sum.1 += payoff.unwrap_or(0);
                 }
-                // An experiment with another payoff than these two has no forfeits.
+                // A payoff is missing only in a forfeited margin, and plans with payoff margin have no forfeits.
                 let payoff = payoffs[self.payoff as usize].unwrap_or(0);
                 for place in [agent, agents + seat] {
                     self.open.n[place] += 1;
@@ -189,14 +189,14 @@ impl CellDigest {
         }
     }
 
-    /// An agent's payoff; `None` if it has no match. What is shared out among copies of one agent is exact.
+    /// An agent's payoff; `None` if it has no match. The share of an agent that plays only copies of itself is exact.
     pub fn payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
         let found = self.payoffs[agent][payoff as usize].interval(payoff.scale(self.seats), payoff.support())?;
         let is_exact = self.is_mirrored[agent] && payoff != Payoff::Points && found.clusters > 1;
         Some(if is_exact { Interval::exact(found.mean, found.clusters) } else { found })
     }
 
-    /// The number of matches of an agent, one for each seat that it had.
+    /// The number of matches of an agent, counted once per seat that it occupied.
     pub fn matches(&self, agent: usize) -> u64 {
         self.behaviour.agents[agent].sums.matches
     }
@@ -206,13 +206,13 @@ impl CellDigest {
         self.by_seat[seat].interval(self.payoff.scale(self.seats), self.payoff.support())
     }
 
-    /// The pairwise scores of two agents; `first` is the one with the lower number.
+    /// The pairwise scores of two agents; `first` is the agent with the lower number.
     pub(crate) fn duel(&self, first: usize, second: usize) -> &Duel {
         &self.duels[first * self.agents + second]
     }
 
-    /// The difference of two agents' mean payoffs, paired by deal, and the efficiency of the pairing: the share of the
-    /// variance that it saves.
+    /// The difference of two agents' mean payoffs, paired by deal, and the efficiency of the pairing: the fraction of
+    /// the variance that pairing removes.
     pub fn difference(&self, first: usize, second: usize) -> Option<(Interval, Option<f64>)> {
         let (scale, support) = (self.payoff.scale(self.seats), self.payoff.support_of_difference());
         let (found, efficiency) = self.joint.difference(first, second, scale, support)?;
@@ -233,9 +233,10 @@ impl CellDigest {
         Some(matrix)
     }
 
-    /// The effect of the seat, from payoff ~ agent + seat by least squares over complete deals, with errors clustered by
-    /// deal (Liang and Zeger 1986, with the factor D/(D−1) alone), and Hotelling's test that no seat matters: effects are
-    /// means over deals. `None` where agents and seats cannot be told apart.
+    /// The effects of the seats: least squares of payoff ~ agent + seat over complete deals, with errors clustered by
+    /// deal (Liang and Zeger 1986, with the factor D/(D−1) alone), and Hotelling's test that all effects are 0. The
+    /// test applies because effects are means over deals. `None` if the effects of agents and seats are not
+    /// identifiable.
     pub(crate) fn seat_effect(&self) -> Option<SeatEffect> {
         let complete = self.joint.without(&self.partial);
         let present: Vec<usize> = (0..self.agents).filter(|&agent| complete.totals(agent).0 > 0.0).collect();
@@ -244,7 +245,8 @@ impl CellDigest {
         if deals < 2.0 {
             return None;
         }
-        // The design of one deal, the same in each: a column for each agent, and for each seat but the first.
+        // The design matrix of one deal, which is the same for all deals: one column per agent, and per seat but the
+        // first.
         let quantity = |column: usize| if column < k { present[column] } else { self.agents + 1 + (column - k) };
         let occupied = |agent: usize, seat: usize| self.occupied[present[agent] * self.seats + seat] as f64;
         let size = k + fitted;
@@ -283,15 +285,15 @@ impl CellDigest {
 /// The advantage of each seat over seat a.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct SeatEffect {
-    /// The effects of seat b and those after it.
+    /// The effects of seat b and the later seats.
     pub effects: Vec<f64>,
     /// Their standard errors.
     pub errors: Vec<f64>,
-    /// The test that no seat matters; `None` below [`SEAT_DEALS`], or if the effects do not vary.
+    /// The test that all effects are 0; `None` below [`SEAT_DEALS`], or if the effects do not vary.
     pub test: Option<Test>,
-    /// How many deals it is from.
+    /// The number of deals.
     pub deals: u64,
 }
 
-/// How many deals the test of the seats needs: with fewer its error probability is not what it says.
+/// The minimum number of deals for the test of the seats. With fewer deals, its error probability exceeds its level.
 pub const SEAT_DEALS: u64 = 12;

@@ -1,4 +1,4 @@
-//! The derived files of a run: tables that are made from its rows and can be made again from them.
+//! The derived files of a run: tables that can always be recomputed from its rows.
 
 use std::path::Path;
 
@@ -16,14 +16,14 @@ use crate::disk::RunError;
 use crate::plan::{Payoff, Plan};
 use crate::rows::{BehaviourRow, ratio};
 
-/// The derived tables of a run. As JSON they are an object with the rows of each file.
+/// The derived tables of a run. They serialize to an object with the rows of each file.
 #[derive(Clone, Debug, Serialize)]
 pub struct Derived {
     /// `summary.csv`.
     pub summary: Vec<SummaryRow>,
     /// `ratings.csv`.
     pub ratings: Vec<RatingRow>,
-    /// `pooled.csv`; empty where only one table has games.
+    /// `pooled.csv`; empty if only one table has games.
     pub pooled: Vec<PooledRow>,
     /// `pairwise.csv`.
     pub pairwise: Vec<PairRow>,
@@ -33,25 +33,25 @@ pub struct Derived {
     pub behaviour: Vec<BehaviourRow>,
     /// `faults.csv`.
     pub faults: Vec<FaultRow>,
-    /// By cell, how its pairs are compared together; `None` where they cannot be.
+    /// The joint comparison of all pairs of each cell; `None` where it cannot be computed.
     #[serde(skip)]
     pub together: Vec<Option<Together>>,
-    /// The sums that the tables are made from.
+    /// The sums from which the tables are computed.
     #[serde(skip)]
     pub digest: Digest,
 }
 
-/// The numbers of the streams for resampling. Each cell adds its own number.
+/// The stream numbers for resampling. Each cell adds its own number.
 const RATINGS: u32 = 1 << 16;
 const PAIRS: u32 = 2 << 16;
 const GAMES: u32 = 3 << 16;
 const BASELINE: u32 = 7 << 16;
 const POOLED: u32 = 8 << 16;
-/// The number of resamples behind the intervals of an empirical game.
+/// The number of bootstrap resamples for the intervals of an empirical game.
 const RESAMPLES: usize = 1000;
 
 impl Derived {
-    /// Makes the tables from the sums of all rows.
+    /// Computes the tables from the sums of all rows.
     pub(crate) fn new(plan: &Plan, mut digest: Digest) -> Derived {
         digest.cells.iter_mut().for_each(CellDigest::end_deal);
         let (faults, pooled) = (std::mem::take(&mut digest.faults), pooled(plan, &digest));
@@ -71,7 +71,7 @@ impl Derived {
         Derived { summary, ratings, pooled, pairwise, seats, behaviour, faults, together, digest }
     }
 
-    /// The name and the text of every file.
+    /// The name and the content of every file.
     pub fn files(&self) -> Vec<(&'static str, String)> {
         let mut files = vec![
             ("summary.csv", table(&self.summary)),
@@ -87,8 +87,9 @@ impl Derived {
         files
     }
 
-    /// Compares every agent with the one at this place of the plan, table by table (Dunnett 1955): fewer comparisons than all
-    /// pairs, and so narrower intervals, which hold together. Tables at which the baseline has no match are left out.
+    /// Compares every agent with the agent at index `baseline` of the plan, for each table (Dunnett 1955). The
+    /// intervals are simultaneous, and narrower than for all pairs because there are fewer comparisons. Tables without
+    /// a match of the baseline are omitted.
     pub fn against(&self, plan: &Plan, baseline: usize) -> Vec<BaselineRow> {
         let mut rows = Vec::new();
         for (place, cell) in self.digest.cells.iter().enumerate() {
@@ -125,20 +126,20 @@ impl Derived {
     }
 }
 
-/// A table as CSV. A table without rows still has its header.
+/// A table as CSV. A table without rows has only its header.
 fn table<R: Serialize + Default>(rows: &[R]) -> String {
     let mut csv = csv::Writer::from_writer(Vec::new());
     let empty = [R::default()];
     let written = if rows.is_empty() { &empty[..] } else { rows };
-    written.iter().try_for_each(|row| csv.serialize(row)).expect("rows of plain cells can be written");
-    let mut text = String::from_utf8(csv.into_inner().expect("memory takes everything")).expect("CSV of text is text");
+    written.iter().try_for_each(|row| csv.serialize(row)).expect("rows of scalar fields can be written");
+    let mut text = String::from_utf8(csv.into_inner().expect("memory writes succeed")).expect("the cells are UTF-8");
     if rows.is_empty() {
         text.truncate(text.find('\n').map_or(0, |end| end + 1));
     }
     text
 }
 
-/// One rating of each agent over all tables, where more than one has games.
+/// One rating of each agent over all tables; empty if fewer than two tables have games.
 fn pooled(plan: &Plan, digest: &Digest) -> Vec<PooledRow> {
     let agents = plan.agents.len();
     let played: Vec<&CellDigest> = digest.cells.iter().filter(|cell| cell.rankings.games() > 0).collect();
@@ -272,12 +273,12 @@ impl CellSums<'_> {
         let duel = self.cell.duel(one, other);
         let score = duel.scores.interval(2.0, Support::Share);
         let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
-        // Whoever else is at the table: of two Plackett and Luce's model puts one first with these odds.
+        // In the Plackett–Luce model, the odds between two agents do not depend on the other agents at the table.
         let odds = |strengths: &Strengths| libm::exp(strengths.strengths[other] - strengths.strengths[one]);
         let score_fitted =
             strengths.filter(|fit| fit.positions.is_empty()).map(|strengths| 1.0 / (1.0 + odds(strengths)));
         let score_fitted = score_fitted.filter(|_| score.is_some());
-        // The standard deviation of a game is √games times the standard error, where deals are the sample.
+        // The standard deviation of a game is √games times the standard error, which is clustered by deal.
         let games = duel.scores.results() as f64;
         let normalized = score.zip(error).map(|(score, error)| (score.mean - 0.5) / (error * games.sqrt()) * 2.0 * ELO);
         let elo = |end: Option<f64>| end.and_then(elo_of_score);
@@ -316,7 +317,7 @@ impl CellSums<'_> {
         })
     }
 
-    /// The strengths of all agents. Those without a game are not comparable with anybody: the fit is then regularised.
+    /// The strengths of all agents. The fit is regularised if an agent has no game, because it is then not comparable.
     fn strengths(&self, effects: PositionEffects) -> Option<Strengths> {
         fit(&self.cell.rankings, self.plan.agents.len(), self.plan.anchor, effects)
     }
@@ -333,7 +334,7 @@ impl CellSums<'_> {
         let together = fitted.and_then(|strengths| {
             (strengths.clusters > 1).then_some(())?;
             let mut rng = resampling(self.plan.seed, RATINGS + self.place as u32);
-            // The anchor is 0 by definition and no comparison.
+            // The anchor is 0 by definition, so it is not a comparison.
             let free: Vec<usize> =
                 self.present().into_iter().filter(|&agent| Some(agent) != self.plan.anchor).collect();
             let covariance = strengths.covariance.select_rows(&free).select_columns(&free);
@@ -345,7 +346,7 @@ impl CellSums<'_> {
             let wide = together.as_ref().zip(rating).and_then(|(together, rating)| together.ends(&rating));
             let strength = rating.map(|rating| rating.mean);
             let elo = |value: Option<f64>| value.map(|value| value * ELO);
-            // Nine places: the iterations have converged no further.
+            // Round to nine places, the precision to which the iterations converge.
             let share = |list: &Option<Vec<f64>>| list.as_ref().map(|list| (list[agent] * 1e9).round() / 1e9);
             RatingRow {
                 rules: self.rules(),
@@ -373,7 +374,7 @@ impl CellSums<'_> {
         self.present().iter().map(row).collect()
     }
 
-    /// The empirical game's shares, with intervals from resampled deals.
+    /// The agents' shares in the solutions of the empirical game, with bootstrap intervals over deals.
     fn shares(&self) -> Shares {
         let mut shares = Shares::default();
         let scale = Payoff::RankPoints.scale(self.seat_count());
@@ -440,7 +441,6 @@ struct Shares {
     alpha_high: Option<Vec<f64>>,
 }
 
-/// The percentile of each component.
 fn percentile(samples: &[Vec<f64>], level: f64) -> Option<Vec<f64>> {
     let size = samples.first()?.len();
     let of = |place: usize| {

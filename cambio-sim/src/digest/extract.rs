@@ -1,4 +1,4 @@
-//! The parts of rows that a digest needs.
+//! The data that a digest needs from the rows.
 
 use cambio_stats::histogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 use crate::plan::{Block, Payoff, Plan};
 use crate::rows::{MatchRow, PlayerRow, RoundRow, Sums};
 
-/// What one agent did in a cell. All parts are sums, so the order of the matches does not matter.
+/// The behaviour of one agent in a cell. All fields are sums, so the order of the matches does not matter.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 pub struct Behaviour {
     /// The sums of the measured quantities.
     pub sums: Sums,
-    /// The turns in which the agent made the first call of a round, counted over all seats.
+    /// The turns in which the agent made the first call of a round. Turns are counted over all seats.
     pub call_turns: Histogram,
-    /// The points of its layout at the end of each round.
+    /// The points of the agent's layout at the end of each round.
     pub points: Histogram,
 }
 
-/// What all agents did in a cell.
+/// The behaviour of all agents in a cell.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 pub struct CellBehaviour {
     /// The behaviour of each agent, by its number in the plan.
@@ -60,7 +60,7 @@ impl CellBehaviour {
 }
 
 impl Payoff {
-    /// The payoff of a row as a whole number of a unit; `None` of a margin in a match that was forfeited.
+    /// The payoff of a row in integer units; `None` for the margin of a forfeited match.
     pub(crate) fn units(self, row: &PlayerRow<'_>) -> Option<i64> {
         let value = match self {
             Payoff::Points => return Some(row.counts.points),
@@ -68,13 +68,13 @@ impl Payoff {
             Payoff::Win => row.win,
             Payoff::Margin => row.counts.margin?,
         };
-        // It differs from a whole number by rounding alone.
+        // The product is an integer up to rounding errors.
         let units = value * self.scale(row.key.seats);
         Some((units + 0.5_f64.copysign(units)) as i64)
     }
 }
 
-/// What one seat got from a match.
+/// The rank and the payoffs of one seat in a match.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Outcome {
     pub(super) rank: usize,
@@ -82,13 +82,14 @@ pub(super) struct Outcome {
     pub(super) payoffs: [Option<i64>; 4],
 }
 
-/// What a digest needs of the rows of some neighbouring blocks. The worker that played them sums up behaviour, which can be
-/// added in any order. Only the small outcomes are left to be added in canonical order. All of it is whole numbers.
+/// The data that a digest needs from the rows of some neighbouring blocks. The worker that played the blocks adds up
+/// the behaviour, because its order does not matter. Only the small outcomes must be added in canonical order. All
+/// values are integers.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Extract {
-    /// The numbers of cells, and the behaviour in each.
+    /// The behaviour in each cell, by the number of the cell.
     pub(super) behaviour: Vec<(usize, CellBehaviour)>,
-    /// The outcomes by match in canonical order, then by seat.
+    /// The outcomes, ordered by match in canonical order, then by seat.
     outcomes: Vec<Outcome>,
     /// For each block, the number of outcomes before it.
     blocks: Vec<usize>,
@@ -112,7 +113,7 @@ impl Extract {
         if self.behaviour.last().is_none_or(|(place, _)| *place != block.place) {
             self.behaviour.push((block.place, CellBehaviour::default()));
         }
-        let (_, behaviour) = self.behaviour.last_mut().expect("it was just pushed");
+        let (_, behaviour) = self.behaviour.last_mut().expect("an element was just pushed");
         for row in rounds {
             behaviour.add_round(block, row);
         }
@@ -125,12 +126,12 @@ impl Extract {
         }
     }
 
-    /// It as bytes, which the rows alone decide.
+    /// Serializes the extract. The bytes are a function of the rows.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        postcard::to_stdvec(self).expect("it is lists of numbers")
+        postcard::to_stdvec(self).expect("lists of numbers can be serialized")
     }
 
-    /// What [`Extract::to_bytes`] wrote; `None` if it is not that of rows of these blocks.
+    /// Reads the output of [`Extract::to_bytes`]; `None` if it does not fit these blocks.
     pub(crate) fn read(bytes: &[u8], plan: &Plan, blocks: &[Block<'_>]) -> Option<Extract> {
         let extract: Extract = postcard::from_bytes(bytes).ok()?;
         let Extract { behaviour, outcomes, blocks: starts } = &extract;

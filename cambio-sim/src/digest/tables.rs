@@ -1,12 +1,13 @@
-//! The rows of the derived files.
+//! The row types of the derived files.
 
 use serde::Serialize;
 use serde_json::Value;
 
 /// A row of `summary.csv`: one agent in one cell, over all its lineups.
 ///
-/// Intervals are 95 % and clustered by deal: all matches of one deal share its cards. Those of rank points and the share of
-/// wins are score intervals with the effective sample size, those of the margin Student's t (`cambio_stats::Interval`).
+/// Intervals are 95 % and clustered by deal, because all matches of one deal share its cards. Rank points and win share
+/// have score intervals with the effective sample size; the margin has a Student's t interval
+/// (`cambio_stats::Interval`).
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct SummaryRow {
     /// The rule system.
@@ -15,29 +16,29 @@ pub struct SummaryRow {
     pub seats: usize,
     /// The agent.
     pub agent: String,
-    /// How many matches it played, one for each seat that it had.
+    /// The number of its matches, counted once per seat that it occupied.
     pub matches: u64,
     /// The number of deals, which are the clusters.
     pub deals: u64,
-    /// Mean rank points; ½ is what equal players get.
+    /// Mean rank points; equal players get ½.
     pub rank_points: f64,
-    /// Lower end of their interval; empty with one deal.
+    /// Lower end of the interval of the rank points; empty with one deal.
     pub rank_points_low: Option<f64>,
-    /// Upper end of their interval.
+    /// Upper end of the interval of the rank points.
     pub rank_points_high: Option<f64>,
     /// Mean share of the match's win.
     pub win_share: f64,
-    /// Lower end of its interval.
+    /// Lower end of the interval of the win share.
     pub win_share_low: Option<f64>,
-    /// Upper end of its interval.
+    /// Upper end of the interval of the win share.
     pub win_share_high: Option<f64>,
-    /// Mean points of its layout at the end of a round. This column and those per round are empty if no round ended.
+    /// Mean points of its layout at the end of a round. This and all columns per round are empty if no round ended.
     pub points_per_round: Option<f64>,
     /// Calls per round.
     pub calls_per_round: Option<f64>,
-    /// The share of its calls that succeeded; empty without a call.
+    /// The fraction of its calls that succeeded; empty without a call.
     pub call_success: Option<f64>,
-    /// Mean points of its layout when it had called; empty without a call.
+    /// Mean points of its layout when it called; empty without a call.
     pub points_at_call: Option<f64>,
     /// Right snaps per round, own and foreign.
     pub snaps_right_per_round: Option<f64>,
@@ -51,19 +52,20 @@ pub struct SummaryRow {
     pub turns_per_round: Option<f64>,
     /// Rounds per match.
     pub rounds_per_match: f64,
-    /// Mean margin of a match that was not forfeited: the table's mean points less its own; empty without one.
+    /// Mean margin (the table's mean points minus its own) over matches that were not forfeited; empty without such a
+    /// match.
     pub margin: Option<f64>,
-    /// Lower end of its interval.
+    /// Lower end of the interval of the margin.
     pub margin_low: Option<f64>,
-    /// Upper end of its interval.
+    /// Upper end of the interval of the margin.
     pub margin_high: Option<f64>,
-    /// Matches that it lost by a fault.
+    /// The number of matches that it forfeited by a fault.
     pub forfeits: u64,
-    /// Whether it, or an agent that it met, may see hidden cards.
+    /// Whether it, or one of its opponents, may see hidden cards.
     pub analysis: bool,
 }
 
-/// A row of `ratings.csv`: one agent's strength among those at its table, and its share in the empirical game.
+/// A row of `ratings.csv`: one agent's strength among the agents of its cell, and its share in the empirical game.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct RatingRow {
     /// The rule system.
@@ -74,10 +76,10 @@ pub struct RatingRow {
     pub agent: String,
     /// The number of its games.
     pub games: u64,
-    /// Which agents the games alone can compare: those with the same number have beaten or tied each other, over others if
-    /// need be.
+    /// The number of its strongly connected component: agents with the same number can be compared by the games alone,
+    /// because each has beaten or tied each other, directly or through other agents.
     pub component: Option<usize>,
-    /// How strengths were fitted: `likelihood`, or `regularised` with a prior where not all agents have the same component.
+    /// How strengths were fitted: `likelihood`, or `regularised` with a prior if the agents are in several components.
     pub fit: Option<&'static str>,
     /// Plackett–Luce strength, natural scale.
     pub strength: Option<f64>,
@@ -93,10 +95,10 @@ pub struct RatingRow {
     pub elo_low_simultaneous: Option<f64>,
     /// Upper end of that interval.
     pub elo_high_simultaneous: Option<f64>,
-    /// Its share in the Nash equilibrium of largest entropy at two seats; with more seats, in the symmetric equilibrium that
-    /// the logit equilibria reach from equal shares.
+    /// Its share in the Nash equilibrium of maximum entropy at two seats; with more seats, in the symmetric equilibrium
+    /// at the end of the logit path from equal shares.
     pub nash: Option<f64>,
-    /// Lower end of the share's interval, by resampling deals.
+    /// Lower end of the bootstrap interval of the share, over deals.
     pub nash_low: Option<f64>,
     /// Upper end of that interval.
     pub nash_high: Option<f64>,
@@ -104,14 +106,14 @@ pub struct RatingRow {
     pub replicator: Option<f64>,
     /// Its share in the α-rank with α = 100 and 50 individuals.
     pub alpha_rank: Option<f64>,
-    /// Lower end of the share's interval, by resampling deals.
+    /// Lower end of the bootstrap interval of the share, over deals.
     pub alpha_rank_low: Option<f64>,
     /// Upper end of that interval.
     pub alpha_rank_high: Option<f64>,
 }
 
-/// A row of `pooled.csv`: one agent's strength over all tables of a run, as if it were the same at each. The file is there where
-/// more than one table has games.
+/// A row of `pooled.csv`: one agent's strength over all tables of a run, assuming that it is the same at each. The file
+/// exists only if more than one table has games.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct PooledRow {
     /// The agent.
@@ -122,7 +124,7 @@ pub struct PooledRow {
     pub deals: u64,
     /// The number of its games.
     pub games: u64,
-    /// Which agents the games of all tables can compare, as in `ratings.csv`.
+    /// The number of its component over the games of all tables, as in `ratings.csv`.
     pub component: usize,
     /// How strengths were fitted: `likelihood`, or `regularised`.
     pub fit: &'static str,
@@ -132,7 +134,7 @@ pub struct PooledRow {
     pub error: Option<f64>,
     /// The strength in Elo points.
     pub elo: f64,
-    /// Lower end of its interval, by resampling deals; of a regularised fit by its standard error.
+    /// Lower end of its interval, from bootstrap resamples of deals; for a regularised fit, from the standard error.
     pub elo_low: Option<f64>,
     /// Upper end of its interval.
     pub elo_high: Option<f64>,
@@ -147,7 +149,7 @@ pub struct PairRow {
     pub seats: usize,
     /// The first agent.
     pub agent: String,
-    /// The second.
+    /// The second agent.
     pub other: String,
     /// The number of deals with matches of both.
     pub deals: u64,
@@ -163,46 +165,48 @@ pub struct PairRow {
     pub low_simultaneous: Option<f64>,
     /// Upper end of that interval.
     pub high_simultaneous: Option<f64>,
-    /// Lower end of an interval of this pair that holds at every number of deals at once, for who looks while a run is played.
+    /// Lower end of the anytime-valid interval of this pair, which holds at all numbers of deals simultaneously, so
+    /// that a run may be inspected while it is played.
     pub low_anytime: Option<f64>,
     /// Upper end of that interval.
     pub high_anytime: Option<f64>,
-    /// How these intervals and p-values are made: `score`, or `t`.
+    /// The method of these intervals and p-values: `score` or `t`.
     pub method: &'static str,
     /// The two-sided p-value of this pair alone.
     pub p: Option<f64>,
-    /// The p-value corrected for all pairs, by the largest of all statistics: below 0.05 where the interval that holds
-    /// together with the others leaves 0 out.
+    /// The p-value corrected for all pairs by the maximum statistic: below 0.05 where the simultaneous interval
+    /// excludes 0.
     pub p_simultaneous: Option<f64>,
-    /// 1 − Var(a − b) / (Var a + Var b): what pairing by deal saves.
+    /// 1 − Var(a − b) / (Var a + Var b): the fraction of the variance that pairing by deal removes.
     pub efficiency: Option<f64>,
-    /// The number of deals in which they sat at one table.
+    /// The number of deals in which both agents sat at one table.
     pub duel_deals: u64,
-    /// Pairs of seats in which the first had the better rank.
+    /// Pairs of seats in which the first agent had the better rank.
     pub wins: u64,
     /// Pairs of seats of equal rank.
     pub ties: u64,
-    /// Pairs of seats in which the first had the worse rank.
+    /// Pairs of seats in which the first agent had the worse rank.
     pub losses: u64,
-    /// The first's mean pairwise score.
+    /// The mean pairwise score of the first agent.
     pub score: Option<f64>,
     /// Lower end of its interval, a score interval with the effective sample size.
     pub score_low: Option<f64>,
     /// Upper end of its interval.
     pub score_high: Option<f64>,
-    /// The score that the ratings of the two expect; empty where these have seat effects.
+    /// The score expected from the two ratings; empty if the ratings have seat effects.
     pub score_fitted: Option<f64>,
-    /// The p-value of the score being that: small where one number for each agent does not describe these two.
+    /// The p-value of the hypothesis that the score equals `score_fitted`: small if one rating per agent does not
+    /// explain the results of this pair.
     pub misfit_p: Option<f64>,
     /// The score as an Elo difference; empty at 0 and 1, where it is infinite.
     pub elo: Option<f64>,
-    /// Lower end of its interval; empty if the score's is 0.
+    /// Lower end of its interval; empty if `score_low` is 0.
     pub elo_low: Option<f64>,
-    /// Upper end of its interval; empty if the score's is 1.
+    /// Upper end of its interval; empty if `score_high` is 1.
     pub elo_high: Option<f64>,
     /// Normalized Elo: (score − ½) over the standard deviation of a game, times 800 / ln 10.
     pub normalized_elo: Option<f64>,
-    /// The likelihood that the first is the better: Φ((score − ½) / error).
+    /// The likelihood of superiority of the first agent: Φ((score − ½) / error).
     pub superiority: Option<f64>,
 }
 
@@ -215,19 +219,19 @@ pub struct BaselineRow {
     pub seats: usize,
     /// The agent.
     pub agent: String,
-    /// The agent of the comparison.
+    /// The baseline.
     pub baseline: String,
-    /// How many deals have matches of both.
+    /// The number of deals with matches of both.
     pub deals: u64,
-    /// The difference of their payoffs, agent less baseline, paired by deal.
+    /// The difference of their payoffs, agent minus baseline, paired by deal.
     pub difference: f64,
-    /// Lower end of the interval that holds together with the intervals of all agents of the table.
+    /// Lower end of the simultaneous interval over all agents of the table.
     pub low: Option<f64>,
     /// Upper end of that interval.
     pub high: Option<f64>,
     /// The p-value, corrected for all agents of the table.
     pub p: Option<f64>,
-    /// How the interval is made: `score`, or `t`.
+    /// The method of the interval: `score` or `t`.
     pub method: &'static str,
 }
 
@@ -242,27 +246,27 @@ pub struct SeatRow {
     pub seat: char,
     /// The number of deals.
     pub deals: u64,
-    /// The mean payoff of whoever sits there.
+    /// The mean payoff in this seat, over all agents.
     pub payoff: f64,
     /// Lower end of its interval.
     pub low: Option<f64>,
     /// Upper end of its interval.
     pub high: Option<f64>,
-    /// The advantage of the seat over seat a for equal agents; empty where it cannot be estimated.
+    /// The advantage of the seat over seat a for equal agents; empty if it cannot be estimated.
     pub effect: Option<f64>,
     /// Its standard error.
     pub effect_error: Option<f64>,
-    /// The number of deals behind the effect: those in which every match counts.
+    /// The number of deals used for the effect: the deals without void blocks.
     pub effect_deals: Option<u64>,
-    /// Hotelling's F of "no seat matters", the same in each row; empty below 12 deals.
+    /// Hotelling's F for the hypothesis that all effects are 0, the same in each row; empty below 12 deals.
     pub f: Option<f64>,
-    /// Its first degrees of freedom: seats less one.
+    /// The numerator degrees of freedom: seats minus 1.
     pub f_numerator: Option<f64>,
-    /// Its second: deals less the first.
+    /// The denominator degrees of freedom: deals minus the numerator.
     pub f_denominator: Option<f64>,
-    /// Its p-value.
+    /// The p-value of F.
     pub p: Option<f64>,
-    /// The seat's advantage over seat a in Elo points, where ratings take it into account.
+    /// The seat's advantage over seat a in Elo points, if the ratings have seat effects.
     pub elo: Option<f64>,
     /// Its standard error.
     pub elo_error: Option<f64>,
@@ -289,9 +293,9 @@ pub struct FaultRow {
     pub round: u64,
     /// The decision within the round, counted from 1.
     pub decision: u64,
-    /// What followed: `forfeit` or `void`.
+    /// The consequence: `forfeit` or `void`.
     pub policy: String,
-    /// What it did.
+    /// The description of the fault.
     pub what: String,
 }
 

@@ -9,7 +9,7 @@ use cambio_core::rng::{Key, Seed};
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
 
-/// One rule system at one number of seats, and the lineups that play there.
+/// One rule system at one number of seats, with its lineups.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The rules.
@@ -18,20 +18,20 @@ pub struct Cell {
     pub seats: usize,
     /// The lineups.
     pub lineups: Vec<Lineup>,
-    /// The seatings: for each rotation, which place of the lineup sits in seat a, b and so on.
+    /// The seatings: for each rotation, the index in the lineup of the agent in seat a, b and so on.
     pub seatings: Vec<Vec<usize>>,
 }
 
 impl Cell {
-    /// Whether an agent sits with copies of itself alone, wherever it sits.
+    /// Whether an agent plays only with copies of itself in all its lineups.
     pub fn is_mirrored(&self, agent: usize) -> bool {
         let own = self.lineups.iter().map(Lineup::agents).filter(|agents| agents.contains(&agent));
         own.flatten().all(|&other| other == agent)
     }
 }
 
-/// An experiment written out. A plan can be stored, read back and summed up; a [`PlayablePlan`](super::PlayablePlan) can
-/// also be played.
+/// A validated and expanded experiment. A plan can be stored, read back and summarised; a
+/// [`PlayablePlan`](super::PlayablePlan) can also be played.
 ///
 /// ```
 /// use std::path::Path;
@@ -41,32 +41,32 @@ impl Cell {
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// // Three pairs of agents meet on five deals, in two rotations.
 /// assert_eq!((plan.block_count(), plan.matches()), (15, 30));
-/// // Every pair has met on deal 0 before deal 1 begins.
+/// // Every pair plays deal 0 before deal 1 begins.
 /// let block = plan.block(3);
 /// assert_eq!((block.deal, block.lineup.label()), (1, "random | greedy"));
 /// assert_eq!(plan.batch(plan.batch_count() - 1).end, plan.block_count());
 /// # Ok::<(), cambio_sim::PlanError>(())
 /// ```
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "as the experiment's fields")]
+#[expect(clippy::struct_excessive_bools, reason = "mirrors the fields of the experiment")]
 pub struct Plan {
     /// The name of the experiment.
     pub name: String,
-    /// The seed of the cards and races; where they come from a secret, its commitment.
+    /// The seed of the cards and races. If they are derived from a secret, its commitment.
     pub seed: Seed,
-    /// The seed of the agents' streams; [`Seed::AGENTS`] where they come from a secret.
+    /// The seed of the agents' streams. If they are derived from a secret, [`Seed::AGENTS`].
     pub agent_seed: Seed,
-    /// Whether cards and streams come from a [`Secret`](crate::Secret).
+    /// Whether cards and streams are derived from a [`Secret`](crate::Secret).
     pub secret: bool,
     /// The number of deals that each lineup plays.
     pub deals: u64,
     /// The seatings in which a lineup plays each deal.
     pub rotations: Rotations,
-    /// What is played on a deal: a match, or one round.
+    /// Whether a deal is a match or a single round.
     pub unit: Unit,
-    /// The payoff in which differences and seat effects are measured.
+    /// The payoff for differences and seat effects.
     pub payoff: Payoff,
-    /// What follows a fault of an agent.
+    /// The handling of agents' faults.
     pub faults: FaultPolicy,
     /// Whether full records are written.
     pub records: bool,
@@ -74,9 +74,9 @@ pub struct Plan {
     pub compress: bool,
     /// Whether agents that see hidden cards may take part.
     pub analysis: bool,
-    /// Whether ratings take the seat into account.
+    /// Whether ratings include seat effects.
     pub seat_effects: bool,
-    /// The number of the agent whose rating is 0.
+    /// The number of the agent whose rating is fixed at 0.
     pub anchor: Option<usize>,
     /// The agents.
     pub agents: Vec<PlannedAgent>,
@@ -84,14 +84,14 @@ pub struct Plan {
     pub cells: Vec<Cell>,
 }
 
-/// What rows and reports need to know about an agent.
+/// An agent of a plan, as rows and reports describe it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedAgent {
-    /// Its spec, as it stands in every row.
+    /// Its spec, as written in every row.
     pub label: String,
     /// Whether it sees hidden cards.
     pub sees_all: bool,
-    /// Whether the same seed gives the same play on every machine.
+    /// Whether it plays the same on every machine if the seed is the same.
     pub reproducible: bool,
 }
 
@@ -119,13 +119,13 @@ pub struct Block<'p> {
 }
 
 impl Block<'_> {
-    /// The number in [`Plan::agents`] of the agent that sits in this seat in this rotation.
+    /// The number in [`Plan::agents`] of the agent in this seat in this rotation.
     pub(crate) fn agent(&self, seat: usize, rotation: usize) -> usize {
         self.lineup.agents()[self.cell.seatings[rotation][seat]]
     }
 
-    /// The first earlier rotation in which the same agents sit in the same seats, if there is one. A lineup that has an agent
-    /// more than once has such rotations.
+    /// The first earlier rotation with the same agents in the same seats, if any. Lineups that contain an agent more
+    /// than once have such rotations.
     pub(crate) fn twin(&self, rotation: usize) -> Option<usize> {
         let seats = 0..self.cell.seats;
         let is_twin = |&other: &usize| seats.clone().all(|seat| self.agent(seat, other) == self.agent(seat, rotation));
@@ -134,12 +134,12 @@ impl Block<'_> {
 }
 
 impl Plan {
-    /// The seed of the agents' streams as files say it: only where it is not that of every run.
+    /// The seed of the agents' streams as written to files: `None` if it is the default.
     pub(crate) fn said_agent_seed(&self) -> Option<String> {
         (self.agent_seed != Seed::AGENTS).then(|| self.agent_seed.to_string())
     }
 
-    /// The key of a deal as records tell it: with the commitment where the chance comes from a secret.
+    /// The key of a deal as written to records. For a secret, it contains the commitment instead of the seed.
     pub(crate) fn public_key(&self, deal: u64) -> Key {
         Key { seed: self.seed, agents: self.agent_seed, deal }
     }
@@ -177,15 +177,15 @@ impl Plan {
         (0..self.block_count()).map(|number| self.block(number))
     }
 
-    /// The number of blocks of a batch: few enough that an interruption loses little with slow agents, and enough that the
-    /// ledger stays short. It depends on the plan alone, and so does the ledger.
+    /// The number of blocks in a batch: small enough that an interruption loses little work with slow agents, and large
+    /// enough that the ledger stays short. It depends only on the plan, and so does the ledger.
     fn blocks_a_batch(&self) -> u64 {
         let wanted = (self.matches() / 256).clamp(16, 4096);
         let in_block = self.cells.iter().map(|cell| cell.seatings.len()).max().unwrap_or(1) as u64;
         (wanted / in_block).max(1)
     }
 
-    /// The number of batches: of lines of the ledger.
+    /// The number of batches, which is the number of lines of the ledger.
     pub fn batch_count(&self) -> u64 {
         self.block_count().div_ceil(self.blocks_a_batch())
     }
@@ -196,7 +196,7 @@ impl Plan {
         batch * each..((batch + 1) * each).min(self.block_count())
     }
 
-    /// The batches of one of `of` parts, the first with `index` 0: ranges of neighbouring batches, as equal as possible.
+    /// The batches of part `index` (from 0) of `of` parts: contiguous ranges of nearly equal size.
     pub fn part(&self, index: u64, of: u64) -> Range<u64> {
         let from = |index: u64| (u128::from(index) * u128::from(self.batch_count()) / u128::from(of)) as u64;
         from(index)..from(index + 1)
@@ -226,17 +226,17 @@ impl Plan {
     }
 }
 
-/// How much of a run was played.
+/// The progress of a stored run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
     /// The number of batches on disk.
     pub batches: u64,
-    /// The number of batches of the plan.
+    /// The number of batches in the plan.
     pub of: u64,
 }
 
 impl Extent {
-    /// Whether all batches are there.
+    /// Whether all batches are on disk.
     pub fn is_whole(self) -> bool {
         self.batches == self.of
     }

@@ -1,6 +1,6 @@
-//! Experiment files: what a user writes.
+//! Experiment files, which users write.
 //!
-//! An [`Experiment`] holds what a file says; [`Experiment::plan`] makes the [`Plan`](crate::Plan) that is played.
+//! An [`Experiment`] has the fields of a file. [`Experiment::plan`] converts it to a [`Plan`](crate::Plan).
 
 use std::path::Path;
 
@@ -19,51 +19,51 @@ use super::seeds;
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "A Cambio experiment")]
-#[expect(clippy::struct_excessive_bools, reason = "a file has the fields that it has")]
+#[expect(clippy::struct_excessive_bools, reason = "mirrors the fields of a file")]
 pub struct Experiment {
-    /// What the experiment is called.
+    /// The name of the experiment.
     #[serde(default)]
     pub name: String,
-    /// The seed of the cards and races: a whole number, or a text of any length. Needed unless `secret` is true.
+    /// The seed of the cards and races: a whole number, or a text of any length. Required unless `secret` is true.
     #[serde(default, with = "seeds")]
     #[schemars(with = "seeds::SeedForm")]
     pub seed: Option<Seed>,
-    /// The seed of the agents' own streams; 0 where it is not said. They do not depend on `seed`, so that no agent's stream says
-    /// anything about the cards. Replicates that are to be pooled need another of both.
+    /// The seed of the agents' own random streams; default 0. The streams do not depend on `seed`, so that they contain
+    /// no information about the cards. Replicates to be pooled need different values of both seeds.
     #[serde(default, with = "seeds")]
     #[schemars(with = "Option<seeds::SeedForm>")]
     pub agent_seed: Option<Seed>,
-    /// Whether the seeds are drawn from fresh entropy. Its hash is written down when the run begins, it itself when the run is
-    /// complete: for competitions with agents that nobody trusts.
+    /// Whether the seeds are derived from fresh entropy, for competitions with untrusted agents. The hash of the
+    /// entropy is written when the run begins, and the entropy itself when the run is complete.
     #[serde(default)]
     pub secret: bool,
-    /// How many deals each lineup plays; each in all its rotations.
+    /// The number of deals per lineup. Each deal is played in all rotations.
     #[schemars(range(min = 1))]
     pub deals: u64,
-    /// Presets by name, or rule files by path, relative to the experiment file; one alone needs no list.
+    /// Presets by name, or rule files by path relative to the experiment file: a list, or a single value.
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(schema_with = "rules_form")]
     pub rules: Vec<String>,
-    /// The numbers of seats; one alone needs no list.
+    /// The numbers of seats: a list, or a single value.
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(schema_with = "seats_form")]
     pub seats: Vec<usize>,
     /// The agents' specs.
     #[schemars(length(min = 1))]
     pub agents: Vec<String>,
-    /// Which agents meet.
+    /// The agents that play at one table.
     #[serde(default)]
     pub lineups: Lineups,
-    /// In which seatings a lineup plays each deal.
+    /// The seatings in which a lineup plays each deal.
     #[serde(default)]
     pub rotations: Rotations,
-    /// What a deal is played for: a whole match, or its first round alone.
+    /// Whether a deal is a whole match or only its first round.
     #[serde(default)]
     pub unit: Unit,
-    /// What differences, ratings and seat effects are measured in.
+    /// The payoff for differences and seat effects.
     #[serde(default)]
     pub payoff: Payoff,
-    /// What becomes of a match in which an agent is at fault.
+    /// The handling of matches in which an agent is at fault.
     #[serde(default)]
     pub faults: FaultPolicy,
     /// Whether every match is written to records.jsonl.
@@ -75,32 +75,33 @@ pub struct Experiment {
     /// Whether agents that see hidden cards may take part; their rows are marked.
     #[serde(default)]
     pub analysis: bool,
-    /// Whether ratings take the seat into account.
+    /// Whether ratings include seat effects.
     #[serde(default)]
     pub seat_effects: bool,
-    /// The agent whose rating is 0; without one the ratings' sum is 0.
+    /// The agent whose rating is fixed at 0. Without an anchor, the sum of the ratings is 0.
     #[serde(default)]
     pub anchor: Option<String>,
 }
 
-/// In which seatings a lineup plays each deal.
+/// The seatings in which a lineup plays each deal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rotations {
     /// Each agent sits in each seat once.
     #[default]
     Cyclic,
-    /// Each agent sits in each seat, and in the seat after each other agent, equally often (Williams 1949): as many
-    /// seatings as seats where that is even, else twice as many. The step from the last seat to the first is not counted.
+    /// Each agent sits in each seat, and directly after each other agent, equally often (Williams 1949). The last and
+    /// the first seat do not count as neighbours. `n` seatings for an even number of seats `n`, otherwise `2n`.
     Williams,
-    /// Every order of the lineup; at most 6 seats.
+    /// All orders of the lineup; at most 6 seats.
     All,
-    /// Only as the lineup is written. Seats are then not balanced. Meant for mirrors, whose rotations are all the same.
+    /// Only the order in which the lineup is written, so seats are not balanced. For mirrors, whose rotations are all
+    /// equal.
     One,
 }
 
 impl Rotations {
-    /// The seatings at a table of `seats` seats: for each, which place of the lineup sits in seat a, b and so on.
+    /// The seatings for this number of seats: for each, the index in the lineup of the agent in seat a, b and so on.
     ///
     /// Williams 1949, "Experimental designs balanced for the estimation of residual effects of treatments": the columns
     /// 0, 1, n−1, 2, n−2, … and their shifts; with an odd number of seats the reversed square as well.
@@ -135,14 +136,14 @@ impl Rotations {
     }
 }
 
-/// What a deal is played for.
+/// Whether a deal is a match or a single round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// A whole match, to the end that the rules set.
+    /// A whole match, as defined by the rules.
     #[default]
     Match,
-    /// One round, whatever the rules say of the match.
+    /// A single round, regardless of the match length in the rules.
     Rounds,
 }
 
@@ -158,10 +159,10 @@ impl Unit {
     /// assert_eq!(Unit::Rounds.of(original).spec().match_end, MatchEnd::Rounds(1));
     /// assert_eq!(Unit::Rounds.of(original).name(), "original (one round)");
     /// ```
-    #[expect(clippy::missing_panics_doc, reason = "every rule system is valid with one round too")]
+    #[expect(clippy::missing_panics_doc, reason = "every rule system is also valid with a single round")]
     pub fn of(self, rules: Rules) -> Rules {
         const SUFFIX: &str = " (one round)";
-        // The longest name that a rule system may have.
+        // The maximum length of the name of a rule system.
         const LONGEST_NAME: usize = 64;
         if self == Unit::Match {
             return rules;
@@ -171,38 +172,38 @@ impl Unit {
             return rules;
         }
         table["match_end"] = json!("rounds(1)");
-        // A long name is cut.
+        // Truncate long names.
         let ends = rules.name().char_indices().map(|(at, letter)| at + letter.len_utf8());
         let end = ends.take_while(|end| end + SUFFIX.len() <= LONGEST_NAME).last().unwrap_or(0);
         table["name"] = json!(format!("{}{SUFFIX}", &rules.name()[..end]));
-        let spec = RulesSpec::from_json(&table).expect("one round is allowed, and the rest was");
-        spec.validate().expect("rules of one round are as good as those of a match")
+        let spec = RulesSpec::from_json(&table).expect("only `match_end` has changed, to a valid value");
+        spec.validate().expect("valid rules are also valid with one round")
     }
 }
 
-/// What an agent gets from a match.
+/// The payoff of an agent in a match.
 ///
 /// ```
 /// use cambio_sim::Payoff;
 ///
 /// assert_eq!((Payoff::RankPoints.sign(), Payoff::RankPoints.par(4)), (1.0, Some(0.5)));
-/// // A share of the win: 1/4 is par at four seats.
+/// // The share of the win: par is 1/4 at four seats.
 /// assert_eq!(Payoff::Win.par(4), Some(0.25));
-/// // Fewer points are better, and how many equal players get depends on how they play.
+/// // Fewer points are better. Points have no par because it depends on the agents.
 /// assert_eq!((Payoff::Points.sign(), Payoff::Points.par(4)), (-1.0, None));
 /// assert_eq!(Payoff::Points.unit(), "points a match");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Payoff {
-    /// (seats − midrank) / (seats − 1): 1 for the best, 0 for the worst, ½ for par; the mean pairwise score.
+    /// The mean pairwise score, (seats − midrank) / (seats − 1): 1 for the best, 0 for the worst; par is ½.
     #[default]
     RankPoints,
     /// The share of the win: 1 / k with k winners.
     Win,
-    /// The points of its layouts over the rounds of the match; fewer are better.
+    /// The points of the agent's layouts, summed over the rounds of the match; fewer are better.
     Points,
-    /// The mean points of the table minus its own: more is better, 0 is par.
+    /// The mean points of the table minus the agent's own: more is better, 0 is par.
     Margin,
 }
 
@@ -215,7 +216,7 @@ impl Payoff {
         if self == Payoff::Points { -1.0 } else { 1.0 }
     }
 
-    /// The unit of its numbers, in words.
+    /// The name of the unit.
     pub fn unit(self) -> &'static str {
         match self {
             Payoff::RankPoints => "rank points",
@@ -225,7 +226,7 @@ impl Payoff {
         }
     }
 
-    /// What equal players get; `None` if that depends on how they play.
+    /// The payoff of equal players; `None` if it depends on how they play.
     pub fn par(self, seats: usize) -> Option<f64> {
         match self {
             Payoff::RankPoints => Some(0.5),
@@ -235,7 +236,7 @@ impl Payoff {
         }
     }
 
-    /// What values it can have.
+    /// The range of the payoff.
     pub fn support(self) -> Support {
         match self {
             Payoff::RankPoints | Payoff::Win => Support::Share,
@@ -243,7 +244,7 @@ impl Payoff {
         }
     }
 
-    /// What values the difference of two agents' payoffs can have.
+    /// The range of the difference of two agents' payoffs.
     pub fn support_of_difference(self) -> Support {
         match self.support() {
             Support::Share => Support::Difference,
@@ -251,11 +252,11 @@ impl Payoff {
         }
     }
 
-    /// How many of these units are 1.
+    /// The number of integer units in 1. See `Payoff::units`.
     pub fn scale(self, seats: usize) -> f64 {
         match self {
             Payoff::RankPoints => f64::from(2 * (seats as u32 - 1)),
-            // 1/k for every k up to 8.
+            // Divisible by every number of winners up to 8.
             Payoff::Win => 840.0,
             Payoff::Points => 1.0,
             Payoff::Margin => f64::from(seats as u32),
@@ -263,64 +264,64 @@ impl Payoff {
     }
 }
 
-/// What becomes of a match in which an agent is at fault.
+/// The handling of a match in which an agent is at fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultPolicy {
-    /// The run stops and says how to see the match.
+    /// Stop the run and print how to replay the match.
     #[default]
     Stop,
-    /// The agent has the last rank, the others share the first.
+    /// The agent gets the last rank, and the others share the first.
     Forfeit,
-    /// The whole deal block is dropped.
+    /// Discard the whole deal block.
     Void,
 }
 
-/// Which agents meet at one table.
+/// The agents that play at one table.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Lineups {
     /// A rule by name.
     Rule(LineupRule),
-    /// A list of lineups, each with one agent spec for each seat. Other numbers of seats have no lineup from it.
+    /// A list of lineups, each with one agent spec per seat. A lineup is used only at tables with its number of seats.
     Listed(Vec<Vec<String>>),
-    /// Each of some agents against a fixed field.
+    /// Each focal agent against a fixed field.
     Focal(Focal),
-    /// Seats filled from pools in turn.
+    /// All choices of agents from pools.
     Pools(Pools),
-    /// Left out: the same as `all`.
+    /// Not specified: the same as `all`.
     #[default]
     #[serde(skip_deserializing)]
     Unsaid,
 }
 
-/// A rule for which agents meet.
+/// A rule that generates lineups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LineupRule {
-    /// Every set of as many different agents as there are seats; where there are fewer agents, all of them, repeated
-    /// as evenly as possible in every way.
+    /// All sets of different agents, one agent per seat. If there are fewer agents than seats, all lineups that contain
+    /// every agent as equally often as possible.
     All,
     /// Each agent against copies of itself.
     Mirror,
-    /// Every choice of agents with repetition, mirrors left out: the payoff table of an empirical game.
+    /// All multisets of agents except mirrors: the payoff table of an empirical game.
     Compositions,
 }
 
-/// Each of some agents, in every seat, against a fixed field.
+/// Each focal agent against a fixed field.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Focal {
-    /// The agents to be measured; without them all of `agents` that are not in the field.
+    /// The agents to measure; by default all of `agents` that are not in the field.
     #[serde(default)]
     pub focal: Vec<String>,
-    /// Who they sit with: one agent for all other seats, or one for each.
+    /// The opponents: one agent for all other seats, or one agent for each.
     #[schemars(length(min = 1, max = 7))]
     pub field: Vec<String>,
 }
 
-/// Lineups take their first agent from the first pool, the second from the second pool, and so on in turn. Every choice comes
-/// once.
+/// The agent in the first place of a lineup comes from the first pool, the next from the second pool, and so on; after
+/// the last pool, the first one again. Each combination is played once.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pools {
@@ -329,10 +330,10 @@ pub struct Pools {
     pub pools: Vec<Vec<String>>,
 }
 
-/// The most characters of what may be a path or a list. It holds a path of Linux.
+/// The maximum length in characters of a path or list in a message: the maximum path length of Linux.
 const SENTENCE: usize = 4096;
 
-/// Why an experiment cannot be planned: one sentence.
+/// An experiment that cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The file cannot be read.
@@ -348,10 +349,10 @@ pub enum PlanError {
     Form {
         /// The path.
         path: String,
-        /// What is wrong, and where.
+        /// The error and its line.
         what: String,
     },
-    /// A rule file is refused.
+    /// The rules are invalid.
     #[error("rules `{}`: {source}", shown(name))]
     Rules {
         /// The preset or path.
@@ -359,17 +360,17 @@ pub enum PlanError {
         /// Why.
         source: RulesError,
     },
-    /// An agent's spec is refused.
+    /// An agent's spec is invalid.
     #[error(transparent)]
     Agent(#[from] SpecError),
-    /// A list or number is not allowed.
-    #[error("field `{field}` is {}; allowed is {allowed}", shown(found).up_to(SENTENCE))]
+    /// A field has an invalid value.
+    #[error("field `{field}` must be {allowed}, found {}", shown(found).up_to(SENTENCE))]
     Value {
         /// The field.
         field: &'static str,
-        /// What it is.
+        /// The value that was found.
         found: String,
-        /// What is allowed.
+        /// The values that are allowed.
         allowed: String,
     },
 }
@@ -381,7 +382,8 @@ impl PlanError {
 }
 
 impl Experiment {
-    /// An experiment at one table, with the seed 0 and one deal: rules, the number of seats, and the specs of the agents.
+    /// An experiment at one table, with the seed 0 and one deal: rules, the number of seats, and the specs of the
+    /// agents.
     pub fn at(rules: &str, seats: usize, agents: &[impl AsRef<str>]) -> Experiment {
         Experiment {
             seed: Some(0.into()),
@@ -396,7 +398,7 @@ impl Experiment {
     /// Reads an experiment file. Also returns its text.
     ///
     /// # Errors
-    /// If it cannot be read or is not an experiment; the sentence names the line and what is allowed.
+    /// If it cannot be read or is not an experiment. The message contains the line and the expected value.
     ///
     /// ```
     /// use std::path::Path;
@@ -419,7 +421,7 @@ impl Experiment {
         Ok((experiment, text))
     }
 
-    /// The experiment as TOML, without the fields that have their default.
+    /// The experiment as TOML, without the fields that have default values.
     ///
     /// # Panics
     /// If `deals` is not below 2^63.
@@ -439,7 +441,7 @@ impl Experiment {
         };
         let (mut written, defaults) = (fields(self), fields(&Experiment::default()));
         written.retain(|name, value| *value != defaults[name]);
-        toml::to_string(&written).expect("an experiment is text, lists and numbers below 2^63")
+        toml::to_string(&written).expect("strings, lists and numbers below 2^63 can be serialized")
     }
 
     /// The JSON Schema of experiment files, for editors.
@@ -461,25 +463,25 @@ fn seats_form(_: &mut SchemaGenerator) -> Schema {
     one_or_many_of(&json!({"type": "integer", "minimum": 2, "maximum": 8}))
 }
 
-/// The schema of what [`one_or_many`] reads.
+/// The schema for fields that are read by [`one_or_many`].
 fn one_or_many_of(item: &serde_json::Value) -> Schema {
     json_schema!({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
 }
 
-/// The message of the TOML reader, without the names of Rust types.
+/// The message of the TOML parser, without names of Rust types.
 fn in_plain_words(message: &str) -> String {
     let lineups = "data did not match any variant of untagged enum Lineups";
-    let allowed = "field `lineups` is neither \"all\" nor \"mirror\" nor a list of lists of agents, nor \
-                   \"compositions\", { focal, field } or { pools }";
+    let allowed = "field `lineups` must be \"all\", \"mirror\", \"compositions\", a list of lists of agents, \
+                   { focal, field } or { pools }";
     with_nearest_field(message.trim())
         .replace('\n', " ")
         .replace(lineups, allowed)
         .replace(" as i128", "")
         .replace("expected u64", "expected a whole number from 0 to 18446744073709551615")
-        .replace("expected usize", "expected a whole number from 0 on")
+        .replace("expected usize", "expected a whole number of at least 0")
 }
 
-/// The reader's message about an unknown field, with the field that was meant if one is like it.
+/// Adds a suggestion to the parser's message about an unknown field, if a known field has a similar name.
 fn with_nearest_field(message: &str) -> String {
     let quoted = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     match message.split_once(", expected one of ") {
@@ -492,10 +494,10 @@ fn with_nearest_field(message: &str) -> String {
     }
 }
 
-/// Reads rules: a preset by its name, or a rule file by its path, relative to `folder`.
+/// Loads rules: a preset by its name, or a rule file (`*.toml`) by its path relative to `folder`.
 ///
 /// # Errors
-/// If there is neither, or the file is not a rule system.
+/// If the preset does not exist, or the file cannot be read or is not a valid rule system.
 ///
 /// ```
 /// use std::path::Path;

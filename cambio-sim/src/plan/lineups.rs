@@ -1,10 +1,10 @@
-//! Lineups: which agents meet.
+//! Lineups: the agents that play at one table.
 
 use cambio_agents::{AgentSpec, Roster};
 
 use super::experiment::{Focal, LineupRule, Lineups, PlanError, Pools};
 
-/// The agents that meet at one table, by their numbers in [`Plan::agents`](super::Plan::agents).
+/// The agents at one table, by their numbers in [`Plan::agents`](super::Plan::agents).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Lineup {
     agents: Vec<usize>,
@@ -18,7 +18,7 @@ impl Lineup {
         Lineup { agents, label }
     }
 
-    /// The agents, seat a of rotation 0 first.
+    /// The agents in the order of the seats in rotation 0.
     pub fn agents(&self) -> &[usize] {
         &self.agents
     }
@@ -29,7 +29,7 @@ impl Lineup {
     }
 }
 
-/// The most lineups of one number of seats, and the most matches of a plan.
+/// The maximum number of lineups for one number of seats.
 const MOST_LINEUPS: u128 = 100_000;
 
 /// The agents that lineups can name.
@@ -43,8 +43,8 @@ impl Names<'_> {
     pub(super) fn place(&self, spec: &str, field: &'static str) -> Result<usize, PlanError> {
         let agent = self.roster.parse(spec)?;
         let found = || {
-            let what = if field == "anchor" { format!("`{agent}`") } else { format!("a list with `{agent}`") };
-            PlanError::value(field, what, "the agents of `agents`")
+            let allowed = if field == "anchor" { "one of `agents`" } else { "made of agents in `agents`" };
+            PlanError::value(field, format!("`{agent}`"), allowed)
         };
         self.agents.iter().position(|other| other.is(&agent)).ok_or_else(found)
     }
@@ -59,8 +59,8 @@ impl Names<'_> {
             if made <= MOST_LINEUPS {
                 return Ok(());
             }
-            let found = format!("\"{rule}\", which makes {made} of {count} agents at {seats} seats");
-            Err(PlanError::value("lineups", found, format!("at most {MOST_LINEUPS}, or a list of those to play")))
+            let found = format!("\"{rule}\", which makes {made} lineups of {count} agents at {seats} seats");
+            Err(PlanError::value("lineups", found, format!("a list, or a rule for at most {MOST_LINEUPS} lineups")))
         };
         let chosen = match lineups {
             Lineups::Unsaid | Lineups::Rule(LineupRule::All) => {
@@ -70,7 +70,8 @@ impl Names<'_> {
             Lineups::Rule(LineupRule::Mirror) => (0..count).map(|agent| vec![agent; seats]).collect(),
             Lineups::Rule(LineupRule::Compositions) => {
                 if count < 2 {
-                    return Err(PlanError::value("lineups", "\"compositions\" of 1 agent", "2 agents or more"));
+                    let allowed = "\"all\", \"mirror\" or a list with 1 agent";
+                    return Err(PlanError::value("lineups", "\"compositions\"", allowed));
                 }
                 limit("compositions", choose(count + seats - 1, seats))?;
                 let pools = vec![(0..count).collect(); seats];
@@ -89,7 +90,7 @@ impl Names<'_> {
                     length if length == seats - 1 => field,
                     length => {
                         let found = format!("a field of {length} agents at {seats} seats");
-                        return Err(PlanError::value("lineups", found, format!("1 agent or {}", seats - 1)));
+                        return Err(PlanError::value("lineups", found, "a field of 1 agent, or 1 for each other seat"));
                     }
                 };
                 let focal = match &focal[..] {
@@ -100,8 +101,8 @@ impl Names<'_> {
             }
             Lineups::Pools(Pools { pools }) => {
                 if pools.is_empty() || pools.len() > seats || pools.iter().any(Vec::is_empty) {
-                    let found = format!("{} pools at {seats} seats", pools.len());
-                    return Err(PlanError::value("lineups", found, "1 to as many pools as seats, none empty"));
+                    let found = format!("a list of {} at {seats} seats", pools.len());
+                    return Err(PlanError::value("lineups", found, format!("1 to {seats} pools, none of them empty")));
                 }
                 let pools: Vec<Vec<usize>> = pools.iter().map(|pool| self.places(pool)).collect::<Result<_, _>>()?;
                 let pools: Vec<Vec<usize>> = (0..seats).map(|seat| pools[seat % pools.len()].clone()).collect();
@@ -112,19 +113,19 @@ impl Names<'_> {
         if let Some(twice) =
             (1..chosen.len()).find(|&next| chosen.len() <= 1000 && chosen[..next].contains(&chosen[next]))
         {
-            let found = format!("a list with [{}] twice", Lineup::new(chosen[twice].clone(), self.labels).label);
-            return Err(PlanError::value("lineups", found, "each lineup once"));
+            let found = format!("[{}] twice", Lineup::new(chosen[twice].clone(), self.labels).label);
+            return Err(PlanError::value("lineups", found, "a list without duplicates"));
         }
         Ok(chosen.into_iter().map(|agents| Lineup::new(agents, self.labels)).collect())
     }
 }
 
-/// The binomial coefficient: `of` over `size`.
+/// The binomial coefficient `of` over `size`.
 fn choose(of: usize, size: usize) -> u128 {
     (0..size as u128).fold(1, |count, step| count.saturating_mul(of as u128 - step) / (step + 1))
 }
 
-/// Every choice of `seats` agents, with repetition, in which the counts of any two agents differ by at most 1.
+/// All multisets of `seats` agents in which the counts of any two agents differ by at most 1.
 fn evenly(agents: usize, seats: usize) -> Vec<Vec<usize>> {
     let each = seats / agents;
     let mut chosen = Vec::new();
@@ -148,7 +149,7 @@ fn combinations(of: usize, size: usize, from: usize, chosen: &mut Vec<usize>, al
     }
 }
 
-/// Every choice of one agent from each pool; choices of the same agents come once.
+/// All choices of one agent from each pool, without choices that differ only in their order.
 fn from_pools(pools: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut chosen: Vec<Vec<usize>> = vec![Vec::new()];
     for pool in pools {
@@ -156,7 +157,7 @@ fn from_pools(pools: &[Vec<usize>]) -> Vec<Vec<usize>> {
             pool.iter().map(move |&agent| lineup.iter().copied().chain([agent]).collect::<Vec<_>>())
         };
         chosen = chosen.into_iter().flat_map(longer).collect();
-        // Equal choices from equal pools stay equal, so one of them is enough.
+        // Two partial choices with the same agents lead to the same lineups, so keep only one.
         let mut seen = std::collections::BTreeSet::new();
         let sorted = |lineup: &[usize]| {
             let mut sorted = lineup.to_vec();

@@ -1,4 +1,4 @@
-//! Plans as text: `spec.lock.json`.
+//! Serialization of plans: `spec.lock.json`.
 
 use cambio_core::RulesSpec;
 use cambio_core::rng::Seed;
@@ -9,43 +9,44 @@ use super::blocks::{Cell, Plan, PlannedAgent};
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
 
-/// The format of `spec.lock.json`.
+/// The format identifier of `spec.lock.json`.
 const FORMAT: &str = "cambio-lock/1";
 
-/// Why a text is not the lock of a plan.
+/// An error while reading the lock of a plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// It is not JSON.
+    /// The text is not JSON.
     #[error("not JSON: {0}")]
     Json(serde_json::Error),
-    /// It is of another format.
-    #[error("its format is {found}; allowed is \"{FORMAT}\"")]
+    /// The text has another format.
+    #[error("`format` must be \"{FORMAT}\", found {found}")]
     Format {
-        /// The format that it names.
+        /// The value of `format`.
         found: Value,
     },
-    /// It does not describe a plan.
-    #[error("a field is missing or has a value that is not allowed")]
+    /// The JSON does not describe a plan.
+    #[error("a field is missing or invalid")]
     Field,
-    /// It describes a plan whose lock is another text.
-    #[error("it is not in canonical form, or is of another version")]
+    /// The text is not the canonical lock of its plan.
+    #[error("the lock is not in canonical form, or was written by another version")]
     NotCanonical,
 }
 
-/// The fields of `spec.lock.json`, in their order. The run id is the hash of the text, so any change here changes every run id.
+/// The fields of `spec.lock.json`, in their order. The run id is the hash of the text, so any change here changes every
+/// run id.
 #[derive(Deserialize, Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "as the experiment's fields")]
+#[expect(clippy::struct_excessive_bools, reason = "mirrors the fields of the experiment")]
 struct Lock {
     format: String,
     version: String,
     name: String,
-    /// As text, because not every reader of JSON has whole numbers of 64 bits.
+    /// A string, because some JSON readers do not support 64-bit integers.
     seed: String,
-    /// Only where it is not that of every run.
+    /// Omitted if it is the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent_seed: Option<String>,
-    /// Only where it is true; `seed` is then the commitment.
+    /// Omitted if false. If true, `seed` is the commitment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     secret: bool,
     deals: u64,
@@ -148,10 +149,10 @@ impl Lock {
 }
 
 impl Plan {
-    /// The text of `spec.lock.json`: everything that the rows depend on, complete and in one canonical form.
-    #[expect(clippy::missing_panics_doc, reason = "a lock is text, numbers and lists")]
+    /// The content of `spec.lock.json`: everything that the rows depend on, in a canonical form.
+    #[expect(clippy::missing_panics_doc, reason = "strings, numbers and lists can be serialized")]
     pub fn lock(&self) -> String {
-        serde_json::to_string(&Lock::of(self)).expect("a lock is text, numbers and lists") + "\n"
+        serde_json::to_string(&Lock::of(self)).expect("strings, numbers and lists can be serialized") + "\n"
     }
 
     /// The run id: BLAKE3 of the lock.
@@ -159,10 +160,10 @@ impl Plan {
         blake3::hash(self.lock().as_bytes()).to_hex().to_string()
     }
 
-    /// Reads a plan back from its lock. To play it, pass it through [`Plan::with_agents`], whose result has an example.
+    /// Reads a plan from its lock. [`Plan::with_agents`] makes it playable and has an example.
     ///
     /// # Errors
-    /// If the text is not a lock; the sentence says why.
+    /// If the text is not a lock.
     pub fn unlock(text: &str) -> Result<Plan, LockError> {
         let lock: Value = serde_json::from_str(text).map_err(LockError::Json)?;
         if lock["format"] != FORMAT {
@@ -176,7 +177,7 @@ impl Plan {
     }
 }
 
-/// The differences of two locks: at most five fields, each with its path and both values.
+/// The differences between two locks: up to five fields, each with its path and both values.
 pub(crate) fn lock_differences(one: &str, other: &str) -> Vec<String> {
     fn walk(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
         if one == other || found.len() >= 5 {

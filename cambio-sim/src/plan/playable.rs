@@ -1,4 +1,4 @@
-//! Plans that can be played.
+//! Plans together with their agents.
 
 use std::ops::Deref;
 
@@ -10,10 +10,11 @@ use super::experiment::PlanError;
 use super::lineups::Lineup;
 use super::seeds::Secret;
 
-/// A plan with agents that play.
+/// A plan with its agents.
 ///
-/// A [`Plan`] is enough to read and sum up a run; playing needs the agents too. [`Experiment::plan`](crate::Experiment::plan) makes a
-/// playable plan, and [`Plan::with_agents`] adds the agents to a plan that was read back.
+/// A [`Plan`] is enough to read and summarise a run; playing also needs the agents.
+/// [`Experiment::plan`](crate::Experiment::plan) returns a playable plan, and [`Plan::with_agents`] adds the agents to
+/// a plan that was read from its lock.
 ///
 /// ```
 /// use std::path::Path;
@@ -37,7 +38,7 @@ pub struct PlayablePlan {
     plan: Plan,
     /// The specs, by the agent's number in [`Plan::agents`].
     specs: Vec<AgentSpec>,
-    /// Where the chance comes from, if it is a secret that is known.
+    /// The secret from which cards and streams are derived, if there is one.
     secret: Option<Secret>,
     toml: String,
 }
@@ -47,19 +48,20 @@ impl PlayablePlan {
         PlayablePlan { plan, specs, secret, toml }
     }
 
-    /// The experiment as TOML, which a run folder keeps as `spec.toml`: [`Experiment::to_toml`](crate::Experiment::to_toml),
-    /// unless [`PlayablePlan::with_toml`] replaced it. It is empty if the plan was read from a lock alone.
+    /// The experiment as TOML, which is stored in a run folder as `spec.toml`: the output of
+    /// [`Experiment::to_toml`](crate::Experiment::to_toml), unless replaced by [`PlayablePlan::with_toml`]. Empty if
+    /// the plan was read from its lock.
     pub fn toml(&self) -> &str {
         &self.toml
     }
 
-    /// Replaces the text of the experiment, by the file that a user wrote.
+    /// Replaces the TOML of the experiment, for example with the file that a user wrote.
     #[must_use]
     pub fn with_toml(self, toml: impl Into<String>) -> PlayablePlan {
         PlayablePlan { toml: toml.into(), ..self }
     }
 
-    /// The secret from which cards and streams come, if they come from one.
+    /// The secret from which cards and streams are derived, if there is one.
     pub fn secret(&self) -> Option<&Secret> {
         self.secret.as_ref()
     }
@@ -82,8 +84,8 @@ impl PlayablePlan {
         &self.specs
     }
 
-    /// Whether a match of this lineup is the same whenever it is played: its agents are reproducible, and no other program
-    /// takes part.
+    /// Whether every repetition of a match of this lineup is identical: all its agents are reproducible, and none is an
+    /// external program.
     pub(crate) fn is_repeatable(&self, lineup: &Lineup) -> bool {
         self.is_reproducible(lineup) && lineup.agents().iter().all(|&agent| self.specs[agent].is_self_contained())
     }
@@ -101,26 +103,22 @@ impl Plan {
     /// Adds the agents, so that the plan can be played.
     ///
     /// # Errors
-    /// If the roster does not know an agent of the plan, or the chance comes from a secret: see [`Plan::revealed`].
+    /// If the roster lacks an agent of the plan, or if the plan has a secret; then use [`Plan::revealed`].
     pub fn with_agents(self, roster: &Roster) -> Result<PlayablePlan, PlanError> {
         if self.secret {
-            return Err(PlanError::value(
-                "secret",
-                "true, and the secret is not given",
-                "the one that was committed to",
-            ));
+            return Err(PlanError::value("secret", "true", "false unless the secret itself is given"));
         }
         self.playable(None, roster)
     }
 
-    /// As [`Plan::with_agents`], for a plan whose chance comes from this secret.
+    /// Like [`Plan::with_agents`], for a plan with a secret.
     ///
     /// # Errors
-    /// If the roster does not know one of the agents, or it is not the secret that the plan commits to.
+    /// If the roster lacks an agent of the plan, or the secret does not match the plan's commitment.
     pub fn revealed(self, secret: Secret, roster: &Roster) -> Result<PlayablePlan, PlanError> {
         if !self.secret || secret.commitment() != self.seed {
-            let found = format!("one with the commitment {}", secret.commitment());
-            let allowed = format!("the one with the commitment {}", self.seed);
+            let found = format!("commitment {}", secret.commitment());
+            let allowed = format!("the secret with the commitment {}", self.seed);
             return Err(PlanError::value("secret", found, allowed));
         }
         self.playable(Some(secret), roster)

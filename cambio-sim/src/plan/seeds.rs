@@ -1,4 +1,4 @@
-//! Seeds as people give them, and secrets that nobody can guess.
+//! Parsing of seeds, and unpredictable secrets.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,10 +7,11 @@ use cambio_core::rng::Seed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
 
-/// Reads a seed: a whole number below 2⁶⁴, the 64 hexadecimal digits of a key, or any other text, whose BLAKE3 is the key.
+/// Parses a seed: a whole number below 2⁶⁴, the 64 hexadecimal digits of a key, or any other text, whose BLAKE3 hash is
+/// the key.
 ///
-/// A number or a short text is public: who tries numbers, or words, until one deals the cards that it saw knows every card. A
-/// [`Secret`] cannot be found so.
+/// Numbers and short texts are not secret: an agent can try many of them until one deals the cards that it has seen.
+/// Use a [`Secret`] to prevent such a search.
 ///
 /// # Errors
 /// If the text is empty.
@@ -26,22 +27,22 @@ use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
 /// ```
 pub fn read_seed(text: &str) -> Result<Seed, String> {
     if text.is_empty() {
-        return Err("allowed is a whole number below 2^64, or a text".to_owned());
+        return Err("expected a whole number below 2^64, or a text".to_owned());
     }
     Ok(text.parse().unwrap_or_else(|_| Seed::Key(blake3::derive_key("cambio 2026-11 seed from text", text.as_bytes()))))
 }
 
-/// Bytes that nobody knows.
+/// Random bytes from the operating system.
 fn entropy<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).expect("the operating system gives entropy");
+    getrandom::fill(&mut bytes).expect("the operating system provides entropy");
     bytes
 }
 
-/// A seed that nobody knows and that can be typed again: 128 bits of the operating system's entropy in 26 letters and digits.
+/// An unpredictable seed that is easy to type: 128 bits of the operating system's entropy as 26 letters and digits.
 ///
 /// # Panics
-/// If the operating system has no entropy.
+/// If the operating system provides no entropy.
 pub fn fresh_seed() -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let number = u128::from_le_bytes(entropy());
@@ -62,36 +63,37 @@ pub(super) enum SeedForm {
 /// Reads the seed of an experiment file.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Seed>, D::Error> {
     use serde::de::Error as _;
-    const ALLOWED: &str = "a seed is a whole number from 0 to 18446744073709551615, or a text";
+    const ALLOWED: &str = "a seed must be a whole number from 0 to 18446744073709551615, or a text";
     match SeedForm::deserialize(source).map_err(|_| D::Error::custom(ALLOWED))? {
         SeedForm::Number(number) => Ok(Some(Seed::Number(number))),
         SeedForm::Text(text) => read_seed(&text).map(Some).map_err(|_| D::Error::custom(ALLOWED)),
     }
 }
 
-/// Writes the seed of an experiment file: as text, because TOML has no whole numbers above 2^63.
-#[expect(clippy::ref_option, reason = "serde calls it with a reference to the field")]
+/// Writes the seed of an experiment file as text, because TOML has no integers above 2^63.
+#[expect(clippy::ref_option, reason = "required by serde")]
 pub(super) fn serialize<S: Serializer>(seed: &Option<Seed>, into: S) -> Result<S::Ok, S::Error> {
     seed.map(|seed| seed.to_string()).serialize(into)
 }
 
-/// What all chance of a competition comes from: 256 bits of the operating system's entropy.
+/// The source of all randomness of a competition: 256 bits of the operating system's entropy.
 ///
-/// Its [commitment](Secret::commitment) is public from the start; the secret itself lies in the run folder, and is told in the
-/// manifest when the run is complete. Then anybody can check that it is the one that was committed to, and play the run again.
+/// Its [commitment](Secret::commitment) is public from the start. The secret itself is kept in the run folder, and
+/// published in the manifest when the run is complete. Then everyone can check it against the commitment and repeat the
+/// run.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; 32]);
 
 impl Secret {
-    /// A secret that nobody knows.
+    /// Draws a fresh secret.
     ///
     /// # Panics
-    /// If the operating system has no entropy.
+    /// If the operating system provides no entropy.
     pub fn draw() -> Secret {
         Secret(entropy())
     }
 
-    /// BLAKE3 of the 32 bytes: says nothing about them, and fits no others.
+    /// The BLAKE3 hash of the 32 bytes. It does not reveal them and binds the organiser to them.
     pub fn commitment(&self) -> Seed {
         Seed::Key(*blake3::hash(&self.0).as_bytes())
     }
@@ -107,7 +109,7 @@ impl Secret {
     }
 }
 
-/// Says nothing of the bytes, so that no message tells them by mistake.
+/// Hides the bytes, so that no message leaks them.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(…)")
@@ -143,7 +145,7 @@ mod tests {
         let long = read_seed(&"long ".repeat(10_000)).unwrap().to_string();
         assert_eq!(long.len(), 64);
         assert!(read_seed("").is_err());
-        // The Python package blake3 gives the same.
+        // Computed with the Python package blake3.
         assert_eq!(
             read_seed("first spring cup").unwrap().to_string(),
             "229305744451390771080b0eb33a1a8b534afd341a8678f78d94030a21be628c"

@@ -1,4 +1,4 @@
-//! Checks an experiment and makes its plan.
+//! Validates an experiment and expands it to a plan.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,36 +13,36 @@ use super::lineups::Names;
 use super::playable::PlayablePlan;
 use super::seeds::Secret;
 
-/// The most matches of a plan.
+/// The maximum number of matches of a plan.
 const MOST_MATCHES: u128 = 1 << 40;
 
-/// The most agents of a plan: the values of a tuning, and a field.
+/// The maximum number of agents of a plan: the candidates of a tuning, and a field.
 const MOST_AGENTS: usize = 10_010;
 
-/// The most bytes of a name.
+/// The maximum length of a name in bytes.
 const MOST_NAME: usize = 200;
 
-/// The most seats at which all orders of a lineup can be played.
+/// The maximum number of seats for `rotations = "all"`.
 const MOST_ORDERED: usize = 6;
 
 impl Experiment {
-    /// Checks the experiment and writes it out as a plan. Relative paths of rule files start at `folder`.
+    /// Validates the experiment and expands it to a plan. Paths of rule files are relative to `folder`.
     ///
     /// # Errors
-    /// One sentence: what was found, where, and what is allowed.
+    /// If a field is invalid. The message contains the field, the expected value and the value that was found.
     pub fn plan(&self, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
         self.plan_under(self.secret.then(Secret::draw), roster, folder)
     }
 
-    /// As [`Experiment::plan`], with the secret of a run that has begun, for an experiment with `secret = true`.
+    /// Like [`Experiment::plan`], with the secret of an existing run, for an experiment with `secret = true`.
     ///
     /// # Errors
-    /// As [`Experiment::plan`].
+    /// The errors of [`Experiment::plan`].
     pub fn plan_with(&self, secret: Secret, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
         self.plan_under(Some(secret), roster, folder)
     }
 
-    /// Checks what stands by itself: nothing empty, and nothing larger than can be planned.
+    /// Checks that no required field is empty, and that lists and the name are not too long.
     fn check_sizes(&self) -> Result<(), PlanError> {
         if self.deals == 0 {
             return Err(PlanError::value("deals", "0", "at least 1"));
@@ -51,12 +51,12 @@ impl Experiment {
             [("rules", self.rules.is_empty()), ("seats", self.seats.is_empty()), ("agents", self.agents.is_empty())]
         {
             if is_empty {
-                return Err(PlanError::value(field, "empty", "a list of at least one"));
+                return Err(PlanError::value(field, "an empty list", "a list of at least one"));
             }
         }
         if self.agents.len() > MOST_AGENTS {
             let found = format!("a list of {}", self.agents.len());
-            return Err(PlanError::value("agents", found, format!("at most {MOST_AGENTS}")));
+            return Err(PlanError::value("agents", found, format!("a list of at most {MOST_AGENTS}")));
         }
         if self.name.len() > MOST_NAME || self.name.contains(char::is_control) {
             let found = format!("\"{}\"", shown(&self.name));
@@ -70,10 +70,10 @@ impl Experiment {
             (Some(secret), None, None) if self.secret => secret.commitment(),
             (None, Some(seed), _) => seed,
             (None, None, _) => {
-                return Err(PlanError::value("seed", "missing", "a whole number, a text, or `secret = true` instead"));
+                return Err(PlanError::value("seed", "nothing", "a whole number or a text, unless `secret = true`"));
             }
             (Some(_), _, _) => {
-                let found = if self.secret { "true beside a seed" } else { "false, and a secret was given" };
+                let found = if self.secret { "true with a seed" } else { "false with a given secret" };
                 return Err(PlanError::value("secret", found, "true without `seed` and `agent_seed`"));
             }
         };
@@ -85,11 +85,11 @@ impl Experiment {
         let labels: Vec<String> = agents.iter().map(AgentSpec::to_string).collect();
         let mut others = BTreeSet::new();
         if let Some(next) = agents.iter().position(|agent| !others.insert(agent.full())) {
-            return Err(PlanError::value("agents", format!("a list with `{}` twice", labels[next]), "each agent once"));
+            return Err(PlanError::value("agents", format!("`{}` twice", labels[next]), "a list without duplicates"));
         }
         if let (false, Some(seer)) = (self.analysis, agents.iter().find(|agent| agent.sees_all())) {
-            let found = format!("false, and `{seer}` sees hidden cards");
-            return Err(PlanError::value("analysis", found, "true, which marks every row that it is in"));
+            let allowed = format!("true with `{seer}`, which sees hidden cards");
+            return Err(PlanError::value("analysis", "false", allowed));
         }
         let counted = match self.payoff {
             Payoff::RankPoints | Payoff::Win => None,
@@ -97,9 +97,8 @@ impl Experiment {
             Payoff::Margin => Some("margin"),
         };
         if let (FaultPolicy::Forfeit, Some(payoff)) = (self.faults, counted) {
-            let found = format!("\"{payoff}\" with faults = \"forfeit\"");
-            let allowed = "rank_points or win: a match that is forfeited is lost, but has no points";
-            return Err(PlanError::value("payoff", found, allowed));
+            let allowed = "rank_points or win with faults = \"forfeit\", because a forfeited match has no points";
+            return Err(PlanError::value("payoff", format!("\"{payoff}\""), allowed));
         }
         let names = Names { roster, agents: &agents, labels: &labels };
         let anchor = self.anchor.as_ref().map(|spec| names.place(spec, "anchor")).transpose()?;
@@ -110,15 +109,13 @@ impl Experiment {
                 rules.covers(seats).map_err(|source| PlanError::Rules { name: name.clone(), source })?;
                 if cells.iter().any(|cell| cell.rules.name() == rules.name() && cell.seats == seats) {
                     let found = format!("`{}` at {seats} seats twice", rules.name());
-                    return Err(PlanError::value(
-                        "rules",
-                        found,
-                        "each name and number of seats once; a rule file says its own in `name`",
-                    ));
+                    let allowed = "a list without duplicate names (`name` of rule files)";
+                    return Err(PlanError::value("rules", found, allowed));
                 }
                 if self.rotations == Rotations::All && seats > MOST_ORDERED {
                     let found = format!("\"all\" at {seats} seats");
-                    return Err(PlanError::value("rotations", found, format!("\"all\" at 2 to {MOST_ORDERED} seats")));
+                    let allowed = format!("cyclic, williams or one at more than {MOST_ORDERED} seats");
+                    return Err(PlanError::value("rotations", found, allowed));
                 }
                 let lineups = names.lineups(&self.lineups, seats)?;
                 cells.push(Cell { rules, seats, lineups, seatings: self.rotations.seatings(seats) });
@@ -127,18 +124,18 @@ impl Experiment {
         if let Lineups::Listed(lists) = &self.lineups
             && let Some(list) = lists.iter().find(|list| !self.seats.contains(&list.len()))
         {
-            let found = format!("a list with one of {} agents", list.len());
-            return Err(PlanError::value("lineups", found, "one agent for each of `seats`"));
+            let found = format!("a lineup of length {}", list.len());
+            return Err(PlanError::value("lineups", found, "a list of lineups whose lengths are in `seats`"));
         }
         if let Some(cell) = cells.iter().find(|cell| cell.lineups.is_empty()) {
-            let found = format!("a list without a lineup of {} agents", cell.seats);
-            return Err(PlanError::value("lineups", found, "one or more for each of `seats`"));
+            let found = format!("none for {} seats", cell.seats);
+            return Err(PlanError::value("lineups", found, "a list with a lineup for each number in `seats`"));
         }
         let matches = |cell: &Cell| cell.lineups.len() as u128 * cell.seatings.len() as u128 * u128::from(self.deals);
         let all: u128 = cells.iter().map(matches).sum();
         if all > MOST_MATCHES {
             let found = format!("{}, which makes {all} matches", self.deals);
-            return Err(PlanError::value("deals", found, "at most 2^40 matches"));
+            return Err(PlanError::value("deals", found, "small enough for at most 2^40 matches"));
         }
         let plan = Plan {
             name: self.name.clone(),

@@ -1,8 +1,8 @@
 //! Plays one deal block: a lineup on one deal in all its rotations.
 //!
-//! A match depends on its deal and on who sits where. If a lineup has an agent more than once, as in a mirror, some rotations
-//! seat the same agents in the same seats. Such rotations are one match: it is played once, and its rows are written for
-//! each rotation. `cambio verify` plays all of them.
+//! A match depends on its deal and on the agents in the seats. If a lineup contains an agent more than once, some rotations have
+//! the same agents in the same seats. Such a match is played once, and its rows are repeated for each rotation. `cambio verify`
+//! plays every rotation.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -22,18 +22,18 @@ use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 /// Plays a block.
 ///
 /// # Errors
-/// If an agent decides illegally, cannot go on, or panics, and the plan's fault policy is to stop; or if an agent cannot go on
-/// without being at fault.
+/// If an agent is at fault (illegal decision, failure or panic) and the plan's fault policy is [`FaultPolicy::Stop`]; or if an
+/// agent fails without fault.
 ///
 /// # Determinism
-/// The rows depend on the plan's seed and the block alone.
+/// The rows depend only on the plan and the block.
 pub fn play_block<'p>(plan: &'p PlayablePlan, block: &Block<'p>) -> Result<BlockRows<'p>, Box<AgentFault>> {
     let mut rows = BlockRows::default();
     Arena::new(plan).play(block, &mut rows)?;
     Ok(rows)
 }
 
-/// What observes a match: the counters, the recorder if the plan keeps records, and the observers of analysis tools.
+/// The observers of a match: the counters, the recorder if the plan keeps records, and the observers of analysis agents.
 struct Notes {
     tally: Tally,
     recorder: Option<Recorder>,
@@ -41,7 +41,7 @@ struct Notes {
 }
 
 impl Notes {
-    /// The observers besides the counters. Plans without records and analyses have none.
+    /// Calls all observers except the counters. Plans without records and analysis agents have none.
     #[inline]
     fn each(&mut self, mut call: impl FnMut(&mut dyn Observer)) {
         if let Some(recorder) = &mut self.recorder {
@@ -57,7 +57,7 @@ impl Observer for Notes {
         self.each(|observer| observer.round_begins(standing, deck));
     }
 
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers construct a known variant, so inlining removes the match")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.tally.event(event);
@@ -95,22 +95,22 @@ impl Observer for Notes {
     }
 }
 
-/// The most agents of one spec that wait. Of a lineup that meets alone each of its agents has as many as there are
-/// rotations; a bot is a process of its own.
+/// The maximum number of idle instances of one agent. A plan with a single lineup needs one instance per rotation; the limit
+/// matters because an external bot is a process.
 const MOST_WAITING: usize = 16;
 
-/// Where agents wait for their next match. None gets a deal that it had before, be it in another seat or against others: it
-/// would know the cards of all. If all waiting agents had the deal, another one is made.
+/// The agent pool: instances that wait for their next match. An instance never plays a deal twice, not even in another seat or
+/// lineup, because it could remember the cards. If all idle instances have played the deal, a new one is created.
 struct Bench {
-    /// By the agent's place in the plan, who waits longest first.
+    /// By the agent's number in the plan; the longest-waiting instance first.
     waiting: Vec<VecDeque<Waiting>>,
-    /// The cell of which the agents have had deals. In another cell a deal may have the same cards.
+    /// The cell of the deals played so far. Deals of different cells may have the same cards.
     cell: usize,
 }
 
-/// An agent that waits.
+/// An idle instance of an agent.
 struct Waiting {
-    /// The last deal that it had. It had all its deals in ascending order.
+    /// Its last deal. An instance plays deals in ascending order.
     deal: u64,
     agent: Box<dyn Agent>,
 }
@@ -120,14 +120,14 @@ impl Bench {
         Bench { waiting: plan.agents.iter().map(|_| VecDeque::new()).collect(), cell: 0 }
     }
 
-    /// An agent of the plan that has not had the block's deal; `None` where it has to be made.
+    /// An instance that has not played the block's deal; `None` if the caller must create one.
     fn take(&mut self, agent: usize, block: &Block<'_>) -> Option<Box<dyn Agent>> {
         if self.cell != block.place {
             self.cell = block.place;
             self.waiting.iter_mut().for_each(VecDeque::clear);
         }
         let waiting = &mut self.waiting[agent];
-        // Who waits longest had the lowest deal.
+        // The longest-waiting instance has the lowest deal.
         let is_fresh = waiting.front().is_some_and(|first| first.deal < block.deal);
         if is_fresh {
             return waiting.pop_front().map(|first| first.agent);
@@ -138,18 +138,18 @@ impl Bench {
         None
     }
 
-    /// Lets an agent wait that has had the block's deal.
+    /// Returns an instance that has played the block's deal.
     fn put(&mut self, agent: usize, seated: Box<dyn Agent>, block: &Block<'_>) {
         self.waiting[agent].push_back(Waiting { deal: block.deal, agent: seated });
     }
 }
 
-/// Plays blocks one after the other, and makes what they have in common once.
+/// Plays blocks one after another, reusing agents and memory.
 pub(crate) struct Arena<'p> {
     plan: &'p PlayablePlan,
-    /// Whether to play also the matches that are known from another rotation.
+    /// Whether to play matches whose rows could be repeated from another rotation.
     plays_twins: bool,
-    /// The table of the last match; `None` before the first, and after a panic.
+    /// The referee of the last match, for reuse; `None` before the first match and after a panic.
     referee: Option<Referee<Box<dyn Agent>, Notes>>,
     bench: Bench,
 }
@@ -163,12 +163,12 @@ impl<'p> Arena<'p> {
         self.plan.plan()
     }
 
-    /// An arena that plays every rotation, even if its match is known from another one.
+    /// A block player that plays every rotation, even if its rows could be repeated from another rotation.
     pub(crate) fn playing_all(plan: &'p PlayablePlan) -> Arena<'p> {
         Arena { plays_twins: true, ..Arena::new(plan) }
     }
 
-    /// Plays a block and replaces the contents of `rows` by its rows. Fails as [`play_block`].
+    /// Plays a block and replaces the contents of `rows` with its rows. Returns the errors of [`play_block`].
     pub(crate) fn play(&mut self, block: &Block<'p>, rows: &mut BlockRows<'p>) -> Result<(), Box<AgentFault>> {
         let plan = self.plan;
         rows.clear();
@@ -203,7 +203,7 @@ impl<'p> Arena<'p> {
         Ok(())
     }
 
-    /// Seats the agents of a rotation at the table of the block.
+    /// Prepares the referee and seats the agents of a rotation.
     fn seat<'a>(
         plan: &PlayablePlan,
         referee: &'a mut Option<Referee<Box<dyn Agent>, Notes>>,
@@ -213,14 +213,14 @@ impl<'p> Arena<'p> {
     ) -> &'a mut Referee<Box<dyn Agent>, Notes> {
         let (rules, seats) = (&block.cell.rules, block.cell.seats);
         if referee.as_ref().is_none_or(|old| old.playing().rules() != rules || old.playing().seats() != seats) {
-            // Only rounds that ended have rows.
+            // After a forfeit, unfinished rounds must be removed from the counters.
             let tally = Tally::new(rules, plan.faults == FaultPolicy::Forfeit);
             let notes = Notes { tally, recorder: None, watchers: Vec::new() };
             let nobody: Vec<Option<Box<dyn Agent>>> = (0..seats).map(|_| None).collect();
             let new = Referee::new(Deal::new(rules, plan.key(block.deal)), nobody.into(), notes);
-            *referee = Some(new.expect("a plan has checked rules and seats"));
+            *referee = Some(new.expect("a plan has validated rules and seats"));
         }
-        let referee = referee.as_mut().expect("it was just made");
+        let referee = referee.as_mut().expect("created above if missing");
         let Notes { tally, recorder, watchers } = referee.observer_mut();
         tally.clear(rules);
         *recorder = plan.records.then(|| Recorder::new(rules));
@@ -249,7 +249,7 @@ impl<'p> Arena<'p> {
         let outcome = catch_unwind(AssertUnwindSafe(|| play_out(referee, plan.key(block.deal))));
         let is_broken = outcome.is_err();
         let outcome = outcome.unwrap_or_else(|panic| {
-            // If no agent panicked, the panic is a bug of ours.
+            // If no agent panicked, the panic is a bug in this library.
             let failure = referee.players().panicked(panic_message(&*panic));
             Err(failure.unwrap_or_else(|| resume_unwind(panic)).into())
         });
@@ -267,10 +267,10 @@ impl<'p> Arena<'p> {
                     .map(|recorder| recorder.finish(plan.public_key(block.deal), rotation, &labels, &result));
                 rows.records.extend(record);
                 write_rows(plan, block, rotation, tally, &Ending::Played(&result, &lapses), rows);
-                // The observer of an analysis tool belongs to one agent.
+                // An observer belongs to one instance of an analysis agent, so such instances are not reused.
                 if watchers.is_empty() {
                     for (seat, agent) in referee.players_mut().agents_mut().iter_mut().enumerate() {
-                        bench.put(block.agent(seat, rotation), agent.take().expect("it played"), block);
+                        bench.put(block.agent(seat, rotation), agent.take().expect("every seat has an agent"), block);
                     }
                 }
                 Ok(())
@@ -291,7 +291,7 @@ impl<'p> Arena<'p> {
     }
 }
 
-/// Plays the match of a key with the agents at the table.
+/// Plays the match of a key with the seated agents.
 fn play_out<W: Observer>(referee: &mut Referee<Box<dyn Agent>, W>, key: Key) -> Result<MatchResult, MatchError> {
     referee.restart(key)?;
     while let Stepped::Decided(seat, _) = referee.step()? {
@@ -315,7 +315,7 @@ mod tests {
     use super::*;
     use crate::plan::Experiment;
 
-    /// Greedy, counting its matches.
+    /// The agent `greedy` with a counter of its matches.
     struct Counted {
         agent: Greedy,
         matches: Arc<AtomicUsize>,
@@ -339,9 +339,9 @@ mod tests {
     params! {
         /// The parameters of [`Counted`].
         struct CountedParams {
-            /// Not minded.
+            /// Ignored.
             patience: Option<f64> in 0.0..=9.0,
-            /// As of greedy.
+            /// The parameter of `greedy`.
             call_at: i32 = 4 in 0..=20,
         }
 
@@ -358,7 +358,7 @@ mod tests {
         };
         let text = Text {
             name: "word",
-            meaning: "Not minded.",
+            meaning: "Ignored.",
             example: "a",
             is_needed: true,
             check: |_| Ok(()),
@@ -381,7 +381,7 @@ mod tests {
             ("williams", vec![one; 4], 1),
             ("all", vec![one, other, one], 3),
             ("all", vec![one, other, "greedy"], 6),
-            // An agent that is not reproducible is asked in every rotation.
+            // An agent that is not reproducible plays every rotation.
             ("cyclic", vec!["inside(patience=1)"; 2], 2),
             ("cyclic", vec!["outside(\"x\")"; 2], 2),
         ] {
@@ -409,7 +409,7 @@ mod tests {
         }
     }
 
-    /// Plays by chance, and writes down which of its kind was given which deal.
+    /// A random agent that logs which instance played which deal.
     struct Tracked {
         agent: cambio_core::testing::RandomAgent,
         number: usize,
@@ -428,7 +428,7 @@ mod tests {
         }
     }
 
-    /// Who was given a deal twice could remember the cards: neither another seat nor another lineup makes it right.
+    /// An instance that plays a deal twice could remember the cards, even in another seat or lineup.
     #[test]
     fn no_agent_is_given_a_deal_twice() {
         let (deals, deal) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
@@ -453,8 +453,8 @@ mod tests {
         let matches = given.len();
         given.sort_unstable();
         given.dedup();
-        assert_eq!(given.len(), matches, "an agent was given a deal twice");
-        // They are used again where that is safe: in other deals.
+        assert_eq!(given.len(), matches, "an instance played a deal twice");
+        // Instances are reused for other deals.
         assert!(made.load(Ordering::Relaxed) < matches, "{made:?} agents for {matches} seats");
     }
 }

@@ -1,4 +1,4 @@
-//! Why play ends before its end: faults of agents, with the record of the match up to the fault, and the rest.
+//! Errors of play, in particular faults of agents with the record of the match up to the fault.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use cambio_exec::Stopped;
 use crate::disk::RunError;
 use crate::plan::{Block, Plan, PlanError, PlayablePlan};
 
-/// A fault of an agent: it decided illegally, could not go on, or panicked.
+/// A fault of an agent: an illegal decision, a failure, or a panic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AgentFault {
     /// The match: rule system, lineup, deal and rotation.
@@ -19,13 +19,13 @@ pub struct AgentFault {
     pub round: usize,
     /// The decision within the round, counted from 1.
     pub decision: usize,
-    /// What the agent did.
+    /// The description of the fault.
     pub what: String,
     /// The record of the match up to the fault.
     pub record: Record,
-    /// The error, if the agent is not at fault: then the run stops, whatever the policy.
+    /// The error if the agent failed without fault: the run then stops under any fault policy.
     pub halt: Option<AgentError>,
-    /// Where the record was written, if it was.
+    /// The path of the record, if it was written.
     pub kept: Option<String>,
 }
 
@@ -36,17 +36,17 @@ impl fmt::Display for AgentFault {
     }
 }
 
-/// Why play ended before its end.
+/// An error that stops play.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayError {
-    /// The setting or an agent is not allowed.
+    /// The plan or an agent is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// An agent was at fault. The match is the same whenever it is played, if its agents are reproducible.
+    /// An agent was at fault. If the agents are reproducible, repeating the match gives the same fault.
     #[error("fault: {0}")]
     Fault(Box<AgentFault>),
-    /// The machine has no more of what an agent needs; the sentence says what. No agent is at fault, and play can go on later.
+    /// A resource that an agent needs is exhausted; the message names it. No agent is at fault, and play can continue later.
     #[error("{0}")]
     Halted(String),
     /// The executor was cancelled.
@@ -80,7 +80,7 @@ impl From<Box<AgentFault>> for PlayError {
 }
 
 impl AgentFault {
-    /// The line of `faults.jsonl`: the record up to the fault, with its place and kind.
+    /// The line of `faults.jsonl`: the record up to the fault, with its position and description.
     pub(crate) fn to_json(&self, plan: &Plan, block: u64) -> String {
         let block = plan.block(block);
         let mut record = self.record.clone();
@@ -100,8 +100,8 @@ impl AgentFault {
     }
 }
 
-/// Makes the record of a match that stopped, by playing it again from the decisions that were taken. The agents are not asked
-/// again, because they might not do the same twice.
+/// Creates the record of a stopped match by replaying its decisions. The agents do not play again, because they might decide
+/// differently.
 pub(super) fn fault(
     plan: &PlayablePlan,
     block: &Block<'_>,
@@ -114,12 +114,12 @@ pub(super) fn fault(
     let (illegal, seat, round, decision, cause) = match error {
         MatchError::Fault(fault) => (Some(&**fault), fault.seat, fault.round, fault.decision, None),
         MatchError::Failed(failure) => (None, failure.seat, failure.round, failure.decision, Some(&failure.error)),
-        MatchError::Rules(_) | MatchError::Agents { .. } => unreachable!("a plan has checked rules and seats: {error}"),
+        MatchError::Rules(_) | MatchError::Agents { .. } => unreachable!("a plan has valid rules and seats: {error}"),
     };
     let mut recorder = Recorder::new(rules);
     let again = Playing::observed(Deal::new(rules, plan.key(deal)), seats, &mut recorder);
-    let mut again = again.expect("a plan has checked rules and seats");
-    // Before round 1 the decisions are those of another match.
+    let mut again = again.expect("a plan has valid rules and seats");
+    // If the match failed before round 1, `actions` still has the decisions of the previous match.
     for &action in actions.iter().filter(|_| round > 0) {
         again.act_observed(action, &mut recorder).expect("the decision was legal in the match");
     }

@@ -1,4 +1,4 @@
-//! The rows of a block: made from played matches, written as CSV, and read back.
+//! The rows of a block: created from matches, written as CSV, and read back.
 
 use arrayvec::ArrayVec;
 use cambio_core::{MAX_SEATS, MatchResult, Record, Score, Seat, SeatSet};
@@ -11,13 +11,13 @@ use crate::rows::{FILES, MatchKey, MatchRow, PlayerRow, RoundRow, RowReader, Row
 /// The rows of one block, in canonical order: by rotation, then round or seat.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct BlockRows<'p> {
-    /// One row a match.
+    /// One row per match.
     pub matches: Vec<MatchRow<'p>>,
-    /// One row a round.
+    /// One row per round.
     pub rounds: Vec<RoundRow<'p>>,
-    /// One row a seat of each match.
+    /// One row per match and seat.
     pub players: Vec<PlayerRow<'p>>,
-    /// One record a match, if the plan keeps records.
+    /// One record per match, if the plan keeps records.
     pub records: Vec<Record>,
     /// The faults of agents, if faults do not stop the run.
     pub faults: Vec<AgentFault>,
@@ -31,10 +31,10 @@ impl<'p> BlockRows<'p> {
         self.records.clear();
     }
 
-    /// The rows match by match: a match, its rounds, and its players by seat.
+    /// Iterates over matches: the row of the match, its rounds, and its players by seat.
     ///
     /// # Panics
-    /// If rows were removed.
+    /// If rows are missing.
     pub fn by_match(&self) -> impl Iterator<Item = (&MatchRow<'p>, &[RoundRow<'p>], &[PlayerRow<'p>])> {
         let (mut rounds, mut players) = (&self.rounds[..], &self.players[..]);
         self.matches.iter().map(move |row| {
@@ -43,7 +43,7 @@ impl<'p> BlockRows<'p> {
         })
     }
 
-    /// Appends the rows to the contents of `matches.csv`, `rounds.csv` and `players.csv`, without headers.
+    /// Appends the rows to `matches.csv`, `rounds.csv` and `players.csv`, without headers.
     ///
     /// ```
     /// use std::path::Path;
@@ -66,8 +66,8 @@ impl<'p> BlockRows<'p> {
         self.players.iter().for_each(|row| players.write(row));
     }
 
-    /// Reads the rows of a block, which come next in the files. A block that was voided has no rows. Fails if a row is
-    /// malformed, or some are missing: the name of the file, and a sentence.
+    /// Reads the next rows of the files, which must be the rows of this block. A void block has no rows. If a row is malformed or
+    /// missing, returns the name of the file and a message.
     pub(crate) fn read(
         plan: &'p Plan,
         block: &Block<'p>,
@@ -84,9 +84,7 @@ impl<'p> BlockRows<'p> {
             players: players.read(&begin, &texts).map_err(in_players)?,
             ..BlockRows::default()
         };
-        let lacks = |rows: &str| {
-            format!("the {rows} of {rules}, {seats} seats, {lineup}, deal {} are not all there", block.deal)
-        };
+        let lacks = |rows: &str| format!("{rows} of {rules}, {seats} seats, {lineup}, deal {} are missing", block.deal);
         let played = if rows.matches.is_empty() { 0 } else { block.cell.seatings.len() };
         if !rows.matches.iter().map(|row| row.key.rotation).eq(0..played) {
             return Err(in_matches(lacks("rotations")));
@@ -110,7 +108,7 @@ impl<'p> BlockRows<'p> {
         Ok(rows)
     }
 
-    /// Repeats the rows of the rotation `twin` for `rotation`, which is the next.
+    /// Copies the rows of rotation `twin` to `rotation`, which must be the next rotation.
     pub(super) fn repeat(&mut self, twin: usize, rotation: usize) {
         fn repeat<'p, R: Clone>(rows: &mut Vec<R>, key: fn(&mut R) -> &mut MatchKey<'p>, [twin, rotation]: [usize; 2]) {
             for place in 0..rows.len() {
@@ -134,9 +132,9 @@ impl<'p> BlockRows<'p> {
 
 /// How a match ended.
 pub(super) enum Ending<'a> {
-    /// It was played to its end. The second field has the lapses of each seat that counts them.
+    /// The match was completed. The second field is the lapses of each seat whose agent counts them.
     Played(&'a MatchResult, &'a [Option<u32>; MAX_SEATS]),
-    /// This seat was at fault: it has the last rank, and the others share the first.
+    /// This seat was at fault: it gets the last rank, and the others share the first.
     Forfeit(Seat),
 }
 
@@ -201,7 +199,7 @@ pub(super) fn write_rows<'p>(
             total = Some(f64::from(result.totals[place].units()) / f64::from(Score::UNITS));
         }
         let tied = ranks.iter().filter(|&&other| other == rank).count();
-        // Twice the midrank, so that the numbers stay whole until the one division.
+        // Twice the midrank, so that only one division rounds.
         let midrank = 2 * rank + tied - 1;
         PlayerRow {
             key,

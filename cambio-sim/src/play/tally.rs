@@ -1,4 +1,4 @@
-//! Counts what each seat does in a match.
+//! Counters of the actions of each seat in a match.
 
 use cambio_core::{
     Action, Card, Event, Fingerprinter, MAX_SEATS, Observer, RaceOrder, RoundResult, Rules, Seat, Standing, State,
@@ -11,15 +11,15 @@ use crate::rows::{Context, Counts};
 pub struct RoundTally {
     /// The result.
     pub result: RoundResult,
-    /// How many decisions were made.
+    /// The number of decisions.
     pub decisions: u32,
-    /// How often the pile became a new stock.
+    /// The number of reshuffles, in which the pile becomes a new stock.
     pub reshuffles: usize,
     /// The turn in which the first call was made, counted from 1; `None` without a call.
     pub call_turn: Option<u32>,
 }
 
-/// An observer that counts what each seat does in a match.
+/// An observer that counts the actions of each seat in a match.
 ///
 /// ```
 /// use cambio_core::{Pairing, Rules, play_match, rng::Key, testing::RandomAgent};
@@ -36,7 +36,7 @@ pub struct RoundTally {
 pub struct Tally {
     /// The counts of each seat, seat a first.
     pub seats: [Counts; MAX_SEATS],
-    /// The rounds that ended.
+    /// The finished rounds.
     pub rounds: Vec<RoundTally>,
     /// The fingerprint of play.
     pub fingerprinter: Fingerprinter,
@@ -44,13 +44,13 @@ pub struct Tally {
     decisions: u32,
     begun: usize,
     call_turn: Option<u32>,
-    /// The counts of each seat before this round, if a round may have to be forgotten.
+    /// The counts of each seat before the current round, if unfinished rounds may have to be removed.
     before: Option<Box<[Counts; MAX_SEATS]>>,
 }
 
 impl Tally {
-    /// A tally of a match by these rules. With `forgets`, it also keeps what a run needs to take back a round that a fault cut
-    /// off.
+    /// A tally for a match with these rules. If `forgets` is true, the counts of a round that is interrupted by a fault can be
+    /// removed.
     pub fn new(rules: &Rules, forgets: bool) -> Tally {
         Tally {
             seats: [Counts::default(); MAX_SEATS],
@@ -64,7 +64,7 @@ impl Tally {
         }
     }
 
-    /// Starts over with a match by these rules, in the same memory.
+    /// Resets the tally for a match with these rules. Reuses its memory.
     pub(crate) fn clear(&mut self, rules: &Rules) {
         let (rounds, forgets) = (std::mem::take(&mut self.rounds), self.before.is_some());
         *self = Tally::new(rules, forgets);
@@ -72,7 +72,7 @@ impl Tally {
         self.rounds.clear();
     }
 
-    /// Forgets the counts of a round that has not ended. Without `forgets` it does nothing.
+    /// Removes the counts of an unfinished round, if the tally was created with `forgets`.
     pub(crate) fn forget_round(&mut self) {
         if let Some(before) = &self.before
             && self.begun > self.rounds.len()
@@ -101,7 +101,7 @@ impl Observer for Tally {
         self.call_turn = None;
     }
 
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers construct a known variant, so inlining removes the match")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         match *event {
@@ -118,7 +118,7 @@ impl Observer for Tally {
     #[inline]
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         if self.decisions == 0 {
-            // Before the first decision nothing has moved since the deal.
+            // No card has moved between the deal and the first decision.
             self.count_deal(state);
         }
         Counts::decision(&mut self.seats, state, seat, action);

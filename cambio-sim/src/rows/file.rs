@@ -1,16 +1,16 @@
-//! The rows of a CSV file, without its header.
+//! Reading of the rows of a CSV file, without its header.
 
 use csv::{ReaderBuilder, StringRecord};
 
 use super::columns::{Column, Columns, Fields};
 
-/// The header line of these columns, with its line feed.
+/// The header line of these columns, with a line feed.
 pub(crate) fn header(columns: &[Column]) -> Vec<u8> {
     let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
     (names.join(",") + "\n").into_bytes()
 }
 
-/// Reads rows, a block at a time.
+/// Reads rows block by block.
 pub(crate) struct RowReader<'b> {
     file: csv::Reader<&'b [u8]>,
     row: StringRecord,
@@ -18,7 +18,7 @@ pub(crate) struct RowReader<'b> {
 }
 
 impl<'b> RowReader<'b> {
-    /// A reader of these bytes. Fails if the first row is not UTF-8.
+    /// Creates a reader and reads the first row. Fails if the row is not UTF-8.
     pub(crate) fn new(bytes: &'b [u8]) -> Result<RowReader<'b>, String> {
         let file = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
         let mut reader = RowReader { file, row: StringRecord::new(), is_at_end: false };
@@ -26,7 +26,7 @@ impl<'b> RowReader<'b> {
         Ok(reader)
     }
 
-    /// Goes on to the next row. Fails if it is not UTF-8.
+    /// Reads the next row. Fails if the row is not UTF-8.
     pub(crate) fn advance(&mut self) -> Result<(), String> {
         self.is_at_end = !self.file.read_record(&mut self.row).map_err(|error| error.to_string())?;
         Ok(())
@@ -37,8 +37,8 @@ impl<'b> RowReader<'b> {
         (!self.is_at_end).then_some(&self.row)
     }
 
-    /// Reads the rows up to the first one that does not begin with these fields. The texts of a row are among `texts`.
-    /// Fails if a row is malformed. The sentence names its column.
+    /// Reads rows up to the first row that does not start with the fields `begin`. All texts of a row must be in `texts`.
+    /// Fails if a row is malformed. The message contains the column.
     pub(crate) fn read<'a, R: Columns<'a>>(&mut self, begin: &[&str], texts: &[&'a str]) -> Result<Vec<R>, String> {
         let mut rows = Vec::new();
         while let Some(record) = self.next()
@@ -51,10 +51,10 @@ impl<'b> RowReader<'b> {
                     self.advance()?;
                     continue;
                 }
-                Some(_) => "the end of the row",
+                Some(_) => "end of the row",
                 None => R::columns("")[fields.read - 1].name,
             };
-            return Err(format!("a row without a good `{name}`"));
+            return Err(format!("a row has an invalid or missing `{name}`"));
         }
         Ok(rows)
     }
@@ -93,16 +93,16 @@ mod tests {
             rows.map(|rows| rows.len())
         };
         assert_eq!(read(&row.repeat(2)), Ok(2));
-        assert_eq!(read(&format!("{row}original,2,x\n")), Ok(1), "the rows end where others begin");
+        assert_eq!(read(&format!("{row}original,2,x\n")), Ok(1), "stops at rows with another key");
         for (from, to, field) in [
             (",true", "", "reproducible"),
-            (",true", ",true,", "the end of the row"),
+            (",true", ",true,", "end of the row"),
             ("a | b", "a | c", "lineup"),
             (",9,", ",-9,", "turns"),
             (",ab,", ",ai,", "winners"),
             ("0123", "123", "fingerprint"),
         ] {
-            assert_eq!(read(&row.replace(from, to)), Err(format!("a row without a good `{field}`")));
+            assert_eq!(read(&row.replace(from, to)), Err(format!("a row has an invalid or missing `{field}`")));
         }
         assert!(RowReader::new(b"\xff,2\n").is_err());
     }

@@ -1,9 +1,9 @@
 //! The quantities that are measured for each agent in each match.
 //!
-//! A line of `quantities!` declares a quantity: its name, type and meaning. The counter ([`Counts`]), the column of `players.csv`
-//! and of Parquet files, and the sum over matches ([`Sums`]) follow from it. `impl Counts` below counts it. A line of `behaviour!`
-//! makes a column of `behaviour.csv` from the sums ([`BehaviourRow`]) and gives its label in reports ([`MEASURES`]). Columns come in
-//! the order of the lines.
+//! A line of `quantities!` declares a quantity: its name, type and meaning. The macro derives the counter ([`Counts`]),
+//! the column of `players.csv` and of Parquet files, and the sum over matches ([`Sums`]). `impl Counts` below counts it.
+//! A line of `behaviour!` declares a column of `behaviour.csv`, computed from the sums ([`BehaviourRow`]), and its label
+//! in reports ([`MEASURES`]). Columns have the order of the lines.
 
 use cambio_core::{Action, Card, Event, MAX_SEATS, RoundResult, Rules, Seat, State, Verdict};
 use serde::{Deserialize, Serialize};
@@ -23,19 +23,19 @@ macro_rules! quantities {
         /// The sums of each quantity over the matches of one agent in a cell.
         #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
         pub struct Sums {
-            /// Matches, one for each seat that the agent had.
+            /// The number of matches, counted once per seat of the agent.
             pub matches: u64,
-            /// Matches that it forfeited.
+            /// The number of forfeited matches.
             pub forfeits: u64,
-            /// Rounds.
+            /// The number of rounds.
             pub rounds: u64,
-            /// Turns of all seats.
+            /// The number of turns of all seats.
             pub table_turns: u64,
             $($(#[doc = $doc])+ pub $name: <$type as Summed>::Sum,)+
         }
 
         impl Sums {
-            /// Adds a match in which all seats together had `table_turns` turns.
+            /// Adds a match with `table_turns` turns of all seats.
             pub(crate) fn add(&mut self, row: &PlayerRow<'_>, table_turns: u32) {
                 self.matches += 1;
                 self.forfeits += u64::from(row.forfeit);
@@ -60,21 +60,21 @@ macro_rules! quantities {
 quantities! {
     /// The points of its layouts, summed over the rounds.
     points: i64,
-    /// How often it won a round, shared or not, by the measure of rounds.csv.
+    /// The rounds that it won, alone or shared, as in rounds.csv.
     rounds_won: u32,
-    /// How often it called.
+    /// Its calls.
     calls: u32,
-    /// How often its call succeeded.
+    /// Its successful calls.
     calls_succeeded: u32,
-    /// The points of its layouts when it had called, summed over those rounds; empty without a call.
+    /// The points of its layouts at the end of the rounds in which it called, summed; empty without a call.
     points_at_calls: Option<i64>,
-    /// Own cards snapped that matched first.
+    /// Right snaps of own cards.
     snaps_right_own: u32,
-    /// Cards of other seats snapped that matched first.
+    /// Right snaps of other seats' cards.
     snaps_right_foreign: u32,
-    /// Cards snapped that did not match.
+    /// Wrong snaps: the card did not match.
     snaps_wrong: u32,
-    /// Cards snapped that matched after a winner.
+    /// Late snaps: the card matched, but another snap was first.
     snaps_late: u32,
     /// Cards touched as a bluff.
     touches: u32,
@@ -82,48 +82,48 @@ quantities! {
     penalties: u32,
     /// Cards given after a foreign snap.
     gifts: u32,
-    /// Cards looked at by a power, its reveals included.
+    /// Cards looked at by a power, including cards shown to all.
     looks: u32,
     /// Swaps made by a power.
     swaps: u32,
     /// Cards that it had seen and that another seat swapped away from it.
     swapped_away: u32,
-    /// Cards that it forgot or confused; empty of an agent that does not say, and in a match that was forfeited.
+    /// Cards that it forgot or confused; empty if the agent does not count them, and in a forfeited match.
     lapses: Option<u32>,
-    /// Turns begun.
+    /// Its turns.
     turns: u32,
-    /// The table's mean points less its own, over the rounds; empty in a match that was forfeited.
+    /// The table's mean points minus its own, summed over the rounds; empty in a forfeited match.
     margin: Option<f64>,
-    /// The turns of its calls, each its own turn counted from 1 within the round, summed; empty without a call.
+    /// The turn of each call, counted from 1 over its own turns in the round, summed; empty without a call.
     call_turns: Option<u32>,
-    /// The cards of its layouts at the ends of the rounds.
+    /// The cards in its layouts at the ends of the rounds.
     cards: u32,
-    /// The cards among these that it had legitimately seen.
+    /// The cards of `cards` that it has legitimately seen.
     cards_known: u32,
-    /// The cards that it was dealt.
+    /// The cards dealt to it.
     dealt: u32,
-    /// The points of these cards.
+    /// The points of the dealt cards.
     dealt_points: i64,
     /// The cards that it drew from the stock in its turns.
     drawn: u32,
-    /// The points of these cards.
+    /// The points of the drawn cards.
     drawn_points: i64,
 }
 
-/// What counting an event may need to know besides the event.
+/// The context of an event, for counting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context {
     /// The rules.
     pub(crate) rules: Rules,
-    /// Whose turn it is.
+    /// The seat whose turn it is.
     pub(crate) turn: Option<Seat>,
-    /// How many turns each seat has begun in this round.
+    /// The number of turns of each seat in this round.
     pub(crate) turns: [u32; MAX_SEATS],
 }
 
 impl Counts {
     /// Counts an event.
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "callers construct a known variant, so inlining removes the match")]
     #[inline(always)]
     pub(crate) fn event(seats: &mut [Counts; MAX_SEATS], event: &Event<Card>, at: &Context) {
         match *event {
@@ -134,7 +134,7 @@ impl Counts {
                 own.drawn_points += i64::from(at.rules.points(face));
             }
             Event::Looked { seat, .. } => seats[seat.index()].looks += 1,
-            // The seat that uses the power is the one whose turn shows a card to all.
+            // A card is shown to all by the power of the seat whose turn it is.
             Event::Shown { .. } => at.turn.iter().for_each(|seat| seats[seat.index()].looks += 1),
             Event::Swapped { seat, .. } => seats[seat.index()].swaps += 1,
             Event::Called { seat } => {
@@ -173,7 +173,7 @@ impl Counts {
         }
     }
 
-    /// Counts what a seat was dealt, when nothing has moved since the deal.
+    /// Counts the dealt cards of a seat. No card may have moved since the deal.
     pub(crate) fn deal(&mut self, state: &State, seat: Seat) {
         let (rules, layout) = (state.table().rules(), state.table().layout(seat));
         self.dealt += layout.len() as u32;
@@ -195,8 +195,8 @@ impl Counts {
         self.cards_known += layout.intersection(state.table().seen(seat)).len() as u32;
     }
 
-    /// Sets the quantities that need the end of the match: the lapses, if the agent counts them, and the margin. `table` has the points
-    /// of each seat.
+    /// Sets the quantities that are known only at the end of the match: the lapses and the margin. `table` is the points of
+    /// each seat.
     pub(crate) fn finish(&mut self, lapses: Option<u32>, table: &[i64]) {
         let seats = table.len() as i64;
         self.lapses = lapses;
@@ -204,12 +204,12 @@ impl Counts {
     }
 }
 
-/// A number in a row that can be summed exactly, in any order of rows. Floats are not summed.
+/// A quantity that can be summed exactly, in any order. Floats are not summed.
 pub trait Summed {
     /// The type of the sum.
     type Sum: Copy + PartialEq + Eq + Default + std::fmt::Debug + std::ops::AddAssign;
 
-    /// Adds the number of a match with `rounds` rounds.
+    /// Adds the value of a match with `rounds` rounds.
     fn add_to(self, sum: &mut Self::Sum, rounds: u32);
 }
 
@@ -247,12 +247,12 @@ impl Summed for Option<f64> {
     fn add_to(self, _: &mut NotSummed, _: u32) {}
 }
 
-/// The sum of a quantity that is sometimes unknown.
+/// The sum of an optional quantity.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
 pub struct Known {
-    /// The sum over the matches in which it was known.
+    /// The sum over the matches that have a value.
     pub total: i64,
-    /// The rounds of those matches.
+    /// The number of rounds in those matches.
     pub rounds: u64,
 }
 
@@ -263,7 +263,7 @@ impl std::ops::AddAssign for Known {
     }
 }
 
-/// Stands for the sum of a float.
+/// Placeholder for the sum of a float.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
 pub struct NotSummed;
 
@@ -282,36 +282,36 @@ pub(crate) fn ratio(count: f64, of: u64) -> Option<f64> {
     (of > 0).then(|| count / of as f64)
 }
 
-/// The form in which a measure is written.
+/// The display format of a measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// A whole number.
+    /// An integer.
     Count,
     /// A mean.
     Mean,
-    /// A share of 1.
+    /// A fraction between 0 and 1.
     Share,
 }
 
-/// A column of `behaviour.csv` as reports show it.
+/// A column of `behaviour.csv` as shown in reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
     /// Its label in reports.
     pub label: &'static str,
-    /// The form in which it is written.
+    /// Its display format.
     pub form: Form,
     /// Its value in a row.
     pub value: fn(&BehaviourRow) -> Option<f64>,
 }
 
-/// Declares the columns of `behaviour.csv` that are made of sums.
+/// Declares the columns of `behaviour.csv` that are computed from sums.
 macro_rules! behaviour {
     (
         |$sum:ident, $mean:ident|
         $($(#[doc = $doc:literal])+ $column:ident: $form:ident $label:literal = $value:expr;)+
     ) => {
-        /// A row of `behaviour.csv`: how one agent played. All per round unless the column says otherwise; empty where there
-        /// was no occasion.
+        /// A row of `behaviour.csv`: the behaviour of one agent. Values are per round unless documented otherwise, and empty if
+        /// the divisor is 0.
         #[derive(Clone, PartialEq, Debug, Default, Serialize)]
         pub struct BehaviourRow {
             /// The rule system.
@@ -320,7 +320,7 @@ macro_rules! behaviour {
             pub seats: usize,
             /// The agent.
             pub agent: String,
-            /// How many rounds it played, one for each seat that it had.
+            /// The number of rounds, counted once per seat of the agent.
             pub rounds: u64,
             /// Rounds per match.
             pub rounds_per_match: f64,
@@ -328,14 +328,14 @@ macro_rules! behaviour {
         }
 
         impl BehaviourRow {
-            /// The row of an agent; `mean` is the mean of the points of the deck's cards.
+            /// The row of an agent; `mean` is the mean points of a card in the deck.
             pub(crate) fn new(rules: String, seats: usize, agent: String, $sum: &Sums, $mean: f64) -> BehaviourRow {
                 let (rounds, rounds_per_match) = ($sum.rounds, $sum.rounds as f64 / $sum.matches as f64);
                 BehaviourRow { rules, seats, agent, rounds, rounds_per_match, $($column: $value,)+ }
             }
         }
 
-        /// The measures of behaviour that reports show, in their order.
+        /// The measures of behaviour in reports, in order.
         pub const MEASURES: &[Measure] = &[
             Measure { label: "rounds, all", form: Form::Count, value: |row| Some(row.rounds as f64) },
             Measure { label: "rounds a match", form: Form::Mean, value: |row| Some(row.rounds_per_match) },
@@ -352,19 +352,19 @@ behaviour! {
     rounds_won: Mean "rounds won" = sum.per_round(sum.rounds_won);
     /// Calls.
     calls: Mean "calls" = sum.per_round(sum.calls);
-    /// The mean of its own turns, counted from 1, in which it called.
+    /// The mean turn in which it called, counted from 1 over its own turns.
     call_turn: Mean "own turn of a call" = ratio(sum.call_turns.total as f64, sum.calls);
-    /// The share of its calls that succeeded.
+    /// The fraction of its calls that succeeded.
     call_success: Share "calls that succeed" = ratio(sum.calls_succeeded as f64, sum.calls);
-    /// Mean points of its layout when it had called.
+    /// Mean points of its layout at the end of the rounds in which it called.
     points_at_call: Mean "points when it called" = ratio(sum.points_at_calls.total as f64, sum.calls);
-    /// Own cards snapped first.
+    /// Right snaps of own cards.
     snaps_right_own: Mean "own cards snapped" = sum.per_round(sum.snaps_right_own);
-    /// Foreign cards snapped first.
+    /// Right snaps of other seats' cards.
     snaps_right_foreign: Mean "others’ cards snapped" = sum.per_round(sum.snaps_right_foreign);
-    /// Cards snapped that did not match.
+    /// Wrong snaps.
     snaps_wrong: Mean "wrong snaps" = sum.per_round(sum.snaps_wrong);
-    /// Cards snapped too late.
+    /// Late snaps.
     snaps_late: Mean "late snaps" = sum.per_round(sum.snaps_late);
     /// Cards touched as a bluff.
     touches: Mean "touches" = sum.per_round(sum.touches);
@@ -378,16 +378,16 @@ behaviour! {
     swaps: Mean "swaps by powers" = sum.per_round(sum.swaps);
     /// Cards that it had seen and that another seat swapped away from it.
     swapped_away: Mean "known cards swapped away" = sum.per_round(sum.swapped_away);
-    /// Cards that it forgot or confused; empty of an agent that does not say.
+    /// Cards that it forgot or confused; empty if the agent does not count them.
     lapses: Mean "cards forgotten or confused" = ratio(sum.lapses.total as f64, sum.lapses.rounds);
-    /// Cards in its layout at the end.
+    /// Cards in its layout at the end of the round.
     cards: Mean "cards at the end" = sum.per_round(sum.cards);
-    /// The share of them that it had seen.
+    /// The fraction of these cards that it has seen.
     cards_known: Share "of them seen" = ratio(sum.cards_known as f64, sum.cards);
-    /// Luck of the deal: points below what its cards are worth on average; positive is good.
+    /// Luck of the deal: the deck's mean points minus the points of dealt cards; positive is good.
     luck_dealt: Mean "luck of the deal, points"
         = ratio(mean * sum.dealt as f64 - sum.dealt_points as f64, sum.rounds);
-    /// Luck of the draw: points of drawn cards below the deck's mean; positive is good.
+    /// Luck of the draw: the deck's mean points minus the points of drawn cards; positive is good.
     luck_drawn: Mean "luck of the draw, points"
         = ratio(mean * sum.drawn as f64 - sum.drawn_points as f64, sum.rounds);
 }

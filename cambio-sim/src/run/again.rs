@@ -1,4 +1,4 @@
-//! A match of a run, played again.
+//! Replaying a match of a stored run.
 
 use cambio_agents::Roster;
 use cambio_core::Record;
@@ -9,14 +9,14 @@ use crate::play::play_block;
 use crate::rows::MatchKey;
 use crate::store::StoredRun;
 
-/// Which match of a run.
+/// The key of a match in a run.
 #[derive(Deserialize, Serialize, Clone, PartialEq, Eq, Debug)]
 pub struct StoredMatch {
     /// The name of the rules.
     pub rules: String,
-    /// How many seats.
+    /// The number of seats.
     pub seats: usize,
-    /// The lineup, as the rows name it.
+    /// The lineup, as written in rows.
     pub lineup: String,
     /// The number of the deal.
     pub deal: u64,
@@ -30,16 +30,16 @@ impl From<MatchKey<'_>> for StoredMatch {
     }
 }
 
-/// Why a match of a run cannot be played again: one sentence.
+/// A match that cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct AgainError(String);
 
 impl StoredMatch {
-    /// Plays the match again from its key, and gives its record.
+    /// Replays the match from its key and returns its record.
     ///
     /// # Errors
-    /// If the run has no such match, or an agent of it cannot play.
+    /// If the run has no such match, or an agent is missing or fails.
     ///
     /// ```no_run
     /// use cambio_sim::{StoredMatch, StoredRun};
@@ -59,7 +59,7 @@ impl StoredMatch {
         rows.records.into_iter().nth(self.rotation).ok_or_else(missing)
     }
 
-    /// The number of the block that has this match.
+    /// The number of the block that contains this match.
     pub fn block(&self, plan: &Plan) -> Option<u64> {
         let mut before = 0;
         for cell in &plan.cells {

@@ -13,17 +13,17 @@ use crate::play::{AgentFault, Arena, BlockRows, PlayError};
 use crate::rows::RowWriter;
 use crate::store::{BatchEntry, packed};
 
-/// A played batch. The memory of one that was committed is used for a later one.
+/// A played batch. After its commit, its memory is reused for a later batch.
 #[derive(Default)]
 pub(crate) struct PlayedBatch<'p> {
     pub(crate) entry: BatchEntry,
     pub(crate) blocks: Vec<Block<'p>>,
-    /// The number of matches that were not voided.
+    /// The number of matches, excluding void blocks.
     pub(crate) matches: u64,
-    /// How long each block took.
+    /// The time that each block took.
     pub(crate) took: Vec<Duration>,
     pub(crate) extract: Extract,
-    /// The bytes of each file and how many rows they are; none with [`Output::Sums`].
+    /// The bytes and the number of rows of each file; empty with [`Output::Sums`].
     pub(crate) files: Vec<(Vec<u8>, u64)>,
     /// The faults, as lines of JSON.
     pub(crate) faults: Vec<String>,
@@ -38,8 +38,8 @@ pub(crate) enum Output {
     Sums,
 }
 
-/// Plays batches on an executor and commits them in order. `look` is called about ten times a second with the number of matches
-/// that were played.
+/// Plays batches on an executor and commits them in order. Calls `look` about ten times a second with the number of matches
+/// played.
 pub(crate) fn play_batches<'p, S: Send>(
     executor: &Executor,
     plan: &'p PlayablePlan,
@@ -65,7 +65,7 @@ pub(crate) fn play_batches<'p, S: Send>(
 }
 
 impl<'p> PlayedBatch<'p> {
-    /// Plays a batch in place of the one before; `None` if the worker was stopped.
+    /// Plays a batch and replaces the contents of `self`; `None` if the worker was stopped.
     fn play(
         &mut self,
         mut arena: Arena<'p>,
@@ -110,7 +110,6 @@ impl<'p> PlayedBatch<'p> {
     }
 }
 
-/// Lines of JSON, and how many they are.
 type Lines = (Vec<u8>, u64);
 
 fn put_line(lines: &mut Lines, line: &str) {
@@ -125,7 +124,7 @@ struct BatchWriter {
 }
 
 impl BatchWriter {
-    /// A writer without rows that uses the memory of these files again.
+    /// An empty writer that reuses the memory of these files.
     fn over(files: &mut Vec<(Vec<u8>, u64)>) -> BatchWriter {
         let mut used = files.drain(..).map(|(bytes, _)| bytes);
         let rows = [0; 3].map(|_| RowWriter::over(used.next().unwrap_or_default()));
@@ -139,7 +138,7 @@ impl BatchWriter {
         }
     }
 
-    /// The files of the batch, as they are on disk.
+    /// The contents of the batch's files as stored on disk.
     fn into_files(self, plan: &Plan, faults: &[String]) -> Vec<(Vec<u8>, u64)> {
         let mut files = Vec::from(self.rows.map(RowWriter::into_bytes));
         files.extend(plan.records.then_some(self.records));
@@ -159,7 +158,7 @@ impl BatchWriter {
     }
 }
 
-/// Plays a batch again and compares its hashes with the ledger; `None` if its agents are not reproducible.
+/// Replays a batch and compares its hashes with the ledger; `None` if an agent is not reproducible.
 pub(super) fn replay_batch(plan: &PlayablePlan, entry: &BatchEntry) -> Option<Result<bool, Box<AgentFault>>> {
     if !plan.batch(entry.batch).all(|number| plan.is_reproducible(plan.block(number).lineup)) {
         return None;

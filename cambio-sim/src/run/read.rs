@@ -1,4 +1,4 @@
-//! Reads stored rows back.
+//! Reads stored rows.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use crate::play::BlockRows;
 use crate::rows::{FILES, RowReader};
 use crate::store::{BatchEntry, ReadBatch, StoredRun, row_files};
 
-/// So many batches are read at once.
+/// The number of batches that are parsed in parallel.
 const AT_ONCE: usize = 64;
 
-/// Reads the rows of batches and sums them up in order. Many batches are read at once, by all cores; what is found does not depend on
-/// that. Errors call the folder or file of a batch by its place.
+/// Parses the rows of batches and adds them up in order. Batches are parsed in parallel, which does not affect the result. Errors
+/// contain the `place` (folder or file) of a batch.
 pub(crate) struct Reading<'p> {
     plan: &'p Plan,
     waiting: Vec<Waiting>,
@@ -28,7 +28,7 @@ struct Waiting {
     files: Vec<Vec<u8>>,
 }
 
-/// What the rows of a batch say. A block without rows was voided.
+/// The contents of a batch. A block without rows is void.
 struct Found<'p> {
     blocks: Vec<Block<'p>>,
     extract: Extract,
@@ -40,7 +40,7 @@ impl<'p> Reading<'p> {
         Reading { plan, waiting: Vec::new(), digest: Digest::new(plan) }
     }
 
-    /// Takes the next batch; its rows are not compressed. An error may be that of a batch before it.
+    /// Adds the next batch, with uncompressed rows. An error may belong to an earlier batch.
     pub(crate) fn add(&mut self, place: &Path, entry: BatchEntry, files: Vec<Vec<u8>>) -> Result<(), RunError> {
         self.waiting.push(Waiting { place: place.to_owned(), entry, files });
         if self.waiting.len() == AT_ONCE { self.read() } else { Ok(()) }
@@ -65,7 +65,7 @@ impl<'p> Reading<'p> {
         Ok(())
     }
 
-    /// The sums so far, to which rows can be added.
+    /// The sums of all batches. Further batches can be added to the digest.
     pub(crate) fn end(mut self) -> Result<Digest, RunError> {
         self.read()?;
         Ok(self.digest)
@@ -85,7 +85,7 @@ impl Waiting {
     }
 }
 
-/// The faults of a batch, as lines of JSON; `files` are not compressed.
+/// The faults of a batch, as lines of JSON. `files` must be uncompressed.
 pub(crate) fn faults_in(
     (plan, place): (&Plan, &Path),
     entry: &BatchEntry,
@@ -103,7 +103,7 @@ fn bad(place: &Path, entry: &BatchEntry, file: &str, what: &str) -> RunError {
     RunError::damaged(&place.join(file), format!("batch {}: {what}", entry.batch))
 }
 
-/// Reads the blocks of a batch. A block without rows was voided.
+/// Reads the blocks of a batch. A block without rows is void.
 fn blocks_in<'p>(
     (plan, place): (&'p Plan, &Path),
     entry: &BatchEntry,
@@ -118,16 +118,16 @@ fn blocks_in<'p>(
         blocks.push((block, rows));
     }
     match FILES.iter().zip(&readers).find(|(_, reader)| reader.next().is_some()) {
-        Some((file, _)) => Err(bad(file.name, "a row that belongs to no block of it")),
+        Some((file, _)) => Err(bad(file.name, "a row belongs to no block of the batch")),
         None => Ok(blocks),
     }
 }
 
 impl StoredRun {
-    /// Reads the rows of the run, block by block in canonical order, without records and faults. A block without rows was voided.
+    /// Iterates over the blocks of the run in canonical order, without records and faults. A block without rows is void.
     ///
     /// # Errors
-    /// If a file cannot be read or does not agree with the ledger.
+    /// If a file cannot be read or does not match the ledger.
     pub fn blocks(&self) -> Result<impl Iterator<Item = Result<(Block<'_>, BlockRows<'_>), RunError>>, RunError> {
         let blocks = |batch: Result<ReadBatch<'_>, RunError>| {
             let (entry, files) = batch?;
@@ -140,10 +140,10 @@ impl StoredRun {
     }
 }
 
-/// Makes the derived tables of a run from its rows.
+/// Computes the derived tables of a run from its rows.
 ///
 /// # Errors
-/// If a file cannot be read or does not agree with the ledger.
+/// If a file cannot be read or does not match the ledger.
 pub fn derive(stored: &StoredRun) -> Result<Derived, RunError> {
     let mut reading = Reading::new(&stored.plan);
     reading.add_all(stored)?;

@@ -1,4 +1,4 @@
-//! Checks a run.
+//! Verification of stored runs.
 
 use super::batch::replay_batch;
 use super::read::derive;
@@ -6,27 +6,28 @@ use crate::digest::Derived;
 use crate::plan::{Extent, PlayablePlan};
 use crate::store::StoredRun;
 
-/// How much of a run [`verify`] plays again.
+/// How many batches of a run [`verify`] replays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Replay {
     /// This number of batches, spread evenly over the run.
     Sample(u64),
-    /// All of it.
+    /// All batches.
     All,
 }
 
 /// The findings of [`verify`].
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// What is wrong, as sentences.
+    /// Messages about errors in the run.
     pub wrong: Vec<String>,
-    /// What an interrupted run left behind, as sentences. Resuming cuts it off.
+    /// Messages about remains of an interruption. Resuming the run removes them.
     pub unfinished: Vec<String>,
-    /// The number of batches that were played again and gave the same bytes.
+    /// The number of replayed batches that gave the same bytes.
     pub replayed: u64,
-    /// The number of batches that were chosen but have agents that are not reproducible.
+    /// The number of selected batches that were not replayed because an agent is not reproducible.
     pub not_reproducible: u64,
-    /// The tables that the rows give, for files that the caller has made of them; `None` if the rows cannot be read.
+    /// The tables computed from the rows, so that the caller can check files derived from them; `None` if the rows are
+    /// unreadable.
     pub derived: Option<Derived>,
 }
 
@@ -37,17 +38,16 @@ impl Findings {
         match std::fs::read(&path) {
             Ok(found) if found == text.as_bytes() => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !stored.claims_complete => {
-                self.unfinished.push(format!("{} is not there yet", path.display()));
+                self.unfinished.push(format!("{} does not exist yet", path.display()));
             }
-            Ok(_) => self.wrong.push(format!("{} is not what its rows give", path.display())),
+            Ok(_) => self.wrong.push(format!("{} does not match its rows", path.display())),
             Err(error) => self.wrong.push(format!("cannot read {}: {error}", path.display())),
         }
     }
 }
 
-/// Checks a run: the hashes of every batch, anything on disk beyond them, the derived files, and some batches by
-/// playing them again.
-/// A file that cannot be read is a finding too.
+/// Checks a run: the hashes of all batches, bytes that the ledger does not cover, the derived files, and a replay of some
+/// batches. Unreadable files are reported as findings.
 ///
 /// ```
 /// use std::path::Path;
@@ -60,7 +60,7 @@ impl Findings {
 /// let check = || verify(&StoredRun::open(&path).unwrap(), &plan, Replay::All).wrong;
 /// assert!(check().is_empty());
 ///
-/// // One altered digit is found.
+/// // A single changed digit is detected.
 /// let rows = std::fs::read_to_string(path.join("matches.csv"))?;
 /// std::fs::write(path.join("matches.csv"), rows.replacen(",2,random", ",3,random", 1))?;
 /// assert!(!check().is_empty());
@@ -76,9 +76,9 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay) -> Findin
     for (path, bytes) in stored.covered() {
         match std::fs::metadata(&path) {
             Ok(found) if found.len() > bytes => {
-                loose.push(format!("{} has {} bytes; its ledger covers {bytes}", path.display(), found.len()));
+                loose.push(format!("{} has {} bytes, but the ledger covers {bytes}", path.display(), found.len()));
             }
-            // Missing files are found while reading.
+            // Reading reports missing files.
             Ok(_) | Err(_) => {}
         }
     }
@@ -86,17 +86,18 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay) -> Findin
         findings.wrong = loose;
         if !stored.is_complete() {
             let Extent { batches, of } = stored.extent();
-            findings.wrong.push(format!("the manifest says complete, and the ledger has {batches} of {of} batches"));
+            let what = format!("the outcome in the manifest is complete, but the ledger has {batches} of {of} batches");
+            findings.wrong.push(what);
         }
     } else {
-        // The run was stopped in the middle of writing.
-        findings.unfinished = loose.into_iter().map(|left| left + "; resuming cuts off the rest").collect();
+        // The run was interrupted while writing.
+        findings.unfinished = loose.into_iter().map(|left| left + "; resuming removes the rest").collect();
     }
     findings.wrong.extend(stored.manifest_flaws());
     match derive(stored) {
         Err(error) => findings.wrong.push(error.to_string()),
         Ok(derived) => {
-            // An unfinished run may have derived files of fewer rows.
+            // The derived files of an unfinished run may be older than its rows.
             if stored.is_complete() {
                 derived.files().iter().for_each(|(name, text)| findings.compare(stored, name, text));
             }
@@ -113,10 +114,10 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay) -> Findin
         match replay_batch(plan, entry) {
             None => findings.not_reproducible += 1,
             Some(Ok(true)) => findings.replayed += 1,
-            Some(Ok(false)) => findings.wrong.push(format!("batch {} played again gives other rows", entry.batch)),
+            Some(Ok(false)) => findings.wrong.push(format!("replaying batch {} gives different rows", entry.batch)),
             Some(Err(fault)) => findings
                 .wrong
-                .push(format!("batch {} cannot be played again: {}: {}", entry.batch, fault.place, fault.what)),
+                .push(format!("batch {} cannot be replayed: {}: {}", entry.batch, fault.place, fault.what)),
         }
     }
     findings

@@ -1,4 +1,4 @@
-//! The same test on the deals of a stored run.
+//! The sequential test on the deals of a stored run.
 
 use cambio_agents::Roster;
 
@@ -7,7 +7,7 @@ use crate::disk::RunError;
 use crate::plan::{Cell, Lineup, Plan};
 use crate::store::StoredRun;
 
-/// The deals of a stored run on which two agents met with nobody else at their table.
+/// The deals of a stored run at whose tables only two given agents sat.
 ///
 /// ```
 /// use std::path::Path;
@@ -36,22 +36,22 @@ pub struct StoredDuel<'r> {
     stored: &'r StoredRun,
     place: usize,
     agents: [usize; 2],
-    /// The lineups of the cell that have these two agents and no other.
+    /// The lineups of the cell that contain exactly these two agents.
     lineups: Vec<usize>,
 }
 
-/// Why a stored run has no test of two agents: one sentence.
+/// A stored run on which two agents cannot be tested.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DuelError {
-    /// The run was not played to its end.
+    /// The run is not complete.
     #[error("{path} is not complete: it has {found} of {of} batches; finish it with --resume")]
     Incomplete {
         /// The folder.
         path: String,
-        /// The number of batches that are there.
+        /// The number of batches on disk.
         found: u64,
-        /// The number of batches of the whole run.
+        /// The number of batches of the complete run.
         of: u64,
     },
     /// The run has no such agent.
@@ -59,11 +59,11 @@ pub enum DuelError {
     Unknown {
         /// The agent.
         agent: String,
-        /// Those of the run.
+        /// The agents of the run.
         agents: Vec<String>,
     },
     /// Both agents are the same.
-    #[error("`{0}` is compared with itself; allowed are two different agents")]
+    #[error("`{0}` is compared with itself; choose two different agents")]
     Same(String),
     /// The run has no such table.
     #[error("the run has no table with these rules and seats; it has {}", tables.join("; "))]
@@ -71,15 +71,15 @@ pub enum DuelError {
         /// The tables of the run.
         tables: Vec<String>,
     },
-    /// The agents do not meet alone.
-    #[error("`{}` and `{}` have no lineup of their own at {}; a test needs one of these two and nobody else", agents[0], agents[1], tables.join("; "))]
+    /// No lineup contains exactly the two agents.
+    #[error("no lineup has only the agents `{}` and `{}` at {}", agents[0], agents[1], tables.join("; "))]
     NoDuel {
         /// The agents.
         agents: [String; 2],
-        /// The tables at which a lineup was looked for.
+        /// The tables that were searched.
         tables: Vec<String>,
     },
-    /// The agents meet at more than one table.
+    /// Such lineups exist at more than one table.
     #[error("`{}` and `{}` meet at {}; choose one by its rules and seats", agents[0], agents[1], tables.join("; "))]
     Several {
         /// The agents.
@@ -90,10 +90,11 @@ pub enum DuelError {
 }
 
 impl<'r> StoredDuel<'r> {
-    /// Finds the table at which two agents, by their specs, met alone. Rules, by their name, and seats choose among several.
+    /// Finds the table with lineups of exactly two agents, given by their specs. `rules` (a name) and `seats` select a
+    /// table if there are several.
     ///
     /// # Errors
-    /// If the run is not complete, has no such agents or table, or the agents met alone at no table or at several.
+    /// If the run is not complete or lacks an agent, or if no table or several tables match.
     pub fn find(
         stored: &'r StoredRun,
         roster: &Roster,
@@ -136,7 +137,7 @@ impl<'r> StoredDuel<'r> {
         }
     }
 
-    /// The table at which they met.
+    /// The table of the duel.
     pub fn cell(&self) -> &Cell {
         &self.stored.plan.cells[self.place]
     }
@@ -146,7 +147,7 @@ fn table(cell: &Cell) -> String {
     format!("{}, {} seats", cell.rules.name(), cell.seats)
 }
 
-/// The place of an agent in a plan, by its spec as the run has it or as the roster reads it.
+/// The index of an agent in a plan, by its spec as written in the run or as normalized by the roster.
 fn place(plan: &Plan, roster: &Roster, spec: &str) -> Result<usize, DuelError> {
     let named = |label: &str| plan.agents.iter().position(|agent| agent.label == label);
     let read = || named(&roster.parse(spec).ok()?.to_string());
@@ -157,7 +158,7 @@ fn place(plan: &Plan, roster: &Roster, spec: &str) -> Result<usize, DuelError> {
     named(spec).or_else(read).ok_or_else(unknown)
 }
 
-/// The lineups of both agents and no other.
+/// The lineups that contain exactly these two agents.
 fn duels_of(cell: &Cell, agents: [usize; 2]) -> Vec<usize> {
     let is_duel = |lineup: &Lineup| {
         let seated = lineup.agents();
@@ -166,27 +167,27 @@ fn duels_of(cell: &Cell, agents: [usize; 2]) -> Vec<usize> {
     (0..cell.lineups.len()).filter(|&lineup| is_duel(&cell.lineups[lineup])).collect()
 }
 
-/// What a test says of a stored run.
+/// The result of a test on a stored run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StoredAnswer {
-    /// The answer, as of a test that was played and stopped there.
+    /// The answer, as if the test had played the deals and stopped.
     pub answer: Answer,
-    /// The number of the last deal that was read; `None` without any.
+    /// The number of the last deal that was used; `None` if there was none.
     pub last_deal: Option<u64>,
     /// The number of deals of the run.
     pub of_deals: u64,
-    /// The number of deals that were left out, because a block of theirs is void.
+    /// The number of deals that were skipped because one of their blocks is void.
     pub void_deals: u64,
 }
 
 impl Question {
-    /// Reads the deals of a stored run in their order until the question is answered, or there are no more of them.
+    /// Reads the deals of a stored run in order until a hypothesis is accepted or the deals end.
     ///
-    /// The answer is that of [`Question::ask`] where the run has the same seed, rules and lineups. The rest of the run is read
-    /// to see that it is what was written, and counts for nothing.
+    /// The answer equals the answer of [`Question::ask`] if the run has the same seed, rules and lineups. The rest of the run is
+    /// read only to check it against the ledger.
     ///
     /// # Errors
-    /// If a file cannot be read or does not agree with the ledger.
+    /// If a file cannot be read or does not match the ledger.
     pub fn read(&self, duel: &StoredDuel<'_>) -> Result<StoredAnswer, RunError> {
         let cell = duel.cell();
         let lineups = || duel.lineups.iter().map(|&lineup| &cell.lineups[lineup]);
@@ -194,7 +195,7 @@ impl Question {
         let mut reading = Reading::new(self, pairs);
         let most = self.most_deals.min(duel.stored.plan.deals);
         let (mut last_deal, mut void_deals) = (None, 0);
-        // Of the deal that is being read: its score so far, unless a block is void.
+        // The score so far of the current deal; `None` if one of its blocks is void.
         let mut halves = Some(0);
         for stored in duel.stored.blocks()? {
             let (block, rows) = stored?;
@@ -231,7 +232,7 @@ mod tests {
     use crate::tune::Setting;
     use cambio_exec::Executor;
 
-    /// Plays an experiment into a folder of its own.
+    /// Plays an experiment into a temporary folder.
     fn run(name: &str, experiment: &Experiment) -> StoredRun {
         let path = std::env::temp_dir().join(format!("cambio-stored-duel-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
@@ -249,7 +250,7 @@ mod tests {
     #[test]
     fn a_stored_run_gives_the_answer_of_a_test_that_plays_the_same_deals() {
         let roster = cambio_agents::roster();
-        // Lineups of others at the same table do not count; at two seats each pair meets alone.
+        // Lineups with other agents are ignored. At two seats, each pair has a lineup of its own.
         let two = run("two", &experiment(&[2], &["random", "greedy", "sharp"]));
         let more = run("more", &experiment(&[3, 4], &["sharp", "greedy"]));
         let mut ends = Vec::new();
@@ -271,7 +272,7 @@ mod tests {
                 }
             }
         }
-        assert!(ends.contains(&120) && ends.iter().any(|deals| *deals < 100), "some are decided, some not: {ends:?}");
+        assert!(ends.contains(&120) && ends.iter().any(|deals| *deals < 100), "all or none are decided: {ends:?}");
         std::fs::remove_dir_all(&two.path).unwrap();
         std::fs::remove_dir_all(&more.path).unwrap();
     }
@@ -287,17 +288,17 @@ mod tests {
                 .map(|duel| duel.place)
                 .map_err(|error| error.to_string())
         };
-        // At three seats all three sit at one table, so the pair has one duel.
+        // At three seats all three agents sit at one table, so the only duel is at two seats.
         assert_eq!(refused(["greedy", "sharp"], None, None), Ok(0));
         for (agents, rules, seats, expected) in [
             (
                 ["greedy", "sharp"],
                 None,
                 Some(3),
-                "`greedy` and `sharp` have no lineup of their own at original (one round), 3 seats; a test needs one of these two and nobody else",
+                "no lineup has only the agents `greedy` and `sharp` at original (one round), 3 seats",
             ),
             (["greedy", "blind"], None, None, "the run has no agent `blind`; it has random, greedy, sharp"),
-            (["greedy", "greedy"], None, None, "`greedy` is compared with itself; allowed are two different agents"),
+            (["greedy", "greedy"], None, None, "`greedy` is compared with itself; choose two different agents"),
             (
                 ["greedy", "sharp"],
                 Some("classic"),
@@ -313,7 +314,7 @@ mod tests {
         let stored = run("several", &two);
         let error = StoredDuel::find(&stored, &roster, ["sharp", "greedy"], None, None).unwrap_err();
         assert!(matches!(&error, DuelError::Several { tables, .. } if tables.len() == 2), "{error}");
-        // A run that lacks its last batch.
+        // Remove the last batch of the run.
         let ledger = std::fs::read_to_string(stored.path.join("ledger.jsonl")).unwrap();
         let cut = ledger.trim_end().rfind('\n').map_or(0, |at| at + 1);
         std::fs::write(stored.path.join("ledger.jsonl"), &ledger[..cut]).unwrap();

@@ -15,13 +15,13 @@ use super::stored::StoredRun;
 use crate::disk::RunError;
 use crate::plan::{Extent, Plan, PlanError, PlayablePlan, Secret};
 
-/// The most pairs of agents of all tables together: for each, a run keeps sums that take about 150 bytes.
+/// The maximum number of pairs of agents over all tables. For each pair, a run keeps sums of about 150 bytes.
 const MOST_PAIRS: usize = 10_000_000;
 
-/// The longest time that finished rows wait for a sync.
+/// The interval between two syncs of finished rows.
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
 
-/// The file of a run's secret. While the run is played only its owner may read it.
+/// The file with the secret of a run. Only its owner may read it.
 const SECRET_FILE: &str = "secret";
 
 /// A run folder that is being written. [`StoredRun`] has an example.
@@ -40,15 +40,15 @@ pub struct RunFolder {
     matches: u64,
     next_batch: u64,
     syncing: Option<JoinHandle<Result<(), RunError>>>,
-    /// Whether writing to the ledger failed: no entry may follow then.
+    /// Whether writing to the ledger failed. Then no further entries may be written.
     has_failed: bool,
 }
 
 impl RunFolder {
-    /// Makes a folder with the experiment, its lock and the manifest.
+    /// Creates a folder with the experiment, its lock and the manifest.
     ///
     /// # Errors
-    /// If the path exists, or the folder cannot be written.
+    /// If the path exists, the plan has too many agents, or the folder cannot be written.
     pub fn create(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
         let _claim = Claim::on(path)?;
         RunFolder::create_claimed(path, plan)
@@ -59,7 +59,7 @@ impl RunFolder {
         if agents * agents * tables > MOST_PAIRS {
             let found = format!("a list of {agents}");
             let most = (MOST_PAIRS / tables).isqrt();
-            let allowed = format!("at most {most} here, for a run keeps sums for each pair of them at each table");
+            let allowed = format!("a list of at most {most} here, because a run keeps sums for each pair and table");
             return Err(PlanError::value("agents", found, allowed).into());
         }
         create_folder(path)?;
@@ -67,7 +67,7 @@ impl RunFolder {
         RunFolder::fill(path, plan, (plan.toml(), plan.secret()), players)
     }
 
-    /// Fills a folder for rows that these bots and this program have played.
+    /// Fills an empty folder for rows that were played by these bots and this program.
     pub(crate) fn fill(
         path: &Path,
         plan: &Plan,
@@ -75,7 +75,7 @@ impl RunFolder {
         (programs, build): (Programs, Build),
     ) -> Result<RunFolder, RunError> {
         write_whole(&path.join("spec.toml"), spec.as_bytes())?;
-        // Without its secret nobody can make the lock again.
+        // Write the secret before the lock, which cannot be reproduced without it.
         secret.map_or(Ok(()), |secret| secret.write(path))?;
         write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
         let create = |name: &str, header: &[u8]| {
@@ -104,19 +104,20 @@ impl RunFolder {
             has_failed: false,
         };
         lock(path, &folder.ledger.1)?;
-        // The manifest comes last: a folder with a manifest has everything that resuming needs.
+        // Write the manifest last: a folder with a manifest can be resumed.
         folder.write_manifest("begun")?;
         Ok(folder)
     }
 
-    /// Opens a folder to go on with its run. Makes it if it does not exist, or if its run was stopped before anything was played.
+    /// Opens a folder to go on with its run. Makes it if it does not exist, or if its run was stopped before anything
+    /// was played.
     ///
     /// # Errors
     /// If it is the run of another experiment, is damaged, or cannot be written.
     pub fn reopen(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
         if !path.join("manifest.json").exists() {
             let _claim = Claim::on(path)?;
-            // Somebody else may have made it before this claim.
+            // Another process may have created it before this claim.
             if !path.join("manifest.json").exists() {
                 remove_unbegun(path, plan)?;
                 return RunFolder::create_claimed(path, plan);
@@ -128,7 +129,7 @@ impl RunFolder {
         RunFolder::resume(&stored, ledger)
     }
 
-    /// Goes on with a run that was read while its ledger was held, and cuts off what is beyond the ledger.
+    /// Resumes a run whose ledger is locked. Truncates the files to the rows that the ledger covers.
     fn resume(stored: &StoredRun, held: File) -> Result<RunFolder, RunError> {
         let ledger = stored.path.join("ledger.jsonl");
         held.set_len(stored.ledger_bytes).map_err(RunError::unwritable(&ledger))?;
@@ -136,7 +137,7 @@ impl RunFolder {
             let file = OpenOptions::new().append(true).open(path).map_err(RunError::unwritable(path))?;
             let found = file.metadata().map_err(RunError::unreadable(path))?.len();
             if found < bytes {
-                return Err(RunError::damaged(path, format!("it has {found} bytes; its ledger covers {bytes}")));
+                return Err(RunError::damaged(path, format!("it has {found} bytes, but the ledger covers {bytes}")));
             }
             file.set_len(bytes).map_err(RunError::unwritable(path))?;
             Ok((path.to_owned(), file))
@@ -169,12 +170,12 @@ impl RunFolder {
         Some(self.build.revision()).filter(|revision| *revision != Build::this().revision())
     }
 
-    /// The experiment file as it was given.
+    /// The text of the experiment file.
     pub fn spec(&self) -> &str {
         &self.spec
     }
 
-    /// How much of the run was appended.
+    /// The number of appended batches.
     pub fn extent(&self) -> Extent {
         Extent { batches: self.next_batch, of: self.plan.batch_count() }
     }
@@ -183,7 +184,7 @@ impl RunFolder {
         self.next_batch..self.plan.batch_count()
     }
 
-    /// The number of matches that were appended.
+    /// The number of appended matches.
     pub fn matches(&self) -> u64 {
         self.matches
     }
@@ -198,8 +199,7 @@ impl RunFolder {
         self.commit_if_due()
     }
 
-    /// Commits the appended rows in the background, unless that was done a moment ago: the rows are synced, then the ledger
-    /// gets its lines.
+    /// Starts a background commit of the appended rows, unless the last commit is too recent or still running.
     pub(crate) fn commit_if_due(&mut self) -> Result<(), RunError> {
         if self.has_failed || self.committed.elapsed() < COMMIT_EVERY || self.pending.is_empty() {
             return Ok(());
@@ -215,7 +215,7 @@ impl RunFolder {
         Ok(())
     }
 
-    /// What commits the appended rows: it syncs them, then appends their lines to the ledger.
+    /// Returns a closure that syncs the appended rows, and then appends their lines to the ledger.
     fn sync(&mut self) -> Result<impl FnOnce() -> Result<(), RunError> + use<>, RunError> {
         let clone =
             |(path, file): &(PathBuf, File)| Ok((path.clone(), file.try_clone().map_err(RunError::unwritable(path))?));
@@ -236,13 +236,13 @@ impl RunFolder {
         synced
     }
 
-    /// Commits the appended rows and waits until that is done. After a failure nothing is written behind the lost lines.
+    /// Commits the appended rows and waits for the result. After a failure, writes no further lines to the ledger.
     pub(crate) fn commit(&mut self) -> Result<(), RunError> {
         self.await_sync()?;
         if self.pending.is_empty() || self.has_failed { Ok(()) } else { self.sync()?() }
     }
 
-    /// Writes the manifest: what is played, by which program, and how it ended.
+    /// Writes the manifest: the plan, the program and the outcome.
     pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
         let manifest = Manifest {
             facts: Facts::of(&self.plan),
@@ -261,7 +261,7 @@ impl RunFolder {
     }
 }
 
-/// Opens the ledger of a folder and locks it. The lock comes before anything is read, so that nobody adds to it in between.
+/// Opens and locks the ledger of a folder. Lock it before reading the folder, so that no other process can append.
 fn hold(folder: &Path) -> Result<File, RunError> {
     let ledger = folder.join("ledger.jsonl");
     let held = OpenOptions::new().append(true).open(&ledger).map_err(RunError::unwritable(&ledger))?;
@@ -269,8 +269,8 @@ fn hold(folder: &Path) -> Result<File, RunError> {
     Ok(held)
 }
 
-/// Removes what is left of a run that was stopped before anything was played: there is no manifest, which is written last.
-/// Nothing is removed where anything else lies.
+/// Removes the remains of a run that was stopped before it had a manifest, that is, before anything was played. Fails without
+/// removing anything if the folder contains other files.
 fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
     if !path.is_dir() {
         return Ok(());
@@ -291,13 +291,13 @@ fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
     for name in &found {
         let length = std::fs::metadata(name).map_err(RunError::unreadable(name))?.len() as usize;
         let is_spec = name.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spec."));
-        // A manifest that was not renamed is longer than a header.
+        // An unrenamed manifest is longer than a header, but contains no rows.
         let is_manifest = name.ends_with("manifest.json.new");
         if !is_spec && !is_manifest && length > header {
-            return Err(RunError::damaged(&path.join("manifest.json"), "it is missing, and there are rows"));
+            return Err(RunError::damaged(&path.join("manifest.json"), "it is missing, but there are rows"));
         }
     }
-    // An experiment file of somebody's own, and the folder in which the command was called.
+    // Keep an experiment file of the user, and the current directory.
     let is_given = std::fs::read_to_string(path.join("spec.toml")).map_or(true, |text| text == plan.toml());
     let here = std::env::current_dir().and_then(std::fs::canonicalize);
     let is_here = here.is_ok_and(|here| std::fs::canonicalize(path).is_ok_and(|path| here.starts_with(path)));
@@ -312,15 +312,15 @@ fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
 }
 
 impl Secret {
-    /// Whether a run folder has one.
+    /// Whether a run folder has a secret.
     pub fn is_in(folder: &Path) -> bool {
         folder.join(SECRET_FILE).exists()
     }
 
-    /// The secret of a run folder.
+    /// Reads the secret of a run folder.
     ///
     /// # Errors
-    /// If its file cannot be read or is none.
+    /// If its file cannot be read or is invalid.
     pub fn read(folder: &Path) -> Result<Secret, RunError> {
         let file = folder.join(SECRET_FILE);
         let text = read_text(&file).map_err(RunError::unreadable(&file))?;
@@ -328,7 +328,7 @@ impl Secret {
         secret.ok_or_else(|| RunError::damaged(&file, "it is not 64 hexadecimal digits"))
     }
 
-    /// Writes it into a folder that has none. Only the owner of the file may read it.
+    /// Writes the secret into a folder that has none. Only the owner of the file may read it.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), RunError> {
         let file = folder.join(SECRET_FILE);
         let mut options = OpenOptions::new();
@@ -346,7 +346,7 @@ mod tests {
     use super::*;
     use crate::Experiment;
 
-    /// A folder that does not exist, and a plan for it.
+    /// The path of a folder that does not exist, and a plan for it.
     fn place(name: &str) -> (PathBuf, PlayablePlan) {
         let experiment = Experiment { deals: 4, ..Experiment::at("classic", 2, &["random"]) };
         let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();

@@ -1,17 +1,17 @@
-//! The ledger: the list of the batches that are safely on disk.
+//! The ledger: the list of the batches that are synced to disk.
 
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{FaultPolicy, Plan};
 use crate::rows::{FILES, header};
 
-/// A file of a run to which each batch appends: its name without `.zst`, and its header.
+/// A file to which each batch appends rows: its name without `.zst`, and its header.
 pub(crate) struct RowFile {
     pub(crate) name: &'static str,
     pub(crate) header: Vec<u8>,
 }
 
-/// The files of rows in the folder of a plan, in the order of the ledger.
+/// The row files of a plan, in the order of the ledger.
 pub(crate) fn row_files(plan: &Plan) -> Vec<RowFile> {
     let mut files = Vec::from(FILES.map(|file| RowFile { name: file.name, header: header(&(file.columns)()) }));
     if plan.records {
@@ -23,12 +23,12 @@ pub(crate) fn row_files(plan: &Plan) -> Vec<RowFile> {
     files
 }
 
-/// The name of a file of rows on disk.
+/// The name of a row file on disk.
 pub(crate) fn file_name(plan: &Plan, name: &str) -> String {
     if plan.compress { format!("{name}.zst") } else { name.to_owned() }
 }
 
-/// The bytes on disk for some rows: compressed if the plan says so.
+/// Converts rows to the bytes on disk, which are compressed if the plan requires it.
 pub(crate) fn packed(plan: &Plan, rows: Vec<u8>) -> Vec<u8> {
     if !plan.compress || rows.is_empty() {
         return rows;
@@ -36,10 +36,10 @@ pub(crate) fn packed(plan: &Plan, rows: Vec<u8>) -> Vec<u8> {
     #[cfg(feature = "zstd")]
     return zstd::bulk::compress(&rows, 3).expect("rows in memory can be compressed");
     #[cfg(not(feature = "zstd"))]
-    unreachable!("a plan is not compressed without the feature")
+    unreachable!("without the feature, plans are not compressed")
 }
 
-/// The rows of these bytes on disk.
+/// Converts the bytes on disk to rows.
 pub(crate) fn unpacked(plan: &Plan, bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
     if !plan.compress || bytes.is_empty() {
         return Ok(bytes);
@@ -47,15 +47,15 @@ pub(crate) fn unpacked(plan: &Plan, bytes: Vec<u8>) -> std::io::Result<Vec<u8>> 
     #[cfg(feature = "zstd")]
     return zstd::stream::decode_all(&bytes[..]);
     #[cfg(not(feature = "zstd"))]
-    Err(std::io::Error::other("it is compressed, and this program was built without the feature `zstd`"))
+    Err(std::io::Error::other("the rows are compressed, but this program was built without the feature `zstd`"))
 }
 
-/// The rows of each file of a batch, from their bytes on disk.
+/// Converts the bytes on disk of all files of a batch to rows.
 pub(crate) fn unpacked_all(plan: &Plan, files: Vec<Vec<u8>>) -> std::io::Result<Vec<Vec<u8>>> {
     files.into_iter().map(|bytes| unpacked(plan, bytes)).collect()
 }
 
-/// What the ledger says of one file in one batch.
+/// The rows of one batch in one file, as described by the ledger.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 pub(crate) struct Segment {
     pub(crate) rows: u64,
@@ -64,7 +64,7 @@ pub(crate) struct Segment {
     pub(crate) hash: String,
 }
 
-/// The ledger's entry for a batch: one line.
+/// The entry of a batch: one line of the ledger.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct BatchEntry {
     pub(crate) batch: u64,
@@ -77,7 +77,7 @@ pub(crate) struct BatchEntry {
 struct Line {
     #[serde(rename = "shard")]
     batch: u64,
-    /// The first block, and the one behind the last.
+    /// The first block and the exclusive end.
     blocks: [u64; 2],
     files: Segments,
 }
@@ -119,10 +119,10 @@ impl BatchEntry {
             faults: (plan.faults != FaultPolicy::Stop).then(next),
         };
         let line = Line { batch: self.batch, blocks: [blocks.start, blocks.end], files };
-        serde_json::to_string(&line).expect("an entry is text and numbers") + "\n"
+        serde_json::to_string(&line).expect("text and numbers can be serialized") + "\n"
     }
 
-    /// Reads a line. It must be exactly as this program would write it.
+    /// Parses a line. It must be exactly as this program writes it.
     pub(crate) fn read(text: &str, plan: &Plan) -> Option<BatchEntry> {
         let Line { batch, files, .. } = serde_json::from_str(text).ok()?;
         let Segments { matches, rounds, players, records, faults } = files;

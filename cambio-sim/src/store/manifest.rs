@@ -1,4 +1,4 @@
-//! The manifest of a run: what is played, by which program, and how it ended.
+//! The manifest of a run: the plan, the program and the outcome.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::plan::{Cell, Lineup, Plan, PlayablePlan, Rotations, Secret, lock_diff
 
 pub(crate) const FORMAT: &str = "cambio-run/2";
 
-/// How a run may have ended.
+/// The possible outcomes of a run.
 const OUTCOMES: [&str; 4] = ["begun", "complete", "interrupted", "fault"];
 
-/// The fields of a manifest, in their order.
+/// The fields of a manifest, in order.
 #[derive(Serialize)]
 pub(super) struct Manifest<'r> {
     #[serde(flatten)]
@@ -24,17 +24,17 @@ pub(super) struct Manifest<'r> {
     #[serde(flatten)]
     pub(super) build: &'r Build,
     pub(super) outcome: &'r str,
-    /// The secret from which the chance came, told when all is played.
+    /// The secret of the run, published when the run is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) secret: Option<String>,
     pub(super) matches: u64,
-    /// The BLAKE3 of `spec.toml`.
+    /// The BLAKE3 hash of `spec.toml`.
     pub(super) spec: String,
     pub(super) programs: &'r Programs,
 }
 
 impl Manifest<'_> {
-    /// The text of `manifest.json`: the fields, and as the last one `blake3`, the hash of the bytes before its comma.
+    /// The text of `manifest.json`: the fields, followed by `blake3`, the hash of all bytes before the comma in front of it.
     pub(super) fn to_text(&self) -> String {
         let fields = format!("{:#}", Value::Object(to_object(self)));
         let body = fields.strip_suffix("\n}").expect("a manifest has fields");
@@ -45,16 +45,16 @@ impl Manifest<'_> {
 fn to_object(fields: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(fields) {
         Ok(Value::Object(object)) => object,
-        other => unreachable!("a manifest is an object with text for keys, not {other:?}"),
+        other => unreachable!("a manifest serializes to an object, not {other:?}"),
     }
 }
 
-/// The BLAKE3 of each file that a bot's command names.
+/// The BLAKE3 hashes of the files in the bots' commands.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Programs(BTreeMap<String, String>);
 
 impl Programs {
-    /// The files of these agents as they are now. Files that cannot be read are left out, and so is a device.
+    /// The current files of these agents. Unreadable files and devices are omitted.
     pub(crate) fn of(agents: &[AgentSpec]) -> Programs {
         let hash = |path: String| {
             let mut hasher = blake3::Hasher::new();
@@ -69,13 +69,13 @@ impl Programs {
         Programs::deserialize(value).ok()
     }
 
-    /// The files that changed, as clauses.
+    /// A message for each changed file.
     pub(crate) fn changes(&self, now: &Programs) -> Vec<String> {
         let became = |path: &String| match (self.0.get(path), now.0.get(path)) {
             (one, other) if one == other => None,
-            (Some(_), None) => Some(format!("the bot's file `{path}` was there and is not now")),
-            (None, _) => Some(format!("the bot's file `{path}` was not there and is now")),
-            _ => Some(format!("the bot's file `{path}` is not the same")),
+            (Some(_), None) => Some(format!("the bot's file `{path}` no longer exists")),
+            (None, _) => Some(format!("the bot's file `{path}` is new")),
+            _ => Some(format!("the bot's file `{path}` has changed")),
         };
         let mut paths: Vec<&String> = self.0.keys().chain(now.0.keys()).collect();
         paths.sort();
@@ -84,7 +84,7 @@ impl Programs {
     }
 }
 
-/// Refuses to go on with a run by another plan or with other bots. `more` is another difference.
+/// Fails if the plan or the bots of a run have changed. `more` is a further difference to report.
 pub(crate) fn refuse_other(
     path: &str,
     (plan, programs): (&Plan, &Programs),
@@ -104,7 +104,7 @@ pub(crate) fn refuse_other(
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct Build {
-    /// The revision of its source.
+    /// The git revision of the sources.
     revision: Option<String>,
     uncommitted_changes: Option<bool>,
     compiler: Option<String>,
@@ -122,7 +122,7 @@ impl Build {
         }
     }
 
-    /// The program that a manifest names.
+    /// The program in a manifest.
     pub(crate) fn of(manifest: &Value) -> Build {
         Build::deserialize(manifest).unwrap_or_default()
     }
@@ -132,19 +132,19 @@ impl Build {
     }
 }
 
-/// The fields of a manifest that follow from the plan.
+/// The fields of a manifest that are determined by the plan.
 #[derive(Serialize)]
 pub(super) struct Facts<'p> {
     format: &'static str,
     run_id: String,
     version: &'static str,
     name: &'p str,
-    /// Always null. The format keeps it for a part of a run.
+    /// Always null; reserved for parts of a run.
     share: (),
     planned_matches: u64,
-    /// As text, because not every reader of JSON has whole numbers of 64 bits.
+    /// A string, because some JSON readers do not support 64-bit integers.
     seed: String,
-    /// Only where it is not that of every run.
+    /// Omitted if it is the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_seed: Option<String>,
     deals: u64,
@@ -153,7 +153,7 @@ pub(super) struct Facts<'p> {
     tables: Vec<CellFacts<'p>>,
 }
 
-/// What a manifest says of a cell.
+/// A cell in a manifest.
 #[derive(Serialize)]
 struct CellFacts<'p> {
     rules: Value,
@@ -185,22 +185,22 @@ impl<'p> Facts<'p> {
     }
 }
 
-/// Checks that a manifest is, byte for byte, what this program would have written for this plan. The error says what is wrong.
+/// Checks that a manifest has exactly the bytes that this program writes for this plan. Returns a message if not.
 pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), String> {
     if let Some(told) = manifest["secret"].as_str() {
         let secret = told.parse::<Secret>().ok().filter(|secret| plan.secret && secret.commitment() == plan.seed);
-        secret.ok_or_else(|| format!("`secret` is not the one with the commitment {}", plan.seed))?;
+        secret.ok_or_else(|| format!("`secret` does not match the commitment {}", plan.seed))?;
     }
     let facts = Facts::of(plan);
     for (field, fact) in to_object(&facts) {
         if manifest[&field] != fact {
-            return Err(format!("`{field}` is not what the lock and the ledger give"));
+            return Err(format!("`{field}` does not match the lock and the ledger"));
         }
     }
     let outcome = &manifest["outcome"];
     let outcome = OUTCOMES.into_iter().find(|word| outcome == word).ok_or_else(|| {
         let found: String = outcome.to_string().chars().take(60).collect();
-        format!("`outcome` is {found}; allowed is one of {}", OUTCOMES.join(", "))
+        format!("`outcome` must be one of {}, found {found}", OUTCOMES.join(", "))
     })?;
     let programs = Programs::from_json(&manifest["programs"]);
     let written = Manifest {
@@ -217,5 +217,5 @@ pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), Str
         return Ok(());
     }
     let same = text.split('\n').zip(written.split('\n')).take_while(|(found, wanted)| found == wanted).count();
-    Err(format!("line {} is not what was written", same + 1))
+    Err(format!("line {} has been modified", same + 1))
 }

@@ -1,9 +1,9 @@
-//! Rows as columns: a run's CSV files written again as Parquet.
+//! Conversion of a run's CSV files to Parquet.
 //!
-//! The columns and their types are those that the rows declare. Words have a dictionary, numbers by seat are lists, and an
-//! empty field is null. Rows are read batch by batch, gathered by column, and written as soon as they fill a row group. The
-//! memory in use is therefore one batch and one row group of each file, however long the run is. Only the ledger and the
-//! footers, a few kilobytes for each row group, grow with the run.
+//! The columns and their types are declared by the rows. Words are dictionary-encoded, numbers by seat are lists, and an
+//! empty field is null. Rows are read batch by batch, gathered by column, and written when they fill a row group. The
+//! memory in use is therefore one batch and one row group of each file, regardless of the length of the run. Only the ledger
+//! and the footers, a few kilobytes per row group, grow with the run.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,18 +25,17 @@ use super::stored::StoredRun;
 use crate::disk::RunError;
 use crate::rows::{Column, CsvFile, FILES, Kind, RowReader};
 
-/// How many rows a row group has: enough for a reader's work in parallel, few enough for memory.
+/// The number of rows in a row group: large enough for parallel readers, small enough for memory.
 const GROUP: usize = 1 << 16;
 
-/// Writes `matches.parquet`, `rounds.parquet` and `players.parquet` into a new folder. They hold the rows that the ledger covers,
-/// checked against it.
+/// Writes `matches.parquet`, `rounds.parquet` and `players.parquet` into a new folder. They contain the rows that the ledger
+/// covers, checked against its hashes.
 ///
-/// Each file holds the run id under the key `cambio.run_id`. The folder has the name `NAME.new` until all three files are on
-/// disk.
+/// The metadata of each file contain the run id under the key `cambio.run_id`. The folder is named `NAME.new` until all three
+/// files are on disk.
 ///
 /// # Errors
-/// If there is something at either path, the rows cannot be read or are not what the ledger says, or the files cannot
-/// be written.
+/// If either path already exists, the rows cannot be read or do not match the ledger, or the files cannot be written.
 pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
     build_aside(out, |new| {
         let run = stored.plan.run_id();
@@ -49,7 +48,7 @@ pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
                 let bad = |what: String| RunError::damaged(&source, format!("batch {}: {what}", entry.batch));
                 let mut reader = RowReader::new(rows).map_err(bad)?;
                 while let Some(row) = reader.next() {
-                    table.gather(row).map_err(|column| bad(format!("a row without a good `{column}`")))?;
+                    table.gather(row).map_err(|column| bad(format!("a row has an invalid or missing `{column}`")))?;
                     if table.rows == GROUP {
                         table.write_group()?;
                     }
@@ -71,12 +70,12 @@ struct Table {
 }
 
 impl Table {
-    /// A file of rows of a run, in a folder.
+    /// Creates the Parquet file for a CSV file in a folder.
     fn create(source: &'static str, columns: Vec<Column>, run: &str, folder: &Path) -> Result<Table, RunError> {
         let name = source.trim_end_matches(".csv");
         let path = folder.join(format!("{name}.parquet"));
         let fields: String = columns.iter().map(schema).collect();
-        let schema = parse_message_type(&format!("message {name} {{ {fields} }}")).expect("the schema is well-formed");
+        let schema = parse_message_type(&format!("message {name} {{ {fields} }}")).expect("the schema is valid");
         let compression =
             if cfg!(feature = "zstd") { Compression::ZSTD(ZstdLevel::default()) } else { Compression::SNAPPY };
         let mut properties = WriterProperties::builder()
@@ -92,14 +91,14 @@ impl Table {
         Ok(Table { source, writer, path, columns: columns.into_iter().map(Gathered::new).collect(), rows: 0 })
     }
 
-    /// Takes a row. The error is the name of the column whose field is missing or malformed.
+    /// Adds a row. The error is the name of the column whose field is missing or malformed.
     fn gather(&mut self, row: &StringRecord) -> Result<(), &'static str> {
         let mut fields = row.iter();
         for gathered in &mut self.columns {
             fields.next().and_then(|field| gathered.take(field)).ok_or(gathered.column.name)?;
         }
         self.rows += 1;
-        if fields.next().is_some() { Err("the end of the row") } else { Ok(()) }
+        if fields.next().is_some() { Err("end of the row") } else { Ok(()) }
     }
 
     fn write_group(&mut self) -> Result<(), RunError> {
@@ -108,7 +107,7 @@ impl Table {
         let write = || {
             let mut group = self.writer.next_row_group()?;
             for gathered in columns {
-                let writer = group.next_column()?.expect("the schema has a column for each that is gathered");
+                let writer = group.next_column()?.expect("the schema has these columns");
                 gathered.write(writer)?;
             }
             group.close().map(drop)
@@ -129,7 +128,6 @@ fn not_written(path: &Path, error: ParquetError) -> RunError {
     RunError::unwritable(path)(error.into())
 }
 
-/// A column in Parquet's language of schemas.
 fn schema(column: &Column) -> String {
     let Column { name, kind, may_be_empty } = column;
     let list = |element: &str| {
@@ -150,20 +148,20 @@ fn schema(column: &Column) -> String {
     }
 }
 
-/// The cells of a column that make a row group.
+/// The cells of one column in the current row group.
 struct Gathered {
     column: Column,
-    /// Those that are not empty.
+    /// The values of the cells that are not empty.
     values: Values,
-    /// Of each value and each empty cell, whether it is a value: Parquet's definition levels.
+    /// Parquet's definition levels: 1 for a value, 0 for an empty cell.
     levels: Vec<i16>,
-    /// Of each value, whether it goes on with the list of the one before: Parquet's repetition levels.
+    /// Parquet's repetition levels: 1 if a value continues the list of the previous value.
     follows: Vec<i16>,
-    /// The words of this row group: equal ones share their bytes.
+    /// The distinct words of this row group, so that equal words share their bytes.
     words: BTreeMap<Box<str>, ByteArray>,
 }
 
-/// Values as Parquet stores them: numbers from 0 as the signed ones of the same bits.
+/// Values in Parquet's physical types: unsigned integers are stored as signed integers with the same bits.
 enum Values {
     Texts(Vec<ByteArray>),
     Words32(Vec<i32>),
@@ -188,7 +186,7 @@ impl Gathered {
         matches!(self.column.kind, Kind::I32BySeat | Kind::F64BySeat)
     }
 
-    /// Takes a cell; `None` if it is not one of the column.
+    /// Adds a cell; `None` if it is not valid for the column.
     fn take(&mut self, cell: &str) -> Option<()> {
         if cell.is_empty() {
             self.levels.push(0);
@@ -228,7 +226,7 @@ impl Gathered {
         Some(())
     }
 
-    /// Writes what is gathered, and begins anew.
+    /// Writes the gathered cells and clears them.
     fn write(&mut self, mut writer: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         let levels = (self.column.may_be_empty || self.is_by_seat()).then_some(&self.levels[..]);
         let follows = self.is_by_seat().then_some(&self.follows[..]);

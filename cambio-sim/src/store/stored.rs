@@ -12,7 +12,7 @@ use super::manifest::{self, Build, Programs};
 use crate::disk::RunError;
 use crate::plan::{Extent, Plan, PlayablePlan, Secret};
 
-/// A run on disk, as its folder describes it.
+/// A run on disk.
 ///
 /// ```
 /// use std::path::Path;
@@ -45,28 +45,28 @@ pub struct StoredRun {
     pub path: PathBuf,
     /// The plan.
     pub plan: Plan,
-    /// The experiment file as it was given.
+    /// The text of the experiment file.
     pub spec: String,
     pub(crate) entries: Vec<BatchEntry>,
-    /// The number of bytes in whole lines of the ledger.
+    /// The number of bytes in the complete lines of the ledger.
     pub(super) ledger_bytes: u64,
-    /// Whether the manifest says that the run is complete.
+    /// Whether the outcome in the manifest is `complete`.
     pub claims_complete: bool,
     /// Whether the ledger ends in the middle of a line.
     pub(crate) is_torn: bool,
-    /// The files of the bots when the run began.
+    /// The hashes of the bots' files when the run began.
     pub(crate) programs: Programs,
     manifest: Value,
 }
 
-/// A batch that was read: its entry, and the rows of each file.
+/// A batch read from disk: its entry, and the rows of each file.
 pub(crate) type ReadBatch<'s> = (&'s BatchEntry, Vec<Vec<u8>>);
 
 impl StoredRun {
     /// Reads the experiment, the lock, the manifest and the ledger of a folder, but not its rows.
     ///
     /// # Errors
-    /// If a file cannot be read, or is not byte for byte what was written.
+    /// If a file cannot be read or has been modified.
     pub fn open(path: &Path) -> Result<StoredRun, RunError> {
         let read = |name: &str| {
             let file = path.join(name);
@@ -80,7 +80,7 @@ impl StoredRun {
         let plan =
             Plan::unlock(&lock).map_err(|error| RunError::damaged(&path.join("spec.lock.json"), error.to_string()))?;
         if plan.compress && !cfg!(feature = "zstd") {
-            let what = "its rows are compressed, and this program was built without the feature `zstd`";
+            let what = "its rows are compressed, but this program was built without the feature `zstd`";
             return Err(RunError::unreadable(path)(std::io::Error::other(what)));
         }
         let file = path.join("manifest.json");
@@ -90,19 +90,19 @@ impl StoredRun {
         if manifest["format"] != manifest::FORMAT {
             return Err(RunError::damaged(
                 &file,
-                format!("its format is {}; this program knows \"{}\"", manifest["format"], manifest::FORMAT),
+                format!("its format is {}; this program supports \"{}\"", manifest["format"], manifest::FORMAT),
             ));
         }
         if manifest["run_id"] != plan.run_id().as_str() {
             return Err(RunError::damaged(
                 &file,
-                format!("its run id is {}, that of the lock {}", manifest["run_id"], plan.run_id()),
+                format!("its run id is {}, but the run id of the lock is {}", manifest["run_id"], plan.run_id()),
             ));
         }
         manifest::check(&said, &manifest, &plan).map_err(|what| RunError::damaged(&file, what))?;
         let spec = read("spec.toml")?;
         if manifest["spec"] != blake3::hash(spec.as_bytes()).to_string().as_str() {
-            return Err(RunError::damaged(&path.join("spec.toml"), "it is not the file that was given"));
+            return Err(RunError::damaged(&path.join("spec.toml"), "it has been modified"));
         }
         let ledger = path.join("ledger.jsonl");
         let text = read("ledger.jsonl")?;
@@ -120,10 +120,10 @@ impl StoredRun {
         Ok(StoredRun { path, plan, spec, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
     }
 
-    /// The plan of the folder, so that it can be played: with its secret, where the chance comes from one.
+    /// The plan with its agents, and with its secret if it has one.
     ///
     /// # Errors
-    /// If the roster does not know one of the agents, or the secret is missing or not the one that was committed to.
+    /// If the roster lacks an agent, or the secret is missing or does not match its commitment.
     pub fn playable(&self, roster: &Roster) -> Result<PlayablePlan, RunError> {
         let plan = self.plan.clone();
         let playable =
@@ -131,17 +131,17 @@ impl StoredRun {
         Ok(playable?.with_toml(&*self.spec))
     }
 
-    /// What is wrong with the manifest of a run that is said to be complete.
+    /// Messages about errors in the manifest of a complete run.
     pub(crate) fn manifest_flaws(&self) -> Vec<String> {
         let file = self.path.join("manifest.json");
         let mut flaws = Vec::new();
         if self.claims_complete && self.manifest["matches"] != self.matches() {
-            flaws.push(format!("{}: `matches` is not what the lock and the ledger give", file.display()));
+            flaws.push(format!("{}: `matches` does not match the lock and the ledger", file.display()));
         }
         if self.claims_complete && self.plan.secret {
             match Secret::read(&self.path) {
                 Ok(secret) if self.manifest["secret"] == secret.to_string().as_str() => {}
-                Ok(_) => flaws.push(format!("{}: `secret` is not that of the run", file.display())),
+                Ok(_) => flaws.push(format!("{}: `secret` is not the secret of the run", file.display())),
                 Err(error) => flaws.push(error.to_string()),
             }
         }
@@ -152,12 +152,12 @@ impl StoredRun {
         Build::of(&self.manifest)
     }
 
-    /// Whether all batches are there.
+    /// Whether all batches are on disk.
     pub fn is_complete(&self) -> bool {
         self.extent().is_whole()
     }
 
-    /// How much of the run is there.
+    /// The number of batches on disk.
     pub fn extent(&self) -> Extent {
         Extent { batches: self.entries.len() as u64, of: self.plan.batch_count() }
     }
@@ -167,8 +167,8 @@ impl StoredRun {
         self.entries.iter().map(|entry| entry.segments[0].rows).sum()
     }
 
-    /// Reads the rows of every batch in order, and checks each file against the ledger. Fails if a file cannot be read
-    /// or does not agree with the ledger.
+    /// Reads the rows of all batches in order, and checks each file against the ledger. Fails if a file cannot be read
+    /// or does not match the ledger.
     pub(crate) fn read_batches(&self) -> Result<impl Iterator<Item = Result<ReadBatch<'_>, RunError>>, RunError> {
         let mut files = Vec::new();
         for file in row_files(&self.plan) {
@@ -177,7 +177,7 @@ impl StoredRun {
             let mut header = vec![0; packed(&self.plan, file.header.clone()).len()];
             let read = reader.read_exact(&mut header);
             if read.is_err() || header != packed(&self.plan, file.header) {
-                return Err(RunError::damaged(&path, "it does not begin with the header of its rows"));
+                return Err(RunError::damaged(&path, "it does not begin with its header"));
             }
             files.push((path, reader, header.len() as u64));
         }
@@ -187,11 +187,11 @@ impl StoredRun {
             reader.take(segment.bytes).read_to_end(&mut bytes).map_err(RunError::unreadable(path))?;
             let place = format!("bytes {at} to {}, batch {}", *at + segment.bytes, entry.batch);
             if bytes.len() as u64 != segment.bytes {
-                let what = format!("it ends after byte {}; {place} should be there", *at + bytes.len() as u64);
+                let what = format!("it ends after byte {}, within {place}", *at + bytes.len() as u64);
                 return Err(RunError::damaged(path, what));
             }
             if blake3::hash(&bytes).to_hex().as_str() != segment.hash {
-                return Err(RunError::damaged(path, format!("{place} are not those of the ledger")));
+                return Err(RunError::damaged(path, format!("{place} do not match the ledger")));
             }
             *at += segment.bytes;
             unpacked(&self.plan, bytes).map_err(RunError::unreadable(path))
@@ -202,7 +202,7 @@ impl StoredRun {
         }))
     }
 
-    /// The number of bytes of each file that the ledger covers, header included.
+    /// The number of bytes of each file that the ledger covers, including the header.
     pub(crate) fn covered(&self) -> Vec<(PathBuf, u64)> {
         let covered = |(place, file): (usize, RowFile)| {
             let header = packed(&self.plan, file.header).len() as u64;

@@ -1,4 +1,4 @@
-//! From a task to what was found.
+//! Execution of tuning tasks.
 
 use std::ops::Range;
 
@@ -14,11 +14,11 @@ use crate::plan::{Payoff, PlanError};
 use crate::play::PlayError;
 
 impl Task {
-    /// Searches for the best values. The deals are played by an [`Executor`](crate::Executor), or by another [`Scorer`]; `progress` is
-    /// told what is done next.
+    /// Searches for the best values. The `scorer` plays the deals: an [`Executor`](crate::Executor), or another [`Scorer`]. Calls
+    /// `progress` before each step.
     ///
     /// # Errors
-    /// If the task is not allowed, an agent is at fault, or play was interrupted.
+    /// If the task is invalid, an agent is at fault, or play was interrupted.
     ///
     /// # Determinism
     /// The result does not depend on the number of threads or machines.
@@ -45,7 +45,7 @@ impl Task {
     /// let values: Vec<&str> = tuned.points.iter().map(|point| point.value.as_str()).collect();
     /// assert_eq!(values, ["0", "15", "30"]);
     /// assert_eq!(tuned.scores[0].by_deal[2].len(), 40);
-    /// let Found::AgainstField(found) = tuned.result.found else { panic!("it met a field") };
+    /// let Found::AgainstField(found) = tuned.result.found else { panic!("a tuning against a field") };
     /// assert_ne!(found.best_value, "30", "a greedy player that calls with 30 points loses");
     /// assert_eq!(found.blocks, 120);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -66,7 +66,7 @@ impl Task {
     }
 }
 
-/// A task while it is carried out.
+/// A task that is being executed.
 struct Drive<'a> {
     task: &'a Task,
     roster: &'a Roster,
@@ -117,7 +117,7 @@ impl<'a> Drive<'a> {
         Ok(Tuned { points, scores, result: self.result(Found::AgainstField(found)) })
     }
 
-    /// Sweep, race or halving.
+    /// Runs a sweep, a race or sequential halving.
     fn choose(&mut self, field: &[String]) -> Result<Search, TuneError> {
         let task = self.task;
         let grid = task.grid(Some(1))?;
@@ -147,7 +147,7 @@ impl<'a> Drive<'a> {
             }
         };
         let best = best.unwrap_or_else(|| highest(scores.iter().map(|scores| mean(scores))));
-        // Simultaneous statements are about the payoff that is maximized.
+        // Simultaneous inference needs a payoff that is maximized.
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
         let mut points = measured.curve(&field.join(" | "), &values, &scores, task.setting.seed);
         if sign < 0.0 {
@@ -179,7 +179,7 @@ impl<'a> Drive<'a> {
                 let scores = measured.scores(&which, deals..deals + each)?;
                 blocks += distinct.len() as u64 * each;
                 let mean = |spec: &String| {
-                    let place = distinct.binary_search(spec).expect("it is listed");
+                    let place = distinct.binary_search(spec).expect("`distinct` contains all specs");
                     sign * scores[place].iter().sum::<f64>() / each as f64
                 };
                 Ok::<_, PlayError>(specs.iter().map(mean).collect())
@@ -198,7 +198,7 @@ impl<'a> Drive<'a> {
         Ok(Search { points, best: 0, blocks, used: deals + each, scores: Vec::new() })
     }
 
-    /// Compares the winner with the incumbent on deals that the search did not use.
+    /// Compares the winner with the incumbent on fresh deals.
     fn validate(&mut self, winner: &str, field: &[String], deals: Range<u64>) -> Result<Validation, TuneError> {
         let incumbent = self.task.incumbent.clone().unwrap_or_else(|| self.task.with_defaults());
         let parsed = |spec| self.roster.parse(spec).map_err(|error| PlayError::from(PlanError::from(error)));
@@ -216,7 +216,7 @@ impl<'a> Drive<'a> {
             joint.add(&[1, 1], &[whole(one), whole(other)]);
         }
         let support = self.task.setting.payoff.support_of_difference();
-        let (difference, _) = joint.difference(0, 1, units, support).expect("both played every deal");
+        let (difference, _) = joint.difference(0, 1, units, support).expect("both agents played every deal");
         Ok(Validation::Played(Comparison {
             deals: count,
             winner: mean(&scores[0]),
@@ -228,7 +228,7 @@ impl<'a> Drive<'a> {
         }))
     }
 
-    /// Every value against a table full of every value: best replies, and values that are best replies to themselves.
+    /// Self-play mode: plays every value against every value in all other seats, to find best responses and symmetric equilibria.
     fn against_itself(self) -> Result<Tuned, TuneError> {
         let task = self.task;
         let Method::Sweep { deals } = task.method else { return Err(TuneError::ItselfNeedsSweep(task.method.name())) };
@@ -267,13 +267,13 @@ fn mean(scores: &[f64]) -> f64 {
     scores.iter().sum::<f64>() / scores.len() as f64
 }
 
-/// The place of the highest mean; of equal ones, the first.
+/// The index of the highest mean; the first one if several are equal.
 fn highest(means: impl Iterator<Item = f64>) -> usize {
     let means: Vec<f64> = means.collect();
     (0..means.len()).rev().max_by(|&one, &other| means[one].total_cmp(&means[other])).unwrap_or(0)
 }
 
-/// Turns a point back from the maximized payoff, if fewer points are better.
+/// Restores the sign of a point whose payoff was negated for maximization.
 fn negate(point: &mut Point) {
     point.mean = -point.mean;
     let flip = |low: &mut Option<f64>, high: &mut Option<f64>| {
@@ -313,27 +313,27 @@ mod tests {
         let points = Setting { payoff: Payoff::Points, ..setting };
         let executor = Executor::new(1).unwrap();
         for (task, sentence) in [
-            (Task { agent: marks, ..task.clone() }, "`greedy(call_at=6)` has 0 question marks and 1 ranges; "),
-            (Task { method: Method::Race(race), ..task.clone() }, "first is 1; allowed is a number from 2 to 10000000"),
+            (Task { agent: marks, ..task.clone() }, "`greedy(call_at=6)` needs one range per question mark "),
+            (Task { method: Method::Race(race), ..task.clone() }, "first must be from 2 to 10000000, found 1"),
             (
                 Task { validate: 1 << 60, ..task.clone() },
-                "validate is 1152921504606846976; allowed is a number from 2 ",
+                "validate must be from 2 to 10000000, found 1152921504606846976",
             ),
             (
                 Task { method: Method::Halving { blocks: 8 }, ..task.clone() },
-                "tables of the candidates themselves go with the method sweep; the method is halving",
+                "tuning against the candidates themselves requires the method sweep, found halving",
             ),
             (
                 Task { setting: points, ..task.clone() },
-                "tables of the candidates themselves are about what is shared out",
+                "tuning against the candidates themselves requires the payoff rank_points, win or margin",
             ),
             (
                 Task { agent, ranges: many, ..task.clone() },
-                "the ranges have 10201 combinations; allowed are 10000, or ",
+                "the ranges must have at most 10000 combinations, found 10201",
             ),
             (
                 Task { method: Method::Sweep { deals: 400_000 }, ..task.clone() },
-                "deals is 400000 for 16 combinations; allowed are at most 390625 for so many",
+                "deals must be at most 390625 for 16 combinations, found 400000",
             ),
         ] {
             let said = task.run(&cambio_agents::roster(), &executor, |step| panic!("{step}")).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! What tuning found, as `tuning.json` holds it.
+//! The result of a tuning: `tuning.json`.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, from_value, json};
 
 use crate::plan::Payoff;
 
-/// What tuning found: the object of `tuning.json`. The curve is beside it, in `curve.csv`.
+/// The result of a tuning: the object of `tuning.json`. The response curve is stored in `curve.csv`.
 ///
 /// ```
 /// use cambio_sim::tune::{Found, TuningResult};
@@ -31,9 +31,9 @@ use crate::plan::Payoff;
 pub struct TuningResult {
     /// The version of the program.
     pub version: String,
-    /// The agent, with a question mark for each value that was tuned.
+    /// The agent, with a question mark for each tuned value.
     pub agent: String,
-    /// The range of each question mark, as it was given.
+    /// The range of each question mark, as entered.
     pub ranges: Vec<String>,
     /// A preset, or a rule file.
     pub rules: String,
@@ -45,49 +45,49 @@ pub struct TuningResult {
     pub seed: Seed,
     /// The command that repeats the tuning.
     pub command: String,
-    /// What was found.
+    /// The best values.
     pub found: Found,
 }
 
-/// What was found, by whom the candidates met.
+/// The best values, depending on the opponents of the candidates.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Found {
-    /// All candidates met the same field, and one of them is the best.
+    /// All candidates played against the same field.
     AgainstField(AgainstField),
-    /// The candidates were each other's field. In `tuning.json` the field is `self`.
+    /// The candidates played against each other. In `tuning.json` the field is `self`.
     AgainstItself(AgainstItself),
 }
 
 /// The best value against a field.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct AgainstField {
-    /// The field: one agent for all other seats, or one for each.
+    /// The field: one agent for all other seats, or one agent for each.
     #[serde(skip_serializing)]
     pub field: Vec<String>,
-    /// How the best was searched for.
+    /// The search method.
     pub method: MethodName,
     /// The number of deal blocks that the search played.
     pub blocks: u64,
     /// The best agent.
     pub best: String,
-    /// Its value; several are separated by spaces.
+    /// Its value; several values are separated by spaces.
     pub best_value: String,
-    /// Its mean payoff in the search. The best of many is flattered by the deals that it was chosen on.
+    /// Its mean payoff in the search. This is biased upwards, because the agent was selected on the same deals.
     pub estimate: f64,
-    /// The best against the incumbent on fresh deals; `None` if there were none.
+    /// The comparison with the incumbent on fresh deals; `None` if there were no fresh deals.
     pub validation: Option<Validation>,
 }
 
-/// Every value against tables full of every value.
+/// Self-play: every value against every value in all other seats.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct AgainstItself {
-    /// The number of deals of each value against each.
+    /// The number of deals of each value against each value.
     pub deals: u64,
-    /// The values that are not distinguishable from the best reply to tables of themselves.
+    /// The values that are not distinguishable from a best response to themselves.
     pub symmetric_equilibria: Vec<String>,
-    /// The share of each value in an equilibrium of the measured game of two; `None` for other seats and payoffs.
+    /// The share of each value in a Nash equilibrium of the measured two-player game; `None` for other seats and payoffs.
     pub nash: Option<Vec<f64>>,
-    /// All values, in the order of the shares.
+    /// All values, in the order of `nash`.
     pub values: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ pub struct AgainstItself {
 pub enum MethodName {
     /// All values play the same deals.
     Sweep,
-    /// The race of Kim and Nelson (2001).
+    /// The sequential elimination of Kim and Nelson (2001).
     Race,
     /// Sequential halving.
     Halving,
@@ -116,16 +116,16 @@ impl fmt::Display for MethodName {
     }
 }
 
-/// How the winner of a search did on deals that the search did not use.
+/// The comparison of a search's winner with the incumbent on fresh deals.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 #[serde(try_from = "Object", into = "Object")]
 pub enum Validation {
-    /// The winner is the incumbent: nothing was played.
+    /// The winner is the incumbent, so nothing was played.
     Same {
         /// The incumbent.
         incumbent: String,
     },
-    /// The winner and the incumbent met the same field on the same deals.
+    /// The winner and the incumbent played against the same field on the same deals.
     Played(Comparison),
 }
 
@@ -148,14 +148,13 @@ pub struct Comparison {
     pub high: Option<f64>,
 }
 
-/// An object of JSON, with its fields in order.
+/// A JSON object, with its fields in order.
 type Object = Map<String, Value>;
 
-/// A struct as an object.
 fn object(fields: impl Serialize) -> Object {
     match serde_json::to_value(fields) {
         Ok(Value::Object(object)) => object,
-        other => unreachable!("a struct is an object, not {other:?}"),
+        other => unreachable!("a struct serializes to an object, not {other:?}"),
     }
 }
 
@@ -193,7 +192,7 @@ impl TryFrom<Object> for TuningResult {
         let found = match &written.get("field") {
             Some(Value::Array(_)) => Found::AgainstField(read(&written, "a field")?),
             Some(Value::String(word)) if word == "self" => Found::AgainstItself(read(&written, "itself")?),
-            _ => return Err("`field` is neither a list of agents nor `self`".to_owned()),
+            _ => return Err("`field` must be a list of agents or `self`".to_owned()),
         };
         Ok(TuningResult {
             version,
@@ -256,7 +255,7 @@ mod tests {
             (ITSELF, r#""deals":30,"#, "", "a result against itself: missing field `deals`"),
             (FIELD, r#""method":"cma","#, "", "a result against a field: missing field `method`"),
             (FIELD, r#""winner":0.5,"#, "", "a result against a field: `validation`: missing field `winner`"),
-            (FIELD, r#"["greedy"]"#, r#""others""#, "`field` is neither a list of agents nor `self`"),
+            (FIELD, r#"["greedy"]"#, r#""others""#, "`field` must be a list of agents or `self`"),
             (FIELD, r#""0011"#, r#""zz11"#, "`seed`: "),
             (
                 FIELD,

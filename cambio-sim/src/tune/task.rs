@@ -1,4 +1,4 @@
-//! What is tuned, how the best is searched for, and why that may be refused.
+//! Tuning tasks, search methods and their errors.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,73 +10,73 @@ use super::values::Values;
 use super::{Point, Setting};
 use crate::play::PlayError;
 
-/// The most values of a sweep, a race or halving.
+/// The maximum number of values in a sweep, a race or halving.
 const MOST_VALUES: usize = 10_000;
-/// The most deals of a stage of tuning. The score of each value on each deal is kept until the end.
+/// The maximum number of deals in a stage of tuning. The score of each value on each deal is kept until the end.
 pub const MOST_DEALS: u64 = 10_000_000;
-/// The most scores of a stage: they take 0.8 GB.
+/// The maximum number of scores in a stage, which take 0.8 GB.
 const MOST_SCORES: u64 = 100_000_000;
 
-/// A tuning: an agent with question marks, and whom its values meet. [`Task::run`] searches for the best values.
+/// A tuning task: an agent with question marks, and the opponents. [`Task::run`] searches for the best values.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The agent, with a question mark for each value that is tuned: `greedy(call_at=?)`.
+    /// The agent, with a question mark for each tuned value: `greedy(call_at=?)`.
     pub agent: String,
     /// The values of each question mark, in order.
     pub ranges: Vec<Values>,
-    /// Whom the candidates meet.
+    /// The opponents of the candidates.
     pub opponents: Opponents,
     /// The table, and the payoff that is maximized; points are minimized.
     pub setting: Setting,
-    /// How the best is searched for.
+    /// The search method.
     pub method: Method,
-    /// The number of fresh deals on which the winner and the incumbent meet the same field; fewer than 2 are none. Tables of
-    /// the candidates themselves have none.
+    /// The number of fresh deals for the comparison of the winner with the incumbent; fewer than 2 disable it. Ignored for
+    /// [`Opponents::Themselves`].
     pub validate: u64,
-    /// The agent that the winner is compared with; `None` for the agent with its default values.
+    /// The agent that the winner is compared with; by default the agent with its default values.
     pub incumbent: Option<String>,
     /// The command that repeats the tuning, for the result.
     pub command: String,
 }
 
-/// Whom the candidates meet.
+/// The opponents of the candidates.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Opponents {
     /// The agent with its default values, in all other seats.
     #[default]
     Defaults,
-    /// One agent for all other seats, or one for each.
+    /// One agent for all other seats, or one agent for each.
     Field(Vec<String>),
-    /// The candidates: every value meets tables full of every value.
+    /// Self-play: every candidate plays against every candidate in all other seats.
     Themselves,
 }
 
-/// How the best value is searched for.
+/// A search method.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Method {
-    /// All values play the same deals; gives the whole curve.
+    /// All values play the same deals, which gives the whole response curve.
     Sweep {
-        /// The number of deals of each value.
+        /// The number of deals per value.
         deals: u64,
     },
-    /// The race of Kim and Nelson (2001): values drop out as soon as they are too far behind.
+    /// The sequential elimination of Kim and Nelson (2001): drops values that are too far behind.
     Race(Race),
-    /// Sequential halving: the worse half of the values drops out again and again.
+    /// Sequential halving: repeatedly drops the worse half of the values.
     Halving {
-        /// The number of deal blocks of all values together.
+        /// The total number of deal blocks.
         blocks: u64,
     },
-    /// CMA-ES, for several parameters at once. It ends early when its points are close together.
+    /// CMA-ES, for several parameters. Ends early when its points are close together.
     Cma {
-        /// The number of deals of each generation.
+        /// The number of deals per generation.
         deals: u64,
-        /// The most generations.
+        /// The maximum number of generations.
         generations: u32,
     },
 }
 
 impl Method {
-    /// Its name.
+    /// The name of the method.
     pub fn name(&self) -> MethodName {
         match self {
             Method::Sweep { .. } => MethodName::Sweep,
@@ -86,7 +86,7 @@ impl Method {
         }
     }
 
-    /// How many deals it was given, and what they are called.
+    /// The number of deals, and the name of its parameter.
     fn deals(&self) -> (&'static str, u64) {
         match *self {
             Method::Sweep { deals } | Method::Halving { blocks: deals } | Method::Cma { deals, .. } => ("deals", deals),
@@ -95,11 +95,11 @@ impl Method {
     }
 }
 
-/// What a tuning does next.
+/// The next step of a tuning.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Step {
-    /// Values play deals, in a sweep, a race or halving.
+    /// Several values play deals, in a sweep, a race or halving.
     Deals {
         /// The number of values.
         values: usize,
@@ -108,18 +108,18 @@ pub enum Step {
     },
     /// A generation of CMA-ES is played.
     Generation {
-        /// Its number, from 0 on.
+        /// Its number, from 0.
         number: u32,
-        /// The values where the search stands.
+        /// The values at the centre of the search.
         centre: Vec<f64>,
     },
-    /// All values meet tables full of one of them.
+    /// All values play against one of them, in self-play mode.
     Field {
-        /// Its number, from 0 on.
+        /// Its number, from 0.
         number: usize,
         /// The number of fields.
         of: usize,
-        /// The agent of the tables.
+        /// The agent in all other seats.
         field: String,
     },
     /// The winner and the incumbent play fresh deals.
@@ -140,14 +140,14 @@ impl fmt::Display for Step {
     }
 }
 
-/// What a tuning found, with all that it was found from.
+/// The result of a tuning with its data.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tuned {
-    /// The curve: the rows of `curve.csv`. Tables of the candidates themselves have a curve for each field, one after another.
+    /// The response curve: the rows of `curve.csv`. In self-play mode, one curve per field, one after another.
     pub points: Vec<Point>,
-    /// The scores from which the curves are computed, one for each field; empty after CMA-ES, whose candidates change.
+    /// The scores behind the curves, one item per field; empty after CMA-ES, because its candidates change.
     pub scores: Vec<FieldScores>,
-    /// What was found: the object of `tuning.json`.
+    /// The result: the object of `tuning.json`.
     pub result: TuningResult,
 }
 
@@ -156,68 +156,66 @@ pub struct Tuned {
 pub struct FieldScores {
     /// The field; several agents are separated by bars.
     pub field: String,
-    /// The specs of the candidates, as rows have them.
+    /// The normalized specs of the candidates, as written in rows.
     pub agents: Vec<String>,
-    /// For each candidate, its mean payoff over its seats in each deal that it played, from deal 0 on. Whoever dropped out
-    /// has fewer.
+    /// For each candidate, its mean payoff over its seats in each deal, from deal 0 on. Candidates that were dropped have
+    /// fewer deals.
     pub by_deal: Vec<Vec<f64>>,
 }
 
-/// Why an agent cannot be tuned.
+/// A task that cannot be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TuneError {
-    /// Not one range for each question mark, or no question mark.
-    #[error("`{agent}` has {marks} question marks and {ranges} ranges; allowed is one range for each")]
+    /// The numbers of question marks and ranges differ or are 0.
+    #[error("`{agent}` needs one range per question mark (question marks: {marks}, ranges: {ranges})")]
     Marks {
         /// The agent.
         agent: String,
-        /// How many question marks it has.
+        /// The number of question marks.
         marks: usize,
-        /// How many ranges there are.
+        /// The number of ranges.
         ranges: usize,
     },
     /// Too many combinations of values.
-    #[error("the ranges have {count} combinations; allowed are {MOST_VALUES}, or the method cma")]
+    #[error("the ranges must have at most {MOST_VALUES} combinations, found {count}; the method cma has no such limit")]
     Values {
-        /// How many there are.
+        /// The number of combinations.
         count: usize,
     },
-    /// Too few deals of a stage, or too many.
-    #[error("{what} is {deals}; allowed is a number from 2 to {MOST_DEALS}")]
+    /// Too few or too many deals.
+    #[error("{what} must be from 2 to {MOST_DEALS}, found {deals}")]
     Deals {
-        /// What the deals are called: `deals`, `first`, `validate`.
+        /// The name of the parameter: `deals`, `first` or `validate`.
         what: &'static str,
-        /// How many there are.
+        /// The number of deals.
         deals: u64,
     },
-    /// More scores than can be kept.
-    #[error("{what} is {deals} for {values} combinations; allowed are at most {most} for so many")]
+    /// More scores than fit in memory.
+    #[error("{what} must be at most {most} for {values} combinations, found {deals}")]
     Scores {
-        /// What the deals are called: `deals`, or `first` in a race.
+        /// The name of the parameter: `deals`, or `first` in a race.
         what: &'static str,
-        /// How many there are.
+        /// The number of deals.
         deals: u64,
-        /// How many combinations of values there are.
+        /// The number of combinations of values.
         values: u64,
-        /// How many deals are allowed.
+        /// The maximum number of deals.
         most: u64,
     },
-    /// Tables of the candidates themselves, by another method than a sweep.
-    #[error("tables of the candidates themselves go with the method sweep; the method is {0}")]
+    /// Self-play mode with another method than a sweep.
+    #[error("tuning against the candidates themselves requires the method sweep, found {0}")]
     ItselfNeedsSweep(MethodName),
-    /// Tables of the candidates themselves, for points.
-    #[error(
-        "tables of the candidates themselves are about what is shared out; allowed are rank_points, win and margin"
-    )]
+    /// Self-play mode with the payoff points.
+    #[error("tuning against the candidates themselves requires the payoff rank_points, win or margin, found points")]
     ItselfNeedsShares,
-    /// The candidates cannot be measured.
+    /// An error while playing.
     #[error(transparent)]
     Measure(#[from] PlayError),
 }
 
 impl Task {
-    /// Checks what can be checked before play.
+    /// Checks the ranges and the numbers of deals.
     pub(super) fn check(&self) -> Result<(), TuneError> {
         let (marks, ranges) = (self.agent.matches('?').count(), self.ranges.len());
         if marks == 0 || marks != ranges {
@@ -233,15 +231,15 @@ impl Task {
         Ok(())
     }
 
-    /// Every combination of values, the last question mark's fastest. The candidates meet so many fields, or with `None` as
-    /// many as there are combinations.
+    /// All combinations of values; the value of the last question mark varies fastest. `fields` is the number of fields, by
+    /// default the number of combinations.
     pub(super) fn grid(&self, fields: Option<u64>) -> Result<Vec<Vec<f64>>, TuneError> {
         let count = self.ranges.iter().map(Values::count).fold(1, usize::saturating_mul);
         if count > MOST_VALUES {
             return Err(TuneError::Values { count });
         }
         let values = count as u64;
-        // The blocks of halving are those of all values together.
+        // The number of blocks in halving is already a total over all values.
         if !matches!(self.method, Method::Halving { .. }) {
             let (what, deals) = self.method.deals();
             let most = MOST_SCORES / values.saturating_mul(fields.unwrap_or(values)).max(1);

@@ -1,11 +1,11 @@
-//! The values that are tried.
+//! Ranges of values for tuning.
 
 use std::fmt;
 use std::str::FromStr;
 
 use cambio_core::shown;
 
-/// The values that one question mark may have: `0..15`, or `0..1:0.1` with a step. Both ends belong to them.
+/// The range of one question mark: `0..15`, or `0..1:0.1` with a step. Both ends are included.
 ///
 /// ```
 /// use cambio_sim::tune::Values;
@@ -13,7 +13,7 @@ use cambio_core::shown;
 /// let values: Values = "0..1:0.1".parse()?;
 /// assert_eq!((values.count(), values.nth(3), values.at(0.5)), (11, 0.3, 0.5));
 /// let error = "3..1".parse::<Values>().unwrap_err();
-/// assert_eq!(error.to_string(), "the range is `3..1`, and begins above its end; allowed is a range that goes up");
+/// assert_eq!(error.to_string(), "the range must not start above its end, found `3..1`");
 /// # Ok::<(), cambio_sim::tune::ValuesError>(())
 /// ```
 #[derive(Clone, PartialEq, Debug)]
@@ -24,29 +24,29 @@ pub struct Values {
     step: f64,
 }
 
-/// Why a text is no range of values.
+/// A text that is not a range of values.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-#[error("the range is {}", self.said())]
+#[error("the range {}", self.said())]
 pub struct ValuesError {
     /// The text.
     pub text: String,
-    /// What is wrong with it.
+    /// The flaw.
     pub flaw: ValuesFlaw,
 }
 
-/// What is wrong with a range of values.
+/// The flaw of a range of values.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum ValuesFlaw {
-    /// It is written in another way.
+    /// It does not have the form FROM..TO or FROM..TO:STEP.
     Form,
-    /// It begins above its end.
+    /// It starts above its end.
     Down,
-    /// Its step is not above 0.
+    /// Its step is not positive.
     Step,
     /// It has more than a million values.
     Many,
-    /// Its steps do not come to its end.
+    /// It is not a multiple of its step.
     End {
         /// The step.
         step: f64,
@@ -54,21 +54,19 @@ pub enum ValuesFlaw {
 }
 
 impl ValuesError {
-    /// The sentence without its first words, for a program that calls the range otherwise.
+    /// The message without its subject "the range", for programs that use another name.
     pub fn said(&self) -> String {
         let text = shown(&self.text);
         match self.flaw {
             ValuesFlaw::Form => {
-                format!("`{text}`; allowed is FROM..TO or FROM..TO:STEP, such as 0..15 or 0..1:0.1")
+                format!("must be FROM..TO or FROM..TO:STEP, such as 0..15 or 0..1:0.1, found `{text}`")
             }
-            ValuesFlaw::Down => format!("`{text}`, and begins above its end; allowed is a range that goes up"),
-            ValuesFlaw::Step => format!("`{text}`, and its step is not above 0; allowed is a positive one"),
-            ValuesFlaw::Many => format!("`{text}`, and has more than a million values; allowed are fewer"),
+            ValuesFlaw::Down => format!("must not start above its end, found `{text}`"),
+            ValuesFlaw::Step => format!("must have a step above 0, found `{text}`"),
+            ValuesFlaw::Many => format!("must have at most a million values, found `{text}`"),
             ValuesFlaw::End { step } => {
                 let ends = self.text.split_once(':').map_or(self.text.as_str(), |(ends, _)| ends);
-                format!(
-                    "`{text}`, and steps of {step} do not come to its end; allowed is a step that does, such as {ends}:STEP"
-                )
+                format!("must be a multiple of its step {step}, found `{text}`; choose another step with {ends}:STEP")
             }
         }
     }
@@ -111,13 +109,13 @@ impl Values {
         ((self.to - self.from) / self.step + 1e-9).floor() as usize + 1
     }
 
-    /// The value with this number, from 0 on, without the rounding errors of repeated addition.
+    /// The value with this index, from 0, without the rounding errors of repeated addition.
     pub fn nth(&self, number: usize) -> f64 {
         let value = self.from + number as f64 * self.step;
         (value * 1e9).round() / 1e9
     }
 
-    /// The value nearest to a point between 0 and 1, the ends of the range.
+    /// The value nearest to a point from 0 (start of the range) to 1 (end).
     pub fn at(&self, point: f64) -> f64 {
         self.nth(((point.clamp(0.0, 1.0) * (self.count() - 1) as f64).round()) as usize)
     }

@@ -1,4 +1,4 @@
-//! Where the units of a run lie that many machines play: a folder that they share, or a bucket of an object store.
+//! The storage of a distributed run: a shared folder, or a bucket of an object store.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -6,53 +6,53 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A place that holds whole files by name, for many machines at once.
+/// A storage of named files that many machines share.
 ///
-/// A file is there as a whole or not at all. Names are words with `/` between them. Whoever wants another kind of store, or one
-/// that fails now and then for a test, implements the first five methods.
+/// Files are written atomically. Names are words separated by `/`. To support another storage, or to inject errors in tests,
+/// implement the first five methods.
 pub trait Blobs: Send + Sync + std::fmt::Debug {
-    /// The names of all files that begin with `folder` and a `/`, in any order. A folder that is not there has none.
+    /// The names of all files that begin with `folder` and a `/`, in any order. Empty if the folder does not exist.
     ///
     /// # Errors
-    /// If the store cannot be asked.
+    /// If the storage cannot be read.
     fn list(&self, folder: &str) -> io::Result<Vec<String>>;
 
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is none of this name, or if the store cannot be asked.
+    /// [`ErrorKind::NotFound`] if the file does not exist; or if the storage cannot be read.
     fn open(&self, name: &str) -> io::Result<Box<dyn Read + Send>>;
 
-    /// Writes a small file if there is none of this name yet. Of several that try at once, one succeeds.
+    /// Creates a small file. If several machines create the same file concurrently, exactly one succeeds.
     ///
     /// # Errors
-    /// [`ErrorKind::AlreadyExists`] if there is one, or if it cannot be written.
+    /// [`ErrorKind::AlreadyExists`] if the file exists; or if it cannot be written.
     fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// A new path on this machine under which a file may be written before it is committed. What lies there counts for nothing.
+    /// A fresh path on this machine for a temporary file, which can then be committed. Temporary files are not listed.
     ///
     /// # Errors
-    /// If no such place can be made.
+    /// If the folder of the path cannot be created.
     fn aside(&self) -> io::Result<PathBuf>;
 
-    /// Moves a file that was written aside to its name, and takes the place of one that is there. Nobody sees a part of it.
+    /// Moves a temporary file to its name atomically, and replaces an existing file.
     ///
     /// # Errors
-    /// If it cannot be written. The file that was written aside may still be there then.
+    /// If the file cannot be written. The temporary file may then still exist.
     fn commit(&self, aside: &Path, name: &str) -> io::Result<()>;
 
-    /// Removes what was written aside and not touched for so long, which killed machines leave behind, and returns how many files
-    /// that were. A store whose files aside lie elsewhere has none.
+    /// Removes temporary files that have not changed for this long, because killed machines leave them behind. Returns the number
+    /// of removed files. Does nothing if temporary files are outside the storage.
     ///
     /// # Errors
-    /// If the store cannot be asked, or a file not be removed.
+    /// If the storage cannot be read, or a file cannot be removed.
     fn tidy(&self, untouched: Duration) -> io::Result<u64> {
         let _ = untouched;
         Ok(0)
     }
 }
 
-/// A new name for a file that is written aside: no other process and no other machine has it.
+/// A name for a temporary file that is unique over all processes and machines.
 pub(super) fn fresh_name() -> io::Result<String> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -60,7 +60,7 @@ pub(super) fn fresh_name() -> io::Result<String> {
     Ok(format!("{process}-{count}-{chance:016x}"))
 }
 
-/// A folder that all machines see: of this machine, or of a network file system.
+/// A folder that all machines share, on this machine or on a network file system.
 ///
 /// ```
 /// use cambio_sim::units::{Blobs, FolderBlobs};
@@ -69,7 +69,7 @@ pub(super) fn fresh_name() -> io::Result<String> {
 /// let store = FolderBlobs::at(&path)?;
 /// let aside = store.aside()?;
 /// std::fs::write(&aside, "rows")?;
-/// assert!(store.list("units")?.is_empty(), "what is aside counts for nothing");
+/// assert!(store.list("units")?.is_empty(), "temporary files are not listed");
 /// store.commit(&aside, "units/0-4/name")?;
 /// assert_eq!(store.list("units")?, ["units/0-4/name"]);
 /// # std::fs::remove_dir_all(&path)?;
@@ -81,16 +81,16 @@ pub struct FolderBlobs {
 }
 
 impl FolderBlobs {
-    /// The store in a folder, which is made if it is not there.
+    /// Opens the storage in a folder, which is created if necessary.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the folder cannot be created.
     pub fn at(root: &Path) -> io::Result<FolderBlobs> {
         fs::create_dir_all(root)?;
         Ok(FolderBlobs { root: root.to_owned() })
     }
 
-    /// The path of a file, with its folder made.
+    /// The path of a file. Creates its folder.
     fn place(&self, name: &str) -> io::Result<PathBuf> {
         let path = self.root.join(name);
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
@@ -98,7 +98,7 @@ impl FolderBlobs {
     }
 }
 
-/// Syncs a folder, so that a name in it survives a loss of power. Not every system can.
+/// Syncs the folder of a file, so that its name survives a power failure. Not supported on every system.
 fn sync_folder(path: &Path) {
     if let Some(Ok(folder)) = path.parent().map(File::open) {
         let _ = folder.sync_all();
@@ -141,14 +141,14 @@ impl Blobs for FolderBlobs {
         let write = || {
             fs::write(&aside, bytes)?;
             File::open(&aside)?.sync_all()?;
-            // A link fails where there is a file of this name; renaming would take its place.
+            // Linking fails if the file exists, whereas renaming would replace it.
             match fs::hard_link(&aside, &path) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists && !path.exists() => fs::rename(&aside, &path),
                 linked => linked,
             }
         };
         let written = write();
-        // It has another name now, or is of no use.
+        // The file has been linked or renamed, or is useless.
         let _ = fs::remove_file(&aside);
         sync_folder(&path);
         written
@@ -170,7 +170,7 @@ impl Blobs for FolderBlobs {
         let mut removed = 0;
         for name in self.list("aside")? {
             let path = self.root.join(name);
-            // A clock that runs behind, or a file that is gone by now, is no reason to fail.
+            // Ignore clock skew and files that were removed in the meantime.
             let age = fs::metadata(&path).and_then(|file| file.modified()).ok().and_then(|then| then.elapsed().ok());
             if age.is_some_and(|age| age >= untouched) {
                 fs::remove_file(&path)?;

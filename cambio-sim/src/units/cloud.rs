@@ -1,4 +1,4 @@
-//! Buckets of object stores: S3, Google Cloud Storage, Azure, by their URL.
+//! Storage in buckets of S3, Google Cloud Storage or Azure.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -13,10 +13,10 @@ use url::Url;
 
 use super::blobs::{Blobs, fresh_name};
 
-/// The bytes of one part of a large upload; S3 allows no less than 5 MiB and no more than 10,000 parts.
+/// The bytes per part of a multipart upload. S3 requires at least 5 MiB per part and at most 10,000 parts.
 const PART: usize = 16 << 20;
 
-/// A bucket, or a folder of it.
+/// A bucket, or a folder in it.
 #[derive(Debug)]
 pub(super) struct Bucket {
     store: Box<dyn ObjectStore>,
@@ -39,8 +39,8 @@ fn failed(error: object_store::Error) -> io::Error {
 }
 
 impl Bucket {
-    /// The bucket of a URL such as `s3://bucket/folder`. Keys, region and endpoint come from the environment, by the names that
-    /// the tools of each cloud use.
+    /// Opens the bucket of a URL such as `s3://bucket/folder`. Credentials, region and endpoint come from the usual environment
+    /// variables of each cloud.
     pub(super) fn open(url: &str) -> io::Result<Bucket> {
         let url = Url::parse(url).map_err(|error| io::Error::new(ErrorKind::InvalidInput, error.to_string()))?;
         let (store, root) = object_store::parse_url_opts(&url, std::env::vars()).map_err(failed)?;
@@ -103,14 +103,14 @@ impl Blobs for Bucket {
                     Ok::<_, io::Error>(())
                 };
                 if let Err(error) = sent.await {
-                    // If that fails too, the first error is the one to report.
+                    // If aborting fails too, report only the first error.
                     let _ = upload.abort().await;
                     return Err(error);
                 }
                 upload.complete().await.map_err(failed)
             })?;
         }
-        // It is in the store; on this machine it is of no use.
+        // The file has been uploaded, so the local copy is useless.
         let _ = std::fs::remove_file(aside);
         Ok(())
     }

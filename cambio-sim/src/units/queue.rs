@@ -1,8 +1,9 @@
-//! The queue of units of a run on many machines.
+//! The queue of units of a distributed run.
 //!
-//! The queue hands out units of neighbouring batches. It begins with what takes longest for each batch, and units get smaller towards
-//! the end (guided self-scheduling, Polychronopoulos and Kuck 1987), so that all workers end at about the same time. It knows no
-//! clock and no network: its driver, Ray or the simulation in `examples/forecast.rs`, reports the seconds of each unit.
+//! The queue assigns units of neighbouring batches. It starts with the most expensive batches, and units get smaller
+//! towards the end (guided self-scheduling, Polychronopoulos and Kuck 1987), so that all workers finish at about the same
+//! time. The queue has no clock and no network: its driver (Ray, or the simulation in `examples/forecast.rs`) reports
+//! the seconds of each unit.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,13 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::{Cell, Plan};
 
-/// The seconds that a unit should take: long enough to be worth a commit, short enough to lose little when a machine ends.
+/// The minimum and maximum seconds of a unit: enough to amortise a commit, but little to lose when a machine fails.
 pub const SECONDS: (f64, f64) = (1.0, 60.0);
 
-/// How many units each worker should still get; with more, units are smaller and the ends are closer together.
+/// The number of units that each worker should still get. With more, units are smaller and workers finish closer together.
 const UNITS_LEFT: f64 = 2.0;
 
-/// The seconds that the blocks of one lineup took.
+/// The measured cost of one lineup.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct LineupCost {
     /// The number of the cell in the plan.
@@ -28,11 +29,11 @@ pub struct LineupCost {
     pub blocks: u64,
     /// The number of matches in them.
     pub matches: u64,
-    /// The seconds of one core.
+    /// The time in seconds of one core.
     pub seconds: f64,
 }
 
-/// What is left to play.
+/// The batches that remain to be played.
 ///
 /// ```
 /// use std::path::Path;
@@ -43,7 +44,7 @@ pub struct LineupCost {
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// let mut queue = Queue::new(&plan);
 /// let first = queue.take(4).unwrap();
-/// assert_eq!(first.end - first.start, 1, "as long as nobody knows what a batch takes");
+/// assert_eq!(first.end - first.start, 1, "one batch as long as costs are unknown");
 /// queue.put_back(first);
 ///
 /// let mut played = 0;
@@ -56,7 +57,7 @@ pub struct LineupCost {
 #[derive(Clone, Debug)]
 pub struct Queue {
     cells: Vec<CellCosts>,
-    /// For each batch boundary its first block; batches are equal but for the last.
+    /// The number of blocks in every batch except the last.
     blocks_a_batch: u64,
     blocks: u64,
     left: Vec<Range<u64>>,
@@ -65,12 +66,12 @@ pub struct Queue {
 /// The costs of a cell's lineups.
 #[derive(Clone, Debug)]
 struct CellCosts {
-    /// Its first block, and its number of blocks.
+    /// The first block of the cell, and its number of blocks.
     from: u64,
     blocks: u64,
-    /// The seconds and the blocks of each lineup that were measured.
+    /// The measured seconds and blocks of each lineup.
     measured: Vec<(f64, f64)>,
-    /// The sums of the seconds of a block over the first lineups; empty if nothing was measured.
+    /// Prefix sums over the lineups of the seconds per block; empty without measurements.
     sums: Vec<f64>,
 }
 
@@ -80,7 +81,7 @@ impl CellCosts {
         CellCosts { from, blocks: lineups as u64 * deals, measured: vec![(0.0, 0.0); lineups], sums: Vec::new() }
     }
 
-    /// Adds what was measured up. A lineup without a measurement costs as much as the mean of the others.
+    /// Updates the prefix sums. A lineup without a measurement gets the mean cost of the others.
     fn refresh(&mut self) {
         let (seconds, blocks) = self.measured.iter().fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
         if blocks == 0.0 {
@@ -96,13 +97,13 @@ impl CellCosts {
             .collect();
     }
 
-    /// The seconds of the first blocks of the cell.
+    /// The estimated seconds of the first `blocks` blocks of the cell.
     fn first(&self, blocks: u64) -> f64 {
         let lineups = self.measured.len() as u64;
         (blocks / lineups) as f64 * self.sums[lineups as usize] + self.sums[(blocks % lineups) as usize]
     }
 
-    /// The seconds of those of some blocks that are in this cell; `None` if nothing was measured and some are.
+    /// The estimated seconds of the given blocks within this cell; `None` if there are such blocks but no measurements.
     fn seconds(&self, blocks: &Range<u64>) -> Option<f64> {
         let inside = |block: u64| block.clamp(self.from, self.from + self.blocks) - self.from;
         let (from, to) = (inside(blocks.start), inside(blocks.end));
@@ -119,7 +120,7 @@ impl Queue {
         Queue::rest(plan, std::iter::once(0..plan.batch_count()))
     }
 
-    /// The queue of these batches of a plan, for a run that goes on.
+    /// The queue of the given batches of a plan, for a resumed run.
     pub fn rest(plan: &Plan, left: impl IntoIterator<Item = Range<u64>>) -> Queue {
         let mut from = 0;
         let cells = plan.cells.iter().map(|cell| {
@@ -136,7 +137,7 @@ impl Queue {
         queue
     }
 
-    /// Tells what units cost.
+    /// Adds measured costs.
     pub fn learn(&mut self, costs: &[LineupCost]) {
         for cost in costs {
             if let Some(measured) = self.cells.get_mut(cost.cell).and_then(|cell| cell.measured.get_mut(cost.lineup)) {
@@ -151,28 +152,29 @@ impl Queue {
         (batch * self.blocks_a_batch).min(self.blocks)
     }
 
-    /// The seconds of one core that some batches take; `None` if nothing like them was measured.
+    /// The estimated seconds of one core for these batches; `None` without measurements for their cells.
     pub fn seconds(&self, batches: &Range<u64>) -> Option<f64> {
         let blocks = self.first_block(batches.start)..self.first_block(batches.end);
         self.cells.iter().map(|cell| cell.seconds(&blocks)).sum()
     }
 
-    /// The seconds of all that is left, as far as that is known.
+    /// The estimated seconds of all remaining batches, without batches of unknown cost.
     pub fn seconds_left(&self) -> f64 {
         self.left.iter().filter_map(|batches| self.seconds(batches)).sum()
     }
 
-    /// The number of batches that are left.
+    /// The number of remaining batches.
     pub fn batches_left(&self) -> u64 {
         self.left.iter().map(|batches| batches.end - batches.start).sum()
     }
 
-    /// The next unit, where so many workers play; `None` if nothing is left. What nobody has measured comes first, one batch at a time.
+    /// The next unit for a run on this many workers; `None` if nothing is left. Batches of unknown cost come first, one
+    /// at a time.
     pub fn take(&mut self, workers: u64) -> Option<Range<u64>> {
         let first = |batches: &Range<u64>| self.seconds(&(batches.start..batches.start + 1));
         let cost = |batches: &Range<u64>| first(batches).unwrap_or(f64::INFINITY);
         let place = (0..self.left.len()).max_by(|&one, &other| {
-            // Of equal ones the first, so that a resumed run goes on where it was.
+            // The first of equally expensive ranges, so that a resumed run continues where it stopped.
             cost(&self.left[one]).total_cmp(&cost(&self.left[other])).then(other.cmp(&one))
         })?;
         let batches = self.left[place].clone();
@@ -190,11 +192,11 @@ impl Queue {
         Some(unit)
     }
 
-    /// Puts batches back that were not played. They are cut where a cell begins, so that one unit has one kind of work.
+    /// Returns batches that were not played. Splits them at the boundaries of cells, so that a unit has work of one kind.
     pub fn put_back(&mut self, batches: Range<u64>) {
         let mut from = batches.start;
         for cell in &self.cells[1..] {
-            // A batch that has blocks of both goes with the later cell.
+            // A batch with blocks of two cells belongs to the later cell.
             let cut = cell.from / self.blocks_a_batch;
             if from < cut && cut < batches.end {
                 self.left.push(from..cut);

@@ -1,18 +1,19 @@
-//! Units of a run that many machines play, in a store that all of them reach.
+//! The units of a distributed run, in a store that all machines share.
 //!
-//! A *unit* is a range of batches, that is, of lines of the ledger. Its file is, for each batch, its line of the ledger, its rows, file
-//! by file, and then a line with a number and so many bytes: what the tables need of these rows, so that whoever puts units together
-//! need not read the rows again. The file depends on the plan and on the range alone, and its name is its BLAKE3:
+//! A *unit* is a range of batches, that is, of lines of the ledger. Its file contains for each batch the line of the
+//! ledger, the rows file by file, and a line with the length of the sums followed by the sums. The sums are the data for
+//! the tables, so that a merge need not parse the rows. The file depends only on the plan and the range, and its name is
+//! its BLAKE3 hash:
 //!
 //! ```text
-//! plan.json                     what is played, and by which program
-//! units/FROM-TO/BLAKE3          the batches FROM up to, but not with, TO
+//! plan.json                     the plan and the program
+//! units/FROM-TO/BLAKE3          the batches FROM to TO (exclusive)
 //! costs/FROM-TO.json            the seconds that they took
-//! faults/FROM-TO.json           the match up to the fault that stopped them
+//! faults/FROM-TO.json           the record of the match whose fault stopped them
 //! ```
 //!
-//! So to commit the same unit twice changes nothing, and a unit that gave other bytes the second time is a second name in its
-//! folder. There is no lock, no list and no coordinator: the store says what is there.
+//! Committing a unit twice therefore has no effect. If a repetition gives different bytes, its folder has two files.
+//! There is no lock, no index and no coordinator: the files in the store are the only state.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, ErrorKind, Read, Write};
@@ -29,23 +30,23 @@ use crate::disk::{PartsError, RunError};
 use crate::plan::{Plan, PlanError, PlayablePlan};
 use crate::store::{BatchEntry, Build, Programs, refuse_other, row_files};
 
-/// The format of stores.
+/// The format identifier of stores.
 const FORMAT: &str = "cambio-units/2";
 
-/// The file that says what is played.
+/// The file with the plan and the program.
 const PLAN: &str = "plan.json";
 
-/// How often an operation of a store is tried, and how long the first pause is. Each further pause is twice as long.
+/// The number of attempts for a storage operation, and the first pause between them. Each further pause is twice as long.
 const TRIES: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The longest line of a unit's file: an entry of the ledger.
+/// The maximum length of a line in a unit's file.
 const LONGEST_LINE: u64 = 1 << 16;
 
-/// After so long without a change nobody writes a file any more.
+/// The time without a change after which a temporary file is considered abandoned.
 const FORGOTTEN: Duration = Duration::from_secs(3600);
 
-/// So many bytes are made room for before any were read.
+/// The maximum number of bytes to allocate before reading, because a length in a damaged file may be wrong.
 const MOST_ROOM: u64 = 1 << 26;
 
 /// A store of units.
@@ -55,14 +56,14 @@ pub struct UnitStore {
     place: String,
 }
 
-/// A unit that is in a store.
+/// A unit in a store.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub struct WorkUnit {
     /// The first batch.
     pub from: u64,
-    /// The batch behind the last.
+    /// The exclusive end of the batches.
     pub to: u64,
-    /// The BLAKE3 of its file.
+    /// The BLAKE3 hash of its file.
     pub hash: String,
 }
 
@@ -90,7 +91,7 @@ fn folder(kind: &str, batches: &Range<u64>) -> String {
     format!("{kind}/{:010}-{:010}", batches.start, batches.end)
 }
 
-/// What `plan.json` says.
+/// The content of `plan.json`.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct About {
     format: String,
@@ -102,11 +103,11 @@ pub(super) struct About {
 }
 
 impl UnitStore {
-    /// The store at a place: the path of a folder, or, with the feature `cloud`, a URL such as `s3://bucket/folder`,
-    /// `gs://bucket/folder` or `az://container/folder`. A folder is made if it is not there.
+    /// Opens the store at a place: the path of a folder, or, with the feature `cloud`, a URL such as `s3://bucket/folder`,
+    /// `gs://bucket/folder` or `az://container/folder`. Creates the folder if necessary.
     ///
     /// # Errors
-    /// If the place is of a kind that this program does not know, or cannot be made.
+    /// If the kind of URL is not supported, or the place cannot be created.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("cambio-units-{}", std::process::id()));
@@ -123,23 +124,21 @@ impl UnitStore {
             return Ok(UnitStore::on(Box::new(blobs), place));
         };
         if !["s3", "s3a", "gs", "az", "abfs", "abfss", "azure"].contains(&scheme) {
-            let allowed = "allowed are a folder, s3://, gs:// and az://";
-            return Err(unwritable(io::Error::other(format!(
-                "a store of the kind {scheme}:// is not known; {allowed}"
-            ))));
+            let what = format!("expected a folder, or a URL with s3://, gs:// or az://, found {scheme}://");
+            return Err(unwritable(io::Error::other(what)));
         }
         #[cfg(feature = "cloud")]
         return Ok(UnitStore::on(Box::new(super::cloud::Bucket::open(place).map_err(unwritable)?), place));
         #[cfg(not(feature = "cloud"))]
-        Err(unwritable(io::Error::other("this program was built without the feature `cloud`; allowed is a folder")))
+        Err(unwritable(io::Error::other("this program was built without the feature `cloud`; use a folder")))
     }
 
-    /// The store in these blobs; messages call it by this place.
+    /// The store in a given storage. `place` is its name in messages.
     pub fn on(blobs: Box<dyn Blobs>, place: &str) -> UnitStore {
         UnitStore { blobs, place: place.trim_end_matches('/').to_owned() }
     }
 
-    /// What messages call the store.
+    /// The name of the store in messages.
     pub fn place(&self) -> &str {
         &self.place
     }
@@ -160,45 +159,45 @@ impl UnitStore {
         RunError::Damaged { path: self.path(name), what: what.into() }
     }
 
-    /// Begins a run, or goes on with it where the store has it already. Of several machines that begin at once, one writes.
+    /// Begins a run, or checks that the store has the same run. Several machines may call this concurrently.
     ///
     /// # Errors
-    /// If the store has another run, or this program or a bot's file is not what the run was begun with, or the chance comes
-    /// from a secret, or the store cannot be used.
-    #[expect(clippy::missing_panics_doc, reason = "what is written is text and numbers")]
+    /// If the store has another run, the program or a bot's file has changed since the run began, the plan has a
+    /// secret, or the store cannot be used.
+    #[expect(clippy::missing_panics_doc, reason = "text and numbers can be serialized")]
     pub fn begin(&self, plan: &PlayablePlan) -> Result<(), RunError> {
         if plan.secret {
-            let allowed = "a seed, which all machines know";
+            let allowed = "false in a run on many machines, which share one seed";
             return Err(PlanError::value("secret", "true", allowed).into());
         }
         let (format, lock, run_id, spec) = (FORMAT.to_owned(), plan.lock(), plan.run_id(), plan.toml().to_owned());
         let about = About { format, run_id, lock, spec, build: Build::this(), programs: Programs::of(plan.specs()) };
-        let text = serde_json::to_string_pretty(&about).expect("it is text and numbers") + "\n";
+        let text = serde_json::to_string_pretty(&about).expect("text and numbers can be serialized") + "\n";
         match patient(|| self.blobs.create(PLAN, text.as_bytes())) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(self.unwritable(PLAN)(error)),
             _ => self.refuse_other(&self.begun()?, plan),
         }
     }
 
-    /// Refuses a plan, a program or a bot that is not that of the store's run.
+    /// Fails if the plan, the program or a bot differs from the store's run.
     fn refuse_other(&self, (begun, about): &(Plan, About), plan: &PlayablePlan) -> Result<(), RunError> {
         let [was, is] = [&about.build, &Build::this()].map(|build| build.revision().to_owned());
-        let revision = (was != is).then(|| format!("the program was of revision {was} and is now of {is}"));
+        let revision = (was != is).then(|| format!("the program had revision {was} and now has {is}"));
         refuse_other(&self.place, (begun, &about.programs), plan, revision)
     }
 
     /// The plan of the run.
     ///
     /// # Errors
-    /// If there is none, or the store cannot be read.
+    /// If the store has no run or cannot be read.
     pub fn plan(&self) -> Result<Plan, RunError> {
         Ok(self.begun()?.0)
     }
 
-    /// The plan of the run, to be played.
+    /// The plan of the run with its agents.
     ///
     /// # Errors
-    /// As [`UnitStore::begin`], and if the roster does not know an agent.
+    /// The errors of [`UnitStore::begin`]; or if the roster lacks an agent.
     pub fn playable(&self, roster: &Roster) -> Result<PlayablePlan, RunError> {
         let begun = self.begun()?;
         let plan = begun.0.clone().with_agents(roster)?.with_toml(&*begun.1.spec);
@@ -206,7 +205,7 @@ impl UnitStore {
         Ok(plan)
     }
 
-    /// The plan of the run, and what else the store says of it.
+    /// The plan and the description of the run.
     pub(super) fn begun(&self) -> Result<(Plan, About), RunError> {
         let text = self.text(PLAN).map_err(|error| match error.kind() {
             ErrorKind::NotFound => RunError::NotBegun(self.place.clone()),
@@ -215,11 +214,11 @@ impl UnitStore {
         let bad = |what: String| self.damaged(PLAN, what);
         let about: About = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
         if about.format != FORMAT {
-            return Err(bad(format!("its format is {}; this program knows {FORMAT}", about.format)));
+            return Err(bad(format!("its format is {}; this program supports {FORMAT}", about.format)));
         }
         let plan = Plan::unlock(&about.lock).map_err(|error| bad(error.to_string()))?;
         if plan.run_id() != about.run_id {
-            return Err(bad(format!("its run id is {}, that of its lock {}", about.run_id, plan.run_id())));
+            return Err(bad(format!("its run id is {}, but its lock has {}", about.run_id, plan.run_id())));
         }
         Ok((plan, about))
     }
@@ -232,7 +231,7 @@ impl UnitStore {
         })
     }
 
-    /// The units that were committed, in the order of their batches.
+    /// The committed units, in the order of their batches.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -247,12 +246,12 @@ impl UnitStore {
         Ok(units)
     }
 
-    /// What was committed for exactly these batches.
+    /// The committed units with exactly these batches.
     pub(super) fn committed(&self, batches: &Range<u64>) -> Result<Vec<WorkUnit>, RunError> {
         self.units_in(&folder("units", batches))
     }
 
-    /// The batches of a range that no unit in the store has.
+    /// The batches of a range that are in no unit of the store.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -271,13 +270,13 @@ impl UnitStore {
         Ok(missing)
     }
 
-    /// Removes what killed machines left aside: what nobody has touched for an hour. A unit that is played writes each of its
-    /// batches. Nothing depends on it, so that a failure needs no report.
+    /// Removes temporary files of killed machines, which have not changed for an hour. A running unit writes its file after
+    /// each batch. Errors are ignored, because nothing depends on the removal.
     pub(super) fn tidy(&self) {
         let _ = self.blobs.tidy(FORGOTTEN);
     }
 
-    /// Begins to write a unit, aside.
+    /// Starts writing a unit to a temporary file.
     pub(super) fn write(&self, batches: Range<u64>) -> Result<UnitWriter, RunError> {
         let name = folder("units", &batches);
         let aside = patient(|| self.blobs.aside()).map_err(self.unwritable(&name))?;
@@ -285,9 +284,8 @@ impl UnitStore {
         Ok(UnitWriter { batches, file: BufWriter::new(file), aside, hasher: blake3::Hasher::new() })
     }
 
-    /// Commits a unit that was written aside, and returns it. `is_repeatable` says whether its agents decide the same each
-    /// time; if they do not, the unit that is there already stays and counts. Other bytes for these batches are a
-    /// [`PartsError::Conflict`].
+    /// Commits a written unit and returns it. If its agents are not reproducible (`is_repeatable` is false), an existing unit
+    /// for these batches is kept and returned; otherwise, different bytes for these batches are a [`PartsError::Conflict`].
     pub(super) fn commit(&self, mut writer: UnitWriter, is_repeatable: bool) -> Result<WorkUnit, RunError> {
         let unit = writer.unit();
         let name = unit.name();
@@ -296,7 +294,7 @@ impl UnitStore {
             return Ok(first);
         }
         patient(|| match self.blobs.commit(&writer.aside, &name) {
-            // The first of two tries may have succeeded and said that it failed.
+            // A previous attempt may have succeeded although it reported an error.
             Err(error) if error.kind() == ErrorKind::NotFound && self.blobs.open(&name).is_ok() => Ok(()),
             committed => committed,
         })
@@ -308,14 +306,14 @@ impl UnitStore {
         }
     }
 
-    /// The error for two units that do not agree on some batches.
+    /// The error for two units that differ in these batches.
     pub(super) fn conflict(&self, batches: &Range<u64>, one: &WorkUnit, other: &WorkUnit) -> RunError {
         let (from, last) = (batches.start, batches.end - 1);
         let [one, other] = [one, other].map(|unit| self.path(&unit.name()));
         PartsError::Conflict { from, last, one, other }.into()
     }
 
-    /// Opens a unit, to read its batches in order.
+    /// Opens a unit for reading.
     pub(super) fn read<'s>(&'s self, unit: &'s WorkUnit) -> Result<UnitReader<'s>, RunError> {
         let name = unit.name();
         let input = patient(|| self.blobs.open(&name)).map_err(self.unreadable(&name))?;
@@ -323,13 +321,13 @@ impl UnitStore {
         Ok(UnitReader { store: self, unit, name, input, hasher: blake3::Hasher::new(), next: unit.from })
     }
 
-    /// Writes what the lineups of a unit cost. Nothing depends on it but the order in which the rest is played.
+    /// Writes the costs of a unit's lineups. They affect only the order in which the remaining batches are played.
     pub(super) fn write_costs(&self, batches: &Range<u64>, costs: &[LineupCost]) -> Result<(), RunError> {
-        let text = serde_json::to_string(costs).expect("they are numbers") + "\n";
+        let text = serde_json::to_string(costs).expect("numbers can be serialized") + "\n";
         self.write_small(&(folder("costs", batches) + ".json"), &text)
     }
 
-    /// Keeps the record of the match up to a fault that stopped a unit.
+    /// Stores the record of the match up to the fault that stopped a unit.
     pub(super) fn write_fault(&self, batches: &Range<u64>, record: &str) -> Result<String, RunError> {
         let name = folder("faults", batches) + ".json";
         self.write_small(&name, &format!("{record}\n"))?;
@@ -345,7 +343,7 @@ impl UnitStore {
         patient(write).map_err(self.unwritable(name))
     }
 
-    /// What the lineups cost so far, summed over all units that told it.
+    /// The costs of the lineups so far, summed over all units.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -361,7 +359,7 @@ impl UnitStore {
         Ok(summed(all))
     }
 
-    /// The matches up to the faults that stopped units: where each is, and its batches.
+    /// The paths of the records of faults that stopped units, ordered by batch.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -372,7 +370,7 @@ impl UnitStore {
     }
 }
 
-/// Tries an operation of a store again where trying again may help.
+/// Retries a storage operation if its error may be temporary.
 fn patient<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut pause = PAUSE;
     for _ in 1..TRIES {
@@ -385,7 +383,7 @@ fn patient<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     operation()
 }
 
-/// Whether an error may be gone when the operation is tried again. A full disk or a missing right stays.
+/// Whether an error may be temporary. A full disk or a missing permission is not.
 fn may_pass(kind: ErrorKind) -> bool {
     use ErrorKind as Kind;
     !matches!(
@@ -403,7 +401,7 @@ fn may_pass(kind: ErrorKind) -> bool {
     )
 }
 
-/// A unit while it is written aside. What was not committed is removed when it is dropped.
+/// Writes a unit to a temporary file, which is removed on drop if it was not committed.
 #[derive(Debug)]
 pub(super) struct UnitWriter {
     batches: Range<u64>,
@@ -413,7 +411,7 @@ pub(super) struct UnitWriter {
 }
 
 impl UnitWriter {
-    /// Appends a batch: its entry, its rows, and what the tables need of them.
+    /// Appends a batch: its entry, its rows, and its sums for the tables.
     pub(super) fn append(
         &mut self,
         plan: &Plan,
@@ -438,16 +436,16 @@ impl UnitWriter {
 
 impl Drop for UnitWriter {
     fn drop(&mut self) {
-        // It was renamed, or is of no use. A failure to remove it needs no report.
+        // The file was renamed or is useless, so ignore errors.
         let _ = std::fs::remove_file(&self.aside);
     }
 }
 
 pub(super) struct StoredBatch {
     pub(super) entry: BatchEntry,
-    /// Its bytes in each file.
+    /// The bytes of the batch in each file.
     pub(super) files: Vec<Vec<u8>>,
-    /// What the tables need of its rows.
+    /// The sums for the tables.
     pub(super) sums: Vec<u8>,
 }
 
@@ -461,23 +459,23 @@ pub(super) struct UnitReader<'s> {
 }
 
 impl UnitReader<'_> {
-    /// The next batch with its rows; `None` behind the last, once the whole file is known to be the one of its name.
+    /// The next batch; `None` after the last batch, if the hash of the whole file matches its name.
     pub(super) fn next(&mut self, plan: &Plan) -> Result<Option<StoredBatch>, RunError> {
         let batch = self.next;
         if batch == self.unit.to {
             let rest = self.input.fill_buf().map_err(self.store.unreadable(&self.name))?;
             if !rest.is_empty() || self.hasher.finalize().to_hex().as_str() != self.unit.hash {
-                return Err(self.bad("its bytes are not those of its name".to_owned()));
+                return Err(self.bad("its content does not match the hash in its name".to_owned()));
             }
             return Ok(None);
         }
         let entry = self.line()?.and_then(|line| BatchEntry::read(&line, plan)).filter(|entry| entry.batch == batch);
-        let entry = entry.ok_or_else(|| self.bad(format!("the entry of batch {batch} is not there")))?;
+        let entry = entry.ok_or_else(|| self.bad(format!("the entry of batch {batch} is missing")))?;
         let mut files = Vec::new();
         for (segment, file) in entry.segments.iter().zip(row_files(plan)) {
             let bytes = self.bytes(segment.bytes)?;
             if bytes.len() as u64 != segment.bytes || blake3::hash(&bytes).to_hex().as_str() != segment.hash {
-                let what = format!("the rows of {} in batch {batch} are not those of their entry", file.name);
+                let what = format!("the rows of {} in batch {batch} do not match their entry", file.name);
                 return Err(self.bad(what));
             }
             files.push(bytes);
@@ -485,7 +483,7 @@ impl UnitReader<'_> {
         let length: Option<u64> = self.line()?.and_then(|line| line.parse().ok());
         let sums = length.map(|length| self.bytes(length)).transpose()?;
         let sums = sums.filter(|sums| Some(sums.len() as u64) == length);
-        let sums = sums.ok_or_else(|| self.bad(format!("the sums of batch {batch} are not there")))?;
+        let sums = sums.ok_or_else(|| self.bad(format!("the sums of batch {batch} are missing")))?;
         self.next += 1;
         Ok(Some(StoredBatch { entry, files, sums }))
     }
@@ -494,7 +492,7 @@ impl UnitReader<'_> {
         self.store.damaged(&self.name, what)
     }
 
-    /// The next line without its end; `None` if there is none.
+    /// The next line without its line feed; `None` if there is none.
     fn line(&mut self) -> Result<Option<String>, RunError> {
         let mut line = Vec::new();
         let unreadable = self.store.unreadable(&self.name);
@@ -504,7 +502,7 @@ impl UnitReader<'_> {
         Ok(text.and_then(|text| text.strip_suffix('\n').map(str::to_owned)))
     }
 
-    /// The next so many bytes, or fewer if the file ends.
+    /// The next `length` bytes, or fewer if the file ends.
     fn bytes(&mut self, length: u64) -> Result<Vec<u8>, RunError> {
         let mut bytes = Vec::with_capacity(length.min(MOST_ROOM) as usize);
         let unreadable = self.store.unreadable(&self.name);
